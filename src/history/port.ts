@@ -1,0 +1,225 @@
+// What the rest of the program knows of the history: versions, their closed set of states, and the
+// rule that every change of state is one durable transaction with its event.
+
+import type { FileIdentity } from '../feed/port.ts'
+import type { AttemptOutcome } from '../upload/port.ts'
+
+/** Design section 3. */
+export const STATES = [
+  'settling',
+  'incomplete',
+  'checking',
+  'rejected',
+  'held',
+  'queued',
+  'uploading',
+  'uploaded',
+  'superseded',
+  'failed',
+  'discarded',
+  'gone',
+] as const
+
+export type State = (typeof STATES)[number]
+
+/** States that something still has to happen to, by itself or by a person. */
+export const OWED: readonly State[] = [
+  'settling',
+  'incomplete',
+  'checking',
+  'held',
+  'queued',
+  'uploading',
+  'failed',
+]
+
+export interface Changes {
+  added: number
+  removed: number
+  changed: number
+}
+
+export interface Version {
+  id: number
+  feed: string
+  /** Relative to the inbox. */
+  path: string
+  /** Partner account, from the feed's rule; null: the configured identity. */
+  account: string | null
+  state: State
+  /** Why it is in this state, a plain sentence; null where the state says it all. */
+  reason: string | null
+  /** What to do about it, a plain sentence; null where nothing is to be done. */
+  hint: string | null
+  sha256: string | null
+  md5: string | null
+  bytes: number | null
+  encoding: string | null
+  root: string | null
+  records: string | null
+  postings: number | null
+  requisitionIds: number | null
+  externalCampaignIds: Record<string, number> | null
+  changes: Changes | null
+  warnings: string[]
+  /** Number of attempts so far. */
+  attempts: number
+  /** Wall ms. */
+  detectedAt: number
+  uploadedAt: number | null
+  nextAttemptAt: number | null
+  /** Wall ms at which an incomplete file is rejected. */
+  deadlineAt: number | null
+  fileUrl: string | null
+  etagVerified: boolean | null
+  /** Name of the file in the spool, while it is kept. */
+  spool: string | null
+}
+
+/** What a change of state may set beside it. */
+export type VersionPatch = Partial<
+  Omit<Version, 'id' | 'feed' | 'path' | 'state' | 'attempts' | 'detectedAt'>
+>
+
+/** What we know of a path in the folder. */
+export interface KnownFile {
+  path: string
+  identity: FileIdentity
+  /** The version that this identity was last found to be (also by `seen`). */
+  versionId: number
+}
+
+export interface Attempt {
+  n: number
+  startedAt: number
+  endedAt: number | null
+  /** null while it runs. */
+  outcome: AttemptOutcome | null
+  status: number | null
+  code: string | null
+  bytesSent: number
+  key: string | null
+}
+
+export interface HistoryEvent {
+  at: number
+  from: State | null
+  /** The new state, or `seen` for the same bytes again. */
+  to: State | 'seen'
+  reason: string | null
+}
+
+/** What `status` tells of the daemon; written by the daemon only. */
+export interface DaemonRecord {
+  pid: number
+  startedAt: number
+  lastScanAt: number | null
+  mode: 'events' | 'poll'
+  /** Why polling; null with events. */
+  modeReason: string | null
+  service: ServiceState
+  /** Why the service is not `ok`; null otherwise. */
+  serviceReason: string | null
+  clockSkewMs: number | null
+  /** Why the folder cannot be listed; null when it can. */
+  folderReason: string | null
+}
+
+export type ServiceState = 'ok' | 'degraded' | 'down' | 'credentials' | 'unknown'
+
+/** A file that `feedsyncd upload` hands to a running daemon. */
+export interface UploadRequest {
+  id: number
+  /** Absolute path. */
+  source: string
+  feed: string
+  at: number
+  /** The version made of it, once there is one. */
+  versionId: number | null
+  /** Why there is none; null while it is worked on. */
+  problem: string | null
+}
+
+export interface ListFilter {
+  feed?: string
+  states?: readonly State[]
+  /** Only versions detected at or after this wall ms. */
+  since?: number
+  limit?: number
+  /** All versions, not just the newest of each feed. */
+  all?: boolean
+}
+
+export interface HistoryReader extends Disposable {
+  version(id: number): Version | null
+  newest(feed: string): Version | null
+  /** The version of this feed that was uploaded last, other than `before`. */
+  lastUploaded(feed: string): Version | null
+  /** Newest first. */
+  list(filter: ListFilter): Version[]
+  count(): Record<State, number>
+  attempts(id: number): Attempt[]
+  events(id: number): HistoryEvent[]
+  known(path: string): KnownFile | null
+  daemon(): DaemonRecord | null
+  request(id: number): UploadRequest | null
+}
+
+/**
+ * Writes are synchronous and durable when they return (`synchronous=FULL`).
+ * Throws `FeedsyncError` with the system's reason when the database cannot be written (full, read-only, locked, corrupt).
+ */
+export interface History extends HistoryReader {
+  /** Runs `work` in one transaction: all of it or nothing. Nests. */
+  atomically<T>(work: () => T): T
+  /** Adds a version in `settling` (or another first state) with its first event, and makes it its feed's newest. */
+  add(version: {
+    feed: string
+    path: string
+    account: string | null
+    state: State
+    reason: string | null
+    at: number
+    patch?: VersionPatch
+  }): Version
+  /** Changes the state, with its event, in one transaction. Throws on a step that design section 3 does not have. */
+  move(id: number, to: State, reason: string | null, at: number, patch?: VersionPatch): Version
+  /** Changes fields without a change of state (hence without an event). */
+  update(id: number, patch: VersionPatch): Version
+  /** Adds a `seen` event: the same bytes were found again. */
+  seen(id: number, reason: string, at: number): void
+  /** Takes back a version that turned out to be no version (the same bytes as its feed's newest). Only without a sha256. */
+  forget(id: number): void
+  /** Remembers what a path was found to be. */
+  know(file: KnownFile): void
+  unknow(path: string): void
+  knownFiles(): KnownFile[]
+  startAttempt(id: number, at: number, key: string | null): number
+  endAttempt(
+    id: number,
+    n: number,
+    at: number,
+    result: {
+      outcome: AttemptOutcome
+      status: number | null
+      code: string | null
+      bytesSent: number
+      key: string | null
+    },
+  ): void
+  /** Waiting versions whose time has come, oldest first; at most one a feed. */
+  due(now: number): Version[]
+  /** The earliest `nextAttemptAt` or `deadlineAt` after now, or null. */
+  nextDueAt(now: number): number | null
+  setDaemon(record: DaemonRecord): void
+  updateDaemon(patch: Partial<DaemonRecord>): void
+  addRequest(source: string, feed: string, at: number): UploadRequest
+  openRequests(): UploadRequest[]
+  answerRequest(id: number, answer: { versionId: number } | { problem: string }): void
+  /** Changes whenever another process wrote: cheap enough to ask each second. */
+  foreignChanges(): number
+  /** After a crash: attempts that were running end as `unknown`, `checking` settles again, `uploading` waits again. */
+  recover(at: number): { checking: number; uploading: number }
+  /** Forgets versions in a final state older than this, never a feed's newest or last uploaded. Answers how many. */
+  prune(before: number): number
+}

@@ -1,0 +1,52 @@
+// Owns time. Nothing else in src/ reads the system clock or sets a timer, so that every wait can be
+// cancelled and every test can run on a clock of its own.
+
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Wall time in ms since the epoch: for what people and services read, never for measuring. */
+  now(): number
+  /** Ms on a clock that never jumps, from an unspecified origin: for every interval we measure. */
+  monotonic(): number
+  /** Resolves after `ms`, or at once when `signal` aborts; the caller looks at the signal. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Calls `run` once after `ms`. Never keeps the process alive by itself. */
+  after(ms: number, run: () => void): Timer
+}
+
+/** setTimeout fires at once beyond a signed 32-bit number of ms, so long waits are cut to it. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) => {
+    if (signal?.aborted) return Promise.resolve()
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, Math.min(Math.max(0, ms), LONGEST_TIMEOUT))
+      signal?.addEventListener('abort', done)
+    })
+  },
+  after: (ms, run) => {
+    const timer = setTimeout(run, Math.min(Math.max(0, ms), LONGEST_TIMEOUT))
+    timer.unref()
+    return { cancel: () => clearTimeout(timer) }
+  },
+}
+
+/** ISO 8601 UTC with milliseconds, or null: the form of every time in JSON answers. */
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,35 @@
+// The errors that reach a person: two lines, what failed and what to try. Expected outcomes are
+// values; an exception means that a command or the daemon cannot go on.
+
+export class FeedsyncError extends Error {
+  override name = 'FeedsyncError'
+  /** What to try next: one sentence, printed on the second line. */
+  readonly hint: string | null
+  readonly exitCode: number
+
+  constructor(
+    message: string,
+    options: { hint?: string; exitCode?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.hint = options.hint ?? null
+    this.exitCode = options.exitCode ?? 1
+  }
+}
+
+/** The system's code of a failed call (`ENOENT`, `ENOSPC`, `ECONNRESET`, `SQLITE_BUSY`), or null. */
+export function errorCode(error: unknown): string | null {
+  for (
+    let at: unknown = error, depth = 0;
+    at instanceof Error && depth < 10;
+    at = at.cause, depth++
+  ) {
+    const code = (at as { code?: unknown }).code
+    if (typeof code === 'string') return code
+  }
+  return null
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

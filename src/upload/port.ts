@@ -1,0 +1,72 @@
+// What the rest of the program knows of delivering one version to storage.
+
+/**
+ * The four classes of design section 4, one behaviour each:
+ * `transient` backs off and never gives up, `credentials` pauses everything, `file` ends this version,
+ * `broken` is an answer that no retry of ours can mend (our bug, or the service's): ends as `failed`.
+ */
+export type FailureClass = 'transient' | 'credentials' | 'file' | 'broken'
+
+export interface Failure {
+  class: FailureClass
+  /** Stable short name: a system code, a storage error code, `http-503`, `policy-expired`, `stalled`. */
+  code: string
+  /** HTTP status, or null where there was no answer. */
+  status: number | null
+  /** Plain sentence: what happened, without any secret. */
+  reason: string
+  /** Plain sentence: what a person can do. */
+  hint: string
+  /** What the other side asked for, in ms from now; null: nothing. */
+  retryAfterMs: number | null
+  /** Scheme, host and port that failed: the breaker's key. */
+  origin: string | null
+  /** What the next attempt should send: the same form, a new one, or nothing. */
+  next: 'same-form' | 'new-form' | 'stop'
+  /** True when the request may have taken effect although no answer came. */
+  ambiguous: boolean
+}
+
+export type AttemptOutcome = 'stored' | 'refused' | 'failed' | 'unknown'
+
+/** Written before and after each attempt, durably. Never holds a form field but the object's key. */
+export interface AttemptLog {
+  /** Called before the first byte is sent; answers the attempt's handle. `key`: the object's key, if a form is held. */
+  started(key: string | null): number
+  ended(
+    handle: number,
+    result: {
+      outcome: AttemptOutcome
+      status: number | null
+      code: string | null
+      bytesSent: number
+      key: string | null
+    },
+  ): void
+}
+
+export interface Delivery {
+  /** The spool file: private, immutable, checked. */
+  file: string
+  bytes: number
+  md5: string
+  account: string | null
+  attempts: AttemptLog
+  /** Bytes of the file handed to the socket so far, for a progress bar. */
+  progress?: (bytesSent: number) => void
+}
+
+export type DeliveryResult =
+  | { kind: 'stored'; fileUrl: string; etagVerified: boolean; warning: string | null }
+  /** Try again at `at` (wall ms): the version stays queued. */
+  | { kind: 'later'; at: number; failure: Failure }
+  /** Pause everything until the key changes, SIGHUP or 15 minutes. The version stays queued. */
+  | { kind: 'credentials'; failure: Failure }
+  /** This version cannot succeed. `file`: the service or storage refuses this file (`rejected`); `broken`: `failed`. */
+  | { kind: 'refused'; failure: Failure }
+  | { kind: 'aborted' }
+
+export interface Uploader extends AsyncDisposable {
+  /** Runs the attempts of one delivery. Never throws for what the network or the other side does. */
+  deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult>
+}
