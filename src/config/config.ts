@@ -1,0 +1,114 @@
+// The effective configuration, as the program uses it: every default applied, durations in ms, sizes
+// in bytes, paths absolute. What people write is in schema.ts; this file has no behaviour.
+
+import type { Secret } from '../lib/secret.ts'
+
+export interface Config {
+  service: {
+    /** Scheme, host, port and an optional path prefix, without a slash at the end. */
+    baseUrl: string
+    identity: Identity
+    headerPrefix: string
+    presignPath: string
+    auth: {
+      method: 'signature' | 'apiKey'
+      algorithm: SignatureAlgorithm
+      keyFile: string
+      stringToSign: string
+    }
+  }
+  inbox: {
+    directory: string
+    include: string[]
+    exclude: string[]
+    watch: 'auto' | 'poll'
+    rescanMs: number
+    quietPeriodMs: number
+    incompleteAfterMs: number
+    afterUpload: 'keep' | 'archive' | 'delete'
+    afterReject: 'keep' | 'quarantine'
+    archiveDirectory: string
+    quarantineDirectory: string
+    receipts: boolean
+  }
+  feeds: FeedRule[]
+  guards: {
+    /** 0 to 100. */
+    maxDropPercent: number
+    minPostings: number
+  }
+  upload: {
+    concurrency: number
+    keepVersions: number
+    /** Bytes a second for all uploads together; null: as fast as it goes. */
+    maxRate: number | null
+  }
+  campaigns: {
+    file: string
+    /** True when the file was named: then its absence is an error, and not "off" (design section 5). */
+    explicit: boolean
+    mode: 'report' | 'apply'
+    /** Property that holds the array in a listing's answer; null: found by itself. */
+    listField: string | null
+  }
+  state: { directory: string; historyForMs: number }
+  http: { listen: Listen | null }
+  alerts: Alert[]
+  log: { level: LogLevel; format: 'auto' | 'json' | 'text' }
+}
+
+export type Identity =
+  | { kind: 'account'; account: string }
+  | { kind: 'partner'; partner: string; partnerAccount: string | null }
+
+export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }
+
+export interface FeedRule {
+  match: string
+  /** null: the feed is named by its path. */
+  name: string | null
+  partnerAccount: string | null
+  /** null: detected. */
+  records: string | null
+  fields: {
+    id?: string
+    externalCampaignId?: string
+    requisitionId?: string
+    title?: string
+    city?: string
+    state?: string
+    postalCode?: string
+    description?: string
+  }
+  expectEveryMs: number | null
+}
+
+export interface Alert {
+  on: AlertEvent[]
+  action:
+    | { kind: 'exec'; command: string[] }
+    /** The address is a credential with many receivers, so only `origin` may be shown. */
+    | { kind: 'webhook'; url: Secret; origin: string; secretFile: string | null }
+}
+
+export const SIGNATURE_ALGORITHMS = [
+  'hmac-sha1',
+  'hmac-sha256',
+  'hmac-sha512',
+  'rsa-sha1',
+  'rsa-sha256',
+  'rsa-sha512',
+  'rsa-pss-sha256',
+  'ecdsa-p256-sha256',
+  'ed25519',
+] as const
+
+export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
+
+export const ALERT_EVENTS = ['rejected', 'held', 'failed', 'overdue', 'credentials'] as const
+
+export type AlertEvent = (typeof ALERT_EVENTS)[number]
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]

@@ -1,0 +1,17 @@
+// The JSON Schema of the configuration file, for editors. Draft 7 is what YAML editors know best.
+
+import { z } from 'zod'
+import { configSchema } from './schema.ts'
+
+export interface JsonSchema {
+  description?: string
+  properties?: Record<string, JsonSchema>
+  items?: JsonSchema
+  default?: unknown
+  [keyword: string]: unknown
+}
+
+export function configJsonSchema(): JsonSchema {
+  const { $schema, ...schema } = z.toJSONSchema(configSchema, { target: 'draft-7', io: 'input' })
+  return { $schema, title: 'feedsyncd configuration', ...schema } as JsonSchema
+}

@@ -1,0 +1,95 @@
+// Finds and reads the configuration file. Either the effective configuration comes out, or every
+// mistake in the file at once; nothing falls back silently.
+
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { parseYaml, type YamlDocument } from '../lib/yaml.ts'
+import type { Config } from './config.ts'
+import { describeProblems, type Problem } from './problems.ts'
+import { type Environment, resolveConfig } from './resolve.ts'
+import { brokenRules } from './rules.ts'
+import { configSchema } from './schema.ts'
+
+export type LoadedConfig =
+  | { kind: 'ok'; config: Config; warnings: Problem[] }
+  | { kind: 'problems'; problems: Problem[] }
+
+/** sysexits.h: EX_CONFIG. The unit does not restart on it. */
+const EXIT_CONFIG = 78
+
+const DEFAULT_FILE = '/etc/feedsyncd/feedsyncd.yaml'
+
+/** `--config`, else `FEEDSYNCD_CONFIG`, else the default place. */
+export function findConfig(flag: string | undefined, env: Environment): string {
+  return flag ?? (env.FEEDSYNCD_CONFIG || DEFAULT_FILE)
+}
+
+/**
+ * Reads the file and checks all of it. `file` appears in problems as it was given.
+ * Throws `FeedsyncError` with exit code 78 when there is no file, or it cannot be read.
+ */
+export function loadConfig(file: string, env: Environment): LoadedConfig {
+  const base = dirname(resolve(file))
+  const document = parseYaml(readText(file))
+  if (document.problems.length > 0) {
+    const problems = document.problems.map(({ line, column, message }) => {
+      return { file, line, column, key: '', problem: message }
+    })
+    return { kind: 'problems', problems }
+  }
+  const parsed = configSchema.safeParse(document.value)
+  const findings = brokenRules(document.value, base)
+  if (!parsed.success || findings.length > 0) {
+    const issues = parsed.error?.issues ?? []
+    return { kind: 'problems', problems: describeProblems(file, document, issues, findings) }
+  }
+  const config = resolveConfig(parsed.data, base, env)
+  return { kind: 'ok', config, warnings: warningsOf(file, document, config) }
+}
+
+function readText(file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+  } catch (cause) {
+    const fail = (message: string, hint: string) =>
+      new FeedsyncError(message, { hint, exitCode: EXIT_CONFIG, cause })
+    switch (errorCode(cause)) {
+      case 'ENOENT':
+        throw fail(
+          `there is no configuration file ${file}`,
+          'name one with --config or FEEDSYNCD_CONFIG; config/feedsyncd.example.yaml explains every key',
+        )
+      case 'EACCES':
+        throw fail(
+          `the configuration file ${file} may not be read by this user`,
+          'let the group of the service read it: chgrp feedsyncd and chmod 0640',
+        )
+      case 'EISDIR':
+        throw fail(
+          `the configuration file ${file} is a folder`,
+          'name the file itself, such as feedsyncd.yaml in that folder',
+        )
+      case 'ERR_ENCODING_INVALID_ENCODED_DATA':
+        throw fail(`the configuration file ${file} is not UTF-8`, 'save it again as UTF-8')
+      default:
+        throw fail(
+          `the configuration file ${file} cannot be read: ${messageOf(cause)}`,
+          'see that it is a regular file on a disk that works',
+        )
+    }
+  }
+}
+
+/** What is allowed, but is more often a slip. */
+function warningsOf(file: string, document: YamlDocument, config: Config): Problem[] {
+  const { identity, presignPath } = config.service
+  const needsAccount = !presignPath.includes('bulk')
+  if (identity.kind !== 'partner' || identity.partnerAccount !== null || !needsAccount) return []
+  const everyFeedHasOne = config.feeds.some((r) => r.match === '**' && r.partnerAccount !== null)
+  if (everyFeedHasOne) return []
+  const key = 'service.partner'
+  const problem =
+    'without partnerAccount, feeds whose rule names no partnerAccount are refused by the service'
+  return [{ file, ...document.positionOf(['service', 'partner'], 'key'), key, problem }]
+}

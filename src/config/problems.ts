@@ -1,0 +1,149 @@
+// Turns what is wrong with a configuration file into lines for a person: where, which key, what, and
+// a likely correction. Never repeats a value that may be a secret.
+
+import type { z } from 'zod'
+import type { YamlDocument, YamlPath } from '../lib/yaml.ts'
+import { configJsonSchema, type JsonSchema } from './json-schema.ts'
+import { type Finding, valueAt } from './rules.ts'
+
+export interface Problem {
+  file: string
+  line: number
+  column: number
+  /** `inbox.rescan`, `feeds[0].match`; empty for the file as a whole. */
+  key: string
+  problem: string
+}
+
+/** `file:line:column key: problem` (design section 6), which editors can jump to. */
+export function formatProblem(problem: Problem): string {
+  const { file, line, column, key } = problem
+  return `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem.problem}`
+}
+
+/** One problem a mistake, in the order of the file. */
+export function describeProblems(
+  file: string,
+  document: YamlDocument,
+  issues: readonly z.core.$ZodIssue[],
+  findings: readonly Finding[],
+): Problem[] {
+  const unknown: { path: YamlPath; problem: string; meant: YamlPath | null }[] = []
+  const wrong: Finding[] = []
+  for (const issue of issues) {
+    const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+    if (issue.code === 'unrecognized_keys') {
+      unknown.push(...issue.keys.map((key) => unknownKey([...path, key])))
+    } else wrong.push({ path, problem: wording(document.value, path, issue.message) })
+  }
+  const located = new Map<string, Problem>()
+  const add = (path: YamlPath, what: 'key' | 'value', problem: string) => {
+    const key = keyName(path)
+    if (located.has(key)) return
+    located.set(key, { file, ...document.positionOf(path, what), key, problem })
+  }
+  for (const { path, problem } of unknown) add(path, 'key', problem)
+  for (const { path, problem } of [...wrong, ...findings]) {
+    // A misspelt key is one mistake: that its right spelling is missing needs no second line.
+    const missing = problem.startsWith('missing')
+    if (missing && unknown.some(({ meant }) => meant && explains(meant, path))) continue
+    add(path, 'value', problem)
+  }
+  return [...located.values()].sort((a, b) => a.line - b.line || a.column - b.column)
+}
+
+export function keyName(path: YamlPath): string {
+  return path.reduce<string>(
+    (name, step) =>
+      typeof step === 'number' ? `${name}[${step}]` : name === '' ? step : `${name}.${step}`,
+    '',
+  )
+}
+
+function wording(raw: unknown, path: YamlPath, message: string): string {
+  const value = valueAt(raw, path)
+  if (value === undefined && path.length > 0) return 'missing'
+  if (value === null) return `has no value: ${message}`
+  const shown = JSON.stringify(value)
+  const mayShow = typeof value !== 'object' && !SENSITIVE.test(keyName(path)) && shown.length < 60
+  return mayShow ? `${message} (got ${shown})` : message
+}
+
+const SENSITIVE = /key|secret|token|passw|credential|url|webhook|exec/i
+const INLINE_SECRET =
+  /^(api|private|secret|signing)?_?-?(key|secret|token|password|passwd|pem|credentials?)$/i
+
+function unknownKey(path: YamlPath): { path: YamlPath; problem: string; meant: YamlPath | null } {
+  const name = String(path.at(-1))
+  if (INLINE_SECRET.test(name)) {
+    const problem =
+      'secrets do not belong in this file: write it to a file of its own and name that as service.auth.keyFile'
+    return { path, problem, meant: null }
+  }
+  const parent = path.slice(0, -1)
+  const schema = configJsonSchema()
+  const near = nearest(name, Object.keys(schemaAt(schema, parent)?.properties ?? {}))
+  const meant = near === null ? elsewhere(schema, name) : [...parent, near]
+  if (meant === null) return { path, problem: 'unknown key', meant }
+  const shown = near ?? keyName(meant)
+  return { path, problem: `unknown key, did you mean ${shown}?`, meant }
+}
+
+/** Keys of which one is enough: the rules name only the first of them. */
+const ALTERNATIVES = [
+  ['account', 'partner'],
+  ['exec', 'webhook'],
+]
+
+/** Whether `missing` is what the misspelt key meant, or stands below it. */
+function explains(meant: YamlPath, missing: YamlPath): boolean {
+  const name = String(missing.at(-1))
+  const names = ALTERNATIVES.find((keys) => keys.includes(name)) ?? [name]
+  const section = missing.slice(0, -1)
+  return (
+    keyName(missing).startsWith(`${keyName(meant)}.`) ||
+    names.some((each) => keyName([...section, each]) === keyName(meant))
+  )
+}
+
+function schemaAt(schema: JsonSchema, path: YamlPath): JsonSchema | undefined {
+  return path.reduce<JsonSchema | undefined>(
+    (at, step) => (typeof step === 'number' ? at?.items : at?.properties?.[step]),
+    schema,
+  )
+}
+
+/** A key that exists by this name, but in another block. */
+function elsewhere(schema: JsonSchema, name: string, path: YamlPath = []): YamlPath | null {
+  for (const [key, child] of Object.entries(schema.properties ?? {})) {
+    const at = [...path, key]
+    if (key === name) return at
+    const found = elsewhere(child, name, at)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** The name at a distance of at most a third of its length, or null. */
+function nearest(name: string, names: readonly string[]): string | null {
+  const [best] = names
+    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
+    .sort((a, b) => a.distance - b.distance)
+  return best?.candidate ?? null
+}
+
+/** Levenshtein's, without regard to case, underscores and dashes. */
+function editDistance(a: string, b: string): number {
+  const [from, to] = [a, b].map((word) => [...word.toLowerCase().replace(/[_-]/g, '')])
+  let row = Array.from({ length: (to?.length ?? 0) + 1 }, (_, index) => index)
+  for (const [i, left] of (from ?? []).entries()) {
+    const next = [i + 1]
+    for (const [j, right] of (to ?? []).entries()) {
+      const replaced = (row[j] ?? 0) + (left === right ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

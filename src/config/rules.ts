@@ -1,0 +1,131 @@
+// What several keys must satisfy together. Works on the file as written, so that these mistakes are
+// reported together with all others, and stays silent about values that are wrong by themselves.
+
+import { isAbsolute, relative, resolve } from 'node:path'
+import { capturingMatcher } from '../lib/glob.ts'
+import type { YamlPath } from '../lib/yaml.ts'
+
+export interface Finding {
+  path: YamlPath
+  problem: string
+}
+
+/** `base` is the folder of the configuration file. */
+export function brokenRules(raw: unknown, base: string): Finding[] {
+  if (typeof raw !== 'object' || Array.isArray(raw)) return []
+  return [...identity(raw), ...folders(raw, base), ...feeds(raw), ...alerts(raw)]
+}
+
+export function valueAt(raw: unknown, path: YamlPath): unknown {
+  return path.reduce<unknown>(
+    (value, step) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, step)
+        ? (value as Record<string | number, unknown>)[step]
+        : undefined,
+    raw,
+  )
+}
+
+function identity(raw: unknown): Finding[] {
+  const has = (key: string) => valueAt(raw, ['service', key]) != null
+  if (!has('account') && !has('partner')) {
+    return [{ path: ['service', 'account'], problem: 'missing: name an account, or a partner' }]
+  }
+  if (has('account') && has('partner')) {
+    return [{ path: ['service', 'partner'], problem: 'name either an account or a partner' }]
+  }
+  if (has('account') && has('partnerAccount')) {
+    return [
+      { path: ['service', 'partnerAccount'], problem: 'belongs to a partner, not an account' },
+    ]
+  }
+  return []
+}
+
+/** A file that is moved within the watched folder would be found again, as a new feed. */
+function folders(raw: unknown, base: string): Finding[] {
+  const written = (section: string, key: string, fallback: string) => {
+    const value = valueAt(raw, [section, key]) ?? fallback
+    return typeof value === 'string' ? resolve(base, value) : null
+  }
+  const inbox = written('inbox', 'directory', './inbox')
+  const used: [section: string, key: string, fallback: string][] = [
+    ['state', 'directory', './state'],
+  ]
+  if (valueAt(raw, ['inbox', 'afterUpload']) === 'archive') {
+    used.push(['inbox', 'archiveDirectory', './archive'])
+  }
+  if (valueAt(raw, ['inbox', 'afterReject']) === 'quarantine') {
+    used.push(['inbox', 'quarantineDirectory', './quarantine'])
+  }
+  return used.flatMap(([section, key, fallback]) => {
+    const folder = written(section, key, fallback)
+    return inbox !== null && folder !== null && isWithin(folder, inbox)
+      ? [{ path: [section, key], problem: 'must lie outside inbox.directory' }]
+      : []
+  })
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith('../') && !isAbsolute(way)
+}
+
+function feeds(raw: unknown): Finding[] {
+  return items(raw, 'feeds').flatMap((rule, index) => {
+    const match = valueAt(rule, ['match'])
+    if (typeof match !== 'string') return []
+    const problem = matchProblem(match)
+    if (problem !== null) return [{ path: ['feeds', index, 'match'], problem }]
+    const captured = captures(match)
+    const found = ['name', 'partnerAccount'].flatMap((key) => {
+      const template = valueAt(rule, [key])
+      const unknown =
+        typeof template === 'string' ? captures(template).filter((n) => !captured.includes(n)) : []
+      return unknown.length === 0
+        ? []
+        : [{ path: ['feeds', index, key], problem: `match captures no {${unknown[0]}}` }]
+    })
+    if (valueAt(rule, ['partnerAccount']) != null && valueAt(raw, ['service', 'account']) != null) {
+      const problem = 'needs service.partner: an account uploads for itself alone'
+      found.push({ path: ['feeds', index, 'partnerAccount'], problem })
+    }
+    return found
+  })
+}
+
+function matchProblem(match: string): string | null {
+  if (/^\.{0,2}\/|(^|\/)\.\.(\/|$)/.test(match)) {
+    return 'must be relative to inbox.directory, such as "acme/*.xml"'
+  }
+  try {
+    capturingMatcher(match)
+    return null
+  } catch {
+    return 'is not a pattern that can be read'
+  }
+}
+
+const captures = (text: string) => [...text.matchAll(/\{(\d+)\}/g)].map((found) => found[1] ?? '')
+
+function alerts(raw: unknown): Finding[] {
+  return items(raw, 'alerts').flatMap((alert, index) => {
+    const has = (key: string) => valueAt(alert, [key]) != null
+    const found: Finding[] = []
+    if (!has('exec') && !has('webhook')) {
+      found.push({ path: ['alerts', index, 'exec'], problem: 'missing: name exec, or a webhook' })
+    }
+    if (has('exec') && has('webhook')) {
+      found.push({ path: ['alerts', index, 'webhook'], problem: 'name either exec or a webhook' })
+    }
+    if (has('secretFile') && !has('webhook')) {
+      found.push({ path: ['alerts', index, 'secretFile'], problem: 'belongs to a webhook' })
+    }
+    return found
+  })
+}
+
+function items(raw: unknown, key: string): { [key: string]: unknown }[] {
+  const value = valueAt(raw, [key])
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,240 @@
+// The configuration file: every key, its default, its limits and one sentence about it (design
+// section 6). The example file, the JSON Schema and the help all follow from here.
+
+import { z } from 'zod'
+import { DAY, SECOND } from '../lib/clock.ts'
+import { ALERT_EVENTS, LOG_LEVELS, SIGNATURE_ALGORITHMS } from './config.ts'
+import { LISTEN_EXPECTED, parseListen } from './listen.ts'
+import {
+  address,
+  duration,
+  flag,
+  headerText,
+  list,
+  oneOf,
+  path,
+  percent,
+  rate,
+  section,
+  text,
+  wholeNumber,
+} from './values.ts'
+
+const service = section({
+  baseUrl: address()
+    .refine((url) => !/[?#]/.test(url), 'must not have a query or a fragment')
+    .describe(
+      'Address of the service, with its path prefix if it has one. https: only; http: is allowed for loopback.',
+    ),
+  account: headerText()
+    .optional()
+    .describe('Account identifier issued by the service. Either this or partner.'),
+  partner: headerText()
+    .optional()
+    .describe('Partner key issued by the service. Either this or account.'),
+  partnerAccount: headerText()
+    .optional()
+    .describe(
+      'The account that a partner acts for. A rule in feeds may name another; the bulk route needs none.',
+    ),
+  headerPrefix: z
+    .string('expected a header prefix such as X-SVC-')
+    .regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'expected a header prefix such as X-SVC-')
+    .prefault('X-SVC-')
+    .describe("Beginning of the names of the service's headers."),
+  presignPath: z
+    .string('expected a path that begins with /')
+    .regex(/^\/[!-~]*$/, 'expected a path that begins with /')
+    .regex(/^[^?#]*$/, 'must not have a query or a fragment')
+    .prefault('/v1/presigned-storage-posting-post')
+    .describe('Route that hands out upload forms, relative to baseUrl.'),
+  auth: section({
+    method: oneOf(['signature', 'apiKey'])
+      .prefault('signature')
+      .describe('Sign each request, or send the key itself in a header.'),
+    algorithm: oneOf(SIGNATURE_ALGORITHMS)
+      .prefault('hmac-sha1')
+      .describe('Algorithm of the signature.'),
+    keyFile: path()
+      .optional()
+      .describe(
+        'File with the secret or the PEM private key. Default: service-key in $CREDENTIALS_DIRECTORY (systemd), else service.key. One newline at its end is dropped.',
+      ),
+    stringToSign: z
+      .string('expected a template such as {method}{path}{date}')
+      .min(1, 'must not be empty')
+      .regex(
+        /^([^{}]|\{(method|path|query|body|date)\})*$/,
+        'may only fill in {method}, {path}, {query}, {body} and {date}',
+      )
+      .prefault('{method}{path}?{query};{body};{date}')
+      .describe('What is signed: {method}, {path}, {query}, {body} and {date} are filled in.'),
+  })
+    .prefault({})
+    .describe('How requests prove who sends them.'),
+}).describe('The sponsorship service.')
+
+const inbox = section({
+  directory: path().prefault('./inbox').describe('The folder that feeds are dropped into.'),
+  include: list(text(), 'expected a list of patterns')
+    .prefault(['**/*.xml'])
+    .describe('Patterns of the paths that are feeds, relative to the folder.'),
+  exclude: list(text(), 'expected a list of patterns')
+    .prefault([])
+    .describe('Patterns that are passed over, beside the built-in list of temporary names.'),
+  watch: oneOf(['auto', 'poll'])
+    .prefault('auto')
+    .describe('auto uses file events where they work; poll only looks every rescan.'),
+  rescan: duration(SECOND)
+    .prefault('30s')
+    .describe('How often the whole folder is listed, events or not. At least 1s.'),
+  quietPeriod: duration(100)
+    .prefault('1s')
+    .describe('How long a file must stay unchanged before it is read. At least 100ms.'),
+  incompleteAfter: duration(SECOND)
+    .prefault('15m')
+    .describe('How long a feed that ends early may take to grow before it is rejected.'),
+  afterUpload: oneOf(['keep', 'archive', 'delete'])
+    .prefault('keep')
+    .describe('What happens to a file once storage has confirmed it.'),
+  afterReject: oneOf(['keep', 'quarantine'])
+    .prefault('keep')
+    .describe('What happens to a rejected file that is left alone for incompleteAfter.'),
+  archiveDirectory: path()
+    .prefault('./archive')
+    .describe('Where afterUpload: archive moves files. Outside the folder of feeds.'),
+  quarantineDirectory: path()
+    .prefault('./quarantine')
+    .describe('Where afterReject: quarantine moves files. Outside the folder of feeds.'),
+  receipts: flag()
+    .prefault(false)
+    .describe('Write <name>.receipt.json beside each feed, for people who only have SFTP.'),
+})
+  .prefault({})
+  .describe('The folder that is watched.')
+
+const fieldPath = (what: string) => text().optional().describe(`Path of ${what} in a posting.`)
+
+const feed = section({
+  match: text().describe(
+    'Pattern of paths relative to the folder. {1} matches one path segment and captures it; * and ** capture nothing.',
+  ),
+  name: text().optional().describe('Name of the feed; {1} is filled in. Default: its path.'),
+  partnerAccount: headerText()
+    .optional()
+    .describe('Account that these feeds are uploaded for; {1} is filled in.'),
+  records: z
+    .string('expected a path such as /source/job')
+    .regex(/^(\/[^/\s]+)+$/, 'expected a path such as /source/job')
+    .optional()
+    .describe('Path of the element that is one posting. Default: detected.'),
+  fields: section({
+    id: fieldPath("the posting's id"),
+    externalCampaignId: fieldPath('the external campaign id'),
+    requisitionId: fieldPath('the requisition id'),
+    title: fieldPath('the job title'),
+    city: fieldPath('the city'),
+    state: fieldPath('the state or province'),
+    postalCode: fieldPath('the postal code'),
+    description: fieldPath('the job description'),
+  })
+    .prefault({})
+    .describe('Where the fields stand, from the posting element. Default: detected.'),
+  expectEvery: duration(SECOND)
+    .optional()
+    .describe('The feed is overdue, and alerts, when no new version came for this long.'),
+})
+
+const alert = section({
+  on: list(oneOf(ALERT_EVENTS), 'expected a list of events')
+    .refine((events) => events.length > 0, 'name at least one event')
+    .describe('What is reported.'),
+  exec: z
+    .array(text(), 'expected a list: the program and its arguments')
+    .min(1, 'name the program')
+    .optional()
+    .describe('Program and arguments to run. Either this or webhook.'),
+  webhook: address()
+    .optional()
+    .describe('Address that the alert is posted to as JSON. https: only; http: for loopback.'),
+  secretFile: path()
+    .optional()
+    .describe('File with the secret that signs what is posted to the webhook.'),
+})
+
+export const configSchema = section({
+  version: z
+    .literal(1, 'this feedsyncd reads version 1')
+    .prefault(1)
+    .describe('Version of this file format.'),
+  service,
+  inbox,
+  feeds: list(feed, 'expected a list of rules, each beginning with "- match:"')
+    .prefault([])
+    .describe('Rules for feeds; the first that matches a path wins.'),
+  guards: section({
+    maxDropPercent: percent()
+      .prefault(50)
+      .describe('A feed that loses this share of its postings, or more, is held for a person.'),
+    minPostings: wholeNumber(0)
+      .prefault(1)
+      .describe('A feed with fewer postings is held for a person.'),
+  })
+    .prefault({})
+    .describe('What holds a well-formed feed back.'),
+  upload: section({
+    concurrency: wholeNumber(1, 64).prefault(4).describe('Uploads at a time.'),
+    keepVersions: wholeNumber(0)
+      .prefault(3)
+      .describe('Uploaded versions of each feed that are kept for restore.'),
+    maxRate: rate()
+      .prefault('')
+      .describe('Bandwidth of all uploads together, a second, e.g. 5MiB. Empty: no limit.'),
+  })
+    .prefault({})
+    .describe('How feeds are sent.'),
+  campaigns: section({
+    file: path()
+      .optional()
+      .describe('The desired campaigns. Default: campaigns.yaml, if there is one.'),
+    mode: oneOf(['report', 'apply'])
+      .prefault('report')
+      .describe('Only report what differs, or apply it as well.'),
+    listField: text()
+      .optional()
+      .describe("Property that holds the array in a listing's answer. Default: found by itself."),
+  })
+    .prefault({})
+    .describe('Keeping campaigns in line with a file.'),
+  state: section({
+    directory: path().prefault('./state').describe('Where the history and the spool live.'),
+    historyFor: duration(DAY)
+      .prefault('400d')
+      .describe('How long the history is kept. At least 1d.'),
+  })
+    .prefault({})
+    .describe('What the daemon remembers.'),
+  http: section({
+    listen: z
+      .string(LISTEN_EXPECTED)
+      .refine((value) => value === '' || parseListen(value) !== null, LISTEN_EXPECTED)
+      .prefault('')
+      .describe('Health and metrics: 127.0.0.1:9464 or the path of a unix socket. Empty: off.'),
+  })
+    .prefault({})
+    .describe('The health and metrics endpoint.'),
+  alerts: list(alert, 'expected a list of alerts, each beginning with "- on:"')
+    .prefault([])
+    .describe('Who is told when something needs a person.'),
+  log: section({
+    level: oneOf(LOG_LEVELS).prefault('info').describe('Least level that is logged.'),
+    format: oneOf(['auto', 'json', 'text'])
+      .prefault('auto')
+      .describe('auto is text on a terminal and JSON elsewhere.'),
+  })
+    .prefault({})
+    .describe('The log on stdout.'),
+})
+
+/** The file as written, checked and with defaults, before paths are made absolute. */
+export type ConfigFile = z.output<typeof configSchema>

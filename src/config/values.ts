@@ -1,0 +1,122 @@
+// The kinds of value that the configuration is made of. Each says in plain words what it expects.
+
+import { z } from 'zod'
+import {
+  DURATION_EXPECTED,
+  DURATION_PATTERN,
+  parseDuration,
+  parseSize,
+  SIZE_EXPECTED,
+  SIZE_PATTERN,
+  writeDuration,
+} from '../lib/units.ts'
+
+export const TEXT_EXPECTED = 'expected text; put it in quotes'
+
+/** Text that is not empty and holds no control characters. */
+export const text = () =>
+  z.string(TEXT_EXPECTED).regex(/^[^\x00-\x1f\x7f]+$/, 'expected text on one line, not empty')
+
+/** Text that goes into a header: visible ASCII, spaces only inside. */
+export const headerText = () =>
+  z
+    .string(TEXT_EXPECTED)
+    .regex(/^[!-~]([ -~]*[!-~])?$/, 'expected plain ASCII text, as it is sent in a header')
+
+/** A path, absolute or relative to the configuration file. */
+export const path = () =>
+  z.string('expected a path').regex(/^[^\x00-\x1f\x7f]+$/, 'expected a path on one line, not empty')
+
+/** An address: https, or http for this machine alone, since requests carry credentials. */
+export const address = () =>
+  text().check((context) => {
+    const problem = addressProblem(context.value)
+    if (problem === null) return
+    context.issues.push({ code: 'custom', message: problem, input: context.value })
+  })
+
+function addressProblem(value: string): string | null {
+  const url = URL.parse(value)
+  if (url === null || !/^https?:\/\//i.test(value)) {
+    return 'expected an address such as https://api.example.com'
+  }
+  if (url.username !== '' || url.password !== '') {
+    return 'must not hold a user name or a password'
+  }
+  const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
+  if (url.protocol === 'http:' && !loopback) return 'must begin with https: (http: is for loopback)'
+  return null
+}
+
+/** A written duration, as ms. */
+export const duration = (least = 0) =>
+  z
+    .string(DURATION_EXPECTED)
+    .regex(DURATION_PATTERN, DURATION_EXPECTED)
+    .transform((value, context) => {
+      const ms = parseDuration(value)
+      if (ms !== null && ms >= least) return ms
+      context.issues.push({
+        code: 'custom',
+        message: ms === null ? 'is too long' : `must be at least ${writeDuration(least)}`,
+        input: value,
+      })
+      return z.NEVER
+    })
+
+/** Bytes a second as a size, or an empty text for no limit (null). */
+export const rate = () => {
+  const expected = `${SIZE_EXPECTED} a second, or "" for no limit`
+  return z
+    .string(expected)
+    .regex(new RegExp(`${SIZE_PATTERN.source}|^$`), expected)
+    .transform((value, context) => {
+      if (value === '') return null
+      const bytes = parseSize(value)
+      // Below this a single TCP segment every few seconds would look like a stalled upload.
+      if (bytes !== null && bytes >= 1024) return bytes
+      context.issues.push({
+        code: 'custom',
+        message: bytes === null ? 'is too large' : 'must be at least 1KiB',
+        input: value,
+      })
+      return z.NEVER
+    })
+}
+
+export const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER) => {
+  const expected =
+    most === Number.MAX_SAFE_INTEGER
+      ? `expected a whole number of at least ${least}`
+      : `expected a whole number from ${least} to ${most}`
+  return z.int(expected).min(least, expected).max(most, expected)
+}
+
+export const percent = () => {
+  const expected = 'expected a number from 0 to 100, without a percent sign'
+  return z.number(expected).min(0, expected).max(100, expected)
+}
+
+export const flag = () => z.boolean('expected true or false')
+
+export const oneOf = <const T extends readonly [string, ...string[]]>(words: T) =>
+  z.enum(words, `expected ${listing(words)}`)
+
+export const list = <T extends z.ZodType>(item: T, expected: string) =>
+  z.preprocess((value) => value ?? [], z.array(item, expected))
+
+/** A block of keys. An empty one (all its lines commented out) is a block of defaults. */
+export const section = <T extends z.core.$ZodLooseShape>(shape: T) =>
+  z.preprocess((value) => value ?? {}, z.strictObject(shape, { error: wrongShape }))
+
+/** Leaves unknown and missing keys to the wording of problems.ts. */
+const wrongShape: z.core.$ZodErrorMap = (issue) =>
+  issue.code === 'invalid_type' && issue.input !== undefined
+    ? 'expected keys with values, one a line'
+    : undefined
+
+export function listing(words: readonly string[]): string {
+  return words.length < 2
+    ? words.join('')
+    : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`
+}

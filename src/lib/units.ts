@@ -1,0 +1,92 @@
+// Owns the units that people write and read: durations (`15m`) and sizes (`64MiB`). A number without
+// a unit is refused, since nobody can tell ms from seconds by looking at it.
+
+import { DAY, HOUR, MINUTE, SECOND } from './clock.ts'
+
+/** Largest first, so that writing picks the largest unit that divides evenly. */
+const DURATION_UNITS = [
+  ['d', DAY],
+  ['h', HOUR],
+  ['m', MINUTE],
+  ['s', SECOND],
+  ['ms', 1],
+] as const
+
+const SIZE_UNITS = [
+  ['TiB', 2 ** 40],
+  ['GiB', 2 ** 30],
+  ['MiB', 2 ** 20],
+  ['KiB', 2 ** 10],
+  ['B', 1],
+] as const
+
+type Units = readonly (readonly [unit: string, factor: number])[]
+
+/** What a written duration looks like: a whole number and its unit. */
+export const DURATION_PATTERN = /^\d+(ms|s|m|h|d)$/
+export const SIZE_PATTERN = /^\d+(B|KiB|MiB|GiB|TiB)$/
+
+export const DURATION_EXPECTED = 'expected a duration such as 30s or 15m'
+export const SIZE_EXPECTED = 'expected a size such as 512KiB or 64MiB'
+
+/** `15m` as ms; null for anything that is not a duration. */
+export function parseDuration(text: string): number | null {
+  return DURATION_PATTERN.test(text) ? parse(text, DURATION_UNITS) : null
+}
+
+/** `64MiB` as bytes; null for anything that is not a size. */
+export function parseSize(text: string): number | null {
+  return SIZE_PATTERN.test(text) ? parse(text, SIZE_UNITS) : null
+}
+
+/** The form that `parseDuration` reads back exactly: 900000 is `15m`, 1500 is `1500ms`. */
+export function writeDuration(ms: number): string {
+  return write(ms, DURATION_UNITS)
+}
+
+/** The form that `parseSize` reads back exactly. */
+export function writeSize(bytes: number): string {
+  return write(bytes, SIZE_UNITS)
+}
+
+/** For reading: two units at most, `350ms`, `4.2s`, `2m 5s`, `3h 4m`, `400d`. */
+export function formatDuration(ms: number): string {
+  const sign = ms < 0 ? '-' : ''
+  const rest = Math.abs(ms)
+  if (rest < 999.5) return `${sign}${Math.round(rest)}ms`
+  if (rest < 9_950) return `${sign}${Number((rest / SECOND).toFixed(1))}s`
+  if (rest < MINUTE - SECOND / 2) return `${sign}${Math.round(rest / SECOND)}s`
+  if (rest < HOUR - SECOND / 2) return sign + pair(rest, MINUTE, 'm', SECOND, 's')
+  if (rest < DAY - MINUTE / 2) return sign + pair(rest, HOUR, 'h', MINUTE, 'm')
+  return sign + pair(rest, DAY, 'd', HOUR, 'h')
+}
+
+/** For reading: `512 B`, `1.4 MiB`, `980 MiB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`
+  // A value that would round to 1024 of a unit is shown as 1 of the next.
+  const [unit, factor] = SIZE_UNITS.find(([, f]) => bytes >= f * 0.9995 && f > 1) ?? ['KiB', 1024]
+  const value = bytes / factor
+  return `${value < 99.95 ? Number(value.toFixed(1)) : Math.round(value)} ${unit}`
+}
+
+function parse(text: string, units: Units): number | null {
+  const digits = Number.parseInt(text, 10)
+  const factor = units.find(([unit]) => text.slice(String(text.match(/^\d+/)).length) === unit)?.[1]
+  const value = digits * (factor ?? Number.NaN)
+  return Number.isSafeInteger(value) ? value : null
+}
+
+function write(value: number, units: Units): string {
+  if (value === 0) return `0${units.at(-2)?.[0] ?? ''}`
+  const [unit, factor] = units.find(([, f]) => value % f === 0) ?? ['', 1]
+  return `${value / factor}${unit}`
+}
+
+function pair(ms: number, large: number, largeUnit: string, small: number, smallUnit: string) {
+  const count = Math.round(ms / small)
+  const per = large / small
+  const rest = count % per
+  const whole = `${Math.floor(count / per)}${largeUnit}`
+  return rest === 0 ? whole : `${whole} ${rest}${smallUnit}`
+}

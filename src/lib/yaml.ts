@@ -1,0 +1,144 @@
+// Owns YAML: strict YAML 1.2, one document, no aliases, anchors, tags or merge keys, so that what a
+// file says is what stands in it. Every node can be traced back to its line and column.
+
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type ParsedNode,
+  parseDocument,
+  stringify,
+  visit,
+} from 'yaml'
+
+export type YamlPath = readonly (string | number)[]
+
+/** Both counted from 1; columns count UTF-16 units, as editors do. */
+export interface YamlPosition {
+  line: number
+  column: number
+}
+
+export interface YamlProblem extends YamlPosition {
+  /** Plain sentence, lower case start. */
+  message: string
+}
+
+export interface YamlDocument {
+  /** Plain objects, arrays and scalars; null for an empty document or where `problems` is not empty. */
+  value: unknown
+  /** Everything that is wrong with the syntax, in the order of the file. */
+  problems: YamlProblem[]
+  /**
+   * Where a key or its value stands. For a path that the document does not have: where its nearest
+   * existing parent does. A sequence's item has no key: its value's position is answered.
+   */
+  positionOf(path: YamlPath, what: 'key' | 'value'): YamlPosition
+}
+
+export interface YamlOptions {
+  /** `failsafe` keeps every scalar as text (`NO`, `0123`, `1.50`); `core` is YAML 1.2's. */
+  schema: 'core' | 'failsafe'
+}
+
+/** Reads one document. Never throws for what is in the text. */
+export function parseYaml(text: string, options: YamlOptions = { schema: 'core' }): YamlDocument {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, {
+    schema: options.schema,
+    lineCounter,
+    stringKeys: true,
+    prettyErrors: false,
+    logLevel: 'error',
+  })
+  const at = (offset: number): YamlPosition => {
+    const { line, col } = lineCounter.linePos(offset)
+    return line === 0 ? { line: 1, column: 1 } : { line, column: col }
+  }
+  const found = [
+    ...document.errors.map((e) => ({ offset: e.pos[0], message: wording(e.code, e.message) })),
+    ...unsupported(document),
+  ]
+  const problems = found
+    .sort((a, b) => a.offset - b.offset)
+    .map(({ offset, message }) => ({ ...at(offset), message }))
+  return {
+    value: problems.length === 0 ? document.toJS() : null,
+    problems,
+    positionOf: (path, what) => at(offsetOf(document, path, what)),
+  }
+}
+
+/** Writes a value as YAML that `parseYaml` reads back; long lines are not folded. */
+export function writeYaml(value: unknown): string {
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+function unsupported(document: Document): { offset: number; message: string }[] {
+  const found: { offset: number; message: string }[] = []
+  const report = (node: Node, message: string) =>
+    found.push({ offset: node.range?.[0] ?? 0, message })
+  if (document.directives?.yaml.explicit) {
+    found.push({ offset: 0, message: 'a %YAML directive is not supported' })
+  }
+  visit(document, {
+    Node: (_, node) => {
+      if (isAlias(node)) report(node, `aliases are not supported (*${node.source})`)
+      else if (node.anchor) report(node, `anchors are not supported (&${node.anchor})`)
+      else if (node.tag) report(node, `tags are not supported (${node.tag})`)
+    },
+    Pair: (_, { key }) => {
+      if (isScalar(key) && key.source === '<<' && key.type === 'PLAIN') {
+        report(key, 'merge keys are not supported (<<)')
+      }
+    },
+  })
+  return found
+}
+
+function offsetOf(document: Document, path: YamlPath, what: 'key' | 'value'): number {
+  let node: unknown = document.contents
+  let offset = isNode(node) ? node.range[0] : 0
+  for (const [index, step] of path.entries()) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step)
+      if (pair === undefined) return offset
+      const last = index === path.length - 1
+      // A key without a value has no position of its own worth pointing at.
+      const target = last && what === 'value' && hasSource(pair.value) ? pair.value : pair.key
+      offset = isNode(target) ? target.range[0] : offset
+      node = pair.value
+    } else if (isSeq(node) && typeof step === 'number') {
+      const item = node.items[step]
+      if (!isNode(item)) return offset
+      offset = item.range[0]
+      node = item
+    } else return offset
+  }
+  return offset
+}
+
+const isNode = (value: unknown): value is ParsedNode =>
+  typeof value === 'object' && value !== null && 'range' in value && Array.isArray(value.range)
+
+const hasSource = (value: unknown) => !(isScalar(value) && value.source === '')
+
+/** The library's own words where they are plain; ours where they need its insider's knowledge. */
+function wording(code: string, message: string): string {
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return 'this key stands twice'
+    case 'TAB_AS_INDENT':
+      return 'tabs cannot indent YAML: use spaces'
+    case 'MULTIPLE_DOCS':
+      return 'only one document is allowed: remove the line "---"'
+    case 'NON_STRING_KEY':
+      return 'a key must be plain text'
+    default:
+      return message.charAt(0).toLowerCase() + message.slice(1)
+  }
+}
