@@ -1,6 +1,7 @@
 // The effective configuration, as the program uses it: every default applied, durations in ms, sizes
 // in bytes, paths absolute. What people write is in schema.ts; this file has no behaviour.
 
+import type { FieldPaths } from '../feed/port.ts'
 import type { Secret } from '../lib/secret.ts'
 
 export interface Config {
@@ -70,16 +71,7 @@ export interface FeedRule {
   partnerAccount: string | null
   /** null: detected. */
   records: string | null
-  fields: {
-    id?: string
-    externalCampaignId?: string
-    requisitionId?: string
-    title?: string
-    city?: string
-    state?: string
-    postalCode?: string
-    description?: string
-  }
+  fields: FieldPaths
   expectEveryMs: number | null
 }
 

@@ -1,6 +1,7 @@
 // Makes the effective configuration of a checked file: paths absolute, choices as unions.
 
 import { join, resolve } from 'node:path'
+import type { FieldPaths } from '../feed/port.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Alert, Config, FeedRule, Identity, Listen } from './config.ts'
 import { parseListen } from './listen.ts'
@@ -81,10 +82,8 @@ function feedRule(rule: ConfigFile['feeds'][number]): FeedRule {
   }
 }
 
-function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as never
+function given(fields: ConfigFile['feeds'][number]['fields']): FieldPaths {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 function listen(written: string, absolute: (path: string) => string): Listen | null {
