@@ -32,7 +32,7 @@ export interface Config {
     quarantineDirectory: string
     receipts: boolean
   }
-  feeds: FeedRule[]
+  feeds: FeedConfig[]
   guards: {
     /** 0 to 100. */
     maxDropPercent: number
@@ -64,7 +64,7 @@ export type Identity =
 
 export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }
 
-export interface FeedRule {
+export interface FeedConfig {
   match: string
   /** null: the feed is named by its path. */
   name: string | null

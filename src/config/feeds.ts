@@ -2,9 +2,9 @@
 
 import type { Mapping } from '../feed/port.ts'
 import { capturingMatcher, fillTemplate } from '../lib/glob.ts'
-import type { FeedRule } from './config.ts'
+import type { FeedConfig } from './config.ts'
 
-export interface FeedIdentity {
+export interface FeedRule {
   /** The feed's name: the rule's, or the path. */
   feed: string
   /** Partner account to upload for; null: the configured identity. */
@@ -17,10 +17,10 @@ export interface FeedIdentity {
 type Matcher = ReturnType<typeof capturingMatcher>
 
 /** Patterns are compiled once a rule: a scan asks for each of its files. */
-const matchers = new WeakMap<FeedRule, Matcher>()
+const matchers = new WeakMap<FeedConfig, Matcher>()
 
 /** The first rule that matches wins (design section 6). `path` is relative to the folder, with `/`. */
-export function feedFor(path: string, rules: readonly FeedRule[]): FeedIdentity {
+export function feedFor(path: string, rules: readonly FeedConfig[]): FeedRule {
   for (const rule of rules) {
     const captured = matcherOf(rule)(path)
     if (captured === null) continue
@@ -41,7 +41,7 @@ export function feedFor(path: string, rules: readonly FeedRule[]): FeedIdentity 
   }
 }
 
-function matcherOf(rule: FeedRule): Matcher {
+function matcherOf(rule: FeedConfig): Matcher {
   const known = matchers.get(rule)
   if (known !== undefined) return known
   const made = capturingMatcher(rule.match)

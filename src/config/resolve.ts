@@ -3,7 +3,7 @@
 import { join, resolve } from 'node:path'
 import type { FieldPaths } from '../feed/port.ts'
 import { Secret } from '../lib/secret.ts'
-import type { Alert, Config, FeedRule, Identity, Listen } from './config.ts'
+import type { Alert, Config, FeedConfig, Identity, Listen } from './config.ts'
 import { parseListen } from './listen.ts'
 import type { ConfigFile } from './schema.ts'
 
@@ -71,7 +71,7 @@ function identity(service: ConfigFile['service']): Identity {
       }
 }
 
-function feedRule(rule: ConfigFile['feeds'][number]): FeedRule {
+function feedRule(rule: ConfigFile['feeds'][number]): FeedConfig {
   return {
     match: rule.match,
     name: rule.name ?? null,

@@ -11,6 +11,7 @@ import {
   flag,
   headerText,
   list,
+  listing,
   oneOf,
   path,
   percent,
@@ -19,6 +20,25 @@ import {
   text,
   wholeNumber,
 } from './values.ts'
+
+/** What `stringToSign` can name; the signer knows the same (service/signer.ts, held by a test). */
+export const SIGN_FIELDS = [
+  'method',
+  'path',
+  'query',
+  'body',
+  'date',
+  'host',
+  'url',
+  'account',
+  'partner',
+  'partnerAccount',
+]
+
+function unknownSignField(template: string): string | null {
+  const names = [...template.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '')
+  return names.find((name) => !SIGN_FIELDS.includes(name)) ?? null
+}
 
 const service = section({
   baseUrl: address()
@@ -63,12 +83,14 @@ const service = section({
     stringToSign: z
       .string('expected a template such as {method}{path}{date}')
       .min(1, 'must not be empty')
-      .regex(
-        /^([^{}]|\{(method|path|query|body|date)\})*$/,
-        'may only fill in {method}, {path}, {query}, {body} and {date}',
-      )
+      .refine((template) => unknownSignField(template) === null, {
+        error: ({ input }) =>
+          `names {${unknownSignField(String(input))}}, which does not exist; it can name ${listing(SIGN_FIELDS)}`,
+      })
       .prefault('{method}{path}?{query};{body};{date}')
-      .describe('What is signed: {method}, {path}, {query}, {body} and {date} are filled in.'),
+      .describe(
+        'What is signed. {method}, {path}, {query}, {body}, {date}, {host}, {url}, {account}, {partner} and {partnerAccount} are filled in.',
+      ),
   })
     .prefault({})
     .describe('How requests prove who sends them.'),
