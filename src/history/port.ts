@@ -130,9 +130,12 @@ export type ServiceState = 'ok' | 'degraded' | 'down' | 'credentials' | 'unknown
 /** A file that `feedsyncd upload` hands to a running daemon. */
 export interface UploadRequest {
   id: number
+  /** How the history calls it: relative to the inbox, or absolute when it lies elsewhere. */
+  path: string
   /** Absolute path. */
   source: string
-  feed: string
+  /** The feed that the person named, or null: by the rules. */
+  feed: string | null
   at: number
   /** The version made of it, once there is one. */
   versionId: number | null
@@ -153,7 +156,9 @@ export interface ListFilter {
 export interface HistoryReader extends Disposable {
   version(id: number): Version | null
   newest(feed: string): Version | null
-  /** The version of this feed that was uploaded last, other than `before`. */
+  /** The feed's newest version whose bytes are known (sha256 set), in any state: what new bytes are compared with. */
+  newestTaken(feed: string): Version | null
+  /** The version of this feed that was uploaded last. */
   lastUploaded(feed: string): Version | null
   /** Newest first. */
   list(filter: ListFilter): Version[]
@@ -207,13 +212,13 @@ export interface History extends HistoryReader {
       key: string | null
     },
   ): void
-  /** Waiting versions whose time has come, oldest first; at most one a feed. */
-  due(now: number): Version[]
+  /** Waiting versions whose time has come, oldest first; at most one a feed, and none of a feed that is uploading. */
+  due(now: number, limit?: number): Version[]
   /** The earliest `nextAttemptAt` or `deadlineAt` after now, or null. */
   nextDueAt(now: number): number | null
   setDaemon(record: DaemonRecord): void
   updateDaemon(patch: Partial<DaemonRecord>): void
-  addRequest(source: string, feed: string, at: number): UploadRequest
+  addRequest(file: { path: string; source: string; feed: string | null; at: number }): UploadRequest
   openRequests(): UploadRequest[]
   answerRequest(id: number, answer: { versionId: number } | { problem: string }): void
   /** Changes whenever another process wrote: cheap enough to ask each second. */

@@ -1,0 +1,165 @@
+// Owns the connection to SQLite: how files are created and opened, prepared statements, transactions.
+// Knows nothing of what is stored. Every error that leaves this file is translated.
+
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import Database from 'better-sqlite3'
+import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { databaseError } from './database-error.ts'
+
+// better-sqlite3 reads this once, before its first connection: the only way to `immutable=1`, which a
+// reader needs that may not write the directory. Our paths are absolute, so none is taken for a URI.
+process.env.SQLITE_USE_URI ??= '1'
+
+const BUSY_TIMEOUT_MS = 5000
+
+export type SqlValue = string | number | null
+export type Row = Record<string, SqlValue>
+
+/** A statement that was prepared once. `run` answers the last inserted id and the number of rows changed. */
+export interface Query<P extends unknown[], R> {
+  get(...parameters: P): R | undefined
+  all(...parameters: P): R[]
+  run(...parameters: P): { id: number; changes: number }
+}
+
+export class Connection implements Disposable {
+  readonly file: string
+  readonly #db: Database.Database
+  readonly #queries = new Map<string, Query<never, unknown>>()
+  readonly #transaction: Database.Transaction<(work: () => unknown) => unknown>
+
+  constructor(db: Database.Database, file: string) {
+    this.file = file
+    this.#db = db
+    this.#transaction = db.transaction((work: () => unknown) => work())
+  }
+
+  /** The statement for this text, prepared on first use and kept. */
+  query<P extends unknown[] = [], R = Row>(sql: string): Query<P, R> {
+    const known = this.#queries.get(sql)
+    if (known !== undefined) return known as unknown as Query<P, R>
+    const statement = this.#translated(() => this.#db.prepare<P, R>(sql))
+    const query: Query<P, R> = {
+      get: (...parameters) => this.#translated(() => statement.get(...parameters)),
+      all: (...parameters) => this.#translated(() => statement.all(...parameters)),
+      run: (...parameters) => {
+        const done = this.#translated(() => statement.run(...parameters))
+        return { id: Number(done.lastInsertRowid), changes: done.changes }
+      },
+    }
+    this.#queries.set(sql, query as unknown as Query<never, unknown>)
+    return query
+  }
+
+  /**
+   * Runs `work` in one transaction, nested calls in savepoints. It takes the write lock at its start:
+   * a transaction that only asks for it at its first write cannot wait for it.
+   */
+  atomically<T>(work: () => T): T {
+    return this.#translated(() => this.#transaction.immediate(work) as T)
+  }
+
+  /** Runs several statements of a script, for migrations. */
+  script(sql: string): void {
+    this.#translated(() => this.#db.exec(sql))
+  }
+
+  pragma(text: string): unknown {
+    return this.#translated(() => this.#db.pragma(text, { simple: true }))
+  }
+
+  [Symbol.dispose](): void {
+    this.#translated(() => this.#db.close())
+  }
+
+  #translated<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw databaseError(error, this.file)
+    }
+  }
+}
+
+/** Opens for reading and writing; creates the file (0600) and its directory (0750) where they are missing. */
+export function openWritable(
+  path: string,
+  { busyTimeoutMs = BUSY_TIMEOUT_MS }: { busyTimeoutMs?: number } = {},
+): Connection {
+  const file = resolve(path)
+  createPrivately(file, 0o600)
+  const connection = connect(file, file, { timeout: busyTimeoutMs })
+  try {
+    if (connection.pragma('journal_mode = WAL') !== 'wal') {
+      throw new FeedsyncError(`${file} is on a file system that cannot hold the history`, {
+        hint: 'Put state.directory on a local disk; SQLite needs shared memory beside the file.',
+        exitCode: 78,
+      })
+    }
+    connection.pragma('synchronous = FULL')
+    connection.pragma('foreign_keys = ON')
+    return connection
+  } catch (error) {
+    connection[Symbol.dispose]()
+    throw error
+  }
+}
+
+/** Opens for reading only; null where there is no file. */
+export function openReadOnly(path: string): Connection | null {
+  const file = resolve(path)
+  if (!exists(file)) return null
+  const connection = connect(file, file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
+  try {
+    connection.pragma('user_version')
+    return connection
+  } catch (error) {
+    connection[Symbol.dispose]()
+    const mayNotWrite = /^SQLITE_(READONLY|CANTOPEN)/.test(errorCode(error) ?? '')
+    // A reader of a WAL database creates the -wal and -shm files. Who may not do that can read the bare
+    // file while no -wal exists: then nobody has the database open and everything is in that file.
+    if (!mayNotWrite || exists(`${file}-wal`)) throw error
+    return connect(`${pathToFileURL(file).href}?immutable=1`, file, { readonly: true })
+  }
+}
+
+/** Makes an empty file with this mode, and its directories, unless they exist. */
+export function createPrivately(file: string, mode: number): void {
+  try {
+    const firstMade = mkdirSync(dirname(file), { recursive: true, mode: 0o750 })
+    if (firstMade !== undefined) syncDirectory(dirname(firstMade))
+    // Never opens an existing file: closing any handle on it would drop this process's locks (fcntl).
+    closeSync(openSync(file, 'wx', mode))
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST' || !exists(file)) throw databaseError(error, file)
+  }
+}
+
+/** Opens a database as better-sqlite3 does, with translated errors. */
+export function connect(name: string, file: string, options: Database.Options): Connection {
+  try {
+    return new Connection(new Database(name, options), file)
+  } catch (error) {
+    throw databaseError(error, file)
+  }
+}
+
+function exists(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    throw databaseError(error, file)
+  }
+}
+
+/** SQLite syncs the directory of its file; directories that we made need their parent synced as well. */
+function syncDirectory(directory: string): void {
+  const handle = openSync(directory, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,88 @@
+// Owns the translation of what SQLite and the file system report into errors for a person. The cause
+// is kept, so `errorCode()` still answers SQLite's code (`SQLITE_FULL`, `SQLITE_BUSY_RECOVERY`, ...).
+
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+
+const CONFIGURATION = 78
+const TEMPORARY = 75
+
+interface Advice {
+  what: string
+  hint: string
+  exitCode: number
+}
+
+/** Answers a `FeedsyncError` for what SQLite or the file system reported, and anything else as it is. */
+export function databaseError(error: unknown, file: string): unknown {
+  const code = errorCode(error)
+  if (error instanceof FeedsyncError || code === null) return error
+  const systemCall = error instanceof Error && 'syscall' in error
+  if (!(error instanceof Database.SqliteError) && !systemCall) return error
+  const { what, hint, exitCode } = advice(code, file, messageOf(error))
+  return new FeedsyncError(what, { hint, exitCode, cause: error })
+}
+
+function advice(code: string, file: string, detail: string): Advice {
+  // Extended codes name the circumstance (`SQLITE_READONLY_DIRECTORY`), the second word the kind.
+  switch (code.startsWith('SQLITE_') ? code.split('_')[1] : code) {
+    case 'FULL':
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return {
+        what: `the disk is full: ${file} cannot be written`,
+        hint: 'Free some space on that disk; nothing that was recorded is lost.',
+        exitCode: TEMPORARY,
+      }
+    case 'READONLY':
+    case 'EROFS':
+      return {
+        what: `${file} cannot be written: the file, its directory or the disk is read-only`,
+        hint: `Make ${dirname(file)} writable for the user that runs feedsyncd.`,
+        exitCode: TEMPORARY,
+      }
+    case 'BUSY':
+    case 'LOCKED':
+      return {
+        what: `${file} is locked by another process`,
+        hint: 'Try again; if it stays locked, end the command or database tool that keeps it open.',
+        exitCode: TEMPORARY,
+      }
+    case 'IOERR':
+      return {
+        what: `the disk reports an error for ${file} (${code})`,
+        hint: 'Look at the kernel log (dmesg) for that disk, then start feedsyncd again.',
+        exitCode: TEMPORARY,
+      }
+    case 'CORRUPT':
+    case 'NOTADB':
+      return {
+        what: `${file} is damaged, or is no SQLite database (${detail})`,
+        hint:
+          'Stop feedsyncd and put a backup in its place; without one, move the file away together ' +
+          'with its -wal and -shm files (what lies in the folder is then delivered again).',
+        exitCode: CONFIGURATION,
+      }
+    case 'CANTOPEN':
+    case 'PERM':
+    case 'AUTH':
+    case 'EACCES':
+    case 'EPERM':
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return {
+        what: `${file} cannot be opened (${code})`,
+        hint:
+          `Check that ${dirname(file)} is a directory that the user running feedsyncd may read ` +
+          'and write, on a local disk.',
+        exitCode: CONFIGURATION,
+      }
+    default:
+      return {
+        what: `${file}: ${detail} (${code})`,
+        hint: 'This is a fault of feedsyncd; please report it with this message.',
+        exitCode: 1,
+      }
+  }
+}

@@ -1,0 +1,116 @@
+// What a person decides about a version: release, discard, retry, restore. Each is one transaction on
+// the history; a running daemon finds it there within two seconds.
+
+import type { History, State, Version, VersionPatch } from './port.ts'
+
+export type Decision = 'release' | 'discard' | 'retry'
+
+export type Decided =
+  | { kind: 'done'; version: Version }
+  | { kind: 'refused'; reason: string; hint: string }
+
+interface Rule {
+  from: readonly State[]
+  to: State
+  reason: string
+}
+
+const RULES: Record<Decision, Rule> = {
+  release: { from: ['held'], to: 'queued', reason: 'released by a person' },
+  discard: { from: ['held', 'queued', 'failed'], to: 'discarded', reason: 'discarded by a person' },
+  retry: { from: ['failed', 'queued'], to: 'queued', reason: 'tried again by a person' },
+}
+
+/** Applies a decision, if the version is in a state that it is about. */
+export function decide(history: History, id: number, decision: Decision, now: number): Decided {
+  const { from, to, reason } = RULES[decision]
+  return history.atomically(() => {
+    const version = history.version(id)
+    if (version === null) return unknown(id)
+    if (!from.includes(version.state)) {
+      return {
+        kind: 'refused',
+        reason: `${decision} version ${id}: it is ${version.state}, and only what is ${from.join(' or ')} can be`,
+        hint: `feedsyncd show ${id}`,
+      }
+    }
+    const patch = { hint: null, nextAttemptAt: null }
+    const decided =
+      version.state === to ? history.update(id, patch) : history.move(id, to, reason, now, patch)
+    return { kind: 'done', version: decided }
+  })
+}
+
+/**
+ * Makes a new version of the bytes of an earlier one, which the spool still has. `keepBytes` gives
+ * those bytes to the new version and answers their new name in the spool; null: they are gone.
+ */
+export function restore(
+  history: History,
+  id: number,
+  now: number,
+  keepBytes: (spool: string, newId: number) => string | null,
+): Decided {
+  return history.atomically(() => {
+    const version = history.version(id)
+    if (version === null) return unknown(id)
+    const { feed, path, account, spool } = version
+    if (spool === null) return withoutBytes(version)
+    const reason = `restored from version ${id} by a person`
+    const restored = history.add({
+      feed,
+      path,
+      account,
+      state: 'queued',
+      reason,
+      at: now,
+      patch: contentOf(version),
+    })
+    const kept = keepBytes(spool, restored.id)
+    if (kept === null) throw new Error(`spool file ${spool} of version ${id} is gone`)
+    for (const older of history.list({ feed, states: ['held', 'queued', 'failed'], all: true })) {
+      if (older.id === restored.id) continue
+      history.move(
+        older.id,
+        'superseded',
+        `version ${restored.id} took the place of version ${older.id}`,
+        now,
+      )
+    }
+    return { kind: 'done', version: history.update(restored.id, { spool: kept }) }
+  })
+}
+
+/** What a version says of its bytes, which does not change with the attempt to deliver them. */
+function contentOf(version: Version): VersionPatch {
+  const { sha256, md5, bytes, encoding, root, records, postings, warnings } = version
+  const { requisitionIds, externalCampaignIds } = version
+  return {
+    sha256,
+    md5,
+    bytes,
+    encoding,
+    root,
+    records,
+    postings,
+    warnings,
+    requisitionIds,
+    externalCampaignIds,
+  }
+}
+
+function unknown(id: number): Decided {
+  return {
+    kind: 'refused',
+    reason: `there is no version ${id}`,
+    hint: 'feedsyncd status --all lists them',
+  }
+}
+
+function withoutBytes({ id, state }: Version): Decided {
+  return {
+    kind: 'refused',
+    reason: `restore version ${id}: its bytes are not kept any more (it is ${state})`,
+    hint: 'drop the file again; upload.keepVersions says how many uploaded versions stay restorable',
+  }
+}

@@ -1,0 +1,54 @@
+// Owns "one daemon per state directory": a lock that the kernel drops with the process, however it
+// ends. No pid file, nothing to clean up.
+
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { errorCode } from '../lib/errors.ts'
+import { type Connection, connect, createPrivately } from './connection.ts'
+
+/** Held until disposed or until the process ends. Keep a reference: a collected one lets go. */
+export type InstanceLock = Disposable
+
+/** A look of `status` at the lock lasts microseconds; a start waits this long for it to pass. */
+const PATIENCE_MS = 1000
+
+/**
+ * Takes the lock of a state directory, or answers null when another process holds it (after waiting
+ * 1 s). It is an open transaction on an empty SQLite file, hence an fcntl lock. Makes the directory.
+ * Throws `FeedsyncError` when the file cannot be made or locked.
+ */
+export function acquireLock(directory: string): InstanceLock | null {
+  const file = lockFile(directory)
+  createPrivately(file, 0o640)
+  const connection = connect(file, file, { timeout: PATIENCE_MS })
+  if (begins(connection, 'BEGIN EXCLUSIVE')) return connection
+  connection[Symbol.dispose]()
+  return null
+}
+
+/**
+ * Whether a process holds the lock: a read lock is asked for and given back at once, so read access to
+ * the file is enough. False where no daemon ever ran. Throws `FeedsyncError` when the file may not be read.
+ */
+export function isLocked(directory: string): boolean {
+  const file = lockFile(directory)
+  if (!existsSync(file)) return false
+  using connection = connect(file, file, { readonly: true, timeout: 0 })
+  return !begins(connection, 'SELECT 1 FROM sqlite_schema')
+}
+
+function lockFile(directory: string): string {
+  return join(resolve(directory), 'daemon.lock')
+}
+
+/** False when another process is in the way. */
+function begins(connection: Connection, sql: string): boolean {
+  try {
+    connection.script(sql)
+    return true
+  } catch (error) {
+    if (errorCode(error)?.startsWith('SQLITE_BUSY')) return false
+    connection[Symbol.dispose]()
+    throw error
+  }
+}

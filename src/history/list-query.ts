@@ -1,0 +1,32 @@
+// Owns the SQL of `list`: a closed number of texts, so that each is prepared once. Pure.
+
+import type { ListFilter } from './port.ts'
+import { VERSION_FIELDS } from './version-row.ts'
+
+const NO_LIMIT = -1
+
+/** Newest first. Without `all` it walks the feeds and their newest versions, never the whole history. */
+export function listQuery(filter: ListFilter): { sql: string; parameters: (string | number)[] } {
+  const from = filter.all ? 'versions v' : 'feeds f JOIN versions v ON v.id = f.newest'
+  const conditions: string[] = []
+  const parameters: (string | number)[] = []
+  if (filter.feed !== undefined) {
+    conditions.push(filter.all ? 'v.feed = ?' : 'f.name = ?')
+    parameters.push(filter.feed)
+  }
+  if (filter.states !== undefined) {
+    conditions.push(`v.state IN (${filter.states.map(() => '?').join(', ')})`)
+    parameters.push(...filter.states)
+  }
+  if (filter.since !== undefined) {
+    conditions.push('v.detected_at >= ?')
+    parameters.push(filter.since)
+  }
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+  const order = filter.all ? 'v.id' : 'f.newest'
+  parameters.push(filter.limit ?? NO_LIMIT)
+  return {
+    sql: `SELECT ${VERSION_FIELDS} FROM ${from}${where} ORDER BY ${order} DESC LIMIT ?`,
+    parameters,
+  }
+}

@@ -1,0 +1,44 @@
+// Owns the schema's version: which numbered migrations exist, applying them, refusing a newer schema.
+// They are SQL in TypeScript modules, because `tsc` copies no other files to dist/.
+
+import { FeedsyncError } from '../lib/errors.ts'
+import type { Connection } from './connection.ts'
+import { initial } from './migrations/0001-initial.ts'
+
+/** In order: the first one leads from an empty file to schema 1. */
+export const MIGRATIONS: readonly string[] = [initial]
+
+export function schemaVersion(connection: Connection): number {
+  return Number(connection.pragma('user_version'))
+}
+
+/** Applies what is missing, each migration in one transaction with its number. Answers the numbers applied. */
+export function migrate(connection: Connection, migrations = MIGRATIONS): number[] {
+  assertNotNewer(connection, migrations.length)
+  const applied: number[] = []
+  for (const [index, sql] of migrations.entries()) {
+    const number = index + 1
+    if (schemaVersion(connection) >= number) continue
+    connection.atomically(() => {
+      // Another process may have been faster while this one waited for the lock.
+      if (schemaVersion(connection) >= number) return
+      connection.script(sql)
+      connection.pragma(`user_version = ${number}`)
+      applied.push(number)
+    })
+  }
+  return applied
+}
+
+/** Throws `FeedsyncError` (78) when the database was written by a newer feedsyncd than this one. */
+export function assertNotNewer(connection: Connection, newest = MIGRATIONS.length): void {
+  const found = schemaVersion(connection)
+  if (found <= newest) return
+  throw new FeedsyncError(
+    `${connection.file} was written by a newer feedsyncd (schema ${found}, this one knows ${newest})`,
+    {
+      hint: 'Install that newer feedsyncd again, or restore the copy of the history made before it.',
+      exitCode: 78,
+    },
+  )
+}

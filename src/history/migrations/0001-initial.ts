@@ -1,0 +1,122 @@
+// Schema 1. Never edited once released: a change is a new file with the next number.
+
+/*
+ * feeds points at the versions that `status` shows, so that its cost depends on the number of feeds and
+ * not on the length of the history. state_counts does the same for the counts, by triggers.
+ * events and attempts are stored by version (WITHOUT ROWID): one tree each, read in one stretch.
+ * external_campaign_ids comes last: it may be long, and what follows a long value is slow to reach.
+ */
+export const initial = `
+CREATE TABLE versions (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  feed TEXT NOT NULL,
+  path TEXT NOT NULL,
+  account TEXT,
+  state TEXT NOT NULL,
+  reason TEXT,
+  hint TEXT,
+  sha256 TEXT,
+  md5 TEXT,
+  bytes INTEGER,
+  encoding TEXT,
+  root TEXT,
+  records TEXT,
+  postings INTEGER,
+  requisition_ids INTEGER,
+  changes TEXT,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  detected_at INTEGER NOT NULL,
+  uploaded_at INTEGER,
+  next_attempt_at INTEGER,
+  deadline_at INTEGER,
+  file_url TEXT,
+  etag_verified INTEGER,
+  spool TEXT,
+  warnings TEXT NOT NULL DEFAULT '[]',
+  external_campaign_ids TEXT
+) STRICT;
+CREATE INDEX versions_feed ON versions (feed);
+CREATE INDEX versions_state ON versions (state);
+CREATE INDEX versions_detected ON versions (detected_at);
+CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = 'queued';
+CREATE INDEX versions_deadline ON versions (deadline_at) WHERE state = 'incomplete';
+CREATE INDEX versions_undelivered ON versions (feed, id) WHERE state IN ('queued', 'uploading');
+
+CREATE TABLE feeds (
+  name TEXT PRIMARY KEY,
+  newest INTEGER NOT NULL REFERENCES versions,
+  last_uploaded INTEGER REFERENCES versions
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX feeds_newest ON feeds (newest);
+CREATE INDEX feeds_last_uploaded ON feeds (last_uploaded);
+
+CREATE TABLE state_counts (
+  state TEXT PRIMARY KEY,
+  versions INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER count_added AFTER INSERT ON versions BEGIN
+  INSERT INTO state_counts VALUES (new.state, 1)
+    ON CONFLICT (state) DO UPDATE SET versions = versions + 1;
+END;
+CREATE TRIGGER count_deleted AFTER DELETE ON versions BEGIN
+  UPDATE state_counts SET versions = versions - 1 WHERE state = old.state;
+END;
+CREATE TRIGGER count_moved AFTER UPDATE OF state ON versions WHEN old.state <> new.state BEGIN
+  UPDATE state_counts SET versions = versions - 1 WHERE state = old.state;
+  INSERT INTO state_counts VALUES (new.state, 1)
+    ON CONFLICT (state) DO UPDATE SET versions = versions + 1;
+END;
+
+CREATE TABLE events (
+  version INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
+  n INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  from_state TEXT,
+  to_state TEXT NOT NULL,
+  reason TEXT,
+  PRIMARY KEY (version, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE attempts (
+  version INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
+  n INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  outcome TEXT,
+  status INTEGER,
+  code TEXT,
+  bytes_sent INTEGER NOT NULL DEFAULT 0,
+  key TEXT,
+  PRIMARY KEY (version, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX attempts_running ON attempts (version, n) WHERE outcome IS NULL;
+
+CREATE TABLE files (
+  path TEXT PRIMARY KEY,
+  dev TEXT NOT NULL,
+  ino TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  mtime_ns TEXT NOT NULL,
+  ctime_ns TEXT NOT NULL,
+  version INTEGER NOT NULL REFERENCES versions
+) STRICT, WITHOUT ROWID;
+CREATE INDEX files_version ON files (version);
+
+CREATE TABLE requests (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  path TEXT NOT NULL,
+  source TEXT NOT NULL,
+  feed TEXT,
+  at INTEGER NOT NULL,
+  version INTEGER REFERENCES versions ON DELETE CASCADE,
+  problem TEXT
+) STRICT;
+CREATE INDEX requests_open ON requests (id) WHERE version IS NULL AND problem IS NULL;
+CREATE INDEX requests_version ON requests (version);
+CREATE INDEX requests_refused ON requests (at) WHERE problem IS NOT NULL;
+
+CREATE TABLE daemon (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  record TEXT NOT NULL
+) STRICT;
+`

@@ -1,0 +1,96 @@
+// Owns the questions that any process may ask the history, whether or not it may write.
+
+import type { Connection } from './connection.ts'
+import { listQuery } from './list-query.ts'
+import {
+  type Attempt,
+  type DaemonRecord,
+  type HistoryEvent,
+  type HistoryReader,
+  type KnownFile,
+  STATES,
+  type State,
+  type UploadRequest,
+} from './port.ts'
+import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
+
+const FILE_FIELDS = `path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS ctimeNs, version AS versionId`
+const REQUEST_FIELDS = 'id, path, source, feed, at, version AS versionId, problem'
+
+export type FileRow = KnownFile['identity'] & Omit<KnownFile, 'identity'>
+
+/** What the writing side reads beside what the port shows. */
+export interface Reads extends Omit<HistoryReader, keyof Disposable> {
+  knownFiles(): KnownFile[]
+  openRequests(): UploadRequest[]
+}
+
+export function reads(db: Connection): Reads {
+  const byId = db.query<[id: number], VersionRow>(
+    `SELECT ${VERSION_FIELDS} FROM versions v WHERE v.id = ?`,
+  )
+  const byFeed = (pointer: 'newest' | 'last_uploaded') =>
+    db.query<[feed: string], VersionRow>(
+      `SELECT ${VERSION_FIELDS} FROM feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = ?`,
+    )
+  const newest = byFeed('newest')
+  const lastUploaded = byFeed('last_uploaded')
+  const newestTaken = db.query<[feed: string], VersionRow>(
+    `SELECT ${VERSION_FIELDS} FROM versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL
+       ORDER BY v.id DESC LIMIT 1`,
+  )
+  const counts = db.query<[], { state: State; versions: number }>(
+    'SELECT state, versions FROM state_counts',
+  )
+  const attempts = db.query<[id: number], Attempt>(
+    `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
+       bytes_sent AS bytesSent, key FROM attempts WHERE version = ? ORDER BY n`,
+  )
+  const events = db.query<[id: number], HistoryEvent>(
+    `SELECT at, from_state AS "from", to_state AS "to", reason FROM events
+       WHERE version = ? ORDER BY n`,
+  )
+  const file = db.query<[path: string], FileRow>(`SELECT ${FILE_FIELDS} FROM files WHERE path = ?`)
+  const files = db.query<[], FileRow>(`SELECT ${FILE_FIELDS} FROM files ORDER BY path`)
+  const daemon = db.query<[], { record: string }>('SELECT record FROM daemon WHERE id = 1')
+  const request = db.query<[id: number], UploadRequest>(
+    `SELECT ${REQUEST_FIELDS} FROM requests WHERE id = ?`,
+  )
+  const openRequests = db.query<[], UploadRequest>(
+    `SELECT ${REQUEST_FIELDS} FROM requests WHERE version IS NULL AND problem IS NULL ORDER BY id`,
+  )
+
+  return {
+    version: (id) => orNull(byId.get(id), versionOf),
+    newest: (feed) => orNull(newest.get(feed), versionOf),
+    newestTaken: (feed) => orNull(newestTaken.get(feed), versionOf),
+    lastUploaded: (feed) => orNull(lastUploaded.get(feed), versionOf),
+    list: (filter) => {
+      const { sql, parameters } = listQuery(filter)
+      return db
+        .query<(string | number)[], VersionRow>(sql)
+        .all(...parameters)
+        .map(versionOf)
+    },
+    count: () => {
+      const none = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>
+      for (const { state, versions } of counts.all()) none[state] = versions
+      return none
+    },
+    attempts: (id) => attempts.all(id),
+    events: (id) => events.all(id),
+    known: (path) => orNull(file.get(path), knownFileOf),
+    knownFiles: () => files.all().map(knownFileOf),
+    daemon: () => orNull(daemon.get(), ({ record }) => JSON.parse(record) as DaemonRecord),
+    request: (id) => request.get(id) ?? null,
+    openRequests: () => openRequests.all(),
+  }
+}
+
+function knownFileOf({ path, versionId, ...identity }: FileRow): KnownFile {
+  return { path, identity, versionId }
+}
+
+function orNull<R, T>(row: R | undefined, make: (row: R) => T): T | null {
+  return row === undefined ? null : make(row)
+}

@@ -1,0 +1,105 @@
+// The documented JSON of `status` and `show` (design section 7), made of history rows. A contract:
+// fields may be added, never renamed; times are ISO 8601 UTC or null.
+
+import { isoTime } from '../lib/clock.ts'
+import type { DaemonRecord, HistoryReader, ListFilter, Version } from './port.ts'
+
+export interface StatusReport {
+  daemon: {
+    running: boolean
+    pid: number | null
+    startedAt: string | null
+    lastScanAt: string | null
+    mode: 'events' | 'poll' | null
+    /** Why the folder is polled; null with events. */
+    modeReason: string | null
+    /** Why the folder cannot be listed; null when it can. */
+    folderReason: string | null
+  }
+  service: {
+    baseUrl: string
+    state: DaemonRecord['service']
+    reason: string | null
+    clockSkewMs: number | null
+  }
+  uploads: UploadReport[]
+}
+
+export type UploadReport = ReturnType<typeof uploadReport>
+
+export function uploadReport(version: Version) {
+  const { id, feed, path, account, sha256, bytes, postings, changes, state, reason, hint } = version
+  return {
+    id,
+    feed,
+    path,
+    account,
+    sha256,
+    bytes,
+    postings,
+    changes,
+    state,
+    reason,
+    hint,
+    attempts: version.attempts,
+    nextAttemptAt: isoTime(version.nextAttemptAt),
+    deadlineAt: isoTime(version.deadlineAt),
+    detectedAt: isoTime(version.detectedAt),
+    uploadedAt: isoTime(version.uploadedAt),
+    fileUrl: version.fileUrl,
+    etagVerified: version.etagVerified,
+    warnings: version.warnings,
+  }
+}
+
+/** `running`: whether a daemon holds the lock of this state directory. `history`: null before the first start. */
+export function statusReport(
+  history: HistoryReader | null,
+  running: boolean,
+  baseUrl: string,
+  filter: ListFilter,
+): StatusReport {
+  const record = history?.daemon() ?? null
+  return {
+    daemon: {
+      running,
+      pid: running ? (record?.pid ?? null) : null,
+      startedAt: running ? isoTime(record?.startedAt ?? null) : null,
+      lastScanAt: isoTime(record?.lastScanAt ?? null),
+      mode: record?.mode ?? null,
+      modeReason: record?.modeReason ?? null,
+      folderReason: running ? (record?.folderReason ?? null) : null,
+    },
+    service: {
+      baseUrl,
+      state: running ? (record?.service ?? 'unknown') : 'unknown',
+      reason: running ? (record?.serviceReason ?? null) : null,
+      clockSkewMs: record?.clockSkewMs ?? null,
+    },
+    uploads: history === null ? [] : history.list(filter).map(uploadReport),
+  }
+}
+
+/** Everything about one version; null where there is none of this id. */
+export function showReport(history: HistoryReader, id: number) {
+  const version = history.version(id)
+  if (version === null) return null
+  return {
+    ...uploadReport(version),
+    md5: version.md5,
+    encoding: version.encoding,
+    root: version.root,
+    records: version.records,
+    requisitionIds: version.requisitionIds,
+    externalCampaignIds: version.externalCampaignIds,
+    attempts: history.attempts(id).map(({ startedAt, endedAt, n, ...rest }) => ({
+      n,
+      startedAt: isoTime(startedAt),
+      endedAt: isoTime(endedAt),
+      ...rest,
+    })),
+    events: history.events(id).map(({ at, ...rest }) => ({ at: isoTime(at), ...rest })),
+  }
+}
+
+export type ShowReport = NonNullable<ReturnType<typeof showReport>>

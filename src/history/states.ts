@@ -1,0 +1,58 @@
+// Owns the closed set of steps between states (design section 3). Pure: what a step means for the
+// file, the spool or the network is the pipeline's business.
+
+import { FeedsyncError } from '../lib/errors.ts'
+import { OWED, STATES, type State } from './port.ts'
+
+/** States that a version may begin in. `queued`: an earlier version that a person restored. */
+export const FIRST_STATES: readonly State[] = ['settling', 'checking', 'rejected', 'queued']
+
+export const STEPS: Readonly<Record<State, readonly State[]>> = {
+  settling: ['checking', 'rejected', 'gone'],
+  /** `settling`: it grew. */
+  incomplete: ['settling', 'checking', 'rejected', 'gone'],
+  /** `settling`: it changed while it was read. `superseded`: a newer version overtook the check. */
+  checking: ['settling', 'incomplete', 'rejected', 'held', 'queued', 'superseded', 'gone'],
+  /** Only while its content is unknown, see `stepProblem`. */
+  rejected: ['settling'],
+  held: ['queued', 'superseded', 'discarded'],
+  queued: ['uploading', 'superseded', 'discarded', 'failed', 'rejected'],
+  /** `queued`: try again later. `rejected`: the service or the storage refuses this very file. */
+  uploading: ['uploaded', 'queued', 'failed', 'rejected', 'superseded', 'discarded'],
+  uploaded: [],
+  superseded: [],
+  failed: ['queued', 'superseded', 'discarded'],
+  discarded: [],
+  gone: ['settling'],
+}
+
+/** States in which nothing is owed any more: history that may be pruned. */
+export const SETTLED_STATES: readonly State[] = STATES.filter((state) => !OWED.includes(state))
+
+/**
+ * Why a step is impossible, as a plain sentence; null when it may be taken. `hashed`: the version has
+ * a sha256, so other bytes at its path are a new version and a rejected one is never looked at again.
+ */
+export function stepProblem(from: State | null, to: State, hashed: boolean): string | null {
+  if (from === null) {
+    return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
+  }
+  if (!STEPS[from].includes(to)) return `a version that is ${from} cannot become ${to}`
+  return from === 'rejected' && hashed
+    ? `a version that is ${from} and has a known content cannot become ${to}: new bytes are a new version`
+    : null
+}
+
+/** Throws `FeedsyncError`, naming both states, for a step that does not exist. */
+export function assertStep(
+  id: number | null,
+  from: State | null,
+  to: State,
+  hashed: boolean,
+): void {
+  const problem = stepProblem(from, to, hashed)
+  if (problem === null) return
+  throw new FeedsyncError(id === null ? problem : `version ${id}: ${problem}`, {
+    hint: 'Look at its state with `feedsyncd show`; it may have changed meanwhile.',
+  })
+}
