@@ -1,0 +1,146 @@
+// Owns the translation of what goes wrong between us and another host into one small vocabulary, with
+// a sentence for people. It never repeats a foreign message: those may hold an address with its query
+// string or a proxy's password.
+
+import { errorCode } from './errors.ts'
+
+/**
+ * `unreachable`: no connection, so nothing was sent. `certificate`: TLS refused the other side.
+ * `proxy`: the proxy would not let us through. `lost`: the connection broke, or spoke no HTTP.
+ * `silent`: no status line in time. `source`: the body could not be read as promised. `aborted`: by the caller.
+ */
+export type NoAnswerKind =
+  | 'unreachable'
+  | 'certificate'
+  | 'proxy'
+  | 'lost'
+  | 'silent'
+  | 'source'
+  | 'aborted'
+
+export interface NoAnswer {
+  kind: 'no-answer'
+  why: NoAnswerKind
+  /** The system's code where there is one (`ECONNREFUSED`), otherwise a short name of ours. */
+  code: string
+  /** A clause for people: "api.example.com refused the connection (ECONNREFUSED)". */
+  reason: string
+  /** Bytes of the request's body that the socket has taken. */
+  bytesSent: number
+}
+
+type Verdict = Pick<NoAnswer, 'why' | 'code' | 'reason'>
+
+const UNREACHABLE: Record<string, string> = {
+  ENOTFOUND: 'the name server does not know the host',
+  EAI_AGAIN: 'the name server did not answer',
+  ECONNREFUSED: 'the connection was refused',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
+  EADDRNOTAVAIL: 'this machine has no address or port left to connect from',
+  EMFILE: 'this process has too many open files',
+}
+
+const CERTIFICATE =
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|ERR_PROXY_TLS|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|CRL_)/
+
+/** `host`: host and port of the target, for the sentence. */
+export function explainNetworkError(error: unknown, host: string): Verdict {
+  const code = errorCode(error)
+  const name = error instanceof Error ? error.name : ''
+  const message = error instanceof Error ? error.message : ''
+  const peer = peerOf(error) ?? host
+
+  const proxyStatus = /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(
+    message,
+  )
+  if (proxyStatus !== null) return refusedByProxy(Number(proxyStatus[1] ?? proxyStatus[2]), host)
+  if (name === 'ProxyConnectionError')
+    return {
+      why: 'proxy',
+      code: 'proxy-closed',
+      reason: `the proxy closed the connection that was meant for ${host}`,
+    }
+  const certificate = certificateCode(error)
+  if (certificate !== null)
+    return {
+      why: 'certificate',
+      code: certificate,
+      reason: `the TLS certificate of ${host} cannot be trusted (${certificate})`,
+    }
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect(error)))
+    return {
+      why: 'unreachable',
+      code: 'connect-timeout',
+      reason: `${peer} did not accept a connection in time`,
+    }
+  if (code !== null && code in UNREACHABLE)
+    return { why: 'unreachable', code, reason: `${UNREACHABLE[code]}: ${peer} (${code})` }
+  if (/before secure TLS connection|^ERR_SSL_|^EPROTO$/.test(`${code ?? ''}`) || handshake(message))
+    return {
+      why: 'unreachable',
+      code: code ?? 'tls',
+      reason: `the TLS handshake with ${host} did not succeed (${code ?? 'tls'})`,
+    }
+  if (code === 'UND_ERR_HEADERS_TIMEOUT')
+    return { why: 'silent', code: 'answer-timeout', reason: `${host} did not answer in time` }
+  if (name === 'HTTPParserError' || code?.startsWith('HPE_') || message === 'bad response')
+    return { why: 'lost', code: 'bad-http', reason: `${host} did not answer in valid HTTP` }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return { why: 'lost', code: 'bad-http', reason: `${host} answered with oversized headers` }
+  if (code === 'UND_ERR_SOCKET')
+    return {
+      why: 'lost',
+      code: 'connection-closed',
+      reason: `${host} closed the connection without an answer`,
+    }
+  return {
+    why: isConnect(error) ? 'unreachable' : 'lost',
+    code: code ?? 'connection-lost',
+    reason: `the connection to ${peer} broke${code === null ? '' : ` (${code})`}`,
+  }
+}
+
+function refusedByProxy(status: number, host: string): Verdict {
+  return {
+    why: 'proxy',
+    code: `proxy-${status}`,
+    reason:
+      status === 407
+        ? 'the proxy wants a user name and password, or refuses those it was given (407)'
+        : `the proxy would not connect to ${host}: it answered ${status}`,
+  }
+}
+
+function handshake(message: string): boolean {
+  return message.includes('before secure TLS connection was established')
+}
+
+function certificateCode(error: unknown): string | null {
+  for (let at = error, depth = 0; at instanceof Error && depth < 10; at = at.cause, depth++) {
+    const code = (at as { code?: unknown }).code
+    if (typeof code === 'string' && CERTIFICATE.test(code)) return code
+  }
+  return null
+}
+
+function isConnect(error: unknown): boolean {
+  return everyError(error).some((one) => (one as { syscall?: unknown }).syscall === 'connect')
+}
+
+/** Whom the system call was about: behind a proxy that is the proxy, not the target. */
+function peerOf(error: unknown): string | null {
+  for (const one of everyError(error)) {
+    const { hostname, address, port } = one as Record<'hostname' | 'address' | 'port', unknown>
+    if (typeof hostname === 'string') return hostname
+    if (typeof address === 'string')
+      return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+  }
+  return null
+}
+
+function everyError(error: unknown): unknown[] {
+  if (!(error instanceof Error)) return []
+  const inner = error instanceof AggregateError ? error.errors : []
+  return [error, ...inner, ...everyError(error.cause)]
+}

@@ -1,0 +1,218 @@
+// Owns HTTP: the only importer of undici. One request gives one value, an answer or the reason why there
+// is none; nothing is retried and no redirect is followed here.
+//
+// The environment decides the way out, as operators expect: HTTPS_PROXY, HTTP_PROXY and NO_PROXY in both
+// cases, NODE_EXTRA_CA_CERTS through Node's own default. Nothing can switch TLS verification off.
+
+import { type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { type Clock, SECOND } from './clock.ts'
+import { FeedsyncError } from './errors.ts'
+import { explainNetworkError, type NoAnswer } from './http-errors.ts'
+
+export interface StreamBody {
+  /** Exact number of bytes that `chunks` yields: it is sent as Content-Length. */
+  length: number
+  /** Started at most once a request; its `finally` runs whenever it was started. */
+  chunks: () => AsyncIterable<Buffer>
+  /** Told the bytes so far each time that the socket has taken a chunk. */
+  accepted?: (bytes: number) => void
+}
+
+export interface HttpRequest {
+  method: string
+  url: URL
+  headers: Readonly<Record<string, string>>
+  body: Buffer | StreamBody | null
+  signal: AbortSignal
+  /** From the last byte of the body to the status line, in ms. */
+  headersTimeoutMs: number
+  /** Between two pieces of the answer's body, in ms. */
+  bodyTimeoutMs: number
+  /** What of the answer's body is kept; the rest is not read. */
+  maxAnswerBytes: number
+  /** A connection of its own, with a fresh name lookup: for the request after a lost connection. */
+  freshConnection?: boolean
+}
+
+export interface HttpReply {
+  kind: 'answer'
+  status: number
+  /** Names in lower case; values of a repeated header joined by ", ". */
+  headers: Readonly<Record<string, string>>
+  body: Buffer
+  /** The answer's body is longer than was kept, or the connection broke in it. */
+  bodyCut: boolean
+  bytesSent: number
+  /** From the call to the status line, in ms. */
+  tookMs: number
+}
+
+export type HttpAnswer = HttpReply | NoAnswer
+
+export interface HttpClient extends AsyncDisposable {
+  /** Never throws for what the network, the other side or `signal` does. */
+  request(request: HttpRequest): Promise<HttpAnswer>
+}
+
+export interface HttpClientOptions {
+  clock: Clock
+  userAgent: string
+  /** Where the proxy variables are read; default: this process's. */
+  env?: Readonly<Record<string, string | undefined>>
+  /** To an open and, with TLS, verified connection, in ms. Default 10 s. */
+  connectTimeoutMs?: number
+}
+
+/** @throws FeedsyncError (78) when a proxy variable holds no usable address. */
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const pooled = createAgent(options, 1)
+  const single = createAgent(options, 0)
+  return {
+    request: (request) => send(request.freshConnection ? single : pooled, request, options),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([pooled.destroy(), single.destroy()])
+    },
+  }
+}
+
+function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProxyAgent {
+  const env = options.env ?? process.env
+  const timeout = options.connectTimeoutMs ?? 10 * SECOND
+  // Stated, because the default follows NODE_TLS_REJECT_UNAUTHORIZED.
+  const tls = { rejectUnauthorized: true, autoSelectFamily: true, timeout }
+  return new EnvHttpProxyAgent({
+    allowH2: false,
+    pipelining,
+    keepAliveTimeout: 4 * SECOND,
+    keepAliveMaxTimeout: 4 * SECOND,
+    connect: tls,
+    requestTls: tls,
+    proxyTls: tls,
+    // Empty, not undefined: undici would look into this process's environment by itself.
+    httpProxy: proxyAddress(env, 'http_proxy'),
+    httpsProxy: proxyAddress(env, 'https_proxy'),
+    noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
+  })
+}
+
+function proxyAddress(env: Readonly<Record<string, string | undefined>>, name: string): string {
+  const value = env[name] ?? env[name.toUpperCase()] ?? ''
+  if (value === '') return ''
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`
+  if (/^https?:/i.test(address) && URL.canParse(address)) return address
+  throw new FeedsyncError(`${name.toUpperCase()} holds no usable proxy address`, {
+    hint: 'write it as http://host:port, with user:password@ before the host if the proxy wants one',
+    exitCode: 78,
+  })
+}
+
+async function send(
+  agent: Dispatcher,
+  request: HttpRequest,
+  { clock, userAgent }: HttpClientOptions,
+): Promise<HttpAnswer> {
+  const { url, signal, body } = request
+  const began = clock.monotonic()
+  const counted = body === null || Buffer.isBuffer(body) ? null : new CountedBody(body)
+  const bytesSent = () => counted?.bytes ?? (body as Buffer | null)?.length ?? 0
+  try {
+    const response = await agent.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: request.method as Dispatcher.HttpMethod,
+      headers: {
+        'user-agent': userAgent,
+        ...request.headers,
+        ...(counted === null ? {} : { 'content-length': String(counted.length) }),
+      },
+      // undici takes any async iterable, its types only the classes that it names.
+      body: (counted ?? body) as Buffer | null,
+      signal,
+      headersTimeout: request.headersTimeoutMs,
+      bodyTimeout: request.bodyTimeoutMs,
+    })
+    const tookMs = clock.monotonic() - began
+    const headers = flatten(response.headers)
+    const answer = await readCapped(response.body, request.maxAnswerBytes)
+    const status = response.statusCode
+    return { kind: 'answer', status, headers, ...answer, bytesSent: bytesSent(), tookMs }
+  } catch (error) {
+    if (signal.aborted)
+      return {
+        kind: 'no-answer',
+        why: 'aborted',
+        code: 'aborted',
+        reason: 'the request was stopped',
+        bytesSent: bytesSent(),
+      }
+    if (counted?.failed || isLengthMismatch(error))
+      return {
+        kind: 'no-answer',
+        why: 'source',
+        code: 'body-source',
+        reason: 'the body could not be read as announced',
+        bytesSent: bytesSent(),
+      }
+    const verdict = explainNetworkError(error, url.host)
+    const sent = counted === null && verdict.why !== 'lost' && verdict.why !== 'silent'
+    return { kind: 'no-answer', ...verdict, bytesSent: sent ? 0 : bytesSent() }
+  }
+}
+
+function isLengthMismatch(error: unknown): boolean {
+  return error instanceof Error && error.name === 'RequestContentLengthMismatchError'
+}
+
+/** undici asks for the next chunk when the socket has drained the one before: that is when a chunk counts. */
+class CountedBody implements AsyncIterable<Buffer> {
+  readonly length: number
+  readonly #source: StreamBody
+  bytes = 0
+  failed = false
+
+  constructor(source: StreamBody) {
+    this.#source = source
+    this.length = source.length
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of this.#source.chunks()) {
+        yield chunk
+        this.bytes += chunk.length
+        this.#source.accepted?.(this.bytes)
+      }
+    } catch (error) {
+      this.failed = true
+      throw error
+    }
+  }
+}
+
+/** The status is known by now, so a cut body is a fact about the answer and no failure of the request. */
+async function readCapped(
+  stream: AsyncIterable<Buffer>,
+  limit: number,
+): Promise<{ body: Buffer; bodyCut: boolean }> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of stream) {
+      chunks.push(chunk.subarray(0, limit - length))
+      length += chunk.length
+      if (length > limit) return { body: Buffer.concat(chunks), bodyCut: true }
+    }
+    return { body: Buffer.concat(chunks), bodyCut: false }
+  } catch {
+    return { body: Buffer.concat(chunks), bodyCut: true }
+  }
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  )
+}

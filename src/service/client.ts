@@ -1,0 +1,192 @@
+// Owns a signed call of the service (specification section 5): headers, identity, signature, and the
+// service's clock. One call is one request, or two when the first shows that our clock is wrong. What an
+// answer means is not decided here.
+
+import { type Clock, SECOND } from '../lib/clock.ts'
+import { FeedsyncError } from '../lib/errors.ts'
+import type { HttpAnswer, HttpClient } from '../lib/http.ts'
+import { httpDate } from '../lib/http-text.ts'
+import type { Log } from '../lib/log.ts'
+import type { Secret } from '../lib/secret.ts'
+import { readKeyFile } from './key-file.ts'
+import { createSigner, createTemplate, type Signable, type SignatureAlgorithm } from './signer.ts'
+
+/** One of the two identities of specification section 5. */
+export type Identity = { account: string } | { partner: string; partnerAccount?: string }
+
+export interface ServiceAuth {
+  method: 'signature' | 'apiKey'
+  algorithm: SignatureAlgorithm
+  keyFile: string
+  stringToSign: string
+}
+
+export interface ServiceOptions {
+  http: HttpClient
+  clock: Clock
+  log: Log
+  /** Its path is sent in front of every path, and is not signed (service-facts, "Signing"). */
+  baseUrl: string
+  identity: Identity
+  headerPrefix: string
+  auth: ServiceAuth
+}
+
+export interface ServiceCall {
+  method: string
+  /** Relative to the base address, from `/v1/` on; may have a query. */
+  path: string
+  body: Buffer | null
+  /** Takes the place of the configured partner account; null: the configured identity. */
+  account: string | null
+  maxAnswerBytes: number
+}
+
+export interface ServiceClient {
+  readonly origin: string
+  /** Only a partner can act for an account of its own naming (specification section 5). */
+  readonly isPartner: boolean
+  call(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer>
+  clockSkewMs(): number | null
+  /** @throws FeedsyncError (78); the key in use then stays. */
+  reloadKey(): void
+  /** What must not be shown when the other side echoes it. */
+  secrets(): string[]
+}
+
+/** Beyond this a refused request is signed again with the service's time (research/upload.md 2.3). */
+const SKEW_LIMIT = 60 * SECOND
+
+/** A Date that is older than this says nothing of the other clock. */
+const SLOW_ANSWER = 20 * SECOND
+
+const ANSWER_TIMEOUT = 30 * SECOND
+
+/** @throws FeedsyncError (78) when the key cannot be used or the template names something unknown. */
+export function createServiceClient(options: ServiceOptions): ServiceClient {
+  return new SignedClient(options)
+}
+
+class SignedClient implements ServiceClient {
+  readonly origin: string
+  readonly isPartner: boolean
+  readonly #options: ServiceOptions
+  readonly #base: string
+  readonly #fill: (values: Signable) => Buffer
+  #key: Secret
+  #authorize: (signable: Signable) => string
+  #measuredSkew: number | null = null
+  #appliedSkew = 0
+
+  constructor(options: ServiceOptions) {
+    const base = new URL(options.baseUrl)
+    this.#options = options
+    this.origin = base.origin
+    this.isPartner = 'partner' in options.identity
+    this.#base = `${base.origin}${base.pathname.replace(/\/+$/, '')}`
+    this.#fill = createTemplate(options.auth.stringToSign)
+    this.#key = this.#readKey()
+    this.#authorize = this.#createAuthorization(this.#key)
+  }
+
+  clockSkewMs(): number | null {
+    return this.#measuredSkew
+  }
+
+  reloadKey(): void {
+    const key = this.#readKey()
+    this.#authorize = this.#createAuthorization(key)
+    this.#key = key
+  }
+
+  secrets(): string[] {
+    return [this.#key.reveal().toString('utf8')]
+  }
+
+  async call(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {
+    const answer = await this.#send(call, signal)
+    const refused = answer.kind === 'answer' && (answer.status === 401 || answer.status === 403)
+    if (!refused || this.#measuredSkew === null) return answer
+    if (Math.abs(this.#measuredSkew - this.#appliedSkew) <= SKEW_LIMIT) return answer
+    this.#appliedSkew = this.#measuredSkew
+    this.#options.log.warn(
+      { skewMs: this.#measuredSkew, status: answer.status },
+      'the clock of this machine differs from that of the service; requests are dated with its time',
+    )
+    return this.#send(call, signal)
+  }
+
+  async #send(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {
+    const { http, clock, headerPrefix, auth } = this.#options
+    const url = new URL(this.#base + call.path)
+    const date = new Date(clock.now() + this.#appliedSkew).toUTCString()
+    const who = this.#identify(call.account)
+    const proof = this.#authorize({
+      method: call.method,
+      path: url.href.slice(this.#base.length).replace(/[?#].*$/s, ''),
+      query: url.search.slice(1),
+      body: call.body ?? Buffer.alloc(0),
+      date,
+      host: url.host,
+      url: url.href,
+      ...who,
+    })
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      ...(call.body === null ? {} : { 'content-type': 'application/json' }),
+      ...(who.account === '' ? {} : { [`${headerPrefix}Account`]: who.account }),
+      ...(who.partner === '' ? {} : { [`${headerPrefix}Partner`]: who.partner }),
+      ...(who.partnerAccount === ''
+        ? {}
+        : { [`${headerPrefix}PartnerAccount`]: who.partnerAccount }),
+      [`${headerPrefix}Date`]: date,
+      [`${headerPrefix}${auth.method === 'apiKey' ? 'ApiKey' : 'Signature'}`]: proof,
+    }
+    const answer = await http.request({
+      method: call.method,
+      url,
+      headers,
+      body: call.body,
+      signal,
+      headersTimeoutMs: ANSWER_TIMEOUT,
+      bodyTimeoutMs: ANSWER_TIMEOUT,
+      maxAnswerBytes: call.maxAnswerBytes,
+    })
+    if (answer.kind === 'answer' && answer.tookMs <= SLOW_ANSWER) this.#measure(answer.headers)
+    return answer
+  }
+
+  #identify(account: string | null): { account: string; partner: string; partnerAccount: string } {
+    const { identity } = this.#options
+    if ('account' in identity) return { account: identity.account, partner: '', partnerAccount: '' }
+    const { partner, partnerAccount = '' } = identity
+    return { account: '', partner, partnerAccount: account ?? partnerAccount }
+  }
+
+  #measure(headers: Readonly<Record<string, string>>): void {
+    const date = httpDate(headers)
+    if (date !== null) this.#measuredSkew = Math.round(date - this.#options.clock.now())
+  }
+
+  #readKey(): Secret {
+    const { auth } = this.#options
+    const isSecret = auth.method === 'apiKey' || auth.algorithm.startsWith('hmac-')
+    return readKeyFile(auth.keyFile, isSecret)
+  }
+
+  #createAuthorization(key: Secret): (signable: Signable) => string {
+    const { auth } = this.#options
+    if (auth.method === 'apiKey') return headerValue(key, auth.keyFile)
+    const sign = createSigner(auth.algorithm, key, auth.keyFile)
+    return (signable) => sign(this.#fill(signable))
+  }
+}
+
+function headerValue(key: Secret, keyFile: string): () => string {
+  const value = key.reveal().toString('latin1')
+  if (/^[\x21-\x7e]+$/.test(value)) return () => value
+  throw new FeedsyncError(`the key file ${keyFile} holds characters that an API key cannot have`, {
+    hint: 'the file must hold the key alone, on one line, without spaces',
+    exitCode: 78,
+  })
+}

@@ -1,0 +1,42 @@
+// Owns reading the JSON of a pre-signed form. Unknown members are left alone; what the upload depends on
+// must be exactly right, because storage verifies every byte of it.
+
+import { isSafeAddress } from '../lib/http-text.ts'
+import type { UploadForm } from './port.ts'
+
+export type FormReading =
+  | { kind: 'form'; form: UploadForm }
+  | { kind: 'unreadable'; reason: string }
+
+/** `reason` is a clause about the body and repeats nothing of it: a form is a credential. */
+export function readForm(body: Buffer): FormReading {
+  let answer: unknown
+  try {
+    answer = JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
+  } catch {
+    return unreadable(body.length === 0 ? 'an empty body' : 'a body that is not valid JSON')
+  }
+  if (!isObject(answer)) return unreadable('JSON that is not an object')
+  const { url, fileUrl, fields } = answer
+  if (typeof url !== 'string') return unreadable('a form without "url"')
+  if (typeof fileUrl !== 'string') return unreadable('a form without "fileUrl"')
+  if (!isObject(fields)) return unreadable('a form without "fields"')
+  if (!URL.canParse(url) || !isSafeAddress(new URL(url)))
+    return unreadable('a form whose "url" is not an https address')
+  const entries: Array<readonly [string, string]> = []
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value !== 'string') return unreadable(`a form whose field "${name}" is not text`)
+    entries.push([name, value])
+  }
+  if (!entries.some(([name]) => name.toLowerCase() === 'key'))
+    return unreadable('a form without the field "key"')
+  return { kind: 'form', form: { url, fileUrl, fields: entries } }
+}
+
+function unreadable(reason: string): FormReading {
+  return { kind: 'unreadable', reason }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

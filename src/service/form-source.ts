@@ -1,0 +1,150 @@
+// Owns asking for a pre-signed form (specification section 4) and what each answer means: rows 1 to 7 of
+// the decision table in research/upload.md. It retries nothing but a request that a wrong clock spoiled.
+
+import type { HttpAnswer, HttpReply } from '../lib/http.ts'
+import type { NoAnswer } from '../lib/http-errors.ts'
+import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
+import type { Failure } from '../upload/port.ts'
+import { createServiceClient, type ServiceClient, type ServiceOptions } from './client.ts'
+import { readForm } from './form-answer.ts'
+import type { FormAnswer, FormSource } from './port.ts'
+
+export interface FormSourceOptions extends ServiceOptions {
+  presignPath: string
+}
+
+/** A form is a few kB; a longer answer is something else. */
+const MAX_ANSWER = 1024 * 1024
+
+/** Row 7 of the table: what the service means for us. A redirect, a WAF's 418 or a 5xx may pass by itself. */
+const OUR_MISTAKE = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 415, 422])
+
+const BY_ITSELF = 'nothing to do: it is tried again by itself'
+
+/** @throws FeedsyncError (78) when the key or the template cannot be used. */
+export function createFormSource(options: FormSourceOptions): FormSource {
+  const client = createServiceClient(options)
+  return {
+    origin: client.origin,
+    clockSkewMs: () => client.clockSkewMs(),
+    reloadKey: () => client.reloadKey(),
+    requestForm: async (account, signal) => {
+      if (account !== null && !client.isPartner) return failed(accountWithoutPartner(account))
+      const call = { method: 'POST', path: options.presignPath, body: null, account }
+      const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
+      return judge(answer, client, options.clock.now())
+    },
+  }
+}
+
+function failed(failure: Failure): FormAnswer {
+  return { kind: 'failure', failure }
+}
+
+function judge(answer: HttpAnswer, client: ServiceClient, wallNow: number): FormAnswer {
+  if (answer.kind === 'no-answer') return failed({ ...noAnswer(answer), origin: client.origin })
+  const { status, headers, body, bodyCut } = answer
+  const common = { status, origin: client.origin, ambiguous: false }
+  const retryAfter = retryAfterMs(headers, wallNow)
+  const says = spoken(answer, client.secrets())
+  if (status >= 200 && status < 300) {
+    const reading = bodyCut
+      ? ({ kind: 'unreadable', reason: 'a body that was cut off' } as const)
+      : readForm(body)
+    if (reading.kind === 'form') return reading
+    const page = isHtml(headers, body)
+    return failed({
+      ...common,
+      class: 'transient',
+      code: 'bad-form',
+      reason: `the service answered ${status} with ${page ? 'a web page instead of a form' : reading.reason}`,
+      hint: 'check that service.baseUrl and service.presignPath name the service, and no login or proxy page; it is tried again by itself',
+      retryAfterMs: retryAfter,
+      next: 'new-form',
+    })
+  }
+  if (status === 401 || status === 403)
+    return failed({
+      ...common,
+      class: 'credentials',
+      code: `http-${status}`,
+      reason: `the service refused the credentials with ${status}${says}`,
+      hint: `check the key file, service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads wait until the key file changes`,
+      retryAfterMs: null,
+      next: 'stop',
+    })
+  if (status === 407)
+    return failed({
+      ...common,
+      class: 'transient',
+      code: 'proxy-407',
+      reason: 'the proxy wants a user name and password, or refuses those it was given (407)',
+      hint: 'put user:password@ into HTTPS_PROXY; it is tried again by itself',
+      retryAfterMs: retryAfter,
+      next: 'stop',
+    })
+  if (!OUR_MISTAKE.has(status))
+    return failed({
+      ...common,
+      class: 'transient',
+      code: `http-${status}`,
+      reason: `the service answered ${status}${says}`,
+      hint: BY_ITSELF,
+      retryAfterMs: retryAfter,
+      next: 'new-form',
+    })
+  return failed({
+    ...common,
+    class: 'broken',
+    code: `http-${status}`,
+    reason: `the service refused to give an upload form: ${status}${says}`,
+    hint: 'check service.baseUrl, service.presignPath and the account; then retry the feed',
+    retryAfterMs: null,
+    next: 'stop',
+  })
+}
+
+function noAnswer(answer: NoAnswer): Omit<Failure, 'origin'> {
+  const untrusted = answer.why === 'certificate'
+  return {
+    class: 'transient',
+    code: answer.code,
+    status: null,
+    reason: `no answer from the service: ${answer.reason}`,
+    hint: untrusted
+      ? 'if a proxy of yours inspects TLS, put its CA into a file and set NODE_EXTRA_CA_CERTS to it; otherwise report it to the service operator'
+      : BY_ITSELF,
+    retryAfterMs: null,
+    // A certificate does not mend itself within seconds, and asking again looks like an attack to both sides.
+    next: untrusted || answer.why === 'proxy' ? 'stop' : 'new-form',
+    // A form that was made and never arrived stores nothing.
+    ambiguous: false,
+  }
+}
+
+/** What the service says of its refusal, for the partner's support; nothing of a web page. */
+function spoken({ headers, body }: HttpReply, secrets: string[]): string {
+  if (isHtml(headers, body)) return ' and a web page'
+  const text = excerpt(body.toString('utf8'), secrets)
+  return text === '' ? '' : `: ${text}`
+}
+
+function skewHint(skewMs: number | null): string {
+  return skewMs === null || Math.abs(skewMs) < 60_000
+    ? ''
+    : ` (this clock is ${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the service's)`
+}
+
+function accountWithoutPartner(account: string): Failure {
+  return {
+    class: 'broken',
+    code: 'account-without-partner',
+    status: null,
+    reason: `the feed names the partner account "${account}", and the configured identity is an account, not a partner`,
+    hint: 'set service.partner in place of service.account, or take partnerAccount out of the feed rule',
+    retryAfterMs: null,
+    origin: null,
+    next: 'stop',
+    ambiguous: false,
+  }
+}

@@ -1,0 +1,57 @@
+// Owns reading the service's key from its file into a Secret. What is wrong with a key is said in two
+// lines: the file, never its content.
+
+import { readFileSync } from 'node:fs'
+import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { Secret } from '../lib/secret.ts'
+
+/** Longer than any PEM key: a wrong path to something big is noticed, not read. */
+const LONGEST = 64 * 1024
+
+/**
+ * The file's bytes; of a secret (`dropNewline`) one newline at the end is not part of it (design section 6).
+ * @throws FeedsyncError (78) when the file is missing, unreadable, empty or no key by its size.
+ */
+export function readKeyFile(path: string, dropNewline: boolean): Secret {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path)
+  } catch (error) {
+    const code = errorCode(error)
+    throw new FeedsyncError(
+      `the key file ${path} ${PROBLEM[code ?? ''] ?? 'cannot be read'} (${code})`,
+      {
+        hint:
+          code === 'EACCES'
+            ? 'let the account that runs feedsyncd read the file, and nobody else: chmod 600'
+            : 'put the key that the service operator issued there, or set service.auth.keyFile',
+        exitCode: 78,
+        cause: error,
+      },
+    )
+  }
+  const key = dropNewline ? withoutNewline(bytes) : bytes
+  if (key.length === 0)
+    throw new FeedsyncError(`the key file ${path} is empty`, {
+      hint: 'put the key that the service operator issued there, or set service.auth.keyFile',
+      exitCode: 78,
+    })
+  if (key.length > LONGEST)
+    throw new FeedsyncError(`the key file ${path} is ${key.length} bytes, too long for a key`, {
+      hint: 'set service.auth.keyFile to the file that holds the key',
+      exitCode: 78,
+    })
+  return new Secret(key)
+}
+
+const PROBLEM: Record<string, string> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'may not be read by this account',
+  EISDIR: 'is a folder',
+}
+
+function withoutNewline(bytes: Buffer): Buffer {
+  if (bytes.at(-1) !== 0x0a) return bytes
+  return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)
+}

@@ -1,0 +1,152 @@
+// Owns the signature of a service request: the algorithms and the template of design section 6. It holds
+// the key as a Secret and never shows the key, the text that was signed or the signature.
+
+import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { FeedsyncError } from '../lib/errors.ts'
+import type { Secret } from '../lib/secret.ts'
+
+export const SIGNATURE_ALGORITHMS = [
+  'hmac-sha1',
+  'hmac-sha256',
+  'hmac-sha512',
+  'rsa-sha1',
+  'rsa-sha256',
+  'rsa-sha512',
+  'rsa-pss-sha256',
+  'ecdsa-p256-sha256',
+  'ed25519',
+] as const
+
+export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
+
+/** What a template can name. `path` is relative to the base address; `body` is the exact bytes. */
+export interface Signable {
+  method: string
+  path: string
+  /** Without the question mark; empty when there is none. */
+  query: string
+  body: Buffer
+  /** The exact value of the Date header. */
+  date: string
+  host: string
+  url: string
+  account: string
+  partner: string
+  partnerAccount: string
+}
+
+export type Signer = (text: Buffer) => string
+
+/**
+ * Makes the function from text to Base64 signature. ECDSA signatures are DER (ASN.1), RSA-PSS has a salt as
+ * long as the digest, keys are PEM in PKCS#1, SEC1 or PKCS#8 form; an HMAC key is the secret's bytes.
+ * @throws FeedsyncError (78) when the key does not fit the algorithm.
+ */
+export function createSigner(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): Signer {
+  const digest = algorithm.slice(algorithm.lastIndexOf('-') + 1)
+  switch (algorithm) {
+    case 'hmac-sha1':
+    case 'hmac-sha256':
+    case 'hmac-sha512':
+      return (text) => createHmac(digest, key.reveal()).update(text).digest('base64')
+    case 'rsa-sha1':
+    case 'rsa-sha256':
+    case 'rsa-sha512': {
+      const pem = readPem(algorithm, key, keyFile)
+      return (text) => sign(digest, text, pem).toString('base64')
+    }
+    case 'rsa-pss-sha256': {
+      const pem = readPem(algorithm, key, keyFile)
+      const pss = {
+        key: pem,
+        padding: constants.RSA_PKCS1_PSS_PADDING,
+        saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+      }
+      return (text) => sign(digest, text, pss).toString('base64')
+    }
+    case 'ecdsa-p256-sha256': {
+      const pem = { key: readPem(algorithm, key, keyFile), dsaEncoding: 'der' as const }
+      return (text) => sign(digest, text, pem).toString('base64')
+    }
+    case 'ed25519': {
+      const pem = readPem(algorithm, key, keyFile)
+      return (text) => sign(null, text, pem).toString('base64')
+    }
+    default:
+      return algorithm satisfies never
+  }
+}
+
+function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): KeyObject {
+  let pem: KeyObject
+  try {
+    pem = createPrivateKey(key.reveal())
+  } catch {
+    const encrypted = /ENCRYPTED/.test(key.reveal().toString('latin1'))
+    throw new FeedsyncError(
+      `the key file ${keyFile} holds ${encrypted ? 'an encrypted' : 'no readable'} private key, and ${algorithm} needs one in PEM form`,
+      {
+        hint: encrypted
+          ? 'store the key without a passphrase and protect the file by its permissions'
+          : 'check that the file is the private key ("BEGIN PRIVATE KEY"), or set service.auth.algorithm to an hmac one if it is a shared secret',
+        exitCode: 78,
+      },
+    )
+  }
+  const found = pem.asymmetricKeyType ?? 'unknown'
+  const curve = pem.asymmetricKeyDetails?.namedCurve
+  const fits =
+    (algorithm.startsWith('rsa') &&
+      (found === 'rsa' || (found === 'rsa-pss' && algorithm === 'rsa-pss-sha256'))) ||
+    (algorithm === 'ecdsa-p256-sha256' && found === 'ec' && curve === 'prime256v1') ||
+    (algorithm === 'ed25519' && found === 'ed25519')
+  if (fits) return pem
+  throw new FeedsyncError(
+    `the key file ${keyFile} holds ${article(curve ?? found)} ${curve ?? found} key, and ${algorithm} needs another kind`,
+    {
+      hint: 'set service.auth.algorithm to the kind of the key, or use the right key',
+      exitCode: 78,
+    },
+  )
+}
+
+const article = (word: string) => (/^[aeiou]|^rsa/.test(word) ? 'an' : 'a')
+
+const NAMES = [
+  'method',
+  'path',
+  'query',
+  'body',
+  'date',
+  'host',
+  'url',
+  'account',
+  'partner',
+  'partnerAccount',
+] as const satisfies ReadonlyArray<keyof Signable>
+
+/**
+ * Splits a template once and fills it for each request: `{method}{path}?{query};{body};{date}`
+ * (service-facts, "Signing"). Text outside the braces stays as it is.
+ * @throws FeedsyncError (78) for a name that does not exist.
+ */
+export function createTemplate(template: string): (values: Signable) => Buffer {
+  const parts = template.split(/\{(\w+)\}/).map((text, index) => {
+    if (index % 2 === 0) return { text: Buffer.from(text) }
+    const name = NAMES.find((known) => known === text)
+    if (name === undefined)
+      throw new FeedsyncError(`service.auth.stringToSign names {${text}}, which does not exist`, {
+        hint: `it can name ${NAMES.map((known) => `{${known}}`).join(' ')}`,
+        exitCode: 78,
+      })
+    return { name }
+  })
+  return (values) =>
+    Buffer.concat(
+      parts.map((part) => {
+        if (part.name === undefined) return part.text
+        const value = values[part.name]
+        return typeof value === 'string' ? Buffer.from(value) : value
+      }),
+    )
+}
