@@ -4,6 +4,7 @@ import type { Mapping } from '../feed/port.ts'
 import { capturingMatcher, fillTemplate } from '../lib/glob.ts'
 import type { FeedConfig } from './config.ts'
 
+/** What the rules say of one path. */
 export interface FeedRule {
   /** The feed's name: the rule's, or the path. */
   feed: string

@@ -64,7 +64,7 @@ function wording(raw: unknown, path: YamlPath, message: string): string {
   const value = valueAt(raw, path)
   if (value === undefined && path.length > 0) return 'missing'
   if (value === null) return `has no value: ${message}`
-  const shown = JSON.stringify(value)
+  const shown = typeof value === 'number' ? String(value) : JSON.stringify(value)
   const mayShow = typeof value !== 'object' && !SENSITIVE.test(keyName(path)) && shown.length < 60
   return mayShow ? `${message} (got ${shown})` : message
 }

@@ -125,7 +125,8 @@ function offsetOf(document: Document, path: YamlPath, what: 'key' | 'value'): nu
 const isNode = (value: unknown): value is ParsedNode =>
   typeof value === 'object' && value !== null && 'range' in value && Array.isArray(value.range)
 
-const hasSource = (value: unknown) => !(isScalar(value) && value.source === '')
+const hasSource = (value: unknown) =>
+  !(isScalar(value) && value.type === 'PLAIN' && value.source === '')
 
 /** The library's own words where they are plain; ours where they need its insider's knowledge. */
 function wording(code: string, message: string): string {

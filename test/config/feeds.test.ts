@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import type { FeedConfig } from '../../src/config/config.ts'
+import { feedFor } from '../../src/config/feeds.ts'
+
+const rule = (match: string, rest: Partial<FeedConfig> = {}): FeedConfig => ({
+  match,
+  name: null,
+  partnerAccount: null,
+  records: null,
+  fields: {},
+  expectEveryMs: null,
+  ...rest,
+})
+
+describe('the feed of a path', () => {
+  it('is the path itself without a rule', () => {
+    const none = {
+      feed: 'a/jobs.xml',
+      account: null,
+      mapping: { records: null, fields: {} },
+      expectEveryMs: null,
+    }
+
+    expect(feedFor('a/jobs.xml', [])).toEqual(none)
+    expect(feedFor('a/jobs.xml', [rule('b/*.xml', { name: 'b' })])).toEqual(none)
+  })
+
+  it('is the path also where its rule gives no name', () => {
+    const rules = [rule('**/*.xml', { records: '/source/job', expectEveryMs: 1000 })]
+
+    expect(feedFor('a/jobs.xml', rules)).toEqual({
+      feed: 'a/jobs.xml',
+      account: null,
+      mapping: { records: '/source/job', fields: {} },
+      expectEveryMs: 1000,
+    })
+  })
+
+  it('is filled in from what the rule captures, and so is its account', () => {
+    const rules = [
+      rule('{1}/{2}/*.xml', { name: '{2} of {1}', partnerAccount: '{1}', fields: { id: '@id' } }),
+    ]
+
+    expect(feedFor('acme/nurses/jobs.xml', rules)).toEqual({
+      feed: 'nurses of acme',
+      account: 'acme',
+      mapping: { records: null, fields: { id: '@id' } },
+      expectEveryMs: null,
+    })
+  })
+
+  it('comes from the first rule that matches, whatever stands below', () => {
+    const rules = [rule('acme/*.xml', { name: 'first' }), rule('**', { name: 'rest' })]
+
+    const feeds = ['acme/a.xml', 'acme/b/c.xml', 'x.xml'].map((path) => feedFor(path, rules).feed)
+
+    expect(feeds).toEqual(['first', 'rest', 'rest'])
+  })
+
+  it('keeps what looks like a template in a captured name as it is', () => {
+    const rules = [rule('{1}/{2}.xml', { name: '{1}-{2}' })]
+
+    expect(feedFor('{2}/jobs.xml', rules).feed).toBe('{2}-jobs')
+  })
+})

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { capturingMatcher, fillTemplate, globMatcher } from '../../src/lib/glob.ts'
+
+describe('a pattern', () => {
+  it.each([
+    ['**/*.xml', 'jobs.xml', true],
+    ['**/*.xml', 'a/b/jobs.xml', true],
+    ['**/*.xml', '.hidden/jobs.xml', true],
+    ['**/*.xml', 'jobs.xml.tmp', false],
+    ['*.xml', 'a/jobs.xml', false],
+    ['{acme,globex}/*.xml', 'globex/jobs.xml', true],
+    ['**/*.xml', 'JOBS.XML', false],
+  ])('%s against %j answers %s', (pattern, path, matches) => {
+    expect(globMatcher(pattern)(path)).toBe(matches)
+  })
+})
+
+describe('captures', () => {
+  it.each([
+    ['{1}/*.xml', 'acme/jobs.xml', { '1': 'acme' }],
+    ['{1}/{2}.xml', 'acme/jobs.xml', { '1': 'acme', '2': 'jobs' }],
+    ['**/{1}/*.xml', 'a/b/c/jobs.xml', { '1': 'c' }],
+    ['feed-{1}.xml', 'feed-acme.inc.xml', { '1': 'acme.inc' }],
+    ['{1}/{1}.xml', 'acme/acme.xml', { '1': 'acme' }],
+    ['{12}/*.xml', '.acme/jobs.xml', { '12': '.acme' }],
+    ['*.xml', 'jobs.xml', {}],
+  ])('%s takes from %s what its numbers stand for', (pattern, path, captured) => {
+    expect(capturingMatcher(pattern)(path)).toEqual(captured)
+  })
+
+  it.each([
+    ['{1}/*.xml', 'jobs.xml'],
+    ['{1}/*.xml', 'a/b/jobs.xml'],
+    ['{1}/{1}.xml', 'acme/globex.xml'],
+    ['{1}.xml', '.xml'],
+  ])('%s does not match %s: one number is one whole segment', (pattern, path) => {
+    expect(capturingMatcher(pattern)(path)).toBeNull()
+  })
+
+  it('fill a template, and leave alone what was not captured', () => {
+    expect(fillTemplate('{1}-{2}', { '1': 'acme' })).toBe('acme-{2}')
+  })
+})
