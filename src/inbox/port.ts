@@ -1,6 +1,7 @@
-// What the rest of the program knows of the watched folder.
+// What the rest of the program knows of the watched folder, of the spool that private copies are
+// kept in, and of what happens to a dropped file in the end.
 
-import type { FileIdentity } from '../feed/port.ts'
+import type { FileIdentity, PostingIndex } from '../feed/port.ts'
 
 /** A regular file that a feed may be read from. `path` is relative to the folder, with `/`. */
 export interface Sighting {
@@ -33,6 +34,11 @@ export interface Listing {
   refused: Refusal[]
   /** Temporary names, with their mtime in ms: old ones are mentioned in `status`. */
   temporary: { path: string; mtimeMs: number }[]
+  /**
+   * Prefixes (`acme/`) of what could not be listed this time: a path that begins with one is unknown,
+   * not gone. The empty prefix stands for everything.
+   */
+  unknown: string[]
 }
 
 export interface Inbox extends AsyncDisposable {
@@ -46,9 +52,68 @@ export interface Inbox extends AsyncDisposable {
   absolute(path: string): string
   /**
    * Starts to report hints: something may have changed. Correctness never depends on them.
-   * Falls back to none (mode `poll`) where events do not work, with the reason.
+   * Falls back to none (mode `poll`) where events do not work, with the reason. `changed` is told of
+   * every later change of mode: a watch that broke, a folder that came back.
    */
-  watch(hint: () => void): Promise<WatchMode>
+  watch(hint: () => void, changed?: (mode: WatchMode) => void): Promise<WatchMode>
 }
 
 export type WatchMode = { mode: 'events' } | { mode: 'poll'; reason: string }
+
+/** Private copies of what was taken. Every method rejects with a `FeedsyncError` that names the system's code. */
+export interface Spool {
+  /** Absolute path of a new file, not created yet: its writer creates it exclusively and fsyncs it. */
+  prepare(): string
+  /** Removes a prepared file, whether it was written or not. */
+  discard(prepared: string): Promise<void>
+  /** Gives a prepared file its lasting name, durably, and answers the name. */
+  keep(prepared: string, id: number): Promise<string>
+  /** Absolute path of a kept file. */
+  path(name: string): string
+  /** Removes a kept file and its index; not an error where it is not there. */
+  remove(name: string): Promise<void>
+  /** Removes what no name in `keep` accounts for, prepared files included: at start, before anything is prepared. Answers how many files. */
+  sweep(keep: ReadonlySet<string>): Promise<number>
+  /** Not durable: an index that a power cut tore is null when it is loaded. */
+  saveIndex(name: string, index: PostingIndex): Promise<void>
+  loadIndex(name: string): Promise<PostingIndex | null>
+  /** Bytes that the spool holds, and bytes that its file system has left for us. */
+  space(): Promise<{ usedBytes: number; freeBytes: number }>
+}
+
+export type Disposition = 'archive' | 'quarantine' | 'delete'
+
+/** What became of a file in the folder. */
+export type Disposed =
+  /** `to`: absolute path of its new place; null: deleted. */
+  | { kind: 'done'; to: string | null }
+  /** Other bytes are at the path by now: left alone. */
+  | { kind: 'changed' }
+  | { kind: 'missing' }
+  /** `code` is the system's; the file is where it was, unless the reason says otherwise. */
+  | { kind: 'problem'; code: string; reason: string; hint: string }
+
+/** `<name>.receipt.json`, for people who only see the folder. Times are ISO 8601 UTC. */
+export interface Receipt {
+  schemaVersion: 1
+  /** Relative to the folder, with `/`. */
+  file: string
+  state: string
+  reason: string | null
+  line: number | null
+  column: number | null
+  sha256: string | null
+  postings: number | null
+  fileUrl: string | null
+  at: string
+}
+
+/** The only writer into the vendor's folder, and only where the configuration asks for it. */
+export interface Dispositions {
+  /** Moves or deletes the file if its bytes are still those of `file.identity`. Never overwrites. */
+  dispose(disposition: Disposition, file: Sighting): Promise<Disposed>
+  /** Writes or replaces the receipt beside the feed, in one step. */
+  writeReceipt(receipt: Receipt): Promise<Disposed>
+  /** Gives back what a crash left half moved, from `Listing.temporary`. Answers the paths that are back. */
+  recover(temporary: readonly { path: string }[]): Promise<string[]>
+}

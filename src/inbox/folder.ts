@@ -1,0 +1,150 @@
+// Owns the watched folder: one listing at a time, and what it is worth. Everything that is true comes
+// from `list`; events are hints (design section 3). Never writes into the folder.
+
+import { stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { judge } from './file-kind.ts'
+import { type FilesystemProbe, probeFilesystem, remoteFilesystem } from './filesystem-type.ts'
+import { FolderGuard, unavailable } from './folder-guard.ts'
+import { nothingFound, walk } from './listing.ts'
+import { createNameFilter, type NameFilter } from './name-filter.ts'
+import type { Ignored, Inbox, Listing, Refusal, Sighting, WatchMode } from './port.ts'
+import { lstatEach } from './stat-batch.ts'
+import { WatchKeeper } from './watch-keeper.ts'
+import { type WatchOpener, watchDirectories } from './watcher.ts'
+
+export interface InboxOptions {
+  /** Absolute path. */
+  directory: string
+  include: readonly string[]
+  exclude: readonly string[]
+  watch: 'auto' | 'poll'
+  clock: Clock
+  log: Log
+  /** statfs(2)'s f_type of a path; the system's by default. */
+  networkFileSystem?: FilesystemProbe
+  /** chokidar's by default. */
+  openWatch?: WatchOpener
+}
+
+export function createInbox(options: InboxOptions): Inbox {
+  return new Folder(options)
+}
+
+class Folder implements Inbox {
+  readonly #options: InboxOptions
+  readonly #filter: NameFilter
+  readonly #guard: FolderGuard
+  readonly #probe: FilesystemProbe
+  #keeper: WatchKeeper | null = null
+  #listing: Promise<Listing> | null = null
+  #isRemote: boolean | null = null
+
+  constructor(options: InboxOptions) {
+    this.#options = options
+    this.#filter = createNameFilter(options)
+    this.#guard = new FolderGuard(options.directory)
+    this.#probe = options.networkFileSystem ?? probeFilesystem
+  }
+
+  list(): Promise<Listing> {
+    this.#listing ??= this.#list().finally(() => {
+      this.#listing = null
+    })
+    return this.#listing
+  }
+
+  async look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>> {
+    const seen = new Map<string, Sighting | Refusal | null>()
+    const elsewhere = await this.#notDirectories(paths)
+    const within = paths.filter((path) => !elsewhere.has(dirname(path)))
+    for (const path of paths) seen.set(path, null)
+    await lstatEach(
+      within.map((path) => this.absolute(path)),
+      this.#isRemote ?? true,
+      (look, index) => {
+        const path = within[index]
+        if (path !== undefined && look !== null) seen.set(path, judge(path, look))
+      },
+    )
+    return seen
+  }
+
+  ignored(path: string): Ignored | null {
+    return this.#filter.ignored(path)
+  }
+
+  absolute(path: string): string {
+    return join(this.#options.directory, path)
+  }
+
+  async watch(hint: () => void, changed?: (mode: WatchMode) => void): Promise<WatchMode> {
+    await this.#keeper?.close()
+    const { clock, directory, log, openWatch, watch } = this.#options
+    this.#keeper = new WatchKeeper({
+      directory,
+      watch,
+      clock,
+      probe: this.#probe,
+      open: openWatch ?? watchDirectories,
+      hint,
+      changed: (mode) => {
+        log.warn(mode, 'the way the folder is watched has changed')
+        changed?.(mode)
+      },
+    })
+    return this.#keeper.start()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#keeper?.close()
+    await this.#listing
+  }
+
+  async #list(): Promise<Listing> {
+    const { directory } = this.#options
+    try {
+      const stats = await stat(directory, { bigint: true })
+      this.#isRemote ??= (await remoteFilesystem(directory, this.#probe)) !== null
+      const found = await walk({ directory, filter: this.#filter, remote: this.#isRemote })
+      const isEmpty = found.files.length + found.refused.length + found.unknown.length === 0
+      const { state, replaced } = this.#guard.admit(stats, isEmpty)
+      if (state.kind !== 'ready') return { folder: state, ...nothingKnown() }
+      if (replaced) {
+        this.#isRemote = null
+        this.#options.log.warn({ directory }, 'the folder was replaced by another one')
+      }
+      this.#keeper?.follow(replaced)
+      return { folder: state, ...found }
+    } catch (error) {
+      return { folder: unavailable(directory, error), ...nothingKnown() }
+    }
+  }
+
+  /** Of the directories above these paths: those that are something else by now, or nothing. */
+  async #notDirectories(paths: readonly string[]): Promise<Set<string>> {
+    const wrong = new Set<string>()
+    const above = [...new Set(paths.flatMap(ancestors))]
+    await lstatEach(
+      above.map((path) => this.absolute(path)),
+      this.#isRemote ?? true,
+      (look, index) => {
+        if (look !== null && !(look instanceof Error) && look.isDirectory()) return
+        wrong.add(above[index] ?? '')
+      },
+    )
+    // A path below a wrong directory is as wrong, however deep.
+    for (const path of above) if (ancestors(path).some((one) => wrong.has(one))) wrong.add(path)
+    return wrong
+  }
+}
+
+const nothingKnown = () => ({ ...nothingFound(), unknown: [''] })
+
+/** `a/b/c.xml` lies below `a` and `a/b`. */
+function ancestors(path: string): string[] {
+  const parts = path.split('/').slice(0, -1)
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
+}

@@ -1,0 +1,27 @@
+// What stat can tell of a file's sameness. Refuses to guess: two looks are the same only when every
+// part is, so a preserved size or date hides no change (research/ingest.md lessons 2 and 7).
+
+import type { BigIntStats } from 'node:fs'
+import type { FileIdentity } from '../feed/port.ts'
+
+/** Of a path that cannot be looked at; equals no file's. */
+export const NO_IDENTITY: FileIdentity = { dev: '0', ino: '0', size: 0, mtimeNs: '0', ctimeNs: '0' }
+
+export function identityOf(stats: BigIntStats): FileIdentity {
+  return {
+    dev: String(stats.dev),
+    ino: String(stats.ino),
+    size: Number(stats.size),
+    mtimeNs: String(stats.mtimeNs),
+    ctimeNs: String(stats.ctimeNs),
+  }
+}
+
+export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
+  return sameBytes(a, b) && a.ctimeNs === b.ctimeNs
+}
+
+/** The same but for ctime, which a rename of our own changes. */
+export function sameBytes(a: FileIdentity, b: FileIdentity): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
+}

@@ -1,0 +1,89 @@
+// Owns the quiet period: a file is ready when we saw the same identity at both ends of it, on the
+// monotonic clock. Refuses dates of any kind as evidence, and the same rule holds at start-up
+// (design section 3, research/ingest.md lessons 2 and 3). Pure: it is told the time.
+
+import type { FileIdentity } from '../feed/port.ts'
+import { sameIdentity } from './identity.ts'
+import type { Sighting } from './port.ts'
+
+interface Restless {
+  identity: FileIdentity
+  /** Monotonic ms of our first sight of this identity. */
+  since: number
+  /** Monotonic ms of the last look that found it unchanged; the first sight until then. */
+  confirmed: number
+}
+
+export class Settler {
+  readonly #quietMs: number
+  /** In order of first sight, so the earliest to become quiet is the first. */
+  readonly #restless = new Map<string, Restless>()
+
+  constructor(quietPeriodMs: number) {
+    this.#quietMs = quietPeriodMs
+  }
+
+  /** Number of files that are settling: all that is kept in memory. */
+  get size(): number {
+    return this.#restless.size
+  }
+
+  /**
+   * Everything of a whole listing that is not taken yet; what is not among it is forgotten. A listing
+   * takes a while, so it starts quiet periods (`now`: when it had ended) but never ends one.
+   */
+  observeAll(sightings: readonly Sighting[], now: number): void {
+    const listed = new Set(sightings.map(({ path }) => path))
+    for (const path of this.#restless.keys()) if (!listed.has(path)) this.#restless.delete(path)
+    for (const { path, identity } of sightings) {
+      const before = this.#restless.get(path)
+      if (before === undefined || !sameIdentity(before.identity, identity)) {
+        this.#start(path, identity, now)
+      }
+    }
+  }
+
+  /** A look at one path, at `now`. */
+  observe({ path, identity }: Sighting, now: number): void {
+    const before = this.#restless.get(path)
+    if (before !== undefined && sameIdentity(before.identity, identity)) before.confirmed = now
+    else this.#start(path, identity, now)
+  }
+
+  drop(path: string): void {
+    this.#restless.delete(path)
+  }
+
+  /** Paths whose quiet period is over if they are still the same: look at them. */
+  due(now: number): string[] {
+    const due: string[] = []
+    for (const [path, { since }] of this.#restless) {
+      if (since + this.#quietMs > now) break
+      due.push(path)
+    }
+    return due
+  }
+
+  /** Hands out what is ready, and forgets it. */
+  takeQuiet(now: number): Sighting[] {
+    const quiet: Sighting[] = []
+    for (const path of this.due(now)) {
+      const file = this.#restless.get(path)
+      if (file === undefined || file.confirmed - file.since < this.#quietMs) continue
+      this.#restless.delete(path)
+      quiet.push({ path, identity: file.identity })
+    }
+    return quiet
+  }
+
+  /** Monotonic ms at which the next file is due, which may have passed; null when nothing settles. */
+  nextAt(): number | null {
+    for (const { since } of this.#restless.values()) return since + this.#quietMs
+    return null
+  }
+
+  #start(path: string, identity: FileIdentity, now: number): void {
+    this.#restless.delete(path)
+    this.#restless.set(path, { identity, since: now, confirmed: now })
+  }
+}

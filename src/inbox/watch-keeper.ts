@@ -1,0 +1,151 @@
+// Owns the mode: events where they can be trusted, polling with a reason where not. Opens the watch
+// again when the folder is another one, and gives up on a broken watch instead of on the daemon
+// (research/ingest.md lessons 13 and 14).
+
+import { readFileSync } from 'node:fs'
+import { realpath } from 'node:fs/promises'
+import { type Clock, MINUTE, type Timer } from '../lib/clock.ts'
+import { errorCode, messageOf } from '../lib/errors.ts'
+import { type FilesystemProbe, remoteFilesystem } from './filesystem-type.ts'
+import { unavailable } from './folder-guard.ts'
+import type { WatchMode } from './port.ts'
+import { temporaryPattern } from './temporary-names.ts'
+import type { Watch, WatchOpener } from './watcher.ts'
+
+export interface WatchKeeperOptions {
+  /** Absolute path. */
+  directory: string
+  watch: 'auto' | 'poll'
+  clock: Clock
+  probe: FilesystemProbe
+  open: WatchOpener
+  hint: () => void
+  changed: (mode: WatchMode) => void
+}
+
+/** A burst is one hint: short beside the quiet period that follows it. */
+const HINT_DELAY_MS = 10
+
+/** A retry reads the whole tree, so a limit that nobody raised must not cost much (research/ingest.md 2.25). */
+const RETRY_MS = 10 * MINUTE
+
+const BY_CONFIGURATION: WatchMode = { mode: 'poll', reason: 'inbox.watch is poll' }
+
+export class WatchKeeper {
+  readonly #options: WatchKeeperOptions
+  #mode: WatchMode = BY_CONFIGURATION
+  #watch: Watch | null = null
+  /** Counts openings, so that a late word of an earlier watch is not taken for news. */
+  #generation = 0
+  #arming: Promise<void> | null = null
+  #retryAt = 0
+  #hint: Timer | null = null
+  #isClosed = false
+
+  constructor(options: WatchKeeperOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<WatchMode> {
+    await this.#arm()
+    return this.#mode
+  }
+
+  /** The folder was listed: the time to open the watch again where that is needed. Does not wait for it. */
+  follow(replaced: boolean): void {
+    if (this.#options.watch === 'poll' || this.#arming !== null || this.#isClosed) return
+    const isOverdue = this.#watch === null && this.#options.clock.monotonic() >= this.#retryAt
+    if (replaced || isOverdue) void this.#rearm()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#hint?.cancel()
+    await this.#arming
+    await this.#disarm()
+  }
+
+  async #rearm(): Promise<void> {
+    const before = JSON.stringify(this.#mode)
+    await this.#arm()
+    if (this.#isClosed) return
+    if (JSON.stringify(this.#mode) !== before) this.#options.changed(this.#mode)
+    // What came between the listing and the watch was seen by neither.
+    if (this.#mode.mode === 'events') this.#options.hint()
+  }
+
+  #arm(): Promise<void> {
+    this.#arming = this.#open().then((mode) => {
+      this.#mode = mode
+      this.#arming = null
+    })
+    return this.#arming
+  }
+
+  async #open(): Promise<WatchMode> {
+    const { clock, directory, open, probe, watch } = this.#options
+    if (watch === 'poll') return BY_CONFIGURATION
+    await this.#disarm()
+    const generation = ++this.#generation
+    this.#retryAt = 0
+    try {
+      const path = await realpath(directory)
+      const remote = await remoteFilesystem(path, probe)
+      this.#retryAt = clock.monotonic() + RETRY_MS
+      if (remote !== null) return { mode: 'poll', reason: remoteReason(remote) }
+      this.#watch = await open(path, {
+        touched: (name) => this.#touched(name),
+        failed: (error) => this.#failed(error, generation),
+      })
+      return { mode: 'events' }
+    } catch (error) {
+      if (this.#retryAt > 0) return { mode: 'poll', reason: brokenReason(error) }
+      return { mode: 'poll', reason: unavailable(directory, error).reason }
+    }
+  }
+
+  async #disarm(): Promise<void> {
+    const watch = this.#watch
+    this.#watch = null
+    await watch?.close()
+  }
+
+  #touched(name: string | null): void {
+    if (this.#hint !== null || this.#isClosed) return
+    // A large upload under a temporary name is no news until it is renamed.
+    if (name !== null && temporaryPattern(name) !== null) return
+    this.#hint = this.#options.clock.after(HINT_DELAY_MS, () => {
+      this.#hint = null
+      this.#options.hint()
+    })
+  }
+
+  #failed(error: unknown, generation: number): void {
+    if (generation !== this.#generation || this.#mode.mode === 'poll') return
+    this.#mode = { mode: 'poll', reason: brokenReason(error) }
+    this.#retryAt = this.#options.clock.monotonic() + RETRY_MS
+    void this.#disarm()
+    this.#options.changed(this.#mode)
+  }
+}
+
+function remoteReason(name: string): string {
+  return `the folder is on a network file system (${name}), which does not report what other hosts write`
+}
+
+function brokenReason(error: unknown): string {
+  const code = errorCode(error)
+  if (code === 'ENOSPC') {
+    return `the limit of watched directories is reached (ENOSPC): raise it with ${raise('max_user_watches')}`
+  }
+  if (code === 'EMFILE') {
+    return `the limit of watchers or of open files is reached (EMFILE): raise it with ${raise('max_user_instances')}, or LimitNOFILE of the service`
+  }
+  return `events of the folder cannot be had (${code ?? messageOf(error)})`
+}
+
+/** The command with twice the present value, which proved too small. */
+function raise(limit: string): string {
+  const present = Number(readFileSync(`/proc/sys/fs/inotify/${limit}`, 'utf8'))
+  return `sysctl fs.inotify.${limit}=${2 * present}`
+}
