@@ -45,11 +45,14 @@ export function deliveryWrites(db: Connection, { move }: Pick<History, 'move'>):
              AND (o.state = 'uploading' OR o.id < v.id))
        ORDER BY v.id LIMIT ?`,
   )
+  // Without statistics the planner prefers the state alone and reads all that wait, at each look.
   const nextAttempt = db.query<[now: number], { at: number | null }>(
-    `SELECT min(next_attempt_at) AS at FROM versions WHERE state = 'queued' AND next_attempt_at > ?`,
+    `SELECT min(next_attempt_at) AS at FROM versions INDEXED BY versions_next_attempt
+       WHERE state = 'queued' AND next_attempt_at > ?`,
   )
   const nextDeadline = db.query<[now: number], { at: number | null }>(
-    `SELECT min(deadline_at) AS at FROM versions WHERE state = 'incomplete' AND deadline_at > ?`,
+    `SELECT min(deadline_at) AS at FROM versions INDEXED BY versions_deadline
+       WHERE state = 'incomplete' AND deadline_at > ?`,
   )
   const inState = db.query<[state: State], { id: number }>(
     'SELECT id FROM versions WHERE state = ? ORDER BY id',

@@ -76,7 +76,7 @@ function pruner(db: Connection): (before: number) => number {
     [at: number, id: number, before: number, before: number, limit: number],
     { id: number; at: number }
   >(
-    `SELECT v.id, v.detected_at AS at FROM versions v
+    `SELECT v.id, v.detected_at AS at FROM versions v INDEXED BY versions_detected
        WHERE (v.detected_at, v.id) > (?, ?) AND v.detected_at < ?
          AND v.state IN (${settled}) AND v.spool IS NULL
          AND NOT EXISTS (SELECT 1 FROM feeds WHERE newest = v.id)

@@ -20,19 +20,32 @@ export interface Origin {
 const UNREAD: readonly State[] = ['settling', 'incomplete', 'checking', 'gone']
 /** States in which a version still waits, so that a newer one takes its place. */
 const WAITING: readonly State[] = ['held', 'queued', 'failed']
+/** What an operator reads in the journal without asking for more. */
+const LOUD: Partial<Record<State, 'info' | 'warn'>> = {
+  uploaded: 'info',
+  incomplete: 'info',
+  superseded: 'info',
+  gone: 'info',
+  rejected: 'warn',
+  held: 'warn',
+  failed: 'warn',
+}
 
 export class Ledger {
   readonly #history: History
   readonly #clock: Clock
   readonly #log: Log
+  readonly #onMove: (version: Version) => void
   readonly #known = new Map<string, { identity: FileIdentity; versionId: number }>()
   /** Versions whose bytes are not known yet, by path. */
   readonly #unread = new Map<string, number>()
 
-  constructor(history: History, clock: Clock, log: Log) {
+  /** `onMove` hears of every new state, for progress; it must not write. */
+  constructor(history: History, clock: Clock, log: Log, onMove: (version: Version) => void) {
     this.#history = history
     this.#clock = clock
     this.#log = log
+    this.#onMove = onMove
     for (const file of history.knownFiles()) this.#known.set(file.path, file)
     for (const version of history.list({ states: UNREAD, all: true }).reverse()) {
       this.#unread.set(version.path, version.id)
@@ -197,13 +210,15 @@ export class Ledger {
     })
     this.#unread.set(path, version.id)
     this.#log.info({ id: version.id, feed, path }, 'feed noticed')
+    this.#onMove(version)
     return version
   }
 
   #move(id: number, to: State, reason: string | null, patch: VersionPatch = {}): Version {
     const version = this.#history.move(id, to, reason, this.#clock.now(), patch)
-    const level = to === 'rejected' || to === 'held' || to === 'failed' ? 'warn' : 'debug'
+    const level = LOUD[to] ?? 'debug'
     this.#log[level]({ id, feed: version.feed, state: to, reason }, 'feed changed state')
+    this.#onMove(version)
     return version
   }
 

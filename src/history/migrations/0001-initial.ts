@@ -111,9 +111,7 @@ CREATE TABLE requests (
   version INTEGER REFERENCES versions ON DELETE CASCADE,
   problem TEXT
 ) STRICT;
-CREATE INDEX requests_open ON requests (id) WHERE version IS NULL AND problem IS NULL;
 CREATE INDEX requests_version ON requests (version);
-CREATE INDEX requests_refused ON requests (at) WHERE problem IS NOT NULL;
 
 CREATE TABLE daemon (
   id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -1,0 +1,51 @@
+// Writes about what has already happened: they may have to wait for a disk that is full or a database
+// that is locked, but they are neither dropped nor reordered.
+
+import type { Clock } from '../lib/clock.ts'
+import { SECOND } from '../lib/clock.ts'
+import { messageOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+
+const RETRY_MS = SECOND
+
+export class Backlog {
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #writes: (() => void)[] = []
+
+  constructor(clock: Clock, log: Log) {
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /** Writes now if it can be, else with the next one. */
+  add(write: () => void): void {
+    this.#writes.push(write)
+    try {
+      this.#flush()
+    } catch (error) {
+      this.#log.error({ problem: messageOf(error) }, 'history cannot be written; it is tried again')
+    }
+  }
+
+  /** Writes all that waits, then `last`; tries until it works, or throws once `signal` aborts. */
+  async finish<T>(last: () => T, signal: AbortSignal): Promise<T> {
+    for (;;) {
+      try {
+        this.#flush()
+        return last()
+      } catch (error) {
+        if (signal.aborted) throw error
+        this.#log.error({ problem: messageOf(error) }, 'history cannot be written; it is tried again')
+        await this.#clock.sleep(RETRY_MS, signal)
+      }
+    }
+  }
+
+  #flush(): void {
+    for (let write = this.#writes[0]; write !== undefined; write = this.#writes[0]) {
+      write()
+      this.#writes.shift()
+    }
+  }
+}
