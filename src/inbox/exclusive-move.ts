@@ -1,0 +1,62 @@
+// Owns moves that never overwrite. rename(2) replaces what is there, so a free name is won by a link
+// or, where links are refused, by creating the file exclusively.
+
+import { constants } from 'node:fs'
+import { copyFile, link, open, rename, rm, unlink } from 'node:fs/promises'
+import { dirname, extname } from 'node:path'
+import { errorCode } from '../lib/errors.ts'
+
+/** The longest name of a file in bytes (NAME_MAX of Linux's file systems). */
+const NAME_MAX = 255
+
+/** No hard links here: FAT, some network mounts, or a file of another user (`fs.protected_hardlinks`). */
+const NO_LINK = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+/** Moves a file to a free path. Throws the system's error: `EEXIST` where the path is taken. */
+export async function moveExclusively(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    const code = errorCode(error) ?? ''
+    if (code === 'EXDEV') return copyExclusively(from, to)
+    if (NO_LINK.has(code)) return reserveAndRename(from, to)
+    throw error
+  }
+  await unlink(from)
+}
+
+async function reserveAndRename(from: string, to: string): Promise<void> {
+  await (await open(to, 'wx')).close()
+  await rename(from, to)
+}
+
+/** To another file system: the original leaves only after the copy is safely there. */
+async function copyExclusively(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_EXCL)
+  try {
+    await syncPath(to)
+    await syncPath(dirname(to))
+  } catch (error) {
+    await rm(to, { force: true })
+    throw error
+  }
+  await unlink(from)
+}
+
+async function syncPath(path: string): Promise<void> {
+  await using handle = await open(path, 'r')
+  await handle.sync()
+}
+
+/**
+ * `jobs.xml` at 2027-01-04T06:00:00.000Z is `jobs.20270104T060000000Z.xml`, and with counter 2
+ * `jobs.20270104T060000000Z.2.xml`; a long name loses the end of its stem, at a character's edge.
+ */
+export function stampedName(name: string, isoTime: string, counter: number): string {
+  const extension = extname(name)
+  const stamp = `.${isoTime.replace(/[-:.]/g, '')}${counter === 0 ? '' : `.${counter}`}`
+  const room = NAME_MAX - Buffer.byteLength(stamp + extension)
+  let stem = name.slice(0, name.length - extension.length)
+  while (Buffer.byteLength(stem) > room) stem = [...stem].slice(0, -1).join('')
+  return stem + stamp + extension
+}
