@@ -199,15 +199,19 @@ describe('finding the file', () => {
     expect(error.exitCode).toBe(78)
   })
 
-  it.each([
-    ['a folder', () => file.replace(/\/[^/]*$/, ''), 'is a folder'],
-    ['a link in a circle', () => (symlinkSync(file, file), file), 'cannot be read'],
-    ['not UTF-8', () => (writeFileSync(file, Buffer.from([0x61, 0xff])), file), 'is not UTF-8'],
-    ['below a file', () => (writeFileSync(file, ''), join(file, 'x')), 'cannot be read'],
-  ])('says so when it is %s', (_, make, words) => {
-    const path = make()
+  const LINK = 'link.yaml'
+  const LATIN1 = 'latin1.yaml'
 
-    const error = failure(() => loadConfig(path, {}))
+  it.each([
+    ['a folder', '.', 'is a folder'],
+    ['a link in a circle', LINK, 'cannot be read'],
+    ['not UTF-8', LATIN1, 'is not UTF-8'],
+    ['below a file', `${LATIN1}/x`, 'cannot be read'],
+  ])('says so when it is %s', (_, name, words) => {
+    symlinkSync(LINK, join(folder, LINK))
+    writeFileSync(join(folder, LATIN1), Buffer.from([0x61, 0xff]))
+
+    const error = failure(() => loadConfig(join(folder, name), {}))
 
     expect(error.message).toContain(words)
     expect(error.hint).not.toBeNull()
