@@ -1,0 +1,36 @@
+# feedsyncd as a container: built with its tools, shipped without them, run as nobody in particular.
+#
+#   docker run --read-only --cap-drop ALL --security-opt no-new-privileges \
+#     -v /etc/feedsyncd:/etc/feedsyncd:ro -v /srv/ats/export:/srv/ats/export:ro \
+#     -v feedsyncd-state:/var/lib/feedsyncd  feedsyncd
+#
+# The configuration is /etc/feedsyncd/feedsyncd.yaml, with state: { directory: /var/lib/feedsyncd }, and is
+# readable by uid 65532, like its key file and the feeds.
+
+FROM node:24.21.0-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build
+# The optional packages are the Node that a checkout brings along; the image has its own.
+RUN npm prune --omit=dev --omit=optional
+RUN mkdir state
+
+FROM node:24.21.0-bookworm-slim
+WORKDIR /app
+ENV NODE_ENV=production
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY config ./config
+COPY --from=build --chown=65532:65532 --chmod=0750 /app/state /var/lib/feedsyncd
+VOLUME /var/lib/feedsyncd
+USER 65532:65532
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=60s --timeout=10s --start-period=30s --retries=3 \
+  CMD ["node", "/app/dist/main.js", "status", "--check"]
+# SIGUSR1 would open Node's debugger, which can read the key out of memory.
+ENTRYPOINT ["node", "--disable-sigusr1", "/app/dist/main.js"]
+CMD ["run"]
