@@ -1,0 +1,123 @@
+// Turns bytes into text, strictly: no replacement characters, no overlong forms, no lone surrogates.
+// Pieces may be cut anywhere; what an unfinished sequence needs is kept for the next piece.
+
+import { isUtf8 } from 'node:buffer'
+import { type Encoding, UNDECODABLE } from './encodings.ts'
+
+export interface Decoded {
+  text: string
+  /** True when the byte after `text` cannot be decoded; nothing may be written after that. */
+  bad: boolean
+}
+
+export interface Decoder {
+  write(bytes: Buffer): Decoded
+  /** Whether the bytes so far end inside a character. */
+  unfinished(): boolean
+}
+
+const NOTHING = Buffer.alloc(0)
+
+export function createDecoder(encoding: Encoding): Decoder {
+  switch (encoding.kind) {
+    case 'utf-8':
+      return carrying(utf8Tail, decodeUtf8)
+    case 'utf-16':
+      return carrying(
+        encoding.name === 'UTF-16LE' ? utf16leTail : utf16beTail,
+        encoding.name === 'UTF-16LE' ? decodeUtf16 : (bytes) => decodeUtf16(swapped(bytes)),
+      )
+    case 'single-byte':
+      return carrying(
+        () => 0,
+        (bytes) => decodeTable(bytes, encoding.table),
+      )
+    default:
+      return encoding satisfies never
+  }
+}
+
+/** How many bytes decodable text takes in an encoding. */
+export function encodedLength(text: string, encoding: Encoding): number {
+  if (encoding.kind === 'utf-8') return Buffer.byteLength(text, 'utf8')
+  return encoding.kind === 'utf-16' ? text.length * 2 : text.length
+}
+
+function carrying(tail: (bytes: Buffer) => number, decode: (bytes: Buffer) => Decoded): Decoder {
+  let carried: Buffer = NOTHING
+  return {
+    write(piece) {
+      const bytes = carried.length === 0 ? piece : Buffer.concat([carried, piece])
+      const end = bytes.length - tail(bytes)
+      // A copy: the reader uses the memory of a piece again.
+      carried = end === bytes.length ? NOTHING : Buffer.from(bytes.subarray(end))
+      return decode(bytes.subarray(0, end))
+    },
+    unfinished: () => carried.length > 0,
+  }
+}
+
+function decodeUtf8(bytes: Buffer): Decoded {
+  if (isUtf8(bytes)) return { text: bytes.toString('utf8'), bad: false }
+  let at = 0
+  for (let length = 1; length > 0; at += length) length = utf8Length(bytes, at)
+  return { text: bytes.toString('utf8', 0, at), bad: true }
+}
+
+/** Bytes of the character at `at` (Unicode 16, table 3-7): 0 when it is ill-formed, -1 when it is cut. */
+function utf8Length(bytes: Buffer, at: number): number {
+  const lead = bytes[at] ?? 0
+  if (lead < 0x80) return 1
+  const length = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
+  for (let i = 1; i < length; i++) {
+    const byte = bytes[at + i]
+    if (byte === undefined) return -1
+    const least = i > 1 ? 0x80 : lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
+    const most = i > 1 ? 0xbf : lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
+    if (byte < least || byte > most) return 0
+  }
+  return length
+}
+
+function utf8Tail(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) return 0
+    if (byte >= 0xc0) return utf8Length(bytes, bytes.length - back) === -1 ? back : 0
+  }
+  return 0
+}
+
+const isHighSurrogate = (byte: number | undefined) => byte !== undefined && byte >> 2 === 0x36
+const utf16leTail = (bytes: Buffer) => utf16Tail(bytes, 1)
+const utf16beTail = (bytes: Buffer) => utf16Tail(bytes, 2)
+
+/** `high`: how far from the end of a unit its high byte is. */
+function utf16Tail(bytes: Buffer, high: number): number {
+  const odd = bytes.length % 2
+  return isHighSurrogate(bytes[bytes.length - odd - high]) ? odd + 2 : odd
+}
+
+function swapped(bytes: Buffer): Buffer {
+  return Buffer.from(bytes).swap16()
+}
+
+function decodeUtf16(bytes: Buffer): Decoded {
+  const text = bytes.toString('utf16le')
+  if (text.isWellFormed()) return { text, bad: false }
+  const lone = text.search(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/)
+  return { text: text.slice(0, lone), bad: true }
+}
+
+function decodeTable(bytes: Buffer, table: Uint16Array): Decoded {
+  const units = new Uint16Array(bytes.length)
+  let bad = false
+  let length = 0
+  for (; length < bytes.length && !bad; length++) {
+    const unit = table[bytes[length] ?? 0] ?? UNDECODABLE
+    bad = unit === UNDECODABLE
+    units[length] = unit
+  }
+  const end = bad ? length - 1 : length
+  return { text: Buffer.from(units.buffer, 0, end * 2).toString('utf16le'), bad }
+}

@@ -1,0 +1,84 @@
+// The encodings that a feed may have and the names that people give them. Single-byte encodings are
+// tables built from the platform's decoder, with its web-compatibility rules taken back: the WHATWG
+// standard reads ISO-8859-1 and US-ASCII as windows-1252 and the holes of windows-125x as controls.
+
+export type Encoding =
+  | { name: 'UTF-8'; kind: 'utf-8' }
+  | { name: 'UTF-16LE' | 'UTF-16BE'; kind: 'utf-16' }
+  /** `table[byte]` is the UTF-16 unit of a byte, or `UNDECODABLE`. */
+  | { name: string; kind: 'single-byte'; table: Uint16Array }
+
+/** A noncharacter that no table maps to. */
+export const UNDECODABLE = 0xffff
+
+export const UTF_8: Encoding = { name: 'UTF-8', kind: 'utf-8' }
+export const UTF_16LE: Encoding = { name: 'UTF-16LE', kind: 'utf-16' }
+export const UTF_16BE: Encoding = { name: 'UTF-16BE', kind: 'utf-16' }
+const LATIN_1 = singleByte('ISO-8859-1', (byte) => byte)
+/** Decodes the start of a file whose encoding is only known to contain ASCII. */
+export const UNKNOWN: Encoding = singleByte('unknown', (byte) => byte)
+
+const LATIN_ALIASES: Record<string, number> = {
+  latin1: 1,
+  l1: 1,
+  latin2: 2,
+  l2: 2,
+  latin3: 3,
+  l3: 3,
+  latin4: 4,
+  l4: 4,
+  latin5: 9,
+  l5: 9,
+  latin6: 10,
+  l6: 10,
+  latin9: 15,
+}
+
+/** The encoding that a declared name means, `utf-16` when only a byte order mark can tell which, or null when it is not supported. */
+export function encodingNamed(declared: string): Encoding | 'utf-16' | null {
+  const name = declared.toLowerCase()
+  if (/^utf-?8$/.test(name)) return UTF_8
+  if (/^utf-?16$/.test(name)) return 'utf-16'
+  if (/^utf-?16le$/.test(name)) return UTF_16LE
+  if (/^utf-?16be$/.test(name)) return UTF_16BE
+  if (/^(us-)?ascii$|^ansi_x3\.4-1968$|^iso646-us$/.test(name)) {
+    return singleByte('US-ASCII', (byte) => (byte < 0x80 ? byte : UNDECODABLE))
+  }
+  const part = Number(
+    /^iso[-_]?8859[-_]([0-9]{1,2})$/.exec(name)?.[1] ?? LATIN_ALIASES[name.replace('-', '')] ?? 0,
+  )
+  if (part >= 1 && part <= 16 && part !== 12) return iso8859(part)
+  const page = /^(?:windows-|x-)?(?:cp-?)?(125[0-8])$/.exec(name)?.[1]
+  return page === undefined || page === name ? null : windows(page)
+}
+
+function iso8859(part: number): Encoding {
+  if (part === 1) return LATIN_1
+  // The platform knows parts 9 and 11 only as the windows pages that contain them.
+  const label = part === 9 ? 'windows-1254' : part === 11 ? 'windows-874' : `iso-8859-${part}`
+  const decode = byteDecoder(label)
+  return singleByte(`ISO-8859-${part}`, (byte) => (byte < 0xa0 ? byte : decode(byte)))
+}
+
+function windows(page: string): Encoding {
+  const decode = byteDecoder(`windows-${page}`)
+  return singleByte(`windows-${page}`, (byte) => {
+    const unit = decode(byte)
+    return unit >= 0x80 && unit < 0xa0 ? UNDECODABLE : unit
+  })
+}
+
+function byteDecoder(label: string): (byte: number) => number {
+  const decoder = new TextDecoder(label, { fatal: true })
+  return (byte) => {
+    try {
+      return decoder.decode(Uint8Array.of(byte)).charCodeAt(0)
+    } catch {
+      return UNDECODABLE
+    }
+  }
+}
+
+function singleByte(name: string, unit: (byte: number) => number): Encoding {
+  return { name, kind: 'single-byte', table: Uint16Array.from({ length: 256 }, (_, i) => unit(i)) }
+}

@@ -1,0 +1,38 @@
+// The first thing that is wrong with a document, before anybody knows its line and column.
+
+export interface Fault {
+  /** Stable and short, as in `Verdict`. */
+  code: string
+  /** Plain sentence without the position. `{line}` stands for the line of `reference`. */
+  reason: string
+  /** UTF-16 units of decoded text (without the byte order mark) before the culprit. */
+  at: number
+  /** Another place that the reason speaks of, counted the same way. */
+  reference?: number
+}
+
+/** How a document ended. */
+export type Ending =
+  | { kind: 'complete' }
+  /** Nothing is wrong up to the end, but the document is not over. */
+  | { kind: 'incomplete'; reason: string; at: number }
+  | { kind: 'fault'; fault: Fault }
+
+export const notWellFormed = (reason: string, at: number): Fault => ({
+  code: 'not-well-formed',
+  reason,
+  at,
+})
+
+/** A character as a person can recognise it: quoted, or by its code point when it cannot be seen. */
+export function shown(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  const visible = code > 0x20 && code !== 0x7f && !(code >= 0x80 && code <= 0xa0) && code !== 0xfeff
+  const hex = code.toString(16).toUpperCase().padStart(4, '0')
+  return visible ? `"${character}"` : code === 0x20 ? 'a space' : `U+${hex}`
+}
+
+/** Names and values come from the file: what goes into a sentence is cut to a length that fits a line. */
+export function short(value: string, most = 60): string {
+  return value.length <= most ? value : `${value.slice(0, most).toWellFormed()}…`
+}

@@ -1,0 +1,99 @@
+// Follows the elements of a posting and says which of them hold a field. Works like an automaton
+// whose transitions are remembered by name, since every posting has the same few names.
+
+import type { CheckedField, FieldPath, Step } from './field-paths.ts'
+import { withoutPrefix } from './record-path.ts'
+import type { Attribute } from './xml-scanner.ts'
+
+/** A field that an element's text or attribute holds. The lowest rank wins. */
+export interface Capture {
+  field: CheckedField
+  rank: number
+  /** Null: the text of the element. */
+  attribute: string | null
+}
+
+interface Progress {
+  field: CheckedField
+  path: FieldPath
+  /** Steps that were taken. */
+  taken: number
+  rank: number
+}
+
+/** A path beyond this many different names is followed without remembering. */
+const MOST_REMEMBERED = 1_000
+
+export class Place {
+  readonly captures: readonly Capture[]
+  readonly #progress: readonly Progress[]
+  readonly #next = new Map<string, Place>()
+
+  constructor(progress: readonly Progress[]) {
+    this.#progress = progress
+    this.captures = progress
+      .filter(({ path, taken }) => taken === path.steps.length)
+      .map(({ field, rank, path }) => ({ field, rank, attribute: path.attribute }))
+  }
+
+  /** The place of a child element. */
+  enter(name: string, attributes: Readonly<Record<string, Attribute>>): Place {
+    const known = this.#next.get(name)
+    if (known !== undefined) return known
+    const taken = this.#progress.flatMap((progress) => step(progress, name))
+    const open = taken.filter((progress) => conditionHolds(progress, attributes))
+    const place = open.length === 0 ? NOWHERE : new Place(open)
+    const depends = taken.some(({ path, taken: n }) => path.steps[n - 1]?.condition !== null)
+    if (!depends && this.#next.size < MOST_REMEMBERED) this.#next.set(name, place)
+    return place
+  }
+}
+
+const NOWHERE: Place = new Place([])
+
+/** The place of the record element itself. */
+export function recordPlace(paths: ReadonlyArray<readonly [CheckedField, FieldPath[]]>): Place {
+  return new Place(
+    paths.flatMap(([field, alternatives]) =>
+      alternatives.map((path, i) => ({ field, path, taken: 0, rank: i * 2 })),
+    ),
+  )
+}
+
+/** The value of an attribute: as written, then without its prefix, then in any case. */
+export function attributeValue(
+  attributes: Readonly<Record<string, Attribute>>,
+  name: string,
+): string | null {
+  const exact = attributes[name]
+  if (exact !== undefined) return exact.value
+  const all = Object.values(attributes)
+  const found =
+    all.find((attribute) => withoutPrefix(attribute.name) === name) ??
+    all.find((attribute) => withoutPrefix(attribute.name).toLowerCase() === name.toLowerCase())
+  return found?.value ?? null
+}
+
+function step(progress: Progress, name: string): Progress[] {
+  const next = progress.path.steps[progress.taken]
+  if (next === undefined) return []
+  const taken = progress.taken + 1
+  if (isNamed(next, name)) return [{ ...progress, taken }]
+  // Names in another case count less than those written as configured.
+  const folded = { ...next, name: next.name.toLowerCase() }
+  return isNamed(folded, name.toLowerCase())
+    ? [{ ...progress, taken, rank: progress.rank | 1 }]
+    : []
+}
+
+function isNamed({ name }: Step, written: string): boolean {
+  return written === name || withoutPrefix(written) === name
+}
+
+function conditionHolds(
+  { path, taken }: Progress,
+  attributes: Readonly<Record<string, Attribute>>,
+): boolean {
+  const condition = path.steps[taken - 1]?.condition ?? null
+  return condition === null || attributeValue(attributes, condition.attribute) === condition.value
+}

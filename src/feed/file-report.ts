@@ -1,0 +1,58 @@
+// The documented JSON of `check` (design section 7), made of what a check answered. A contract:
+// fields may be added, never renamed.
+
+import type { CheckResult } from './port.ts'
+
+export interface FileReport {
+  path: string
+  verdict: 'ok' | 'incomplete' | 'broken' | 'unreadable'
+  root: string | null
+  records: string | null
+  postings: number | null
+  sha256: string | null
+  bytes: number | null
+  encoding: string | null
+  /** External campaign id -> number of postings. */
+  externalCampaignIds: Record<string, number>
+  requisitionIds: number
+  warnings: string[]
+  reason: string | null
+  line: number | null
+  column: number | null
+}
+
+/** `path`: as the person wrote it. */
+export function fileReport(path: string, result: CheckResult): FileReport {
+  const nothing: FileReport = {
+    path,
+    verdict: 'unreadable',
+    root: null,
+    records: null,
+    postings: null,
+    sha256: null,
+    bytes: null,
+    encoding: null,
+    externalCampaignIds: {},
+    requisitionIds: 0,
+    warnings: [],
+    reason: null,
+    line: null,
+    column: null,
+  }
+  switch (result.kind) {
+    case 'changed':
+      return { ...nothing, reason: 'it changed while it was read' }
+    case 'unreadable':
+    case 'no-room':
+      return { ...nothing, reason: result.reason }
+    case 'read': {
+      const { verdict, sha256, bytes, encoding } = result
+      const read = { ...nothing, verdict: verdict.kind, sha256, bytes, encoding }
+      if (verdict.kind === 'ok') return { ...read, ...verdict.content }
+      const { reason, position } = verdict
+      return { ...read, reason, line: position?.line ?? null, column: position?.column ?? null }
+    }
+    default:
+      return result satisfies never
+  }
+}

@@ -1,0 +1,127 @@
+// Finds the element that is a posting: the configured path, a name that job feeds are known to use
+// (research on 33 formats), or else the element that repeats. Paths are full, from the root.
+
+/** What was seen of one path; names as written. */
+export interface PathNode {
+  readonly name: string
+  readonly parent: PathNode | null
+  readonly depth: number
+  readonly children: Map<string, PathNode>
+  count: number
+  /** Whether an element of this path had an element in it. */
+  hasElements: boolean
+  hasAttributes: boolean
+}
+
+/** An element with such a name is a posting wherever it stands, also as the root. */
+const STRONG = new Set(
+  `job jobad job_ad jobadvert joboffer job_offer jobposting job_posting joblisting job_listing
+  jobpositionposting position positionopening vacancy vacature posting ad opening stelle
+  stellenangebot stellenanzeige annonce offre oferta`.split(/\s+/),
+)
+/** An element with such a name is one where nothing around it repeats. */
+const WEAK = new Set(['item', 'entry', 'record', 'row', 'listing', 'offer', 'advert'])
+
+/** Detected records stand no deeper than this, the root being 1. */
+const DEEPEST = 4
+const MOST_PATHS = 500
+
+export class RecordFinder {
+  readonly #configured: readonly string[] | null
+  readonly #deepest: number
+  #root: PathNode | null = null
+  #paths = 0
+
+  /** `configured`: `/source/job`, or null to detect it. */
+  constructor(configured: string | null) {
+    this.#configured = configured === null ? null : configured.split('/').filter((s) => s !== '')
+    this.#deepest = Math.max(DEEPEST, this.#configured?.length ?? 0)
+  }
+
+  /** Counts an element below `parent`; null where paths are not followed. */
+  enter(parent: PathNode | null, name: string): PathNode | null {
+    const node = parent === null ? (this.#root ?? this.#add(null, name)) : this.#below(parent, name)
+    if (node !== null) node.count++
+    if (parent !== null) parent.hasElements = true
+    return node
+  }
+
+  /** Whether the first element of a path should be taken for a posting before the rest was seen. */
+  looksLikeRecord(node: PathNode): boolean {
+    if (this.#configured !== null) return matches(node, this.#configured, lower)
+    const name = localName(node.name)
+    return STRONG.has(name) || (node.depth > 1 && WEAK.has(name))
+  }
+
+  /** The record path after the whole document was seen; `guess` is what was taken meanwhile. */
+  chosen(guess: PathNode | null): PathNode | null {
+    const configured = this.#configured
+    const all = this.#root === null ? [] : [...descendants(this.#root)]
+    if (configured !== null) return all.find((node) => matches(node, configured, same)) ?? guess
+    const structured = all.filter((node) => node.hasElements || node.hasAttributes)
+    const strong = structured.filter((node) => STRONG.has(localName(node.name)))
+    const weak = structured.filter(
+      (node) => node.depth > 1 && WEAK.has(localName(node.name)) && single(node.parent),
+    )
+    const repeated = all.filter((node) => node.count > 1 && node.hasElements && single(node.parent))
+    return first(strong) ?? first(weak) ?? first(repeated) ?? guess
+  }
+
+  #below(parent: PathNode, name: string): PathNode | null {
+    const known = parent.children.get(name)
+    if (known !== undefined) return known
+    return parent.depth < this.#deepest && this.#paths < MOST_PATHS ? this.#add(parent, name) : null
+  }
+
+  #add(parent: PathNode | null, name: string): PathNode {
+    const node: PathNode = {
+      name,
+      parent,
+      depth: (parent?.depth ?? 0) + 1,
+      children: new Map(),
+      count: 0,
+      hasElements: false,
+      hasAttributes: false,
+    }
+    this.#paths++
+    if (parent === null) this.#root = node
+    else parent.children.set(name, node)
+    return node
+  }
+}
+
+/** `/source/job`. */
+export function pathOf(node: PathNode): string {
+  return `${node.parent === null ? '' : pathOf(node.parent)}/${node.name}`
+}
+
+export function withoutPrefix(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+const lower = (name: string) => name.toLowerCase()
+const same = (name: string) => name
+const localName = (name: string) => withoutPrefix(name).toLowerCase()
+
+function matches(node: PathNode, path: readonly string[], fold: (name: string) => string): boolean {
+  if (node.depth !== path.length) return false
+  for (let at: PathNode | null = node; at !== null; at = at.parent) {
+    const step = fold(path[at.depth - 1] ?? '')
+    if (fold(at.name) !== step && fold(withoutPrefix(at.name)) !== step) return false
+  }
+  return true
+}
+
+function single(node: PathNode | null): boolean {
+  return node === null || (node.count === 1 && single(node.parent))
+}
+
+function* descendants(node: PathNode): Generator<PathNode> {
+  yield node
+  for (const child of node.children.values()) yield* descendants(child)
+}
+
+/** The shallowest, and of these the one that occurs most. */
+function first(nodes: PathNode[]): PathNode | null {
+  return nodes.sort((a, b) => a.depth - b.depth || b.count - a.count)[0] ?? null
+}

@@ -1,0 +1,184 @@
+// The strict check of a document's text, behind one class: XML 1.0 (fifth edition) with namespaces,
+// whatever version is declared. saxes is the gate; the lexer in front guards it where it is lax.
+// This is the only file that knows saxes. It stops at the first fault and never repairs anything.
+
+import { SaxesParser } from 'saxes'
+import { HTML_PAGE } from './doctype.ts'
+import { type Ending, type Fault, notWellFormed, short } from './fault.ts'
+import type { Limits } from './limits.ts'
+import { explain } from './saxes-sentences.ts'
+import { XmlLexer } from './xml-lexer.ts'
+import { NAME_START } from './xml-names.ts'
+
+export interface Attribute {
+  readonly name: string
+  readonly value: string
+}
+
+/** Receives what the document contains, in order, while nothing was wrong. */
+export interface XmlHandler {
+  open(name: string, attributes: Readonly<Record<string, Attribute>>): void
+  /** Character data, entities resolved; one run of text may come in several calls. */
+  text(value: string): void
+  close(name: string): void
+}
+
+/** Stands for any declaration: version 1.1 would change the rules of saxes. */
+const DECLARATION = '<?xml version="1.0"?>'
+const LOCAL_START = new RegExp(`:(?!${NAME_START})`, 'u')
+
+class Stopped extends Error {
+  readonly fault: Fault
+
+  constructor(fault: Fault) {
+    super(fault.reason)
+    this.fault = fault
+  }
+}
+
+interface OpenElement {
+  name: string
+  at: number
+}
+
+export class XmlScanner {
+  readonly #parser = new SaxesParser({ xmlns: true, position: false })
+  readonly #lexer: XmlLexer
+  readonly #limits: Limits
+  readonly #handler: XmlHandler
+  /** Index of the parser's first character. */
+  readonly #origin: number
+  readonly #open: OpenElement[] = []
+  #closed: OpenElement = { name: '', at: 0 }
+  #attributes = 0
+  /** Text that is not certain yet, and the index of its first character. */
+  #rest = ''
+  #at: number
+  /** What the parser is reading, and the index of its first character. */
+  #slice = ''
+  #sliceAt = 0
+
+  /** `at`: characters of the XML declaration that was read before, 0 without one. */
+  constructor(handler: XmlHandler, limits: Limits, at: number) {
+    this.#handler = handler
+    this.#limits = limits
+    this.#lexer = new XmlLexer(limits)
+    this.#at = at
+    this.#origin = at === 0 ? 0 : at - DECLARATION.length
+    if (at > 0) this.#parser.write(DECLARATION)
+    this.#listen()
+  }
+
+  write(text: string): Fault | null {
+    return this.#scan(this.#rest + text, false)
+  }
+
+  end(): Ending {
+    const fault = this.#scan(this.#rest, true)
+    if (fault !== null) return { kind: 'fault', fault }
+    if (!this.#lexer.complete || this.#rest.length > 0) {
+      const at = this.#at + this.#rest.length
+      return { kind: 'incomplete', reason: this.#unfinished(), at }
+    }
+    const late = this.#guarded(() => this.#parser.close())
+    return late === null ? { kind: 'complete' } : { kind: 'fault', fault: late }
+  }
+
+  #scan(text: string, final: boolean): Fault | null {
+    const { end, fault } = this.#lexer.scan(text, this.#at, final)
+    this.#slice = text.slice(0, end)
+    this.#sliceAt = this.#at
+    const earlier = this.#guarded(() => this.#parser.write(this.#slice))
+    this.#rest = text.slice(end)
+    this.#at += end
+    return earlier ?? fault
+  }
+
+  #guarded(work: () => void): Fault | null {
+    try {
+      work()
+      return null
+    } catch (error) {
+      if (error instanceof Stopped) return error.fault
+      throw error
+    }
+  }
+
+  #unfinished(): string {
+    const element = this.#open.at(-1)
+    const inside = this.#lexer.inside ?? (this.#rest === '' ? null : 'tag or reference')
+    const where = inside === null ? '' : ` inside a ${inside}`
+    if (element === undefined) return `the document ends early${where}, before its root element`
+    return `the document ends early${where}: <${short(element.name)}> is not closed`
+  }
+
+  #listen(): void {
+    const parser = this.#parser
+    parser.on('error', (error) => this.#stop(this.#translated(error.message)))
+    parser.on('opentagstart', (tag) => this.#start(tag.name))
+    parser.on('attribute', (attribute) => this.#attribute(attribute.name))
+    parser.on('opentag', (tag) => this.#handler.open(tag.name, tag.attributes))
+    parser.on('text', (text) => this.#handler.text(text))
+    parser.on('cdata', (text) => this.#handler.text(text))
+    parser.on('closetag', (tag) => {
+      this.#closed = this.#open.pop() ?? this.#closed
+      this.#handler.close(tag.name)
+    })
+  }
+
+  #start(name: string): void {
+    const at = this.#markupAt()
+    if (this.#open.length === 0 && name.toLowerCase() === 'html') {
+      this.#stop({ code: 'html', reason: HTML_PAGE, at })
+    }
+    this.#open.push({ name, at })
+    this.#attributes = 0
+    this.#checkLocalName(name, at)
+    if (this.#open.length > this.#limits.depth) {
+      const reason = `elements are nested more than ${this.#limits.depth} deep, which no feed needs`
+      this.#stop({ code: 'too-deep', reason, at })
+    }
+  }
+
+  #attribute(name: string): void {
+    this.#attributes++
+    const at = this.#markupAt()
+    this.#checkLocalName(name, at)
+    if (this.#attributes > this.#limits.attributes) {
+      const element = short(this.#open.at(-1)?.name ?? '')
+      const reason = `<${element}> has more than ${this.#limits.attributes} attributes, which no feed needs`
+      this.#stop({ code: 'too-many-attributes', reason, at })
+    }
+  }
+
+  /** saxes checks that a prefix and a local name are there, not that the local name is a name. */
+  #checkLocalName(name: string, at: number): void {
+    if (!LOCAL_START.test(name)) return
+    const reason = `"${short(name)}" is not a name: what follows the ":" must begin with a letter or "_"`
+    this.#stop(notWellFormed(reason, at))
+  }
+
+  #stop(fault: Fault): never {
+    throw new Stopped(fault)
+  }
+
+  /** Index of the last character that the parser took. */
+  #last(): number {
+    return this.#origin + this.#parser.position - 1
+  }
+
+  /** Index of the `<` of the tag that the parser is in. */
+  #markupAt(): number {
+    const found = this.#slice.lastIndexOf('<', this.#last() - this.#sliceAt)
+    return this.#sliceAt + Math.max(0, found)
+  }
+
+  #translated(message: string): Fault {
+    return explain(message, {
+      before: this.#slice.slice(0, Math.max(0, this.#last() + 1 - this.#sliceAt)),
+      at: this.#sliceAt,
+      element: this.#open.at(-1) ?? null,
+      closed: this.#closed,
+    })
+  }
+}
