@@ -1,0 +1,174 @@
+// The stand-in for the whole service and its storage, for the demo and for tests: written from the
+// specification and S3's documented behaviour, never from our client, which is tested against it.
+// Two listeners, as in reality two hosts. Imports nothing of the other feature folders.
+
+import { type Clock, MINUTE, SECOND, systemClock } from '../lib/clock.ts'
+import { Authenticator, type Identity } from './authentication.ts'
+import { Changes } from './changes.ts'
+import { Control } from './control.ts'
+import type { FaultRule } from './fault-types.ts'
+import { FaultBook, type FaultHandle } from './faults.ts'
+import { FormIssuer } from './form-issuer.ts'
+import { Journal, type SeenRequest } from './journal.ts'
+import { Listener } from './listener.ts'
+import { ObjectStore, type StoredObject } from './object-store.ts'
+import { Service } from './service.ts'
+import { routeTable, uploadRoutes } from './service-routes.ts'
+import type { Algorithm } from './signature.ts'
+import { Storage } from './storage.ts'
+import { StorageKeys } from './storage-keys.ts'
+
+export interface SandboxOptions {
+  /** Who may call, and the secret or public key that proves it. */
+  identity: Identity
+  /** Objects land here, their key as path. */
+  directory: string
+  /** Of the service; default 0: any free one. */
+  port?: number
+  /** Of the storage; default 0. */
+  storagePort?: number
+  /** Default 127.0.0.1. */
+  host?: string
+  /** Path of the base address, such as `/api`; default none. */
+  basePath?: string
+  /** Default hmac-sha1. */
+  algorithm?: Algorithm
+  /** Default `{method}{path}?{query};{body};{date}`. */
+  stringToSign?: string
+  /** Default `X-SVC-`. */
+  headerPrefix?: string
+  /** How long a form is valid; default 15 minutes. */
+  formLifetimeMs?: number
+  /** Bytes of a file that the policy allows; default 1 byte to 5 GiB. */
+  contentLengthRange?: readonly [min: number, max: number]
+  /** `success_action_status` of the forms; default 201. */
+  successStatus?: string
+  /** The storage gives up on a body after so long without a byte; default 20 s, as S3. */
+  idleTimeoutMs?: number
+  /** Answers carry the string to sign in a header, for tests of a signer. */
+  showStringToSign?: boolean
+  clock?: Clock
+}
+
+export interface Sandbox extends AsyncDisposable {
+  /** Base address of the service, with the base path. */
+  readonly url: string
+  /** Address that forms are posted to: the origin of the storage with its bucket. */
+  readonly storageUrl: string
+  /** Address of the control routes: `faults`, `objects`, `requests` lie below it. */
+  readonly controlUrl: string
+  readonly faults: {
+    add(rule: FaultRule): FaultHandle
+    clear(): void
+  }
+  /** What was received completely, one for each key. */
+  objects(): StoredObject[]
+  /** What both sides saw, oldest first; control requests left out. */
+  requests(): SeenRequest[]
+  /** Resolves once at least `n` objects are there; rejects after `timeoutMs` (default 10 s). */
+  waitForObjects(n: number, timeoutMs?: number): Promise<StoredObject[]>
+  /**
+   * Resolves with the first request, past or to come, that `predicate` takes; it is asked again at
+   * each step of a request (running ones have `endedAt` null). Rejects after `timeoutMs` (default 10 s).
+   */
+  waitForRequest(
+    predicate: (request: SeenRequest) => boolean,
+    timeoutMs?: number,
+  ): Promise<SeenRequest>
+  close(): Promise<void>
+}
+
+const BUCKET = 'feeds'
+const LARGEST_FILE = 5 * 2 ** 30
+
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { clock = systemClock, host = '127.0.0.1', headerPrefix = 'X-SVC-' } = options
+  const basePath = (options.basePath ?? '').replace(/\/+$/, '')
+  const authenticator = new Authenticator(
+    options.identity,
+    options.algorithm ?? 'hmac-sha1',
+    options.stringToSign ?? '{method}{path}?{query};{body};{date}',
+    headerPrefix,
+  )
+  const changes = new Changes(clock)
+  const journal = new Journal(clock, changes)
+  const faults = new FaultBook()
+  const keys = new StorageKeys()
+  const store = await ObjectStore.open(options.directory)
+  const issuer = new FormIssuer(keys, {
+    bucket: BUCKET,
+    lifetimeMs: options.formLifetimeMs ?? 15 * MINUTE,
+    contentLengthRange: options.contentLengthRange ?? [1, LARGEST_FILE],
+    successStatus: options.successStatus ?? '201',
+  })
+  const shared = {
+    host,
+    clock,
+    journal,
+    faults,
+    idleTimeoutMs: options.idleTimeoutMs ?? 20 * SECOND,
+  }
+  const servicePrefix = headerPrefix.toLowerCase()
+  const requests = () => journal.list().filter(({ route }) => route !== 'control')
+
+  await using stack = new AsyncDisposableStack()
+  const storage = stack.use(
+    await Listener.start({
+      ...shared,
+      side: 'storage',
+      port: options.storagePort ?? 0,
+      handle: new Storage({ bucket: BUCKET, keys, issuer, store, faults, servicePrefix }).handle,
+    }),
+  )
+  const service = stack.use(
+    await Listener.start({
+      ...shared,
+      side: 'service',
+      port: options.port ?? 0,
+      handle: new Service({
+        basePath,
+        routes: routeTable(uploadRoutes(issuer, storage.origin)),
+        authenticator,
+        faults,
+        control: new Control({ faults, objects: () => store.list(), requests }),
+        showStringToSign: options.showStringToSign ?? false,
+      }).handle,
+    }),
+  )
+  const listeners = stack.move()
+  const close = () => listeners.disposeAsync()
+
+  return {
+    url: service.origin + basePath,
+    storageUrl: `${storage.origin}/${BUCKET}`,
+    controlUrl: `${service.origin}/_sandbox`,
+    faults,
+    objects: () => store.list(),
+    requests,
+    waitForObjects: (n, timeoutMs) =>
+      changes.waitFor(
+        `${n} objects`,
+        () => (store.list().length >= n ? store.list() : undefined),
+        () => `${store.list().length}; ${summary(requests())}`,
+        timeoutMs,
+      ),
+    waitForRequest: (predicate, timeoutMs) =>
+      changes.waitFor(
+        `a request that ${predicate}`,
+        () => journal.find(predicate),
+        () => summary(requests()),
+        timeoutMs,
+      ),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function summary(requests: SeenRequest[]): string {
+  const shown = requests
+    .slice(-20)
+    .map(({ side, route, status, code }) =>
+      `${side} ${route} ${status ?? '-'} ${code ?? ''}`.trim(),
+    )
+  return shown.length === 0 ? 'no requests' : shown.join(', ')
+}

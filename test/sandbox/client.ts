@@ -1,0 +1,172 @@
+// A client for the tests of the sandbox, made by hand from the specification with node:http, node:net
+// and node:crypto alone, so that sandbox and daemon never agree by sharing code.
+
+import { createHmac } from 'node:crypto'
+import { request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+
+export const SECRET = 'your api secret key'
+
+export interface Reply {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  body: string
+}
+
+export interface Form {
+  url: string
+  fileUrl: string
+  fields: Record<string, string>
+}
+
+export function send(
+  url: string,
+  options: { method?: string; headers?: Record<string, string>; body?: Buffer | string } = {},
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      url,
+      { method: options.method ?? 'POST', headers: options.headers ?? {}, agent: false },
+      (response) => {
+        const pieces: Buffer[] = []
+        response.on('data', (piece) => pieces.push(piece))
+        response.on('error', reject)
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: Buffer.concat(pieces).toString('utf8'),
+          }),
+        )
+      },
+    )
+    call.on('error', reject)
+    call.end(options.body)
+  })
+}
+
+/** Signs as service-facts says: HMAC-SHA1 over `{verb}{path}?{query};{body};{date}`, in Base64. */
+export function sign(path: string, date: string, body = '', secret = SECRET): string {
+  return createHmac('sha1', secret).update(`POST${path}?;${body};${date}`).digest('base64')
+}
+
+export function signedHeaders(
+  path: string,
+  who: Record<string, string> = { Partner: 'acme', PartnerAccount: '42' },
+  date = new Date().toUTCString(),
+): Record<string, string> {
+  const named = Object.entries(who).map(([name, value]) => [`X-SVC-${name}`, value])
+  return {
+    ...Object.fromEntries(named),
+    'X-SVC-Date': date,
+    'X-SVC-Signature': sign(path, date),
+  }
+}
+
+export const PRESIGN = '/v1/presigned-storage-posting-post'
+
+export async function presign(url: string): Promise<Form> {
+  const reply = await send(url + PRESIGN, { headers: signedHeaders(PRESIGN) })
+  if (reply.status !== 200) throw new Error(`${reply.status} ${reply.body}`)
+  return JSON.parse(reply.body)
+}
+
+export const BOUNDARY = 'aBoundaryOfTheTests7'
+
+export type Part = readonly [name: string, value: string | Buffer]
+
+export function multipart(parts: readonly Part[], boundary = BOUNDARY): Buffer {
+  const encoded = parts.flatMap(([name, value]) => {
+    const file = name === 'file' ? '; filename="feed.xml"\r\nContent-Type: application/xml' : ''
+    return [
+      Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n`),
+      Buffer.from(value),
+      Buffer.from('\r\n'),
+    ]
+  })
+  return Buffer.concat([...encoded, Buffer.from(`--${boundary}--\r\n`)])
+}
+
+export function partsOf(form: Form, file: string | Buffer): Part[] {
+  return [...Object.entries(form.fields), ['file', file]]
+}
+
+export function post(
+  url: string,
+  parts: readonly Part[],
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const body = multipart(parts)
+  return send(url, {
+    body,
+    headers: {
+      'Content-Type': `multipart/form-data; boundary=${BOUNDARY}`,
+      'Content-Length': String(body.length),
+      ...headers,
+    },
+  })
+}
+
+/** A connection that is written by hand. `closed` tells how it ended: FIN or RST. */
+export class RawConnection {
+  readonly socket: Socket
+  readonly closed: Promise<'fin' | 'rst'>
+  #text = ''
+  #look: () => void = () => {}
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url)
+    this.socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+    this.socket.setEncoding('latin1')
+    this.closed = new Promise((resolve) => {
+      this.socket.once('end', () => resolve('fin'))
+      this.socket.once('error', () => resolve('rst'))
+    })
+    this.socket.on('data', (text) => {
+      this.#text += text
+      this.#look()
+    })
+    this.socket.on('end', () => this.#look())
+  }
+
+  get text(): string {
+    return this.#text
+  }
+
+  write(data: string | Buffer): void {
+    this.socket.write(data)
+  }
+
+  /** Resolves with all that came so far, once it holds `needle`. */
+  until(needle: string): Promise<string> {
+    return new Promise((resolve) => {
+      this.#look = () => {
+        if (this.#text.includes(needle)) resolve(this.#text)
+      }
+      this.#look()
+    })
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.destroy()
+  }
+}
+
+export function postHead(url: string, bytes: number | string): string {
+  const { host, pathname } = new URL(url)
+  return [
+    `POST ${pathname} HTTP/1.1`,
+    `Host: ${host}`,
+    `Content-Type: multipart/form-data; boundary=${BOUNDARY}`,
+    `Content-Length: ${bytes}`,
+    '\r\n',
+  ].join('\r\n')
+}
+
+export function codeOf(reply: { body: string }): string | undefined {
+  return /<Code>(\w+)<\/Code>/.exec(reply.body)?.[1]
+}
+
+export function messageOf(reply: { body: string }): string | undefined {
+  return /<Message>(.*)<\/Message>/s.exec(reply.body)?.[1]?.replaceAll('&#34;', '"')
+}
