@@ -36,7 +36,10 @@ export class Backlog {
         return last()
       } catch (error) {
         if (signal.aborted) throw error
-        this.#log.error({ problem: messageOf(error) }, 'history cannot be written; it is tried again')
+        this.#log.error(
+          { problem: messageOf(error) },
+          'history cannot be written; it is tried again',
+        )
         await this.#clock.sleep(RETRY_MS, signal)
       }
     }

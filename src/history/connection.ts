@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
-import { databaseError } from './database-error.ts'
+import { databaseError, fileError } from './database-error.ts'
 
 // better-sqlite3 reads this once, before its first connection: the only way to `immutable=1`, which a
 // reader needs that may not write the directory. Our paths are absolute, so none is taken for a URI.
@@ -133,7 +133,7 @@ export function createPrivately(file: string, mode: number): void {
     // Never opens an existing file: closing any handle on it would drop this process's locks (fcntl).
     closeSync(openSync(file, 'wx', mode))
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST' || !exists(file)) throw databaseError(error, file)
+    if (errorCode(error) !== 'EEXIST' || !exists(file)) throw fileError(error, file)
   }
 }
 
@@ -146,11 +146,12 @@ export function connect(name: string, file: string, options: Database.Options): 
   }
 }
 
-function exists(file: string): boolean {
+/** Unlike `existsSync`, does not call a file missing that this user may not see: throws instead. */
+export function exists(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined
   } catch (error) {
-    throw databaseError(error, file)
+    throw fileError(error, file)
   }
 }
 

@@ -14,13 +14,18 @@ interface Advice {
   exitCode: number
 }
 
-/** Answers a `FeedsyncError` for what SQLite or the file system reported, and anything else as it is. */
+/** Answers a `FeedsyncError` for what SQLite reported. Anything else is the caller's own and stays as it is. */
 export function databaseError(error: unknown, file: string): unknown {
-  const code = errorCode(error)
-  if (error instanceof FeedsyncError || code === null) return error
-  const systemCall = error instanceof Error && 'syscall' in error
-  if (!(error instanceof Database.SqliteError) && !systemCall) return error
-  const { what, hint, exitCode } = advice(code, file, messageOf(error))
+  return error instanceof Database.SqliteError ? translated(error, file) : error
+}
+
+/** The same for what the system reported when the file or its directory was made or looked at. */
+export function fileError(error: unknown, file: string): unknown {
+  return errorCode(error) === null ? error : translated(error, file)
+}
+
+function translated(error: unknown, file: string): FeedsyncError {
+  const { what, hint, exitCode } = advice(errorCode(error) ?? '', file, messageOf(error))
   return new FeedsyncError(what, { hint, exitCode, cause: error })
 }
 

@@ -42,49 +42,34 @@ export function decide(history: History, id: number, decision: Decision, now: nu
 }
 
 /**
- * Makes a new version of the bytes of an earlier one, which the spool still has. `keepBytes` gives
- * those bytes to the new version and answers their new name in the spool; null: they are gone.
+ * Makes a new version of the bytes of an earlier one, while the spool still has them. They are shared:
+ * spool files never change.
  */
-export function restore(
-  history: History,
-  id: number,
-  now: number,
-  keepBytes: (spool: string, newId: number) => string | null,
-): Decided {
+export function restore(history: History, id: number, now: number): Decided {
   return history.atomically(() => {
     const version = history.version(id)
     if (version === null) return unknown(id)
-    const { feed, path, account, spool } = version
-    if (spool === null) return withoutBytes(version)
-    const reason = `restored from version ${id} by a person`
+    if (version.spool === null) return withoutBytes(version)
+    const { feed, path, account } = version
     const restored = history.add({
-      feed,
-      path,
-      account,
+      ...{ feed, path, account, at: now },
       state: 'queued',
-      reason,
-      at: now,
+      reason: `restored from version ${id} by a person`,
       patch: contentOf(version),
     })
-    const kept = keepBytes(spool, restored.id)
-    if (kept === null) throw new Error(`spool file ${spool} of version ${id} is gone`)
     for (const older of history.list({ feed, states: ['held', 'queued', 'failed'], all: true })) {
       if (older.id === restored.id) continue
-      history.move(
-        older.id,
-        'superseded',
-        `version ${restored.id} took the place of version ${older.id}`,
-        now,
-      )
+      const reason = `version ${restored.id} took the place of version ${older.id}`
+      history.move(older.id, 'superseded', reason, now)
     }
-    return { kind: 'done', version: history.update(restored.id, { spool: kept }) }
+    return { kind: 'done', version: restored }
   })
 }
 
 /** What a version says of its bytes, which does not change with the attempt to deliver them. */
 function contentOf(version: Version): VersionPatch {
   const { sha256, md5, bytes, encoding, root, records, postings, warnings } = version
-  const { requisitionIds, externalCampaignIds } = version
+  const { requisitionIds, externalCampaignIds, spool } = version
   return {
     sha256,
     md5,
@@ -96,6 +81,7 @@ function contentOf(version: Version): VersionPatch {
     warnings,
     requisitionIds,
     externalCampaignIds,
+    spool,
   }
 }
 

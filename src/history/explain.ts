@@ -43,9 +43,13 @@ function openVersion({ path, feed, history }: Evidence): number | null {
 
 function because({ ignored, look, running }: Evidence, upload: UploadReport | null) {
   if (ignored !== null) return ignoredBecause(ignored)
-  if (look !== null && 'reason' in look) return { because: look.reason, next: 'put a regular file in its place' }
+  if (look !== null && 'reason' in look)
+    return { because: look.reason, next: 'put a regular file in its place' }
   if (look === null && upload === null) {
-    return { because: 'there is no such file, and none was seen before', next: 'check the path; it is relative to the inbox' }
+    return {
+      because: 'there is no such file, and none was seen before',
+      next: 'check the path; it is relative to the inbox',
+    }
   }
   if (upload === null) {
     return running
@@ -54,7 +58,10 @@ function because({ ignored, look, running }: Evidence, upload: UploadReport | nu
   }
   const gone = look === null ? 'the file is not in the folder any more; ' : ''
   const state = `it is ${upload.state} as version ${upload.id}`
-  return { because: `${gone}${state}${upload.reason === null ? '' : `: ${upload.reason}`}`, next: upload.hint }
+  return {
+    because: `${gone}${state}${upload.reason === null ? '' : `: ${upload.reason}`}`,
+    next: upload.hint,
+  }
 }
 
 function ignoredBecause(ignored: Ignored): { because: string; next: string } {
@@ -65,7 +72,10 @@ function ignoredBecause(ignored: Ignored): { because: string; next: string } {
         next: 'its writer renames it when it is done; rename it yourself if it never will',
       }
     case 'excluded':
-      return { because: `inbox.exclude leaves it out (${ignored.pattern})`, next: 'change inbox.exclude if it is a feed' }
+      return {
+        because: `inbox.exclude leaves it out (${ignored.pattern})`,
+        next: 'change inbox.exclude if it is a feed',
+      }
     case 'not-included':
       return { because: 'no pattern of inbox.include matches it', next: 'add one if it is a feed' }
     default:

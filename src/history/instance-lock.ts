@@ -1,10 +1,9 @@
 // Owns "one daemon per state directory": a lock that the kernel drops with the process, however it
 // ends. No pid file, nothing to clean up.
 
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
-import { type Connection, connect, createPrivately } from './connection.ts'
+import { type Connection, connect, createPrivately, exists } from './connection.ts'
 
 /** Held until disposed or until the process ends. Keep a reference: a collected one lets go. */
 export type InstanceLock = Disposable
@@ -28,11 +27,12 @@ export function acquireLock(directory: string): InstanceLock | null {
 
 /**
  * Whether a process holds the lock: a read lock is asked for and given back at once, so read access to
- * the file is enough. False where no daemon ever ran. Throws `FeedsyncError` when the file may not be read.
+ * the file is enough. False where no daemon ever ran. Throws `FeedsyncError` for a user who may not even
+ * read it, since neither answer would be known to be true.
  */
 export function isLocked(directory: string): boolean {
   const file = lockFile(directory)
-  if (!existsSync(file)) return false
+  if (!exists(file)) return false
   using connection = connect(file, file, { readonly: true, timeout: 0 })
   return !begins(connection, 'SELECT 1 FROM sqlite_schema')
 }

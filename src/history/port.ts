@@ -191,6 +191,9 @@ export interface History extends HistoryReader {
   move(id: number, to: State, reason: string | null, at: number, patch?: VersionPatch): Version
   /** Changes fields without a change of state (hence without an event). */
   update(id: number, patch: VersionPatch): Version
+  /** Names of the spool files that versions still need: a restored version shares that of the earlier one. */
+  spoolNames(): string[]
+  isSpooled(name: string): boolean
   /** Adds a `seen` event: the same bytes were found again. */
   seen(id: number, reason: string, at: number): void
   /** Takes back a version that turned out to be no version (the same bytes as its feed's newest). Only without a sha256. */

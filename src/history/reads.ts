@@ -23,6 +23,8 @@ export type FileRow = KnownFile['identity'] & Omit<KnownFile, 'identity'>
 export interface Reads extends Omit<HistoryReader, keyof Disposable> {
   knownFiles(): KnownFile[]
   openRequests(): UploadRequest[]
+  spoolNames(): string[]
+  isSpooled(name: string): boolean
 }
 
 export function reads(db: Connection): Reads {
@@ -60,6 +62,13 @@ export function reads(db: Connection): Reads {
     `SELECT ${REQUEST_FIELDS} FROM requests WHERE version IS NULL AND problem IS NULL ORDER BY id`,
   )
 
+  const spoolNames = db.query<[], { spool: string }>(
+    'SELECT DISTINCT spool FROM versions WHERE spool IS NOT NULL',
+  )
+  const spooled = db.query<[spool: string], { id: number }>(
+    'SELECT id FROM versions WHERE spool = ? LIMIT 1',
+  )
+
   return {
     version: (id) => orNull(byId.get(id), versionOf),
     newest: (feed) => orNull(newest.get(feed), versionOf),
@@ -84,6 +93,8 @@ export function reads(db: Connection): Reads {
     daemon: () => orNull(daemon.get(), ({ record }) => JSON.parse(record) as DaemonRecord),
     request: (id) => request.get(id) ?? null,
     openRequests: () => openRequests.all(),
+    spoolNames: () => spoolNames.all().map(({ spool }) => spool),
+    isSpooled: (name) => spooled.get(name) !== undefined,
   }
 }
 

@@ -40,6 +40,7 @@ CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_detected ON versions (detected_at);
 CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = 'queued';
 CREATE INDEX versions_deadline ON versions (deadline_at) WHERE state = 'incomplete';
+CREATE INDEX versions_spool ON versions (spool) WHERE spool IS NOT NULL;
 CREATE INDEX versions_undelivered ON versions (feed, id) WHERE state IN ('queued', 'uploading');
 
 CREATE TABLE feeds (

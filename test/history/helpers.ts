@@ -1,0 +1,114 @@
+// Temporary folders, sample versions and child processes for the tests of the history.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { onTestFinished } from 'vitest'
+import type { History, State, Version, VersionPatch } from '../../src/history/port.ts'
+import { openHistory } from '../../src/history/sqlite-history.ts'
+
+export const SOURCE = join(import.meta.dirname, '../../src/history')
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'history-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export function temporaryHistory(): { history: History; file: string } {
+  const file = join(temporaryFolder(), 'state', 'history.db')
+  const history = openHistory({ file })
+  onTestFinished(() => history[Symbol.dispose]())
+  return { history, file }
+}
+
+/** Leads a new version to this state by allowed steps, one ms each. */
+export function versionIn(
+  history: History,
+  state: State,
+  {
+    feed = 'acme',
+    at = 1000,
+    patch = {},
+  }: { feed?: string; at?: number; patch?: VersionPatch } = {},
+): Version {
+  const steps: Record<State, State[]> = {
+    settling: [],
+    checking: ['checking'],
+    incomplete: ['checking', 'incomplete'],
+    rejected: ['checking', 'rejected'],
+    held: ['checking', 'held'],
+    queued: ['checking', 'queued'],
+    uploading: ['checking', 'queued', 'uploading'],
+    uploaded: ['checking', 'queued', 'uploading', 'uploaded'],
+    superseded: ['checking', 'queued', 'superseded'],
+    failed: ['checking', 'queued', 'uploading', 'failed'],
+    discarded: ['checking', 'held', 'discarded'],
+    gone: ['gone'],
+  }
+  const first = history.add({
+    feed,
+    path: `${feed}.xml`,
+    account: null,
+    state: 'settling',
+    reason: null,
+    at,
+  })
+  steps[state].forEach((to, index) => {
+    history.move(first.id, to, null, at + index + 1)
+  })
+  return history.update(first.id, patch)
+}
+
+export interface Child {
+  process: ChildProcess
+  /** The next line of its stdout; throws with its stderr when it ends instead. */
+  line(): Promise<string>
+  ended(): Promise<void>
+}
+
+/** For a child's text: gives up what root may do, after the library was loaded by opening a lock here. */
+export function becomeNobody(): string {
+  return `
+    if (process.getuid() === 0) {
+      lock.acquireLock(${JSON.stringify(temporaryFolder())})[Symbol.dispose]()
+      process.setgid(65534)
+      process.setuid(65534)
+    }`
+}
+
+/** Runs a module text in a process of its own: `history` and `lock` are imported for it. */
+export function child(script: string): Child {
+  const text = `
+    import * as history from '${SOURCE}/sqlite-history.ts'
+    import * as lock from '${SOURCE}/instance-lock.ts'
+    import { errorCode } from '${SOURCE}/../lib/errors.ts'
+    ${script}`
+  const running = spawn(process.execPath, ['--input-type=module', '-e', text], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const exited = once(running, 'exit')
+  onTestFinished(async () => {
+    running.kill('SIGKILL')
+    await exited
+  })
+  let errors = ''
+  running.stderr.on('data', (data) => {
+    errors += data
+  })
+  const lines = createInterface({ input: running.stdout })[Symbol.asyncIterator]()
+  return {
+    process: running,
+    line: async () => {
+      const { value, done } = await lines.next()
+      if (done) throw new Error(`the child ended without an answer: ${errors}`)
+      return value
+    },
+    ended: async () => {
+      await exited
+    },
+  }
+}

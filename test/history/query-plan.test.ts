@@ -1,0 +1,78 @@
+import Database from 'better-sqlite3'
+import { expect, it, vi } from 'vitest'
+import { type ListFilter, OWED } from '../../src/history/port.ts'
+import { openHistory } from '../../src/history/sqlite-history.ts'
+import { temporaryHistory } from './helpers.ts'
+
+/** Every statement that opening a history and this work prepare, with the steps of its plan. */
+function plansOf(file: string, work: (history: ReturnType<typeof openHistory>) => void) {
+  const prepare = vi.spyOn(Database.prototype, 'prepare')
+  using history = openHistory({ file })
+  work(history)
+  const texts = prepare.mock.calls.map(([sql]) => sql)
+  prepare.mockRestore()
+
+  const db = new Database(file, { readonly: true })
+  const plans = texts.map((sql) => {
+    const text = sql.replace(/@\w+/g, '?')
+    const nulls = [...text.matchAll(/\?/g)].map(() => null)
+    const steps = db.prepare<null[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all(...nulls)
+    return { sql, steps: steps.map(({ detail }) => detail) }
+  })
+  db.close()
+  return plans
+}
+
+/** Steps that read a whole table which grows with the history, or a whole index of one. */
+function fullScans(steps: string[]): string[] {
+  return steps.filter((step) => /^SCAN (v|o|versions|events|attempts)\b/.test(step))
+}
+
+it('reads no table that grows with the history from end to end', () => {
+  const { file } = temporaryHistory()
+
+  const plans = plansOf(file, (history) => {
+    for (const all of [true, false]) {
+      for (const feed of [{}, { feed: 'acme' }]) {
+        for (const states of [{}, { states: OWED }, { states: ['uploaded'] as const }]) {
+          for (const since of [{}, { since: 5 }])
+            history.list({ all, ...feed, ...states, ...since })
+        }
+      }
+    }
+  })
+
+  const scans = plans.flatMap(({ sql, steps }) => fullScans(steps).map((step) => `${step}: ${sql}`))
+  expect(plans.length).toBeGreaterThan(50)
+  expect(scans).toEqual([
+    // Running attempts: a partial index of the few.
+    expect.stringMatching(/^SCAN attempts USING INDEX attempts_running: UPDATE attempts/),
+    // `status --all` without a filter is the whole history, newest first.
+    expect.stringMatching(/^SCAN v: SELECT .* FROM versions v ORDER BY v\.id DESC LIMIT \?$/),
+  ])
+})
+
+it('finds what status shows by walking the feeds, in their order, without sorting', () => {
+  const { file } = temporaryHistory()
+  const filters: ListFilter[] = [{}, { states: ['uploaded'] }, { since: 5 }, { limit: 20 }]
+
+  for (const filter of filters) {
+    const list = plansOf(file, (history) => history.list(filter)).at(-1)
+
+    expect(list?.steps).toEqual([
+      'SCAN f USING COVERING INDEX feeds_newest',
+      'SEARCH v USING INTEGER PRIMARY KEY (rowid=?)',
+    ])
+  }
+})
+
+it('finds the next time something is due in one step of an index', () => {
+  const { file } = temporaryHistory()
+
+  const next = plansOf(file, () => {}).filter(({ sql }) => sql.startsWith('SELECT min('))
+
+  expect(next.map(({ steps }) => steps)).toEqual([
+    ['SEARCH versions USING COVERING INDEX versions_next_attempt (next_attempt_at>?)'],
+    ['SEARCH versions USING COVERING INDEX versions_deadline (deadline_at>?)'],
+  ])
+})

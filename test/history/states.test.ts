@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { OWED, STATES, type State } from '../../src/history/port.ts'
+import {
+  assertStep,
+  FIRST_STATES,
+  SETTLED_STATES,
+  STEPS,
+  stepProblem,
+} from '../../src/history/states.ts'
+
+/** Every state that can be reached from `start`, itself included. */
+function reachable(start: readonly State[], without: readonly State[] = []): Set<State> {
+  const found = new Set(start.filter((state) => !without.includes(state)))
+  for (const state of found) {
+    for (const next of STEPS[state]) if (!without.includes(next)) found.add(next)
+  }
+  return found
+}
+
+describe('the steps between states', () => {
+  it('are these and no others', () => {
+    const table = STATES.map((from) => `${from} -> ${STEPS[from].join(', ') || '(final)'}`)
+
+    expect([`(new) -> ${FIRST_STATES.join(', ')}`, ...table]).toEqual([
+      '(new) -> settling, checking, rejected, queued',
+      'settling -> checking, rejected, gone',
+      'incomplete -> settling, checking, rejected, gone',
+      'checking -> settling, incomplete, rejected, held, queued, superseded, gone',
+      'rejected -> settling',
+      'held -> queued, superseded, discarded',
+      'queued -> uploading, superseded, discarded, failed, rejected',
+      'uploading -> uploaded, queued, failed, rejected, superseded, discarded',
+      'uploaded -> (final)',
+      'superseded -> (final)',
+      'failed -> queued, superseded, discarded',
+      'discarded -> (final)',
+      'gone -> settling',
+    ])
+  })
+
+  it('reach every state from the first ones', () => {
+    expect([...reachable(FIRST_STATES)].sort()).toEqual([...STATES].sort())
+  })
+
+  it('lead from every owed state to an end, so that nothing can be stuck', () => {
+    for (const state of OWED) {
+      const ends = [...reachable([state])].filter((end) => SETTLED_STATES.includes(end))
+
+      expect(ends, state).not.toEqual([])
+    }
+  })
+
+  it('reach uploaded only through uploading, and uploading only through queued', () => {
+    expect(reachable(STATES, ['uploading', 'uploaded'])).not.toContain('uploaded')
+    expect(STATES.filter((from) => STEPS[from].includes('uploaded'))).toEqual(['uploading'])
+    expect(STATES.filter((from) => STEPS[from].includes('uploading'))).toEqual(['queued'])
+  })
+
+  it('send nothing that was not checked, except what a person restored', () => {
+    const unchecked = reachable(['settling'], ['checking'])
+
+    expect(unchecked).not.toContain('queued')
+  })
+
+  it('let a rejected version be looked at again only while its content is unknown', () => {
+    expect(stepProblem('rejected', 'settling', false)).toBe(null)
+    expect(stepProblem('rejected', 'settling', true)).toContain('new bytes are a new version')
+  })
+
+  it('do not lead from a state to itself', () => {
+    expect(STATES.filter((state) => STEPS[state].includes(state))).toEqual([])
+  })
+
+  const impossible = STATES.flatMap((from) =>
+    STATES.filter((to) => !STEPS[from].includes(to)).map((to) => [from, to] as const),
+  )
+  it.each(impossible)('refuse %s -> %s by naming both', (from, to) => {
+    expect(() => assertStep(7, from, to, false)).toThrow(
+      `version 7: a version that is ${from} cannot become ${to}`,
+    )
+  })
+})
