@@ -27,7 +27,7 @@ export function excerpt(text: string, secrets: readonly string[] = []): string {
 }
 
 function isMixed(run: string): boolean {
-  return [/[a-z]/, /[A-Z]/, /[0-9]/].every((kind) => kind.test(run))
+  return [/[a-z]/, /[A-Z]/, /[0-9+=]/].every((kind) => kind.test(run))
 }
 
 /** RFC 9110 section 8.8.1 first: a body of HTML, whatever the answer calls itself. */

@@ -1,0 +1,52 @@
+// What a command may touch: streams, environment, clock and signals. Commands print and answer an
+// exit code; they never end the process, and they build nothing but through app.ts.
+
+import type { Config } from '../config/config.ts'
+import { findConfig, loadConfig } from '../config/load.ts'
+import { formatProblem } from '../config/problems.ts'
+import type { Clock } from '../lib/clock.ts'
+import { FeedsyncError } from '../lib/errors.ts'
+import { EXIT } from './exit-codes.ts'
+
+export interface Context {
+  env: Record<string, string | undefined>
+  clock: Clock
+  /** The answer. */
+  out: (text: string) => void
+  /** Everything else. */
+  err: (text: string) => void
+  /** Whether the answer goes to a terminal; then it may be coloured, cut to its width and redrawn. */
+  terminal: boolean
+  /** Set by each command; the process ends with it when nothing runs any more. */
+  exit: (code: number) => void
+}
+
+/** Several mistakes in the configuration, one line each. */
+export class ConfigProblems extends FeedsyncError {
+  override name = 'ConfigProblems'
+  readonly lines: string[]
+
+  constructor(lines: string[]) {
+    super(`the configuration has ${lines.length} mistakes`, { exitCode: EXIT.config })
+    this.lines = lines
+  }
+}
+
+/** The effective configuration. Throws `FeedsyncError` (exit 78) with all mistakes at once. */
+export function readConfig(context: Context, flag: string | undefined): Config {
+  const loaded = loadConfig(findConfig(flag, context.env), context.env)
+  if (loaded.kind === 'problems') throw new ConfigProblems(loaded.problems.map(formatProblem))
+  for (const warning of loaded.warnings) context.err(`warning: ${formatProblem(warning)}`)
+  return loaded.config
+}
+
+/** The two lines of every error: what failed, what to try. */
+export function tellError(context: Context, message: string, hint: string | null): void {
+  context.err(`error: ${message}`)
+  if (hint !== null) context.err(`try: ${hint}`)
+}
+
+/** A JSON answer: one document, the schema version first. */
+export function outJson(context: Context, answer: object): void {
+  context.out(JSON.stringify({ schemaVersion: 1, ...answer }))
+}

@@ -1,0 +1,88 @@
+// The feeds that the demo drops: small, made here, in the shapes and encodings that vendors really
+// send (Indeed, Snagajob, RSS, attributes only), one broken and one that is cut short at first.
+
+export interface DemoFeed {
+  name: string
+  bytes: Buffer
+  /** What becomes of it, for the end of the demo. */
+  expected: 'uploaded' | 'rejected'
+  /** The first part is dropped alone, the rest when the daemon has said that it is incomplete. */
+  cutAt?: number
+}
+
+const TITLES = [
+  'Registered Nurse',
+  'Line Cook',
+  'Fleet Mechanic',
+  'Señor Café Manager',
+  'Bücker & Sohn',
+]
+const CITIES = ['Boston', 'Montréal', 'Köln', 'Austin', 'Reno']
+
+const escapeXml = (text: string) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
+
+function repeat(count: number, record: (n: number, title: string, city: string) => string): string {
+  return Array.from({ length: count }, (_, n) =>
+    record(n + 1, TITLES[n % TITLES.length] ?? '', CITIES[n % CITIES.length] ?? ''),
+  ).join('')
+}
+
+const indeed = (count: number) =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<source>\n<publisher>Example ATS</publisher>\n${repeat(
+    count,
+    (n, title, city) => `<job>
+  <title><![CDATA[${title}]]></title>
+  <referencenumber>J-${1000 + n}</referencenumber>
+  <campaignid>${n % 3 === 0 ? 'NUR-Q1' : 'GEN-26'}</campaignid>
+  <requisitionid>R-${n % 7}</requisitionid>
+  <city>${escapeXml(city)}</city>
+  <description><![CDATA[<p>Work as <b>${title}</b> & more &nbsp; in ${city}.</p>]]></description>
+</job>\n`,
+  )}</source>\n`
+
+const postings = `<?xml version="1.0" encoding="UTF-16"?>\n<Postings>${repeat(
+  12,
+  (n, title, city) =>
+    `<Item><Brand>Example</Brand><Job_Title>${escapeXml(title)}</Job_Title><City>${city}</City>` +
+    `<State>MA</State><Zip>0213${n % 10}</Zip><Job_Description>Ref ${n}</Job_Description></Item>`,
+)}</Postings>`
+
+const latin = `<?xml version="1.0" encoding="ISO-8859-1"?>\n<jobs>${repeat(
+  8,
+  (n, title, city) => `<job id="${n}" title="${escapeXml(title)}" region="${city}"/>`,
+)}</jobs>`
+
+const rss = `<?xml version="1.0"?>\n<rss version="2.0"><channel><title>Jobs</title>${repeat(
+  5,
+  (n, title) =>
+    `<item><title>${escapeXml(title)}</title><guid>urn:job:${n}</guid><link>https://jobs.example/${n}</link></item>`,
+)}</channel></rss>\n`
+
+export function demoFeeds(): DemoFeed[] {
+  const late = Buffer.from(indeed(40))
+  return [
+    { name: 'indeed/nursing.xml', bytes: Buffer.from(indeed(25)), expected: 'uploaded' },
+    {
+      name: 'postings-utf16.xml',
+      bytes: Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(postings, 'utf16le')]),
+      expected: 'uploaded',
+    },
+    { name: 'attributes-latin1.xml', bytes: Buffer.from(latin, 'latin1'), expected: 'uploaded' },
+    {
+      name: 'rss-bom.xml',
+      bytes: Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(rss)]),
+      expected: 'uploaded',
+    },
+    {
+      name: 'bare-ampersand.xml',
+      bytes: Buffer.from(indeed(3).replace('Example ATS', 'Nuts & Bolts ATS')),
+      expected: 'rejected',
+    },
+    {
+      name: 'cut-short.xml',
+      bytes: late,
+      cutAt: Math.floor(late.length * 0.6),
+      expected: 'uploaded',
+    },
+  ]
+}

@@ -1,0 +1,162 @@
+// feedsyncd demo: the sandbox and the daemon in a temporary directory, sample feeds end to end, and
+// the status table. With --stay: the same, watching a folder that stays, until interrupted.
+
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { Command } from 'commander'
+import { openApp } from '../app.ts'
+import { loadConfig } from '../config/load.ts'
+import type { State, Version } from '../history/port.ts'
+import { statusReport } from '../history/report.ts'
+import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
+import { FeedsyncError } from '../lib/errors.ts'
+import { startSandboxIn } from '../sandbox/home.ts'
+import { type Context, tellError } from './context.ts'
+import { type DemoFeed, demoFeeds } from './demo-feeds.ts'
+import { EXIT } from './exit-codes.ts'
+import { printable } from './render.ts'
+import { stopped } from './sandbox.ts'
+import { onSignals } from './signals.ts'
+import { statusText } from './status-view.ts'
+
+/** The demo promises to end in under a minute: past this, something is wrong and it says what. */
+const PATIENCE_MS = 0.8 * MINUTE
+
+export function demoCommand(context: Context): Command {
+  return new Command('demo')
+    .description('sandbox, daemon and sample feeds, end to end, in under a minute')
+    .option('--stay', 'watch <dir>/inbox until interrupted, for files dropped by hand')
+    .option('--dir <directory>', 'where everything goes (else a temporary directory)')
+    .action(async ({ stay = false, dir }: { stay?: boolean; dir?: string }) => {
+      const directory = dir ? resolve(dir) : mkdtempSync(join(tmpdir(), 'feedsyncd-demo-'))
+      try {
+        context.exit(await demo(context, directory, stay))
+      } finally {
+        if (dir === undefined) rmSync(directory, { recursive: true, force: true })
+      }
+    })
+}
+
+async function demo(context: Context, directory: string, stay: boolean): Promise<number> {
+  const { clock, env, out } = context
+  await using sandbox = await startSandboxIn(directory, { port: 0, clock })
+  const loaded = loadConfig(sandbox.configFile, {})
+  if (loaded.kind === 'problems') throw new Error('the sandbox wrote a wrong configuration')
+  const { config } = loaded
+  const story = new Story(out, clock.monotonic())
+  const tell = (message: string, hint: string | null) => tellError(context, message, hint)
+  await using app = await openApp(
+    { ...config, log: { ...config.log, level: 'silent' } },
+    { clock, env, tell, onMove: (version) => story.moved(version, clock.monotonic()) },
+  )
+  using signals = onSignals(clock, 5 * SECOND, () => app.daemon.wake())
+  out(
+    `service  ${sandbox.url}\nstorage  ${sandbox.storageUrl}\ninbox    ${config.inbox.directory}\n`,
+  )
+  const done = new AbortController()
+  const stop = AbortSignal.any([signals.stop, done.signal])
+  const running = app.daemon.run({ once: false, stop, abort: signals.abort })
+  let code: number = EXIT.ok
+  try {
+    if (stay) {
+      out('drop XML feeds into the inbox; Ctrl-C ends\n')
+      await stopped(signals.stop)
+    } else {
+      code = await dropAll(config.inbox.directory, story, clock, signals.stop)
+    }
+  } finally {
+    done.abort()
+    await running
+  }
+  const report = statusReport(app.history, true, sandbox.url, {})
+  out(`\n${statusText(report, { now: clock.now(), terminal: context.terminal, width: null })}`)
+  if (stay)
+    out(
+      `\nlook again: npm run -s feedsyncd -- status --config ${relative('.', sandbox.configFile)}`,
+    )
+  return signals.stop.aborted && !stay ? signals.exitCode : code
+}
+
+/** Drops each feed, waits for its end, and answers whether all ended as they should. */
+async function dropAll(
+  inbox: string,
+  story: Story,
+  clock: Clock,
+  stop: AbortSignal,
+): Promise<number> {
+  const feeds = demoFeeds()
+  const wrong = () => feeds.filter(({ name, expected }) => story.stateOf(name) !== expected)
+  const ends = feeds.map(async (feed) => {
+    if (feed.cutAt !== undefined) {
+      drop(inbox, feed, feed.bytes.subarray(0, feed.cutAt))
+      await story.until(feed.name, ['incomplete'])
+      story.say(feed.name, 'its writer adds the rest')
+    }
+    drop(inbox, feed, feed.bytes)
+    await story.until(feed.name, [feed.expected])
+  })
+  const over = new AbortController()
+  const patience = clock.sleep(PATIENCE_MS, AbortSignal.any([stop, over.signal]))
+  await Promise.race([Promise.all(ends), patience])
+  over.abort()
+  if (stop.aborted || wrong().length === 0) return EXIT.ok
+  const states = wrong().map(({ name }) => `${name} is ${story.stateOf(name) ?? 'not seen'}`)
+  throw new FeedsyncError(`the demo did not end in time: ${states.join(', ')}`, {
+    hint: 'run it again with nothing else running; if it stays, report it',
+  })
+}
+
+/** As a careful writer does: under a temporary name first. The late one writes in place. */
+function drop(inbox: string, feed: DemoFeed, bytes: Buffer): void {
+  const path = join(inbox, feed.name)
+  mkdirSync(dirname(path), { recursive: true })
+  const inPlace = feed.cutAt !== undefined
+  writeFileSync(inPlace ? path : `${path}.part`, bytes)
+  if (!inPlace) renameSync(`${path}.part`, path)
+}
+
+/** Prints every new state, and lets the demo wait for one. */
+class Story {
+  readonly #out: (text: string) => void
+  readonly #start: number
+  readonly #states = new Map<string, State>()
+  readonly #waiting = new Set<() => void>()
+  #now: number
+
+  constructor(out: (text: string) => void, now: number) {
+    this.#out = out
+    this.#start = now
+    this.#now = now
+  }
+
+  moved({ path, state, reason, postings }: Version, now: number): void {
+    this.#now = now
+    this.#states.set(path, state)
+    const facts = [state, reason, state === 'queued' ? `${postings} postings, well-formed` : null]
+    this.say(path, facts.filter((fact) => fact !== null).join(': '))
+    for (const look of this.#waiting) look()
+  }
+
+  say(path: string, text: string): void {
+    const seconds = ((this.#now - this.#start) / SECOND).toFixed(2).padStart(6)
+    this.#out(`${seconds} s  ${printable(path).padEnd(22)}  ${printable(text)}`)
+  }
+
+  stateOf(path: string): State | null {
+    return this.#states.get(path) ?? null
+  }
+
+  until(path: string, states: State[]): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        const state = this.#states.get(path)
+        if (state === undefined || !states.includes(state)) return
+        this.#waiting.delete(look)
+        resolve()
+      }
+      this.#waiting.add(look)
+      look()
+    })
+  }
+}

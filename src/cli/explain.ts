@@ -1,0 +1,37 @@
+// feedsyncd explain: why a path is where it is. Looks at the folder, the rules and the history, in
+// the order in which the daemon does, and answers with the first thing that decides.
+
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import { openStatus, pathInInbox } from '../app.ts'
+import type { Explanation } from '../history/explain.ts'
+import { type Context, outJson, readConfig } from './context.ts'
+import { EXIT } from './exit-codes.ts'
+import { printable } from './render.ts'
+
+export function explainCommand(context: Context): Command {
+  return new Command('explain')
+    .description(
+      'why a path is where it is: ignored by which rule, settling until when, which version',
+    )
+    .argument('<path>', 'a path in the inbox, relative to it or not')
+    .option('--json', 'as JSON')
+    .action(async (given: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<{ config?: string; json?: boolean }>()
+      const config = readConfig(context, options.config)
+      using status = openStatus(config, context.clock)
+      const path = existsSync(given) ? pathInInbox(config, resolve(given)) : given
+      const explanation = await status.explain(path)
+      if (options.json) outJson(context, explanation)
+      else context.out(explanationText(explanation))
+      context.exit(EXIT.ok)
+    })
+}
+
+function explanationText({ path, feed, upload, because, next }: Explanation): string {
+  const lines = [`${printable(path)}: ${printable(because)}`]
+  if (upload !== null) lines.push(`version ${upload.id} of ${printable(feed)} is ${upload.state}`)
+  if (next !== null) lines.push(`next: ${printable(next)}`)
+  return lines.join('\n')
+}

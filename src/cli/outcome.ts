@@ -1,0 +1,17 @@
+// How a pass over the folder ended, as one word.
+
+import type { HistoryReader, State } from '../history/port.ts'
+
+export type Outcome = 'nothing-owed' | 'owed' | 'credentials' | 'not-all-ok'
+
+/** What will go on by itself, so that a later pass has something to do. */
+const OWED: readonly State[] = ['settling', 'incomplete', 'checking', 'queued', 'uploading']
+const NOT_OK: readonly State[] = ['rejected', 'held', 'failed']
+
+/** Looks at the newest version of each feed; what is owed counts before what is not well. */
+export function outcomeOf(history: HistoryReader, refusal: unknown): Outcome {
+  if (refusal !== null) return 'credentials'
+  if (history.list({ states: OWED, all: true, limit: 1 }).length > 0) return 'owed'
+  if (history.list({ states: NOT_OK, limit: 1 }).length > 0) return 'not-all-ok'
+  return 'nothing-owed'
+}

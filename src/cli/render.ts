@@ -1,0 +1,59 @@
+// Turns models into text for people. Whatever comes from a vendor's folder (names, reasons) is made
+// harmless first: a file name may hold a newline or an escape sequence.
+
+import { styleText } from 'node:util'
+import { formatDuration } from '../lib/units.ts'
+
+export type Cell = string | number | null
+
+/** Lower-case headers, two spaces between columns, numbers to the right. Long cells are cut to fit `width`. */
+export function table(headers: string[], rows: Cell[][], width: number | null): string {
+  const texts = rows.map((row) =>
+    row.map((cell) => (cell === null ? '-' : printable(String(cell)))),
+  )
+  const widths = headers.map((header, column) =>
+    Math.max(header.length, ...texts.map((row) => row[column]?.length ?? 0)),
+  )
+  const numeric = headers.map((_, column) =>
+    rows.every((row) => row[column] === null || typeof row[column] === 'number'),
+  )
+  const line = (cells: string[]) => {
+    const padded = cells.map((cell, column) => {
+      const size = widths[column] ?? 0
+      return numeric[column] ? cell.padStart(size) : cell.padEnd(size)
+    })
+    return cut(padded.join('  ').trimEnd(), width)
+  }
+  return [line(headers), ...texts.map(line)].join('\n')
+}
+
+function cut(text: string, width: number | null): string {
+  return width === null || text.length <= width
+    ? text
+    : `${text.slice(0, Math.max(0, width - 3))}...`
+}
+
+/** Control characters as visible escapes, so that a name cannot move the cursor or start a line. */
+export function printable(text: string): string {
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (c) => {
+      const code = c.charCodeAt(0)
+      return c === '\n' ? '\\n' : c === '\t' ? '\\t' : `\\u${code.toString(16).padStart(4, '0')}`
+    },
+  )
+}
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Colour only on a terminal, and never as the only sign. */
+export function styled(style: Style, text: string, terminal: boolean): string {
+  return terminal ? styleText(style, text, { validateStream: true, stream: process.stdout }) : text
+}
+
+/** How long ago, or in how long: `3m 5s ago`, `in 12s`. */
+export function relativeTime(iso: string | null, now: number): string {
+  if (iso === null) return '-'
+  const ms = Date.parse(iso) - now
+  return ms > 0 ? `in ${formatDuration(ms)}` : `${formatDuration(-ms)} ago`
+}

@@ -1,0 +1,50 @@
+// feedsyncd run: the daemon, or one pass of it. The first signal drains, a second one aborts.
+
+import { Command } from 'commander'
+import { openApp } from '../app.ts'
+import { SECOND } from '../lib/clock.ts'
+import { type Context, readConfig, tellError } from './context.ts'
+import { EXIT } from './exit-codes.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+import { onSignals } from './signals.ts'
+
+/** Below the 45 s that the unit allows for a stop, so that we end by ourselves. */
+const DRAIN_MS = 35 * SECOND
+
+export function runCommand(context: Context): Command {
+  return new Command('run')
+    .description('the daemon: watches the folder, checks, delivers')
+    .option(
+      '--once',
+      'take and deliver what is there, then exit: 0 nothing owed, 75 owed, 3 rejected or held',
+    )
+    .action(async (_options, command: Command) => {
+      const { config: flag, once = false } = command.optsWithGlobals<{
+        config?: string
+        once?: boolean
+      }>()
+      const config = readConfig(context, flag)
+      const tell = (message: string, hint: string | null) => tellError(context, message, hint)
+      await using app = await openApp(config, { clock: context.clock, env: context.env, tell })
+      using signals = onSignals(context.clock, DRAIN_MS, () => app.daemon.wake())
+      await app.daemon.run({ once, stop: signals.stop, abort: signals.abort })
+      if (signals.abort.aborted) return context.exit(signals.exitCode)
+      context.exit(once ? onceExit(outcomeOf(app.history, app.refusal())) : EXIT.ok)
+    })
+}
+
+/** Design section 7; refused credentials have their own code, since waiting does not mend them. */
+function onceExit(outcome: Outcome): number {
+  switch (outcome) {
+    case 'nothing-owed':
+      return EXIT.ok
+    case 'credentials':
+      return EXIT.credentials
+    case 'owed':
+      return EXIT.temporary
+    case 'not-all-ok':
+      return EXIT.notAllOk
+    default:
+      return outcome satisfies never
+  }
+}

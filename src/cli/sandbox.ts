@@ -1,0 +1,61 @@
+// feedsyncd sandbox: the stand-in for the service and its storage, until interrupted.
+
+import { resolve } from 'node:path'
+import { Command, InvalidArgumentError } from 'commander'
+import { SECOND } from '../lib/clock.ts'
+import { startSandboxIn } from '../sandbox/home.ts'
+import { type Context, outJson } from './context.ts'
+import { EXIT } from './exit-codes.ts'
+import { onSignals } from './signals.ts'
+
+interface Options {
+  port: number
+  dir: string
+  json?: boolean
+}
+
+export function sandboxCommand(context: Context): Command {
+  return new Command('sandbox')
+    .description('a stand-in for the service and its storage, to try and to test against')
+    .option('--port <n>', 'port of the service; storage takes the next free one', portOf, 0)
+    .option(
+      '--dir <directory>',
+      'where objects, the key and an example configuration go',
+      './sandbox',
+    )
+    .option('--json', 'the addresses as one JSON line')
+    .action(async (options: Options) => {
+      const directory = resolve(options.dir)
+      await using sandbox = await startSandboxIn(directory, {
+        port: options.port,
+        clock: context.clock,
+      })
+      using signals = onSignals(context.clock, SECOND, () => {})
+      const { url, storageUrl, configFile, objects } = sandbox
+      if (options.json) outJson(context, { url, storageUrl, configFile, objects })
+      else {
+        context.out(`service        ${url}`)
+        context.out(`storage        ${storageUrl}`)
+        context.out(`objects        ${objects}`)
+        context.out(`configuration  ${configFile}`)
+        context.out(`\ntry: feedsyncd run --config ${configFile}`)
+      }
+      await stopped(signals.stop)
+      context.exit(EXIT.ok)
+    })
+}
+
+export function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    throw new InvalidArgumentError('expected a port between 0 and 65535.')
+  }
+  return port
+}

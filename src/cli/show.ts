@@ -1,0 +1,99 @@
+// feedsyncd show: everything about one version, with its events and attempts.
+
+import { Command } from 'commander'
+import { openStatus } from '../app.ts'
+import type { ShowReport } from '../history/report.ts'
+import { FeedsyncError } from '../lib/errors.ts'
+import { formatBytes } from '../lib/units.ts'
+import { versionId } from './arguments.ts'
+import { type Context, outJson, readConfig } from './context.ts'
+import { EXIT } from './exit-codes.ts'
+import { printable, table } from './render.ts'
+import { nextAction } from './status-view.ts'
+
+export function showCommand(context: Context): Command {
+  return new Command('show')
+    .description('everything about one version: what it holds, what happened to it, each attempt')
+    .argument('<id>', 'the id that status prints', versionId)
+    .option('--json', 'the documented JSON')
+    .action((id: number, _options, command: Command) => {
+      const { config, json } = command.optsWithGlobals<{ config?: string; json?: boolean }>()
+      using status = openStatus(readConfig(context, config), context.clock)
+      const report = status.show(id)
+      if (report === null) {
+        throw new FeedsyncError(`there is no version ${id}`, {
+          hint: 'feedsyncd status --all lists them',
+        })
+      }
+      if (json) outJson(context, report)
+      else context.out(showText(report, context.clock.now()))
+      context.exit(EXIT.ok)
+    })
+}
+
+function showText(report: ShowReport, now: number): string {
+  const { changes, externalCampaignIds: campaigns } = report
+  const facts: [string, string | number | null][] = [
+    ['feed', report.feed],
+    ['path', report.path],
+    ['account', report.account],
+    ['state', report.state],
+    ['reason', report.reason],
+    ['next', nextAction({ ...report, attempts: report.attempts.length }, now)],
+    ['postings', report.postings],
+    [
+      'changes',
+      changes && `${changes.added} added, ${changes.removed} removed, ${changes.changed} changed`,
+    ],
+    ['records', report.records],
+    [
+      'campaigns',
+      campaigns &&
+        Object.entries(campaigns)
+          .map(([id, n]) => `${id} (${n})`)
+          .join(', '),
+    ],
+    ['requisitions', report.requisitionIds],
+    ['warnings', report.warnings.join('; ')],
+    ['size', report.bytes === null ? null : `${formatBytes(report.bytes)} (${report.bytes} bytes)`],
+    ['encoding', report.encoding],
+    ['sha256', report.sha256],
+    ['file', report.fileUrl],
+    [
+      'etag',
+      report.etagVerified === null ? null : report.etagVerified ? 'verified' : 'not verifiable',
+    ],
+    ['detected', report.detectedAt],
+    ['uploaded', report.uploadedAt],
+    ['next attempt', report.nextAttemptAt],
+  ]
+  const known = facts.filter(([, value]) => value !== null && value !== '')
+  const width = Math.max(...known.map(([name]) => name.length))
+  const lines = known.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value))}`)
+  const events = report.events.map(({ at, from, to, reason }) => [at, from, to, reason])
+  lines.push('', table(['at', 'from', 'to', 'reason'], events, null))
+  if (report.attempts.length > 0) {
+    const attempts = report.attempts.map((a) => [
+      a.n,
+      a.startedAt,
+      a.endedAt,
+      a.outcome,
+      a.status,
+      a.code,
+      a.bytesSent,
+      a.key,
+    ])
+    const headers = [
+      'attempt',
+      'started',
+      'ended',
+      'outcome',
+      'status',
+      'code',
+      'bytes sent',
+      'key',
+    ]
+    lines.push('', table(headers, attempts, null))
+  }
+  return lines.join('\n')
+}

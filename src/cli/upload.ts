@@ -1,0 +1,167 @@
+// feedsyncd upload: one file through the whole pipeline, now. A running daemon is handed the file and
+// followed; without one it is done here, under the same lock.
+
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import { openApp, openDecisions, pathInInbox } from '../app.ts'
+import type { Config } from '../config/config.ts'
+import { feedFor } from '../config/feeds.ts'
+import type { State, Version } from '../history/port.ts'
+import { uploadReport } from '../history/report.ts'
+import { SECOND } from '../lib/clock.ts'
+import { FeedsyncError } from '../lib/errors.ts'
+import { formatBytes } from '../lib/units.ts'
+import { type Context, outJson, readConfig, tellError } from './context.ts'
+import { EXIT } from './exit-codes.ts'
+import { onSignals, type Signals } from './signals.ts'
+import { nextAction } from './status-view.ts'
+
+interface Options {
+  config?: string
+  feed?: string
+  json?: boolean
+}
+
+interface Ended {
+  version: Version
+  /** The service refused the credentials. */
+  refused: boolean
+}
+
+const FOLLOW_MS = SECOND / 5
+const MOVING: readonly State[] = ['settling', 'checking', 'uploading']
+
+export function uploadCommand(context: Context): Command {
+  return new Command('upload')
+    .description('one file through the whole pipeline, now')
+    .argument('<file>', 'the feed')
+    .option('--feed <name>', 'the feed that it is a version of (else: by the rules)')
+    .option('--json', 'the version, as in status --json')
+    .action(async (file: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<Options>()
+      const config = readConfig(context, options.config)
+      const source = resolve(file)
+      if (!existsSync(source)) {
+        throw new FeedsyncError(`upload ${file}: there is no such file`, { hint: 'check the path' })
+      }
+      using signals = onSignals(context.clock, SECOND, () => {})
+      const { version, refused } =
+        (await throughDaemon(context, config, source, options.feed ?? null, signals)) ??
+        (await here(context, config, source, options.feed ?? null, signals))
+      if (options.json) outJson(context, uploadReport(version))
+      else tellEnd(context, version)
+      if (signals.stop.aborted) return context.exit(signals.exitCode)
+      context.exit(refused ? EXIT.credentials : exitCodeOf(version.state))
+    })
+}
+
+/** Null where no daemon runs. */
+async function throughDaemon(
+  context: Context,
+  config: Config,
+  source: string,
+  feed: string | null,
+  signals: Signals,
+): Promise<Ended | null> {
+  using decisions = openDecisions(config, context.clock)
+  if (!decisions.daemonRuns) return null
+  const request = decisions.request({ path: pathInInbox(config, source), source, feed })
+  context.err(`handed to the running daemon as request ${request}`)
+  for (;;) {
+    const answer = decisions.answer(request)
+    if (answer?.problem)
+      throw new FeedsyncError(`upload ${source}: ${answer.problem}`, { hint: 'run it again' })
+    const version = answer?.versionId ? decisions.version(answer.versionId) : null
+    const waits = version?.state === 'queued' && version.reason === null
+    const moves = version === null || waits || MOVING.includes(version.state)
+    if (!moves) return { version, refused: false }
+    if (signals.stop.aborted) {
+      if (version !== null) return { version, refused: false }
+      throw new FeedsyncError(`upload ${source}: stopped following it`, {
+        hint: 'feedsyncd status',
+      })
+    }
+    await context.clock.sleep(FOLLOW_MS, signals.stop)
+  }
+}
+
+async function here(
+  context: Context,
+  config: Config,
+  source: string,
+  feed: string | null,
+  signals: Signals,
+): Promise<Ended> {
+  const progress = process.stderr.isTTY ? progressBar() : null
+  await using app = await openApp(
+    { ...config, log: { ...config.log, level: 'silent' } },
+    {
+      clock: context.clock,
+      env: context.env,
+      tell: (message, hint) => tellError(context, message, hint),
+      ...(progress !== null && { onProgress: progress.show }),
+    },
+  )
+  const path = pathInInbox(config, source)
+  const rule = { ...feedFor(path, config.feeds), ...(feed !== null && { feed }) }
+  const candidate = { path, source, identity: null, rule, final: true }
+  const taken = await app.pipeline.take(candidate, signals.abort)
+  if (taken.kind !== 'version' && taken.kind !== 'seen') {
+    throw new FeedsyncError(`upload ${source}: ${taken.reason}`, {
+      hint: 'run it again',
+      exitCode: EXIT.temporary,
+    })
+  }
+  const { id, state } = taken.version
+  if (state !== 'queued') return { version: taken.version, refused: false }
+  const delivered = await app.pipeline.deliver(taken.version, signals.stop)
+  progress?.end()
+  return {
+    version: app.history.version(id) ?? taken.version,
+    refused: delivered.kind === 'credentials',
+  }
+}
+
+function tellEnd(context: Context, version: Version): void {
+  const { id, feed, state, fileUrl, reason } = version
+  context.out(`version ${id} of ${feed} is ${state}${fileUrl === null ? '' : `: ${fileUrl}`}`)
+  if (state === 'uploaded') return
+  tellError(context, reason ?? state, nextAction(uploadReport(version), context.clock.now()))
+}
+
+function exitCodeOf(state: State): number {
+  switch (state) {
+    case 'uploaded':
+    case 'superseded':
+      return EXIT.ok
+    case 'rejected':
+    case 'held':
+    case 'discarded':
+      return EXIT.notAllOk
+    case 'failed':
+    case 'gone':
+      return EXIT.failed
+    case 'settling':
+    case 'incomplete':
+    case 'checking':
+    case 'queued':
+    case 'uploading':
+      return EXIT.temporary
+    default:
+      return state satisfies never
+  }
+}
+
+/** On stderr, redrawn in place. */
+function progressBar(): { show: (sent: number, total: number) => void; end: () => void } {
+  const WIDTH = 30
+  return {
+    show: (sent, total) => {
+      const share = total === 0 ? 1 : Math.min(1, sent / total)
+      const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH)
+      process.stderr.write(`\r[${bar}] ${formatBytes(sent)} of ${formatBytes(total)}   `)
+    },
+    end: () => process.stderr.write('\n'),
+  }
+}

@@ -1,0 +1,185 @@
+// When things happen: one loop looks where it is time to look, takes what is ready, starts what is
+// due, and waits for the next instant or for the bell. Trouble with our own disk or database stops a
+// round, not the daemon. The way in is intake.ts, the way out deliveries.ts, the story pipeline.ts.
+
+import type { Deliveries } from './deliveries.ts'
+import type { History } from './history/port.ts'
+import type { Inbox } from './inbox/port.ts'
+import type { Settler } from './inbox/settling.ts'
+import type { Intake } from './intake.ts'
+import { Bell } from './lib/bell.ts'
+import { type Clock, SECOND } from './lib/clock.ts'
+import { FeedsyncError, messageOf } from './lib/errors.ts'
+import type { Log } from './lib/log.ts'
+
+export interface DaemonParts {
+  clock: Clock
+  log: Log
+  /** Says to a person what hinders the daemon as a whole: what, and what to do. */
+  tell: (message: string, hint: string | null) => void
+  history: History
+  inbox: Inbox
+  settler: Settler
+  intake: Intake
+  deliveries: Deliveries
+  quietPeriodMs: number
+}
+
+export interface RunOptions {
+  /** Takes and delivers what is there, then returns; what is incomplete or restless is left. */
+  once: boolean
+  /** Nothing new is started; what runs may finish until `abort`. */
+  stop: AbortSignal
+  /** Ends what still runs. */
+  abort: AbortSignal
+}
+
+/** Decisions of other processes are obeyed within this time (design section 7: 2 s). */
+const POLL_MS = SECOND
+const TROUBLE_WAIT_MS = 5 * SECOND
+
+export class Daemon {
+  readonly #parts: DaemonParts
+  readonly #bell: Bell
+  #taking: Promise<void> | null = null
+  #trouble: { message: string; until: number } | null = null
+  /** What was last reported, so that an idle daemon writes nothing. */
+  #reported = ''
+
+  constructor(parts: DaemonParts) {
+    this.#parts = parts
+    this.#bell = new Bell(parts.clock)
+  }
+
+  /** Runs until `stop` (or, once, until nothing more can be done now), then drains. */
+  async run(options: RunOptions): Promise<void> {
+    const { clock, deliveries, log } = this.#parts
+    options.stop.addEventListener('abort', () => this.#bell.ring())
+    await this.#start(options.once)
+    const patience = clock.monotonic() + 3 * this.#parts.quietPeriodMs + 2 * SECOND
+    while (!options.stop.aborted) {
+      await this.#round(options)
+      if (options.once && this.#isDone(clock.monotonic() > patience)) break
+      await this.#bell.wait(this.#msToNext())
+    }
+    log.info({ running: deliveries.running.length }, 'stopping')
+    await Promise.all([this.#taking, ...deliveries.running])
+    this.#report()
+    log.info('daemon stopped')
+  }
+
+  /** SIGHUP: refused credentials are tried again, and the folder is listed. */
+  wake(): void {
+    this.#parts.deliveries.resume()
+    this.#parts.intake.hint()
+    this.#bell.ring()
+  }
+
+  async #start(once: boolean): Promise<void> {
+    const { clock, history, inbox, intake, log } = this.#parts
+    const watch = once
+      ? ({ mode: 'poll', reason: 'a single pass' } as const)
+      : await inbox.watch(() => {
+          intake.hint()
+          this.#bell.ring()
+        })
+    history.setDaemon({
+      pid: process.pid,
+      startedAt: clock.now(),
+      lastScanAt: null,
+      mode: watch.mode,
+      modeReason: watch.mode === 'poll' ? watch.reason : null,
+      service: 'unknown',
+      serviceReason: null,
+      clockSkewMs: null,
+      folderReason: null,
+    })
+    log.info({ ...watch, inbox: inbox.absolute('.') }, 'daemon started')
+  }
+
+  async #round(options: RunOptions): Promise<void> {
+    const { clock, intake, log } = this.#parts
+    if (this.#trouble !== null && clock.monotonic() < this.#trouble.until) return
+    const before = this.#trouble
+    try {
+      await intake.look()
+      this.#startTaking(options)
+      this.#startDelivering(options)
+      this.#report()
+      // A take that failed meanwhile has made its own trouble.
+      if (before !== null && this.#trouble === before) {
+        log.info({ trouble: before.message }, 'recovered')
+        this.#trouble = null
+      }
+    } catch (error) {
+      this.#hinder(error)
+    }
+  }
+
+  /** One file at a time: the checker has one thread, and order within a feed is kept. */
+  #startTaking(options: RunOptions): void {
+    const { intake } = this.#parts
+    if (this.#taking !== null || !intake.waiting) return
+    const takeAll = async () => {
+      while (intake.waiting && !options.stop.aborted) {
+        await intake.takeNext(options.abort)
+        this.#startDelivering(options)
+      }
+    }
+    this.#taking = takeAll()
+      .catch((error) => this.#hinder(error))
+      .finally(() => {
+        this.#taking = null
+        this.#bell.ring()
+      })
+  }
+
+  #startDelivering({ stop, abort }: RunOptions): void {
+    if (stop.aborted) return
+    this.#parts.deliveries.start(abort, (error) => {
+      if (error !== undefined) this.#hinder(error)
+      this.#bell.ring()
+    })
+  }
+
+  /** Said once, tried again; the feeds stay where they are. */
+  #hinder(error: unknown): void {
+    const { clock, intake, log, tell } = this.#parts
+    const message = messageOf(error)
+    if (this.#trouble?.message !== message) {
+      const hint = error instanceof FeedsyncError ? error.hint : null
+      log.error({ err: error, hint }, 'hindered')
+      tell(message, hint)
+    }
+    this.#trouble = { message, until: clock.monotonic() + TROUBLE_WAIT_MS }
+    intake.hint()
+  }
+
+  #report(): void {
+    const health = this.#parts.deliveries.health()
+    const report = JSON.stringify(health)
+    if (report === this.#reported) return
+    this.#parts.history.updateDaemon(health)
+    this.#reported = report
+  }
+
+  #isDone(impatient: boolean): boolean {
+    const { deliveries, intake, settler } = this.#parts
+    if (this.#taking !== null || intake.waiting || deliveries.running.length > 0) return false
+    if (this.#trouble !== null) return impatient
+    return !deliveries.due && (impatient || settler.size === 0)
+  }
+
+  #msToNext(): number {
+    const { clock, history, intake } = this.#parts
+    const now = clock.monotonic()
+    if (this.#trouble !== null) return Math.max(0, this.#trouble.until - now)
+    const due = history.nextDueAt(clock.now())
+    const next = Math.min(
+      POLL_MS,
+      intake.nextAt() - now,
+      due === null ? POLL_MS : due - clock.now(),
+    )
+    return Math.max(0, next)
+  }
+}

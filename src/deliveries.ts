@@ -1,0 +1,102 @@
+// The way out: accepted versions are delivered as they fall due, one of a feed at a time, up to the
+// limit. The queue is the history itself, so that a decision of another process or a restart needs
+// nothing else. Refused credentials pause everything, since no feed can succeed with them.
+
+import type { DaemonRecord, History, Version } from './history/port.ts'
+import { type Clock, MINUTE } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { Failure, Uploader } from './upload/port.ts'
+
+export interface DeliveriesParts {
+  clock: Clock
+  log: Log
+  /** Says to a person what hinders the daemon as a whole. */
+  tell: (message: string, hint: string | null) => void
+  history: History
+  pipeline: Pipeline
+  uploader: Uploader
+  /** Reads the service key again; true when it is another one than before. */
+  reloadKey: () => boolean
+  clockSkewMs: () => number | null
+  concurrency: number
+}
+
+/** Design section 4: credentials are tried again this often when nothing else says so. */
+const CREDENTIALS_RETRY_MS = 15 * MINUTE
+
+export class Deliveries {
+  readonly #parts: DeliveriesParts
+  readonly #running = new Map<string, Promise<void>>()
+  #paused: { failure: Failure; until: number } | null = null
+
+  constructor(parts: DeliveriesParts) {
+    this.#parts = parts
+  }
+
+  get running(): readonly Promise<void>[] {
+    return [...this.#running.values()]
+  }
+
+  /** The refusal that pauses all deliveries; null when none does. */
+  get refusal(): Failure | null {
+    return this.#paused?.failure ?? null
+  }
+
+  /** Starts what is due and fits; `ended` is called after each, with the error that it met. */
+  start(signal: AbortSignal, ended: (error?: unknown) => void): void {
+    const { clock, concurrency, history } = this.#parts
+    if (this.#isPaused()) return
+    for (const version of history.due(clock.now())) {
+      if (this.#running.size >= concurrency) return
+      const { feed } = version
+      if (this.#running.has(feed)) continue
+      const delivery = this.#deliver(version, signal)
+        .then(() => ended(), ended)
+        .finally(() => this.#running.delete(feed))
+      this.#running.set(feed, delivery)
+    }
+  }
+
+  /** Tries refused credentials again now (SIGHUP). */
+  resume(): void {
+    this.#parts.reloadKey()
+    this.#paused = null
+  }
+
+  /** True when something is due that could be started. */
+  get due(): boolean {
+    const { clock, history } = this.#parts
+    return this.#paused === null && history.due(clock.now()).length > 0
+  }
+
+  /** What `status` tells of the service. */
+  health(): Pick<DaemonRecord, 'service' | 'serviceReason' | 'clockSkewMs'> {
+    const { clockSkewMs, uploader } = this.#parts
+    const { state, reason } = uploader.health()
+    return {
+      service: this.#paused === null ? state : 'credentials',
+      serviceReason: this.#paused?.failure.reason ?? reason,
+      clockSkewMs: clockSkewMs(),
+    }
+  }
+
+  async #deliver(version: Version, signal: AbortSignal): Promise<void> {
+    const { clock, log, pipeline, tell } = this.#parts
+    const result = await pipeline.deliver(version, signal)
+    if (result.kind !== 'credentials') return
+    const { failure } = result
+    if (this.#paused === null) {
+      log.error({ reason: failure.reason, hint: failure.hint }, 'credentials refused')
+      tell(failure.reason, failure.hint)
+    }
+    this.#paused = { failure, until: clock.monotonic() + CREDENTIALS_RETRY_MS }
+  }
+
+  #isPaused(): boolean {
+    if (this.#paused === null) return false
+    if (this.#parts.clock.monotonic() < this.#paused.until && !this.#parts.reloadKey()) return true
+    this.#paused = null
+    return false
+  }
+}

@@ -1,0 +1,182 @@
+// The way in: the folder is listed, what changed settles, and one file after the other is taken.
+// The listing is the truth; hints and second looks only make it quicker. Nothing is kept here that a
+// restart would lose: whatever is not known in the history is news at the next scan.
+
+import type { Aftercare } from './aftercare.ts'
+import type { FeedRule } from './config/feeds.ts'
+import type { History } from './history/port.ts'
+import type { FolderState, Inbox } from './inbox/port.ts'
+import type { Settler } from './inbox/settling.ts'
+import type { Clock } from './lib/clock.ts'
+import { FeedsyncError } from './lib/errors.ts'
+import type { Log } from './lib/log.ts'
+import type { Candidate, Pipeline } from './pipeline.ts'
+
+export interface IntakeParts {
+  clock: Clock
+  log: Log
+  history: History
+  inbox: Inbox
+  settler: Settler
+  pipeline: Pipeline
+  aftercare: Aftercare
+  /** Says to a person what hinders the daemon as a whole. */
+  tell: (message: string, hint: string | null) => void
+  ruleFor: (path: string) => FeedRule
+  rescanMs: number
+}
+
+/** A candidate, and the request of another process that it answers. */
+interface Waiting extends Candidate {
+  request?: number
+}
+
+/** Listing takes at most this share of the time, however many hints come. */
+const SCAN_SHARE = 0.2
+const LEAST_SCAN_GAP_MS = 20
+/** Rescans of many hosts on one share do not fall together: 3/4 to 5/4 of the interval. */
+const JITTER = 0.25
+
+export class Intake {
+  readonly #parts: IntakeParts
+  readonly #queue: Waiting[] = []
+  /** Paths in the queue or being taken: their news is not news again. */
+  readonly #busy = new Set<string>()
+  #folder: FolderState = { kind: 'ready' }
+  /** Monotonic ms; a hint moves the next one forward. */
+  #nextScan = 0
+  #lastScan = Number.NEGATIVE_INFINITY
+  #lastScanTook = 0
+  #foreignChanges: number | null = null
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts
+  }
+
+  /** Something may have changed: the folder is listed soon. */
+  hint(): void {
+    const gap = Math.max(LEAST_SCAN_GAP_MS, this.#lastScanTook / SCAN_SHARE)
+    this.#nextScan = Math.min(this.#nextScan, this.#lastScan + gap)
+  }
+
+  /** True while files wait to be taken. */
+  get waiting(): boolean {
+    return this.#queue.length > 0
+  }
+
+  /** Monotonic ms at which `look` has something to do. */
+  nextAt(): number {
+    return Math.min(this.#nextScan, this.#parts.settler.nextAt() ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Looks wherever it is time to look, and queues what is ready to be taken. */
+  async look(): Promise<void> {
+    if (this.#parts.clock.monotonic() >= this.#nextScan) await this.#scan()
+    await this.#lookAtRestless()
+    this.#queueExpired()
+    this.#queueRequests()
+  }
+
+  /** Takes the next file of the queue, to its end. */
+  async takeNext(signal: AbortSignal): Promise<void> {
+    const next = this.#queue.shift()
+    if (next === undefined) return
+    try {
+      const taken = await this.#parts.pipeline.take(next, signal)
+      if (next.request !== undefined) this.#answer(next.request, taken)
+      if (taken.kind === 'again') this.hint()
+      if (taken.kind === 'no-room') {
+        throw new FeedsyncError(`copy ${next.path} into the spool: ${taken.reason}`, {
+          hint: 'make room on the disk of state.directory, and let the daemon’s user write there; it is tried again by itself',
+        })
+      }
+    } finally {
+      this.#busy.delete(next.path)
+    }
+  }
+
+  async #scan(): Promise<void> {
+    const { aftercare, clock, history, inbox, pipeline, rescanMs, settler } = this.#parts
+    const started = clock.monotonic()
+    this.#nextScan = started + rescanMs * (1 - JITTER + 2 * JITTER * Math.random())
+    const listing = await inbox.list()
+    this.#noteFolder(listing.folder)
+    history.atomically(() => {
+      const news = pipeline.notice(listing).filter(({ path }) => !this.#busy.has(path))
+      settler.observeAll(news, clock.monotonic())
+      history.updateDaemon(
+        listing.folder.kind === 'ready'
+          ? { lastScanAt: clock.now(), folderReason: null }
+          : { folderReason: listing.folder.reason },
+      )
+    })
+    this.#lastScan = clock.monotonic()
+    this.#lastScanTook = this.#lastScan - started
+    await aftercare.tidy(listing)
+  }
+
+  /** Files that may be quiet by now are looked at once more, without a whole scan. */
+  async #lookAtRestless(): Promise<void> {
+    const { clock, inbox, ruleFor, settler } = this.#parts
+    const due = settler.due(clock.monotonic())
+    if (due.length === 0) return
+    for (const [path, seen] of await inbox.look(due)) {
+      if (seen !== null && !('reason' in seen)) {
+        settler.observe(seen, clock.monotonic())
+      } else {
+        settler.drop(path)
+        this.hint()
+      }
+    }
+    for (const { path, identity } of settler.takeQuiet(clock.monotonic())) {
+      const source = inbox.absolute(path)
+      this.#enqueue({ path, source, identity, rule: ruleFor(path), final: false })
+    }
+  }
+
+  /** Incomplete files past their deadline get a last look. */
+  #queueExpired(): void {
+    const { clock, history, inbox, ruleFor } = this.#parts
+    for (const { path, deadlineAt } of history.list({ states: ['incomplete'], all: true })) {
+      if (deadlineAt === null || deadlineAt > clock.now()) continue
+      const source = inbox.absolute(path)
+      this.#enqueue({ path, source, identity: null, rule: ruleFor(path), final: true })
+    }
+  }
+
+  /** Files that other processes hand to us (`feedsyncd upload`). */
+  #queueRequests(): void {
+    const { history, ruleFor } = this.#parts
+    const changes = history.foreignChanges()
+    if (changes === this.#foreignChanges) return
+    this.#foreignChanges = changes
+    for (const { id, path, source, feed } of history.openRequests()) {
+      const rule = feed === null ? ruleFor(path) : { ...ruleFor(path), feed }
+      this.#enqueue({ path, source, identity: null, rule, final: true, request: id })
+    }
+  }
+
+  #enqueue(file: Waiting): void {
+    if (this.#busy.has(file.path)) return
+    this.#busy.add(file.path)
+    this.#queue.push(file)
+  }
+
+  #answer(request: number, taken: Awaited<ReturnType<Pipeline['take']>>): void {
+    const answered = taken.kind === 'version' || taken.kind === 'seen'
+    const answer = answered ? { versionId: taken.version.id } : { problem: taken.reason }
+    this.#parts.history.answerRequest(request, answer)
+  }
+
+  #noteFolder(folder: FolderState): void {
+    const { log, tell } = this.#parts
+    if (JSON.stringify(folder) === JSON.stringify(this.#folder)) return
+    this.#folder = folder
+    if (folder.kind === 'ready') {
+      log.info('folder listed again')
+    } else {
+      log.error(folder, 'folder cannot be listed')
+      tell(folder.reason, folder.hint)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+// The bin: checks the runtime, runs the command line, ends with its exit code.
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+
+if (major < 24 || (major === 24 && minor < 11)) {
+  console.error(`error: feedsyncd needs Node 24.11 or newer, and this is ${process.versions.node}`)
+  console.error(
+    'try: the runtime that the package brings, or npm run -s feedsyncd -- in a checkout',
+  )
+  process.exitCode = 78
+} else {
+  const { runCli } = await import('./cli/program.ts')
+  const { systemClock } = await import('./lib/clock.ts')
+  // A reader that closes the pipe (`| head`) has seen enough.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(process.exitCode ?? 0)
+  })
+  await runCli(process.argv.slice(2), {
+    env: process.env,
+    clock: systemClock,
+    out: (text) => process.stdout.write(`${text}\n`),
+    err: (text) => process.stderr.write(`${text}\n`),
+    terminal: process.stdout.isTTY === true,
+    exit: (code) => {
+      process.exitCode = code
+    },
+  })
+}

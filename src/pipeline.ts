@@ -1,0 +1,286 @@
+// The story of a feed, top to bottom: it is noticed and settles, its bytes are copied and checked in
+// one pass, guards look at what changed, and it is delivered. Every step ends in the history before
+// the next begins, so that the story goes on after a crash. When a step happens is daemon.ts.
+
+import type { Aftercare } from './aftercare.ts'
+import type { FeedRule } from './config/feeds.ts'
+import { type GuardedVersion, type GuardLimits, guard } from './feed/guards.ts'
+import { compareIndexes } from './feed/index-changes.ts'
+import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Position } from './feed/port.ts'
+import { Backlog } from './history/backlog.ts'
+import type { Ledger, Origin } from './history/ledger.ts'
+import type { History, State, Version, VersionPatch } from './history/port.ts'
+import type { Listing, Sighting, Spool } from './inbox/port.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import type { DeliveryResult, Uploader } from './upload/port.ts'
+
+export interface PipelineParts {
+  clock: Clock
+  log: Log
+  history: History
+  ledger: Ledger
+  checker: FeedChecker
+  spool: Spool
+  uploader: Uploader
+  aftercare: Aftercare
+  /** The feed that a path belongs to. */
+  ruleFor: (path: string) => FeedRule
+  guards: GuardLimits
+  incompleteAfterMs: number
+  /** Bytes of a version handed to the network so far. */
+  onProgress: (sent: number, total: number) => void
+}
+
+/** A file to take: from the inbox, or named by a person. */
+export interface Candidate {
+  /** How the history calls it: relative to the inbox, or absolute when it lies elsewhere. */
+  path: string
+  /** Absolute path. */
+  source: string
+  /** As it had settled; null takes it as it is. */
+  identity: FileIdentity | null
+  rule: FeedRule
+  /** A last look: an incomplete document is rejected now. */
+  final: boolean
+}
+
+export type Taken =
+  | { kind: 'version'; version: Version }
+  /** The same bytes as the feed's newest version: no new one. */
+  | { kind: 'seen'; version: Version }
+  /** It changed or left while it was read: look again. */
+  | { kind: 'again'; reason: string }
+  /** The spool has no room; the file itself may be fine. */
+  | { kind: 'no-room'; code: string; reason: string }
+
+type Read = Extract<CheckResult, { kind: 'read' }>
+
+const HINT = {
+  broken: 'correct the export and drop the file again',
+  incomplete: 'wait for its writer; if the export is over, run it again',
+  rejected: 'run the export again: its writer stopped before the end of the document',
+  unreadable: 'let the daemon’s user read it; it is looked at again when its permissions change',
+  refused: 'put a regular file in its place',
+}
+
+export class Pipeline {
+  readonly #parts: PipelineParts
+
+  constructor(parts: PipelineParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * 1. Noticed. Every path of a listing has a state from now on. Answers the files to read once they
+   * are quiet. A path that left before it was taken is `gone`, but only where the listing can tell:
+   * a folder that cannot be read proves nothing.
+   */
+  notice(listing: Listing): Sighting[] {
+    const { history, ledger } = this.#parts
+    if (listing.folder.kind !== 'ready') return []
+    return history.atomically(() => {
+      const news = byAge(
+        listing.files.filter(({ path, identity }) => ledger.isNews(path, identity)),
+      )
+      for (const file of news) ledger.settling(this.#origin(file), file.identity.size)
+      for (const refused of listing.refused) {
+        if (!ledger.isNews(refused.path, refused.identity)) continue
+        ledger.conclude(this.#origin(refused), 'rejected', refused.reason, { hint: HINT.refused })
+      }
+      this.#noticeLeavers(listing)
+      return news
+    })
+  }
+
+  /** 2. Quiet: its bytes are copied into the spool, checked, hashed and counted in one pass. */
+  async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
+    const { checker, ledger, spool } = this.#parts
+    ledger.checking(file.path)
+    const copy = spool.prepare()
+    const { source, identity: expected, rule } = file
+    const result = await checker.check(
+      { source, expected, copyTo: copy, mapping: rule.mapping },
+      signal,
+    )
+    switch (result.kind) {
+      case 'changed':
+        return this.#lookAgain(file, 'it changed while it was read')
+      case 'unreadable':
+        if (result.code === 'ENOENT') return this.#lookAgain(file, 'it left while it was read')
+        return this.#conclude(file, 'rejected', result.reason, { hint: HINT.unreadable })
+      case 'no-room':
+        this.#lookAgain(file, `the spool has no room for it: ${result.reason}`)
+        return result
+      case 'read':
+        return this.#judge(file, result, copy)
+      default:
+        return result satisfies never
+    }
+  }
+
+  /** 3. Read: whether these bytes are news for the feed at all, and the verdict on them. */
+  async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
+    const { clock, history, incompleteAfterMs, ledger, spool } = this.#parts
+    const { verdict } = read
+    const newest = history.newestTaken(file.rule.feed)
+    if (newest?.sha256 === read.sha256) {
+      await spool.discard(copy)
+      ledger.seen(originOf(file), newest)
+      return { kind: 'seen', version: newest }
+    }
+    switch (verdict.kind) {
+      case 'ok':
+        return this.#guard(file, read, verdict.content, copy)
+      case 'broken':
+        return this.#conclude(file, 'rejected', placed(verdict), {
+          ...facts(read),
+          hint: HINT.broken,
+        })
+      case 'incomplete': {
+        const reason = placed(verdict)
+        return file.final
+          ? this.#conclude(file, 'rejected', reason, { ...facts(read), hint: HINT.rejected })
+          : this.#conclude(file, 'incomplete', reason, {
+              deadlineAt: clock.now() + incompleteAfterMs,
+              hint: HINT.incomplete,
+            })
+      }
+      default:
+        return verdict satisfies never
+    }
+  }
+
+  /** 4. Well-formed: a collapse of its postings is held for a person; all else is accepted. */
+  async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
+    const { guards, history, ledger, spool } = this.#parts
+    const uploaded = history.lastUploaded(file.rule.feed)
+    const before = uploaded?.spool ? await spool.loadIndex(uploaded.spool) : null
+    const { id } = ledger.versionFor(originOf(file))
+    // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
+    const kept = await spool.keep(copy, id)
+    if (read.postings !== null) await spool.saveIndex(kept, read.postings)
+    const accepted: VersionPatch = {
+      ...facts(read),
+      spool: kept,
+      changes: before && read.postings ? compareIndexes(before, read.postings) : null,
+    }
+    const judged = guard(content, uploaded && known(uploaded), guards)
+    return judged.kind === 'held'
+      ? this.#conclude(file, 'held', judged.reason, { ...accepted, hint: judged.hint })
+      : this.#conclude(file, 'queued', null, { ...accepted, hint: null })
+  }
+
+  /** 5. Accepted and due: the spool file is delivered. Answers how that ended. */
+  async deliver(queued: Version, signal: AbortSignal): Promise<DeliveryResult> {
+    const { aftercare, clock, history, ledger, log, onProgress, spool, uploader } = this.#parts
+    const { id, account, attempts: attemptsBefore } = queued
+    const bytes = queued.bytes ?? 0
+    ledger.move(id, 'uploading', null)
+    const backlog = new Backlog(clock, log)
+    const result = await uploader.deliver(
+      {
+        ...{ account, attemptsBefore, bytes, md5: queued.md5 ?? '' },
+        file: spool.path(queued.spool ?? ''),
+        progress: (sent) => onProgress(sent, bytes),
+        attempts: {
+          started: (key) => history.startAttempt(id, clock.now(), key),
+          ended: (n, end) => {
+            const endedAt = clock.now()
+            backlog.add(() => history.endAttempt(id, n, endedAt, end))
+          },
+        },
+      },
+      signal,
+    )
+    // What storage confirmed is not sent again because our own disk was full at that moment.
+    const ended = await backlog.finish(() => this.#recordDelivery(id, result), signal)
+    await aftercare.of(ended, null)
+    return result
+  }
+
+  #recordDelivery(id: number, result: DeliveryResult): Version {
+    const { clock, ledger } = this.#parts
+    switch (result.kind) {
+      case 'stored': {
+        const { fileUrl, etagVerified, warning } = result
+        return ledger.move(id, 'uploaded', warning, {
+          fileUrl,
+          etagVerified,
+          uploadedAt: clock.now(),
+        })
+      }
+      case 'later':
+        return ledger.waitAgain(id, result.failure.reason, result.failure.hint, result.at)
+      case 'credentials':
+        return ledger.waitAgain(id, result.failure.reason, result.failure.hint, null)
+      case 'aborted':
+        return ledger.waitAgain(id, 'the daemon stopped', null, null)
+      case 'refused': {
+        const { class: kind, reason, hint } = result.failure
+        return ledger.move(id, kind === 'file' ? 'rejected' : 'failed', reason, { hint })
+      }
+      default:
+        return result satisfies never
+    }
+  }
+
+  #noticeLeavers(listing: Listing): void {
+    const { ledger } = this.#parts
+    const present = new Set([...listing.files, ...listing.refused].map(({ path }) => path))
+    const unknown = (path: string) => listing.unknown.some((prefix) => path.startsWith(prefix))
+    for (const path of ledger.unreadPaths()) {
+      if (!present.has(path) && !unknown(path)) ledger.gone(path)
+    }
+  }
+
+  async #conclude(
+    file: Candidate,
+    to: State,
+    reason: string | null,
+    patch: VersionPatch,
+    position: Position | null = null,
+  ): Promise<Taken> {
+    const { aftercare, ledger } = this.#parts
+    const version = ledger.conclude(originOf(file), to, reason, patch)
+    await aftercare.of(version, position)
+    return { kind: 'version', version }
+  }
+
+  #lookAgain(file: Candidate, reason: string): Taken {
+    this.#parts.ledger.again(file.path, reason)
+    return { kind: 'again', reason }
+  }
+
+  #origin({ path, identity }: Sighting): Origin {
+    const { feed, account } = this.#parts.ruleFor(path)
+    return { path, identity, feed, account }
+  }
+}
+
+/** Oldest first, so that of several files of one feed the one written last is the newest version. */
+function byAge(files: Sighting[]): Sighting[] {
+  return files.toSorted((a, b) => {
+    const age = BigInt(a.identity.mtimeNs) - BigInt(b.identity.mtimeNs)
+    return age === 0n ? a.path.localeCompare(b.path) : age < 0n ? -1 : 1
+  })
+}
+
+function originOf({ path, identity, rule }: Candidate): Origin {
+  return { path, identity, feed: rule.feed, account: rule.account }
+}
+
+function known({ root, records, postings }: Version): GuardedVersion {
+  return { root, records, postings: postings ?? 0 }
+}
+
+/** What is known of a file that was read to its end. */
+function facts(read: Read): VersionPatch {
+  const { sha256, md5, bytes, encoding, verdict } = read
+  const content = verdict.kind === 'ok' ? verdict.content : {}
+  return { sha256, md5, bytes, encoding, ...content, deadlineAt: null, nextAttemptAt: null }
+}
+
+function placed({ position, reason }: { position: Position | null; reason: string }): string {
+  return position === null ? reason : `line ${position.line}, column ${position.column}: ${reason}`
+}
