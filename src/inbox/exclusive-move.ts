@@ -27,7 +27,12 @@ export async function moveExclusively(from: string, to: string): Promise<void> {
 
 async function reserveAndRename(from: string, to: string): Promise<void> {
   await (await open(to, 'wx')).close()
-  await rename(from, to)
+  try {
+    await rename(from, to)
+  } catch (error) {
+    await rm(to, { force: true })
+    throw error
+  }
 }
 
 /** To another file system: the original leaves only after the copy is safely there. */

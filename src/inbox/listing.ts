@@ -3,13 +3,14 @@
 
 import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import type { FileIdentity } from '../feed/port.ts'
 import { errorCode } from '../lib/errors.ts'
 import { type Entry, readDirectory } from './directory-entries.ts'
 import { cannotBeListed, judge, NOT_UTF8 } from './file-kind.ts'
-import { identityOf } from './identity.ts'
+import { identityOf, NO_IDENTITY } from './identity.ts'
 import type { NameFilter } from './name-filter.ts'
 import type { Listing } from './port.ts'
-import { lstatEach, lstatPooled, type PathLike } from './stat-batch.ts'
+import { type Look, lstatEach, lstatPooled, type PathLike } from './stat-batch.ts'
 
 export type Found = Omit<Listing, 'folder'>
 
@@ -47,37 +48,46 @@ async function readOne(prefix: string, options: WalkOptions, pending: string[]):
   const directory = `${options.directory}/${prefix}`
   const before = await directoryAt(options.directory, prefix)
   if (before === null) return nothingFound()
+  if (before instanceof Error) return unreadable(prefix, NO_IDENTITY, before)
   let entries: Entry[]
   try {
     entries = await readDirectory(directory)
   } catch (error) {
     if (prefix === '') throw error
-    return unreadable(prefix, before, error)
+    return unreadable(prefix, identityOf(before), error)
   }
   const here = nothingFound()
   const { candidates, below } = sort(entries, prefix, options)
+  let denied: Error | null = null
   await lstatEach(
     candidates.map(({ at }) => at),
     options.remote,
     (look, index) => {
       const candidate = candidates[index]
       if (candidate !== undefined && look !== null) place(here, candidate, look)
+      if (errorCode(look) === 'EACCES') denied = look as Error
     },
   )
+  // Names without their files: the directory may be read but not entered, which is its fault alone.
+  if (denied !== null && prefix === '') throw denied
+  if (denied !== null) return unreadable(prefix, identityOf(before), denied)
   const after = await directoryAt(options.directory, prefix)
   // Swapped under our hands: what we looked at may be anyone's. The next scan sees it as it is.
-  if (after === null || after.dev !== before.dev || after.ino !== before.ino) {
-    return { ...nothingFound(), unknown: [prefix] }
-  }
+  const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
+  if (!isSame) return { ...nothingFound(), unknown: [prefix] }
   pending.push(...below)
   return here
 }
 
 /** A link below the folder is not a directory; the folder itself may be reached by one. */
-async function directoryAt(root: string, prefix: string): Promise<BigIntStats | null> {
+async function directoryAt(root: string, prefix: string): Promise<Look> {
   if (prefix === '') return stat(root, { bigint: true })
   const look = await lstatPooled(`${root}/${prefix.slice(0, -1)}`)
-  return look !== null && !(look instanceof Error) && look.isDirectory() ? look : null
+  return look === null || look instanceof Error || look.isDirectory() ? look : null
+}
+
+function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino
 }
 
 /** By name alone: what to look at, and the directories to read. */
@@ -117,9 +127,8 @@ function place(here: Found, { path, use }: Candidate, look: BigIntStats | Error)
   }
 }
 
-function unreadable(prefix: string, stats: BigIntStats, error: unknown): Found {
+function unreadable(prefix: string, identity: FileIdentity, error: unknown): Found {
   if (errorCode(error) === 'ENOENT') return nothingFound()
-  const path = prefix.slice(0, -1)
-  const refusal = { path, identity: identityOf(stats), reason: cannotBeListed(error) }
+  const refusal = { path: prefix.slice(0, -1), identity, reason: cannotBeListed(error) }
   return { ...nothingFound(), refused: [refusal], unknown: [prefix] }
 }
