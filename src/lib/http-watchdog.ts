@@ -15,27 +15,21 @@ export class Watchdog implements Disposable {
   readonly #controller = new AbortController()
   readonly #clock: Clock
   readonly #limits: WatchdogLimits
-  readonly #outer: AbortSignal
   readonly #total: Timer
   #stall: Timer | null = null
   #movedAt: number
+  /** For the request. */
+  readonly signal: AbortSignal
   /** Which limit ended the request; null while it runs, or when the caller ended it. */
   gaveUp: GaveUp | null = null
 
   constructor(clock: Clock, outer: AbortSignal, limits: WatchdogLimits) {
     this.#clock = clock
-    this.#outer = outer
     this.#limits = limits
     this.#movedAt = clock.monotonic()
     this.#total = clock.after(limits.totalMs, () => this.#giveUp('deadline'))
-    // By hand: AbortSignal.any would hang one dependent signal a request on a signal that lives for weeks.
-    if (outer.aborted) this.#abort()
-    else outer.addEventListener('abort', this.#abort)
+    this.signal = AbortSignal.any([outer, this.#controller.signal])
     this.#watch()
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
   }
 
   /** Something moved: the time until a stall begins anew. */
@@ -51,22 +45,19 @@ export class Watchdog implements Disposable {
   [Symbol.dispose](): void {
     this.#stall?.cancel()
     this.#total.cancel()
-    this.#outer.removeEventListener('abort', this.#abort)
   }
-
-  readonly #abort = () => this.#controller.abort()
 
   /** One timer that looks again, not one a chunk: a large body moves thousands of times. */
   #watch(): void {
     const { stallMs } = this.#limits
     if (stallMs === null) return
     const left = this.#movedAt + stallMs - this.#clock.monotonic()
-    if (left <= 0) return this.#giveUp('stalled')
-    this.#stall = this.#clock.after(left, () => this.#watch())
+    if (left <= 0) this.#giveUp('stalled')
+    else this.#stall = this.#clock.after(left, () => this.#watch())
   }
 
   #giveUp(why: GaveUp): void {
     this.gaveUp ??= why
-    this.#abort()
+    this.#controller.abort()
   }
 }

@@ -6,13 +6,14 @@ import { type Clock, SECOND } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { HttpAnswer, HttpClient } from '../lib/http.ts'
 import { httpDate } from '../lib/http-text.ts'
+import { Watchdog } from '../lib/http-watchdog.ts'
 import type { Log } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import { readKeyFile } from './key-file.ts'
 import { createSigner, createTemplate, type Signable, type SignatureAlgorithm } from './signer.ts'
 
 /** One of the two identities of specification section 5. */
-export type Identity = { account: string } | { partner: string; partnerAccount?: string }
+export type Identity = { account: string } | { partner: string; partnerAccount?: string | null }
 
 export interface ServiceAuth {
   method: 'signature' | 'apiKey'
@@ -61,6 +62,9 @@ const SKEW_LIMIT = 60 * SECOND
 const SLOW_ANSWER = 20 * SECOND
 
 const ANSWER_TIMEOUT = 30 * SECOND
+
+/** Also for what undici has no limit for: a proxy that never answers, a body of one byte a second. */
+const TOTAL_TIMEOUT = 60 * SECOND
 
 /** @throws FeedsyncError (78) when the key cannot be used or the template names something unknown. */
 export function createServiceClient(options: ServiceOptions): ServiceClient {
@@ -142,25 +146,28 @@ class SignedClient implements ServiceClient {
       [`${headerPrefix}Date`]: date,
       [`${headerPrefix}${auth.method === 'apiKey' ? 'ApiKey' : 'Signature'}`]: proof,
     }
+    using watchdog = new Watchdog(clock, signal, { totalMs: TOTAL_TIMEOUT, stallMs: null })
     const answer = await http.request({
       method: call.method,
       url,
       headers,
       body: call.body,
-      signal,
+      signal: watchdog.signal,
       headersTimeoutMs: ANSWER_TIMEOUT,
       bodyTimeoutMs: ANSWER_TIMEOUT,
       maxAnswerBytes: call.maxAnswerBytes,
     })
     if (answer.kind === 'answer' && answer.tookMs <= SLOW_ANSWER) this.#measure(answer.headers)
-    return answer
+    if (watchdog.gaveUp === null || answer.kind === 'answer') return answer
+    const reason = `${url.host} did not answer within ${TOTAL_TIMEOUT / SECOND} s`
+    return { ...answer, why: 'silent', code: 'answer-timeout', reason }
   }
 
   #identify(account: string | null): { account: string; partner: string; partnerAccount: string } {
     const { identity } = this.#options
     if ('account' in identity) return { account: identity.account, partner: '', partnerAccount: '' }
-    const { partner, partnerAccount = '' } = identity
-    return { account: '', partner, partnerAccount: account ?? partnerAccount }
+    const { partner, partnerAccount } = identity
+    return { account: '', partner, partnerAccount: account ?? partnerAccount ?? '' }
   }
 
   #measure(headers: Readonly<Record<string, string>>): void {

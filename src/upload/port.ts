@@ -51,6 +51,8 @@ export interface Delivery {
   bytes: number
   md5: string
   account: string | null
+  /** Attempts that earlier deliveries of this version made: the longer it fails, the longer it waits. */
+  attemptsBefore: number
   attempts: AttemptLog
   /** Bytes of the file handed to the socket so far, for a progress bar. */
   progress?: (bytesSent: number) => void
@@ -66,7 +68,30 @@ export type DeliveryResult =
   | { kind: 'refused'; failure: Failure }
   | { kind: 'aborted' }
 
+/** How the service and its storage have answered lately: the worst of the two. */
+export interface UploadHealth {
+  /** `unknown`: nothing was asked yet. `degraded`: the last answer was a transient failure. `down`: a breaker is open. */
+  state: 'ok' | 'degraded' | 'down' | 'unknown'
+  /** Plain sentence; null when ok or unknown. */
+  reason: string | null
+  /** Wall ms of the first failure of this row; null when ok or unknown. */
+  since: number | null
+  /** Wall ms of the next probe; null unless down, and while a probe runs. */
+  nextProbeAt: number | null
+}
+
+/** Since the process started. */
+export interface UploadCounters {
+  attempts: number
+  stored: number
+  failures: number
+  /** Bytes of feeds handed to sockets, those of failed attempts included. */
+  bytesSent: number
+}
+
 export interface Uploader extends AsyncDisposable {
   /** Runs the attempts of one delivery. Never throws for what the network or the other side does. */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult>
+  health(): UploadHealth
+  counters(): UploadCounters
 }

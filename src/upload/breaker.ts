@@ -1,0 +1,131 @@
+// Owns the breakers, one per origin and shared by all feeds: after five transient failures in a row nothing
+// is sent to that origin but one probe at a time (design section 4). Pure state on the clocks it is given.
+
+import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
+import type { UploadHealth } from './port.ts'
+
+const OPENS_AFTER = 5
+const FIRST_PROBE = 5 * SECOND
+const LONGEST_PAUSE = 10 * MINUTE
+
+const UNKNOWN: UploadHealth = { state: 'unknown', reason: null, since: null, nextProbeAt: null }
+
+/** Leave to send one request; give it back with what came of it. */
+export interface Permit {
+  readonly probe: boolean
+}
+
+/** `up`: the origin answered, be it with a refusal. `nothing`: the request ended for a reason of ours. */
+export type Lesson = { kind: 'up' } | { kind: 'down'; reason: string } | { kind: 'nothing' }
+
+type State =
+  | { kind: 'closed'; failures: number }
+  /** Times on the monotonic clock. */
+  | { kind: 'open'; probeAt: number; pauseMs: number; probing: boolean }
+
+export class Breaker {
+  readonly #clock: Clock
+  #state: State = { kind: 'closed', failures: 0 }
+  #used = false
+  #reason: string | null = null
+  #since: number | null = null
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Ms until a request would be let through; 0: now. */
+  waitMs(): number {
+    if (this.#state.kind === 'closed') return 0
+    // A running probe ends soon: look again after the shortest pause.
+    if (this.#state.probing) return FIRST_PROBE
+    return Math.max(0, this.#state.probeAt - this.#clock.monotonic())
+  }
+
+  /** Null while nothing may be sent. */
+  enter(): Permit | null {
+    if (this.waitMs() > 0) return null
+    if (this.#state.kind === 'closed') return { probe: false }
+    this.#state = { ...this.#state, probing: true }
+    return { probe: true }
+  }
+
+  leave(permit: Permit, lesson: Lesson): void {
+    switch (lesson.kind) {
+      case 'up':
+        this.#used = true
+        this.#state = { kind: 'closed', failures: 0 }
+        this.#reason = null
+        this.#since = null
+        return
+      case 'down':
+        this.#used = true
+        this.#reason = lesson.reason
+        this.#since ??= this.#clock.now()
+        this.#count(permit)
+        return
+      case 'nothing':
+        if (permit.probe && this.#state.kind === 'open')
+          this.#state = { ...this.#state, probing: false }
+        return
+      default:
+        lesson satisfies never
+    }
+  }
+
+  health(): UploadHealth {
+    const since = this.#since
+    const reason = this.#reason
+    if (!this.#used) return UNKNOWN
+    if (this.#state.kind === 'open')
+      return {
+        state: 'down',
+        reason,
+        since,
+        nextProbeAt: this.#state.probing ? null : this.#clock.now() + this.waitMs(),
+      }
+    const state = this.#state.failures === 0 ? 'ok' : 'degraded'
+    return { state, reason, since, nextProbeAt: null }
+  }
+
+  #count(permit: Permit): void {
+    const state = this.#state
+    if (state.kind === 'closed') {
+      const failures = state.failures + 1
+      this.#state =
+        failures < OPENS_AFTER ? { kind: 'closed', failures } : this.#opened(FIRST_PROBE)
+    } else if (permit.probe) {
+      // What was under way when the breaker opened says nothing new.
+      this.#state = this.#opened(Math.min(state.pauseMs * 2, LONGEST_PAUSE))
+    }
+  }
+
+  #opened(pauseMs: number): State {
+    return { kind: 'open', probeAt: this.#clock.monotonic() + pauseMs, pauseMs, probing: false }
+  }
+}
+
+export class Breakers {
+  readonly #clock: Clock
+  readonly #byOrigin = new Map<string, Breaker>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  of(origin: string): Breaker {
+    const known = this.#byOrigin.get(origin)
+    if (known !== undefined) return known
+    const breaker = new Breaker(this.#clock)
+    this.#byOrigin.set(origin, breaker)
+    return breaker
+  }
+
+  /** The worst of these origins: those in use, not one that a form named last month. */
+  health(origins: readonly string[]): UploadHealth {
+    const order = ['unknown', 'ok', 'degraded', 'down']
+    return origins
+      .map((origin) => this.of(origin).health())
+      .reduce((a, b) => (order.indexOf(b.state) > order.indexOf(a.state) ? b : a), UNKNOWN)
+  }
+}

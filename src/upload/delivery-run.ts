@@ -1,0 +1,288 @@
+// Owns the attempts of one delivery: which form is used, what each attempt comes to, and its durable record.
+// It does not wait; it says what to wait for.
+
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { SECOND } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { FormSource } from '../service/port.ts'
+import type { Breaker, Breakers, Lesson } from './breaker.ts'
+import { failureOf, type Verdict } from './classify.ts'
+import { type FormFacts, publicAddress, readFormFacts } from './form.ts'
+import type { AttemptOutcome, Delivery, DeliveryResult, Failure, UploadCounters } from './port.ts'
+import { type PostParts, postFile } from './post.ts'
+import { queueDelay, RetryBudget } from './retry.ts'
+import { RULES, type Rule } from './rules.ts'
+
+export interface RunParts extends PostParts {
+  forms: FormSource
+  log: Log
+  random: () => number
+  breakers: Breakers
+  counters: UploadCounters
+  /** Where the newest form leads; null before the first one. */
+  storageOrigin: string | null
+  /** Bytes a second that an upload is expected to reach, for whether a form lives long enough. */
+  expectedRate: number
+}
+
+/** Ends an attempt that is followed by another one. */
+export class TryAgain extends Error {
+  readonly delayMs: number
+  readonly result: DeliveryResult
+
+  constructor(delayMs: number, result: DeliveryResult) {
+    super('the attempt failed and another one follows')
+    this.delayMs = delayMs
+    this.result = result
+  }
+}
+
+type NotStored = { kind: 'failed'; verdict: Verdict } | { kind: 'aborted' }
+type Attempt = Extract<DeliveryResult, { kind: 'stored' }> | NotStored
+
+/** A form must live this much longer than the upload is expected to take, in ms. */
+const FORM_MARGIN = 5 * SECOND
+
+export class DeliveryRun {
+  readonly #parts: RunParts
+  readonly #delivery: Delivery
+  readonly #signal: AbortSignal
+  readonly #budget: RetryBudget
+  #facts: FormFacts | null = null
+  #fileUrl = ''
+  #attempts = 0
+  #postFailed = false
+  /** Of the attempt that runs. */
+  #bytesSent = 0
+  #status: number | null = null
+
+  constructor(parts: RunParts, delivery: Delivery, signal: AbortSignal) {
+    this.#parts = parts
+    this.#delivery = delivery
+    this.#signal = signal
+    this.#budget = new RetryBudget(parts.random)
+  }
+
+  /** @throws TryAgain when another attempt should follow. */
+  async attempt(): Promise<DeliveryResult> {
+    const blocked = this.#blocked()
+    if (blocked !== null) return this.#later(blocked.failure, blocked.failure.retryAfterMs)
+    const { attempts } = this.#delivery
+    const handle = attempts.started(this.#facts?.key ?? null)
+    this.#attempts += 1
+    this.#parts.counters.attempts += 1
+    this.#bytesSent = 0
+    this.#status = null
+    let attempt: Attempt | null = null
+    try {
+      attempt = await this.#try()
+    } finally {
+      attempts.ended(handle, {
+        outcome: attempt === null ? 'unknown' : outcomeOf(attempt, this.#bytesSent),
+        status: this.#status,
+        code: attempt === null ? 'internal' : codeOf(attempt),
+        bytesSent: this.#bytesSent,
+        key: this.#facts?.key ?? null,
+      })
+      this.#parts.counters.bytesSent += this.#bytesSent
+    }
+    return this.#conclude(attempt)
+  }
+
+  #conclude(attempt: Attempt): DeliveryResult {
+    const { counters, log } = this.#parts
+    if (attempt.kind === 'stored') counters.stored += 1
+    if (attempt.kind !== 'failed') return attempt
+    counters.failures += 1
+    const { failure, rule } = attempt.verdict
+    const step = this.#budget.next(attempt.verdict)
+    const { reason, code, status, ambiguous } = failure
+    const wait = step.kind === 'end' ? null : step.delayMs
+    log.warn(
+      { code, status, reason, ambiguous, row: rule.row, next: step.kind, delayMs: wait },
+      'upload attempt failed',
+    )
+    if (step.kind === 'end') {
+      const final = { ...failure, next: 'stop' as const }
+      return final.class === 'credentials'
+        ? { kind: 'credentials', failure: final }
+        : { kind: 'refused', failure: final }
+    }
+    const later = this.#later(failure, step.delayMs)
+    if (step.kind === 'later') return later
+    if (step.form === 'new') this.#facts = null
+    throw new TryAgain(step.delayMs, later)
+  }
+
+  /** `delayMs` null: the usual wait of a queued version. An open breaker decides in place of either. */
+  #later(failure: Failure, delayMs: number | null): DeliveryResult {
+    const { clock, breakers, random } = this.#parts
+    const pause = failure.origin === null ? 0 : breakers.of(failure.origin).waitMs()
+    const attempts = this.#delivery.attemptsBefore + this.#attempts
+    const wait = delayMs ?? Math.max(queueDelay(attempts, random), failure.retryAfterMs ?? 0)
+    return { kind: 'later', at: clock.now() + (pause > 0 ? pause : wait), failure }
+  }
+
+  /** Looks at both breakers before a form is asked for in vain. */
+  #blocked(): Verdict | null {
+    const { breakers, forms, storageOrigin } = this.#parts
+    const origins = this.#facts === null ? [forms.origin] : []
+    if (storageOrigin !== null) origins.push(storageOrigin)
+    const shut = origins.find((origin) => breakers.of(origin).waitMs() > 0)
+    return shut === undefined ? null : waitingFor(shut, breakers.of(shut))
+  }
+
+  async #try(): Promise<Attempt> {
+    const facts = await this.#usableForm()
+    if (facts.kind !== 'facts') return facts
+    this.#facts = facts
+    this.#parts.storageOrigin = facts.origin
+    const { bytes } = this.#delivery
+    if (bytes < facts.minBytes || bytes > facts.maxBytes)
+      return { kind: 'failed', verdict: outsidePolicy(bytes, facts) }
+    return this.#through(facts.origin, () => this.#post(facts))
+  }
+
+  /** The form at hand while it lives long enough; otherwise a new one, and one more if that is short-lived. */
+  async #usableForm(): Promise<FormFacts | NotStored> {
+    if (this.#facts !== null && !(this.#isShortLived(this.#facts) && this.#budget.hasForms))
+      return this.#facts
+    this.#facts = null
+    const facts = await this.#askForm()
+    if (facts.kind !== 'facts' || !this.#isShortLived(facts)) return facts
+    const again = this.#budget.hasForms ? await this.#askForm() : facts
+    if (again.kind === 'facts' && this.#isShortLived(again))
+      this.#parts.log.warn(
+        { expiresAt: again.expiresAt, bytes: this.#delivery.bytes },
+        'the form expires before the upload can be expected to end; it is used all the same',
+      )
+    return again
+  }
+
+  #isShortLived({ expiresAt }: FormFacts): boolean {
+    const { clock, forms, expectedRate } = this.#parts
+    const now = clock.now() + (forms.clockSkewMs() ?? 0)
+    const needed = FORM_MARGIN + (this.#delivery.bytes / expectedRate) * SECOND
+    return expiresAt !== null && expiresAt - now < needed
+  }
+
+  async #askForm(): Promise<FormFacts | NotStored> {
+    const { forms } = this.#parts
+    return this.#through(forms.origin, async () => {
+      this.#budget.formAsked()
+      const answer = await forms.requestForm(this.#delivery.account, this.#signal)
+      if (answer.kind === 'form') {
+        this.#fileUrl = publicAddress(answer.form.fileUrl)
+        return readFormFacts(answer.form)
+      }
+      if (this.#signal.aborted) return { kind: 'aborted' }
+      const { failure } = answer
+      this.#status = failure.status
+      return { kind: 'failed', verdict: { failure, rule: ruleOfNoForm(failure) } }
+    })
+  }
+
+  async #post(facts: FormFacts): Promise<Attempt> {
+    const { file, bytes, md5 } = this.#delivery
+    this.#budget.posted()
+    const { bytesSent, status, ...result } = await postFile(
+      this.#parts,
+      {
+        ...{ facts, file, bytes, md5, freshConnection: this.#postFailed },
+        progress: (sent) => {
+          this.#bytesSent = sent
+          this.#delivery.progress?.(sent)
+        },
+      },
+      this.#signal,
+    )
+    this.#bytesSent = bytesSent
+    this.#status = status
+    if (result.kind === 'stored') return { ...result, fileUrl: this.#fileUrl }
+    this.#postFailed = true
+    if (result.kind === 'failed' && result.verdict.rule === RULES.digestDiffers) {
+      const found = await md5Of(file)
+      if (found !== md5) return { kind: 'failed', verdict: spoolDiffers() }
+    }
+    return result
+  }
+
+  /** Sends only what the origin's breaker lets through, and tells it what came of that. */
+  async #through<T extends { kind: string }>(
+    origin: string,
+    send: () => Promise<T | NotStored>,
+  ): Promise<T | NotStored> {
+    const breaker = this.#parts.breakers.of(origin)
+    const permit = breaker.enter()
+    if (permit === null) return { kind: 'failed', verdict: waitingFor(origin, breaker) }
+    let lesson: Lesson = { kind: 'nothing' }
+    try {
+      const result = await send()
+      lesson = lessonOf(result)
+      return result
+    } finally {
+      breaker.leave(permit, lesson)
+    }
+  }
+}
+
+function lessonOf(result: { kind: string } | NotStored): Lesson {
+  if (result.kind === 'aborted') return { kind: 'nothing' }
+  if (!('verdict' in result)) return { kind: 'up' }
+  const { failure } = result.verdict
+  if (failure.origin === null) return { kind: 'nothing' }
+  return failure.class === 'transient' ? { kind: 'down', reason: failure.reason } : { kind: 'up' }
+}
+
+function ruleOfNoForm({ next, status, retryAfterMs }: Failure): Rule {
+  if (next === 'stop') return RULES.noFormAndStop
+  return status === 429 || retryAfterMs !== null ? RULES.noFormThrottled : RULES.noForm
+}
+
+function outcomeOf(attempt: Attempt, bytesSent: number): AttemptOutcome {
+  if (attempt.kind === 'stored') return 'stored'
+  if (attempt.kind === 'aborted') return bytesSent > 0 ? 'unknown' : 'failed'
+  const { class: kind, status, ambiguous } = attempt.verdict.failure
+  if (ambiguous) return 'unknown'
+  const refused = kind === 'file' || (kind !== 'transient' && status !== null && status >= 400)
+  return refused ? 'refused' : 'failed'
+}
+
+function codeOf(attempt: Attempt): string | null {
+  if (attempt.kind === 'stored') return null
+  return attempt.kind === 'aborted' ? 'aborted' : attempt.verdict.failure.code
+}
+
+function waitingFor(origin: string, breaker: Breaker): Verdict {
+  const because = breaker.health().reason
+  return failureOf(RULES.waiting, {
+    code: 'endpoint-down',
+    reason: `${origin} is not asked until its next probe${because === null ? '' : `: ${because}`}`,
+    origin,
+    retryAfterMs: breaker.waitMs(),
+  })
+}
+
+function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Verdict {
+  const limit =
+    bytes > maxBytes ? `takes at most ${maxBytes} bytes` : `needs at least ${minBytes} bytes`
+  return failureOf(RULES.sizeOutsidePolicy, {
+    code: bytes > maxBytes ? 'file-too-large' : 'file-too-small',
+    reason: `the file has ${bytes} bytes, and the upload form ${limit}; nothing was sent`,
+  })
+}
+
+function spoolDiffers(): Verdict {
+  return failureOf(RULES.spoolChanged, {
+    code: 'spool-changed',
+    reason: 'the copy of the file in the state directory is no longer what was checked',
+  })
+}
+
+async function md5Of(file: string): Promise<string> {
+  const hash = createHash('md5')
+  await pipeline(createReadStream(file), hash)
+  return hash.digest('hex')
+}

@@ -1,0 +1,87 @@
+// Owns what a pre-signed form says about itself: the object's key, the status that means success, and,
+// where its policy can be decoded, its expiry and the sizes that it takes. It changes nothing in the form.
+
+import type { UploadForm } from '../service/port.ts'
+
+export interface FormFacts {
+  kind: 'facts'
+  form: UploadForm
+  url: URL
+  origin: string
+  key: string
+  /** The status that means success (specification section 4); 204 when the form names none, like S3. */
+  expectedStatus: number
+  /** Wall ms; null when the policy does not say, or cannot be read. */
+  expiresAt: number | null
+  /** Of the file alone, not of the request around it. */
+  minBytes: number
+  maxBytes: number
+  /** What must not be shown when storage echoes it. */
+  secrets: string[]
+}
+
+/** The policy is advice to us and a rule to storage: whatever cannot be read of it is simply not known. */
+export function readFormFacts(form: UploadForm): FormFacts {
+  const url = new URL(form.url)
+  const policy = decodePolicy(fieldOf(form, 'policy'))
+  const [minBytes, maxBytes] = sizeRange(policy.conditions)
+  const expiration = typeof policy.expiration === 'string' ? Date.parse(policy.expiration) : NaN
+  return {
+    kind: 'facts',
+    form,
+    url,
+    origin: url.origin,
+    key: fieldOf(form, 'key') ?? '',
+    expectedStatus: expectedStatus(form),
+    expiresAt: Number.isNaN(expiration) ? null : expiration,
+    minBytes,
+    maxBytes,
+    secrets: secretsOf(form, url),
+  }
+}
+
+/** Where the file may be found later, without the query string: a signed address is a credential. */
+export function publicAddress(fileUrl: string): string {
+  return fileUrl.replace(/[?#].*$/s, '')
+}
+
+function fieldOf(form: UploadForm, name: string): string | undefined {
+  return form.fields.find(([field]) => field.toLowerCase() === name)?.[1]
+}
+
+function expectedStatus(form: UploadForm): number {
+  // A redirect field takes precedence over the status field, and storage then answers 303.
+  if (fieldOf(form, 'success_action_redirect') !== undefined) return 303
+  const named = fieldOf(form, 'success_action_status')?.trim() ?? ''
+  return /^2\d\d$/.test(named) ? Number(named) : 204
+}
+
+function decodePolicy(policy: string | undefined): { expiration?: unknown; conditions?: unknown } {
+  if (policy === undefined) return {}
+  try {
+    const decoded: unknown = JSON.parse(Buffer.from(policy, 'base64').toString('utf8'))
+    return typeof decoded === 'object' && decoded !== null ? decoded : {}
+  } catch {
+    return {}
+  }
+}
+
+function sizeRange(conditions: unknown): [min: number, max: number] {
+  for (const condition of Array.isArray(conditions) ? conditions : []) {
+    if (!Array.isArray(condition)) continue
+    const [name, min, max] = condition
+    if (String(name).toLowerCase() !== 'content-length-range') continue
+    const range = [Number(min), Number(max)] as const
+    if (range.every(Number.isSafeInteger)) return [...range]
+  }
+  return [0, Number.MAX_SAFE_INTEGER]
+}
+
+const PUBLIC_FIELDS = new Set(['key', 'success_action_status', 'content-type', 'acl'])
+
+function secretsOf(form: UploadForm, url: URL): string[] {
+  const values = form.fields.flatMap(([name, value]) =>
+    PUBLIC_FIELDS.has(name.toLowerCase()) ? [] : [value],
+  )
+  return [...values, url.search.slice(1)].filter((value) => value !== '')
+}

@@ -1,0 +1,142 @@
+// Owns one post of one file with one form: the body from the spool, the watchdog, the bandwidth limit and
+// the one redirect that may be followed. It answers what came of it, and decides nothing about trying again.
+
+import { type FileHandle, open } from 'node:fs/promises'
+import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
+import { errorCode } from '../lib/errors.ts'
+import type { HttpClient } from '../lib/http.ts'
+import { Watchdog } from '../lib/http-watchdog.ts'
+import { failureOf, judgeNoAnswer, judgeReply, type Verdict } from './classify.ts'
+import type { FormFacts } from './form.ts'
+import { createMultipartBody } from './multipart.ts'
+import type { Pacer } from './pacer.ts'
+import { RULES } from './rules.ts'
+
+export interface PostParts {
+  http: HttpClient
+  clock: Clock
+  pacer: Pacer | null
+  /** No byte accepted for this long ends the post, in ms: below the 20 s after which S3 itself gives up. */
+  stallMs: number
+  /** The slowest upload that is let run, in bytes a second. */
+  minRate: number
+  /** From the last byte to storage's answer, in ms. */
+  answerMs: number
+}
+
+export interface Post {
+  facts: FormFacts
+  file: string
+  bytes: number
+  md5: string
+  /** A connection of its own, for what follows a lost one. */
+  freshConnection: boolean
+  /** Bytes of the file that the socket has taken so far. */
+  progress: (bytesSent: number) => void
+}
+
+export type PostResult = { bytesSent: number; status: number | null } & (
+  | { kind: 'stored'; etagVerified: boolean; warning: string | null }
+  | { kind: 'failed'; verdict: Verdict }
+  | { kind: 'aborted' }
+)
+
+/** What is kept of an answer: an error document is below 2 kB. */
+const MAX_ANSWER = 64 * 1024
+
+export async function postFile(
+  parts: PostParts,
+  post: Post,
+  signal: AbortSignal,
+): Promise<PostResult> {
+  let handle: FileHandle
+  try {
+    handle = await open(post.file)
+  } catch (error) {
+    return { kind: 'failed', verdict: noSpool(errorCode(error)), bytesSent: 0, status: null }
+  }
+  // Opened and closed here: a body that never starts would not close it.
+  try {
+    const { size } = await handle.stat()
+    if (size !== post.bytes)
+      return { kind: 'failed', verdict: otherSize(size, post.bytes), bytesSent: 0, status: null }
+    return await postTo(post.facts.url, true, handle, parts, post, signal)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function postTo(
+  url: URL,
+  mayHop: boolean,
+  handle: FileHandle,
+  parts: PostParts,
+  post: Post,
+  signal: AbortSignal,
+): Promise<PostResult> {
+  const { http, clock, pacer } = parts
+  const { facts } = post
+  const totalMs = MINUTE + (post.bytes / parts.minRate) * SECOND
+  using watchdog = new Watchdog(clock, signal, { totalMs, stallMs: parts.stallMs })
+  const pace = pacer === null ? undefined : paceOf(pacer, watchdog)
+  const body = createMultipartBody(facts.form, { handle, bytes: post.bytes }, pace)
+  const ofFile = (sent: number) => Math.min(Math.max(0, sent - body.headLength), post.bytes)
+  const answer = await http.request({
+    method: 'POST',
+    url,
+    headers: { 'content-type': body.contentType },
+    body: {
+      length: body.length,
+      chunks: () => body.chunks(),
+      accepted: (sent) => {
+        watchdog.moved()
+        if (sent === body.length) watchdog.settle()
+        post.progress(ofFile(sent))
+      },
+    },
+    signal: watchdog.signal,
+    headersTimeoutMs: parts.answerMs,
+    bodyTimeoutMs: parts.stallMs,
+    maxAnswerBytes: MAX_ANSWER,
+    freshConnection: post.freshConnection,
+  })
+  const bytesSent = ofFile(answer.bytesSent)
+  if (answer.kind === 'no-answer') {
+    if (signal.aborted) return { kind: 'aborted', bytesSent, status: null }
+    const verdict = judgeNoAnswer(answer, body.length, watchdog.gaveUp, url.origin)
+    return { kind: 'failed', verdict, bytesSent, status: null }
+  }
+  const { status } = answer
+  const judgement = judgeReply(answer, facts, post.md5, clock.now())
+  if (judgement.kind !== 'moved') return { ...judgement, bytesSent, status }
+  if (mayHop) return postTo(judgement.to, false, handle, parts, post, signal)
+  return { kind: 'failed', verdict: judgement.verdict, bytesSent, status }
+}
+
+function paceOf(pacer: Pacer, watchdog: Watchdog) {
+  return {
+    readSize: pacer.readSize,
+    wait: async (bytes: number) => {
+      await pacer.wait(bytes, watchdog.signal)
+      // Our own waiting is no stall of storage.
+      watchdog.moved()
+    },
+  }
+}
+
+function noSpool(code: string | null): Verdict {
+  const gone = code === 'ENOENT'
+  return failureOf(gone ? RULES.spoolChanged : RULES.spoolUnreadable, {
+    code: gone ? 'spool-gone' : (code ?? 'spool-unreadable'),
+    reason: gone
+      ? 'the copy of the file in the state directory is gone'
+      : `the copy of the file in the state directory cannot be opened (${code})`,
+  })
+}
+
+function otherSize(found: number, expected: number): Verdict {
+  return failureOf(RULES.spoolChanged, {
+    code: 'spool-changed',
+    reason: `the copy of the file in the state directory has ${found} bytes, and had ${expected} when it was checked`,
+  })
+}

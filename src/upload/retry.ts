@@ -1,0 +1,111 @@
+// Owns how often and how soon: the budget of one delivery (four posts of a form, three forms), full jitter,
+// and when the rest is for later. Pure; it neither sleeps nor sends.
+
+import { MINUTE, SECOND } from '../lib/clock.ts'
+import type { Verdict } from './classify.ts'
+import type { Pace, Rule } from './rules.ts'
+
+export const POSTS_PER_FORM = 4
+export const FORMS_PER_DELIVERY = 3
+
+/** A slot is not held for longer than this: the wait becomes a row of the history. */
+const LONGEST_WAIT = MINUTE
+
+/** No answer, however random, hammers. */
+const SHORTEST_WAIT = 100
+
+const CURVES = {
+  transient: { base: SECOND, cap: MINUTE },
+  upload: { base: 2 * SECOND, cap: 2 * MINUTE },
+  throttled: { base: 5 * SECOND, cap: 5 * MINUTE },
+  job: { base: MINUTE, cap: 30 * MINUTE },
+} as const
+
+export type NextStep =
+  | { kind: 'again'; form: 'same' | 'new'; delayMs: number }
+  /** `delayMs` is null when the usual wait of a queued version applies. */
+  | { kind: 'later'; delayMs: number | null }
+  | { kind: 'end' }
+
+/** Full jitter: anything up to min(base * 2^exponent, cap), in ms. `random` as Math.random. */
+export function fullJitter(
+  curve: keyof typeof CURVES,
+  exponent: number,
+  random: () => number,
+): number {
+  const { base, cap } = CURVES[curve]
+  return Math.max(SHORTEST_WAIT, Math.round(random() * Math.min(base * 2 ** exponent, cap)))
+}
+
+/** The wait of a version that goes back to the queue. `attempts`: all that were made of it so far. */
+export function queueDelay(attempts: number, random: () => number): number {
+  return fullJitter('job', Math.floor(Math.max(0, attempts - 1) / POSTS_PER_FORM), random)
+}
+
+/** What one delivery has used up; it answers what may be tried next. */
+export class RetryBudget {
+  readonly #random: () => number
+  #forms = 0
+  #posts = 0
+  #failures = 0
+  readonly #sameForm = new Map<Rule, number>()
+  readonly #newForms = new Map<Rule, number>()
+
+  constructor(random: () => number) {
+    this.#random = random
+  }
+
+  /** Whether one more form may be asked for. */
+  get hasForms(): boolean {
+    return this.#forms < FORMS_PER_DELIVERY
+  }
+
+  /** A form was asked for. */
+  formAsked(): void {
+    this.#forms += 1
+    this.#posts = 0
+    this.#sameForm.clear()
+  }
+
+  /** The form at hand was posted. */
+  posted(): void {
+    this.#posts += 1
+  }
+
+  next({ rule, failure }: Verdict): NextStep {
+    const form = this.#form(rule)
+    if (form === null) {
+      return failure.class === 'transient' ? { kind: 'later', delayMs: null } : { kind: 'end' }
+    }
+    const delayMs = this.#delay(rule, failure.retryAfterMs)
+    this.#failures += 1
+    const used = form === 'same' ? this.#sameForm : this.#newForms
+    used.set(rule, (used.get(rule) ?? 0) + 1)
+    if (delayMs > LONGEST_WAIT) return { kind: 'later', delayMs }
+    return { kind: 'again', form, delayMs }
+  }
+
+  #form(rule: Rule): 'same' | 'new' | null {
+    const same = this.#sameForm.get(rule) ?? 0
+    if (same < rule.sameForm && this.#posts < POSTS_PER_FORM) return 'same'
+    const fresh = this.#newForms.get(rule) ?? 0
+    return fresh < rule.newForms && this.hasForms ? 'new' : null
+  }
+
+  #delay(rule: Rule, retryAfterMs: number | null): number {
+    const first = !this.#sameForm.has(rule) && !this.#newForms.has(rule)
+    const own = rule.firstAtOnce && first ? 0 : paced(rule.pace, this.#failures, this.#random)
+    return Math.max(own, retryAfterMs ?? 0)
+  }
+}
+
+function paced(pace: Pace, failures: number, random: () => number): number {
+  switch (pace) {
+    case 'at-once':
+      return Math.round(random() * 2 * SECOND)
+    case 'half-minute':
+      return 30 * SECOND
+    default:
+      return fullJitter(pace, failures, random)
+  }
+}

@@ -1,0 +1,155 @@
+// A delivery against the sandbox: real HTTP, a real spool file, the real form source. Only the waits
+// between attempts are replaced: they are recorded and end at once.
+
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { createHttpClient } from '../../src/lib/http.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { createFormSource } from '../../src/service/form-source.ts'
+import type { FormSource } from '../../src/service/port.ts'
+import type { AttemptLog, Delivery, DeliveryResult, Uploader } from '../../src/upload/port.ts'
+import { createUploader, type UploaderOptions } from '../../src/upload/uploader.ts'
+
+export const SECRET = 'the secret of the tests'
+
+export type Ended = Parameters<AttemptLog['ended']>[1] & { startedWithKey: string | null }
+
+export interface Harness {
+  sandbox: Sandbox
+  uploader: Uploader
+  forms: FormSource
+  clock: TestClock
+  directory: string
+  /** All attempts of all deliveries, in order of their end. */
+  attempts: Ended[]
+  /** Every line of the log, as text. */
+  logged: () => string
+  deliver(
+    content: string | Buffer,
+    change?: Partial<Delivery>,
+    signal?: AbortSignal,
+  ): Promise<DeliveryResult>
+}
+
+export interface TestClock extends Clock {
+  /** Ms of every wait between attempts. */
+  readonly waits: number[]
+  /** Added to the wall and the monotonic time. */
+  ahead: number
+}
+
+export function testClock(): TestClock {
+  const clock: TestClock = {
+    waits: [],
+    ahead: 0,
+    now: () => systemClock.now() + clock.ahead,
+    monotonic: () => systemClock.monotonic() + clock.ahead,
+    sleep: (ms) => {
+      clock.waits.push(Math.round(ms))
+      return new Promise((resolve) => setImmediate(resolve))
+    },
+    after: systemClock.after,
+  }
+  return clock
+}
+
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'feedsyncd-upload-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  return directory
+}
+
+export interface HarnessOptions {
+  sandbox?: Partial<SandboxOptions>
+  uploader?: UploaderOptions['options']
+  forms?: (real: FormSource) => FormSource
+  env?: Record<string, string>
+}
+
+export async function harness(options: HarnessOptions = {}): Promise<Harness> {
+  const directory = await temporaryDirectory()
+  const clock = testClock()
+  const lines: string[] = []
+  const log = createLog({
+    level: 'debug',
+    format: 'json',
+    destination: { write: (line) => lines.push(line) },
+  })
+  const sandbox = await startSandbox({
+    directory: join(directory, 'objects'),
+    basePath: '/api',
+    identity: { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET },
+    ...options.sandbox,
+  })
+  const http = createHttpClient({ clock, env: options.env ?? {}, userAgent: 'feedsyncd-test' })
+  const keyFile = join(directory, 'service.key')
+  await writeFile(keyFile, `${SECRET}\n`)
+  const real = createFormSource({
+    ...{ http, clock, log },
+    baseUrl: sandbox.url,
+    identity: { partner: 'acme', partnerAccount: '42' },
+    headerPrefix: 'X-SVC-',
+    presignPath: '/v1/presigned-storage-posting-post',
+    auth: {
+      method: 'signature',
+      algorithm: 'hmac-sha1',
+      keyFile,
+      stringToSign: '{method}{path}?{query};{body};{date}',
+    },
+  })
+  const forms = options.forms?.(real) ?? real
+  const uploader = createUploader({
+    ...{ http, forms, clock, log },
+    random: () => 0.5,
+    options: options.uploader ?? {},
+  })
+  onTestFinished(async () => {
+    await uploader[Symbol.asyncDispose]()
+    await http[Symbol.asyncDispose]()
+    await sandbox.close()
+  })
+  const attempts: Ended[] = []
+  let files = 0
+  return {
+    ...{ sandbox, uploader, forms, clock, directory, attempts },
+    logged: () => lines.join(''),
+    deliver: async (content, change = {}, signal = new AbortController().signal) => {
+      const file = join(directory, `spool-${++files}`)
+      await writeFile(file, content)
+      return uploader.deliver(deliveryOf(file, content, attempts, change), signal)
+    },
+  }
+}
+
+export function deliveryOf(
+  file: string,
+  content: string | Buffer,
+  ended: Ended[],
+  change: Partial<Delivery> = {},
+): Delivery {
+  const started: Array<string | null> = []
+  return {
+    file,
+    bytes: Buffer.byteLength(content),
+    md5: createHash('md5').update(content).digest('hex'),
+    account: null,
+    attemptsBefore: 0,
+    attempts: {
+      started: (key) => started.push(key) - 1,
+      ended: (handle, result) => {
+        ended.push({ ...result, startedWithKey: started[handle] ?? null })
+      },
+    },
+    ...change,
+  }
+}
+
+/** The n-th request to storage that the sandbox saw has this key. */
+export function keysSeen(sandbox: Sandbox): Array<string | null> {
+  return sandbox.requests().flatMap(({ side, key }) => (side === 'storage' ? [key] : []))
+}
