@@ -209,6 +209,7 @@ describe('a form that is not as the policy says', () => {
     const parts = partsOf(form, '<a/>').map(
       ([name, value]): Part => [name === 'policy' ? 'Policy' : name, value],
     )
+    const variable = '$'.concat('{filename}')
 
     const reply = await post(form.url, [['x-ignore-name', variable], ...parts])
 

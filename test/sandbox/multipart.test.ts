@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { boundaryOf, MultipartParser } from '../../src/sandbox/multipart-parser.ts'
+import { multipart } from './client.ts'
+
+/** Reads a body in pieces of the given sizes, over and over. */
+function parse(body: Buffer, boundary: string, sizes: readonly number[]) {
+  const parser = new MultipartParser(boundary)
+  const parts: { name: string; value: Buffer }[] = []
+  const kinds = new Set<string>()
+  for (let at = 0, i = 0; at < body.length; i++) {
+    const size = sizes[i % sizes.length] ?? 1
+    for (const event of parser.push(body.subarray(at, at + size))) {
+      kinds.add(event.kind)
+      if (event.kind === 'part') parts.push({ name: event.name, value: Buffer.alloc(0) })
+      const part = parts.at(-1)
+      if (event.kind === 'data' && part) part.value = Buffer.concat([part.value, event.bytes])
+    }
+    at += size
+  }
+  return { parts, ended: parser.ended, malformed: kinds.has('malformed') }
+}
+
+// Values made of the pieces that boundaries are made of.
+const value = fc
+  .array(fc.constantFrom('\r', '\n', '-', '--', '\r\n', '\r\n--', '\r\n--B', 'B', 'x', '\0'), {
+    maxLength: 12,
+  })
+  .map((pieces) => Buffer.from(pieces.join('')))
+
+describe('the multipart parser', () => {
+  it('gives each byte of each value, however the body is cut into pieces', () => {
+    fc.assert(
+      fc.property(
+        fc.array(value, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 }),
+        (values, sizes) => {
+          const body = multipart(
+            values.map((v, i) => [`f${i}`, v]),
+            'BoundarY',
+          )
+
+          const read = parse(body, 'BoundarY', sizes)
+
+          expect(read.ended).toBe(true)
+          expect(read.malformed).toBe(false)
+          expect(read.parts).toEqual(values.map((v, i) => ({ name: `f${i}`, value: v })))
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('never ends before the closing boundary', () => {
+    const body = multipart(
+      [
+        ['a', '1'],
+        ['file', '<a/>'],
+      ],
+      'B',
+    )
+
+    for (let cut = 0; cut < body.length - 2; cut++) {
+      expect(parse(body.subarray(0, cut), 'B', [1000]).ended).toBe(false)
+    }
+  })
+
+  it.each([
+    ['no name', '--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--'],
+    ['no disposition', '--B\r\nContent-Type: text/plain\r\n\r\nx\r\n--B--'],
+    ['an endless head', `--B\r\n${'x: y\r\n'.repeat(2000)}`],
+    ['bytes after the boundary', '--Bx\r\n'],
+  ])('calls malformed: %s', (_, body) => {
+    expect(parse(Buffer.from(body), 'B', [64])).toMatchObject({ malformed: true })
+  })
+
+  it.each([
+    ['multipart/form-data; boundary=abc', 'abc'],
+    ['multipart/form-data; charset=utf-8; BOUNDARY="a b"', 'a b'],
+    ['multipart/form-data', null],
+    [`multipart/form-data; boundary="${'x'.repeat(71)}"`, null],
+  ])('finds the boundary in %s', (type, boundary) => {
+    expect(boundaryOf(type)).toBe(boundary)
+  })
+})
