@@ -1,4 +1,5 @@
-// Which feed a path belongs to, by the rules of the configuration. Pure: knows nothing of files.
+// Which feed a path belongs to, by the rules of the configuration. Pure: knows nothing of files, and
+// never looks at what a feed contains.
 
 import type { Mapping } from '../feed/port.ts'
 import { capturingMatcher, fillTemplate } from '../lib/glob.ts'

@@ -1,4 +1,5 @@
-// The JSON Schema of the configuration file, for editors. Draft 7 is what YAML editors know best.
+// The JSON Schema of the configuration file, for editors. Draft 7 is what YAML editors know best. It
+// knows single values; what keys must satisfy together only the program checks (rules.ts).
 
 import { z } from 'zod'
 import { configSchema } from './schema.ts'

@@ -84,12 +84,11 @@ function readText(file: string): string {
 /** What is allowed, but is more often a slip. */
 function warningsOf(file: string, document: YamlDocument, config: Config): Problem[] {
   const { identity, presignPath } = config.service
-  const needsAccount = !presignPath.includes('bulk')
-  if (identity.kind !== 'partner' || identity.partnerAccount !== null || !needsAccount) return []
-  const everyFeedHasOne = config.feeds.some((r) => r.match === '**' && r.partnerAccount !== null)
-  if (everyFeedHasOne) return []
+  // The one route that needs no partner account is the bulk one (service-facts, "Other facts").
+  if (identity.kind !== 'partner' || presignPath.includes('bulk')) return []
+  const accounts = [identity, ...config.feeds].map((each) => each.partnerAccount)
+  if (accounts.some((account) => account !== null)) return []
   const key = 'service.partner'
-  const problem =
-    'without partnerAccount, feeds whose rule names no partnerAccount are refused by the service'
+  const problem = 'no partnerAccount, here or in a rule of feeds: the service refuses such uploads'
   return [{ file, ...document.positionOf(['service', 'partner'], 'key'), key, problem }]
 }

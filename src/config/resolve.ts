@@ -1,4 +1,5 @@
-// Makes the effective configuration of a checked file: paths absolute, choices as unions.
+// Makes the effective configuration of a checked file: paths absolute, choices as unions. Reads no
+// file itself; that the named ones exist is for those to say who use them.
 
 import { join, resolve } from 'node:path'
 import type { FieldPaths } from '../feed/port.ts'

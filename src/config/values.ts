@@ -1,4 +1,5 @@
-// The kinds of value that the configuration is made of. Each says in plain words what it expects.
+// The kinds of value that the configuration is made of. Each says in plain words what it expects; a
+// value is refused rather than bent into shape, so that a slip is seen before it acts.
 
 import { z } from 'zod'
 import {

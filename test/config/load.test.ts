@@ -231,9 +231,9 @@ describe('a warning', () => {
     expect(warnings(PARTNER)).toEqual([[3, 'service.partner']])
   })
 
-  it('is not given for the bulk route, nor where a rule names the account of every feed', () => {
+  it('is not given for the bulk route, nor where rules name accounts', () => {
     const bulk = `${PARTNER}  presignPath: /v1/presigned-storage-bulk-posting-post\n`
-    const ruled = `${PARTNER}feeds: [{ match: "**", partnerAccount: "42" }]\n`
+    const ruled = `${PARTNER}feeds: [{ match: "{1}/**", partnerAccount: "42" }]\n`
 
     expect([warnings(LEAST), warnings(bulk), warnings(ruled)]).toEqual([[], [], []])
   })

@@ -2,10 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SIGNATURE_ALGORITHMS } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { formatProblem } from '../../src/config/problems.ts'
 import { SIGN_FIELDS } from '../../src/config/schema.ts'
-import { createTemplate } from '../../src/service/signer.ts'
+import {
+  createTemplate,
+  SIGNATURE_ALGORITHMS as SIGNER_ALGORITHMS,
+} from '../../src/service/signer.ts'
 
 let folder: string
 
@@ -299,7 +303,8 @@ describe('keys that belong together', () => {
     ).toEqual([])
   })
 
-  it('name in stringToSign only what the signer can fill in', () => {
+  it('name only algorithms that the signer has, and in stringToSign what it can fill in', () => {
+    expect(SIGNATURE_ALGORITHMS).toEqual(SIGNER_ALGORITHMS)
     const template = SIGN_FIELDS.map((name) => `{${name}}`).join('')
 
     expect(() => createTemplate(template)).not.toThrow()
