@@ -33,8 +33,11 @@ export function listQuery(filter: ListFilter): { sql: string; parameters: (strin
 function source({ all, feed, states, since }: ListFilter): string {
   // CROSS keeps the order of the join: left to the planner, a state is looked up in the whole history.
   if (!all) return 'feeds f CROSS JOIN versions v ON v.id = f.newest'
-  // The planner would walk the history backwards to its end, since that saves the sorting. Owed
-  // versions are few, so their state finds them faster than their date.
-  const few = feed !== undefined || states?.every((state) => OWED.includes(state))
+  // The planner would walk the history, or the feed's, backwards to its end, since that saves sorting.
+  if (feed !== undefined) {
+    return states === undefined ? 'versions v' : 'versions v INDEXED BY versions_feed_state'
+  }
+  // Owed versions are few, so their state finds them faster than their date.
+  const few = states?.every((state) => OWED.includes(state))
   return since === undefined || few ? 'versions v' : 'versions v INDEXED BY versions_detected'
 }

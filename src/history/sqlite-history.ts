@@ -5,10 +5,11 @@ import { systemClock } from '../lib/clock.ts'
 import { type Log, silentLog } from '../lib/log.ts'
 import { type Connection, openReadOnly, openWritable } from './connection.ts'
 import { deliveryWrites } from './delivery-writes.ts'
-import { ledgerWrites } from './ledger-writes.ts'
 import { assertNotNewer, migrate, schemaVersion } from './migrations.ts'
 import type { History, HistoryReader } from './port.ts'
+import { pruner } from './pruning.ts'
 import { reads } from './reads.ts'
+import { recordWrites } from './record-writes.ts'
 import { versionWrites } from './version-writes.ts'
 
 export interface HistoryOptions {
@@ -71,13 +72,11 @@ export function historyOn(connection: Connection): History {
     ...questions,
     ...versions,
     ...deliveryWrites(connection, versions),
-    ...ledgerWrites(connection, questions),
+    ...recordWrites(connection, questions),
+    prune: pruner(connection),
     atomically: (work) => connection.atomically(work),
     foreignChanges: () => Number(connection.pragma('data_version')),
-    [Symbol.dispose]: () => {
-      // PASSIVE takes what it can get and waits for nobody; what stays in the WAL is as durable.
-      connection.pragma('wal_checkpoint(PASSIVE)')
-      connection[Symbol.dispose]()
-    },
+    // SQLite itself moves the WAL into the file when the last connection closes.
+    [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileS
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Connection, openWritable } from '../../src/history/connection.ts'
+import { Connection, openWritable } from '../../src/history/connection.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../../src/history/migrations.ts'
 import type { History } from '../../src/history/port.ts'
 import { historyOn, openHistory, openHistoryReader } from '../../src/history/sqlite-history.ts'
@@ -110,6 +110,20 @@ describe('migrations', () => {
     expect(schemaVersion(connection)).toBe(3)
   })
 
+  it('are not applied twice when another process was faster', () => {
+    const file = join(temporaryFolder(), 'history.db')
+    class Overtaken extends Connection {
+      override atomically<T>(work: () => T): T {
+        openHistory({ file })[Symbol.dispose]()
+        return super.atomically(work)
+      }
+    }
+    using connection = new Overtaken(new Database(file), file)
+
+    expect(migrate(connection)).toEqual([])
+    expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
+  })
+
   it('leave nothing behind when one fails half-way', () => {
     const { connection } = connected()
 
@@ -180,6 +194,21 @@ describe('another process that writes', () => {
 
     expect(history.foreignChanges()).not.toBe(before)
     expect(history.version(id)?.state).toBe('queued')
+  })
+
+  it('waits for the end of a transaction that has only read so far, so that it can still write', () => {
+    const { connection, history } = connected()
+    const { id } = versionIn(history, 'held')
+    const other = beside(connection.file)
+    other.pragma('busy_timeout = 20')
+
+    history.atomically(() => {
+      history.version(id)
+      expect(() => other.exec('DELETE FROM events')).toThrow('database is locked')
+      history.move(id, 'queued', null, 2000)
+    })
+
+    expect(history.events(id).length).toBe(4)
   })
 
   it('makes us wait, then fail with a named reason and nothing written', () => {

@@ -66,6 +66,33 @@ it('finds what status shows by walking the feeds, in their order, without sortin
   }
 })
 
+it('finds what a new version of a feed replaces without reading the history of the feed', () => {
+  const { file } = temporaryHistory()
+
+  const list = plansOf(file, (history) => {
+    history.list({ feed: 'acme', states: ['held', 'queued', 'failed'], all: true })
+  }).at(-1)
+
+  expect(list?.steps).toEqual([
+    'SEARCH v USING INDEX versions_feed_state (feed=? AND state=?)',
+    'USE TEMP B-TREE FOR ORDER BY',
+  ])
+})
+
+it('decides whose turn it is from what waits', () => {
+  const { file } = temporaryHistory()
+
+  const due = plansOf(file, () => {}).find(({ sql }) => sql.includes('v.next_attempt_at <='))
+
+  expect(due?.steps).toEqual([
+    'SEARCH v USING INDEX versions_state (state=?)',
+    'CORRELATED SCALAR SUBQUERY 1',
+    expect.stringMatching(
+      /^SEARCH o USING (COVERING )?INDEX versions_feed_state \(feed=\? AND state=\?/,
+    ),
+  ])
+})
+
 it('finds the next time something is due in one step of an index', () => {
   const { file } = temporaryHistory()
 

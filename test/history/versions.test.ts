@@ -249,6 +249,8 @@ describe('the list', () => {
     expect(ids({ states: ['held', 'uploaded'] })).toEqual([third.id, first.id])
     expect(ids({ states: ['uploaded'], since: 1001 })).toEqual([])
     expect(ids({ states: ['held'], since: 2000 })).toEqual([third.id])
+    expect(ids({ feed: 'a', states: ['held', 'uploaded'] })).toEqual([first.id])
+    expect(ids({ feed: 'a', states: [] })).toEqual([])
   })
 
   it('counts every state, also those without a version', () => {

@@ -36,12 +36,12 @@ CREATE TABLE versions (
   external_campaign_ids TEXT
 ) STRICT;
 CREATE INDEX versions_feed ON versions (feed);
+CREATE INDEX versions_feed_state ON versions (feed, state);
 CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_detected ON versions (detected_at);
 CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = 'queued';
 CREATE INDEX versions_deadline ON versions (deadline_at) WHERE state = 'incomplete';
 CREATE INDEX versions_spool ON versions (spool) WHERE spool IS NOT NULL;
-CREATE INDEX versions_undelivered ON versions (feed, id) WHERE state IN ('queued', 'uploading');
 
 CREATE TABLE feeds (
   name TEXT PRIMARY KEY,

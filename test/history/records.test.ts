@@ -99,6 +99,21 @@ describe('requests of the upload command', () => {
   })
 })
 
+describe('spool files', () => {
+  it('are needed as long as one version names them', () => {
+    const { history } = temporaryHistory()
+    const first = versionIn(history, 'uploaded', { patch: { spool: '1.xml' } })
+    const restored = versionIn(history, 'queued', { patch: { spool: '1.xml' } })
+
+    history.update(first.id, { spool: null })
+    const shared = [history.spoolNames(), history.isSpooled('1.xml')]
+    history.update(restored.id, { spool: null })
+
+    expect(shared).toEqual([['1.xml'], true])
+    expect([history.spoolNames(), history.isSpooled('1.xml')]).toEqual([[], false])
+  })
+})
+
 describe('pruning', () => {
   it('forgets settled versions before a date, with their events and attempts', () => {
     const { history } = temporaryHistory()

@@ -1,0 +1,61 @@
+// Owns the small tables beside the versions: known files, the daemon's own row, and the requests of
+// `feedsyncd upload`.
+
+import { FeedsyncError } from '../lib/errors.ts'
+import type { Connection } from './connection.ts'
+import type { History, UploadRequest } from './port.ts'
+import type { FileRow, Reads } from './reads.ts'
+
+export type RecordWrites = Pick<
+  History,
+  'know' | 'unknow' | 'setDaemon' | 'updateDaemon' | 'addRequest' | 'answerRequest'
+>
+
+export function recordWrites(db: Connection, { daemon, request }: Reads): RecordWrites {
+  const know = db.query<[FileRow]>(
+    `INSERT INTO files (path, dev, ino, size, mtime_ns, ctime_ns, version)
+       VALUES (@path, @dev, @ino, @size, @mtimeNs, @ctimeNs, @versionId)
+       ON CONFLICT (path) DO UPDATE SET dev = excluded.dev, ino = excluded.ino,
+         size = excluded.size, mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns,
+         version = excluded.version`,
+  )
+  const unknow = db.query<[path: string]>('DELETE FROM files WHERE path = ?')
+  const setDaemon = db.query<[record: string]>(
+    `INSERT INTO daemon (id, record) VALUES (1, ?)
+       ON CONFLICT (id) DO UPDATE SET record = excluded.record`,
+  )
+  const addRequest = db.query<[Pick<UploadRequest, 'path' | 'source' | 'feed' | 'at'>]>(
+    'INSERT INTO requests (path, source, feed, at) VALUES (@path, @source, @feed, @at)',
+  )
+  const answerRequest = db.query<[version: number | null, problem: string | null, id: number]>(
+    'UPDATE requests SET version = ?, problem = ? WHERE id = ?',
+  )
+
+  return {
+    know: ({ path, identity, versionId }) => {
+      know.run({ ...identity, path, versionId })
+    },
+    unknow: (path) => {
+      unknow.run(path)
+    },
+    setDaemon: (record) => {
+      setDaemon.run(JSON.stringify(record))
+    },
+    updateDaemon: (patch) =>
+      db.atomically(() => {
+        const record = daemon()
+        if (record === null) throw new FeedsyncError('no daemon has written its record yet')
+        setDaemon.run(JSON.stringify({ ...record, ...patch }))
+      }),
+    addRequest: (file) => {
+      const { id } = addRequest.run(file)
+      return { id, ...file, versionId: null, problem: null }
+    },
+    answerRequest: (id, answer) =>
+      db.atomically(() => {
+        if (request(id) === null) throw new FeedsyncError(`there is no request ${id}`)
+        if ('versionId' in answer) answerRequest.run(answer.versionId, null, id)
+        else answerRequest.run(null, answer.problem, id)
+      }),
+  }
+}
