@@ -8,9 +8,13 @@ export type Outcome = 'nothing-owed' | 'owed' | 'credentials' | 'not-all-ok'
 const OWED: readonly State[] = ['settling', 'incomplete', 'checking', 'queued', 'uploading']
 const NOT_OK: readonly State[] = ['rejected', 'held', 'failed']
 
-/** Looks at the newest version of each feed; what is owed counts before what is not well. */
+/**
+ * Looks at the newest version of each feed; what is owed counts before what is not well. In a folder
+ * that could not be listed anything may be owed.
+ */
 export function outcomeOf(history: HistoryReader, refusal: unknown): Outcome {
   if (refusal !== null) return 'credentials'
+  if ((history.daemon()?.folderReason ?? null) !== null) return 'owed'
   if (history.list({ states: OWED, all: true, limit: 1 }).length > 0) return 'owed'
   if (history.list({ states: NOT_OK, limit: 1 }).length > 0) return 'not-all-ok'
   return 'nothing-owed'

@@ -46,13 +46,14 @@ export class SpoolCopy {
     this.#close()
   }
 
+  /** Does nothing once the copy is kept. */
   discard(): void {
+    if (this.#closed) return
     this.#close()
     rmSync(this.#path, { force: true })
   }
 
   #close(): void {
-    if (this.#closed) return
     this.#closed = true
     closeSync(this.#fd)
   }

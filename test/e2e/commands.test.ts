@@ -1,0 +1,261 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { feedOf, SECRET, Site } from '../helpers/site.ts'
+
+const TWO_LINES = /^error: .+\ntry: .+\n$/
+
+describe('run --once', () => {
+  it('delivers what is there and exits 0 when nothing is owed', async () => {
+    await using site = await Site.open()
+    site.drop('a.xml', feedOf(3))
+    site.drop('deep/b.xml', feedOf(4))
+
+    const { code } = await site.run('run', '--once')
+
+    expect(code).toBe(0)
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('leaves an incomplete feed, exits 75, and delivers it in a later pass', async () => {
+    await using site = await Site.open()
+    const whole = feedOf(9)
+    writeFileSync(join(site.inbox, 'a.xml'), whole.slice(0, 300))
+
+    const first = await site.run('run', '--once')
+    writeFileSync(join(site.inbox, 'a.xml'), whole)
+    const second = await site.run('run', '--once')
+
+    expect([first.code, second.code]).toEqual([75, 0])
+    expect(site.sandbox.objects()).toHaveLength(1)
+  })
+
+  it('exits 3 when a feed is rejected', async () => {
+    await using site = await Site.open()
+    site.drop('a.xml', '<source><job></source>')
+
+    expect((await site.run('run', '--once')).code).toBe(3)
+  })
+
+  it('exits 75 when the service is down, and keeps the feed', async () => {
+    await using site = await Site.open()
+    site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
+    site.drop('a.xml', feedOf(3))
+
+    const { code } = await site.run('run', '--once')
+
+    expect(code).toBe(75)
+    expect(site.uploads()[0]).toMatchObject({ state: 'queued' })
+  })
+})
+
+describe('what an operator gets wrong is told in two lines', () => {
+  it('a wrong secret: what was refused, and what to replace; exit 4', async () => {
+    await using site = await Site.open()
+    writeFileSync(join(site.root, 'service.key'), 'another-secret')
+    site.drop('a.xml', feedOf(3))
+
+    const { code, stderr, stdout } = await site.run('run', '--once')
+
+    expect(code).toBe(4)
+    expect(stderr).toMatch(TWO_LINES)
+    expect(stderr).toContain('service.key')
+    expect(stdout + stderr).not.toContain('another-secret')
+  })
+
+  it('a missing key file', async () => {
+    await using site = await Site.open()
+    rmSync(join(site.root, 'service.key'))
+
+    const { code, stderr } = await site.run('run')
+
+    expect(code).toBe(78)
+    expect(stderr).toMatch(TWO_LINES)
+    expect(stderr).toContain(join(site.root, 'service.key'))
+  })
+
+  it('a folder that is not there', async () => {
+    await using site = await Site.open()
+    rmSync(site.inbox, { recursive: true })
+
+    const { code, stderr } = await site.run('run', '--once')
+
+    expect(code).toBe(75)
+    expect(stderr).toMatch(TWO_LINES)
+    expect(stderr).toContain(site.inbox)
+  })
+
+  it('a configuration that is not there', async () => {
+    await using site = await Site.open()
+    rmSync(site.configFile)
+
+    const { code, stderr } = await site.run('status')
+
+    expect(code).toBe(78)
+    expect(stderr).toMatch(TWO_LINES)
+  })
+
+  it('four mistakes in the configuration: four lines with their positions, exit 78', async () => {
+    await using site = await Site.open()
+    writeFileSync(
+      site.configFile,
+      [
+        'version: 1',
+        'service: { account: "1", baseUrl: "http://example.com" }',
+        'inbox:',
+        '  quietPeriod: 5',
+        '  rescn: 10s',
+        'upload: { concurrency: 0 }',
+        '',
+      ].join('\n'),
+    )
+
+    const { code, stderr, stdout } = await site.run('config', 'check')
+
+    const lines = (stdout + stderr).trim().split('\n')
+    expect(code).toBe(78)
+    expect(
+      lines.map((line) => line.match(/feedsyncd\.yaml:(\d+):\d+ ([\w.]+): /)?.slice(1)),
+    ).toEqual([
+      ['2', 'service.baseUrl'],
+      ['4', 'inbox.quietPeriod'],
+      ['5', 'inbox.rescn'],
+      ['6', 'upload.concurrency'],
+    ])
+  })
+
+  it('a command that does not exist, with the one that was meant; exit 64', async () => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await site.run('statsu')
+
+    expect(code).toBe(64)
+    expect(stderr).toMatch(TWO_LINES)
+    expect(stderr).toContain('status')
+  })
+})
+
+describe('check', () => {
+  it('answers the documented JSON and exits 3 when any file is not ok', async () => {
+    await using site = await Site.open()
+    const good = join(site.root, 'good.xml')
+    const bad = join(site.root, 'bad.xml')
+    writeFileSync(good, feedOf(3))
+    writeFileSync(bad, '<source>\n  <job>&nbsp;</job>\n</source>')
+
+    const { code, stdout } = await site.run('check', good, bad, '--json')
+
+    const answer = JSON.parse(stdout)
+    expect(code).toBe(3)
+    expect(answer.schemaVersion).toBe(1)
+    expect(answer.files[0]).toMatchObject({
+      path: good,
+      verdict: 'ok',
+      root: 'source',
+      records: '/source/job',
+      postings: 3,
+      encoding: 'UTF-8',
+      externalCampaignIds: { A: 1, B: 2 },
+      requisitionIds: 0,
+    })
+    expect(answer.files[1]).toMatchObject({ path: bad, verdict: 'broken', line: 2, column: 8 })
+  })
+})
+
+describe('status', () => {
+  it('works before the first start and with the daemon down', async () => {
+    await using site = await Site.open()
+
+    const { code, stdout } = await site.run('status', '--json')
+
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toEqual({
+      schemaVersion: 1,
+      daemon: {
+        running: false,
+        pid: null,
+        startedAt: null,
+        lastScanAt: null,
+        mode: null,
+        modeReason: null,
+        folderReason: null,
+      },
+      service: { baseUrl: site.sandbox.url, state: 'unknown', reason: null, clockSkewMs: null },
+      uploads: [],
+    })
+  })
+
+  it('shows one row a feed with what to do next, and never a control character of a name', async () => {
+    await using site = await Site.open()
+    site.drop('evil\u001b[31m\nname.xml', '<a><b></a>')
+    await site.run('run', '--once')
+
+    const { stdout } = await site.run('status')
+
+    expect(stdout).toContain('evil\\u001b[31m\\nname.xml')
+    expect(stdout).not.toContain('\u001b')
+    expect(stdout).toMatch(/^next: .*correct the export/m)
+  })
+
+  it('answers monitoring in one line: 2 without a daemon, 0 with one', async () => {
+    await using site = await Site.open()
+
+    const down = await site.run('status', '--check')
+    await site.daemon()
+    const up = await site.run('status', '--check')
+
+    expect([down.code, up.code]).toEqual([2, 0])
+    expect(down.stdout).toMatch(/^CRITICAL - the daemon is not running\n$/)
+    expect(up.stdout).toMatch(/^OK - /)
+  })
+})
+
+describe('upload', () => {
+  it('sends one file through the whole pipeline without a daemon', async () => {
+    await using site = await Site.open()
+    const file = join(site.root, 'elsewhere.xml')
+    writeFileSync(file, feedOf(3))
+
+    const { code, stdout } = await site.run('upload', file, '--feed', 'nursing', '--json')
+
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ feed: 'nursing', path: file, state: 'uploaded' })
+  })
+
+  it('hands the file to a running daemon and follows it', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    const file = join(site.root, 'elsewhere.xml')
+    writeFileSync(file, feedOf(3))
+
+    const { code, stdout } = await site.run('upload', file)
+
+    expect(code).toBe(0)
+    expect(stdout).toContain('is uploaded')
+  })
+
+  it('says of a broken file where it breaks and exits 3', async () => {
+    await using site = await Site.open()
+    const file = join(site.root, 'broken.xml')
+    writeFileSync(file, '<a>\n<b></c></a>')
+
+    const { code, stderr } = await site.run('upload', file)
+
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/^error: line 2, column 4: /)
+  })
+})
+
+it('never prints the secret, whatever is asked', async () => {
+  await using site = await Site.open()
+  site.drop('a.xml', feedOf(3))
+
+  const outputs = [
+    await site.run('run', '--once'),
+    await site.run('config', 'print'),
+    await site.run('status', '--json', '--all'),
+    await site.run('show', '1', '--json'),
+  ]
+
+  expect(outputs.map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(SECRET)
+})

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto'
+import { appendFileSync, readFileSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { feedOf, finished, Site } from '../helpers/site.ts'
+
+const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+describe('a feed dropped into the folder', () => {
+  it('arrives in storage byte for byte, with its history in status', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+
+    site.drop('jobs.xml', feedOf(12))
+    const upload = await site.until('jobs.xml', 'uploaded')
+
+    const [object] = site.sandbox.objects()
+    expect(object?.sha256).toBe(sha256(feedOf(12)))
+    expect(upload).toMatchObject({
+      path: 'jobs.xml',
+      sha256: sha256(feedOf(12)),
+      postings: 12,
+      attempts: 1,
+      changes: null,
+    })
+    expect(upload.fileUrl).toContain(object?.key)
+  })
+
+  it('is delivered although it lay there before the daemon started', async () => {
+    await using site = await Site.open()
+    site.drop('early.xml', feedOf(3))
+
+    await site.daemon()
+
+    expect((await site.until('early.xml', 'uploaded')).postings).toBe(3)
+  })
+
+  it('is delivered without events, by scans alone', async () => {
+    await using site = await Site.open({ inbox: { watch: 'poll' } })
+    await site.daemon()
+
+    site.drop('jobs.xml', feedOf(2))
+    await site.until('jobs.xml', 'uploaded')
+
+    expect(JSON.parse((await site.run('status', '--json')).stdout).daemon.mode).toBe('poll')
+  })
+
+  it('is never uploaded while it is cut short, and once when it is completed', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    const whole = feedOf(20)
+    const path = join(site.inbox, 'slow.xml')
+
+    writeFileSync(path, whole.slice(0, 700))
+    await site.until('slow.xml', 'incomplete')
+    appendFileSync(path, whole.slice(700, 1000))
+    await site.until('slow.xml', 'incomplete')
+    expect(site.sandbox.objects()).toEqual([])
+    appendFileSync(path, whole.slice(1000))
+    await site.until('slow.xml', 'uploaded')
+
+    expect(site.sandbox.objects().map((object) => object.sha256)).toEqual([sha256(whole)])
+  })
+
+  it('is rejected with line and column when it is broken, and taken when it is corrected', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+
+    site.drop('jobs.xml', '<source>\n<job><title>Nuts & Bolts</title></job>\n</source>')
+    const rejected = await site.until('jobs.xml', 'rejected')
+    site.drop('jobs.xml', '<source>\n<job><title>Nuts &amp; Bolts</title></job>\n</source>')
+    const uploaded = await site.until('jobs.xml', 'uploaded')
+
+    expect(rejected.reason).toBe('line 2, column 18: "&" must be written "&amp;"')
+    expect(uploaded.id).toBeGreaterThan(rejected.id)
+  })
+
+  it('makes no new version of the same bytes, only a seen event', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(5))
+    const first = await site.until('jobs.xml', 'uploaded')
+
+    utimesSync(join(site.inbox, 'jobs.xml'), 1, 1)
+    const events = () => site.show(first.id).events.map(({ to }) => to)
+    await expect.poll(events, { timeout: 10_000 }).toContain('seen')
+
+    expect(site.uploads({ all: true })).toHaveLength(1)
+    expect(site.sandbox.objects()).toHaveLength(1)
+  })
+
+  it('uploads A, B, A as three versions and says what changed', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+
+    for (const postings of [6, 8, 6]) {
+      site.drop('jobs.xml', feedOf(postings))
+      await site.until('jobs.xml', 'uploaded', sha256(feedOf(postings)))
+    }
+
+    const versions = site.uploads({ all: true })
+    expect(versions.map(({ changes }) => changes)).toEqual([
+      { added: 0, removed: 2, changed: 0 },
+      { added: 2, removed: 0, changed: 0 },
+      null,
+    ])
+  })
+
+  it('is gone, and nothing is sent, when it leaves while incomplete', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    writeFileSync(join(site.inbox, 'jobs.xml'), feedOf(5).slice(0, 200))
+    await site.until('jobs.xml', 'incomplete')
+
+    unlinkSync(join(site.inbox, 'jobs.xml'))
+
+    await site.until('jobs.xml', 'gone')
+    expect(site.sandbox.objects()).toEqual([])
+  })
+
+  it('is held when its postings collapse, until a person releases it', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(10))
+    await site.until('jobs.xml', 'uploaded')
+
+    site.drop('jobs.xml', feedOf(4))
+    const held = await site.until('jobs.xml', 'held')
+    const released = await site.run('release', String(held.id))
+    await site.until('jobs.xml', 'uploaded')
+
+    expect(released.code).toBe(0)
+    expect(held.reason).toContain('10 postings to 4')
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+})
+
+describe('a daemon that dies', () => {
+  it('ends with the feed uploaded after SIGKILL in the middle of an upload', async () => {
+    await using site = await Site.open()
+    const first = await site.daemon()
+    site.sandbox.faults.add({ at: 'storage', kind: 'throttle', bytesPerSecond: 50_000, times: 1 })
+    site.drop('jobs.xml', feedOf(5000))
+    await site.sandbox.waitForRequest(
+      (request) => request.route === 'store' && request.bytes > 20_000,
+    )
+
+    first.kill('SIGKILL')
+    await finished(first)
+    expect(site.sandbox.objects()).toEqual([])
+    await site.daemon()
+    const upload = await site.until('jobs.xml', 'uploaded')
+
+    const shown = JSON.parse((await site.run('show', String(upload.id), '--json')).stdout)
+    expect(shown.attempts.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
+      'unknown',
+      'stored',
+    ])
+    expect(site.sandbox.objects()).toHaveLength(1)
+  })
+
+  it('drains on SIGTERM and exits 0', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+
+    daemon.kill('SIGTERM')
+
+    expect((await finished(daemon)).code).toBe(0)
+  })
+
+  it('does not start twice on the same state directory', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+
+    const second = await site.run('run')
+
+    expect(second.code).toBe(1)
+    expect(second.stderr).toMatch(/^error: another feedsyncd runs .*\ntry: .*\n$/)
+  })
+})
+
+it('keeps the feed that it sends apart from the folder: the spool holds the checked bytes', async () => {
+  await using site = await Site.open()
+  await site.daemon()
+  site.drop('jobs.xml', feedOf(7))
+
+  const { id } = await site.until('jobs.xml', 'uploaded')
+
+  expect(sha256(readFileSync(join(site.root, 'state', 'spool', `${id}.xml`)))).toBe(
+    sha256(feedOf(7)),
+  )
+})

@@ -1,0 +1,161 @@
+// A vendor's host for one test: a sandbox, an inbox, a configuration, and real daemon processes.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { vi } from 'vitest'
+import type { ListFilter, State } from '../../src/history/port.ts'
+import {
+  type ShowReport,
+  showReport,
+  statusReport,
+  type UploadReport,
+} from '../../src/history/report.ts'
+import { openHistoryReader } from '../../src/history/sqlite-history.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+export const SECRET = 'a-test-secret-that-must-never-be-printed'
+
+export interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export class Site implements AsyncDisposable {
+  readonly root = mkdtempSync(join(tmpdir(), 'feedsyncd-test-'))
+  readonly inbox = join(this.root, 'inbox')
+  readonly configFile = join(this.root, 'feedsyncd.yaml')
+  readonly sandbox: Sandbox
+  readonly #children: ChildProcess[] = []
+
+  constructor(sandbox: Sandbox) {
+    this.sandbox = sandbox
+  }
+
+  static async open(
+    config: Record<string, unknown> = {},
+    sandbox: Partial<SandboxOptions> = {},
+  ): Promise<Site> {
+    const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-objects-'))
+    const running = await startSandbox({
+      directory,
+      basePath: '/api',
+      identity: { account: '123', secret: SECRET },
+      ...sandbox,
+    })
+    const site = new Site(running)
+    mkdirSync(site.inbox)
+    writeFileSync(join(site.root, 'service.key'), `${SECRET}\n`, { mode: 0o600 })
+    site.configure(config)
+    return site
+  }
+
+  /** Writes the configuration: what tests need, and `config` over it, section by section. */
+  configure(config: Record<string, unknown>): void {
+    const base: Record<string, object> = {
+      service: { baseUrl: this.sandbox.url, account: '123', auth: { keyFile: 'service.key' } },
+      inbox: { directory: './inbox', rescan: '1s', quietPeriod: '100ms' },
+      state: { directory: './state' },
+    }
+    const merged: Record<string, unknown> = { version: 1, ...base }
+    for (const [section, keys] of Object.entries(config)) {
+      merged[section] = Array.isArray(keys) ? keys : { ...base[section], ...(keys as object) }
+    }
+    writeFileSync(this.configFile, JSON.stringify(merged))
+  }
+
+  /** Writes a file into the inbox as a careful writer does: whole, by rename. */
+  drop(name: string, bytes: string | Buffer): void {
+    const path = join(this.inbox, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(`${path}.part`, bytes)
+    renameSync(`${path}.part`, path)
+  }
+
+  /** Runs one command to its end. */
+  run(...args: string[]): Promise<Ran> {
+    return finished(this.spawn(...args))
+  }
+
+  /** Starts a command; it is killed when the site is disposed. */
+  spawn(...args: string[]): ChildProcess {
+    const child = spawn(process.execPath, [MAIN, ...args, '--config', this.configFile], {
+      env: { ...process.env, NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#children.push(child)
+    return child
+  }
+
+  /** A daemon that has listed the folder once. */
+  async daemon(): Promise<ChildProcess> {
+    const child = this.spawn('run')
+    const started = Promise.withResolvers<void>()
+    child.stdout?.on(
+      'data',
+      (chunk) => String(chunk).includes('daemon started') && started.resolve(),
+    )
+    child.once('exit', (code) => started.reject(new Error(`the daemon ended with ${code}`)))
+    await started.promise
+    return child
+  }
+
+  /** What `status --json` answers, without the cost of a process: for waiting. */
+  uploads(filter: ListFilter = {}): UploadReport[] {
+    using history = openHistoryReader({ file: join(this.root, 'state', 'feedsyncd.db') })
+    return statusReport(history, true, this.sandbox.url, filter).uploads
+  }
+
+  show(id: number): ShowReport {
+    using history = openHistoryReader({ file: join(this.root, 'state', 'feedsyncd.db') })
+    const report = history && showReport(history, id)
+    if (report === null) throw new Error(`there is no version ${id}`)
+    return report
+  }
+
+  /** Waits until a feed's newest version is in a state (and has this content). */
+  async until(feed: string, state: State, sha256?: string): Promise<UploadReport> {
+    const look = () => {
+      const [newest] = this.uploads({ feed })
+      if (newest?.state !== state || (sha256 && newest.sha256 !== sha256)) {
+        throw new Error(`${feed} is ${newest?.state ?? 'unknown'}: ${newest?.reason}`)
+      }
+      return newest
+    }
+    return vi.waitFor(look, { timeout: 20_000, interval: 20 })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const child of this.#children) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL')
+        await new Promise((resolve) => child.once('exit', resolve))
+      }
+    }
+    await this.sandbox.close()
+    rmSync(this.root, { recursive: true, force: true })
+  }
+}
+
+export async function finished(child: ChildProcess): Promise<Ran> {
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.setEncoding('utf8').on('data', (chunk) => (stdout += chunk))
+  child.stderr?.setEncoding('utf8').on('data', (chunk) => (stderr += chunk))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, stdout, stderr }
+}
+
+/** A small feed in the most common shape. */
+export function feedOf(postings: number, title = 'Nurse'): string {
+  const jobs = Array.from(
+    { length: postings },
+    (_, n) =>
+      `<job><title><![CDATA[${title} ${n}]]></title><referencenumber>J-${n}</referencenumber>` +
+      `<campaignid>${n % 2 ? 'A' : 'B'}</campaignid><city>Köln</city></job>\n`,
+  )
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<source>\n${jobs.join('')}</source>\n`
+}
