@@ -1,0 +1,518 @@
+// One test for each row of the decision table in the upload research that a network can bring about.
+
+import { truncate, writeFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { type Harness, harness, keysSeen } from './harness.ts'
+
+const FEED = '<jobs><job id="1"/></jobs>'
+const BIG = Buffer.alloc(8 * 1024 * 1024, 'x')
+
+const outcomes = ({ attempts }: Harness) => attempts.map(({ outcome }) => outcome)
+const codes = ({ attempts }: Harness) => attempts.map(({ code }) => code)
+const formsAsked = ({ sandbox }: Harness) =>
+  sandbox.requests().filter(({ side }) => side === 'service').length
+const distinctKeys = ({ sandbox }: Harness) => new Set(keysSeen(sandbox)).size
+
+describe('asking for a form', () => {
+  it('row 1: asks again when the connection breaks, at most three times, then later', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'service', kind: 'refuse', how: 'rst' })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({ kind: 'later', failure: { class: 'transient' } })
+    expect(outcomes(h)).toEqual(['failed', 'failed', 'failed'])
+    expect(h.clock.waits).toHaveLength(2)
+  })
+
+  it('row 3: asks again after a 502 with a web page', async () => {
+    const h = await harness()
+    const body = '<html><title>Bad gateway</title></html>'
+    h.sandbox.faults.add({ at: 'service', kind: 'answer', status: 502, body, times: 1 })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(codes(h)).toEqual(['http-502', null])
+  })
+
+  it.each(['truncated', 'invalid', 'empty', 'empty-object', 'no-url', 'no-key'] as const)(
+    'row 3: asks again when the form is %s',
+    async (variant) => {
+      const h = await harness()
+      h.sandbox.faults.add({ at: 'service', kind: 'json', variant, times: 1 })
+
+      const result = await h.deliver(FEED)
+
+      expect(result.kind).toBe('stored')
+      expect(h.attempts[0]).toMatchObject({ outcome: 'failed', status: 200, code: 'bad-form' })
+    },
+  )
+
+  it('row 4: waits as long as Retry-After says when the service is busy', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'service', kind: 'answer', status: 429, retryAfter: '40', times: 1 })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(h.clock.waits).toEqual([40_000])
+  })
+
+  it('row 4: leaves the slot when Retry-After is longer than a minute', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
+
+    const before = h.clock.now()
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('later')
+    expect(result.kind === 'later' && result.at - before).toBeGreaterThanOrEqual(599_000)
+    expect(h.attempts).toHaveLength(1)
+  })
+
+  it('row 5: signs once more with the time of the service when our clock is wrong', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'service', kind: 'date', skewMs: 30 * 60_000 })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(h.attempts).toHaveLength(1)
+    expect(h.forms.clockSkewMs()).toBeGreaterThan(29 * 60_000)
+  })
+
+  it('row 6: stops everything when the credentials are refused, without a second try', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({ kind: 'credentials', failure: { status: 401 } })
+    expect(formsAsked(h)).toBe(1)
+    expect(outcomes(h)).toEqual(['refused'])
+  })
+
+  it.each([400, 404, 409, 413, 415, 422])('row 7: ends at once on %i', async (status) => {
+    const h = await harness()
+    h.sandbox.faults.add({
+      at: 'service',
+      kind: 'answer',
+      status,
+      body: '{"message":"no such route"}',
+    })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({
+      kind: 'refused',
+      failure: { class: 'broken', reason: expect.stringContaining('no such route') },
+    })
+    expect(formsAsked(h)).toBe(1)
+  })
+})
+
+describe('the form at hand', () => {
+  it('row 8: is replaced before sending when it expires too soon', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'service', kind: 'form', lifetimeMs: 2000, times: 1 })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(formsAsked(h)).toBe(2)
+    expect(keysSeen(h.sandbox)).toHaveLength(1)
+  })
+
+  it('row 8: is used all the same when two are short-lived', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'service', kind: 'form', lifetimeMs: 4000 })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(formsAsked(h)).toBe(2)
+  })
+
+  it('row 9: refuses a file outside its size range before a byte is sent', async () => {
+    const h = await harness({ sandbox: { contentLengthRange: [1, 10] } })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({
+      kind: 'refused',
+      failure: { class: 'file', code: 'file-too-large', reason: expect.stringMatching(/26.* 10 /) },
+    })
+    expect(keysSeen(h.sandbox)).toEqual([])
+    expect(outcomes(h)).toEqual(['refused'])
+  })
+})
+
+describe('a connection to storage that breaks', () => {
+  it('row 10/11: is made anew at once, with the same form', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 'drop', point: 'headers', how: 'fin', times: 1 })
+
+    const result = await h.deliver(BIG)
+
+    expect(result.kind).toBe('stored')
+    expect(formsAsked(h)).toBe(1)
+  })
+
+  it('row 12: in the body gets two more tries with the form, then a new form', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({
+      at: 'storage',
+      kind: 'drop-at-byte',
+      fileByte: 65_536,
+      how: 'rst',
+      times: 3,
+    })
+
+    const result = await h.deliver(BIG)
+
+    expect(result.kind).toBe('stored')
+    expect(outcomes(h)).toEqual(['failed', 'failed', 'failed', 'stored'])
+    expect(distinctKeys(h)).toBe(2)
+    expect(new Set(keysSeen(h.sandbox).slice(0, 3)).size).toBe(1)
+  })
+
+  it.each(['fin', 'rst'] as const)(
+    'row 13: after the last byte (%s) is unknown, and goes again with the same form',
+    async (how) => {
+      const h = await harness()
+      h.sandbox.faults.add({ at: 'storage', kind: 'lose-answer', stored: true, how, times: 1 })
+
+      const result = await h.deliver(FEED)
+
+      expect(result.kind).toBe('stored')
+      expect(outcomes(h)).toEqual(['unknown', 'stored'])
+      expect(h.sandbox.objects()).toMatchObject([{ writes: 2 }])
+    },
+  )
+
+  it('row 13: after the last byte in silence is unknown, too', async () => {
+    const h = await harness({ uploader: { answerMs: 600 } })
+    h.sandbox.faults.add({
+      at: 'storage',
+      kind: 'lose-answer',
+      stored: false,
+      how: 'silence',
+      times: 1,
+    })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(h.attempts[0]).toMatchObject({ outcome: 'unknown', bytesSent: FEED.length })
+  })
+
+  it('row 14: is given up when storage stops taking bytes', async () => {
+    const h = await harness({ uploader: { stallMs: 300 } })
+    h.sandbox.faults.add({
+      ...{ at: 'storage', kind: 'stall', fileByte: 1, ms: 60_000, afterwards: 'rst', times: 1 },
+    })
+
+    const result = await h.deliver(Buffer.alloc(32 * 1024 * 1024))
+
+    expect(result.kind).toBe('stored')
+    expect(h.attempts[0]).toMatchObject({ outcome: 'failed', code: 'stalled' })
+    expect(distinctKeys(h)).toBe(1)
+  })
+})
+
+describe('success', () => {
+  it('row 15: stands when the body of the answer is cut', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 'success', body: 'truncated' })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({ kind: 'stored', warning: null })
+  })
+
+  it('row 16: is another 2xx than the one named, with a warning', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 'success', status: 204, body: 'none' })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({ kind: 'stored', warning: expect.stringContaining('204') })
+    expect(keysSeen(h.sandbox)).toHaveLength(1)
+  })
+
+  it('row 28: is not a login page that says 200', async () => {
+    const h = await harness()
+    const body = '<!DOCTYPE html><title>Sign in</title>'
+    h.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 200, body, times: 1 })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(outcomes(h)).toEqual(['failed', 'stored'])
+    expect(h.clock.waits).toEqual([30_000])
+    expect(distinctKeys(h)).toBe(2)
+  })
+
+  it.each(['opaque', 'missing'] as const)('stands unverified when the ETag is %s', async (etag) => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 'success', etag, body: 'none' })
+
+    expect(await h.deliver(FEED)).toMatchObject({ kind: 'stored', etagVerified: false })
+  })
+
+  it.each(['weak', 'unquoted'] as const)('is verified when the ETag is %s', async (etag) => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 'success', etag })
+
+    expect(await h.deliver(FEED)).toMatchObject({ kind: 'stored', etagVerified: true })
+  })
+})
+
+describe('a refusal of storage', () => {
+  it('row 17: "policy expired" gets a new form once, then waits for later', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({
+      ...{ at: 'storage', kind: 's3-error', code: 'AccessDenied' },
+      message: 'Invalid according to Policy: Policy expired.',
+    })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({ kind: 'later', failure: { code: 'policy-expired' } })
+    expect(distinctKeys(h)).toBe(2)
+    expect(h.attempts).toHaveLength(2)
+  })
+
+  it.each(['ExpiredToken', 'InvalidAccessKeyId'] as const)(
+    'row 18: %s gets two new forms',
+    async (code) => {
+      const h = await harness()
+      h.sandbox.faults.add({ at: 'storage', kind: 's3-error', code, times: 2 })
+
+      const result = await h.deliver(FEED)
+
+      expect(result.kind).toBe('stored')
+      expect(distinctKeys(h)).toBe(3)
+    },
+  )
+
+  it.each(['SignatureDoesNotMatch', 'NoSuchBucket', 'InvalidPolicyDocument'] as const)(
+    'row 19: %s gets one new form, then ends as broken',
+    async (code) => {
+      const h = await harness()
+      h.sandbox.faults.add({ at: 'storage', kind: 's3-error', code })
+
+      const result = await h.deliver(FEED)
+
+      expect(result).toMatchObject({
+        kind: 'refused',
+        failure: { class: 'broken', code, next: 'stop' },
+      })
+      expect(distinctKeys(h)).toBe(2)
+      expect(outcomes(h)).toEqual(['refused', 'refused'])
+    },
+  )
+
+  it('row 20: "Extra input fields" is our bug and is not sent again', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({
+      ...{ at: 'storage', kind: 's3-error', code: 'AccessDenied' },
+      message: 'Invalid according to Policy: Extra input fields: content-md5',
+    })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({ kind: 'refused', failure: { class: 'broken' } })
+    expect(h.attempts).toHaveLength(1)
+  })
+
+  it.each(['drain', 'destroy', 'hold'] as const)(
+    'row 21: EntityTooLarge in the middle of the body (%s) ends the file, with the sizes',
+    async (ending) => {
+      const h = await harness()
+      h.sandbox.faults.add({
+        ...{ at: 'storage', kind: 's3-error', code: 'EntityTooLarge', point: 'middle', ending },
+        details: { ProposedSize: '8388608', MaxSizeAllowed: '1000' },
+      })
+
+      const result = await h.deliver(BIG)
+
+      expect(result).toMatchObject({
+        kind: 'refused',
+        failure: { class: 'file', code: 'EntityTooLarge', reason: expect.stringContaining('1000') },
+      })
+      expect(h.attempts).toHaveLength(1)
+    },
+  )
+
+  it('row 22: RequestTimeout goes twice with the same form, then with a new one', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 's3-error', code: 'RequestTimeout', times: 3 })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(distinctKeys(h)).toBe(2)
+  })
+
+  it('row 23: another checksum goes again once, once more with a new form, then ends', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 'success', etag: 'wrong' })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({ kind: 'refused', failure: { code: 'etag-mismatch' } })
+    expect(distinctKeys(h)).toBe(2)
+    expect(keysSeen(h.sandbox)).toHaveLength(4)
+  })
+
+  it('row 23: another checksum ends at once when it was our copy that changed', async () => {
+    const h = await harness()
+
+    const result = await h.deliver(FEED, { md5: '0'.repeat(32) })
+
+    expect(result).toMatchObject({ kind: 'refused', failure: { code: 'spool-changed' } })
+    expect(h.attempts).toHaveLength(1)
+  })
+
+  it.each([500, 502, 504, 408])('row 24: %i goes again with the same form', async (status) => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 'answer', status, times: 2 })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(formsAsked(h)).toBe(1)
+  })
+
+  it('row 25: SlowDown goes again after Retry-After, with the same form', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({
+      ...{
+        at: 'storage',
+        kind: 's3-error',
+        code: 'SlowDown',
+        retryAfter: { dateInMs: 30_000 },
+        times: 1,
+      },
+    })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(formsAsked(h)).toBe(1)
+    expect(h.clock.waits[0]).toBeGreaterThanOrEqual(28_000)
+  })
+
+  it('row 26: a move for good gets one new form, then ends', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 's3-error', code: 'PermanentRedirect' })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({ kind: 'refused', failure: { class: 'broken' } })
+    expect(formsAsked(h)).toBe(2)
+  })
+
+  it('row 27: one redirect on the same host is followed, with the whole body', async () => {
+    const h = await harness()
+    const fault = { at: 'storage', kind: 'redirect', status: 307, times: 1 } as const
+    h.sandbox.faults.add({ ...fault, location: `${h.sandbox.storageUrl}` })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(h.attempts).toHaveLength(1)
+    expect(formsAsked(h)).toBe(1)
+  })
+
+  it.each(['http://example.com/feeds', 'https://127.0.0.1.example.com/', 'loop'])(
+    'row 27: a redirect to %s is not followed; a new form once, then the end',
+    async (location) => {
+      const h = await harness()
+      h.sandbox.faults.add({ at: 'storage', kind: 'redirect', status: 307, location })
+
+      const result = await h.deliver(FEED)
+
+      expect(result).toMatchObject({
+        kind: 'refused',
+        failure: { class: 'broken', code: 'http-307' },
+      })
+      expect(formsAsked(h)).toBe(2)
+    },
+  )
+
+  it('row 28: a 403 that is no answer of storage gets a new form after 30 s, then later', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 403, body: 'blocked' })
+
+    const result = await h.deliver(FEED)
+
+    expect(result).toMatchObject({ kind: 'later', failure: { class: 'transient' } })
+    expect(h.clock.waits).toEqual([30_000])
+    expect(formsAsked(h)).toBe(2)
+  })
+})
+
+describe('our own side', () => {
+  it('row 29: a spool file of another size is not sent', async () => {
+    const h = await harness()
+
+    const result = await h.deliver(FEED, { bytes: FEED.length + 1 })
+
+    expect(result).toMatchObject({
+      kind: 'refused',
+      failure: { class: 'broken', code: 'spool-changed' },
+    })
+    expect(keysSeen(h.sandbox)).toEqual([])
+  })
+
+  it('row 29: a spool file that shrinks while it is sent ends the version, and storage has nothing', async () => {
+    const h = await harness()
+    const file = `${h.directory}/shrinking`
+    await writeFile(file, BIG)
+    let cut: Promise<void> | undefined
+
+    const result = await h.deliver(BIG, {
+      file,
+      progress: (sent) => {
+        if (sent > 0) cut ??= truncate(file, 600_000)
+      },
+    })
+
+    await cut
+    expect(result).toMatchObject({ kind: 'refused', failure: { code: 'spool-changed' } })
+    expect(h.sandbox.objects()).toEqual([])
+  })
+
+  it('row 29: a spool file that is gone is said to be gone', async () => {
+    const h = await harness()
+
+    const result = await h.deliver(FEED, { file: `${h.directory}/none` })
+
+    expect(result).toMatchObject({ kind: 'refused', failure: { code: 'spool-gone' } })
+  })
+
+  it('row 30: an abort in the body ends the attempt as unknown', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'storage', kind: 'throttle', bytesPerSecond: 100_000 })
+    const stop = new AbortController()
+
+    const result = await h.deliver(
+      BIG,
+      { progress: (sent) => sent > 0 && stop.abort() },
+      stop.signal,
+    )
+
+    expect(result).toEqual({ kind: 'aborted' })
+    expect(outcomes(h)).toEqual(['unknown'])
+  })
+
+  it('row 30: an abort before anything was sent makes no attempt', async () => {
+    const h = await harness()
+
+    expect(await h.deliver(FEED, {}, AbortSignal.abort())).toEqual({ kind: 'aborted' })
+    expect(h.attempts).toEqual([])
+  })
+})
