@@ -1,16 +1,14 @@
 // Checks a document type declaration (XML 1.0 §2.8). Without an internal subset it passes and nothing
 // is fetched; with one it is refused, so that entity bombs and external entities cannot exist.
 
+import { type Look, notWellFormed } from './fault.ts'
 import { NAME } from './xml-names.ts'
-
-export type Doctype =
-  | { kind: 'doctype'; end: number }
-  | { kind: 'more' }
-  /** `at` counts from the start of the text. */
-  | { kind: 'fault'; code: string; reason: string; at: number }
 
 /** Longer ones are refused; the public ones have some 150 characters. */
 const LONGEST = 4_000
+
+const REFUSED =
+  'the DOCTYPE has an internal subset ("[...]"), which is refused because it can declare entities; leave it out'
 
 const S = '[ \\t\\r\\n]'
 const SYSTEM = `(?:"[^"]*"|'[^']*')`
@@ -26,46 +24,34 @@ const UNFINISHED = new RegExp(
 )
 
 /** Looks at the `<!` at `at`. `late`: the root or another declaration came before. */
-export function doctypeAt(text: string, at: number, late: boolean): Doctype {
-  const fault = (code: string, reason: string, where = at): Doctype => ({
-    kind: 'fault',
-    code,
-    reason,
-    at: where,
-  })
+export function doctypeAt(text: string, at: number, late: boolean): Look {
+  const wrong = (reason: string): Look => ({ kind: 'fault', fault: notWellFormed(reason, at) })
   if (!text.startsWith('<!DOCTYPE', at)) {
     // Only HTML writes it in other letters.
     if (/d/i.test(text[at + 2] ?? '')) return html(at)
-    return fault('not-well-formed', '"<!" must be followed by "--", "[CDATA[" or "DOCTYPE"')
+    return wrong('"<!" must be followed by "--", "[CDATA[" or "DOCTYPE"')
   }
   if (late) {
-    return fault(
-      'not-well-formed',
-      'a DOCTYPE may stand only once, and only before the root element',
-    )
+    return wrong('a DOCTYPE may stand only once, and only before the root element')
   }
   WHOLE.lastIndex = at
   const match = WHOLE.exec(text)
   if (match?.[1]?.toLowerCase() === 'html') return html(at)
   if (match?.[2] === '[') {
-    return fault(
-      'doctype-refused',
-      'the DOCTYPE has an internal subset ("[...]"), which is refused because it can declare entities; leave it out',
-    )
+    return { kind: 'fault', fault: { code: 'doctype-refused', reason: REFUSED, at } }
   }
-  if (match !== null) return { kind: 'doctype', end: at + match[0].length }
+  if (match !== null) return { kind: 'token', end: at + match[0].length }
   const rest = text.slice(at, at + LONGEST + 1)
   if (at + rest.length === text.length && rest.length <= LONGEST && UNFINISHED.test(rest)) {
     return { kind: 'more' }
   }
-  return fault(
-    'not-well-formed',
+  return wrong(
     'the DOCTYPE is not written correctly; it must read like <!DOCTYPE source SYSTEM "feed.dtd">',
   )
 }
 
-function html(at: number): Doctype {
-  return { kind: 'fault', code: 'html', reason: HTML_PAGE, at }
+function html(at: number): Look {
+  return { kind: 'fault', fault: { code: 'html', reason: HTML_PAGE, at } }
 }
 
 export const HTML_PAGE =

@@ -1,13 +1,8 @@
 // Checks one entity or character reference (XML 1.0 §4.1). Only the five predefined entities exist:
 // nothing that could declare another one is ever read.
 
-import { short } from './fault.ts'
+import { type Look, notWellFormed, short } from './fault.ts'
 import { isXmlCharacter, NAME } from './xml-names.ts'
-
-export type Entity =
-  | { kind: 'entity'; end: number }
-  | { kind: 'more' }
-  | { kind: 'fault'; code: string; reason: string }
 
 const REFERENCE = new RegExp(`&(?:#(?:x([0-9a-fA-F]+)|([0-9]+))|(${NAME}));`, 'uy')
 const UNFINISHED = new RegExp(`^&(?:#(?:x[0-9a-fA-F]*|[0-9]*)|${NAME})?$`, 'u')
@@ -49,7 +44,7 @@ const HTML: Record<string, number> = {
 }
 
 /** Looks at the `&` at `at`. `doctype`: a DTD that is not read could declare more entities. */
-export function entityAt(text: string, at: number, doctype: boolean, longest: number): Entity {
+export function entityAt(text: string, at: number, doctype: boolean, longest: number): Look {
   REFERENCE.lastIndex = at
   const match = REFERENCE.exec(text)
   if (match === null) {
@@ -57,17 +52,18 @@ export function entityAt(text: string, at: number, doctype: boolean, longest: nu
     if (at + rest.length === text.length && rest.length <= longest && UNFINISHED.test(rest)) {
       return { kind: 'more' }
     }
-    return { kind: 'fault', code: 'not-well-formed', reason: '"&" must be written "&amp;"' }
+    return { kind: 'fault', fault: notWellFormed('"&" must be written "&amp;"', at) }
   }
   const [whole, hex, decimal, name] = match
   if (name !== undefined) {
-    if (PREDEFINED.has(name)) return { kind: 'entity', end: at + whole.length }
-    return { kind: 'fault', code: 'undefined-entity', reason: undefinedEntity(name, doctype) }
+    if (PREDEFINED.has(name)) return { kind: 'token', end: at + whole.length }
+    const reason = undefinedEntity(name, doctype)
+    return { kind: 'fault', fault: { code: 'undefined-entity', reason, at } }
   }
   const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
-  if (isXmlCharacter(code)) return { kind: 'entity', end: at + whole.length }
+  if (isXmlCharacter(code)) return { kind: 'token', end: at + whole.length }
   const reason = `"${short(whole)}" stands for a character that XML does not allow; leave it out`
-  return { kind: 'fault', code: 'not-well-formed', reason }
+  return { kind: 'fault', fault: notWellFormed(reason, at) }
 }
 
 function undefinedEntity(name: string, doctype: boolean): string {

@@ -41,21 +41,3 @@ export const SIGNATURE_BYTES = 5
 export function foreignFormat(head: Buffer): { code: string; reason: string } | null {
   return FORMATS.find((format) => format.begins.every((byte, i) => head[i] === byte)) ?? null
 }
-
-/** Text in front of the root, with a name where it is a format of its own. */
-export function foreignText(text: string): { code: string; reason: string } {
-  if (/^[[{]/.test(text)) {
-    return { code: 'json', reason: 'the file is JSON, not XML; export the feed as XML' }
-  }
-  if (/^b["']</.test(text)) {
-    return {
-      code: 'not-well-formed',
-      reason:
-        "the file holds a Python bytes literal (b'…') instead of the XML itself; write the bytes, not their printed form",
-    }
-  }
-  return {
-    code: 'not-well-formed',
-    reason: 'there is text before the root element; the document must begin with "<"',
-  }
-}

@@ -1,6 +1,8 @@
 // How much of one thing a document may have, so that reading it takes bounded memory whatever is in
 // it. Real feeds stay far below; what goes over is reported with a code and a sentence of its own.
 
+import type { Fault } from './fault.ts'
+
 export interface Limits {
   /** Open elements, the root included (libxml2's default too). */
   depth: number
@@ -23,4 +25,19 @@ export const LIMITS: Limits = {
   attributeValue: 100_000,
   tag: 500_000,
   text: 10_000_000,
+}
+
+export function tooLong(code: string, what: string, most: number, at: number): Fault {
+  const reason = `${what} is longer than ${most.toLocaleString('en-US')} characters, which no feed needs`
+  return { code: `${code}-too-long`, reason, at }
+}
+
+export function tooManyAttributes(most: number, at: number): Fault {
+  const reason = `a tag has more than ${most} attributes, which no feed needs`
+  return { code: 'too-many-attributes', reason, at }
+}
+
+export function tooDeep(most: number, at: number): Fault {
+  const reason = `elements are nested more than ${most} deep, which no feed needs`
+  return { code: 'too-deep', reason, at }
 }

@@ -5,10 +5,11 @@
 
 import { doctypeAt } from './doctype.ts'
 import { entityAt } from './entity.ts'
-import { type Fault, notWellFormed, shown } from './fault.ts'
-import { foreignText } from './foreign-formats.ts'
-import type { Limits } from './limits.ts'
-import { NAME_START, NC_NAME } from './xml-names.ts'
+import { type Fault, type Look, notWellFormed, shown } from './fault.ts'
+import { instructionAt } from './instruction.ts'
+import { type Limits, tooLong, tooManyAttributes } from './limits.ts'
+import { outsideText } from './outside-text.ts'
+import { NAME_START } from './xml-names.ts'
 
 type State = 'text' | 'tag' | 'value' | 'comment' | 'cdata' | 'instruction'
 
@@ -22,8 +23,6 @@ const NAMES = {
 const WHOLE_TAG = 4_096
 
 const STARTS_NAME = new RegExp(NAME_START, 'uy')
-const TARGET = new RegExp(`<\\?(${NC_NAME})`, 'uy')
-const NOT_SPACE = /[^ \t\r\n]/g
 const TAG_DELIMITER = /[>"']/g
 
 /** Where a step left off; null: more input is needed from where it began. */
@@ -47,6 +46,7 @@ export class XmlLexer {
   #tokenAt = 0
   #valueLength = 0
   #valueAt = 0
+  #attributes = 0
   #nextAmpersand = -1
 
   constructor(limits: Limits) {
@@ -103,28 +103,17 @@ export class XmlLexer {
     const stop = this.#entities(text, at, end)
     this.#length += (stop ?? at) - at
     if (this.#length > this.#limits.text)
-      return this.#tooLong('text', 'a text', this.#limits.text, this.#tokenAt)
+      return this.#fail(tooLong('text', 'a text', this.#limits.text, this.#tokenAt))
     return stop === at ? null : stop
   }
 
   #outside(text: string, at: number, end: number): Next {
-    NOT_SPACE.lastIndex = at
-    const found = NOT_SPACE.exec(text)
-    if (found === null || found.index >= end) return end
-    const where = this.#base + found.index
-    if (found[0] === '\ufeff') {
-      return this.#fail(
-        notWellFormed('there is a byte order mark in the middle of the file', where),
-      )
-    }
-    if (this.#rootSeen) {
-      return this.#fail(notWellFormed('there is text after the end of the root element', where))
-    }
-    // What tells the formats apart is at most three characters, which may still have to come.
-    if (end === text.length && end - found.index < 3 && !this.#final) {
-      return found.index === at ? null : found.index
-    }
-    return this.#fail({ ...foreignText(text.slice(found.index, found.index + 3)), at: where })
+    return this.#follow(outsideText(text, at, end, this.#rootSeen, this.#final))
+  }
+
+  #follow(look: Look): Next {
+    if (look.kind === 'fault') return this.#fail(look.fault, this.#base)
+    return look.kind === 'more' ? null : look.end
   }
 
   /** Checks the entity references of text or of a value; answers where to go on. */
@@ -138,9 +127,7 @@ export class XmlLexer {
       if (ampersand >= end) return end
       const entity = entityAt(text, ampersand, this.#doctypeSeen, this.#limits.name)
       if (entity.kind === 'more') return ampersand
-      if (entity.kind === 'fault') {
-        return this.#fail({ ...entity, at: this.#base + ampersand })
-      }
+      if (entity.kind === 'fault') return this.#fail(entity.fault, this.#base)
       at = entity.end
     }
   }
@@ -150,6 +137,7 @@ export class XmlLexer {
     const next = text[at + 1]
     this.#length = 0
     this.#tokenAt = where
+    this.#attributes = 0
     if (next === undefined) return null
     if (next === '!') return this.#declaration(text, at)
     if (next === '?') return this.#instruction(text, at)
@@ -212,7 +200,7 @@ export class XmlLexer {
       const long = this.#longName(text, at, end)
       if (long !== null) return long
       if (this.#length > this.#limits.tag)
-        return this.#tooLong('tag', 'a tag', this.#limits.tag, this.#tokenAt)
+        return this.#fail(tooLong('tag', 'a tag', this.#limits.tag, this.#tokenAt))
     }
     if (found === null) {
       this.#lastInTag = text[end - 1] ?? this.#lastInTag
@@ -223,6 +211,8 @@ export class XmlLexer {
       this.#quote = found[0]
       this.#valueLength = 0
       this.#valueAt = this.#base + end
+      if (++this.#attributes > this.#limits.attributes)
+        return this.#fail(tooManyAttributes(this.#limits.attributes, this.#tokenAt))
     } else {
       const last = end > at ? text[end - 1] : this.#lastInTag
       this.#endTag(last === '/')
@@ -242,7 +232,9 @@ export class XmlLexer {
   #longName(text: string, at: number, end: number): Next {
     const most = this.#limits.name
     const run = new RegExp(`[^\\s=/<]{${most + 1}}`).exec(text.slice(at, end))
-    return run === null ? null : this.#tooLong('name', 'a name', most, this.#base + at + run.index)
+    return run === null
+      ? null
+      : this.#fail(tooLong('name', 'a name', most, this.#base + at + run.index))
   }
 
   #value(text: string, at: number): Next {
@@ -253,7 +245,7 @@ export class XmlLexer {
     this.#valueLength += stop - at
     const most = this.#limits.attributeValue
     if (this.#valueLength > most)
-      return this.#tooLong('attribute', 'an attribute value', most, this.#valueAt)
+      return this.#fail(tooLong('attribute', 'an attribute value', most, this.#valueAt))
     if (stop === at && stop < end) return null
     if (stop < end || quote === -1) return stop
     this.#state = 'tag'
@@ -279,36 +271,14 @@ export class XmlLexer {
       return null
     }
     const doctype = doctypeAt(text, at, this.#rootSeen || this.#doctypeSeen)
-    if (doctype.kind === 'more') return null
-    if (doctype.kind === 'fault') {
-      return this.#fail({ ...doctype, at: this.#base + doctype.at })
-    }
-    this.#doctypeSeen = true
-    return doctype.end
+    if (doctype.kind === 'token') this.#doctypeSeen = true
+    return this.#follow(doctype)
   }
 
   #instruction(text: string, at: number): Next {
-    const where = this.#base + at
-    TARGET.lastIndex = at
-    const target = TARGET.exec(text)?.[1] ?? ''
-    const end = at + 2 + target.length
-    if (target.length > this.#limits.name) {
-      return this.#tooLong('name', 'a name', this.#limits.name, where)
-    }
-    // "?" ends the target only together with ">".
-    if (end >= text.length || (text[end] === '?' && end + 1 === text.length)) return null
-    if (target.toLowerCase() === 'xml') {
-      const reason =
-        'the XML declaration must be the first thing in the file, with nothing before it, and stand there once'
-      return this.#fail(notWellFormed(reason, where))
-    }
-    if (target === '' || !(/[ \t\r\n]/.test(text[end] ?? '') || text.startsWith('?>', end))) {
-      const character = String.fromCodePoint(text.codePointAt(end) ?? 0)
-      const reason = `a processing instruction must begin with "<?", a name and a space, not with ${shown(character)}`
-      return this.#fail(notWellFormed(reason, this.#base + end))
-    }
-    this.#state = 'instruction'
-    return end
+    const look = instructionAt(text, at, this.#limits.name)
+    if (look.kind === 'token') this.#state = 'instruction'
+    return this.#follow(look)
   }
 
   #section(text: string, at: number, state: keyof typeof TERMINATORS): Next {
@@ -320,7 +290,7 @@ export class XmlLexer {
     }
     this.#length += end - at
     if (this.#length > this.#limits.text) {
-      return this.#tooLong('text', `a ${NAMES[state]}`, this.#limits.text, this.#tokenAt)
+      return this.#fail(tooLong('text', `a ${NAMES[state]}`, this.#limits.text, this.#tokenAt))
     }
     if (found === -1) return end === at ? null : end
     this.#state = 'text'
@@ -328,16 +298,9 @@ export class XmlLexer {
     return end + terminator.length
   }
 
-  #tooLong(code: string, what: string, most: number, at: number): null {
-    return this.#fail({
-      code: `${code}-too-long`,
-      reason: `${what} is longer than ${most.toLocaleString('en-US')} characters, which no feed needs`,
-      at,
-    })
-  }
-
-  #fail(fault: Fault): null {
-    this.#fault = fault
+  /** `from`: what the place of the fault counts from. */
+  #fail(fault: Fault, from = 0): null {
+    this.#fault = { ...fault, at: from + fault.at }
     return null
   }
 }
