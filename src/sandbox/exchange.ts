@@ -44,7 +44,8 @@ export function header(exchange: Exchange, name: string): string | null {
 
 /** Answers a request that was read to its end, and keeps the connection unless the plan says otherwise. */
 export async function answer(exchange: Exchange, what: Answer, plan: Plan): Promise<void> {
-  const { response, journal, entry } = exchange
+  const { response, socket, journal, entry } = exchange
+  if (socket.destroyed) return
   journal.update(entry, { status: what.status, code: what.code })
   sendInterim(response, plan)
   const how = plan.get('transfer')?.how
@@ -59,8 +60,12 @@ export async function answer(exchange: Exchange, what: Answer, plan: Plan): Prom
   })
   if (!bodyless) await writeBody(exchange, body, plan)
   await new Promise<void>((resolve) => {
-    response.once('close', resolve)
-    response.end(resolve)
+    socket.once('close', resolve)
+    response.end(() => {
+      socket.off('close', resolve)
+      resolve()
+    })
+    if (socket.destroyed) resolve()
   })
   closeIdleLater(exchange, plan)
 }
@@ -141,20 +146,22 @@ function sendInterim(response: ServerResponse, plan: Plan): void {
 }
 
 async function writeBody(exchange: Exchange, body: Buffer, plan: Plan): Promise<void> {
-  const { response, clock, signal } = exchange
+  const { response, socket, clock, signal } = exchange
   const rate = plan.get('slow')?.bytesPerSecond
   const how = plan.get('transfer')?.how
   if (rate === undefined && how !== 'byte-by-byte') {
     response.write(body)
     return
   }
+  socket.setNoDelay(true)
   response.flushHeaders()
-  for (let at = 0; at < body.length && !response.destroyed && !signal.aborted; at++) {
+  for (let at = 0; at < body.length && !socket.destroyed && !signal.aborted; at++) {
     if (rate !== undefined) await clock.sleep(1000 / rate, signal)
+    // Each byte its own segment: a write that waits for the one before it is not joined with it.
     await new Promise<void>((resolve) => {
-      response.once('close', resolve)
+      socket.once('close', resolve)
       response.write(body.subarray(at, at + 1), () => {
-        response.off('close', resolve)
+        socket.off('close', resolve)
         resolve()
       })
     })

@@ -36,7 +36,6 @@ export function replacedAnswer(plan: Plan, now: number, url: string): ReplacedAn
         : shapedError(fault as Fault<'s3-error'>)
   const options: AnswerOptions = fault.kind === 'redirect' ? {} : fault
   const extra = {
-    date: new Date(now).toUTCString(),
     ...(options.retryAfter === undefined
       ? {}
       : { 'retry-after': retryAfter(options.retryAfter, now) }),
@@ -49,15 +48,10 @@ export function replacedAnswer(plan: Plan, now: number, url: string): ReplacedAn
   }
 }
 
-export function s3Answer(error: S3Error, now: number): Answer {
+export function s3Answer(error: S3Error): Answer {
   return {
     status: s3Status(error.code),
-    headers: {
-      'x-store-request-id': requestId(),
-      'content-type': 'application/xml',
-      date: new Date(now).toUTCString(),
-      server: 'feedstore',
-    },
+    headers: { 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
     body: Buffer.from(s3Xml(error)),
     code: error.code,
   }
@@ -115,13 +109,8 @@ function redirectAnswer(fault: Fault<'redirect'>, url: string): Answer {
 
 function shapedError(fault: Fault<'s3-error'>): Answer {
   const { code, message, details } = fault
-  const plain = s3Xml({ code, message, details })
-  return {
-    status: s3Status(code),
-    headers: { 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
-    body: Buffer.from(shaped(plain, fault)),
-    code,
-  }
+  const plain = s3Answer({ code, message, details })
+  return { ...plain, body: Buffer.from(shaped(plain.body.toString(), fault)) }
 }
 
 function shaped(xml: string, { style = 'plain', code }: Fault<'s3-error'>): string {

@@ -79,7 +79,7 @@ const SHAPES: Record<FaultKind, readonly [at: readonly Side[], shape: Shape]> = 
     STORAGE,
     {
       'status?': 'number',
-      'body?': ['xml', 'none', 'html', 'truncated'],
+      'body?': ['xml', 'none', 'html', 'truncated', 'cut'],
       'etag?': ['wrong', 'opaque', 'missing', 'weak', 'unquoted'],
       'checksum?': ['wrong'],
       'stored?': 'boolean',

@@ -29,7 +29,10 @@ export interface AnswerOptions {
   ending?: Ending
 }
 
-/** Faults of a connection or of an answer's bytes: both sides play them. */
+/**
+ * Faults of a connection or of an answer's bytes: both sides play them. Those that shape an answer
+ * (`interim`, `transfer`, `connection-close`, `keep-alive`) do so where the whole body was read.
+ */
 export type SharedFault =
   /** The connection ends as soon as it is accepted. */
   | { kind: 'refuse'; how: Cut }
@@ -111,7 +114,8 @@ export type StorageFault =
   | {
       kind: 'success'
       status?: number
-      body?: 'xml' | 'none' | 'html' | 'truncated'
+      /** `truncated`: half of the XML, properly ended; `cut`: RST after half of it. */
+      body?: 'xml' | 'none' | 'html' | 'truncated' | 'cut'
       etag?: 'wrong' | 'opaque' | 'missing' | 'weak' | 'unquoted'
       checksum?: 'wrong'
       /** false: the storage lies. */

@@ -33,6 +33,7 @@ export class Listener implements AsyncDisposable {
   readonly #server: Server
   readonly #connections = new Map<Socket, Connection>()
   readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<void>>()
   #accepted = 0
 
   private constructor(options: ListenerOptions) {
@@ -40,10 +41,14 @@ export class Listener implements AsyncDisposable {
     // The limits of node:http would answer before ours do, so they are off.
     this.#server = createServer({ requestTimeout: 0, headersTimeout: 0 })
     this.#server.on('connection', (socket: Socket) => this.#accept(socket))
-    this.#server.on('request', (request, response) => this.#serve(request, response))
+    const serve = (request: IncomingMessage, response: ServerResponse) => {
+      const running = this.#serve(request, response).finally(() => this.#running.delete(running))
+      this.#running.add(running)
+    }
+    this.#server.on('request', serve)
     this.#server.on('checkContinue', (request, response) => {
       response.writeContinue()
-      this.#serve(request, response)
+      serve(request, response)
     })
     this.#server.on('clientError', (error: Error, socket) => this.#misread(error, socket as Socket))
   }
@@ -69,6 +74,7 @@ export class Listener implements AsyncDisposable {
       this.#server.close(() => resolve())
       for (const socket of this.#connections.keys()) socket.destroy()
     })
+    await Promise.all(this.#running)
   }
 
   #accept(socket: Socket): void {

@@ -59,9 +59,13 @@ export class Reception {
   }
 
   async run(): Promise<Received> {
-    const received = await this.#read()
-    if (received.kind !== 'file') await this.#incoming?.discard()
-    return received
+    let received: Received | null = null
+    try {
+      received = await this.#read()
+      return received
+    } finally {
+      if (received?.kind !== 'file') await this.#incoming?.discard()
+    }
   }
 
   async #read(): Promise<Received> {

@@ -32,6 +32,8 @@ export interface ServiceParts {
 
 const LARGEST_BODY = 1024 * 1024
 
+const UNREADABLE = refusal(400, 'body-unreadable', 'the body is too long, or did not come whole')
+
 type Found = ReturnType<RouteTable['find']>
 
 export class Service {
@@ -65,7 +67,8 @@ export class Service {
     const slow = plan.get('slow')
     if (slow?.never) return silence(exchange)
     if (slow?.headersAfterMs !== undefined) await clock.sleep(slow.headersAfterMs, signal)
-    if (body === null) return answerEarly(exchange, refusal(413, 'too-large', ''), 'drain')
+    if (exchange.socket.destroyed) return
+    if (body === null) return answerEarly(exchange, UNREADABLE, 'drain')
     journal.update(entry, { bytes: body.length })
 
     const raw = plan.get('raw')

@@ -52,7 +52,9 @@ export class Storage {
     const drop = plan.get('drop')
     if (drop !== undefined) return cut(exchange, drop.how)
     const early = replacedAnswer(plan, clock.now(), url)
-    if (early !== null) return answerEarly(exchange, early.answer, early.ending ?? 'drain')
+    if (early !== null) {
+      return answerEarly(exchange, dated(early.answer, exchange), early.ending ?? 'drain')
+    }
 
     const head = this.#readHead(exchange)
     if ('code' in head) return this.#refuse(exchange, head)
@@ -104,7 +106,8 @@ export class Storage {
       case 'cut':
         return cut(exchange, received.how)
       case 'replaced': {
-        const { answer: what, point, ending } = received.replaced
+        const { point, ending } = received.replaced
+        const what = dated(received.replaced.answer, exchange)
         // At the end the request is read: the answer may take its shape from the plan, and the connection lives on.
         if (point === 'end' && ending === null) return answer(exchange, what, received.plan)
         return answerEarly(exchange, what, ending ?? 'drain')
@@ -130,7 +133,8 @@ export class Storage {
     if (raw !== undefined) return answerRaw(exchange, rawBytes(raw))
     if (lost?.how === 'silence') return silence(exchange)
     if (lost !== undefined) return cut(exchange, lost.how)
-    return answer(exchange, this.#success(exchange, form, md5, twist), plan)
+    const what = dated(this.#success(exchange, form, md5, twist), exchange)
+    return twist?.body === 'cut' ? answerEarly(exchange, what, 'cut') : answer(exchange, what, plan)
   }
 
   #success(
@@ -148,22 +152,22 @@ export class Storage {
       `<?xml version="1.0" encoding="UTF-8"?>\n<PostResponse><Location>${escapeXml(location)}</Location>` +
       `<Bucket>${this.#parts.bucket}</Bucket><Key>${escapeXml(form.key)}</Key>` +
       `<ETag>${escapeXml(etag ?? '')}</ETag></PostResponse>`
-    const types = { xml: 'application/xml', truncated: 'application/xml', html: 'text/html' }
     return {
       status,
       headers: {
         'x-store-request-id': requestId(),
-        date: new Date(exchange.clock.now()).toUTCString(),
-        server: 'feedstore',
         location,
         ...(etag === null ? {} : { etag }),
         ...(twist?.checksum === 'wrong' ? { 'x-store-checksum-crc64nvme': 'AAAAAAAAAAA=' } : {}),
-        ...(body === 'none' ? {} : { 'content-type': types[body] }),
+        ...(body === 'none'
+          ? {}
+          : { 'content-type': body === 'html' ? 'text/html' : 'application/xml' }),
       },
       body: Buffer.from(
         {
           none: '',
           xml,
+          cut: xml,
           truncated: xml.slice(0, xml.length >> 1),
           html: '<!doctype html><html><title>Log in</title><form></form></html>',
         }[body],
@@ -173,8 +177,13 @@ export class Storage {
   }
 
   #refuse(exchange: Exchange, error: S3Error): Promise<void> {
-    return answerEarly(exchange, s3Answer(error, exchange.clock.now()), 'drain')
+    return answerEarly(exchange, dated(s3Answer(error), exchange), 'drain')
   }
+}
+
+function dated(what: Answer, { clock }: Exchange): Answer {
+  const date = new Date(clock.now()).toUTCString()
+  return { ...what, headers: { date, server: 'feedstore', ...what.headers } }
 }
 
 function etagOf(md5: string, twist: SuccessTwist['etag']): string | null {

@@ -104,6 +104,19 @@ describe('an answer of the service', () => {
     expect(raw.text).toBe('')
   })
 
+  it('is not missed when the client has gone', async () => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'service', kind: 'slow', headersAfterMs: 20 })
+    using raw = new RawConnection(box.url)
+
+    raw.write(askedBy(box.url))
+    await box.waitForRequest(({ faults }) => faults.includes('slow'))
+    raw.socket.resetAndDestroy()
+
+    const seen = await box.waitForRequest(({ endedAt }) => endedAt !== null)
+    expect(seen.code).toBeNull()
+  })
+
   it('is cut off before it begins', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'drop', point: 'headers', how: 'rst' })
@@ -130,11 +143,13 @@ describe("the service's clock", () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'date', ageSeconds: 300, times: 1 })
     box.faults.add({ at: 'service', kind: 'date', omit: true })
+    box.faults.add({ at: 'service', kind: 'answer', status: 500, after: 2 })
 
-    const [aged, silent] = [await ask(box.url), await ask(box.url)]
+    const replies = [await ask(box.url), await ask(box.url), await ask(box.url)]
 
-    expect(aged.headers.age).toBe('300')
-    expect(silent.headers.date).toBeUndefined()
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 500])
+    expect(replies[0]?.headers).toMatchObject({ age: '300', date: expect.any(String) })
+    expect(replies.slice(1).map(({ headers }) => headers.date)).toEqual([undefined, undefined])
   })
 })
 

@@ -44,6 +44,16 @@ describe('a success', () => {
     expect(etags.slice(2)).toEqual([undefined, `W/"${md5}"`, md5])
   })
 
+  it('is cut after its status, with the object stored', async () => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'success', body: 'cut' })
+
+    await expect(store(box)).rejects.toThrow(/aborted|ECONNRESET/)
+
+    expect(box.objects()).toHaveLength(1)
+    expect(box.requests().at(-1)).toMatchObject({ status: 201, stored: true })
+  })
+
   it('may be a lie', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'success', stored: false })
