@@ -1,0 +1,244 @@
+import type { Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createHttpClient } from '../../src/lib/http.ts'
+import { client, sendWith } from './http-client.ts'
+import { httpServer, rawServer } from './http-servers.ts'
+
+const PIECE = Buffer.alloc(64 * 1024, 'x')
+
+async function* pieces(n: number) {
+  for (let i = 0; i < n; i++) yield PIECE
+}
+
+const streamOf = (n: number) => ({ length: n * PIECE.length, chunks: () => pieces(n) })
+
+/** Runs `then` once a byte of a request has come. */
+const onRequest = (then: (socket: Socket) => void) => (socket: Socket) => {
+  socket.once('data', () => then(socket))
+}
+
+describe('an answer', () => {
+  it('has its status, its headers and its body, and names us to the server', async () => {
+    const url = await httpServer((request, response) => {
+      response.writeHead(201, { etag: '"e"', 'x-two': ['a', 'b'] })
+      response.end(`${request.method} ${request.url} ${request.headers['user-agent']}`)
+    })
+
+    const answer = await client()(new URL('/path?a=%20b', url))
+
+    expect(answer).toMatchObject({
+      ...{ kind: 'answer', status: 201, bodyCut: false, bytesSent: 0 },
+      headers: { etag: '"e"', 'x-two': 'a, b' },
+    })
+    expect(answer.kind === 'answer' && answer.body.toString()).toBe(
+      'POST /path?a=%20b feedsyncd-test',
+    )
+  })
+
+  it('is kept up to a limit', async () => {
+    const url = await httpServer((_, response) => response.end('x'.repeat(5000)))
+
+    const answer = await client()(url, { maxAnswerBytes: 1000 })
+
+    expect(answer).toMatchObject({ kind: 'answer', bodyCut: true })
+    expect(answer.kind === 'answer' && answer.body.length).toBe(1000)
+  })
+
+  it('keeps its status when the connection breaks in its body', async () => {
+    const head = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\n<Error>'
+    const url = await rawServer(
+      onRequest((socket) => socket.write(head, () => socket.resetAndDestroy())),
+    )
+
+    const answer = await client()(url)
+
+    expect(answer).toMatchObject({ kind: 'answer', status: 403, bodyCut: true })
+  })
+
+  it('is not followed when it redirects', async () => {
+    const url = await httpServer((_, response) => {
+      response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end()
+    })
+
+    expect(await client()(url)).toMatchObject({ kind: 'answer', status: 307 })
+  })
+
+  it('ends a body that is still being sent', async () => {
+    const answerNow = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno'
+    const url = await rawServer(onRequest((socket) => socket.write(answerNow)))
+    let ended = false
+    async function* endless() {
+      try {
+        for (;;) yield PIECE
+      } finally {
+        ended = true
+      }
+    }
+
+    const answer = await client()(url, { body: { length: 2 ** 40, chunks: endless } })
+
+    expect(answer).toMatchObject({ kind: 'answer', status: 403 })
+    await expect.poll(() => ended).toBe(true)
+  })
+})
+
+describe('a streamed body', () => {
+  it('arrives with its exact length, and each piece is counted when it was taken', async () => {
+    const got: { length?: string | undefined; bytes: number } = { bytes: 0 }
+    const url = await httpServer(async (request, response) => {
+      got.length = request.headers['content-length']
+      for await (const chunk of request) got.bytes += chunk.length
+      response.end()
+    })
+    const counts: number[] = []
+
+    const answer = await client()(url, {
+      body: { ...streamOf(3), accepted: (bytes) => counts.push(bytes) },
+    })
+
+    expect(got).toEqual({ length: '196608', bytes: 196_608 })
+    expect(answer).toMatchObject({ kind: 'answer', bytesSent: 196_608 })
+    expect(counts).toEqual([65_536, 131_072, 196_608])
+  })
+
+  it.each([
+    ['shorter', 2],
+    ['longer', 4],
+  ])('that is %s than announced is our own failure', async (_, n) => {
+    const url = await httpServer((request, response) => {
+      request.resume().on('end', () => response.end())
+    })
+
+    const answer = await client()(url, { body: { ...streamOf(3), chunks: () => pieces(n) } })
+
+    expect(answer).toMatchObject({ kind: 'no-answer', why: 'source' })
+  })
+
+  it('that cannot be read is our own failure', async () => {
+    const url = await httpServer((request, response) => {
+      request.resume().on('end', () => response.end())
+    })
+    async function* failing() {
+      yield PIECE
+      throw Object.assign(new Error('disk'), { code: 'EIO' })
+    }
+
+    const answer = await client()(url, { body: { ...streamOf(3), chunks: failing } })
+
+    expect(answer).toMatchObject({ kind: 'no-answer', why: 'source' })
+  })
+})
+
+describe('no answer', () => {
+  it('from a port where nobody listens is "unreachable"', async () => {
+    const answer = await client()('http://127.0.0.1:1/?token=hidden')
+
+    expect(answer).toEqual({
+      ...{ kind: 'no-answer', why: 'unreachable', code: 'ECONNREFUSED', bytesSent: 0 },
+      reason: 'the connection was refused: 127.0.0.1:1 (ECONNREFUSED)',
+    })
+  })
+
+  it('from a name that does not exist is "unreachable"', async () => {
+    const answer = await client()('http://no-such-host.invalid/')
+
+    expect(answer).toMatchObject({
+      why: 'unreachable',
+      code: expect.stringMatching(/^E(NOTFOUND|AI_AGAIN)$/),
+    })
+  })
+
+  it.each([
+    ['RST', (socket: Socket) => void socket.resetAndDestroy(), 'lost'],
+    ['FIN', (socket: Socket) => void socket.end(), 'lost'],
+    ['bytes that are no HTTP', (socket: Socket) => void socket.end('SSH-2.0-x\r\n'), 'lost'],
+    ['silence', () => {}, 'silent'],
+  ])('but %s is told apart', async (_, end, why) => {
+    const url = await rawServer(onRequest(end))
+
+    const answer = await client()(url, { headersTimeoutMs: 300 })
+
+    expect(answer).toMatchObject({ kind: 'no-answer', why })
+  })
+
+  it('is counted as fully sent when the connection ends after the last byte', async () => {
+    const url = await rawServer((socket) => {
+      let bytes = 0
+      socket.on('data', (data) => {
+        bytes += data.length
+        if (bytes > 3 * PIECE.length) socket.end()
+      })
+    })
+
+    const answer = await client()(url, { body: streamOf(3) })
+
+    expect(answer).toMatchObject({ why: 'lost', bytesSent: 3 * PIECE.length })
+  })
+
+  it('comes at once when the caller aborts', async () => {
+    const stop = new AbortController()
+    const url = await rawServer(onRequest(() => stop.abort(new Error('a reason of its own'))))
+
+    const answer = await client()(url, { signal: stop.signal })
+
+    expect(answer).toMatchObject({ kind: 'no-answer', why: 'aborted', code: 'aborted' })
+  })
+
+  it('comes at once when the caller has aborted before', async () => {
+    const answer = await client()('http://127.0.0.1:1/', {
+      ...{ signal: AbortSignal.abort(), body: streamOf(1) },
+    })
+
+    expect(answer).toMatchObject({ why: 'aborted', bytesSent: 0 })
+  })
+})
+
+describe('connections', () => {
+  it('are kept for the next request, and a fresh one is made where that is asked for', async () => {
+    const ports: Array<number | undefined> = []
+    const url = await httpServer((request, response) => {
+      ports.push(request.socket.remotePort)
+      response.end()
+    })
+    const send = client()
+
+    await expect
+      .poll(async () => {
+        await send(url)
+        return ports.at(-1) === ports.at(-2)
+      })
+      .toBe(true)
+    await send(url, { freshConnection: true })
+
+    expect(ports.at(-1)).not.toBe(ports.at(-2))
+  })
+
+  it('reach IPv6 hosts', async () => {
+    const url = await httpServer((_, response) => response.end('six'), '::1')
+
+    expect(await client()(url)).toMatchObject({ kind: 'answer', body: Buffer.from('six') })
+  })
+
+  it('reach a name whose first address is dead', async () => {
+    const url = await httpServer((_, response) => response.end('four'))
+
+    const answer = await client()(`http://localhost:${url.port}/`)
+
+    expect(answer).toMatchObject({ kind: 'answer', body: Buffer.from('four') })
+  })
+
+  it('are closed when the client is disposed of', async () => {
+    const closed = Promise.withResolvers<void>()
+    const url = await rawServer((socket) => {
+      socket.on('close', () => closed.resolve())
+    })
+    const http = createHttpClient({ clock: systemClock, env: {}, userAgent: 'feedsyncd-test' })
+    const answer = sendWith(http)(url)
+
+    await http[Symbol.asyncDispose]()
+
+    expect(await answer).toMatchObject({ kind: 'no-answer' })
+    await closed.promise
+  })
+})
