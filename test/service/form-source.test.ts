@@ -1,0 +1,333 @@
+import { createHmac } from 'node:crypto'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Clock, MINUTE, systemClock } from '../../src/lib/clock.ts'
+import { createHttpClient } from '../../src/lib/http.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { createFormSource, type FormSourceOptions } from '../../src/service/form-source.ts'
+
+const SECRET = 'a secret of the tests'
+const PATH = '/v1/presigned-storage-posting-post'
+const FORM = {
+  url: 'https://storage.example/feeds',
+  fileUrl: 'https://storage.example/feeds/a.xml',
+  fields: { key: 'a.xml', policy: 'cG9saWN5', 'x-store-signature': 'ab' },
+}
+const NOW = Date.UTC(2026, 0, 31, 12, 0, 5)
+
+type Handler = (request: IncomingMessage, response: ServerResponse, n: number) => void
+
+const sendForm: Handler = (_, response) => response.end(JSON.stringify(FORM))
+
+/** A service that answers by `handler`, and a form source for it. */
+async function service(handler: Handler, change: Partial<FormSourceOptions> = {}) {
+  const seen: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    seen.push(request)
+    response.sendDate = false
+    handler(request, response, seen.length)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const directory = await mkdtemp(join(tmpdir(), 'feedsyncd-service-'))
+  const keyFile = join(directory, 'service.key')
+  await writeFile(keyFile, `${SECRET}\n`)
+  const clock: Clock = { ...systemClock, now: () => NOW }
+  const http = createHttpClient({ clock, env: {}, userAgent: 'feedsyncd-test' })
+  onTestFinished(async () => {
+    await http[Symbol.asyncDispose]()
+    server.close()
+    await rm(directory, { recursive: true })
+  })
+  const options: FormSourceOptions = {
+    ...{ http, clock, log: silentLog },
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/`,
+    identity: { partner: 'acme', partnerAccount: '42' },
+    headerPrefix: 'X-SVC-',
+    presignPath: PATH,
+    ...change,
+    auth: {
+      ...{ method: 'signature', algorithm: 'hmac-sha1', keyFile },
+      stringToSign: '{method}{path}?{query};{body};{date}',
+      ...change.auth,
+    },
+  }
+  const forms = createFormSource(options)
+  const ask = (account: string | null = null) =>
+    forms.requestForm(account, new AbortController().signal)
+  return { forms, ask, seen, keyFile, options }
+}
+
+const signed = (text: string, secret = SECRET) =>
+  createHmac('sha1', secret).update(text).digest('base64')
+
+describe('a request for a form', () => {
+  it('carries the date, the identity and a signature over the path below the base address', async () => {
+    const { ask, seen } = await service(sendForm)
+
+    const answer = await ask()
+
+    const date = 'Sat, 31 Jan 2026 12:00:05 GMT'
+    expect(answer).toMatchObject({ kind: 'form' })
+    expect(seen[0]).toMatchObject({ method: 'POST', url: `/api${PATH}` })
+    expect(seen[0]?.headers).toMatchObject({
+      'content-length': '0',
+      'x-svc-partner': 'acme',
+      'x-svc-partneraccount': '42',
+      'x-svc-date': date,
+      'x-svc-signature': signed(`POST${PATH}?;;${date}`),
+    })
+    expect(seen[0]?.headers).not.toHaveProperty('x-svc-account')
+  })
+
+  it('names the account alone when that is the identity', async () => {
+    const { ask, seen } = await service(sendForm, { identity: { account: '123' } })
+
+    await ask()
+
+    expect(seen[0]?.headers).toMatchObject({ 'x-svc-account': '123' })
+    expect(seen[0]?.headers).not.toHaveProperty('x-svc-partner')
+    expect(seen[0]?.headers).not.toHaveProperty('x-svc-partneraccount')
+  })
+
+  it('names the partner alone on the bulk route', async () => {
+    const presignPath = '/v1/presigned-storage-bulk-posting-post'
+    const { ask, seen } = await service(sendForm, { presignPath, identity: { partner: 'acme' } })
+
+    await ask()
+
+    expect(seen[0]?.url).toBe(`/api${presignPath}`)
+    expect(seen[0]?.headers).not.toHaveProperty('x-svc-partneraccount')
+  })
+
+  it('names the account of the feed in place of the configured one', async () => {
+    const { ask, seen } = await service(sendForm)
+
+    await ask('77')
+
+    expect(seen[0]?.headers).toMatchObject({ 'x-svc-partneraccount': '77' })
+  })
+
+  it('is not made for an account of a feed when the identity cannot name it', async () => {
+    const { ask, seen } = await service(sendForm, { identity: { account: '123' } })
+
+    const answer = await ask('77')
+
+    expect(answer).toMatchObject({
+      failure: { class: 'broken', code: 'account-without-partner', next: 'stop' },
+    })
+    expect(seen).toEqual([])
+  })
+
+  it('signs the query of the path apart from it, and takes another header prefix', async () => {
+    const { ask, seen } = await service(sendForm, {
+      ...{ presignPath: `${PATH}?kind=a%20b`, headerPrefix: 'X-Acme-' },
+    })
+
+    await ask()
+
+    const date = seen[0]?.headers['x-acme-date']
+    expect(seen[0]?.headers['x-acme-signature']).toBe(signed(`POST${PATH}?kind=a%20b;;${date}`))
+  })
+
+  it('carries the API key in place of a signature', async () => {
+    const { seen, keyFile, options } = await service(sendForm)
+    await writeFile(keyFile, 'key-1\r\n')
+    const forms = createFormSource({ ...options, auth: { ...options.auth, method: 'apiKey' } })
+
+    await forms.requestForm(null, new AbortController().signal)
+
+    expect(seen[0]?.headers).toMatchObject({
+      'x-svc-apikey': 'key-1',
+      'x-svc-date': expect.any(String),
+    })
+    expect(seen[0]?.headers).not.toHaveProperty('x-svc-signature')
+  })
+})
+
+describe('the clock of the service', () => {
+  const ahead = new Date(NOW + 20 * MINUTE).toUTCString()
+  const refuseFirst: Handler = (request, response, n) => {
+    response.setHeader('date', ahead)
+    if (n === 1) response.writeHead(401).end()
+    else sendForm(request, response, n)
+  }
+
+  it('dates the request once more when ours is wrong, and stays in use', async () => {
+    const { ask, seen, forms } = await service(refuseFirst)
+
+    const first = await ask()
+    await ask()
+
+    expect(first.kind).toBe('form')
+    expect(seen.map(({ headers }) => headers['x-svc-date'])).toEqual([
+      new Date(NOW).toUTCString(),
+      ahead,
+      ahead,
+    ])
+    expect(forms.clockSkewMs()).toBe(20 * MINUTE)
+  })
+
+  it('is tried once only', async () => {
+    const { ask, seen } = await service((_, response) => {
+      response.setHeader('date', ahead)
+      response.writeHead(401).end()
+    })
+
+    const answer = await ask()
+
+    expect(answer).toMatchObject({ failure: { class: 'credentials', next: 'stop' } })
+    expect(answer).toMatchObject({ failure: { hint: expect.stringContaining('1200 s behind') } })
+    expect(seen).toHaveLength(2)
+  })
+
+  it.each([
+    ['of a cache', { date: ahead, age: '3' }],
+    ['that cannot be read', { date: 'yesterday' }],
+    ['that is absent', {}],
+    ['within a minute of ours', { date: new Date(NOW + 50_000).toUTCString() }],
+  ])('is not believed from a Date %s', async (_, headers) => {
+    const { ask, seen } = await service((_, response) => response.writeHead(403, headers).end())
+
+    const answer = await ask()
+
+    expect(answer).toMatchObject({ failure: { class: 'credentials' } })
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe('a form', () => {
+  const read = async (body: string) => {
+    const { ask } = await service((_, response) => response.end(body))
+    return ask()
+  }
+
+  it('keeps names and values byte for byte and in order, and what is unknown is left alone', async () => {
+    const fields = {
+      'x-store-b': 'line\nline\r\n"quoted" ü \u{1F600}',
+      key: 'a.xml',
+      'odd "name"': '',
+      'x-store-a': '  spaces  ',
+    }
+
+    const answer = await read(`\uFEFF${JSON.stringify({ more: [1], ...FORM, fields })}`)
+
+    expect(answer).toEqual({
+      kind: 'form',
+      form: { url: FORM.url, fileUrl: FORM.fileUrl, fields: Object.entries(fields) },
+    })
+  })
+
+  it.each([
+    ['no JSON', '{"url": "https://storage.example/?token=hidden'],
+    ['nothing', ''],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['no url', JSON.stringify({ ...FORM, url: undefined })],
+    ['no fileUrl', JSON.stringify({ ...FORM, fileUrl: undefined })],
+    ['no fields', JSON.stringify({ ...FORM, fields: undefined })],
+    ['no key', JSON.stringify({ ...FORM, fields: { policy: 'hidden' } })],
+    ['a number for a field', JSON.stringify({ ...FORM, fields: { key: 'a', n: 201 } })],
+    ['an address in clear', JSON.stringify({ ...FORM, url: 'http://storage.example/' })],
+    ['an address that is none', JSON.stringify({ ...FORM, url: '/feeds' })],
+    ['a web page', '<!DOCTYPE html><title>hidden</title>'],
+  ])('is asked for again when it holds %s, and nothing of it is repeated', async (_, body) => {
+    const answer = await read(body)
+
+    expect(answer).toMatchObject({ failure: { class: 'transient', next: 'new-form', status: 200 } })
+    expect(JSON.stringify(answer)).not.toContain('hidden')
+  })
+})
+
+describe('a refusal', () => {
+  it('is quoted in short, without what looks like a secret', async () => {
+    const { ask } = await service((request, response) => {
+      const signature = request.headers['x-svc-signature']
+      response.writeHead(400)
+      response.end(
+        `{"message":"bad date","got":"${signature}","key":"${SECRET}"}${'x '.repeat(9999)}`,
+      )
+    })
+
+    const answer = await ask()
+
+    const reason = answer.kind === 'failure' ? answer.failure.reason : ''
+    expect(reason).toContain('bad date')
+    expect(reason).not.toContain(SECRET)
+    expect(reason).not.toMatch(/[A-Za-z0-9+/]{27}=/)
+    expect(reason.length).toBeLessThan(400)
+  })
+
+  it.each([
+    ['30', 30_000],
+    ['0', 0],
+    ['-5', null],
+    ['soon', null],
+    ['999999', 60 * MINUTE],
+    [new Date(NOW + 45_000).toUTCString(), 45_000],
+  ])('says when to come back: %s', async (retryAfter, expected) => {
+    const { ask } = await service((_, response) =>
+      response.writeHead(503, { 'retry-after': retryAfter }).end(),
+    )
+
+    expect(await ask()).toMatchObject({ failure: { retryAfterMs: expected } })
+  })
+})
+
+describe('the key file', () => {
+  const problem = async (change: (keyFile: string) => Promise<unknown>) => {
+    const { options, keyFile } = await service(sendForm)
+    await change(keyFile)
+    try {
+      createFormSource(options)
+    } catch (error) {
+      return error
+    }
+    return null
+  }
+
+  it.each([
+    ['is missing', (file: string) => rm(file), 'does not exist (ENOENT)'],
+    ['is empty', (file: string) => writeFile(file, ''), 'is empty'],
+    ['holds a newline alone', (file: string) => writeFile(file, '\n'), 'is empty'],
+    ['is too long', (file: string) => writeFile(file, 'x'.repeat(70_000)), '70000 bytes'],
+  ])('that %s is a configuration error with a way out', async (_, change, message) => {
+    expect(await problem(change)).toMatchObject({
+      ...{ name: 'FeedsyncError', exitCode: 78, hint: expect.stringContaining('keyFile') },
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('may be a folder by mistake, and that is said', async () => {
+    const { options } = await service(sendForm)
+    const auth = { ...options.auth, keyFile: tmpdir() }
+
+    expect(() => createFormSource({ ...options, auth })).toThrow('is a folder')
+  })
+
+  it('loses one newline, and no other byte', async () => {
+    const { ask, seen, keyFile, forms } = await service(sendForm)
+    await writeFile(keyFile, ' key \n\r\n')
+    await chmod(keyFile, 0o600)
+
+    forms.reloadKey()
+    await ask()
+
+    const date = seen[0]?.headers['x-svc-date']
+    expect(seen[0]?.headers['x-svc-signature']).toBe(signed(`POST${PATH}?;;${date}`, ' key \n'))
+  })
+
+  it('stays in use as it was when reloading fails', async () => {
+    const { ask, seen, keyFile, forms } = await service(sendForm)
+    await rm(keyFile)
+
+    expect(() => forms.reloadKey()).toThrow('does not exist')
+    await ask()
+
+    const date = seen[0]?.headers['x-svc-date']
+    expect(seen[0]?.headers['x-svc-signature']).toBe(signed(`POST${PATH}?;;${date}`))
+  })
+})
