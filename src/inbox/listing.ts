@@ -9,8 +9,8 @@ import { type Entry, readDirectory } from './directory-entries.ts'
 import { cannotBeListed, judge, NOT_UTF8 } from './file-kind.ts'
 import { identityOf, NO_IDENTITY } from './identity.ts'
 import type { NameFilter } from './name-filter.ts'
-import type { Listing } from './port.ts'
-import { type Look, lstatEach, lstatPooled, type PathLike } from './stat-batch.ts'
+import type { Listing, Refusal } from './port.ts'
+import { type Look, lstatEach, lstatOne, type PathLike } from './stat-batch.ts'
 
 export type Found = Omit<Listing, 'folder'>
 
@@ -45,44 +45,58 @@ export async function walk(options: WalkOptions): Promise<Found> {
 }
 
 async function readOne(prefix: string, options: WalkOptions, pending: string[]): Promise<Found> {
-  const directory = `${options.directory}/${prefix}`
-  const before = await directoryAt(options.directory, prefix)
+  const before = await directoryAt(prefix, options)
   if (before === null) return nothingFound()
   if (before instanceof Error) return unreadable(prefix, NO_IDENTITY, before)
-  let entries: Entry[]
+  const here = nothingFound()
+  const below: string[] = []
   try {
-    entries = await readDirectory(directory)
+    const batches = readDirectory(`${options.directory}/${prefix}`, options.remote)
+    for await (const entries of batches) {
+      await lookAt(sort(entries, prefix, options, below), options.remote, here)
+    }
   } catch (error) {
     if (prefix === '') throw error
     return unreadable(prefix, identityOf(before), error)
   }
-  const here = nothingFound()
-  const { candidates, below } = sort(entries, prefix, options)
-  let denied: Error | null = null
-  await lstatEach(
-    candidates.map(({ at }) => at),
-    options.remote,
-    (look, index) => {
-      const candidate = candidates[index]
-      if (candidate !== undefined && look !== null) place(here, candidate, look)
-      if (errorCode(look) === 'EACCES') denied = look as Error
-    },
-  )
-  // Names without their files: the directory may be read but not entered, which is its fault alone.
-  if (denied !== null && prefix === '') throw denied
-  if (denied !== null) return unreadable(prefix, identityOf(before), denied)
-  const after = await directoryAt(options.directory, prefix)
+  const after = await directoryAt(prefix, options)
   // Swapped under our hands: what we looked at may be anyone's. The next scan sees it as it is.
   const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
   if (!isSame) return { ...nothingFound(), unknown: [prefix] }
   pending.push(...below)
+  tellApart(here)
   return here
 }
 
+/** A file may really be called `caf%E9.xml`, as another is only shown: two paths must not be told as one. */
+function tellApart({ files, refused }: Found): void {
+  const shown = refused.filter(({ reason }) => reason === NOT_UTF8)
+  if (shown.length === 0) return
+  const taken = new Set(
+    [...files, ...refused].filter((one) => !shown.includes(one as Refusal)).map(({ path }) => path),
+  )
+  for (const refusal of shown) {
+    while (taken.has(refusal.path)) refusal.path += '%'
+    taken.add(refusal.path)
+  }
+}
+
+/** Throws `EACCES`: names without their files, so the directory may be read but not entered. */
+async function lookAt(candidates: Candidate[], remote: boolean, here: Found): Promise<void> {
+  let denied: Error | null = null
+  const paths = candidates.map(({ at }) => at)
+  await lstatEach(paths, remote, (look, index) => {
+    const candidate = candidates[index]
+    if (candidate !== undefined && look !== null) place(here, candidate, look)
+    if (errorCode(look) === 'EACCES') denied = look as Error
+  })
+  if (denied !== null) throw denied
+}
+
 /** A link below the folder is not a directory; the folder itself may be reached by one. */
-async function directoryAt(root: string, prefix: string): Promise<Look> {
-  if (prefix === '') return stat(root, { bigint: true })
-  const look = await lstatPooled(`${root}/${prefix.slice(0, -1)}`)
+async function directoryAt(prefix: string, { directory, remote }: WalkOptions): Promise<Look> {
+  if (prefix === '') return stat(directory, { bigint: true })
+  const look = await lstatOne(`${directory}/${prefix.slice(0, -1)}`, remote)
   return look === null || look instanceof Error || look.isDirectory() ? look : null
 }
 
@@ -90,10 +104,14 @@ function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino
 }
 
-/** By name alone: what to look at, and the directories to read. */
-function sort(entries: Entry[], prefix: string, { directory, filter }: WalkOptions) {
+/** By name alone: what to look at; directories to read go to `below`. */
+function sort(
+  entries: Entry[],
+  prefix: string,
+  { directory, filter }: WalkOptions,
+  below: string[],
+): Candidate[] {
   const candidates: Candidate[] = []
-  const below: string[] = []
   for (const { name, raw, isDirectory } of entries) {
     const path = prefix + name
     const at = raw === null ? `${directory}/${path}` : bytesOf(`${directory}/${prefix}`, raw)
@@ -107,7 +125,7 @@ function sort(entries: Entry[], prefix: string, { directory, filter }: WalkOptio
     if (ignored?.rule === 'temporary-name') candidates.push({ path, at, use: 'temporary' })
     else if (ignored === null) candidates.push({ path, at, use: raw ? 'unnameable' : 'feed' })
   }
-  return { candidates, below }
+  return candidates
 }
 
 function bytesOf(directory: string, name: Buffer): Buffer {

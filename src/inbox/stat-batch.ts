@@ -26,12 +26,16 @@ export async function lstatEach(
     looks.forEach((look, index) => {
       found(look, start + index)
     })
-    if (start + BATCH < paths.length) await yieldToLoop()
+    await yieldToLoop()
   }
 }
 
 /** Looks at one path. */
-export async function lstatPooled(path: PathLike): Promise<Look> {
+export function lstatOne(path: PathLike, remote: boolean): Look | Promise<Look> {
+  return remote ? lstatPooled(path) : lstatDirect(path)
+}
+
+function lstatPooled(path: PathLike): Promise<Look> {
   return lstat(path, { bigint: true }).catch(nullWhenMissing)
 }
 

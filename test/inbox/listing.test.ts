@@ -139,7 +139,7 @@ describe('listing the folder', () => {
     const reason = 'has a name that is not valid UTF-8: rename it'
     expect(pathsOf(listing)).toEqual(['caf%E9.xml', 'ça.xml'])
     expect(reasonsOf(listing)).toEqual({
-      '%caf%E9.xml': reason,
+      'caf%E9.xml%': reason,
       'na%EFve.xml': reason,
       'dir%FF': reason,
     })

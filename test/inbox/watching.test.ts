@@ -172,8 +172,8 @@ describe('a burst of 20,000 files while the event loop is blocked', () => {
       const folder = temporaryFolder()
       const inbox = openInbox(folder, { watch })
       await inbox.watch(() => {})
-      const script =
-        'for (let n = 0; n < 20000; n++) require("fs").writeFileSync(`${process.argv[1]}/${n}.xml`, "")'
+      const script = `const [, folder] = process.argv
+      for (let n = 0; n < 20000; n++) require('fs').writeFileSync(folder + '/' + n + '.xml', '')`
 
       execFileSync(process.execPath, ['-e', script, folder])
       const listing = await inbox.list()

@@ -1,0 +1,163 @@
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createSpool } from '../../src/inbox/spool.ts'
+import { temporaryFolder } from './harness.ts'
+
+function opened() {
+  const directory = join(temporaryFolder(), 'state/spool')
+  return { directory, spool: createSpool({ directory }) }
+}
+
+const INDEX = {
+  ids: new BigUint64Array([1n, 2n ** 63n, 2n ** 64n - 1n]),
+  contents: new Uint32Array([7, 0, 2 ** 32 - 1]),
+}
+
+describe('the spool', () => {
+  it('is a directory for our user only, also where it was open before', () => {
+    const { directory } = opened()
+    const { mode } = statSync(directory)
+
+    expect(mode & 0o777).toBe(0o700)
+  })
+
+  it('prepares a new name each time and creates nothing', () => {
+    const { directory, spool } = opened()
+
+    const names = [spool.prepare(), spool.prepare()]
+
+    expect(new Set(names).size).toBe(2)
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('keeps a written copy under the version’s name', async () => {
+    const { directory, spool } = opened()
+    const prepared = spool.prepare()
+    writeFileSync(prepared, '<a/>', { flag: 'wx' })
+
+    const name = await spool.keep(prepared, 42)
+
+    expect(name).toBe('42.xml')
+    expect(readdirSync(directory)).toEqual(['42.xml'])
+    expect(readFileSync(spool.path(name), 'utf8')).toBe('<a/>')
+  })
+
+  it('discards what was prepared, written or not', async () => {
+    const { directory, spool } = opened()
+    const written = spool.prepare()
+    writeFileSync(written, '<a/>')
+
+    await spool.discard(written)
+    await spool.discard(spool.prepare())
+
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('removes a copy with its index, and minds no absence', async () => {
+    const { directory, spool } = opened()
+    writeFileSync(spool.path('1.xml'), '<a/>')
+    await spool.saveIndex('1.xml', INDEX)
+
+    await spool.remove('1.xml')
+    await spool.remove('1.xml')
+
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('sweeps what no version accounts for, what a crash left half written included', async () => {
+    const { directory, spool } = opened()
+    writeFileSync(spool.path('1.xml'), '<a/>')
+    await spool.saveIndex('1.xml', INDEX)
+    writeFileSync(spool.path('2.xml'), '<a/>')
+    await spool.saveIndex('2.xml', INDEX)
+    writeFileSync(spool.prepare(), '<a')
+
+    const swept = await spool.sweep(new Set(['1.xml', '3.xml']))
+
+    expect(swept).toBe(3)
+    expect(readdirSync(directory).sort()).toEqual(['1.xml', '1.xml.index'])
+  })
+
+  it('gives back the posting index that it was given, of any length', async () => {
+    const { spool } = opened()
+    const empty = { ids: new BigUint64Array(), contents: new Uint32Array() }
+    await spool.saveIndex('1.xml', INDEX)
+    await spool.saveIndex('2.xml', empty)
+
+    const loaded = [await spool.loadIndex('1.xml'), await spool.loadIndex('2.xml')]
+
+    expect(loaded).toEqual([INDEX, empty])
+  })
+
+  it('saves an index that is a part of a larger memory', async () => {
+    const { spool } = opened()
+    const part = { ids: INDEX.ids.subarray(1), contents: INDEX.contents.subarray(1) }
+    await spool.saveIndex('1.xml', part)
+
+    const loaded = await spool.loadIndex('1.xml')
+
+    expect(loaded?.ids).toEqual(new BigUint64Array([2n ** 63n, 2n ** 64n - 1n]))
+    expect(loaded?.contents).toEqual(new Uint32Array([0, 2 ** 32 - 1]))
+  })
+
+  it('reads an index as nothing when it is missing, torn at any byte, or altered', async () => {
+    const { spool } = opened()
+    const file = spool.path('1.xml.index')
+    const missing = await spool.loadIndex('1.xml')
+    await spool.saveIndex('1.xml', INDEX)
+    const whole = readFileSync(file)
+
+    const torn: unknown[] = []
+    for (let length = 0; length < whole.length; length++) {
+      writeFileSync(file, whole)
+      truncateSync(file, length)
+      torn.push(await spool.loadIndex('1.xml'))
+    }
+    for (let at = 0; at < whole.length; at++) {
+      const altered = Buffer.from(whole)
+      altered[at] = (altered[at] ?? 0) ^ 1
+      writeFileSync(file, altered)
+      torn.push(await spool.loadIndex('1.xml'))
+    }
+
+    expect(missing).toBeNull()
+    expect(torn.every((index) => index === null)).toBe(true)
+  })
+
+  it('knows its size and what is left', async () => {
+    const { spool } = opened()
+    writeFileSync(spool.path('1.xml'), 'x'.repeat(1000))
+    writeFileSync(spool.path('2.xml'), 'x'.repeat(234))
+
+    const { usedBytes, freeBytes } = await spool.space()
+
+    expect(usedBytes).toBe(1234)
+    expect(freeBytes).toBeGreaterThan(0)
+  })
+
+  it('names the system’s reason and the way out when it cannot work', async () => {
+    const { directory, spool } = opened()
+    rmSync(directory, { recursive: true })
+    writeFileSync(directory, '')
+
+    const kept = spool.keep(spool.prepare(), 1)
+    const reopened = () => createSpool({ directory: join(directory, 'below') })
+
+    await expect(kept).rejects.toMatchObject({
+      name: 'FeedsyncError',
+      message: `keep a file in the spool ${directory}: ENOTDIR`,
+      hint: 'check that state.directory is a directory of the daemon’s user',
+    })
+    expect(reopened).toThrow(expect.objectContaining({ name: 'FeedsyncError' }))
+    expect(existsSync(basename(directory))).toBe(false)
+  })
+})
