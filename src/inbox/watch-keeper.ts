@@ -87,27 +87,34 @@ export class WatchKeeper {
     if (watch === 'poll') return BY_CONFIGURATION
     await this.#disarm()
     const generation = ++this.#generation
-    this.#retryAt = 0
+    let path: string
+    let remote: string | null
     try {
-      const path = await realpath(directory)
-      const remote = await remoteFilesystem(path, probe)
-      this.#retryAt = clock.monotonic() + RETRY_MS
-      if (remote !== null) return { mode: 'poll', reason: remoteReason(remote) }
+      path = await realpath(directory)
+      remote = await remoteFilesystem(path, probe)
+    } catch (error) {
+      // The first listing that finds the folder brings us back.
+      this.#retryAt = 0
+      return { mode: 'poll', reason: unavailable(directory, error).reason }
+    }
+    this.#retryAt = clock.monotonic() + RETRY_MS
+    if (remote !== null) return { mode: 'poll', reason: remoteReason(remote) }
+    try {
       this.#watch = await open(path, {
         touched: (name) => this.#touched(name),
         failed: (error) => this.#failed(error, generation),
       })
       return { mode: 'events' }
     } catch (error) {
-      if (this.#retryAt > 0) return { mode: 'poll', reason: brokenReason(error) }
-      return { mode: 'poll', reason: unavailable(directory, error).reason }
+      return { mode: 'poll', reason: brokenReason(error) }
     }
   }
 
   async #disarm(): Promise<void> {
     const watch = this.#watch
     this.#watch = null
-    await watch?.close()
+    // One that cannot even be closed is not listened to any more, and that is all we need.
+    await watch?.close().catch(() => {})
   }
 
   #touched(name: string | null): void {
