@@ -93,7 +93,8 @@ function isEncrypted(headers: Readonly<Record<string, string>>): boolean {
 /** Row 27: an address of the same host or under it, and nothing less protected than the form's own. */
 function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): Judgement {
   const { status } = reply
-  const to = URL.parse(reply.headers.location ?? '', facts.url.href)
+  const { location } = reply.headers
+  const to = location === undefined ? null : URL.parse(location, facts.url.href)
   const verdict = failureOf(RULES.movedElsewhere, {
     ...told,
     code: `http-${status}`,

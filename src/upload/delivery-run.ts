@@ -80,9 +80,9 @@ export class DeliveryRun {
       attempt = await this.#try()
     } finally {
       attempts.ended(handle, {
-        outcome: attempt === null ? 'unknown' : outcomeOf(attempt, this.#bytesSent),
+        outcome: outcomeOf(attempt, this.#bytesSent),
         status: this.#status,
-        code: attempt === null ? 'internal' : codeOf(attempt),
+        code: codeOf(attempt),
         bytesSent: this.#bytesSent,
         key: this.#facts?.key ?? null,
       })
@@ -241,16 +241,18 @@ function ruleOfNoForm({ next, status, retryAfterMs }: Failure): Rule {
   return status === 429 || retryAfterMs !== null ? RULES.noFormThrottled : RULES.noForm
 }
 
-function outcomeOf(attempt: Attempt, bytesSent: number): AttemptOutcome {
-  if (attempt.kind === 'stored') return 'stored'
-  if (attempt.kind === 'aborted') return bytesSent > 0 ? 'unknown' : 'failed'
+/** `attempt` is null when an error of this program ended it. */
+function outcomeOf(attempt: Attempt | null, bytesSent: number): AttemptOutcome {
+  if (attempt?.kind === 'stored') return 'stored'
+  if (attempt?.kind !== 'failed') return bytesSent > 0 ? 'unknown' : 'failed'
   const { class: kind, status, ambiguous } = attempt.verdict.failure
   if (ambiguous) return 'unknown'
   const refused = kind === 'file' || (kind !== 'transient' && status !== null && status >= 400)
   return refused ? 'refused' : 'failed'
 }
 
-function codeOf(attempt: Attempt): string | null {
+function codeOf(attempt: Attempt | null): string | null {
+  if (attempt === null) return 'internal'
   if (attempt.kind === 'stored') return null
   return attempt.kind === 'aborted' ? 'aborted' : attempt.verdict.failure.code
 }

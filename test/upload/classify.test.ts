@@ -1,0 +1,183 @@
+// The answers that no test over a socket needs to bring about: pure functions, one line each.
+
+import { describe, expect, it } from 'vitest'
+import type { HttpReply } from '../../src/lib/http.ts'
+import { judgeReply } from '../../src/upload/classify.ts'
+import { publicAddress, readFormFacts } from '../../src/upload/form.ts'
+
+const MD5 = '0123456789abcdef0123456789abcdef'
+const OTHER = 'f'.repeat(32)
+
+function form(fields: Record<string, string> = {}, url = 'https://storage.example/feeds') {
+  const entries = Object.entries({ key: 'a.xml', success_action_status: '201', ...fields })
+  return readFormFacts({ url, fileUrl: `${url}/a.xml`, fields: entries })
+}
+
+function reply(status: number, headers: Record<string, string> = {}, body = ''): HttpReply {
+  return {
+    ...{ kind: 'answer', status, headers, bodyCut: false, bytesSent: 10, tookMs: 1 },
+    body: Buffer.from(body),
+  }
+}
+
+const judge = (answer: HttpReply, facts = form()) => judgeReply(answer, facts, MD5, 0)
+
+const xml = (code: string, message = 'x') =>
+  `<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`
+
+describe('success', () => {
+  it.each([
+    ['201', 201],
+    ['200', 200],
+    ['204', 204],
+    ['', 204],
+    ['404', 204],
+    ['nonsense', 204],
+    ['202', 202],
+  ])('is, for a form that names "%s", the status %i', (named, status) => {
+    const facts = form({ success_action_status: named })
+
+    expect(judge(reply(status, { etag: `"${MD5}"` }), facts)).toEqual({
+      ...{ kind: 'stored', etagVerified: true, warning: null },
+    })
+    expect(judge(reply(status === 200 ? 204 : 200), facts)).toMatchObject({
+      ...{ kind: 'stored', warning: expect.stringContaining(String(status)) },
+    })
+  })
+
+  it('is a redirect where the form asks for one', () => {
+    const facts = form({ success_action_redirect: 'https://partner.example/done' })
+
+    expect(judge(reply(303), facts)).toMatchObject({ kind: 'stored', warning: null })
+    expect(judge(reply(303))).toMatchObject({ kind: 'failed' })
+  })
+
+  it('is verified by the ETag of the body where there is none in the headers', () => {
+    const body = (etag: string) => `<PostResponse><ETag>"${etag}"</ETag></PostResponse>`
+
+    expect(judge(reply(201, {}, body(MD5)))).toMatchObject({ etagVerified: true })
+    expect(judge(reply(201, {}, body(OTHER)))).toMatchObject({ kind: 'failed' })
+  })
+
+  it.each([
+    { 'x-store-server-side-encryption': 'aws:kms' },
+    { 'x-store-server-side-encryption-customer-algorithm': 'AES256' },
+  ])('is not doubted for an ETag that encryption made (%o)', (headers) => {
+    const answer = reply(201, { etag: OTHER, ...headers })
+
+    expect(judge(answer)).toMatchObject({ kind: 'stored', etagVerified: false })
+  })
+
+  it('is not a web page without an ETag, even with the status that the form names', () => {
+    const page = '<html><body>Please sign in</body></html>'
+    const facts = form({ success_action_status: '200' })
+
+    expect(judge(reply(200, {}, page), facts)).toMatchObject({ kind: 'failed' })
+    expect(judge(reply(200, { etag: MD5 }, page), facts)).toMatchObject({ kind: 'stored' })
+  })
+})
+
+describe('an error', () => {
+  it.each([
+    [400, 'RequestTimeout', 'transient', 'same-form'],
+    [400, 'IncompleteBody', 'transient', 'same-form'],
+    [400, 'TokenRefreshRequired', 'transient', 'new-form'],
+    [403, 'RequestTimeTooSkewed', 'broken', 'new-form'],
+    [400, 'EntityTooSmall', 'file', 'stop'],
+    [409, 'OperationAborted', 'transient', 'same-form'],
+    [400, 'InvalidDigest', 'broken', 'stop'],
+    [503, 'SlowDown', 'transient', 'same-form'],
+    [418, 'NobodyKnowsThis', 'broken', 'new-form'],
+    [503, 'NobodyKnowsThis', 'transient', 'same-form'],
+  ])('%i %s is %s, next %s', (status, code, failureClass, next) => {
+    expect(judge(reply(status, {}, xml(code)))).toMatchObject({
+      verdict: { failure: { class: failureClass, code, next, status } },
+    })
+  })
+
+  it.each([
+    [411, 'broken', 'stop'],
+    [412, 'broken', 'stop'],
+    [413, 'file', 'stop'],
+    [429, 'transient', 'same-form'],
+    [501, 'broken', 'stop'],
+    [599, 'transient', 'same-form'],
+    [407, 'transient', 'stop'],
+    [404, 'transient', 'new-form'],
+  ])('%i without a document is %s, next %s', (status, failureClass, next) => {
+    expect(judge(reply(status))).toMatchObject({
+      verdict: { failure: { class: failureClass, code: `http-${status}`, next } },
+    })
+  })
+
+  it('is judged by its code before its status: one 403 asks for a new form, the next never again', () => {
+    const expired = xml('AccessDenied', 'Invalid according to Policy: Policy expired.')
+    const extra = xml('AccessDenied', 'Invalid according to Policy: Extra input fields: x')
+
+    expect(judge(reply(403, {}, expired))).toMatchObject({
+      verdict: { failure: { class: 'transient', next: 'new-form' } },
+    })
+    expect(judge(reply(403, {}, extra))).toMatchObject({
+      verdict: { failure: { class: 'broken', next: 'stop' } },
+    })
+  })
+})
+
+describe('a redirect', () => {
+  const location = (to: string) => judge(reply(307, { location: to }))
+
+  it.each(['/elsewhere', 'https://storage.example/x', 'https://eu.storage.example/x'])(
+    'to %s may be followed',
+    (to) => {
+      expect(location(to)).toMatchObject({ kind: 'moved' })
+    },
+  )
+
+  it.each([
+    'http://storage.example/x',
+    'https://storage.example.evil.example/x',
+    'https://evilstorage.example/x',
+    'http://127.0.0.1/x',
+    'ftp://storage.example/x',
+    'https://',
+  ])('to "%s" may not', (to) => {
+    expect(location(to)).toMatchObject({
+      kind: 'failed',
+      verdict: { failure: { class: 'broken' } },
+    })
+  })
+
+  it('to nowhere may not', () => {
+    expect(judge(reply(308))).toMatchObject({ kind: 'failed' })
+  })
+})
+
+describe('a form', () => {
+  const policy = (json: unknown) => Buffer.from(JSON.stringify(json)).toString('base64')
+
+  it('says by its policy when it ends and which sizes it takes', () => {
+    const conditions = [{ key: 'a' }, ['Content-Length-Range', 5, '1000']]
+
+    expect(
+      form({ policy: policy({ expiration: '2026-01-31T12:00:00Z', conditions }) }),
+    ).toMatchObject({
+      ...{ expiresAt: Date.UTC(2026, 0, 31, 12), minBytes: 5, maxBytes: 1000, key: 'a.xml' },
+    })
+  })
+
+  it.each([
+    policy(null),
+    policy({ conditions: 'x', expiration: 5 }),
+    policy({ conditions: [['content-length-range', 'x', null]] }),
+    '%%%',
+    Buffer.from([0xff, 0xfe]).toString('base64'),
+  ])('is used all the same when its policy cannot be read', (text) => {
+    expect(form({ policy: text })).toMatchObject({
+      ...{ expiresAt: null, minBytes: 0, maxBytes: Number.MAX_SAFE_INTEGER },
+    })
+  })
+
+  it('leads to an address that is shown without its query', () => {
+    expect(publicAddress('https://a.example/b.xml?sig=1#x')).toBe('https://a.example/b.xml')
+  })
+})
