@@ -2,21 +2,18 @@
 // What the parts do with each other is daemon.ts and pipeline.ts.
 
 import { statSync } from 'node:fs'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { join } from 'node:path'
 import { Aftercare } from './aftercare.ts'
+import { historyFile } from './app-tools.ts'
 import type { Config } from './config/config.ts'
 import { feedFor } from './config/feeds.ts'
 import { Daemon } from './daemon.ts'
 import { Deliveries } from './deliveries.ts'
-import { type FileReport, fileReport } from './feed/file-report.ts'
 import { createFeedChecker } from './feed/worker-checker.ts'
-import { type Decided, type Decision, decide, restore } from './history/decisions.ts'
-import { type Explanation, explain } from './history/explain.ts'
-import { acquireLock, isLocked } from './history/instance-lock.ts'
+import { acquireLock } from './history/instance-lock.ts'
 import { Ledger } from './history/ledger.ts'
-import type { History, ListFilter, UploadRequest, Version } from './history/port.ts'
-import { type ShowReport, type StatusReport, showReport, statusReport } from './history/report.ts'
-import { openHistory, openHistoryReader } from './history/sqlite-history.ts'
+import type { History, Version } from './history/port.ts'
+import { openHistory } from './history/sqlite-history.ts'
 import { createDispositions } from './inbox/dispositions.ts'
 import { createInbox } from './inbox/folder.ts'
 import { Settler } from './inbox/settling.ts'
@@ -25,7 +22,7 @@ import { Intake } from './intake.ts'
 import type { Clock } from './lib/clock.ts'
 import { FeedsyncError } from './lib/errors.ts'
 import { createHttpClient } from './lib/http.ts'
-import { createLog, type Log, silentLog } from './lib/log.ts'
+import { createLog, type Log } from './lib/log.ts'
 import { VERSION } from './lib/version.ts'
 import { Pipeline } from './pipeline.ts'
 import { createFormSource } from './service/form-source.ts'
@@ -53,9 +50,6 @@ export interface App extends AsyncDisposable {
   refusal(): Failure | null
 }
 
-export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
-export const spoolDirectory = (config: Config) => join(config.state.directory, 'spool')
-
 /**
  * Builds everything that delivers, under the lock of the state directory. Throws `FeedsyncError` when
  * another process holds it, the key cannot be read, or the state cannot be written.
@@ -73,7 +67,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   )
   const inbox = parts.use(createInbox({ ...config.inbox, clock, log }))
   const checker = parts.use(createFeedChecker())
-  const spool = createSpool({ directory: spoolDirectory(config) })
+  const spool = createSpool({ directory: join(config.state.directory, 'spool') })
   const settler = new Settler(config.inbox.quietPeriodMs)
   const ledger = new Ledger(history, clock, log, onMove)
   const ruleFor = (path: string) => feedFor(path, config.feeds)
@@ -156,77 +150,4 @@ function keyReloader(forms: FormSource, keyFile: string): () => boolean {
     forms.reloadKey()
     return true
   }
-}
-
-/** Reads the history without changing it, with or without a daemon. */
-export interface StatusSource extends Disposable {
-  report(filter: ListFilter): StatusReport
-  show(id: number): ShowReport | null
-  explain(path: string): Promise<Explanation>
-}
-
-export function openStatus(config: Config, clock: Clock): StatusSource {
-  const reader = openHistoryReader({ file: historyFile(config) })
-  const running = isLocked(config.state.directory)
-  return {
-    report: (filter) => statusReport(reader, running, config.service.baseUrl, filter),
-    show: (id) => (reader === null ? null : showReport(reader, id)),
-    explain: async (path) => {
-      await using inbox = createInbox({ ...config.inbox, clock, log: silentLog })
-      const looks = await inbox.look([path])
-      return explain({
-        path,
-        feed: feedFor(path, config.feeds).feed,
-        ignored: inbox.ignored(path),
-        look: looks.get(path) ?? null,
-        history: reader,
-        running,
-      })
-    },
-    [Symbol.dispose]: () => reader?.[Symbol.dispose](),
-  }
-}
-
-/** Writes a person's decisions, beside a running daemon or without one. */
-export interface Decisions extends Disposable {
-  readonly daemonRuns: boolean
-  decide(id: number, decision: Decision): Decided
-  restore(id: number): Decided
-  /** Hands a file to the running daemon; answers the number of the request. */
-  request(file: { path: string; source: string; feed: string | null }): number
-  answer(request: number): UploadRequest | null
-  version(id: number): Version | null
-}
-
-export function openDecisions(config: Config, clock: Clock): Decisions {
-  const history = openHistory({ file: historyFile(config), clock })
-  return {
-    daemonRuns: isLocked(config.state.directory),
-    decide: (id, decision) => decide(history, id, decision, clock.now()),
-    restore: (id) => restore(history, id, clock.now()),
-    request: (file) => history.addRequest({ ...file, at: clock.now() }).id,
-    answer: (id) => history.request(id),
-    version: (id) => history.version(id),
-    [Symbol.dispose]: () => history[Symbol.dispose](),
-  }
-}
-
-/** Checks files offline, one after the other. `config` null: records and fields are detected. */
-export async function* checkFiles(
-  files: readonly { source: string; shown: string }[],
-  config: Config | null,
-): AsyncGenerator<FileReport> {
-  await using checker = createFeedChecker()
-  for (const { source, shown } of files) {
-    const path = config === null ? shown : pathInInbox(config, source)
-    const { mapping } = feedFor(path, config?.feeds ?? [])
-    const result = await checker.check({ source, expected: null, copyTo: null, mapping })
-    yield fileReport(shown, result)
-  }
-}
-
-/** How the history calls a file: relative to the inbox, or absolute when it lies elsewhere. */
-export function pathInInbox(config: Config, source: string): string {
-  const inside = relative(config.inbox.directory, source)
-  return inside.startsWith('..') || isAbsolute(inside) ? source : inside.split(sep).join('/')
 }

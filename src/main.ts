@@ -1,5 +1,6 @@
-#!/usr/bin/env node
-// The bin: checks the runtime, runs the command line, ends with its exit code.
+#!/usr/bin/env -S node --disable-sigusr1 --max-semi-space-size=1 --liftoff-only
+// The bin: checks the runtime, runs the command line, ends with its exit code. The flags: SIGUSR1 would
+// open a debugger that can read the key; the others were measured to save 35 MB at a feed of 200 MB.
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
@@ -10,6 +11,9 @@ if (major < 24 || (major === 24 && minor < 11)) {
   )
   process.exitCode = 78
 } else {
+  const { enableCompileCache } = await import('node:module')
+  // Beside the program, and not in a temporary folder that others can write to.
+  enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/feedsyncd`)
   const { runCli } = await import('./cli/program.ts')
   const { systemClock } = await import('./lib/clock.ts')
   // A reader that closes the pipe (`| head`) has seen enough.

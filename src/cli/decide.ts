@@ -1,7 +1,7 @@
 // feedsyncd release, discard, retry, restore: what a person decides about a version.
 
 import { Command } from 'commander'
-import { openDecisions } from '../app.ts'
+import { openDecisions } from '../app-tools.ts'
 import type { Decision } from '../history/decisions.ts'
 import { uploadReport } from '../history/report.ts'
 import { FeedsyncError } from '../lib/errors.ts'

@@ -5,13 +5,11 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { Command } from 'commander'
-import { openApp } from '../app.ts'
 import { loadConfig } from '../config/load.ts'
 import type { State, Version } from '../history/port.ts'
 import { statusReport } from '../history/report.ts'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
-import { startSandboxIn } from '../sandbox/home.ts'
 import { type Context, tellError } from './context.ts'
 import { type DemoFeed, demoFeeds } from './demo-feeds.ts'
 import { EXIT } from './exit-codes.ts'
@@ -40,6 +38,8 @@ export function demoCommand(context: Context): Command {
 
 async function demo(context: Context, directory: string, stay: boolean): Promise<number> {
   const { clock, env, out } = context
+  const { openApp } = await import('../app.ts')
+  const { startSandboxIn } = await import('../sandbox/home.ts')
   await using sandbox = await startSandboxIn(directory, { port: 0, clock })
   const loaded = loadConfig(sandbox.configFile, {})
   if (loaded.kind === 'problems') throw new Error('the sandbox wrote a wrong configuration')

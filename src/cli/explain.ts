@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { openStatus, pathInInbox } from '../app.ts'
+import { openStatus, pathInInbox } from '../app-tools.ts'
 import type { Explanation } from '../history/explain.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'

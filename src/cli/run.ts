@@ -1,7 +1,6 @@
 // feedsyncd run: the daemon, or one pass of it. The first signal drains, a second one aborts.
 
 import { Command } from 'commander'
-import { openApp } from '../app.ts'
 import { SECOND } from '../lib/clock.ts'
 import { type Context, readConfig, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
@@ -25,6 +24,8 @@ export function runCommand(context: Context): Command {
       }>()
       const config = readConfig(context, flag)
       const tell = (message: string, hint: string | null) => tellError(context, message, hint)
+      // Here and not above: no other command needs the network, the watcher and the rest.
+      const { openApp } = await import('../app.ts')
       await using app = await openApp(config, { clock: context.clock, env: context.env, tell })
       using signals = onSignals(context.clock, DRAIN_MS, () => app.daemon.wake())
       await app.daemon.run({ once, stop: signals.stop, abort: signals.abort })

@@ -3,7 +3,6 @@
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { SECOND } from '../lib/clock.ts'
-import { startSandboxIn } from '../sandbox/home.ts'
 import { type Context, outJson } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { onSignals } from './signals.ts'
@@ -26,6 +25,7 @@ export function sandboxCommand(context: Context): Command {
     .option('--json', 'the addresses as one JSON line')
     .action(async (options: Options) => {
       const directory = resolve(options.dir)
+      const { startSandboxIn } = await import('../sandbox/home.ts')
       await using sandbox = await startSandboxIn(directory, {
         port: options.port,
         clock: context.clock,

@@ -1,7 +1,7 @@
 // feedsyncd status: what the daemon knows, from the history alone, so that it works with the daemon down.
 
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { openStatus } from '../app.ts'
+import { openStatus } from '../app-tools.ts'
 import { type ListFilter, STATES, type State } from '../history/port.ts'
 import type { StatusReport } from '../history/report.ts'
 import { SECOND } from '../lib/clock.ts'

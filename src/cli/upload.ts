@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { openApp, openDecisions, pathInInbox } from '../app.ts'
+import { openDecisions, pathInInbox } from '../app-tools.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import type { State, Version } from '../history/port.ts'
@@ -94,6 +94,7 @@ async function here(
   signals: Signals,
 ): Promise<Ended> {
   const progress = process.stderr.isTTY ? progressBar() : null
+  const { openApp } = await import('../app.ts')
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' } },
     {

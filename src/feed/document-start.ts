@@ -80,9 +80,9 @@ function familyOf(head: Buffer): Family | 'UTF-32' | 'EBCDIC' {
   if (begins(0xff, 0xfe)) return { encoding: UTF_16LE, bom: 2 }
   if (begins(0, 0x3c)) return { encoding: UTF_16BE, bom: 0 }
   if (begins(0x3c, 0)) return { encoding: UTF_16LE, bom: 0 }
-  // Half of a UTF-16 byte order mark and nothing else: the file ends early, it is not undecodable.
-  if (head.length === 1 && begins(0xfe)) return { encoding: UTF_16BE, bom: 1 }
-  if (head.length === 1 && begins(0xff)) return { encoding: UTF_16LE, bom: 1 }
+  // Half of the first UTF-16 unit and nothing else: the file ends early, it is not undecodable.
+  if (head.length === 1 && begins(0)) return { encoding: UTF_16BE, bom: 0 }
+  if (head.length === 1 && (begins(0xfe) || begins(0xff))) return { encoding: UTF_16BE, bom: 1 }
   return { encoding: UNKNOWN, bom: 0 }
 }
 

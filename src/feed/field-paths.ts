@@ -71,6 +71,7 @@ const ATTRIBUTE = /^@([^\s/@[\]'"=]+)$/
 export function parseFieldPath(path: string): FieldPath {
   // "/" inside a quoted condition does not separate steps.
   const parts = path.match(/(?:[^/'"]|'[^']*'|"[^"]*")+/g) ?? []
+  if (parts.join('/') !== path) throw unreadable(path)
   const attribute = ATTRIBUTE.exec(parts.at(-1) ?? '')?.[1] ?? null
   const steps = (attribute === null ? parts : parts.slice(0, -1)).map((part) => {
     const match = STEP.exec(part)

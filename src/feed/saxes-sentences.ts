@@ -14,7 +14,7 @@ export interface Scene {
   closed: { name: string; at: number }
 }
 
-/** Answers the sentence and the culprit's place in `before`. */
+/** Answers the sentence and the culprit's place, counted from the start of `before`; it may lie before that. */
 type Rule = (scene: Spot, detail: string) => [reason: string, place: number, reference?: number]
 
 interface Spot extends Scene {
@@ -128,7 +128,7 @@ export function explain(message: string, scene: Scene): Fault {
     const match = pattern.exec(message)
     if (match === null) continue
     const [reason, place, reference] = rule(spot, match[1] ?? '')
-    const fault = notWellFormed(reason, scene.at + Math.max(0, place))
+    const fault = notWellFormed(reason, scene.at + place)
     return reference === undefined ? fault : { ...fault, reference }
   }
   return notWellFormed(

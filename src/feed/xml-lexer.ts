@@ -126,8 +126,7 @@ export class XmlLexer {
       const ampersand = this.#nextAmpersand
       if (ampersand >= end) return end
       const entity = entityAt(text, ampersand, this.#doctypeSeen, this.#limits.name)
-      if (entity.kind === 'more') return ampersand
-      if (entity.kind === 'fault') return this.#fail(entity.fault, this.#base)
+      if (entity.kind !== 'token') return entity.kind === 'more' ? ampersand : this.#follow(entity)
       at = entity.end
     }
   }

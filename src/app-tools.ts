@@ -1,0 +1,92 @@
+// The smaller composition root: what commands need beside a daemon or without one. Apart from app.ts,
+// so that `status` loads neither the network nor the watcher.
+
+import { isAbsolute, join, relative, sep } from 'node:path'
+import type { Config } from './config/config.ts'
+import { feedFor } from './config/feeds.ts'
+import { type FileReport, fileReport } from './feed/file-report.ts'
+import { createFeedChecker } from './feed/worker-checker.ts'
+import { type Decided, type Decision, decide, restore } from './history/decisions.ts'
+import { type Explanation, explain } from './history/explain.ts'
+import { isLocked } from './history/instance-lock.ts'
+import type { ListFilter, UploadRequest, Version } from './history/port.ts'
+import { type ShowReport, type StatusReport, showReport, statusReport } from './history/report.ts'
+import { openHistory, openHistoryReader } from './history/sqlite-history.ts'
+import type { Clock } from './lib/clock.ts'
+import { silentLog } from './lib/log.ts'
+
+export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
+
+/** Reads the history without changing it, with or without a daemon. */
+export interface StatusSource extends Disposable {
+  report(filter: ListFilter): StatusReport
+  show(id: number): ShowReport | null
+  explain(path: string): Promise<Explanation>
+}
+
+export function openStatus(config: Config, clock: Clock): StatusSource {
+  const reader = openHistoryReader({ file: historyFile(config) })
+  const running = isLocked(config.state.directory)
+  return {
+    report: (filter) => statusReport(reader, running, config.service.baseUrl, filter),
+    show: (id) => (reader === null ? null : showReport(reader, id)),
+    explain: async (path) => {
+      const { createInbox } = await import('./inbox/folder.ts')
+      await using inbox = createInbox({ ...config.inbox, clock, log: silentLog })
+      const looks = await inbox.look([path])
+      return explain({
+        path,
+        feed: feedFor(path, config.feeds).feed,
+        ignored: inbox.ignored(path),
+        look: looks.get(path) ?? null,
+        history: reader,
+        running,
+      })
+    },
+    [Symbol.dispose]: () => reader?.[Symbol.dispose](),
+  }
+}
+
+/** Writes a person's decisions, beside a running daemon or without one. */
+export interface Decisions extends Disposable {
+  readonly daemonRuns: boolean
+  decide(id: number, decision: Decision): Decided
+  restore(id: number): Decided
+  /** Hands a file to the running daemon; answers the number of the request. */
+  request(file: { path: string; source: string; feed: string | null }): number
+  answer(request: number): UploadRequest | null
+  version(id: number): Version | null
+}
+
+export function openDecisions(config: Config, clock: Clock): Decisions {
+  const history = openHistory({ file: historyFile(config), clock })
+  return {
+    daemonRuns: isLocked(config.state.directory),
+    decide: (id, decision) => decide(history, id, decision, clock.now()),
+    restore: (id) => restore(history, id, clock.now()),
+    request: (file) => history.addRequest({ ...file, at: clock.now() }).id,
+    answer: (id) => history.request(id),
+    version: (id) => history.version(id),
+    [Symbol.dispose]: () => history[Symbol.dispose](),
+  }
+}
+
+/** Checks files offline, one after the other. `config` null: records and fields are detected. */
+export async function* checkFiles(
+  files: readonly { source: string; shown: string }[],
+  config: Config | null,
+): AsyncGenerator<FileReport> {
+  await using checker = createFeedChecker()
+  for (const { source, shown } of files) {
+    const path = config === null ? shown : pathInInbox(config, source)
+    const { mapping } = feedFor(path, config?.feeds ?? [])
+    const result = await checker.check({ source, expected: null, copyTo: null, mapping })
+    yield fileReport(shown, result)
+  }
+}
+
+/** How the history calls a file: relative to the inbox, or absolute when it lies elsewhere. */
+export function pathInInbox(config: Config, source: string): string {
+  const inside = relative(config.inbox.directory, source)
+  return inside.startsWith('..') || isAbsolute(inside) ? source : inside.split(sep).join('/')
+}

@@ -1,0 +1,36 @@
+// Runs the check on bytes alone, cut into pieces of a given size.
+
+import { DocumentCheck } from '../../../src/feed/document-check.ts'
+import type { Ending } from '../../../src/feed/fault.ts'
+import { LIMITS, type Limits } from '../../../src/feed/limits.ts'
+import type { XmlHandler } from '../../../src/feed/xml-scanner.ts'
+
+const nobody: XmlHandler = { open() {}, text() {}, close() {} }
+
+export interface CheckedBytes {
+  ending: Ending
+  encoding: string
+}
+
+export function checkBytes(
+  document: string | Buffer,
+  pieceSize = 65_536,
+  limits: Limits = LIMITS,
+): CheckedBytes {
+  const bytes = typeof document === 'string' ? Buffer.from(document) : document
+  const check = new DocumentCheck(nobody, limits)
+  // Each piece is a copy that is overwritten after use, as the reader does with its memory.
+  const memory = Buffer.alloc(pieceSize)
+  for (let at = 0; at < bytes.length; at += pieceSize) {
+    const length = bytes.copy(memory, 0, at, at + pieceSize)
+    if (!check.write(memory.subarray(0, length))) break
+    memory.fill(0x21)
+  }
+  return { ending: check.end(), encoding: check.encoding.name }
+}
+
+/** `complete`, `incomplete`, or the code of the fault. */
+export function verdictOf(document: string | Buffer, pieceSize?: number, limits?: Limits): string {
+  const { ending } = checkBytes(document, pieceSize, limits)
+  return ending.kind === 'fault' ? ending.fault.code : ending.kind
+}

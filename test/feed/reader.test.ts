@@ -1,0 +1,204 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readFeed } from '../../src/feed/feed-reader.ts'
+import { openSource } from '../../src/feed/source-file.ts'
+import { Folder, jobFor, readDocument } from './helpers/feeds.ts'
+
+const FEED = '<source><job><id>1</id></job><job><id>2</id></job></source>\n'
+
+describe('reading a feed', () => {
+  it('answers hashes, size and content, and leaves a private durable copy of the same bytes', () => {
+    using folder = new Folder()
+    const copyTo = join(folder.path, 'copy')
+
+    const result = readFeed(jobFor(folder.file('a.xml', FEED), { copyTo }), { pieceSize: 7 })
+
+    expect(result).toMatchObject({
+      kind: 'read',
+      verdict: { kind: 'ok', content: { root: 'source', records: '/source/job', postings: 2 } },
+      sha256: createHash('sha256').update(FEED).digest('hex'),
+      md5: createHash('md5').update(FEED).digest('hex'),
+      bytes: FEED.length,
+      encoding: 'UTF-8',
+    })
+    expect(readFileSync(copyTo, 'utf8')).toBe(FEED)
+    expect(lstatSync(copyTo).mode & 0o777).toBe(0o600)
+  })
+
+  it.each(['<a>&</a>', '<a>', ''])('leaves no copy of what is not ok: %j', (document) => {
+    using folder = new Folder()
+    const copyTo = join(folder.path, 'copy')
+
+    const result = readFeed(jobFor(folder.file('a.xml', document), { copyTo }))
+
+    expect(result).toMatchObject({ kind: 'read', bytes: document.length, postings: null })
+    expect(existsSync(copyTo)).toBe(false)
+  })
+
+  it('hashes the whole file although the fault is at its start', () => {
+    const document = `&${'x'.repeat(200_000)}`
+
+    const result = readDocument(document)
+
+    expect(result.sha256).toBe(createHash('sha256').update(document).digest('hex'))
+    expect(result.verdict).toMatchObject({
+      kind: 'broken',
+      position: { offset: 0, line: 1, column: 1 },
+    })
+  })
+
+  it('says no-room where the copy cannot be written, and touches no file that is there', () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
+    const taken = folder.file('taken', 'kept')
+
+    expect(readFeed(jobFor(source, { copyTo: taken }))).toMatchObject({
+      kind: 'no-room',
+      code: 'EEXIST',
+    })
+    expect(readFeed(jobFor(source, { copyTo: join(folder.path, 'no', 'copy') }))).toMatchObject({
+      kind: 'no-room',
+      code: 'ENOENT',
+    })
+    expect(readFileSync(taken, 'utf8')).toBe('kept')
+  })
+})
+
+describe('a path that is no readable file', () => {
+  it('is not followed when it is a symbolic link', () => {
+    using folder = new Folder()
+    const link = join(folder.path, 'link.xml')
+    symlinkSync(folder.file('a.xml', FEED), link)
+
+    expect(readFeed(jobFor(link))).toMatchObject({ kind: 'unreadable', code: 'ELOOP' })
+  })
+
+  it('does not block on a fifo and does not read a directory', () => {
+    using folder = new Folder()
+    const fifo = join(folder.path, 'fifo.xml')
+    execFileSync('mkfifo', [fifo])
+    const directory = join(folder.path, 'dir.xml')
+    mkdirSync(directory)
+
+    expect(readFeed(jobFor(fifo))).toMatchObject({ kind: 'unreadable', code: 'EINVAL' })
+    expect(readFeed(jobFor(directory))).toMatchObject({ kind: 'unreadable', code: 'EISDIR' })
+    expect(readFeed(jobFor(join(folder.path, 'gone.xml')))).toMatchObject({ code: 'ENOENT' })
+  })
+
+  // Nothing is forbidden to root.
+  if (process.getuid?.() !== 0) {
+  it('names missing permissions', () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
+    chmodSync(source, 0)
+
+    expect(readFeed(jobFor(source))).toMatchObject({ kind: 'unreadable', code: 'EACCES' })
+  })
+  }
+})
+
+describe('a file that changes', () => {
+  const cases: Array<[string, (source: string) => void]> = [
+    ['grows', (source) => writeFileSync(source, `${FEED} `)],
+    ['shrinks', (source) => writeFileSync(source, FEED.slice(0, 30))],
+    [
+      'gets other bytes of the same size',
+      (source) => writeFileSync(source, FEED.replace('1', '3')),
+    ],
+    [
+      'is replaced by a rename',
+      (source) => {
+        writeFileSync(`${source}.new`, FEED)
+        renameSync(`${source}.new`, source)
+      },
+    ],
+    ['goes away', (source) => renameSync(source, `${source}.gone`)],
+    [
+      'becomes a link to the same content',
+      (source) => {
+        renameSync(source, `${source}.real`)
+        symlinkSync(`${source}.real`, source)
+      },
+    ],
+  ]
+
+  it.each(cases)('is answered as changed when it %s while it is read', (_, change) => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
+    const copyTo = join(folder.path, 'copy')
+    const before = statSync(source, { bigint: true }).ctimeNs
+    let pieces = 0
+    const cancelled = () => {
+      if (++pieces === 3) {
+        // File systems stamp with the timer tick: write until the stamp differs.
+        do change(source)
+        while (existsSync(source) && lstatSync(source, { bigint: true }).ctimeNs === before)
+      }
+      return false
+    }
+
+    const result = readFeed(jobFor(source, { copyTo }), { pieceSize: 8, cancelled })
+
+    expect(result).toEqual({ kind: 'changed' })
+    expect(existsSync(copyTo)).toBe(false)
+  })
+
+  it('is answered as changed when it is not the file that had settled', () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
+    const opened = openSource(source)
+    if (opened.kind !== 'opened') throw new Error(opened.reason)
+    opened.file.close()
+    const expected = opened.file.identity
+
+    expect(readFeed(jobFor(source, { expected }))).toMatchObject({ kind: 'read' })
+    expect(readFeed(jobFor(source, { expected: { ...expected, ino: '1' } }))).toEqual({
+      kind: 'changed',
+    })
+    expect(readFeed(jobFor(source, { expected: { ...expected, ctimeNs: '1' } }))).toEqual({
+      kind: 'changed',
+    })
+  })
+})
+
+describe('NUL padding', () => {
+  const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')
+  const nul = (count: number) => Buffer.alloc(count)
+
+  it.each([
+    ['a whole feed', Buffer.from(FEED), 4096],
+    ['a cut feed', Buffer.from(FEED.slice(0, 20)), 70_000],
+    ['a feed cut inside a character', Buffer.from('<a>é').subarray(0, 4), 1],
+    ['nothing', Buffer.alloc(0), 100],
+    ['a UTF-16LE feed', utf16(FEED), 2],
+    ['a UTF-16BE feed', utf16(FEED).swap16(), 3],
+    ['one character', Buffer.from('<'), 3],
+  ])('after %s is incomplete', (_, document, count) => {
+    const { verdict } = readDocument(Buffer.concat([document, nul(count)]))
+
+    expect(verdict).toMatchObject({ kind: 'incomplete', reason: expect.stringContaining('NUL') })
+    expect(verdict).toMatchObject({ position: { offset: expect.any(Number) } })
+  })
+
+  it('does not excuse a fault before it, nor NUL bytes inside', () => {
+    const broken = readDocument(Buffer.concat([Buffer.from('<a>&</a>'), nul(9)]))
+    const inside = readDocument(Buffer.concat([Buffer.from('<a>'), nul(3), Buffer.from('</a>')]))
+
+    expect(broken.verdict).toMatchObject({ kind: 'broken', position: { offset: 3 } })
+    expect(inside.verdict).toMatchObject({ kind: 'broken', position: { offset: 3 } })
+    expect(readDocument(utf16(FEED.trimEnd())).verdict).toMatchObject({ kind: 'ok' })
+  })
+})
