@@ -5,11 +5,11 @@
 
 import { doctypeAt } from './doctype.ts'
 import { entityAt } from './entity.ts'
-import { type Fault, type Look, notWellFormed, shown } from './fault.ts'
+import { type Fault, type Look, notWellFormed } from './fault.ts'
 import { instructionAt } from './instruction.ts'
 import { type Limits, tooLong, tooManyAttributes } from './limits.ts'
 import { outsideText } from './outside-text.ts'
-import { NAME_START } from './xml-names.ts'
+import { tagAt } from './tag.ts'
 
 type State = 'text' | 'tag' | 'value' | 'comment' | 'cdata' | 'instruction'
 
@@ -22,7 +22,6 @@ const NAMES = {
 /** A tag that is cut by the end of a piece is looked at again as a whole up to this length. */
 const WHOLE_TAG = 4_096
 
-const STARTS_NAME = new RegExp(NAME_START, 'uy')
 const TAG_DELIMITER = /[>"']/g
 
 /** Where a step left off; null: more input is needed from where it began. */
@@ -140,35 +139,13 @@ export class XmlLexer {
     if (next === undefined) return null
     if (next === '!') return this.#declaration(text, at)
     if (next === '?') return this.#instruction(text, at)
+    const look = tagAt(text, at, this.#depth, this.#rootSeen)
+    if (look.kind !== 'token') return this.#follow(look)
     this.#closing = next === '/'
-    const name = this.#closing ? at + 2 : at + 1
-    if (name >= text.length) return null
-    STARTS_NAME.lastIndex = name
-    if (!STARTS_NAME.test(text)) {
-      const character = String.fromCodePoint(text.codePointAt(name) ?? 0)
-      return this.#fail(
-        notWellFormed(
-          this.#closing
-            ? `an end tag must have a name after "</", not ${shown(character)}`
-            : '"<" must be written "&lt;"',
-          where,
-        ),
-      )
-    }
-    if (this.#depth === 0 && this.#closing) {
-      return this.#fail(notWellFormed('there is an end tag without a start tag', where))
-    }
-    if (this.#depth === 0 && this.#rootSeen) {
-      return this.#fail({
-        code: 'several-roots',
-        reason: 'there is a second root element; one element must contain all postings',
-        at: where,
-      })
-    }
     this.#state = 'tag'
     this.#lastInTag = ''
-    this.#length = name - at
-    const reached = this.#throughTag(text, name)
+    this.#length = look.end - at
+    const reached = this.#throughTag(text, look.end)
     if (this.#fault !== null) return null
     if (this.#inText || text.length - at >= WHOLE_TAG || this.#final) return reached
     this.#state = 'text'

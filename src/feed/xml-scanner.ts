@@ -25,8 +25,6 @@ export interface XmlHandler {
 
 /** Stands for any declaration: version 1.1 would change the rules of saxes. */
 const DECLARATION = '<?xml version="1.0"?>'
-/** Characters of collected text after which it is put into one piece again. */
-const FLATTEN_EACH = 500_000
 const LOCAL_START = new RegExp(`:(?!${NAME_START})`, 'u')
 
 class Stopped extends Error {
@@ -58,8 +56,6 @@ export class XmlScanner {
   /** What the parser is reading, and the index of its first character. */
   #slice = ''
   #sliceAt = 0
-  /** Characters of the parser's text that are in one piece. */
-  #flat = 0
 
   /** `at`: characters of the XML declaration that was read before, 0 without one. */
   constructor(handler: XmlHandler, limits: Limits, at: number) {
@@ -92,23 +88,9 @@ export class XmlScanner {
     this.#slice = text.slice(0, end)
     this.#sliceAt = this.#at
     const earlier = this.#guarded(() => this.#parser.write(this.#slice))
-    this.#flatten()
     this.#rest = text.slice(end)
     this.#at += end
     return earlier ?? fault
-  }
-
-  /**
-   * saxes appends each line end and entity to the text that it collects, and V8 keeps such a string as
-   * a tree of up to a hundred bytes a leaf until somebody looks inside.
-   */
-  #flatten(): void {
-    const collected: unknown = Reflect.get(this.#parser, 'text')
-    if (typeof collected !== 'string') return
-    if (collected.length < this.#flat) this.#flat = 0
-    if (collected.length < this.#flat + FLATTEN_EACH) return
-    collected.indexOf('\0')
-    this.#flat = collected.length
   }
 
   #guarded(work: () => void): Fault | null {

@@ -100,13 +100,13 @@ describe('a path that is no readable file', () => {
 
   // Nothing is forbidden to root.
   if (process.getuid?.() !== 0) {
-  it('names missing permissions', () => {
-    using folder = new Folder()
-    const source = folder.file('a.xml', FEED)
-    chmodSync(source, 0)
+    it('names missing permissions', () => {
+      using folder = new Folder()
+      const source = folder.file('a.xml', FEED)
+      chmodSync(source, 0)
 
-    expect(readFeed(jobFor(source))).toMatchObject({ kind: 'unreadable', code: 'EACCES' })
-  })
+      expect(readFeed(jobFor(source))).toMatchObject({ kind: 'unreadable', code: 'EACCES' })
+    })
   }
 })
 

@@ -173,7 +173,9 @@ describe('warnings', () => {
     expect(contentOf(feed([...'abcdabcd'])).warnings[0]).toMatch(
       /^4 postings .*such as "a", "b", "c"$/,
     )
-    expect(contentOf(feed(['x'.repeat(500), 'x'.repeat(500)])).warnings[0]).toContain(`"${'x'.repeat(40)}…"`)
+    expect(contentOf(feed(['x'.repeat(500), 'x'.repeat(500)])).warnings[0]).toContain(
+      `"${'x'.repeat(40)}…"`,
+    )
   })
 
   it('tell of ids that are missing', () => {
@@ -232,26 +234,26 @@ function indexed(): string[] {
 
 if (existsSync(FEEDS)) {
   describe('the collected feeds', () => {
-  it('are read with the record path and number of postings that their index names', () => {
-    const read = filesIn(false).map((file) => {
-      const result = readFeed(jobFor(join(FEEDS, file)))
-      if (result.kind !== 'read' || result.verdict.kind !== 'ok')
-        return `${file} ${JSON.stringify(result)}`
-      return `${file} ${result.verdict.content.records} ${result.verdict.content.postings}`
+    it('are read with the record path and number of postings that their index names', () => {
+      const read = filesIn(false).map((file) => {
+        const result = readFeed(jobFor(join(FEEDS, file)))
+        if (result.kind !== 'read' || result.verdict.kind !== 'ok')
+          return `${file} ${JSON.stringify(result)}`
+        return `${file} ${result.verdict.content.records} ${result.verdict.content.postings}`
+      })
+
+      expect(read).toEqual(indexed())
+      expect(read).toHaveLength(72)
     })
 
-    expect(read).toEqual(indexed())
-    expect(read).toHaveLength(72)
-  })
+    it('that are broken never pass, and each says where but for the empty one', () => {
+      const verdicts = filesIn(true).map((file) => {
+        const result = readFeed(jobFor(join(FEEDS, file)))
+        return result.kind === 'read' ? result.verdict.kind : result.kind
+      })
 
-  it('that are broken never pass, and each says where but for the empty one', () => {
-    const verdicts = filesIn(true).map((file) => {
-      const result = readFeed(jobFor(join(FEEDS, file)))
-      return result.kind === 'read' ? result.verdict.kind : result.kind
+      expect(verdicts.filter((kind) => kind === 'broken')).toHaveLength(15)
+      expect(verdicts.filter((kind) => kind === 'incomplete')).toHaveLength(1)
     })
-
-    expect(verdicts.filter((kind) => kind === 'broken')).toHaveLength(15)
-    expect(verdicts.filter((kind) => kind === 'incomplete')).toHaveLength(1)
   })
-})
 }
