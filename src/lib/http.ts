@@ -4,7 +4,7 @@
 // The environment decides the way out, as operators expect: HTTPS_PROXY, HTTP_PROXY and NO_PROXY in both
 // cases, NODE_EXTRA_CA_CERTS through Node's own default. Nothing can switch TLS verification off.
 
-import { type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { type Clock, SECOND } from './clock.ts'
 import { FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
@@ -63,6 +63,9 @@ export interface HttpClientOptions {
   connectTimeoutMs?: number
 }
 
+/** For a proxy's answer to CONNECT: it first connects itself, and undici's own limit is five minutes. */
+const TUNNEL_TIMEOUT = 30 * SECOND
+
 /** @throws FeedsyncError (78) when a proxy variable holds no usable address. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const pooled = createAgent(options, 1)
@@ -86,6 +89,7 @@ function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProx
     keepAliveTimeout: 4 * SECOND,
     keepAliveMaxTimeout: 4 * SECOND,
     connect: tls,
+    clientFactory: (origin, opts) => new Pool(origin, { ...opts, headersTimeout: TUNNEL_TIMEOUT }),
     requestTls: tls,
     proxyTls: tls,
     // Empty, not undefined: undici would look into this process's environment by itself.
@@ -116,7 +120,7 @@ async function send(
   const counted = body === null || Buffer.isBuffer(body) ? null : new CountedBody(body)
   const bytesSent = () => counted?.bytes ?? (body as Buffer | null)?.length ?? 0
   try {
-    const response = await agent.request({
+    const responding = agent.request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: request.method as Dispatcher.HttpMethod,
@@ -131,6 +135,8 @@ async function send(
       headersTimeout: request.headersTimeoutMs,
       bodyTimeout: request.bodyTimeoutMs,
     })
+    // undici looks at the signal once it is connected, and a proxy can keep it from ever being so.
+    const response = await orAborted(responding, signal)
     const tookMs = clock.monotonic() - began
     const headers = flatten(response.headers)
     const answer = await readCapped(response.body, request.maxAnswerBytes)
@@ -156,6 +162,18 @@ async function send(
     const verdict = explainNetworkError(error, url.host)
     const sent = counted === null && verdict.why !== 'lost' && verdict.why !== 'silent'
     return { kind: 'no-answer', ...verdict, bytesSent: sent ? 0 : bytesSent() }
+  }
+}
+
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  try {
+    if (signal.aborted) abort()
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 

@@ -19,6 +19,9 @@ const MAX_ANSWER = 1024 * 1024
 /** Row 7 of the table: what the service means for us. A redirect, a WAF's 418 or a 5xx may pass by itself. */
 const OUR_MISTAKE = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 415, 422])
 
+/** Of a captured path segment, which may be any text: empty it would silently mean the whole partner. */
+const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
+
 const BY_ITSELF = 'nothing to do: it is tried again by itself'
 
 /** @throws FeedsyncError (78) when the key or the template cannot be used. */
@@ -30,6 +33,7 @@ export function createFormSource(options: FormSourceOptions): FormSource {
     reloadKey: () => client.reloadKey(),
     requestForm: async (account, signal) => {
       if (account !== null && !client.isPartner) return failed(accountWithoutPartner(account))
+      if (account !== null && !HEADER_VALUE.test(account)) return failed(oddAccount(account))
       const call = { method: 'POST', path: options.presignPath, body: null, account }
       const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
       return judge(answer, client, options.clock.now())
@@ -136,15 +140,25 @@ function skewHint(skewMs: number | null): string {
 }
 
 function accountWithoutPartner(account: string): Failure {
+  return unsent(
+    'account-without-partner',
+    `the feed names the partner account "${account}", and the configured identity is an account, not a partner`,
+    'set service.partner in place of service.account, or take partnerAccount out of the feed rule',
+  )
+}
+
+function oddAccount(account: string): Failure {
+  return unsent(
+    'account-unusable',
+    `the partner account ${JSON.stringify(account)} of the feed cannot be sent: it must be plain ASCII text`,
+    'rename the folder or file that the feed rule takes the account from, or name the account in the rule',
+  )
+}
+
+/** A failure of the configuration: the service was not asked. */
+function unsent(code: string, reason: string, hint: string): Failure {
   return {
-    class: 'broken',
-    code: 'account-without-partner',
-    status: null,
-    reason: `the feed names the partner account "${account}", and the configured identity is an account, not a partner`,
-    hint: 'set service.partner in place of service.account, or take partnerAccount out of the feed rule',
-    retryAfterMs: null,
-    origin: null,
-    next: 'stop',
-    ambiguous: false,
+    ...{ class: 'broken', code, reason, hint, next: 'stop' },
+    ...{ status: null, retryAfterMs: null, origin: null, ambiguous: false },
   }
 }

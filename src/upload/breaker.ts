@@ -16,7 +16,11 @@ export interface Permit {
 }
 
 /** `up`: the origin answered, be it with a refusal. `nothing`: the request ended for a reason of ours. */
-export type Lesson = { kind: 'up' } | { kind: 'down'; reason: string } | { kind: 'nothing' }
+export type Lesson =
+  | { kind: 'up' }
+  /** `retryAfterMs`: what it asked for; no probe comes before that. */
+  | { kind: 'down'; reason: string; retryAfterMs: number | null }
+  | { kind: 'nothing' }
 
 type State =
   | { kind: 'closed'; failures: number }
@@ -62,7 +66,7 @@ export class Breaker {
         this.#used = true
         this.#reason = lesson.reason
         this.#since ??= this.#clock.now()
-        this.#count(permit)
+        this.#count(permit, lesson.retryAfterMs ?? 0)
         return
       case 'nothing':
         if (permit.probe && this.#state.kind === 'open')
@@ -88,20 +92,21 @@ export class Breaker {
     return { state, reason, since, nextProbeAt: null }
   }
 
-  #count(permit: Permit): void {
+  #count(permit: Permit, leastMs: number): void {
     const state = this.#state
     if (state.kind === 'closed') {
       const failures = state.failures + 1
       this.#state =
-        failures < OPENS_AFTER ? { kind: 'closed', failures } : this.#opened(FIRST_PROBE)
+        failures < OPENS_AFTER ? { kind: 'closed', failures } : this.#opened(FIRST_PROBE, leastMs)
     } else if (permit.probe) {
       // What was under way when the breaker opened says nothing new.
-      this.#state = this.#opened(Math.min(state.pauseMs * 2, LONGEST_PAUSE))
+      this.#state = this.#opened(Math.min(state.pauseMs * 2, LONGEST_PAUSE), leastMs)
     }
   }
 
-  #opened(pauseMs: number): State {
-    return { kind: 'open', probeAt: this.#clock.monotonic() + pauseMs, pauseMs, probing: false }
+  #opened(pauseMs: number, leastMs: number): State {
+    const probeAt = this.#clock.monotonic() + Math.max(pauseMs, leastMs)
+    return { kind: 'open', probeAt, pauseMs, probing: false }
   }
 }
 

@@ -233,7 +233,8 @@ function lessonOf(result: { kind: string } | NotStored): Lesson {
   if (!('verdict' in result)) return { kind: 'up' }
   const { failure } = result.verdict
   if (failure.origin === null) return { kind: 'nothing' }
-  return failure.class === 'transient' ? { kind: 'down', reason: failure.reason } : { kind: 'up' }
+  const { class: kind, reason, retryAfterMs } = failure
+  return kind === 'transient' ? { kind: 'down', reason, retryAfterMs } : { kind: 'up' }
 }
 
 function ruleOfNoForm({ next, status, retryAfterMs }: Failure): Rule {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createHttpClient } from '../../src/lib/http.ts'
 import { client } from './http-client.ts'
-import { httpServer, proxyServer, tlsServer } from './http-servers.ts'
+import { httpServer, proxyServer, rawServer, tlsServer } from './http-servers.ts'
 
 describe('a proxy of the environment', () => {
   it.each(['HTTP_PROXY', 'http_proxy'])('takes requests to http addresses (%s)', async (name) => {
@@ -78,6 +78,17 @@ describe('a proxy of the environment', () => {
 
     expect(answer).toMatchObject({ kind: 'no-answer', ...expected })
     expect(JSON.stringify(answer)).not.toContain('hidden-password')
+  })
+
+  it('that never answers does not hold a request beyond its end', async () => {
+    const stop = new AbortController()
+    const proxy = await rawServer((socket) => void socket.once('data', () => stop.abort()))
+
+    const answer = await client({ HTTPS_PROXY: proxy.href })('https://example.com/', {
+      signal: stop.signal,
+    })
+
+    expect(answer).toMatchObject({ kind: 'no-answer', why: 'aborted' })
   })
 
   it('that is down is named as what is down', async () => {

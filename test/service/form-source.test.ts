@@ -122,6 +122,20 @@ describe('a request for a form', () => {
     expect(seen).toEqual([])
   })
 
+  it.each(['', ' 42', 'zürich', '42\r\nX-SVC-Account: 1', '\u{1F600}'])(
+    'is not made for an account that no header can carry (%j)',
+    async (account) => {
+      const { ask, seen } = await service(sendForm)
+
+      const answer = await ask(account)
+
+      expect(answer).toMatchObject({
+        failure: { class: 'broken', code: 'account-unusable', next: 'stop' },
+      })
+      expect(seen).toEqual([])
+    },
+  )
+
   it('signs the query of the path apart from it, and takes another header prefix', async () => {
     const { ask, seen } = await service(sendForm, {
       ...{ presignPath: `${PATH}?kind=a%20b`, headerPrefix: 'X-Acme-' },

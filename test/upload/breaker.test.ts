@@ -8,10 +8,10 @@ const FEED = '<jobs/>'
 function breaker() {
   const clock = testClock()
   const it = new Breaker({ ...clock, now: () => clock.ahead, monotonic: () => clock.ahead })
-  const request = (kind: 'up' | 'down' | 'nothing') => {
+  const request = (kind: 'up' | 'down' | 'nothing', retryAfterMs: number | null = null) => {
     const permit = it.enter()
     if (permit === null) return false
-    it.leave(permit, kind === 'down' ? { kind, reason: 'it is down' } : { kind })
+    it.leave(permit, kind === 'down' ? { kind, reason: 'it is down', retryAfterMs } : { kind })
     return true
   }
   const pass = (ms: number) => {
@@ -88,9 +88,20 @@ describe('a breaker', () => {
     for (let i = 0; i < 5; i++) request('down')
     pass(5 * SECOND)
 
-    it.leave(early ?? { probe: true }, { kind: 'down', reason: 'late' })
+    it.leave(early ?? { probe: true }, { kind: 'down', reason: 'late', retryAfterMs: null })
 
     expect(it.waitMs()).toBe(0)
+  })
+
+  it('probes no sooner than the other side asked for', () => {
+    const { it, request, pass } = breaker()
+
+    for (let i = 0; i < 5; i++) request('down', MINUTE)
+
+    expect(it.waitMs()).toBe(MINUTE)
+    pass(MINUTE)
+    request('down')
+    expect(it.waitMs()).toBe(10 * SECOND)
   })
 
   it('tells since when and why, and when it asks again', () => {

@@ -29,4 +29,35 @@ describe('a delivery', () => {
       },
     ])
   })
+
+  it('goes on beside others, each with a form of its own', async () => {
+    const { deliver, sandbox } = await harness()
+    const feeds = Array.from({ length: 12 }, (_, n) => `<jobs><job id="${n}"/></jobs>`)
+
+    const results = await Promise.all(feeds.map((feed) => deliver(feed)))
+
+    expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['stored']))
+    const stored = await Promise.all(sandbox.objects().map(({ path }) => readFile(path, 'utf8')))
+    expect(stored.sort()).toEqual(feeds.sort())
+  })
+
+  it('is for the account of its feed', async () => {
+    const { deliver, sandbox } = await harness()
+
+    await deliver(FEED, { account: '43' })
+
+    expect(sandbox.objects()).toMatchObject([{ account: '43' }])
+  })
+
+  it('ends as aborted when the uploader is disposed of, and that is waited for', async () => {
+    const { deliver, sandbox, uploader, attempts } = await harness()
+    sandbox.faults.add({ at: 'storage', kind: 'throttle', bytesPerSecond: 100_000 })
+    const delivered = deliver(Buffer.alloc(8 * 1024 * 1024))
+    await sandbox.waitForRequest(({ fileBytes }) => (fileBytes ?? 0) > 0)
+
+    await uploader[Symbol.asyncDispose]()
+
+    expect(attempts).toMatchObject([{ outcome: 'unknown', code: 'aborted' }])
+    expect(await delivered).toEqual({ kind: 'aborted' })
+  })
 })
