@@ -117,9 +117,10 @@ const RULES: ReadonlyArray<readonly [RegExp, Rule]> = [
 export function explain(message: string, scene: Scene): Fault {
   // saxes takes a surrogate pair, and CR LF, as one character.
   const pair = /[\ud800-\udbff][\udc00-\udfff]$|\r\n$/.test(scene.before)
-  const last = Math.max(0, scene.before.length - (pair ? 2 : 1))
+  // A CR that ended the piece before comes again with this one: it stands at place -1.
+  const last = scene.before.length - (pair ? 2 : 1)
   const markup = Math.max(0, scene.before.lastIndexOf('<', last))
-  const character = String.fromCodePoint(scene.before.codePointAt(last) ?? 0)
+  const character = String.fromCodePoint(scene.before.codePointAt(last) ?? 0xd)
   const opening = character === '<' ? scene.before.lastIndexOf('<', last - 1) : markup
   const name = /^<\/?([^\s/>=<]*)/.exec(scene.before.slice(Math.max(0, opening)))?.[1]
   const tag = short(name ?? scene.element?.name ?? '')

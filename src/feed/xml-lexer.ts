@@ -67,7 +67,8 @@ export class XmlLexer {
       at = next
     }
     const fault = this.#fault
-    return { end: fault === null ? at : Math.min(at, Math.max(0, fault.at - base)), fault }
+    // Up to the fault everything goes to the parser, which may find another one before it.
+    return { end: fault === null ? at : Math.max(at, fault.at - base), fault }
   }
 
   /** The root element was opened and closed, and no token is open. */
