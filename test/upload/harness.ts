@@ -153,3 +153,9 @@ export function deliveryOf(
 export function keysSeen(sandbox: Sandbox): Array<string | null> {
   return sandbox.requests().flatMap(({ side, key }) => (side === 'storage' ? [key] : []))
 }
+
+export const outcomes = ({ attempts }: Harness) => attempts.map(({ outcome }) => outcome)
+export const codes = ({ attempts }: Harness) => attempts.map(({ code }) => code)
+export const formsAsked = ({ sandbox }: Harness) =>
+  sandbox.requests().filter(({ side }) => side === 'service').length
+export const distinctKeys = ({ sandbox }: Harness) => new Set(keysSeen(sandbox)).size
