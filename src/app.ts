@@ -94,6 +94,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   })
   const daemon = new Daemon({
     ...{ clock, log, tell, history, inbox, settler, intake, deliveries, quietPeriodMs },
+    historyForMs: config.state.historyForMs,
   })
 
   await resume(history, spool, clock, log)

@@ -8,7 +8,7 @@ import type { Inbox } from './inbox/port.ts'
 import type { Settler } from './inbox/settling.ts'
 import type { Intake } from './intake.ts'
 import { Bell } from './lib/bell.ts'
-import { type Clock, SECOND } from './lib/clock.ts'
+import { type Clock, DAY, SECOND } from './lib/clock.ts'
 import { FeedsyncError, messageOf } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 
@@ -23,6 +23,8 @@ export interface DaemonParts {
   intake: Intake
   deliveries: Deliveries
   quietPeriodMs: number
+  /** What is older than this and settled is forgotten, in ms. */
+  historyForMs: number
 }
 
 export interface RunOptions {
@@ -37,12 +39,15 @@ export interface RunOptions {
 /** Decisions of other processes are obeyed within this time (design section 7: 2 s). */
 const POLL_MS = SECOND
 const TROUBLE_WAIT_MS = 5 * SECOND
+const PRUNE_MS = DAY
 
 export class Daemon {
   readonly #parts: DaemonParts
   readonly #bell: Bell
   #taking: Promise<void> | null = null
   #trouble: { message: string; until: number } | null = null
+  /** Monotonic ms. */
+  #nextPrune = 0
   /** What was last reported, so that an idle daemon writes nothing. */
   #reported = ''
 
@@ -106,6 +111,7 @@ export class Daemon {
       this.#startTaking(options)
       this.#startDelivering(options)
       this.#report()
+      this.#prune()
       // A take that failed meanwhile has made its own trouble.
       if (before !== null && this.#trouble === before) {
         log.info({ trouble: before.message }, 'recovered')
@@ -161,6 +167,14 @@ export class Daemon {
     if (report === this.#reported) return
     this.#parts.history.updateDaemon(health)
     this.#reported = report
+  }
+
+  #prune(): void {
+    const { clock, history, historyForMs, log } = this.#parts
+    if (clock.monotonic() < this.#nextPrune) return
+    this.#nextPrune = clock.monotonic() + PRUNE_MS
+    const forgotten = history.prune(clock.now() - historyForMs)
+    if (forgotten > 0) log.info({ forgotten }, 'old history forgotten')
   }
 
   #isDone(impatient: boolean): boolean {

@@ -50,12 +50,16 @@ function fileText(file: FileReport): string {
   }
   const campaigns = Object.keys(file.externalCampaignIds).length
   const facts = [
-    `${file.postings} postings${file.records === null ? '' : ` at ${file.records}`}`,
-    ...(campaigns > 0 ? [`${campaigns} campaign ids`] : []),
-    ...(file.requisitionIds > 0 ? [`${file.requisitionIds} requisition ids`] : []),
+    counted(file.postings ?? 0, 'posting') + (file.records === null ? '' : ` at ${file.records}`),
+    ...(campaigns > 0 ? [counted(campaigns, 'campaign id')] : []),
+    ...(file.requisitionIds > 0 ? [counted(file.requisitionIds, 'requisition id')] : []),
     formatBytes(file.bytes ?? 0),
     file.encoding ?? '',
   ]
   const warnings = file.warnings.map((warning) => `\n  warning: ${printable(warning)}`)
   return `${path}: ok: ${printable(facts.join(', '))}${warnings.join('')}`
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

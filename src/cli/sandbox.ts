@@ -1,5 +1,6 @@
 // feedsyncd sandbox: the stand-in for the service and its storage, until interrupted.
 
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { SECOND } from '../lib/clock.ts'
@@ -11,6 +12,7 @@ interface Options {
   port: number
   dir: string
   json?: boolean
+  faults?: string
 }
 
 export function sandboxCommand(context: Context): Command {
@@ -22,6 +24,7 @@ export function sandboxCommand(context: Context): Command {
       'where objects, the key and an example configuration go',
       './sandbox',
     )
+    .option('--faults <file>', 'a JSON list of faults to begin with')
     .option('--json', 'the addresses as one JSON line')
     .action(async (options: Options) => {
       const directory = resolve(options.dir)
@@ -29,6 +32,7 @@ export function sandboxCommand(context: Context): Command {
       await using sandbox = await startSandboxIn(directory, {
         port: options.port,
         clock: context.clock,
+        faults: options.faults === undefined ? null : readFileSync(options.faults, 'utf8'),
       })
       using signals = onSignals(context.clock, SECOND, () => {})
       const { url, storageUrl, configFile, objects } = sandbox

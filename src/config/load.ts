@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import { parseYaml, type YamlDocument } from '../lib/yaml.ts'
+import { parseYaml, type YamlDocument, type YamlPath } from '../lib/yaml.ts'
 import type { Config } from './config.ts'
-import { describeProblems, type Problem } from './problems.ts'
+import { describeProblems, keyName, type Problem } from './problems.ts'
 import { type Environment, resolveConfig } from './resolve.ts'
-import { brokenRules } from './rules.ts'
+import { brokenRules, valueAt } from './rules.ts'
 import { configSchema } from './schema.ts'
 
 export type LoadedConfig =
@@ -84,11 +84,30 @@ function readText(file: string): string {
 /** What is allowed, but is more often a slip. */
 function warningsOf(file: string, document: YamlDocument, config: Config): Problem[] {
   const { identity, presignPath } = config.service
+  const at = (path: YamlPath, problem: string): Problem => {
+    return { file, ...document.positionOf(path, 'key'), key: keyName(path), problem }
+  }
+  if (identity.kind === 'account') {
+    return config.feeds.flatMap((_, index) => {
+      const path = ['feeds', index, 'partnerAccount']
+      return valueAt(document.value, path) == null
+        ? []
+        : [
+            at(
+              path,
+              'has no effect: service.account uploads for itself alone; name service.partner',
+            ),
+          ]
+    })
+  }
   // The one route that needs no partner account is the bulk one (service-facts, "Other facts").
-  if (identity.kind !== 'partner' || presignPath.includes('bulk')) return []
+  if (presignPath.includes('bulk')) return []
   const accounts = [identity, ...config.feeds].map((each) => each.partnerAccount)
   if (accounts.some((account) => account !== null)) return []
-  const key = 'service.partner'
-  const problem = 'no partnerAccount, here or in a rule of feeds: the service refuses such uploads'
-  return [{ file, ...document.positionOf(['service', 'partner'], 'key'), key, problem }]
+  return [
+    at(
+      ['service', 'partner'],
+      'no partnerAccount, here or in a rule of feeds: the service refuses such uploads',
+    ),
+  ]
 }

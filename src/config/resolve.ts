@@ -39,7 +39,7 @@ export function resolveConfig(file: ConfigFile, base: string, env: Environment):
       quarantineDirectory: absolute(inbox.quarantineDirectory),
       receipts: inbox.receipts,
     },
-    feeds: file.feeds.map(feedRule),
+    feeds: file.feeds.map((rule) => feedRule(rule, file.service.partner !== undefined)),
     guards: file.guards,
     upload,
     campaigns: {
@@ -72,11 +72,12 @@ function identity(service: ConfigFile['service']): Identity {
       }
 }
 
-function feedRule(rule: ConfigFile['feeds'][number]): FeedConfig {
+/** An account uploads for itself alone, whatever a rule names; `loadConfig` warns of it. */
+function feedRule(rule: ConfigFile['feeds'][number], byPartner: boolean): FeedConfig {
   return {
     match: rule.match,
     name: rule.name ?? null,
-    partnerAccount: rule.partnerAccount ?? null,
+    partnerAccount: (byPartner ? rule.partnerAccount : null) ?? null,
     records: rule.records ?? null,
     fields: given(rule.fields),
     expectEveryMs: rule.expectEvery ?? null,

@@ -78,7 +78,7 @@ function feeds(raw: unknown): Finding[] {
     const problem = matchProblem(match)
     if (problem !== null) return [{ path: ['feeds', index, 'match'], problem }]
     const captured = captures(match)
-    const found = ['name', 'partnerAccount'].flatMap((key) => {
+    return ['name', 'partnerAccount'].flatMap((key) => {
       const template = valueAt(rule, [key])
       const unknown =
         typeof template === 'string' ? captures(template).filter((n) => !captured.includes(n)) : []
@@ -86,11 +86,6 @@ function feeds(raw: unknown): Finding[] {
         ? []
         : [{ path: ['feeds', index, key], problem: `match captures no {${unknown[0]}}` }]
     })
-    if (valueAt(rule, ['partnerAccount']) != null && valueAt(raw, ['service', 'account']) != null) {
-      const problem = 'needs service.partner: an account uploads for itself alone'
-      found.push({ path: ['feeds', index, 'partnerAccount'], problem })
-    }
-    return found
   })
 }
 

@@ -2,7 +2,7 @@
 // is fetched; with one it is refused, so that entity bombs and external entities cannot exist.
 
 import { type Look, notWellFormed } from './fault.ts'
-import { NAME } from './xml-names.ts'
+import { NC_NAME } from './xml-names.ts'
 
 /** Longer ones are refused; the public ones have some 150 characters. */
 const LONGEST = 4_000
@@ -14,12 +14,12 @@ const S = '[ \\t\\r\\n]'
 const SYSTEM = `(?:"[^"]*"|'[^']*')`
 const PUBLIC = `(?:"[ \\r\\na-zA-Z0-9\\-'()+,./:=?;!*#@$_%]*"|'[ \\r\\na-zA-Z0-9\\-()+,./:=?;!*#@$_%]*')`
 const WHOLE = new RegExp(
-  `<!DOCTYPE${S}+(${NAME})(?:${S}+(?:SYSTEM${S}+${SYSTEM}|PUBLIC${S}+${PUBLIC}${S}+${SYSTEM}))?${S}*([>[])`,
+  `<!DOCTYPE${S}+(${NC_NAME}(?::${NC_NAME})?)(?:${S}+(?:SYSTEM${S}+${SYSTEM}|PUBLIC${S}+${PUBLIC}${S}+${SYSTEM}))?${S}*([>[])`,
   'uy',
 )
 /** Every beginning of a declaration, as far as names and quotes go. */
 const UNFINISHED = new RegExp(
-  `^<!DOCTYPE(?:${S}+(?:${NAME}(?:${S}+[A-Z]*(?:${S}+(?:"[^"]*(?:"${S}*)?|'[^']*(?:'${S}*)?){0,2})?)?)?)?$`,
+  `^<!DOCTYPE(?:${S}+(?:${NC_NAME}(?::(?:${NC_NAME})?)?(?:${S}+[A-Z]*(?:${S}+(?:"[^"]*(?:"${S}*)?|'[^']*(?:'${S}*)?){0,2})?)?)?)?$`,
   'u',
 )
 

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
+import { parseFaults } from './fault-file.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 
 export interface SandboxHome extends AsyncDisposable {
@@ -22,7 +23,7 @@ const ACCOUNT = '123'
 
 export async function startSandboxIn(
   directory: string,
-  options: { port: number; clock: Clock },
+  options: { port: number; clock: Clock /** JSON, see fault-file.ts. */; faults?: string | null },
 ): Promise<SandboxHome> {
   const objects = join(directory, 'objects')
   const keyFile = join(directory, 'service.key')
@@ -37,6 +38,7 @@ export async function startSandboxIn(
     basePath: '/api',
     identity: { account: ACCOUNT, secret: readFileSync(keyFile, 'utf8').trimEnd() },
   })
+  for (const rule of options.faults ? parseFaults(options.faults) : []) sandbox.faults.add(rule)
   const configFile = join(directory, 'feedsyncd.yaml')
   writeFileSync(configFile, configuration(sandbox.url))
   return {

@@ -36,7 +36,7 @@ export function createFormSource(options: FormSourceOptions): FormSource {
       if (account !== null && !HEADER_VALUE.test(account)) return failed(oddAccount(account))
       const call = { method: 'POST', path: options.presignPath, body: null, account }
       const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
-      return judge(answer, client, options.clock.now())
+      return judge(answer, client, options)
     },
   }
 }
@@ -45,11 +45,15 @@ function failed(failure: Failure): FormAnswer {
   return { kind: 'failure', failure }
 }
 
-function judge(answer: HttpAnswer, client: ServiceClient, wallNow: number): FormAnswer {
+function judge(
+  answer: HttpAnswer,
+  client: ServiceClient,
+  { auth, clock }: FormSourceOptions,
+): FormAnswer {
   if (answer.kind === 'no-answer') return failed({ ...noAnswer(answer), origin: client.origin })
   const { status, headers, body, bodyCut } = answer
   const common = { status, origin: client.origin, ambiguous: false }
-  const retryAfter = retryAfterMs(headers, wallNow)
+  const retryAfter = retryAfterMs(headers, clock.now())
   const says = spoken(answer, client.secrets())
   if (status >= 200 && status < 300) {
     const reading = bodyCut
@@ -73,7 +77,7 @@ function judge(answer: HttpAnswer, client: ServiceClient, wallNow: number): Form
       class: 'credentials',
       code: `http-${status}`,
       reason: `the service refused the credentials with ${status}${says}`,
-      hint: `check the key file, service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads wait until the key file changes`,
+      hint: `check the key in ${auth.keyFile}, service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads wait until the key file changes`,
       retryAfterMs: null,
       next: 'stop',
     })

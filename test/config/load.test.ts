@@ -237,4 +237,14 @@ describe('a warning', () => {
 
     expect([warnings(LEAST), warnings(bulk), warnings(ruled)]).toEqual([[], [], []])
   })
+
+  it('tells that a partner account has no effect for an account, and leaves it out', () => {
+    writeFileSync(file, `${LEAST}feeds: [{ match: "{1}/*.xml", partnerAccount: "{1}" }]\n`)
+
+    const loaded = loadConfig(file, {})
+
+    if (loaded.kind !== 'ok') throw new Error('refused')
+    expect(loaded.config.feeds[0]?.partnerAccount).toBe(null)
+    expect(loaded.warnings.map(({ key }) => key)).toEqual(['feeds[0].partnerAccount'])
+  })
 })

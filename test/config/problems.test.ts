@@ -264,10 +264,6 @@ describe('keys that belong together', () => {
   it.each([
     ['feeds: [{ match: "{1}/*.xml", name: "{2}" }]', 'feeds[0].name: match captures no {2}'],
     ['feeds: [{ match: "*/*.xml", name: "{1}" }]', 'feeds[0].name: match captures no {1}'],
-    [
-      'feeds: [{ match: "*.xml", partnerAccount: "42" }]',
-      'feeds[0].partnerAccount: needs service.partner: an account uploads for itself alone',
-    ],
     ['alerts: [{ on: [held] }]', 'alerts[0].exec: missing: name exec, or a webhook'],
     [
       'alerts: [{ on: [held], exec: [x], webhook: "https://x" }]',
