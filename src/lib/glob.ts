@@ -2,9 +2,12 @@
 
 import picomatch from 'picomatch'
 
+/** `s`: a file name may hold a newline, and `**` stands for anything. */
+const OPTIONS = { dot: true, flags: 's' }
+
 /** Answers whether a path matches. Names that begin with a dot match like any other. */
 export function globMatcher(pattern: string): (path: string) => boolean {
-  return picomatch(pattern, { dot: true })
+  return picomatch(pattern, OPTIONS)
 }
 
 /**
@@ -15,7 +18,7 @@ export function capturingMatcher(pattern: string): (path: string) => Record<stri
   const token = (n: string) => `CAPTURE${n}CAPTURE`
   const source = picomatch.makeRe(
     pattern.replace(/\{(\d+)\}/g, (_, n: string) => token(n)),
-    { dot: true },
+    OPTIONS,
   ).source
   const seen = new Set<string>()
   const regex = new RegExp(
@@ -24,6 +27,7 @@ export function capturingMatcher(pattern: string): (path: string) => Record<stri
       seen.add(n)
       return `(?<c${n}>[^/]+?)`
     }),
+    OPTIONS.flags,
   )
   return (path) => {
     const match = regex.exec(path)

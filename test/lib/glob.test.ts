@@ -10,6 +10,8 @@ describe('a pattern', () => {
     ['*.xml', 'a/jobs.xml', false],
     ['{acme,globex}/*.xml', 'globex/jobs.xml', true],
     ['**/*.xml', 'JOBS.XML', false],
+    ['**/*.xml', 'a\nb/two\nlines.xml', true],
+    ['archive/**', 'archive/two\nlines.xml', true],
   ])('%s against %j answers %s', (pattern, path, matches) => {
     expect(globMatcher(pattern)(path)).toBe(matches)
   })
@@ -24,6 +26,7 @@ describe('captures', () => {
     ['{1}/{1}.xml', 'acme/acme.xml', { '1': 'acme' }],
     ['{12}/*.xml', '.acme/jobs.xml', { '12': '.acme' }],
     ['*.xml', 'jobs.xml', {}],
+    ['{1}/**/*.xml', 'ac\nme/b\nc/jobs.xml', { '1': 'ac\nme' }],
   ])('%s takes from %s what its numbers stand for', (pattern, path, captured) => {
     expect(capturingMatcher(pattern)(path)).toEqual(captured)
   })
