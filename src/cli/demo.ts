@@ -37,7 +37,7 @@ export function demoCommand(context: Context): Command {
 }
 
 async function demo(context: Context, directory: string, stay: boolean): Promise<number> {
-  const { clock, env, out } = context
+  const { clock, out } = context
   const { openApp } = await import('../app.ts')
   const { startSandboxIn } = await import('../sandbox/home.ts')
   await using sandbox = await startSandboxIn(directory, { port: 0, clock })
@@ -48,7 +48,8 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   const tell = (message: string, hint: string | null) => tellError(context, message, hint)
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' } },
-    { clock, env, tell, onMove: (version) => story.moved(version, clock.monotonic()) },
+    // No proxy of the environment: the sandbox is on this host.
+    { clock, env: {}, tell, onMove: (version) => story.moved(version, clock.monotonic()) },
   )
   using signals = onSignals(clock, 5 * SECOND, () => app.daemon.wake())
   out(

@@ -58,10 +58,16 @@ export function buildProgram(context: Context): Command {
 
 /** Runs one command line (without the program's own name). Never throws. */
 export async function runCli(args: readonly string[], context: Context): Promise<void> {
+  const program = buildProgram(context)
   try {
-    await buildProgram(context).parseAsync([...args], { from: 'user' })
+    await program.parseAsync([...args], { from: 'user' })
   } catch (error) {
-    context.exit(report(context, error))
+    if (error instanceof CommanderError && error.code === 'commander.help') {
+      context.err(program.helpInformation())
+      context.exit(EXIT.usage)
+    } else {
+      context.exit(report(context, error))
+    }
   }
 }
 
