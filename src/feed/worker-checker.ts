@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
+import { parseFieldPath } from './field-paths.ts'
 import type { CheckJob, CheckResult, FeedChecker } from './port.ts'
 
 export interface FeedCheckerOptions {
@@ -41,6 +42,12 @@ class WorkerChecker implements FeedChecker {
   check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult> {
     if (this.#disposed) return Promise.reject(stopped())
     if (signal?.aborted) return Promise.reject(signal.reason)
+    try {
+      // Here and not in the worker: an error's class and hint do not survive the way back.
+      for (const path of Object.values(job.mapping.fields)) parseFieldPath(path)
+    } catch (error) {
+      return Promise.reject(error)
+    }
     const { promise, resolve, reject } = Promise.withResolvers<CheckResult>()
     const cancelled = new Int32Array(new SharedArrayBuffer(4))
     const queued: Queued = { job, cancelled, resolve, reject }

@@ -80,11 +80,15 @@ describe('the feed checker', () => {
   it('rejects a job with a field path that cannot be read, in words', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
-    const mapping = { records: null, fields: { id: 'a[' } }
+    const mapping = { records: null, fields: { city: 'a[' } }
 
-    await expect(checker.check(jobFor(folder.file('a.xml', FEED), { mapping }))).rejects.toThrow(
-      'the field path "a[" cannot be read',
-    )
+    const check = checker.check(jobFor(folder.file('a.xml', FEED), { mapping }))
+
+    await expect(check).rejects.toMatchObject({
+      name: 'FeedsyncError',
+      message: 'the field path "a[" cannot be read',
+      hint: expect.stringContaining('location/city'),
+    })
   })
 
   it('rejects what is left when it is disposed of', async () => {
