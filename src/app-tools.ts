@@ -7,6 +7,7 @@ import { feedFor } from './config/feeds.ts'
 import { type FileReport, fileReport } from './feed/file-report.ts'
 import { createFeedChecker } from './feed/worker-checker.ts'
 import { type Decided, type Decision, decide, restore } from './history/decisions.ts'
+import { expectations } from './history/expectation.ts'
 import { type Explanation, explain } from './history/explain.ts'
 import { isLocked } from './history/instance-lock.ts'
 import type { ListFilter, UploadRequest, Version } from './history/port.ts'
@@ -27,9 +28,12 @@ export interface StatusSource extends Disposable {
 export function openStatus(config: Config, clock: Clock): StatusSource {
   const reader = openHistoryReader({ file: historyFile(config) })
   const running = isLocked(config.state.directory)
+  const { baseUrl } = config.service
+  const ruleFor = (path: string) => feedFor(path, config.feeds)
+  const expected = () => (reader === null ? undefined : expectations(reader, ruleFor, clock.now()))
   return {
-    report: (filter) => statusReport(reader, running, config.service.baseUrl, filter),
-    show: (id) => (reader === null ? null : showReport(reader, id)),
+    report: (filter) => statusReport(reader, running, baseUrl, filter, expected()),
+    show: (id) => (reader === null ? null : showReport(reader, id, expected())),
     explain: async (path) => {
       const { createInbox } = await import('./inbox/folder.ts')
       await using inbox = createInbox({ ...config.inbox, clock, log: silentLog })
@@ -41,6 +45,8 @@ export function openStatus(config: Config, clock: Clock): StatusSource {
         look: looks.get(path) ?? null,
         history: reader,
         running,
+        quietPeriodMs: config.inbox.quietPeriodMs,
+        now: clock.now(),
       })
     },
     [Symbol.dispose]: () => reader?.[Symbol.dispose](),

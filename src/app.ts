@@ -71,6 +71,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const settler = new Settler(config.inbox.quietPeriodMs)
   const ledger = new Ledger(history, clock, log, onMove)
   const ruleFor = (path: string) => feedFor(path, config.feeds)
+  const { incompleteAfterMs, rescanMs, quietPeriodMs } = config.inbox
 
   const aftercare = new Aftercare({
     ...{ clock, log, history, ledger, spool },
@@ -80,7 +81,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const pipeline = new Pipeline({
     ...{ clock, log, history, ledger, checker, spool, uploader, aftercare, ruleFor, onProgress },
     guards: config.guards,
-    incompleteAfterMs: config.inbox.incompleteAfterMs,
+    incompleteAfterMs,
   })
   const deliveries = new Deliveries({
     ...{ clock, tell, log, history, pipeline, uploader },
@@ -90,7 +91,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   })
   const { rescanMs, quietPeriodMs } = config.inbox
   const intake = new Intake({
-    ...{ clock, log, tell, history, inbox, settler, pipeline, aftercare, ruleFor, rescanMs },
+    ...{ clock, log, tell, history, ledger, inbox, settler, pipeline, aftercare, ruleFor },
+    ...{ rescanMs, incompleteAfterMs },
   })
   const daemon = new Daemon({
     ...{ clock, log, tell, history, inbox, settler, intake, deliveries, quietPeriodMs },

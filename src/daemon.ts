@@ -3,8 +3,8 @@
 // round, not the daemon. The way in is intake.ts, the way out deliveries.ts, the story pipeline.ts.
 
 import type { Deliveries } from './deliveries.ts'
-import type { History } from './history/port.ts'
-import type { Inbox } from './inbox/port.ts'
+import type { DaemonRecord, History } from './history/port.ts'
+import type { Inbox, WatchMode } from './inbox/port.ts'
 import type { Settler } from './inbox/settling.ts'
 import type { Intake } from './intake.ts'
 import { Bell } from './lib/bell.ts'
@@ -45,6 +45,8 @@ export class Daemon {
   readonly #parts: DaemonParts
   readonly #bell: Bell
   #taking: Promise<void> | null = null
+  /** A watch may break, or work again, at any time. */
+  #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
   #trouble: { message: string; until: number } | null = null
   /** Monotonic ms. */
   #nextPrune = 0
@@ -82,24 +84,27 @@ export class Daemon {
 
   async #start(once: boolean): Promise<void> {
     const { clock, history, inbox, intake, log } = this.#parts
-    const watch = once
-      ? ({ mode: 'poll', reason: 'a single pass' } as const)
-      : await inbox.watch(() => {
-          intake.hint()
-          this.#bell.ring()
-        })
+    if (!once) {
+      const hint = () => {
+        intake.hint()
+        this.#bell.ring()
+      }
+      this.#watch = await inbox.watch(hint, (mode) => {
+        this.#watch = mode
+        this.#bell.ring()
+      })
+    }
     history.setDaemon({
+      ...watching(this.#watch),
       pid: process.pid,
       startedAt: clock.now(),
       lastScanAt: null,
-      mode: watch.mode,
-      modeReason: watch.mode === 'poll' ? watch.reason : null,
       service: 'unknown',
       serviceReason: null,
       clockSkewMs: null,
       folderReason: null,
     })
-    log.info({ ...watch, inbox: inbox.absolute('.') }, 'daemon started')
+    log.info({ ...this.#watch, inbox: inbox.absolute('.') }, 'daemon started')
   }
 
   async #round(options: RunOptions): Promise<void> {
@@ -133,7 +138,9 @@ export class Daemon {
       }
     }
     this.#taking = takeAll()
-      .catch((error) => this.#hinder(error))
+      .catch((error) => {
+        if (error !== options.stop.reason) this.#stumble(error)
+      })
       .finally(() => {
         this.#taking = null
         this.#bell.ring()
@@ -162,8 +169,8 @@ export class Daemon {
   }
 
   #report(): void {
-    const health = this.#parts.deliveries.health()
-    const report = JSON.stringify(health)
+    const present = { ...watching(this.#watch), ...this.#parts.deliveries.health() }
+    const report = JSON.stringify(present)
     if (report === this.#reported) return
     this.#parts.history.updateDaemon(health)
     this.#reported = report
@@ -196,4 +203,8 @@ export class Daemon {
     )
     return Math.max(0, next)
   }
+}
+
+function watching(watch: WatchMode): Pick<DaemonRecord, 'mode' | 'modeReason'> {
+  return { mode: watch.mode, modeReason: watch.mode === 'poll' ? watch.reason : null }
 }

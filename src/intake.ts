@@ -4,8 +4,9 @@
 
 import type { Aftercare } from './aftercare.ts'
 import type { FeedRule } from './config/feeds.ts'
-import type { History } from './history/port.ts'
-import type { FolderState, Inbox } from './inbox/port.ts'
+import type { Ledger } from './history/ledger.ts'
+import type { DaemonRecord, History } from './history/port.ts'
+import type { FolderState, Inbox, Listing } from './inbox/port.ts'
 import type { Settler } from './inbox/settling.ts'
 import type { Clock } from './lib/clock.ts'
 import { FeedsyncError } from './lib/errors.ts'
@@ -25,6 +26,7 @@ export interface IntakeParts {
   ruleFor: (path: string) => FeedRule
   rescanMs: number
 }
+  incompleteAfterMs: number
 
 /** A candidate, and the request of another process that it answers. */
 interface Waiting extends Candidate {
@@ -36,6 +38,8 @@ const SCAN_SHARE = 0.2
 const LEAST_SCAN_GAP_MS = 20
 /** Rescans of many hosts on one share do not fall together: 3/4 to 5/4 of the interval. */
 const JITTER = 0.25
+/** Old temporary names that `status` mentions: enough to see a pattern. */
+const MOST_UNFINISHED = 10
 
 export class Intake {
   readonly #parts: IntakeParts
@@ -106,7 +110,7 @@ export class Intake {
       settler.observeAll(news, clock.monotonic())
       history.updateDaemon(
         listing.folder.kind === 'ready'
-          ? { lastScanAt: clock.now(), folderReason: null }
+          ? { lastScanAt: clock.now(), folderReason: null, unfinished: this.#unfinished(listing) }
           : { folderReason: listing.folder.reason },
       )
     })
@@ -118,6 +122,17 @@ export class Intake {
   /** Files that may be quiet by now are looked at once more, without a whole scan. */
   async #lookAtRestless(): Promise<void> {
     const { clock, inbox, ruleFor, settler } = this.#parts
+  /** Temporary names that their writers should have changed by now, the oldest first. */
+  #unfinished({ temporary }: Listing): NonNullable<DaemonRecord['unfinished']> {
+    const { clock, incompleteAfterMs } = this.#parts
+    const before = clock.now() - incompleteAfterMs
+    return temporary
+      .filter(({ mtimeMs }) => mtimeMs < before)
+      .toSorted((a, b) => a.mtimeMs - b.mtimeMs)
+      .slice(0, MOST_UNFINISHED)
+      .map(({ path, mtimeMs }) => ({ path, modifiedAt: mtimeMs }))
+  }
+
     const due = settler.due(clock.monotonic())
     if (due.length === 0) return
     for (const [path, seen] of await inbox.look(due)) {

@@ -2,13 +2,15 @@
 // the order in which the daemon does, and answers with the first thing that decides.
 
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { Command } from 'commander'
 import { openStatus, pathInInbox } from '../app-tools.ts'
+import type { Config } from '../config/config.ts'
 import type { Explanation } from '../history/explain.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable } from './render.ts'
+import { nextAction } from './status-view.ts'
 
 export function explainCommand(context: Context): Command {
   return new Command('explain')
@@ -21,12 +23,20 @@ export function explainCommand(context: Context): Command {
       const options = command.optsWithGlobals<{ config?: string; json?: boolean }>()
       const config = readConfig(context, options.config)
       using status = openStatus(config, context.clock)
-      const path = existsSync(given) ? pathInInbox(config, resolve(given)) : given
-      const explanation = await status.explain(path)
+      const found = await status.explain(pathOf(config, given))
+      const byState = found.upload && nextAction(found.upload, context.clock.now())
+      const explanation = { ...found, next: found.next ?? byState }
       if (options.json) outJson(context, explanation)
       else context.out(explanationText(explanation))
       context.exit(EXIT.ok)
     })
+}
+
+/** A file of the same name may lie where the command is typed: only one inside the inbox is meant. */
+function pathOf(config: Config, given: string): string {
+  const path = pathInInbox(config, resolve(given))
+  const isMeant = isAbsolute(given) || (existsSync(given) && !isAbsolute(path))
+  return isMeant ? path : given
 }
 
 function explanationText({ path, feed, upload, because, next }: Explanation): string {

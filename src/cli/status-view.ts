@@ -25,7 +25,8 @@ export function statusText(report: StatusReport, view: View): string {
   ])
   const headers = ['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when', 'reason']
   const body = rows.length === 0 ? 'no feed has been seen yet' : table(headers, rows, width)
-  return [health(report, view), '', body, ...nextActions(report, now)].join('\n')
+  const notes = [...unfinished(report, now), ...nextActions(report, now)]
+  return [health(report, view), '', body, ...(notes.length === 0 ? [] : ['', ...notes])].join('\n')
 }
 
 function health(report: StatusReport, { now, terminal }: View): string {
@@ -44,18 +45,45 @@ function health(report: StatusReport, { now, terminal }: View): string {
   return parts.join('; ')
 }
 
-/** Feeds that need something, with what it is: the answer to "and now?". */
-export function nextActions(report: StatusReport, now: number): string[] {
-  const lines = report.uploads.flatMap((upload) => {
-    const action = nextAction(upload, now)
-    return action === null
-      ? []
-      : [`next: ${printable(`${upload.feed} (${upload.id})`)}: ${printable(action)}`]
-  })
-  return lines.length === 0 ? [] : ['', ...lines]
+/** What writers began and never renamed is no feed, and nobody else would miss it. */
+function unfinished({ daemon }: StatusReport, now: number): string[] {
+  return daemon.unfinished.map(
+    ({ path, modifiedAt }) =>
+      `unfinished: ${printable(path)}: last written ${relativeTime(modifiedAt, now)}; ` +
+      'rename it if it is whole, else remove it',
+  )
+}
+
+/** Lines that a person can take in; `--json` has them all. */
+const MOST_ACTIONS = 50
+/** Nobody has to do anything about these. */
+const MOVING: readonly UploadReport['state'][] = ['settling', 'checking', 'uploading']
+
+/** Feeds that need something, with what it is: the answer to "and now?". What goes by itself comes last. */
+function nextActions(report: StatusReport, now: number): string[] {
+  const uploads = [...report.uploads, ...report.owed]
+  const isMoving = ({ state }: UploadReport) => Number(MOVING.includes(state))
+  const lines = uploads
+    .toSorted((a, b) => isMoving(a) - isMoving(b))
+    .flatMap((upload) => {
+      const action = nextAction(upload, now)
+      return action === null
+        ? []
+        : [`next: ${printable(`${upload.feed} (${upload.id})`)}: ${printable(action)}`]
+    })
+  const shown = lines.slice(0, MOST_ACTIONS)
+  const more = lines.length - shown.length
+  return more === 0 ? shown : [...shown, `next: ${more} more: feedsyncd status --json`]
 }
 
 export function nextAction(upload: UploadReport, now: number): string | null {
+  const action = actionOf(upload, now)
+  if (!upload.overdue) return action
+  const late = `its next version was expected ${relativeTime(upload.expectedBy, now)}: see whether its export still runs`
+  return action === null ? late : `${action}; ${late}`
+}
+
+function actionOf(upload: UploadReport, now: number): string | null {
   const { hint, id, state } = upload
   switch (state) {
     case 'uploaded':
@@ -92,7 +120,8 @@ export function nextAction(upload: UploadReport, now: number): string | null {
 /** One line and an exit code as monitoring plugins give them: 0 ok, 1 warning, 2 critical, 3 unknown. */
 export function statusCheck(report: StatusReport, now: number): { code: number; line: string } {
   const { daemon, service, uploads } = report
-  const names = (states: string[]) => uploads.filter((upload) => states.includes(upload.state))
+  const all = [...uploads, ...report.owed]
+  const names = (states: string[]) => all.filter((upload) => states.includes(upload.state))
   const failed = names(['failed'])
   const waiting = names(['held', 'rejected', 'incomplete'])
   const critical = [
@@ -106,6 +135,9 @@ export function statusCheck(report: StatusReport, now: number): { code: number; 
   const warning = [
     ...(service.state === 'degraded' ? [`service degraded: ${service.reason}`] : []),
     ...waiting.map(({ feed, state, reason }) => `${feed} ${state}: ${reason}`),
+    ...uploads
+      .filter(({ overdue }) => overdue)
+      .map(({ feed, expectedBy }) => `${feed} overdue: expected ${relativeTime(expectedBy, now)}`),
   ]
   const facts = `${uploads.length} feeds, folder listed ${relativeTime(daemon.lastScanAt, now)}`
   if (critical.length > 0) return { code: 2, line: printable(`CRITICAL - ${critical.join('; ')}`) }

@@ -1,17 +1,19 @@
 // Why a path is where it is: the first thing that decides, in the order in which the daemon looks.
 
 import type { Ignored, Refusal, Sighting } from '../inbox/port.ts'
-import type { HistoryReader } from './port.ts'
+import { formatDuration } from '../lib/units.ts'
+import { sameIdentity, UNREAD } from './ledger.ts'
+import type { HistoryReader, KnownFile } from './port.ts'
 import { type UploadReport, uploadReport } from './report.ts'
 
 export interface Explanation {
   path: string
   feed: string
-  /** The version that this path was last found to be, if any. */
+  /** The version that this path was last found to be, or is becoming, if any. */
   upload: UploadReport | null
   /** A plain sentence. */
   because: string
-  /** What to do, if anything. */
+  /** What to do; null where that follows from the state of `upload`. */
   next: string | null
 }
 
@@ -24,44 +26,73 @@ export interface Evidence {
   /** null: no daemon has ever run here. */
   history: HistoryReader | null
   running: boolean
+  quietPeriodMs: number
+  /** Wall ms. */
+  now: number
 }
 
 export function explain(evidence: Evidence): Explanation {
   const { path, feed, history } = evidence
   const known = history?.known(path) ?? null
-  const id = known?.versionId ?? openVersion(evidence)
-  const version = id === null ? null : (history?.version(id) ?? null)
+  const id = Math.max(known?.versionId ?? 0, openVersion(evidence) ?? 0)
+  const version = history?.version(id) ?? null
   const upload = version === null ? null : uploadReport(version)
-  return { path, feed, upload, ...because(evidence, upload) }
+  return { path, feed, upload, ...because(evidence, known, upload) }
 }
 
 /** A path that settles is not known yet, but it has a version in the making. */
 function openVersion({ path, feed, history }: Evidence): number | null {
-  const newest = history?.newest(feed)
-  return newest?.path === path ? newest.id : null
+  const open = history?.list({ feed, states: UNREAD, all: true }) ?? []
+  const last = history?.newest(feed) ?? null
+  const made = last === null ? open : [last, ...open]
+  return made.find((version) => version.path === path)?.id ?? null
 }
 
-function because({ ignored, look, running }: Evidence, upload: UploadReport | null) {
+type Because = Pick<Explanation, 'because' | 'next'>
+
+function because(
+  evidence: Evidence,
+  known: KnownFile | null,
+  upload: UploadReport | null,
+): Because {
+  const { ignored, look, path, running } = evidence
   if (ignored !== null) return ignoredBecause(ignored)
   if (look !== null && 'reason' in look)
     return { because: look.reason, next: 'put a regular file in its place' }
-  if (look === null && upload === null) {
+  if (upload !== null) return { because: ofVersion(evidence, known, upload), next: null }
+  if (path.startsWith('/')) {
+    return {
+      because: 'it lies outside the inbox, and it was never uploaded from there',
+      next: 'drop it into the inbox, or use feedsyncd upload',
+    }
+  }
+  if (look === null) {
     return {
       because: 'there is no such file, and none was seen before',
       next: 'check the path; it is relative to the inbox',
     }
   }
-  if (upload === null) {
-    return running
-      ? { because: 'it is not noticed yet', next: 'it is at the next scan of the folder' }
-      : { because: 'no daemon has noticed it', next: 'start the daemon: feedsyncd run' }
-  }
-  const gone = look === null ? 'the file is not in the folder any more; ' : ''
-  const state = `it is ${upload.state} as version ${upload.id}`
-  return {
-    because: `${gone}${state}${upload.reason === null ? '' : `: ${upload.reason}`}`,
-    next: upload.hint,
-  }
+  return running
+    ? { because: 'it is not noticed yet', next: 'it is at the next scan of the folder' }
+    : { because: 'no daemon has noticed it', next: 'start the daemon: feedsyncd run' }
+}
+
+function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadReport): string {
+  const { look, now, path, quietPeriodMs } = evidence
+  const { id, reason, state } = upload
+  const said = reason === null ? '' : `: ${reason}`
+  const isElsewhere = upload.path !== path
+  const is = isElsewhere
+    ? `it holds the same bytes as version ${id}, found at ${upload.path}, which is ${state}${said}`
+    : `it is ${state} as version ${id}${said}`
+  if (path.startsWith('/')) return is
+  if (look === null) return `there is no file of this name in the folder now; ${is}`
+  const quiet = `it is read once it was left alone for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
+  const changedAt = Number(BigInt(look.identity.ctimeNs) / 1_000_000n)
+  const changed = `it last changed ${formatDuration(Math.max(0, now - changedAt))} ago`
+  if (state === 'settling') return `${is}: ${changed}, and ${quiet}`
+  const isNews = known !== null && !sameIdentity(known.identity, look.identity)
+  return isNews ? `${is}; ${changed}: ${quiet}` : is
 }
 
 function ignoredBecause(ignored: Ignored): { because: string; next: string } {

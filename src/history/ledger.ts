@@ -17,7 +17,7 @@ export interface Origin {
 }
 
 /** States of a version whose bytes are not known yet. */
-const UNREAD: readonly State[] = ['settling', 'incomplete', 'checking', 'gone']
+export const UNREAD: readonly State[] = ['settling', 'incomplete', 'checking', 'gone']
 /** States in which a version still waits, so that a newer one takes its place. */
 const WAITING: readonly State[] = ['held', 'queued', 'failed']
 /** What an operator reads in the journal without asking for more. */

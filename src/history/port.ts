@@ -123,6 +123,8 @@ export interface DaemonRecord {
   clockSkewMs: number | null
   /** Why the folder cannot be listed; null when it can. */
   folderReason: string | null
+  /** Old temporary names of the last listing, the oldest first and not all; absent before the first one. */
+  unfinished?: readonly { path: string; modifiedAt: number }[]
 }
 
 export type ServiceState = 'ok' | 'degraded' | 'down' | 'credentials' | 'unknown'

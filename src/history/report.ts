@@ -2,7 +2,14 @@
 // fields may be added, never renamed; times are ISO 8601 UTC or null.
 
 import { isoTime } from '../lib/clock.ts'
-import type { DaemonRecord, HistoryReader, ListFilter, Version } from './port.ts'
+import { type Expectation, NOT_EXPECTED } from './expectation.ts'
+import {
+  type DaemonRecord,
+  type HistoryReader,
+  type ListFilter,
+  OWED,
+  type Version,
+} from './port.ts'
 
 export interface StatusReport {
   daemon: {
@@ -15,6 +22,8 @@ export interface StatusReport {
     modeReason: string | null
     /** Why the folder cannot be listed; null when it can. */
     folderReason: string | null
+    /** Temporary names that their writers left behind, as the last listing found them: the oldest, at most 10. */
+    unfinished: { path: string; modifiedAt: string | null }[]
   }
   service: {
     baseUrl: string
@@ -23,11 +32,13 @@ export interface StatusReport {
     clockSkewMs: number | null
   }
   uploads: UploadReport[]
+  /** Versions that something still has to happen to, although they are not their feed's newest. */
+  owed: UploadReport[]
 }
 
 export type UploadReport = ReturnType<typeof uploadReport>
 
-export function uploadReport(version: Version) {
+export function uploadReport(version: Version, expectation: Expectation = NOT_EXPECTED) {
   const { id, feed, path, account, sha256, bytes, postings, changes, state, reason, hint } = version
   return {
     id,
@@ -49,17 +60,23 @@ export function uploadReport(version: Version) {
     fileUrl: version.fileUrl,
     etagVerified: version.etagVerified,
     warnings: version.warnings,
+    ...expectation,
   }
 }
 
-/** `running`: whether a daemon holds the lock of this state directory. `history`: null before the first start. */
+/**
+ * `running`: whether a daemon holds the lock of this state directory. `history`: null before the first
+ * start. `expect`: whether a version's feed is late; see expectation.ts.
+ */
 export function statusReport(
   history: HistoryReader | null,
   running: boolean,
   baseUrl: string,
   filter: ListFilter,
+  expect: (version: Version) => Expectation = () => NOT_EXPECTED,
 ): StatusReport {
   const record = history?.daemon() ?? null
+  const report = (version: Version) => uploadReport(version, expect(version))
   return {
     daemon: {
       running,
@@ -69,6 +86,10 @@ export function statusReport(
       mode: record?.mode ?? null,
       modeReason: record?.modeReason ?? null,
       folderReason: running ? (record?.folderReason ?? null) : null,
+      unfinished: (record?.unfinished ?? []).map(({ path, modifiedAt }) => ({
+        path,
+        modifiedAt: isoTime(modifiedAt),
+      })),
     },
     service: {
       baseUrl,
@@ -76,16 +97,28 @@ export function statusReport(
       reason: running ? (record?.serviceReason ?? null) : null,
       clockSkewMs: record?.clockSkewMs ?? null,
     },
-    uploads: history === null ? [] : history.list(filter).map(uploadReport),
+    uploads: history === null ? [] : history.list(filter).map(report),
+    owed: history === null ? [] : owedBeside(history, filter).map(report),
   }
 }
 
+/** Whoever asks for all versions, or for a state, sees these among them. */
+function owedBeside(history: HistoryReader, { limit: _, ...filter }: ListFilter): Version[] {
+  if (filter.all || filter.states !== undefined) return []
+  const owed = history.list({ ...filter, states: OWED, all: true })
+  return owed.filter((version) => history.newest(version.feed)?.id !== version.id)
+}
+
 /** Everything about one version; null where there is none of this id. */
-export function showReport(history: HistoryReader, id: number) {
+export function showReport(
+  history: HistoryReader,
+  id: number,
+  expect: (version: Version) => Expectation = () => NOT_EXPECTED,
+) {
   const version = history.version(id)
   if (version === null) return null
   return {
-    ...uploadReport(version),
+    ...uploadReport(version, expect(version)),
     md5: version.md5,
     encoding: version.encoding,
     root: version.root,

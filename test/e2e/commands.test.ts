@@ -179,9 +179,11 @@ describe('status', () => {
         mode: null,
         modeReason: null,
         folderReason: null,
+        unfinished: [],
       },
       service: { baseUrl: site.sandbox.url, state: 'unknown', reason: null, clockSkewMs: null },
       uploads: [],
+      owed: [],
     })
   })
 
