@@ -1,6 +1,6 @@
 // What follows when a version has come to an end: a receipt for the person who dropped it, its file
 // moved out of the way where the configuration asks for that, and spool bytes that nobody needs.
-// None of it can change what happened; what fails here is said and tried again at the next scan.
+// None of it can change what happened; what fails here is said, and tried at the next occasion.
 
 import type { Position } from './feed/port.ts'
 import type { Ledger } from './history/ledger.ts'
@@ -40,10 +40,15 @@ export class Aftercare {
     this.#parts = parts
   }
 
-  /** After a version came to a state of rest. */
+  /** After a version came to a state of rest. Never throws: its state is right without it. */
   async of(version: Version, position: Position | null): Promise<void> {
-    await this.#writeReceipt(version, position)
-    if (version.spool !== null || version.state === 'uploaded') await this.#trimSpool(version.feed)
+    try {
+      await this.#writeReceipt(version, position)
+      if (version.spool !== null || version.state === 'uploaded')
+        await this.#trimSpool(version.feed)
+    } catch (error) {
+      this.#parts.log.error({ err: error, id: version.id }, 'aftercare failed')
+    }
   }
 
   /** Files of a listing whose story is over are moved or deleted, where the configuration says so. */

@@ -89,7 +89,6 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     clockSkewMs: () => forms.clockSkewMs(),
     concurrency: config.upload.concurrency,
   })
-  const { rescanMs, quietPeriodMs } = config.inbox
   const intake = new Intake({
     ...{ clock, log, tell, history, ledger, inbox, settler, pipeline, aftercare, ruleFor },
     ...{ rescanMs, incompleteAfterMs },

@@ -9,7 +9,7 @@ import type { Settler } from './inbox/settling.ts'
 import type { Intake } from './intake.ts'
 import { Bell } from './lib/bell.ts'
 import { type Clock, DAY, SECOND } from './lib/clock.ts'
-import { FeedsyncError, messageOf } from './lib/errors.ts'
+import { FeedsyncError, isTrouble, messageOf } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 
 export interface DaemonParts {
@@ -133,7 +133,8 @@ export class Daemon {
     if (this.#taking !== null || !intake.waiting) return
     const takeAll = async () => {
       while (intake.waiting && !options.stop.aborted) {
-        await intake.takeNext(options.abort)
+        // A check loses nothing by being cut short, and a large file would use up the time to drain.
+        await intake.takeNext(options.stop)
         this.#startDelivering(options)
       }
     }
@@ -150,9 +151,15 @@ export class Daemon {
   #startDelivering({ stop, abort }: RunOptions): void {
     if (stop.aborted) return
     this.#parts.deliveries.start(abort, (error) => {
-      if (error !== undefined) this.#hinder(error)
+      if (error !== undefined) this.#stumble(error)
       this.#bell.ring()
     })
+  }
+
+  /** A fault of ours that one feed met is no reason to pause the others. */
+  #stumble(error: unknown): void {
+    if (isTrouble(error)) this.#hinder(error)
+    else this.#parts.log.error({ err: error }, 'a fault of feedsyncd; please report it')
   }
 
   /** Said once, tried again; the feeds stay where they are. */
@@ -172,7 +179,7 @@ export class Daemon {
     const present = { ...watching(this.#watch), ...this.#parts.deliveries.health() }
     const report = JSON.stringify(present)
     if (report === this.#reported) return
-    this.#parts.history.updateDaemon(health)
+    this.#parts.history.updateDaemon(present)
     this.#reported = report
   }
 

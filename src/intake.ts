@@ -17,6 +17,7 @@ export interface IntakeParts {
   clock: Clock
   log: Log
   history: History
+  ledger: Ledger
   inbox: Inbox
   settler: Settler
   pipeline: Pipeline
@@ -25,21 +26,22 @@ export interface IntakeParts {
   tell: (message: string, hint: string | null) => void
   ruleFor: (path: string) => FeedRule
   rescanMs: number
-}
   incompleteAfterMs: number
+}
 
 /** A candidate, and the request of another process that it answers. */
 interface Waiting extends Candidate {
   request?: number
 }
 
+const TEMPORARY = 75
 /** Listing takes at most this share of the time, however many hints come. */
 const SCAN_SHARE = 0.2
 const LEAST_SCAN_GAP_MS = 20
-/** Rescans of many hosts on one share do not fall together: 3/4 to 5/4 of the interval. */
-const JITTER = 0.25
 /** Old temporary names that `status` mentions: enough to see a pattern. */
 const MOST_UNFINISHED = 10
+/** Rescans of many hosts on one share do not fall together: 3/4 to 5/4 of the interval. */
+const JITTER = 0.25
 
 export class Intake {
   readonly #parts: IntakeParts
@@ -92,6 +94,7 @@ export class Intake {
       if (taken.kind === 'no-room') {
         throw new FeedsyncError(`copy ${next.path} into the spool: ${taken.reason}`, {
           hint: 'make room on the disk of state.directory, and let the daemon’s user write there; it is tried again by itself',
+          exitCode: TEMPORARY,
         })
       }
     } finally {
@@ -119,9 +122,6 @@ export class Intake {
     await aftercare.tidy(listing)
   }
 
-  /** Files that may be quiet by now are looked at once more, without a whole scan. */
-  async #lookAtRestless(): Promise<void> {
-    const { clock, inbox, ruleFor, settler } = this.#parts
   /** Temporary names that their writers should have changed by now, the oldest first. */
   #unfinished({ temporary }: Listing): NonNullable<DaemonRecord['unfinished']> {
     const { clock, incompleteAfterMs } = this.#parts
@@ -133,6 +133,9 @@ export class Intake {
       .map(({ path, mtimeMs }) => ({ path, modifiedAt: mtimeMs }))
   }
 
+  /** Files that may be quiet by now are looked at once more, without a whole scan. */
+  async #lookAtRestless(): Promise<void> {
+    const { clock, inbox, ruleFor, settler } = this.#parts
     const due = settler.due(clock.monotonic())
     if (due.length === 0) return
     for (const [path, seen] of await inbox.look(due)) {
@@ -159,12 +162,13 @@ export class Intake {
     }
   }
 
-  /** Files that other processes hand to us (`feedsyncd upload`). */
+  /** What other processes ask for: files to take (`feedsyncd upload`), or to look at again (`retry`). */
   #queueRequests(): void {
-    const { history, ruleFor } = this.#parts
+    const { history, ledger, ruleFor } = this.#parts
     const changes = history.foreignChanges()
     if (changes === this.#foreignChanges) return
     this.#foreignChanges = changes
+    if (ledger.heedRetries()) this.hint()
     for (const { id, path, source, feed } of history.openRequests()) {
       const rule = feed === null ? ruleFor(path) : { ...ruleFor(path), feed }
       this.#enqueue({ path, source, identity: null, rule, final: true, request: id })

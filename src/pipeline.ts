@@ -12,7 +12,9 @@ import type { Ledger, Origin } from './history/ledger.ts'
 import type { History, State, Version, VersionPatch } from './history/port.ts'
 import type { Listing, Sighting, Spool } from './inbox/port.ts'
 import type { Clock } from './lib/clock.ts'
+import { isTrouble } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
+import { FAULT_HINT, faultReason, recordDelivery, recordError, STOPPED } from './outcomes.ts'
 import type { DeliveryResult, Uploader } from './upload/port.ts'
 
 export interface PipelineParts {
@@ -93,11 +95,27 @@ export class Pipeline {
     })
   }
 
-  /** 2. Quiet: its bytes are copied into the spool, checked, hashed and counted in one pass. */
+  /**
+   * 2. Quiet: its bytes are copied into the spool, checked, hashed and counted in one pass. Throws what
+   * `isTrouble`, and the signal's reason; any other error is a fault of ours, and ends this version alone.
+   */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
-    const { checker, ledger, spool } = this.#parts
+    const { ledger, log, spool } = this.#parts
     ledger.checking(file.path)
     const copy = spool.prepare()
+    try {
+      return await this.#read(file, copy, signal)
+    } catch (error) {
+      if (signal.aborted) ledger.again(file.path, STOPPED)
+      if (signal.aborted || isTrouble(error)) throw error
+      log.error({ err: error, path: file.path }, 'a fault of feedsyncd')
+      await spool.discard(copy)
+      return this.#conclude(file, 'failed', faultReason(error), { hint: FAULT_HINT })
+    }
+  }
+
+  async #read(file: Candidate, copy: string, signal: AbortSignal): Promise<Taken> {
+    const { checker } = this.#parts
     const { source, identity: expected, rule } = file
     const result = await checker.check(
       { source, expected, copyTo: copy, mapping: rule.mapping },
@@ -178,7 +196,7 @@ export class Pipeline {
     const bytes = queued.bytes ?? 0
     ledger.move(id, 'uploading', null)
     const backlog = new Backlog(clock, log)
-    const result = await uploader.deliver(
+    const delivered = uploader.deliver(
       {
         ...{ account, attemptsBefore, bytes, md5: queued.md5 ?? '' },
         file: spool.path(queued.spool ?? ''),
@@ -193,36 +211,15 @@ export class Pipeline {
       },
       signal,
     )
+    const result = await delivered.catch(async (error) => {
+      // Whatever happened: what stayed `uploading` would never be taken up again.
+      await backlog.finish(() => recordError(ledger, id, error), signal)
+      throw error
+    })
     // What storage confirmed is not sent again because our own disk was full at that moment.
-    const ended = await backlog.finish(() => this.#recordDelivery(id, result), signal)
+    const ended = await backlog.finish(() => recordDelivery(ledger, id, result), signal)
     await aftercare.of(ended, null)
     return result
-  }
-
-  #recordDelivery(id: number, result: DeliveryResult): Version {
-    const { clock, ledger } = this.#parts
-    switch (result.kind) {
-      case 'stored': {
-        const { fileUrl, etagVerified, warning } = result
-        return ledger.move(id, 'uploaded', warning, {
-          fileUrl,
-          etagVerified,
-          uploadedAt: clock.now(),
-        })
-      }
-      case 'later':
-        return ledger.waitAgain(id, result.failure.reason, result.failure.hint, result.at)
-      case 'credentials':
-        return ledger.waitAgain(id, result.failure.reason, result.failure.hint, null)
-      case 'aborted':
-        return ledger.waitAgain(id, 'the daemon stopped', null, null)
-      case 'refused': {
-        const { class: kind, reason, hint } = result.failure
-        return ledger.move(id, kind === 'file' ? 'rejected' : 'failed', reason, { hint })
-      }
-      default:
-        return result satisfies never
-    }
   }
 
   #noticeLeavers(listing: Listing): void {

@@ -45,7 +45,7 @@ const LAYERS = [
   ['daemon.ts'],
   ['intake.ts', 'deliveries.ts'],
   ['pipeline.ts'],
-  ['aftercare.ts'],
+  ['aftercare.ts', 'outcomes.ts'],
 ]
 
 const FEATURES = ['inbox', 'feed', 'upload', 'service', 'history', 'campaigns', 'ops']

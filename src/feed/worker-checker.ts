@@ -3,7 +3,7 @@
 
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import { FeedsyncError } from '../lib/errors.ts'
+import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
 import type { CheckJob, CheckResult, FeedChecker } from './port.ts'
@@ -111,7 +111,7 @@ class WorkerChecker implements FeedChecker {
       done.reject(
         this.#disposed
           ? stopped()
-          : new FeedsyncError(`reading ${source} stopped: the reading thread ended`, {
+          : new FeedsyncError(`reading ${source} stopped: ${why(cause)}`, {
               hint: 'It is started again for the next feed. If it happens again with this file, report it.',
               cause,
             }),
@@ -125,6 +125,11 @@ class WorkerChecker implements FeedChecker {
     this.#running = null
     return running
   }
+}
+
+function why(cause: unknown): string {
+  if (errorCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY') return 'the reading thread ran out of memory'
+  return 'the reading thread ended'
 }
 
 function stopped(): FeedsyncError {

@@ -12,6 +12,8 @@ export class Backlog {
   readonly #clock: Clock
   readonly #log: Log
   readonly #writes: (() => void)[] = []
+  /** What was last said: a disk may stay full for days. */
+  #said = ''
 
   constructor(clock: Clock, log: Log) {
     this.#clock = clock
@@ -24,7 +26,7 @@ export class Backlog {
     try {
       this.#flush()
     } catch (error) {
-      this.#log.error({ problem: messageOf(error) }, 'history cannot be written; it is tried again')
+      this.#say(error)
     }
   }
 
@@ -36,13 +38,17 @@ export class Backlog {
         return last()
       } catch (error) {
         if (signal.aborted) throw error
-        this.#log.error(
-          { problem: messageOf(error) },
-          'history cannot be written; it is tried again',
-        )
+        this.#say(error)
         await this.#clock.sleep(RETRY_MS, signal)
       }
     }
+  }
+
+  #say(error: unknown): void {
+    const problem = messageOf(error)
+    if (problem === this.#said) return
+    this.#said = problem
+    this.#log.error({ problem }, 'history cannot be written; it is tried again')
   }
 
   #flush(): void {

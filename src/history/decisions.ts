@@ -34,11 +34,19 @@ export function decide(history: History, id: number, decision: Decision, now: nu
         hint: `feedsyncd show ${id}`,
       }
     }
+    if (decision === 'retry' && version.sha256 === null)
+      return readAgain(history, version, reason, now)
     const patch = { hint: null, nextAttemptAt: null }
     const decided =
       version.state === to ? history.update(id, patch) : history.move(id, to, reason, now, patch)
     return { kind: 'done', version: decided }
   })
+}
+
+/** Its reading failed, so there is nothing to send yet: its path is news at the next scan. */
+function readAgain(history: History, { id, path }: Version, reason: string, now: number): Decided {
+  history.unknow(path)
+  return { kind: 'done', version: history.move(id, 'settling', reason, now) }
 }
 
 /**

@@ -111,6 +111,18 @@ export class Ledger {
     })
   }
 
+  /** Versions that a person wants to be read once more are news again; answers whether there are any. */
+  heedRetries(): boolean {
+    const retried = this.#history
+      .list({ states: ['settling'], all: true })
+      .filter(({ path }) => !this.#unread.has(path))
+    for (const { id, path } of retried) {
+      this.#unread.set(path, id)
+      this.#known.delete(path)
+    }
+    return retried.length > 0
+  }
+
   /** The version that the bytes at this path are becoming; adds it where there is none yet. */
   versionFor(origin: Origin): Version {
     return this.#openAt(origin.path) ?? this.#reopen(origin.path) ?? this.#add(origin)
@@ -193,7 +205,8 @@ export class Ledger {
   /** A path that could not be read as it was (a symlink, no permission) is looked at again. */
   #reopen(path: string): Version | null {
     const before = this.foundAt(path)
-    if (before?.state !== 'rejected' || before.sha256 !== null) return null
+    if (before === null || before.sha256 !== null) return null
+    if (before.state !== 'rejected' && before.state !== 'failed') return null
     this.#unread.set(path, before.id)
     return this.#move(before.id, 'settling', null, { hint: null })
   }

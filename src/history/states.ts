@@ -12,7 +12,17 @@ export const STEPS: Readonly<Record<State, readonly State[]>> = {
   /** `settling`: it grew. */
   incomplete: ['settling', 'checking', 'rejected', 'gone'],
   /** `settling`: it changed while it was read. `superseded`: a newer version overtook the check. */
-  checking: ['settling', 'incomplete', 'rejected', 'held', 'queued', 'superseded', 'gone'],
+  /** `failed`: an error of feedsyncd itself ended the reading. */
+  checking: [
+    'settling',
+    'incomplete',
+    'rejected',
+    'held',
+    'queued',
+    'failed',
+    'superseded',
+    'gone',
+  ],
   /** Only while its content is unknown, see `stepProblem`. */
   rejected: ['settling'],
   held: ['queued', 'superseded', 'discarded'],
@@ -21,7 +31,8 @@ export const STEPS: Readonly<Record<State, readonly State[]>> = {
   uploading: ['uploaded', 'queued', 'failed', 'rejected', 'superseded', 'discarded'],
   uploaded: [],
   superseded: [],
-  failed: ['queued', 'superseded', 'discarded'],
+  /** `settling`: only while its content is unknown. */
+  failed: ['settling', 'queued', 'superseded', 'discarded'],
   discarded: [],
   gone: ['settling'],
 }
@@ -31,14 +42,14 @@ export const SETTLED_STATES: readonly State[] = STATES.filter((state) => !OWED.i
 
 /**
  * Why a step is impossible, as a plain sentence; null when it may be taken. `hashed`: the version has
- * a sha256, so other bytes at its path are a new version and a rejected one is never looked at again.
+ * a sha256, so other bytes at its path are a new version and this one is never looked at again.
  */
 export function stepProblem(from: State | null, to: State, hashed: boolean): string | null {
   if (from === null) {
     return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
   }
   if (!STEPS[from].includes(to)) return `a version that is ${from} cannot become ${to}`
-  return from === 'rejected' && hashed
+  return (from === 'rejected' || from === 'failed') && to === 'settling' && hashed
     ? `a version that is ${from} and has a known content cannot become ${to}: new bytes are a new version`
     : null
 }

@@ -11,6 +11,7 @@ import type { Spool } from './port.ts'
 import { decodeIndex, encodeIndex } from './posting-index-file.ts'
 
 const INDEX = '.index'
+const TEMPORARY = 75
 
 const HINTS: Record<string, string> = {
   ENOSPC: 'make room on the disk of state.directory',
@@ -105,6 +106,7 @@ function translated(what: string, directory: string, error: unknown): FeedsyncEr
   const code = errorCode(error)
   return new FeedsyncError(`${what} ${directory}: ${code ?? messageOf(error)}`, {
     hint: HINTS[code ?? ''] ?? 'check that state.directory is a directory of the daemon’s user',
+    exitCode: code === null ? 1 : TEMPORARY,
     cause: error,
   })
 }

@@ -17,6 +17,14 @@ export class FeedsyncError extends Error {
   }
 }
 
+/**
+ * Whether time or a person can mend it: a disk, a database, the configuration. Anything else is a
+ * fault of the program, which no repetition mends.
+ */
+export function isTrouble(error: unknown): error is FeedsyncError {
+  return error instanceof FeedsyncError && error.exitCode !== 1
+}
+
 /** The system's code of a failed call (`ENOENT`, `ENOSPC`, `ECONNRESET`, `SQLITE_BUSY`), or null. */
 export function errorCode(error: unknown): string | null {
   for (

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { vi } from 'vitest'
 import type { ListFilter, State } from '../../src/history/port.ts'
 import {
@@ -29,6 +30,8 @@ export class Site implements AsyncDisposable {
   readonly inbox = join(this.root, 'inbox')
   readonly configFile = join(this.root, 'feedsyncd.yaml')
   readonly sandbox: Sandbox
+  /** What every child finds in its environment, beside this process's own. */
+  env: Record<string, string> = {}
   readonly #children: ChildProcess[] = []
 
   constructor(sandbox: Sandbox) {
@@ -37,7 +40,7 @@ export class Site implements AsyncDisposable {
 
   static async open(
     config: Record<string, unknown> = {},
-    sandbox: Partial<SandboxOptions> = {},
+    { env = {}, ...sandbox }: Partial<SandboxOptions> & { env?: Record<string, string> } = {},
   ): Promise<Site> {
     const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-objects-'))
     const running = await startSandbox({
@@ -47,6 +50,7 @@ export class Site implements AsyncDisposable {
       ...sandbox,
     })
     const site = new Site(running)
+    site.env = env
     mkdirSync(site.inbox)
     writeFileSync(join(site.root, 'service.key'), `${SECRET}\n`, { mode: 0o600 })
     site.configure(config)
@@ -83,7 +87,7 @@ export class Site implements AsyncDisposable {
   /** Starts a command; it is killed when the site is disposed. */
   spawn(...args: string[]): ChildProcess {
     const child = spawn(process.execPath, [MAIN, ...args, '--config', this.configFile], {
-      env: { ...process.env, NO_COLOR: '1' },
+      env: { ...process.env, NO_COLOR: '1', ...this.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#children.push(child)
@@ -138,6 +142,11 @@ export class Site implements AsyncDisposable {
     await this.sandbox.close()
     rmSync(this.root, { recursive: true, force: true })
   }
+}
+
+/** The environment in which a child first runs a module of this folder, in each of its threads. */
+export function preload(module: string): Record<string, string> {
+  return { NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, module))}` }
 }
 
 export async function finished(child: ChildProcess): Promise<Ran> {
