@@ -1,0 +1,76 @@
+// The check by itself on each shape of feed, in a worker as the daemon does it, beside `xmllint --stream`:
+// with both hashes (all that a feed's reading costs but the copy), and bare, which is what is compared.
+
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { type Bench, type Benchmark, elapsed, MB, repeat, temporaryFolder } from './bench.ts'
+import type { CheckerAnswer, CheckerRequest } from './checker-thread.ts'
+import { type Figure, figure } from './figures.ts'
+import { SHAPES, type ShapeName, writeFeed } from './generator.ts'
+import { missing, shell } from './peers.ts'
+
+const PEER = 'xmllint --stream --noout --huge "$1"'
+
+export const checkAlone: Benchmark = {
+  name: 'check',
+  title: 'The check alone',
+  run: async (bench) => {
+    const figures: Figure[] = []
+    for (const shape of Object.keys(SHAPES) as ShapeName[]) {
+      figures.push(...(await ofShape(bench, shape)))
+    }
+    return figures
+  },
+}
+
+async function ofShape(bench: Bench, shape: ShapeName): Promise<Figure[]> {
+  using folder = temporaryFolder(bench)
+  const feed = join(folder.path, 'feed.xml')
+  writeFeed(feed, shape, (bench.quick ? 24 : 100) * MB)
+  const small = join(folder.path, 'small.xml')
+  writeFeed(small, shape, 4 * MB)
+  await using checker = new Checker()
+  const { size } = statSync(feed)
+  const rate = async (work: () => Promise<void>) => size / 1000 / (await elapsed(work))
+  const noPeer = missing('xmllint')
+  const [bare, hashed, peer]: number[][] = [[], [], []]
+  await checker.check({ file: small, hashes: true })
+  await checker.check({ file: small, hashes: false })
+  await repeat(bench, `the check alone, ${shape}`, async () => {
+    if (noPeer === null) peer?.push(await rate(() => shell(PEER, feed)))
+    bare?.push(await rate(() => checker.check({ file: feed, hashes: false })))
+    hashed?.push(await rate(() => checker.check({ file: feed, hashes: true })))
+  })
+  const beside = noPeer === null ? { peer: { name: 'xmllint --stream', runs: peer ?? [] } } : {}
+  return [
+    figure(`check, ${shape}`, 'MB/s', bare ?? [], {
+      ...beside,
+      target: { of: 'ratio', atLeast: 2 },
+      note: noPeer ?? 'bare',
+    }),
+    figure(`check with SHA-256 and MD5, ${shape}`, 'MB/s', hashed ?? [], { ...beside }),
+  ]
+}
+
+class Checker implements AsyncDisposable {
+  readonly #worker = new Worker(new URL('./checker-thread.ts', import.meta.url), {
+    // As the daemon's worker has them: they decide how much a check costs.
+    resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 },
+  })
+
+  async check(request: CheckerRequest): Promise<void> {
+    const answer = new Promise<CheckerAnswer>((resolve, reject) => {
+      this.#worker.once('message', resolve)
+      this.#worker.once('error', reject)
+    })
+    this.#worker.postMessage(request)
+    const problem = await answer
+    this.#worker.removeAllListeners()
+    if (problem !== null) throw new Error(`a generated feed did not pass: ${problem}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#worker.terminate()
+  }
+}

@@ -1,0 +1,82 @@
+// One feed from the drop until storage has answered, beside the shell line that does the same work, and
+// the daemon's peak memory after it. A new daemon for each run; it has seen a small feed before.
+
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Bench, type Benchmark, elapsed, MB, repeat, temporaryFolder } from './bench.ts'
+import { type Figure, figure } from './figures.ts'
+import { writeFeed } from './generator.ts'
+import { missing, shell } from './peers.ts'
+import { Sink } from './sink.ts'
+import { QUIET_MS, Site } from './site.ts'
+
+const SIZES = [20 * MB, 200 * MB, 2 ** 30, 5 * 2 ** 30]
+const PEER =
+  'cp "$1" "$2" && xmllint --stream --noout --huge "$2" && sha256sum "$2" && curl -sSf -F file=@"$2" "$3"'
+
+export const dropToStored: Benchmark = {
+  name: 'drop-to-stored',
+  title: 'Drop to stored, and peak memory',
+  run: async (bench) => {
+    const figures: Figure[] = []
+    for (const size of SIZES.filter((size) => size <= bench.upTo)) {
+      figures.push(...(await ofSize(bench, size)))
+    }
+    return figures
+  },
+}
+
+async function ofSize(bench: Bench, size: number): Promise<Figure[]> {
+  using folder = temporaryFolder(bench)
+  await using sink = await Sink.start()
+  const feed = join(folder.path, 'feed.xml')
+  writeFeed(feed, 'cdata', size)
+  const noPeer = missing('cp', 'xmllint', 'sha256sum', 'curl')
+  const seconds: number[] = []
+  const memory: number[] = []
+  const peerSeconds: number[] = []
+  await repeat(bench, `drop to stored, ${nameOf(size)}`, async () => {
+    if (noPeer === null) peerSeconds.push(await peer(feed, folder.path, sink))
+    const run = await daemon(bench, feed, folder.path, sink)
+    seconds.push(run.seconds)
+    memory.push(run.memory)
+  })
+  return [
+    figure(`drop to stored, ${nameOf(size)}`, 's', seconds, {
+      peer: noPeer === null ? { name: 'cp; xmllint; sha256sum; curl', runs: peerSeconds } : null,
+      target: { of: 'ratio', atMost: 0.5 },
+      note: noPeer ?? `with the quiet period of ${QUIET_MS} ms`,
+    }),
+    figure(`peak memory of the daemon, ${nameOf(size)}`, 'MB', memory, {
+      target: { of: 'value', atMost: 160 },
+      note: 'VmHWM',
+    }),
+  ]
+}
+
+async function peer(feed: string, folder: string, sink: Sink): Promise<number> {
+  const copy = join(folder, 'copy.xml')
+  const ms = await elapsed(() => shell(PEER, feed, copy, sink.storage))
+  rmSync(copy)
+  sink.forget()
+  return ms / 1000
+}
+
+async function daemon(bench: Bench, feed: string, folder: string, sink: Sink) {
+  await using site = new Site(bench, sink)
+  const running = await site.daemon()
+  const staged = join(folder, 'staged.xml')
+  writeFeed(staged, 'cdata', 20_000)
+  site.drop(staged, 'warm-up.xml')
+  await sink.stored()
+  copyFileSync(feed, staged)
+  const droppedAt = site.drop(staged, 'feed.xml')
+  const { storedAt } = await sink.stored()
+  const memory = running.peakMemory()
+  await running.stop()
+  return { seconds: (storedAt - droppedAt) / 1000, memory }
+}
+
+function nameOf(bytes: number): string {
+  return bytes % 2 ** 30 === 0 ? `${bytes / 2 ** 30} GiB` : `${bytes / MB} MB`
+}

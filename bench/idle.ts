@@ -1,0 +1,66 @@
+// What the daemon costs while nothing happens: a folder of 10,000 files that all were uploaded long ago,
+// watched by events and listed again and again. CPU time of all its threads, as the scheduler counts it.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInbox } from '../src/inbox/folder.ts'
+import { systemClock } from '../src/lib/clock.ts'
+import { silentLog } from '../src/lib/log.ts'
+import { type Benchmark, elapsed } from './bench.ts'
+import { figure } from './figures.ts'
+import { writeFeed } from './generator.ts'
+import { seedHistory } from './seeding.ts'
+import { Sink } from './sink.ts'
+import { Site } from './site.ts'
+
+const FILES = 10_000
+const BYTES = 1_000
+/** The first listing is start-up, not idleness. */
+const AFTER_START_MS = 3_000
+
+export const idle: Benchmark = {
+  name: 'idle',
+  title: 'Idle with 10,000 files',
+  run: async (bench) => {
+    // Quick: more listings than by default (one each 30 s), so that the window holds some.
+    const rescan = bench.quick ? '5s' : '30s'
+    const seconds = bench.quick ? 10 : 90
+    await using sink = await Sink.start()
+    await using site = new Site(bench, sink, { rescan })
+    bench.progress(`idle: writing ${FILES.toLocaleString('en')} files`)
+    await fill(site)
+    const { pid } = await site.daemon()
+    bench.progress(`idle: nothing for ${seconds} s`)
+    await systemClock.sleep(AFTER_START_MS)
+    const before = cpuMs(pid)
+    const took = await elapsed(() => systemClock.sleep(seconds * 1000))
+    const share = ((cpuMs(pid) - before) / took) * 100
+    if (sink.count > 0) throw new Error('the daemon was not idle: it sent a feed')
+    return [
+      figure('idle, 10,000 files, share of one core', '%', [share], {
+        target: { of: 'value', atMost: 0.5 },
+        note: `rescan: ${rescan}, over ${seconds} s`,
+      }),
+    ]
+  },
+}
+
+async function fill(site: Site): Promise<void> {
+  for (let n = 1; n <= FILES; n++) writeFeed(join(site.inbox, `feed-${n}.xml`), 'cdata', BYTES, n)
+  await using inbox = createInbox({
+    ...{ directory: site.inbox, include: ['**/*.xml'], exclude: [], watch: 'poll' },
+    ...{ clock: systemClock, log: silentLog },
+  })
+  const { files } = await inbox.list()
+  seedHistory(site.database, files.length, (n) => {
+    const { path = '', identity = null } = files[n] ?? {}
+    return { feed: path, path, identity }
+  })
+}
+
+/** CPU time of all threads of a process so far: the first number of schedstat, in ns. */
+function cpuMs(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`)
+    .map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8'))
+    .reduce((sum, text) => sum + Number(text.split(' ')[0]) / 1e6, 0)
+}

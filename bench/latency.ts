@@ -1,0 +1,48 @@
+// How long a small feed takes from the drop until the daemon's request reaches storage, less the quiet
+// period: the daemon's own share of what a person waits.
+
+import { join } from 'node:path'
+import { type Bench, type Benchmark, MB, repeat, temporaryFolder } from './bench.ts'
+import { figure, percentile } from './figures.ts'
+import { writeFeed } from './generator.ts'
+import { Sink } from './sink.ts'
+import { QUIET_MS, Site } from './site.ts'
+
+export const latency: Benchmark = {
+  name: 'latency',
+  title: 'Drop to storage request, small feed',
+  run: async (bench) => {
+    await using sink = await Sink.start()
+    const first: number[] = []
+    const medians: number[] = []
+    const p95: number[] = []
+    await repeat(bench, 'latency', async () => {
+      const [cold = 0, ...warm] = await drops(bench, sink, bench.quick ? 15 : 60)
+      first.push(cold)
+      medians.push(percentile(warm, 50))
+      p95.push(percentile(warm, 95))
+    })
+    const target = { of: 'value', atMost: 150 } as const
+    const note = `less the quiet period of ${QUIET_MS} ms`
+    return [
+      figure('drop to storage request, median', 'ms', medians, { target, note }),
+      figure('drop to storage request, p95', 'ms', p95, { target, note }),
+      figure('drop to storage request, first after start', 'ms', first, { target, note }),
+    ]
+  },
+}
+
+async function drops(bench: Bench, sink: Sink, count: number): Promise<number[]> {
+  using folder = temporaryFolder(bench)
+  await using site = new Site(bench, sink)
+  await site.daemon()
+  const staged = join(folder.path, 'staged.xml')
+  const waits: number[] = []
+  for (let n = 1; n <= count; n++) {
+    writeFeed(staged, 'cdata', MB / 50, n)
+    const droppedAt = site.drop(staged, `feed-${n}.xml`)
+    const { requestedAt } = await sink.stored()
+    waits.push(requestedAt - droppedAt - QUIET_MS)
+  }
+  return waits
+}

@@ -1,0 +1,33 @@
+// Loaded into the daemon by `--import`: measures how late its event loop is between two SIGUSR2, and
+// writes the result, in ms, to the file that LOOP_MONITOR names.
+
+import { renameSync, writeFileSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { isMainThread } from 'node:worker_threads'
+
+/** How often it looks; what it records is the time between two looks. */
+const RESOLUTION_MS = 1
+
+export interface LoopDelay {
+  p50: number
+  p99: number
+  max: number
+}
+
+const file = process.env.LOOP_MONITOR
+
+if (isMainThread && file !== undefined) {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  const late = (ns: number) => Math.max(0, ns / 1e6 - RESOLUTION_MS)
+  process.on('SIGUSR2', () => {
+    if (histogram.enable()) return
+    histogram.disable()
+    const delay: LoopDelay = {
+      p50: late(histogram.percentile(50)),
+      p99: late(histogram.percentile(99)),
+      max: late(histogram.max),
+    }
+    writeFileSync(`${file}.part`, JSON.stringify(delay))
+    renameSync(`${file}.part`, file)
+  })
+}

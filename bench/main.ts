@@ -1,0 +1,84 @@
+// npm run bench: measures the installed program beside its peers. Options choose what and how much; the
+// table goes to stdout, progress to stderr. Exit 0 also where a target is missed: the table says so.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { parseSize } from '../src/lib/units.ts'
+import type { Bench, Benchmark } from './bench.ts'
+import { checkAlone } from './check-alone.ts'
+import { dropToStored } from './drop-to-stored.ts'
+import { eventLoop } from './event-loop.ts'
+import { idle } from './idle.ts'
+import { latency } from './latency.ts'
+import { machineFacts } from './machine.ts'
+import { jsonOf, pageOf, type Result, tableOf } from './report.ts'
+import { startUp } from './start-up.ts'
+import { statusRows } from './status-rows.ts'
+import { waitingFeeds } from './waiting-feeds.ts'
+
+const BENCHMARKS: readonly Benchmark[] = [
+  dropToStored,
+  checkAlone,
+  eventLoop,
+  waitingFeeds,
+  latency,
+  statusRows,
+  idle,
+  startUp,
+]
+const PAGE = join(import.meta.dirname, '..', 'docs', 'performance.md')
+
+const USAGE = `npm run bench -- [options]
+  --quick         under two minutes: 3 runs of less data
+  --only NAME     one benchmark: ${BENCHMARKS.map(({ name }) => name).join(', ')}
+  --runs N        paired runs of each measurement (5; with --quick 3)
+  --up-to SIZE    largest feed (200MiB; up to 5GiB, which needs 20 GiB of disk)
+  --dir DIR       where data is written (the temporary folder)
+  --json FILE     all figures with all their runs
+  --docs          write docs/performance.md`
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    runs: { type: 'string' },
+    'up-to': { type: 'string', default: '200MiB' },
+    dir: { type: 'string', default: tmpdir() },
+    json: { type: 'string' },
+    docs: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (options.help) {
+  console.log(USAGE)
+} else {
+  await measure()
+}
+
+async function measure(): Promise<void> {
+  const chosen = BENCHMARKS.filter(({ name }) => [undefined, name].includes(options.only))
+  const upTo = parseSize(options['up-to'])
+  const runs = Number(options.runs ?? (options.quick ? 3 : 5))
+  if (chosen.length === 0 || upTo === null || !(runs >= 1)) {
+    console.error(USAGE)
+    process.exitCode = 64
+    return
+  }
+  const directory = mkdtempSync(join(options.dir, 'feedsyncd-bench-'))
+  process.once('SIGINT', () => process.exit(130))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  const facts = machineFacts(directory)
+  const progress = (text: string) => process.stderr.write(`${text}\n`)
+  const bench: Bench = { quick: options.quick, runs, upTo, directory, progress }
+  const results: Result[] = []
+  for (const { name, title, run } of chosen) {
+    results.push({ name, title, figures: await run(bench) })
+  }
+  for (const [name, fact] of Object.entries(facts)) console.log(`${name}: ${fact}`)
+  console.log(`\n${tableOf(results)}`)
+  if (options.json !== undefined) writeFileSync(options.json, jsonOf(results, facts))
+  if (options.docs) writeFileSync(PAGE, pageOf(results, facts, runs))
+}

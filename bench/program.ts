@@ -1,0 +1,45 @@
+// The program as it is installed: dist/main.js with the flags of its first line, under the project's
+// Node. Built when a source is newer than the build.
+
+import { execFileSync } from 'node:child_process'
+import { globSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+const MAIN = join(ROOT, 'dist', 'main.js')
+
+export interface Program {
+  file: string
+  /** What comes before the program's own arguments. */
+  args: readonly string[]
+}
+
+let program: Program | null = null
+
+export function installedProgram(): Program {
+  program ??= { file: process.execPath, args: [...shebangFlags(built()), MAIN] }
+  return program
+}
+
+/** How it was started, for the table. */
+export function describeProgram({ args }: Program): string {
+  return `node ${[...args.slice(0, -1), 'dist/main.js'].join(' ')} (the first line of dist/main.js)`
+}
+
+function built(): string {
+  if (modified(MAIN) < Math.max(...globSync('src/**/*.{ts,json}', { cwd: ROOT }).map(sourceAge))) {
+    execFileSync('npm', ['run', '-s', 'build'], { cwd: ROOT, stdio: 'inherit' })
+  }
+  return MAIN
+}
+
+const sourceAge = (name: string) => modified(join(ROOT, name))
+
+function modified(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+function shebangFlags(main: string): string[] {
+  const [first = ''] = readFileSync(main, 'utf8').split('\n', 1)
+  return first.split(' ').filter((word) => word.startsWith('--'))
+}

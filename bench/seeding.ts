@@ -1,0 +1,51 @@
+// Fills a history with uploaded versions through the product's own writes, many in one transaction: what
+// months of work would leave, without the months.
+
+import type { FileIdentity } from '../src/feed/port.ts'
+import type { History } from '../src/history/port.ts'
+import { openHistory } from '../src/history/sqlite-history.ts'
+
+const BATCH = 10_000
+const FIRST_AT = Date.UTC(2026, 0, 1)
+const APART_MS = 20_000
+
+export interface Seed {
+  feed: string
+  path: string
+  /** null: the file left the folder long ago. */
+  identity: FileIdentity | null
+}
+
+/** Writes `count` versions, oldest first. */
+export function seedHistory(database: string, count: number, seedOf: (n: number) => Seed): void {
+  using history = openHistory({ file: database })
+  for (let from = 0; from < count; from += BATCH) {
+    history.atomically(() => {
+      for (let n = from; n < Math.min(count, from + BATCH); n++) addUploaded(history, n, seedOf(n))
+    })
+  }
+}
+
+function addUploaded(history: History, n: number, { feed, path, identity }: Seed): void {
+  const at = FIRST_AT + n * APART_MS
+  const { id } = history.add({
+    ...{ feed, path, at, account: null, state: 'queued', reason: null },
+    patch: {
+      sha256: n.toString(16).padStart(64, '0'),
+      md5: n.toString(16).padStart(32, '0'),
+      ...{ bytes: 20_000, encoding: 'UTF-8', root: 'source', records: '/source/job' },
+      ...{ postings: 5, requisitionIds: 5, externalCampaignIds: { C1: 3, C2: 2 } },
+    },
+  })
+  history.move(id, 'uploading', null, at + 10)
+  const attempt = history.startAttempt(id, at + 10, `feeds/${n}.xml`)
+  history.endAttempt(id, attempt, at + 20, {
+    ...{ outcome: 'stored', status: 201, code: null, bytesSent: 20_000, key: `feeds/${n}.xml` },
+  })
+  history.move(id, 'uploaded', null, at + 20, {
+    uploadedAt: at + 20,
+    fileUrl: `https://storage.example.com/feeds/${n}.xml`,
+    etagVerified: true,
+  })
+  if (identity !== null) history.know({ path, identity, versionId: id })
+}

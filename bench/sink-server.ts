@@ -1,0 +1,47 @@
+// The other side, as cheap as it can be: hands out forms and swallows what is posted, in a process of its
+// own. It neither hashes nor parses nor stores, so that what is measured is the sender. Started by sink.ts.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { sharedNow } from './bench.ts'
+import type { SinkMessage } from './sink.ts'
+
+const tell = (message: SinkMessage) => process.send?.(message)
+let forms = 0
+
+const server = createServer((request, response) => {
+  if (request.url === '/storage') store(request, response)
+  else form(request, response)
+})
+
+function form(request: IncomingMessage, response: ServerResponse): void {
+  const { port } = server.address() as AddressInfo
+  const key = `feeds/${++forms}.xml`
+  const url = `http://127.0.0.1:${port}/storage`
+  request.resume().on('end', () => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(
+      JSON.stringify({
+        ...{ url, fileUrl: `${url}/${key}` },
+        fields: { key, success_action_status: '201' },
+      }),
+    )
+  })
+}
+
+function store(request: IncomingMessage, response: ServerResponse): void {
+  tell({ kind: 'request', at: sharedNow() })
+  let bytes = 0
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+  })
+  request.on('end', () => {
+    // A length that was promised and not kept ends the connection before this.
+    response.writeHead(201).end()
+    tell({ kind: 'stored', at: sharedNow(), bytes })
+  })
+}
+
+server.listen(0, '127.0.0.1', () => {
+  tell({ kind: 'listening', port: (server.address() as AddressInfo).port })
+})
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,129 @@
+// A vendor's host for one run: an empty inbox, a configuration that points at the sink, and the installed
+// program as a real process. Gone without a trace afterwards.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Bench, sharedNow } from './bench.ts'
+import { installedProgram } from './program.ts'
+import type { Sink } from './sink.ts'
+
+export const QUIET_MS = 100
+
+export class Site implements AsyncDisposable {
+  readonly root: string
+  readonly inbox: string
+  readonly configFile: string
+  readonly #children: Daemon[] = []
+
+  constructor(bench: Bench, sink: Sink, inbox: Record<string, unknown> = {}) {
+    this.root = mkdtempSync(join(bench.directory, 'site-'))
+    this.inbox = join(this.root, 'inbox')
+    this.configFile = join(this.root, 'feedsyncd.yaml')
+    mkdirSync(this.inbox)
+    writeFileSync(join(this.root, 'service.key'), 'secret\n', { mode: 0o600 })
+    const config = {
+      version: 1,
+      service: { baseUrl: sink.url, account: '123', auth: { keyFile: 'service.key' } },
+      inbox: { directory: './inbox', quietPeriod: `${QUIET_MS}ms`, ...inbox },
+      state: { directory: './state' },
+    }
+    writeFileSync(this.configFile, JSON.stringify(config))
+  }
+
+  get database(): string {
+    return join(this.root, 'state', 'feedsyncd.db')
+  }
+
+  /** Moves a file into the inbox, as a careful writer does; answers when. */
+  drop(file: string, name: string): number {
+    const at = sharedNow()
+    renameSync(file, join(this.inbox, name))
+    return at
+  }
+
+  /** Starts a command of the installed program. `nodeFlags` go before its own. */
+  start(
+    args: readonly string[],
+    nodeFlags: readonly string[] = [],
+    env: Record<string, string> = {},
+  ): Daemon {
+    const { file, args: before } = installedProgram()
+    const child = spawn(file, [...nodeFlags, ...before, ...args, '--config', this.configFile], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const daemon = new Daemon(child)
+    this.#children.push(daemon)
+    return daemon
+  }
+
+  /** A daemon that watches the inbox. */
+  async daemon(
+    nodeFlags: readonly string[] = [],
+    env: Record<string, string> = {},
+  ): Promise<Daemon> {
+    const daemon = this.start(['run'], nodeFlags, env)
+    await daemon.says('daemon started')
+    return daemon
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const daemon of this.#children) await daemon.kill()
+    rmSync(this.root, { recursive: true, force: true })
+  }
+}
+
+export class Daemon {
+  readonly #child: ChildProcess
+  readonly #closed: Promise<unknown>
+  #errors = ''
+
+  constructor(child: ChildProcess) {
+    this.#child = child
+    this.#closed = once(child, 'close')
+    child.stdout?.resume()
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#errors += text
+    })
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  async says(text: string): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#child.stdout?.on('data', (chunk) => String(chunk).includes(text) && resolve())
+    this.#child.once('close', () => reject(new Error(`it ended before "${text}": ${this.#errors}`)))
+    await promise
+  }
+
+  /** The largest resident set since it started, in MB (10^6 bytes). */
+  peakMemory(): number {
+    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
+    return (Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024) / 1e6
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
+  /** Waits for its end; throws when that was not with code 0. */
+  async end(): Promise<void> {
+    await this.#closed
+    const { exitCode, signalCode } = this.#child
+    if (exitCode !== 0) throw new Error(`it ended with ${exitCode ?? signalCode}: ${this.#errors}`)
+  }
+
+  async stop(): Promise<void> {
+    this.signal('SIGTERM')
+    await this.end()
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL')
+    await this.#closed
+  }
+}

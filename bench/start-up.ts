@@ -1,0 +1,57 @@
+// What a command costs before it does anything: CPU time and wall time of `feedsyncd status` on a short
+// history, beside the runtime alone.
+
+import { spawnSync } from 'node:child_process'
+import { type Bench, type Benchmark, repeat } from './bench.ts'
+import { figure } from './figures.ts'
+import { installedProgram } from './program.ts'
+import { Sink } from './sink.ts'
+import { Site } from './site.ts'
+
+/** One command is over soon, and differs a lot from the next. */
+const TIMES = 5
+
+export const startUp: Benchmark = {
+  name: 'start-up',
+  title: 'Start-up of a command',
+  run: async (bench: Bench) => {
+    await using sink = await Sink.start()
+    await using site = new Site(bench, sink)
+    await site.start(['run', '--once']).end()
+    const { file, args } = installedProgram()
+    const ours: Cost[] = []
+    const node: Cost[] = []
+    await repeat(bench, 'start-up', async () => {
+      node.push(costOf(file, '-e', '0'))
+      ours.push(costOf(file, ...args, 'status', '--config', site.configFile))
+    })
+    const peer = (pick: (cost: Cost) => number) => ({ name: 'node -e 0', runs: node.map(pick) })
+    return [
+      figure('start-up of status, CPU time', 'ms', ours.map(cpu), {
+        peer: peer(cpu),
+        target: { of: 'value', atMost: 150 },
+      }),
+      figure('start-up of status, wall time', 'ms', ours.map(wall), { peer: peer(wall) }),
+    ]
+  },
+}
+
+interface Cost {
+  cpu: number
+  wall: number
+}
+
+const cpu = (cost: Cost) => cost.cpu
+const wall = (cost: Cost) => cost.wall
+
+/** Mean cost of a command in ms, as bash's `time` counts it. */
+function costOf(...command: readonly string[]): Cost {
+  const script = `TIMEFORMAT='%R %U %S'; time for n in {1..${TIMES}}; do "$@" >/dev/null || exit 1; done`
+  const { stderr, status } = spawnSync('bash', ['-c', script, 'bash', ...command], {
+    encoding: 'utf8',
+  })
+  const [real = 0, user = 0, system = 0] =
+    stderr.trim().split('\n').at(-1)?.split(' ').map(Number) ?? []
+  if (status !== 0) throw new Error(`${command.join(' ')} failed: ${stderr}`)
+  return { cpu: ((user + system) * 1000) / TIMES, wall: (real * 1000) / TIMES }
+}
