@@ -38,12 +38,12 @@ export class Breaker {
     this.#clock = clock
   }
 
-  /** Ms until a request would be let through; 0: now. */
+  /** Whole ms until a request would be let through, as the history takes them; 0: now. */
   waitMs(): number {
     if (this.#state.kind === 'closed') return 0
     // A running probe ends soon: look again after the shortest pause.
     if (this.#state.probing) return FIRST_PROBE
-    return Math.max(0, this.#state.probeAt - this.#clock.monotonic())
+    return Math.max(0, Math.ceil(this.#state.probeAt - this.#clock.monotonic()))
   }
 
   /** Null while nothing may be sent. */

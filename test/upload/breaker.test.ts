@@ -104,6 +104,15 @@ describe('a breaker', () => {
     expect(it.waitMs()).toBe(10 * SECOND)
   })
 
+  it('waits whole milliseconds, since the history keeps no others', () => {
+    const { it, request, pass } = breaker()
+    for (let i = 0; i < 5; i++) request('down')
+
+    pass(0.25)
+
+    expect(it.waitMs()).toBe(5 * SECOND)
+  })
+
   it('tells since when and why, and when it asks again', () => {
     const { it, request, pass } = breaker()
     expect(it.health().state).toBe('unknown')
