@@ -45,12 +45,15 @@ export class Deliveries {
 
   /** Starts what is due and fits; `ended` is called after each, with the error that it met. */
   start(signal: AbortSignal, ended: (error?: unknown) => void): void {
-    const { clock, concurrency, history } = this.#parts
-    if (this.#isPaused()) return
+    const { clock, concurrency, history, uploader } = this.#parts
+    // An endpoint that is down gets one probe: the other versions stay as they are.
+    let openings = this.#isPaused() ? 0 : uploader.openings()
+    if (openings === 0) return
     for (const version of history.due(clock.now())) {
-      if (this.#running.size >= concurrency) return
+      if (this.#running.size >= concurrency || openings === 0) return
       const { feed } = version
       if (this.#running.has(feed)) continue
+      openings -= 1
       const delivery = this.#deliver(version, signal)
         .then(() => ended(), ended)
         .finally(() => this.#running.delete(feed))
@@ -66,8 +69,9 @@ export class Deliveries {
 
   /** True when something is due that could be started. */
   get due(): boolean {
-    const { clock, history } = this.#parts
-    return this.#paused === null && history.due(clock.now()).length > 0
+    const { clock, history, uploader } = this.#parts
+    const open = this.#paused === null && uploader.openings() > 0
+    return open && history.due(clock.now()).length > 0
   }
 
   /** What `status` tells of the service. */

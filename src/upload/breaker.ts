@@ -46,6 +46,12 @@ export class Breaker {
     return Math.max(0, Math.ceil(this.#state.probeAt - this.#clock.monotonic()))
   }
 
+  /** How many requests would be let through now. */
+  openings(): number {
+    if (this.#state.kind === 'closed') return Number.POSITIVE_INFINITY
+    return this.waitMs() > 0 ? 0 : 1
+  }
+
   /** Null while nothing may be sent. */
   enter(): Permit | null {
     if (this.waitMs() > 0) return null
@@ -124,6 +130,11 @@ export class Breakers {
     const breaker = new Breaker(this.#clock)
     this.#byOrigin.set(origin, breaker)
     return breaker
+  }
+
+  /** A request to all of these origins passes every one of their breakers. */
+  openings(origins: readonly string[]): number {
+    return Math.min(...origins.map((origin) => this.of(origin).openings()))
   }
 
   /** The worst of these origins: those in use, not one that a form named last month. */

@@ -93,5 +93,7 @@ export interface Uploader extends AsyncDisposable {
   /** Runs the attempts of one delivery. Never throws for what the network or the other side does. */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult>
   health(): UploadHealth
+  /** How many more deliveries are worth starting now: while an endpoint is down none, or one to probe it. */
+  openings(): number
   counters(): UploadCounters
 }

@@ -71,8 +71,11 @@ class StorageUploader implements Uploader {
   }
 
   health(): UploadHealth {
-    const { breakers, forms, storageOrigin } = this.#parts
-    return breakers.health([forms.origin, ...(storageOrigin === null ? [] : [storageOrigin])])
+    return this.#parts.breakers.health(this.#origins)
+  }
+
+  openings(): number {
+    return this.#parts.breakers.openings(this.#origins)
   }
 
   counters(): UploadCounters {
@@ -82,6 +85,11 @@ class StorageUploader implements Uploader {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     await Promise.allSettled(this.#running)
+  }
+
+  get #origins(): string[] {
+    const { forms, storageOrigin } = this.#parts
+    return [forms.origin, ...(storageOrigin === null ? [] : [storageOrigin])]
   }
 
   async #deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {

@@ -1,0 +1,296 @@
+// The way out of the daemon in one process: real files, check, history, uploader, HTTP client and sandbox,
+// and the queue that daemon.ts would drive. Only the waits are a test's own (fault-clock.ts). When it is
+// disposed of, it holds every test to what no fault may do: a secret anywhere, a bug of the sandbox.
+
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { Aftercare } from '../../src/aftercare.ts'
+import type { FeedConfig } from '../../src/config/config.ts'
+import { feedFor } from '../../src/config/feeds.ts'
+import { Deliveries } from '../../src/deliveries.ts'
+import { createFeedChecker } from '../../src/feed/worker-checker.ts'
+import { Ledger } from '../../src/history/ledger.ts'
+import type { Attempt, History, Version } from '../../src/history/port.ts'
+import { openHistory } from '../../src/history/sqlite-history.ts'
+import { createDispositions } from '../../src/inbox/dispositions.ts'
+import { createSpool } from '../../src/inbox/spool.ts'
+import { MINUTE, SECOND } from '../../src/lib/clock.ts'
+import { createHttpClient, type HttpClient } from '../../src/lib/http.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { Pipeline } from '../../src/pipeline.ts'
+import type { FaultRule } from '../../src/sandbox/fault-types.ts'
+import type { SeenRequest } from '../../src/sandbox/journal.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { createFormSource } from '../../src/service/form-source.ts'
+import type { FormSource, UploadForm } from '../../src/service/port.ts'
+import type { Uploader } from '../../src/upload/port.ts'
+import { createUploader, type UploaderOptions } from '../../src/upload/uploader.ts'
+import { FaultClock } from './fault-clock.ts'
+import { feedOf } from './site.ts'
+
+export const SECRET = 'the/secret+of the outlet=='
+/** Fields of a form that anybody may see. */
+const OPEN_FIELDS = new Set(['key', 'success_action_status', 'x-store-algorithm', 'x-store-date'])
+
+export interface OutletOptions {
+  sandbox?: Partial<SandboxOptions>
+  uploader?: UploaderOptions['options']
+  feeds?: FeedConfig[]
+  concurrency?: number
+  /** In place of the sandbox's service address. */
+  baseUrl?: string
+  /** Changes a form on its way to the uploader, such as its address. */
+  form?: (form: UploadForm) => UploadForm
+  connectTimeoutMs?: number
+  random?: () => number
+}
+
+export class Outlet implements AsyncDisposable {
+  readonly clock: FaultClock
+  readonly sandbox: Sandbox
+  readonly uploader: Uploader
+  readonly history: History
+  readonly root: string
+  /** What a person was told about the daemon as a whole. */
+  readonly told: string[] = []
+  readonly #pipeline: Pipeline
+  readonly #deliveries: Deliveries
+  readonly #feeds: FeedConfig[]
+  readonly #stop = new AbortController()
+  readonly #owned: AsyncDisposableStack
+  readonly #secrets: Set<string>
+  readonly #lines: string[]
+  /** Errors that a delivery threw: none ever should. */
+  readonly #thrown: unknown[] = []
+  #changed = Promise.withResolvers<void>()
+
+  private constructor(
+    parts: Pick<Outlet, 'clock' | 'sandbox' | 'root'> & {
+      owned: AsyncDisposableStack
+      http: HttpClient
+    },
+    { uploader, feeds = [], concurrency = 4, baseUrl, form, random }: OutletOptions,
+  ) {
+    const { clock, sandbox, root, owned, http } = parts
+    const secrets = new Set([SECRET])
+    const lines: string[] = []
+    const log = createLog({
+      level: 'trace',
+      format: 'json',
+      destination: { write: (line) => lines.push(line) },
+    })
+    const keyFile = join(root, 'service.key')
+    writeFileSync(keyFile, `${SECRET}\n`)
+    const listening: HttpClient = {
+      request: (request) => {
+        const signature = request.headers['X-SVC-Signature']
+        if (signature !== undefined) secrets.add(signature)
+        return http.request(request)
+      },
+      [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
+    }
+    const real = createFormSource({
+      ...{ http: listening, clock, log },
+      baseUrl: baseUrl ?? sandbox.url,
+      identity: { partner: 'acme', partnerAccount: '42' },
+      headerPrefix: 'X-SVC-',
+      presignPath: '/v1/presigned-storage-posting-post',
+      auth: {
+        ...{ method: 'signature', algorithm: 'hmac-sha1', keyFile },
+        stringToSign: '{method}{path}?{query};{body};{date}',
+      },
+    })
+    const forms: FormSource = {
+      ...real,
+      requestForm: async (account, signal) => {
+        const answer = await real.requestForm(account, signal)
+        if (answer.kind !== 'form') return answer
+        for (const [name, value] of answer.form.fields)
+          if (!OPEN_FIELDS.has(name)) secrets.add(value)
+        return { kind: 'form', form: form?.(answer.form) ?? answer.form }
+      },
+    }
+    this.history = owned.use(openHistory({ file: join(root, 'state', 'history.db'), clock, log }))
+    this.uploader = owned.use(
+      createUploader({
+        ...{ http: listening, forms, clock, log, random: random ?? (() => 0.5) },
+        options: { stallMs: 500, answerMs: 500, ...uploader },
+      }),
+    )
+    const checker = owned.use(createFeedChecker())
+    const spool = createSpool({ directory: join(root, 'state', 'spool') })
+    const ledger = new Ledger(this.history, clock, log, () => {})
+    const inbox = {
+      ...{ directory: join(root, 'inbox'), archiveDirectory: 'archive' },
+      ...{ quarantineDirectory: 'quarantine', incompleteAfterMs: 15 * MINUTE },
+    }
+    const settings = { afterUpload: 'keep', afterReject: 'keep', receipts: false } as const
+    const aftercare = new Aftercare({
+      ...{ clock, log, history: this.history, ledger, spool },
+      dispositions: createDispositions({ ...inbox, clock }),
+      settings: { ...inbox, ...settings, keepVersions: 3 },
+    })
+    this.#pipeline = new Pipeline({
+      ...{ clock, log, history: this.history, ledger, checker, spool, aftercare },
+      ...{ uploader: this.uploader, onProgress: () => {}, incompleteAfterMs: 15 * MINUTE },
+      ruleFor: (path) => feedFor(path, feeds),
+      guards: { maxDropPercent: 50, minPostings: 1 },
+    })
+    this.#deliveries = new Deliveries({
+      ...{ clock, log, history: this.history, pipeline: this.#pipeline, concurrency },
+      ...{ uploader: this.uploader, clockSkewMs: () => real.clockSkewMs() },
+      tell: (message) => this.told.push(message),
+      reloadKey: () => false,
+    })
+    this.clock = clock
+    this.sandbox = sandbox
+    this.root = root
+    this.#feeds = feeds
+    this.#owned = owned
+    this.#secrets = secrets
+    this.#lines = lines
+    clock.onSleep = () => this.#noteChange()
+  }
+
+  static async open(options: OutletOptions = {}): Promise<Outlet> {
+    const root = mkdtempSync(join(tmpdir(), 'feedsyncd-outlet-'))
+    const owned = new AsyncDisposableStack()
+    owned.defer(() => rmSync(root, { recursive: true }))
+    const clock = new FaultClock()
+    mkdirSync(join(root, 'inbox'))
+    const sandbox = owned.use(
+      await startSandbox({
+        ...{ directory: join(root, 'objects'), basePath: '/api', clock: clock.outside },
+        identity: { partner: 'acme', secret: SECRET },
+        ...options.sandbox,
+      }),
+    )
+    const { connectTimeoutMs = 10 * SECOND } = options
+    const http = owned.use(
+      createHttpClient({ clock, env: {}, userAgent: 'feedsyncd-test', connectTimeoutMs }),
+    )
+    return new Outlet({ clock, sandbox, root, owned, http }, options)
+  }
+
+  fault(...rules: FaultRule[]): void {
+    for (const rule of rules) this.sandbox.faults.add(rule)
+  }
+
+  /** A file of the inbox is checked and accepted. */
+  async take(path: string, content: string | Buffer = feedOf(3)): Promise<Version> {
+    const source = join(this.root, 'inbox', path)
+    mkdirSync(join(source, '..'), { recursive: true })
+    writeFileSync(source, content)
+    const rule = feedFor(path, this.#feeds)
+    const file = { path, source, rule, identity: null, final: false }
+    const taken = await this.#pipeline.take(file, this.#stop.signal)
+    if (taken.kind !== 'version') throw new Error(`${path} is ${taken.kind}`)
+    return taken.version
+  }
+
+  /** Delivers what is queued until nothing is owed or `forMs` of the test's time have passed. */
+  async run(forMs = 30 * SECOND): Promise<void> {
+    const until = this.clock.monotonic() + forMs
+    for (;;) {
+      await this.#untilAllSleep()
+      const { running } = this.#deliveries
+      const waiting = this.history.list({ states: ['queued'], all: true, limit: 1 }).length > 0
+      const left = until - this.clock.monotonic()
+      if ((running.length === 0 && !waiting) || left <= 0) return
+      // The daemon looks each second.
+      this.clock.pass(Math.min(this.clock.msToNext, waiting ? SECOND : left, left))
+    }
+  }
+
+  /** Takes one feed and delivers it: what has become of it. */
+  async deliver(content?: string | Buffer, forMs?: number): Promise<Version> {
+    const { id } = await this.take('jobs.xml', content)
+    await this.run(forMs)
+    return this.version(id)
+  }
+
+  version(id = 1): Version {
+    const version = this.history.version(id)
+    if (version === null) throw new Error(`there is no version ${id}`)
+    return version
+  }
+
+  attempts(id = 1): Attempt[] {
+    return this.history.attempts(id)
+  }
+
+  outcomes(id = 1): Array<Attempt['outcome']> {
+    return this.attempts(id).map(({ outcome }) => outcome)
+  }
+
+  get serviceState(): string {
+    return this.#deliveries.health().service
+  }
+
+  get clockSkewMs(): number | null {
+    return this.#deliveries.health().clockSkewMs
+  }
+
+  requests(side: SeenRequest['side']): SeenRequest[] {
+    return this.sandbox.requests().filter((request) => request.side === side)
+  }
+
+  /** How often each object was written, in the order in which they came. */
+  writes(): number[] {
+    return this.sandbox.objects().map(({ writes }) => writes)
+  }
+
+  /** Every line of the log. */
+  get logged(): string {
+    return this.#lines.join('')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await Promise.allSettled(this.#deliveries.running)
+    const bugs = this.sandbox.requests().filter(({ code }) => code?.startsWith('sandbox-bug'))
+    const leaks = this.#leaks()
+    await this.#owned.disposeAsync()
+    const thrown = this.#thrown.map(String)
+    if (bugs.length + leaks.length + thrown.length > 0)
+      throw new Error(`the fault also did this: ${JSON.stringify({ bugs, leaks, thrown })}`)
+  }
+
+  /** Places that hold a secret. */
+  #leaks(): string[] {
+    const state = join(this.root, 'state')
+    const files = readdirSync(state, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'latin1')])
+    const places = [['the log', this.logged], ['what was told', this.told.join('\n')], ...files]
+    return places
+      .filter(([, text]) => [...this.#secrets].some((secret) => text?.includes(secret)))
+      .map(([name]) => name ?? '')
+  }
+
+  /** Returns when every delivery that runs waits for time to pass. */
+  async #untilAllSleep(): Promise<void> {
+    for (;;) {
+      this.#changed = Promise.withResolvers()
+      this.#deliveries.start(this.#stop.signal, (error) => {
+        if (error !== undefined) this.#thrown.push(error)
+        this.#noteChange()
+      })
+      if (this.#deliveries.running.length === this.clock.sleeping) return
+      await this.#changed.promise
+      // A delivery says that it ended just before it is counted as ended.
+      await setImmediate()
+    }
+  }
+
+  #noteChange(): void {
+    this.#changed.resolve()
+  }
+}
+
+/** A feed of at least this many bytes, different for each `mark`. */
+export function largeFeed(bytes: number, mark = 'Nurse'): string {
+  return feedOf(Math.ceil(bytes / 120), mark)
+}
