@@ -17,11 +17,22 @@ const WHOLE = new RegExp(
   `<!DOCTYPE${S}+(${NC_NAME}(?::${NC_NAME})?)(?:${S}+(?:SYSTEM${S}+${SYSTEM}|PUBLIC${S}+${PUBLIC}${S}+${SYSTEM}))?${S}*([>[])`,
   'uy',
 )
-/** Every beginning of a declaration, as far as names and quotes go. */
+/** Every beginning of a declaration. */
+const EXTERNAL = [
+  prefixesOf('SYSTEM'),
+  prefixesOf('PUBLIC'),
+  `SYSTEM${S}+(?:"[^"]*|'[^']*|${SYSTEM}${S}*)?`,
+  `PUBLIC${S}+(?:["'][^"'<>&]*|${PUBLIC}|${PUBLIC}${S}+(?:"[^"]*|'[^']*|${SYSTEM}${S}*)?)?`,
+].join('|')
 const UNFINISHED = new RegExp(
-  `^<!DOCTYPE(?:${S}+(?:${NC_NAME}(?::(?:${NC_NAME})?)?(?:${S}+[A-Z]*(?:${S}+(?:"[^"]*(?:"${S}*)?|'[^']*(?:'${S}*)?){0,2})?)?)?)?$`,
+  `^<!DOCTYPE(?:${S}+(?:${NC_NAME}(?::(?:${NC_NAME})?)?(?:${S}+(?:${EXTERNAL})?)?)?)?$`,
   'u',
 )
+
+/** `S|SY|SYS…`: what a word may be so far. */
+function prefixesOf(word: string): string {
+  return Array.from(word, (_, at) => word.slice(0, at + 1)).join('|')
+}
 
 /** Looks at the `<!` at `at`. `late`: the root or another declaration came before. */
 export function doctypeAt(text: string, at: number, late: boolean): Look {

@@ -22,7 +22,7 @@ export const LIMITS: Limits = {
   depth: 256,
   attributes: 256,
   name: 1_000,
-  attributeValue: 100_000,
+  attributeValue: 1_000_000,
   tag: 500_000,
   text: 10_000_000,
 }

@@ -56,6 +56,25 @@ describe('a feed that ends early', () => {
     expect(documents.map((bytes) => verdictOf(bytes))).toEqual(documents.map(() => 'complete'))
   })
 
+  it('is incomplete at every byte of a DOCTYPE, and broken at once where no DOCTYPE can begin so', () => {
+    const declared = (doctype: string) => Buffer.from(`<!DOCTYPE ${doctype}><a></a>`)
+    const right = ['a', 's:a PUBLIC "-//A//B 1.0" "a.dtd" ', "a PUBLIC '' 'a\"b'", "a SYSTEM '>'"]
+    const wrong = [
+      'a PUBLIC "x"',
+      'a FEED "x"',
+      'a SYSTEM "x" "y"',
+      'a PUBLIC "<" "y"',
+      'a system "x"',
+    ]
+
+    expect(
+      right.map((doctype) => [...prefixVerdicts(declared(doctype), declared(doctype).length)]),
+    ).toEqual(right.map(() => ['incomplete']))
+    expect(wrong.map((doctype) => verdictOf(declared(doctype)))).toEqual(
+      wrong.map(() => 'not-well-formed'),
+    )
+  })
+
   it('is incomplete at every 50th byte of a larger feed', () => {
     const job =
       '<job><id>R1</id><text><![CDATA[<p>Größe &nbsp;]]></text><url>a?b=1&amp;c=2</url></job>\n'
