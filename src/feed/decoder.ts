@@ -60,7 +60,7 @@ function carrying(tail: (bytes: Buffer) => number, decode: (bytes: Buffer) => De
 function decodeUtf8(bytes: Buffer): Decoded {
   if (isUtf8(bytes)) return { text: bytes.toString('utf8'), bad: false }
   let at = 0
-  for (let length = 1; length > 0; at += length) length = utf8Length(bytes, at)
+  for (let length = utf8Length(bytes, at); length > 0; length = utf8Length(bytes, at)) at += length
   return { text: bytes.toString('utf8', 0, at), bad: true }
 }
 

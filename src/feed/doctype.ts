@@ -22,7 +22,7 @@ const EXTERNAL = [
   prefixesOf('SYSTEM'),
   prefixesOf('PUBLIC'),
   `SYSTEM${S}+(?:"[^"]*|'[^']*|${SYSTEM}${S}*)?`,
-  `PUBLIC${S}+(?:["'][^"'<>&]*|${PUBLIC}|${PUBLIC}${S}+(?:"[^"]*|'[^']*|${SYSTEM}${S}*)?)?`,
+  `PUBLIC${S}+(?:"[^"]*|'[^']*|${PUBLIC}|${PUBLIC}${S}+(?:"[^"]*|'[^']*|${SYSTEM}${S}*)?)?`,
 ].join('|')
 const UNFINISHED = new RegExp(
   `^<!DOCTYPE(?:${S}+(?:${NC_NAME}(?::(?:${NC_NAME})?)?(?:${S}+(?:${EXTERNAL})?)?)?)?$`,

@@ -136,3 +136,14 @@ describe('encodings', () => {
     expect(verdictOf(Buffer.from([0, 0, 0, 0x3c, 0, 0, 0, 0x61]))).toBe('unsupported-encoding')
   })
 })
+
+it('finds an undecodable byte at the same place, also where a piece ends between two of them', () => {
+  const bytes = Buffer.from([...Buffer.from('<a>b'), 0xc2, 0xc2, ...Buffer.from('</a>')])
+
+  const places = [1, 2, 3, 4, 5, 6, 100].map((size) => {
+    const { ending } = checkBytes(bytes, size)
+    return ending.kind === 'fault' && [ending.fault.code, ending.fault.at]
+  })
+
+  expect(places).toEqual(places.map(() => ['undecodable', 4]))
+})

@@ -126,7 +126,7 @@ function judgedByXmllint(documents: Buffer[], folder: Folder): boolean[] {
   })
   const wrong = new Set(
     Array.from(
-      stderr.toString('latin1').matchAll(/^.*\/(\d+)\.xml:\d+: (?:\w+ error|.*error)/gm),
+      stderr.toString('latin1').matchAll(/^.*\/(\d+)\.xml:\d+: .*error(?!.*is not a valid URI)/gm),
       ([, n]) => Number(n),
     ),
   )
