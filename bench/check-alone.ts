@@ -1,6 +1,7 @@
 // The check by itself on each shape of feed, in a worker as the daemon does it, beside `xmllint --stream`:
 // with both hashes (all that a feed's reading costs but the copy), and bare, which is what is compared.
 
+import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -60,13 +61,9 @@ class Checker implements AsyncDisposable {
   })
 
   async check(request: CheckerRequest): Promise<void> {
-    const answer = new Promise<CheckerAnswer>((resolve, reject) => {
-      this.#worker.once('message', resolve)
-      this.#worker.once('error', reject)
-    })
+    const answer: Promise<CheckerAnswer[]> = once(this.#worker, 'message')
     this.#worker.postMessage(request)
-    const problem = await answer
-    this.#worker.removeAllListeners()
+    const [problem = null] = await answer
     if (problem !== null) throw new Error(`a generated feed did not pass: ${problem}`)
   }
 
