@@ -42,6 +42,9 @@ export class TryAgain extends Error {
 type NotStored = { kind: 'failed'; verdict: Verdict } | { kind: 'aborted' }
 type Attempt = Extract<DeliveryResult, { kind: 'stored' }> | NotStored
 
+/** These pass with another form, and say nothing of the health of who answers so. */
+const ABOUT_THE_FORM: ReadonlySet<Rule> = new Set([RULES.policyExpired, RULES.formTokenGone])
+
 /** A form must live this much longer than the upload is expected to take, in ms. */
 const FORM_MARGIN = 5 * SECOND
 
@@ -231,10 +234,12 @@ export class DeliveryRun {
 function lessonOf(result: { kind: string } | NotStored): Lesson {
   if (result.kind === 'aborted') return { kind: 'nothing' }
   if (!('verdict' in result)) return { kind: 'up' }
-  const { failure } = result.verdict
+  const { failure, rule } = result.verdict
   if (failure.origin === null) return { kind: 'nothing' }
   const { class: kind, reason, retryAfterMs } = failure
-  return kind === 'transient' ? { kind: 'down', reason, retryAfterMs } : { kind: 'up' }
+  return kind === 'transient' && !ABOUT_THE_FORM.has(rule)
+    ? { kind: 'down', reason, retryAfterMs }
+    : { kind: 'up' }
 }
 
 function ruleOfNoForm({ next, status, retryAfterMs }: Failure): Rule {

@@ -2,16 +2,11 @@
 // because the waits are the test's (fault-clock.ts).
 
 import { describe, expect, it } from 'vitest'
-import { MINUTE, SECOND } from '../../src/lib/clock.ts'
+import { MINUTE } from '../../src/lib/clock.ts'
 import { Outlet } from '../helpers/outlet.ts'
 import { feedOf } from '../helpers/site.ts'
 
 const FEEDS = 200
-
-/** Most requests that fall into one second of the time of the test. */
-function densest(times: number[]): number {
-  return Math.max(...times.map((t) => times.filter((u) => u >= t && u < t + SECOND).length))
-}
 
 describe('fault 25: an outage of half an hour with 200 feeds waiting', () => {
   it('costs a few probes, no herd when it ends, and delivers each feed once', async () => {

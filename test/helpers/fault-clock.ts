@@ -38,7 +38,7 @@ export class FaultClock implements Clock {
   }
 
   /** Watchdogs guard real sockets, so they run on real time. */
-  readonly after = systemClock.after
+  after = systemClock.after
 
   get sleeping(): number {
     return this.#sleepers.size

@@ -34,6 +34,9 @@ export const SECRET = 'the/secret+of the outlet=='
 /** Fields of a form that anybody may see. */
 const OPEN_FIELDS = new Set(['key', 'success_action_status', 'x-store-algorithm', 'x-store-date'])
 
+/** Starting its thread costs more than a whole delivery. */
+const checker = createFeedChecker()
+
 export interface OutletOptions {
   sandbox?: Partial<SandboxOptions>
   uploader?: UploaderOptions['options']
@@ -119,7 +122,6 @@ export class Outlet implements AsyncDisposable {
         options: { stallMs: 500, answerMs: 500, ...uploader },
       }),
     )
-    const checker = owned.use(createFeedChecker())
     const spool = createSpool({ directory: join(root, 'state', 'spool') })
     const ledger = new Ledger(this.history, clock, log, () => {})
     const inbox = {
@@ -240,6 +242,23 @@ export class Outlet implements AsyncDisposable {
   /** How often each object was written, in the order in which they came. */
   writes(): number[] {
     return this.sandbox.objects().map(({ writes }) => writes)
+  }
+
+  /** What came of a version, and what it cost. */
+  story(id = 1) {
+    return {
+      state: this.version(id).state,
+      outcomes: this.outcomes(id),
+      forms: this.requests('service').length,
+      posts: this.requests('storage').length,
+      writes: this.writes(),
+    }
+  }
+
+  /** Ms between one request of a side and the next, by the clock of the other side. */
+  gaps(side: SeenRequest['side']): number[] {
+    const starts = this.requests(side).map(({ startedAt }) => startedAt)
+    return starts.slice(1).map((start, n) => start - (starts[n] ?? start))
   }
 
   /** Every line of the log. */

@@ -1,0 +1,145 @@
+// Fault cases 10 to 13 of the fault list: connections to storage that break, and answers that come early or never.
+
+import { describe, expect, it } from 'vitest'
+import { SECOND } from '../../src/lib/clock.ts'
+import { largeFeed, Outlet } from '../helpers/outlet.ts'
+
+/** More than the buffers of two sockets: storage decides before the last byte is out. */
+const LARGE = largeFeed(16_000_000)
+const STORED_AGAIN = { state: 'uploaded', forms: 1, posts: 2, writes: [1] }
+
+describe('an answer in the middle of the body', () => {
+  it.each(['drain', 'destroy', 'hold', 'cut'] as const)(
+    'fault 10: is believed however it ends (%s), and nothing is sent twice',
+    async (ending) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({
+        ...{ at: 'storage', kind: 's3-error', code: 'EntityTooLarge', point: 'middle', ending },
+      })
+
+      const version = await outlet.deliver(LARGE)
+
+      expect(version).toMatchObject({
+        state: 'rejected',
+        reason: expect.stringContaining('EntityTooLarge'),
+      })
+      expect(outlet.story()).toMatchObject({ outcomes: ['refused'], posts: 1, writes: [] })
+      expect(outlet.attempts()[0]?.status).toBe(400)
+    },
+  )
+})
+
+describe('a connection that breaks in the body', () => {
+  it.each([0, 1])('fault 11: at byte %i of the file is made anew, same form', async (fileByte) => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'drop-at-byte', fileByte, how: 'rst', times: 1 })
+
+    await outlet.deliver(LARGE)
+
+    expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['failed', 'stored'] })
+    expect(outlet.attempts()[0]?.bytesSent).toBeLessThan(LARGE.length)
+    expect(new Set(outlet.attempts().map(({ key }) => key)).size).toBe(1)
+  })
+
+  it('fault 11: one byte before its end may have been the end, as far as we can tell', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'drop-at-byte', fileByte: -1, how: 'rst', times: 1 })
+
+    await outlet.deliver()
+
+    expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['unknown', 'stored'] })
+  })
+
+  it('fault 11: each time asks for a new form after three, and never gives the feed up', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'drop-at-byte', fileByte: 1, how: 'rst', times: 4 })
+
+    await outlet.deliver(LARGE)
+
+    expect(outlet.story()).toEqual({
+      ...{ state: 'uploaded', forms: 2, posts: 5, writes: [1] },
+      outcomes: ['failed', 'failed', 'failed', 'failed', 'stored'],
+    })
+  })
+})
+
+describe('an answer that is lost', () => {
+  it.each([
+    ['fin', true],
+    ['fin', false],
+    ['rst', true],
+    ['rst', false],
+    ['silence', true],
+    ['silence', false],
+  ] as const)(
+    'fault 12: (%s, stored: %s) is unknown, and the same form goes again',
+    async (...row) => {
+      const [how, stored] = row
+      await using outlet = await Outlet.open()
+      outlet.fault({ at: 'storage', kind: 'lose-answer', how, stored, times: 1 })
+
+      await outlet.deliver()
+
+      // The same key: what was stored is overwritten by the same bytes, and there is one object.
+      expect(outlet.story()).toEqual({
+        ...{ state: 'uploaded', outcomes: ['unknown', 'stored'], forms: 1, posts: 2 },
+        writes: [stored ? 2 : 1],
+      })
+      expect(new Set(outlet.attempts().map(({ key }) => key)).size).toBe(1)
+    },
+  )
+})
+
+describe('a storage that reads slowly', () => {
+  it('fault 13: is fed at its pace', async () => {
+    await using outlet = await Outlet.open({ uploader: { stallMs: 15 * SECOND } })
+    outlet.fault({ at: 'storage', kind: 'throttle', bytesPerSecond: 40_000_000 })
+
+    await outlet.deliver(LARGE)
+
+    expect(outlet.story()).toMatchObject({ state: 'uploaded', outcomes: ['stored'], posts: 1 })
+  })
+
+  it('fault 13: and pauses for less than the watchdog allows is waited for', async () => {
+    await using outlet = await Outlet.open({ uploader: { stallMs: 15 * SECOND } })
+    outlet.fault({
+      ...{ at: 'storage', kind: 'stall', fileByte: 1, ms: 300, afterwards: 'continue' },
+    })
+
+    await outlet.deliver(LARGE)
+
+    expect(outlet.story()).toMatchObject({ state: 'uploaded', outcomes: ['stored'], posts: 1 })
+  })
+
+  it('fault 13: and pauses for longer is given up, and gets the same form again', async () => {
+    await using outlet = await Outlet.open({ uploader: { stallMs: 400 } })
+    outlet.fault({
+      ...{
+        at: 'storage',
+        kind: 'stall',
+        fileByte: 1,
+        ms: 60_000,
+        afterwards: 'continue',
+        times: 1,
+      },
+    })
+
+    await outlet.deliver(LARGE)
+
+    expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['failed', 'stored'] })
+    expect(outlet.attempts()[0]?.code).toBe('stalled')
+  })
+
+  it('fault 13: and then says RequestTimeout gets the same form again', async () => {
+    await using outlet = await Outlet.open({ uploader: { stallMs: 15 * SECOND } })
+    outlet.fault({
+      ...{ at: 'storage', kind: 'stall', fileByte: 1, ms: 100, afterwards: 'request-timeout' },
+      times: 1,
+    })
+
+    await outlet.deliver(LARGE)
+
+    expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['failed', 'stored'] })
+    expect(outlet.attempts()[0]).toMatchObject({ status: 400, code: 'RequestTimeout' })
+  })
+})
