@@ -49,7 +49,8 @@ export class Deliveries {
     // An endpoint that is down gets one probe: the other versions stay as they are.
     let openings = this.#isPaused() ? 0 : uploader.openings()
     if (openings === 0) return
-    for (const version of history.due(clock.now())) {
+    // Thousands may wait after an outage: no more of them are read than could be started.
+    for (const version of history.due(clock.now(), concurrency + this.#running.size)) {
       if (this.#running.size >= concurrency || openings === 0) return
       const { feed } = version
       if (this.#running.has(feed)) continue
@@ -71,7 +72,7 @@ export class Deliveries {
   get due(): boolean {
     const { clock, history, uploader } = this.#parts
     const open = this.#paused === null && uploader.openings() > 0
-    return open && history.due(clock.now()).length > 0
+    return open && history.due(clock.now(), 1).length > 0
   }
 
   /** What `status` tells of the service. */
