@@ -58,7 +58,7 @@ async function peer(feed: string, folder: string, sink: Sink): Promise<number> {
   const copy = join(folder, 'copy.xml')
   const ms = await elapsed(() => shell(PEER, feed, copy, sink.storage))
   rmSync(copy)
-  sink.forget()
+  await sink.stored()
   return ms / 1000
 }
 

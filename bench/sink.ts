@@ -8,8 +8,8 @@ export type SinkMessage =
   | { kind: 'listening'; port: number }
   /** The headers of a post to storage are there; `at` in shared ms. */
   | { kind: 'request'; at: number }
-  /** Its last byte is there and answered; `bytes` of the whole body. */
-  | { kind: 'stored'; at: number; bytes: number }
+  /** Its last byte is there and answered. */
+  | { kind: 'stored'; at: number }
 
 const PATIENCE_MS = 15 * 60_000
 
@@ -17,7 +17,7 @@ export class Sink implements AsyncDisposable {
   readonly url: string
   readonly #child: ChildProcess
   #requests: number[] = []
-  #stored: { at: number; bytes: number }[] = []
+  #stored: number[] = []
   #heard: () => void = () => {}
 
   constructor(child: ChildProcess, port: number) {
@@ -25,7 +25,7 @@ export class Sink implements AsyncDisposable {
     this.url = `http://127.0.0.1:${port}`
     child.on('message', (message: SinkMessage) => {
       if (message.kind === 'request') this.#requests.push(message.at)
-      if (message.kind === 'stored') this.#stored.push(message)
+      if (message.kind === 'stored') this.#stored.push(message.at)
       this.#heard()
     })
   }
@@ -42,8 +42,8 @@ export class Sink implements AsyncDisposable {
     return `${this.url}/storage`
   }
 
-  /** Waits until so many files are stored since the last call, and forgets them. */
-  async stored(count = 1): Promise<{ requestedAt: number; storedAt: number; bytes: number }> {
+  /** Waits until so many files are stored since the last call, and forgets them. Times of the first request, the last file. */
+  async stored(count = 1): Promise<{ files: number; requestedAt: number; storedAt: number }> {
     const signal = AbortSignal.timeout(PATIENCE_MS)
     while (this.#stored.length < count) {
       signal.throwIfAborted()
@@ -53,19 +53,16 @@ export class Sink implements AsyncDisposable {
       })
     }
     const [requestedAt = 0] = this.#requests
-    const { at: storedAt, bytes } = this.#stored.at(-1) ?? { at: 0, bytes: 0 }
-    this.forget()
-    return { requestedAt, storedAt, bytes }
+    const [storedAt = 0] = this.#stored.slice(-1)
+    const files = this.#stored.length
+    this.#requests = []
+    this.#stored = []
+    return { files, requestedAt, storedAt }
   }
 
   /** Files stored since anybody asked. */
   get count(): number {
     return this.#stored.length
-  }
-
-  forget(): void {
-    this.#requests = []
-    this.#stored = []
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
