@@ -9,6 +9,7 @@ import type { Config } from './config/config.ts'
 import { feedFor } from './config/feeds.ts'
 import { Daemon } from './daemon.ts'
 import { Deliveries } from './deliveries.ts'
+import type { FeedChecker } from './feed/port.ts'
 import { createFeedChecker } from './feed/worker-checker.ts'
 import { acquireLock } from './history/instance-lock.ts'
 import { Ledger } from './history/ledger.ts'
@@ -18,7 +19,7 @@ import { createDispositions } from './inbox/dispositions.ts'
 import { createInbox } from './inbox/folder.ts'
 import { Settler } from './inbox/settling.ts'
 import { createSpool } from './inbox/spool.ts'
-import { Intake } from './intake.ts'
+import { Intake, laneOf } from './intake.ts'
 import type { Clock } from './lib/clock.ts'
 import { FeedsyncError } from './lib/errors.ts'
 import { createHttpClient } from './lib/http.ts'
@@ -66,7 +67,10 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     createUploader({ http, forms, clock, log, options: { maxRate: config.upload.maxRate } }),
   )
   const inbox = parts.use(createInbox({ ...config.inbox, clock, log }))
-  const checker = parts.use(createFeedChecker())
+  const lanes = { small: parts.use(createFeedChecker()), large: parts.use(createFeedChecker()) }
+  const checker: Pick<FeedChecker, 'check'> = {
+    check: (job, signal) => lanes[laneOf(job.expected)].check(job, signal),
+  }
   const spool = createSpool({ directory: join(config.state.directory, 'spool') })
   const settler = new Settler(config.inbox.quietPeriodMs)
   const ledger = new Ledger(history, clock, log, onMove)

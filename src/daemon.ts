@@ -6,7 +6,7 @@ import type { Deliveries } from './deliveries.ts'
 import type { DaemonRecord, History } from './history/port.ts'
 import type { Inbox, WatchMode } from './inbox/port.ts'
 import type { Settler } from './inbox/settling.ts'
-import type { Intake } from './intake.ts'
+import { type Intake, LANES, type Lane } from './intake.ts'
 import { Bell } from './lib/bell.ts'
 import { type Clock, DAY, SECOND } from './lib/clock.ts'
 import { FeedsyncError, isTrouble, messageOf } from './lib/errors.ts'
@@ -44,7 +44,7 @@ const PRUNE_MS = DAY
 export class Daemon {
   readonly #parts: DaemonParts
   readonly #bell: Bell
-  #taking: Promise<void> | null = null
+  readonly #taking = new Map<Lane, Promise<void>>()
   /** A watch may break, or work again, at any time. */
   #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
   #trouble: { message: string; until: number } | null = null
@@ -70,7 +70,7 @@ export class Daemon {
       await this.#bell.wait(this.#msToNext())
     }
     log.info({ running: deliveries.running.length }, 'stopping')
-    await Promise.all([this.#taking, ...deliveries.running])
+    await Promise.all([...this.#taking.values(), ...deliveries.running])
     this.#report()
     log.info('daemon stopped')
   }
@@ -127,25 +127,28 @@ export class Daemon {
     }
   }
 
-  /** One file at a time: the checker has one thread, and order within a feed is kept. */
+  /** One file of a lane at a time: each has one thread of the checker. */
   #startTaking(options: RunOptions): void {
     const { intake } = this.#parts
-    if (this.#taking !== null || !intake.waiting) return
-    const takeAll = async () => {
-      while (intake.waiting && !options.stop.aborted) {
+    for (const lane of LANES) {
+      if (this.#taking.has(lane) || !intake.hasNext(lane)) continue
+      const takeAll = async () => {
         // A check loses nothing by being cut short, and a large file would use up the time to drain.
-        await intake.takeNext(options.stop)
-        this.#startDelivering(options)
+        while (intake.hasNext(lane) && !options.stop.aborted) {
+          await intake.takeNext(lane, options.stop)
+          this.#startDelivering(options)
+        }
       }
+      const taking = takeAll()
+        .catch((error) => {
+          if (error !== options.stop.reason) this.#stumble(error)
+        })
+        .finally(() => {
+          this.#taking.delete(lane)
+          this.#bell.ring()
+        })
+      this.#taking.set(lane, taking)
     }
-    this.#taking = takeAll()
-      .catch((error) => {
-        if (error !== options.stop.reason) this.#stumble(error)
-      })
-      .finally(() => {
-        this.#taking = null
-        this.#bell.ring()
-      })
   }
 
   #startDelivering({ stop, abort }: RunOptions): void {
@@ -193,7 +196,7 @@ export class Daemon {
 
   #isDone(impatient: boolean): boolean {
     const { deliveries, intake, settler } = this.#parts
-    if (this.#taking !== null || intake.waiting || deliveries.running.length > 0) return false
+    if (this.#taking.size > 0 || intake.waiting || deliveries.running.length > 0) return false
     if (this.#trouble !== null) return impatient
     return !deliveries.due && (impatient || settler.size === 0)
   }

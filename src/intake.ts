@@ -4,6 +4,7 @@
 
 import type { Aftercare } from './aftercare.ts'
 import type { FeedRule } from './config/feeds.ts'
+import type { FileIdentity } from './feed/port.ts'
 import type { Ledger } from './history/ledger.ts'
 import type { DaemonRecord, History } from './history/port.ts'
 import type { FolderState, Inbox, Listing } from './inbox/port.ts'
@@ -32,15 +33,22 @@ export interface IntakeParts {
 /** A candidate, and the request of another process that it answers. */
 interface Waiting extends Candidate {
   request?: number
+  lane: Lane
 }
 
+/** A small feed does not wait for the minute that a large one takes: feeds never block each other. */
+export const LANES = ['small', 'large'] as const
+export type Lane = (typeof LANES)[number]
+
 const TEMPORARY = 75
+/** Bytes up to which a file is checked in about a tenth of a second. */
+const SMALL_FILE = 8 * 2 ** 20
 /** Listing takes at most this share of the time, however many hints come. */
 const SCAN_SHARE = 0.2
 const LEAST_SCAN_GAP_MS = 20
 /** Old temporary names that `status` mentions: enough to see a pattern. */
 const MOST_UNFINISHED = 10
-/** Rescans of many hosts on one share do not fall together: 3/4 to 5/4 of the interval. */
+/** Rescans of many hosts on one share do not fall together: 3/4 of the interval to the whole of it. */
 const JITTER = 0.25
 
 export class Intake {
@@ -48,6 +56,8 @@ export class Intake {
   readonly #queue: Waiting[] = []
   /** Paths in the queue or being taken: their news is not news again. */
   readonly #busy = new Set<string>()
+  /** Feeds of which a file is being taken: in order within a feed, whatever the lane. */
+  readonly #taking = new Set<string>()
   #folder: FolderState = { kind: 'ready' }
   /** Monotonic ms; a hint moves the next one forward. */
   #nextScan = 0
@@ -83,10 +93,16 @@ export class Intake {
     this.#queueRequests()
   }
 
-  /** Takes the next file of the queue, to its end. */
-  async takeNext(signal: AbortSignal): Promise<void> {
-    const next = this.#queue.shift()
+  /** True while a file of the lane may be taken now. */
+  hasNext(lane: Lane): boolean {
+    return this.#next(lane) !== -1
+  }
+
+  /** Takes the next file of a lane, to its end. */
+  async takeNext(lane: Lane, signal: AbortSignal): Promise<void> {
+    const [next] = this.#queue.splice(this.#next(lane), 1)
     if (next === undefined) return
+    this.#taking.add(next.rule.feed)
     try {
       const taken = await this.#parts.pipeline.take(next, signal)
       if (next.request !== undefined) this.#answer(next.request, taken)
@@ -98,14 +114,25 @@ export class Intake {
         })
       }
     } finally {
+      this.#taking.delete(next.rule.feed)
       this.#busy.delete(next.path)
     }
+  }
+
+  /** Place in the queue of the next file of a lane; -1: none that may be taken now. */
+  #next(lane: Lane): number {
+    const ahead = new Set(this.#taking)
+    return this.#queue.findIndex((file) => {
+      const free = !ahead.has(file.rule.feed)
+      ahead.add(file.rule.feed)
+      return free && file.lane === lane
+    })
   }
 
   async #scan(): Promise<void> {
     const { aftercare, clock, history, inbox, pipeline, rescanMs, settler } = this.#parts
     const started = clock.monotonic()
-    this.#nextScan = started + rescanMs * (1 - JITTER + 2 * JITTER * Math.random())
+    this.#nextScan = started + rescanMs * (1 - JITTER * Math.random())
     const listing = await inbox.list()
     this.#noteFolder(listing.folder)
     history.atomically(() => {
@@ -175,10 +202,10 @@ export class Intake {
     }
   }
 
-  #enqueue(file: Waiting): void {
+  #enqueue(file: Candidate & { request?: number }): void {
     if (this.#busy.has(file.path)) return
     this.#busy.add(file.path)
-    this.#queue.push(file)
+    this.#queue.push({ ...file, lane: laneOf(file.identity) })
   }
 
   #answer(request: number, taken: Awaited<ReturnType<Pipeline['take']>>): void {
@@ -198,4 +225,9 @@ export class Intake {
       tell(folder.reason, folder.hint)
     }
   }
+}
+
+/** Of unknown size: rather held up than in the way. */
+export function laneOf(identity: FileIdentity | null): Lane {
+  return identity !== null && identity.size <= SMALL_FILE ? 'small' : 'large'
 }

@@ -22,7 +22,7 @@ export interface PipelineParts {
   log: Log
   history: History
   ledger: Ledger
-  checker: FeedChecker
+  checker: Pick<FeedChecker, 'check'>
   spool: Spool
   uploader: Uploader
   aftercare: Aftercare

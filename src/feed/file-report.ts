@@ -1,11 +1,12 @@
 // The documented JSON of `check` (design section 7), made of what a check answered. A contract:
 // fields may be added, never renamed.
 
-import type { CheckResult } from './port.ts'
+import type { CheckResult, Verdict } from './port.ts'
 
 export interface FileReport {
   path: string
-  verdict: 'ok' | 'incomplete' | 'broken' | 'unreadable'
+  /** What cannot be read is `broken`, what changes meanwhile `incomplete`: its writer is at work. */
+  verdict: Verdict['kind']
   root: string | null
   records: string | null
   postings: number | null
@@ -25,7 +26,7 @@ export interface FileReport {
 export function fileReport(path: string, result: CheckResult): FileReport {
   const nothing: FileReport = {
     path,
-    verdict: 'unreadable',
+    verdict: 'broken',
     root: null,
     records: null,
     postings: null,
@@ -41,7 +42,7 @@ export function fileReport(path: string, result: CheckResult): FileReport {
   }
   switch (result.kind) {
     case 'changed':
-      return { ...nothing, reason: 'it changed while it was read' }
+      return { ...nothing, verdict: 'incomplete', reason: 'it changed while it was read' }
     case 'unreadable':
     case 'no-room':
       return { ...nothing, reason: result.reason }

@@ -62,6 +62,20 @@ describe('a feed dropped into the folder', () => {
     expect(site.sandbox.objects().map((object) => object.sha256)).toEqual([sha256(whole)])
   })
 
+  it('does not wait for a large feed that is being checked', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+
+    site.drop('large.xml', feedOf(20_000, 'Nurse'.padEnd(3_000, '.')))
+    await site.until('large.xml', 'checking')
+    site.drop('small.xml', feedOf(3))
+    const small = await site.until('small.xml', 'uploaded')
+    const large = await site.until('large.xml', 'uploaded')
+
+    const accepted = site.show(large.id).events.find(({ to }) => to === 'queued')
+    expect(Date.parse(small.uploadedAt ?? '')).toBeLessThan(Date.parse(accepted?.at ?? ''))
+  })
+
   it('is rejected with line and column when it is broken, and taken when it is corrected', async () => {
     await using site = await Site.open()
     await site.daemon()
