@@ -151,14 +151,11 @@ export class Pipeline {
       case 'ok':
         return this.#guard(file, read, verdict.content, copy)
       case 'broken':
-        return this.#conclude(file, 'rejected', placed(verdict), {
-          ...facts(read),
-          hint: HINT.broken,
-        })
+        return this.#reject(file, read, verdict, HINT.broken)
       case 'incomplete': {
         const reason = placed(verdict)
         return file.final
-          ? this.#conclude(file, 'rejected', reason, { ...facts(read), hint: HINT.rejected })
+          ? this.#reject(file, read, verdict, HINT.rejected)
           : this.#conclude(file, 'incomplete', reason, {
               deadlineAt: clock.now() + incompleteAfterMs,
               hint: HINT.incomplete,
@@ -167,6 +164,11 @@ export class Pipeline {
       default:
         return verdict satisfies never
     }
+  }
+
+  #reject(file: Candidate, read: Read, fault: Placed, hint: string): Promise<Taken> {
+    const patch = { ...facts(read), hint }
+    return this.#conclude(file, 'rejected', placed(fault), patch, fault.position)
   }
 
   /** 4. Well-formed: a collapse of its postings is held for a person; all else is accepted. */
@@ -195,7 +197,7 @@ export class Pipeline {
     const { id, account, attempts: attemptsBefore } = queued
     const bytes = queued.bytes ?? 0
     ledger.move(id, 'uploading', null)
-    const backlog = new Backlog(clock, log)
+    const backlog = new Backlog(history, clock, log)
     const delivered = uploader.deliver(
       {
         ...{ account, attemptsBefore, bytes, md5: queued.md5 ?? '' },
@@ -205,7 +207,10 @@ export class Pipeline {
           started: (key) => history.startAttempt(id, clock.now(), key),
           ended: (n, end) => {
             const endedAt = clock.now()
-            backlog.add(() => history.endAttempt(id, n, endedAt, end))
+            const write = () => history.endAttempt(id, n, endedAt, end)
+            // A crash between "it is stored" and "it is uploaded" would send it once more.
+            if (end.outcome === 'stored') backlog.defer(write)
+            else backlog.add(write)
           },
         },
       },
@@ -278,6 +283,11 @@ function facts(read: Read): VersionPatch {
   return { sha256, md5, bytes, encoding, ...content, deadlineAt: null, nextAttemptAt: null }
 }
 
-function placed({ position, reason }: { position: Position | null; reason: string }): string {
+interface Placed {
+  reason: string
+  position: Position | null
+}
+
+function placed({ position, reason }: Placed): string {
   return position === null ? reason : `line ${position.line}, column ${position.column}: ${reason}`
 }

@@ -109,6 +109,8 @@ function ignoredBecause(ignored: Ignored): { because: string; next: string } {
       }
     case 'not-included':
       return { because: 'no pattern of inbox.include matches it', next: 'add one if it is a feed' }
+    case 'receipt':
+      return { because: 'it is a receipt that feedsyncd wrote', next: 'read it' }
     default:
       return ignored satisfies never
   }

@@ -25,6 +25,8 @@ export function createNameFilter(patterns: {
 
   return {
     ignored(path) {
+      // Whatever is included, and also where receipts are written no more: each would get one of its own.
+      if (path.endsWith('.receipt.json')) return { rule: 'receipt' }
       const excluded = exclude.find(({ matches }) => matches(path))
       if (excluded !== undefined) return { rule: 'excluded', pattern: excluded.pattern }
       const slash = path.lastIndexOf('/')

@@ -22,6 +22,8 @@ export type Ignored =
   | { rule: 'temporary-name'; pattern: string }
   | { rule: 'excluded'; pattern: string }
   | { rule: 'not-included' }
+  /** Our own `<name>.receipt.json`. */
+  | { rule: 'receipt' }
 
 export type FolderState =
   | { kind: 'ready' }
@@ -114,6 +116,9 @@ export interface Dispositions {
   dispose(disposition: Disposition, file: Sighting): Promise<Disposed>
   /** Writes or replaces the receipt beside the feed, in one step. */
   writeReceipt(receipt: Receipt): Promise<Disposed>
-  /** Gives back what a crash left half moved, from `Listing.temporary`. Answers the paths that are back. */
+  /**
+   * Gives back what a crash left half moved, and removes half a receipt, from `Listing.temporary`.
+   * Answers the paths that are back.
+   */
   recover(temporary: readonly { path: string }[]): Promise<string[]>
 }

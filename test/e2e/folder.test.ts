@@ -1,0 +1,190 @@
+// What lies in the vendor's folder besides good feeds, and what becomes of files whose story is over,
+// against a running daemon.
+
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { statusOf } from '../helpers/look.ts'
+import { feedOf, Site } from '../helpers/site.ts'
+
+const PATIENCE = { timeout: 25_000, interval: 20 }
+const files = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .sort()
+
+describe('names and kinds of files', () => {
+  it('that are odd are no obstacle: each such feed is uploaded', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    const names = [
+      'two\nlines.xml',
+      'deep\n/er/two\nlines.xml',
+      `${'n'.repeat(251)}.xml`,
+      `${'é'.repeat(125)}x.xml`,
+      'a b\u202e"\'$(id);*?[x].xml',
+      '-rf.xml',
+      '%00 %2e%2e%2f.xml',
+    ]
+
+    mkdirSync(join(site.inbox, 'deep\n', 'er'), { recursive: true })
+    for (const name of names) writeFileSync(join(site.inbox, name), feedOf(2))
+    for (const name of names) await site.until(name, 'uploaded')
+    const { stdout } = await site.run('status')
+
+    expect(site.sandbox.objects()).toHaveLength(names.length)
+    expect(stdout).toContain('two\\nlines.xml')
+    expect(stdout.split('\n').filter((line) => line.startsWith('lines.xml'))).toEqual([])
+  })
+
+  it('that cannot be read as they are have a named reason, and are taken once they can', async () => {
+    await using site = await Site.open()
+    const outside = join(site.root, 'outside.xml')
+    const at = (name: string) => join(site.inbox, name)
+    writeFileSync(outside, feedOf(2))
+    symlinkSync(outside, at('leaves.xml'))
+    symlinkSync('nowhere', at('dangling.xml'))
+    symlinkSync(site.root, at('directory'))
+    execFileSync('mkfifo', [at('pipe.xml')])
+    writeFileSync(
+      Buffer.concat([Buffer.from(`${site.inbox}/caf`), Buffer.from([0xe9]), Buffer.from('.xml')]),
+      feedOf(2),
+    )
+    await site.daemon()
+
+    const reasons = async (name: string) => (await site.until(name, 'rejected')).reason
+    const told = {
+      leaves: await reasons('leaves.xml'),
+      dangling: await reasons('dangling.xml'),
+      pipe: await reasons('pipe.xml'),
+      unnameable: await reasons('caf%E9.xml'),
+    }
+    const { stdout } = await site.run('status')
+    unlinkSync(at('leaves.xml'))
+    site.drop('leaves.xml', feedOf(2))
+    await site.until('leaves.xml', 'uploaded')
+
+    expect(told).toEqual({
+      leaves: 'is a symbolic link: put the file itself in the folder',
+      dangling: 'is a symbolic link: put the file itself in the folder',
+      pipe: 'is not a regular file (fifo)',
+      unnameable: 'has a name that is not valid UTF-8: rename it',
+    })
+    for (const reason of Object.values(told)) expect(stdout).toContain(reason)
+    expect(site.sandbox.objects()).toHaveLength(1)
+  })
+
+  it('nothing is written into the folder unless the configuration asks for it', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+
+    site.drop('good.xml', feedOf(2))
+    site.drop('bad.xml', '<a></b>')
+    await site.until('good.xml', 'uploaded')
+    await site.until('bad.xml', 'rejected')
+
+    expect(files(site.inbox)).toEqual(['bad.xml', 'good.xml'])
+  })
+})
+
+describe('dispositions', () => {
+  it('archive: what was uploaded moves there under the time, and never over what is there', async () => {
+    await using site = await Site.open({
+      inbox: { afterUpload: 'archive', archiveDirectory: './archive' },
+    })
+    await site.daemon()
+    const archive = join(site.root, 'archive', 'acme')
+
+    for (const postings of [4, 5]) {
+      site.drop('acme/jobs.xml', feedOf(postings))
+      await vi.waitFor(
+        () => expect(existsSync(join(site.inbox, 'acme/jobs.xml'))).toBe(false),
+        PATIENCE,
+      )
+    }
+
+    const contents = files(archive).map((name) => readFileSync(join(archive, name), 'utf8'))
+    expect(contents).toEqual([feedOf(4), feedOf(5)])
+    expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['uploaded', 'uploaded'])
+  })
+
+  it('delete: only the very bytes that were uploaded', async () => {
+    await using site = await Site.open({ inbox: { afterUpload: 'delete' } })
+    site.sandbox.faults.add({ at: 'storage', kind: 'throttle', bytesPerSecond: 300_000, times: 1 })
+    await site.daemon()
+    site.drop('plain.xml', feedOf(2))
+    site.drop('replaced.xml', feedOf(3000))
+    await site.sandbox.waitForRequest((request) => (request.fileBytes ?? 0) > 20_000)
+
+    // Other bytes, which are held: they stay.
+    site.drop('replaced.xml', feedOf(9))
+    await site.until('replaced.xml', 'held')
+    await vi.waitFor(() => {
+      expect(site.uploads({ states: ['uploaded'], all: true })).toHaveLength(2)
+      expect(files(site.inbox)).toEqual(['replaced.xml'])
+    }, PATIENCE)
+
+    expect(readFileSync(join(site.inbox, 'replaced.xml'), 'utf8')).toBe(feedOf(9))
+  })
+
+  it('quarantine: what was rejected, but only once it was left alone for incompleteAfter', async () => {
+    const inbox = { afterReject: 'quarantine', quarantineDirectory: './bad' }
+    await using site = await Site.open({ inbox: { ...inbox, incompleteAfter: '1h' } })
+    const daemon = await site.daemon()
+    site.drop('broken.xml', '<a></b>')
+    await site.until('broken.xml', 'rejected')
+    const scan = () => statusOf(site).daemon.lastScanAt
+    const before = scan()
+    await vi.waitFor(() => expect(scan()).not.toBe(before), PATIENCE)
+    const kept = files(site.inbox)
+
+    daemon.kill('SIGKILL')
+    site.configure({ inbox: { ...inbox, incompleteAfter: '1s' } })
+    await site.daemon()
+    await vi.waitFor(() => expect(files(site.inbox)).toEqual([]), PATIENCE)
+
+    expect(kept).toEqual(['broken.xml'])
+    expect(files(join(site.root, 'bad'))).toEqual([expect.stringMatching(/^broken\..*\.xml$/)])
+  })
+
+  it('receipts: beside each feed, with line and column, and never taken for feeds', async () => {
+    await using site = await Site.open({ inbox: { receipts: true, include: ['**'] } })
+    await site.daemon()
+    const receipt = (name: string) =>
+      JSON.parse(readFileSync(join(site.inbox, `${name}.receipt.json`), 'utf8'))
+
+    site.drop('good.xml', feedOf(2))
+    site.drop('bad.xml', '<a>\n<b></c>')
+    const { sha256, fileUrl } = await site.until('good.xml', 'uploaded')
+    await site.until('bad.xml', 'rejected')
+    site.drop('later.xml', feedOf(3))
+    await site.until('later.xml', 'uploaded')
+    await vi.waitFor(() => expect(receipt('later.xml').state).toBe('uploaded'), PATIENCE)
+
+    expect(receipt('good.xml')).toMatchObject({
+      ...{ schemaVersion: 1, file: 'good.xml', state: 'uploaded', postings: 2, sha256, fileUrl },
+    })
+    expect(receipt('bad.xml')).toMatchObject({
+      state: 'rejected',
+      line: 2,
+      column: 4,
+      fileUrl: null,
+    })
+    expect(
+      site
+        .uploads({ all: true })
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual(['bad.xml', 'good.xml', 'later.xml'])
+  })
+})
