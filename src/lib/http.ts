@@ -4,6 +4,7 @@
 // The environment decides the way out, as operators expect: HTTPS_PROXY, HTTP_PROXY and NO_PROXY in both
 // cases, NODE_EXTRA_CA_CERTS through Node's own default. Nothing can switch TLS verification off.
 
+import { constants, gunzipSync } from 'node:zlib'
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { type Clock, SECOND } from './clock.ts'
 import { FeedsyncError } from './errors.ts'
@@ -139,7 +140,8 @@ async function send(
     const response = await orAborted(responding, signal)
     const tookMs = clock.monotonic() - began
     const headers = flatten(response.headers)
-    const answer = await readCapped(response.body, request.maxAnswerBytes)
+    const read = await readCapped(response.body, request.maxAnswerBytes)
+    const answer = { ...read, body: unpacked(read.body, headers, request.maxAnswerBytes) }
     const status = response.statusCode
     return { kind: 'answer', status, headers, ...answer, bytesSent: bytesSent(), tookMs }
   } catch (error) {
@@ -223,6 +225,17 @@ async function readCapped(
     return { body: Buffer.concat(chunks), bodyCut: false }
   } catch {
     return { body: Buffer.concat(chunks), bodyCut: true }
+  }
+}
+
+/** Nobody asked for it, and a proxy may compress all the same. What is longer than the limit stays packed. */
+function unpacked(body: Buffer, headers: HttpReply['headers'], limit: number): Buffer {
+  if (headers['content-encoding']?.toLowerCase() !== 'gzip') return body
+  try {
+    // A body that was cut is unpacked as far as it goes.
+    return gunzipSync(body, { maxOutputLength: limit, finishFlush: constants.Z_SYNC_FLUSH })
+  } catch {
+    return body
   }
 }
 

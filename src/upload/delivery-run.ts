@@ -57,6 +57,7 @@ export class DeliveryRun {
   #fileUrl = ''
   #attempts = 0
   #postFailed = false
+  #lastFailure: Failure | null = null
   /** Of the attempt that runs. */
   #bytesSent = 0
   #status: number | null = null
@@ -71,7 +72,9 @@ export class DeliveryRun {
   /** @throws TryAgain when another attempt should follow. */
   async attempt(): Promise<DeliveryResult> {
     const blocked = this.#blocked()
-    if (blocked !== null) return this.#later(blocked.failure, blocked.failure.retryAfterMs)
+    // What this delivery met itself tells a person more than that it waits.
+    if (blocked !== null)
+      return this.#later(this.#lastFailure ?? blocked.failure, blocked.failure.retryAfterMs)
     const { attempts } = this.#delivery
     const handle = attempts.started(this.#facts?.key ?? null)
     this.#attempts += 1
@@ -100,6 +103,7 @@ export class DeliveryRun {
     if (attempt.kind !== 'failed') return attempt
     counters.failures += 1
     const { failure, rule } = attempt.verdict
+    this.#lastFailure = failure
     const step = this.#budget.next(attempt.verdict)
     const { reason, code, status, ambiguous } = failure
     const wait = step.kind === 'end' ? null : step.delayMs

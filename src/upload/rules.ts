@@ -57,6 +57,10 @@ export const RULES = {
   lostBeforeBody: rule(11, { sameForm: WHILE_BUDGET, firstAtOnce: true }),
   lostMidBody: rule(12, { sameForm: 2, newForms: WHILE_BUDGET }),
   lostAfterBody: rule(13, { sameForm: WHILE_BUDGET }),
+  unaskedInterim: rule(13, {
+    sameForm: WHILE_BUDGET,
+    hint: 'find the server or proxy on the way that sends 100 Continue without being asked, and have that switched off: until then no answer can be read',
+  }),
   stalled: rule(14, { sameForm: WHILE_BUDGET }),
   policyExpired: rule(17, {
     pace: 'at-once',

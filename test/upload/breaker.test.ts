@@ -139,7 +139,7 @@ describe('an endpoint that is down', () => {
 
     const held = await h.deliver(FEED)
 
-    expect(opening).toMatchObject({ kind: 'later', failure: { code: 'endpoint-down' } })
+    expect(opening).toMatchObject({ kind: 'later', failure: { code: 'http-500' } })
     expect(held).toMatchObject({ kind: 'later', failure: { code: 'endpoint-down' } })
     expect(held.kind === 'later' && held.at - h.clock.now()).toBeLessThanOrEqual(5 * SECOND)
     expect(h.sandbox.requests()).toHaveLength(asked)
