@@ -41,6 +41,8 @@ export interface ServiceCall {
   /** Takes the place of the configured partner account; null: the configured identity. */
   account: string | null
   maxAnswerBytes: number
+  /** See `HttpRequest.freshConnection`. */
+  freshConnection?: boolean
 }
 
 export interface ServiceClient {
@@ -156,6 +158,7 @@ class SignedClient implements ServiceClient {
       headersTimeoutMs: ANSWER_TIMEOUT,
       bodyTimeoutMs: ANSWER_TIMEOUT,
       maxAnswerBytes: call.maxAnswerBytes,
+      freshConnection: call.freshConnection ?? false,
     })
     if (answer.kind === 'answer' && answer.tookMs <= SLOW_ANSWER) this.#measure(answer.headers)
     if (watchdog.gaveUp === null || answer.kind === 'answer') return answer

@@ -12,25 +12,36 @@ export type FormReading =
 export function readForm(body: Buffer): FormReading {
   let answer: unknown
   try {
-    answer = JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
+    answer = parseInOrder(body.toString('utf8').replace(/^\uFEFF/, ''))
   } catch {
     return unreadable(body.length === 0 ? 'an empty body' : 'a body that is not valid JSON')
   }
   if (!isObject(answer)) return unreadable('JSON that is not an object')
-  const { url, fileUrl, fields } = answer
+  const { '.url': url, '.fileUrl': fileUrl, '.fields': fields } = answer
   if (typeof url !== 'string') return unreadable('a form without "url"')
   if (typeof fileUrl !== 'string') return unreadable('a form without "fileUrl"')
   if (!isObject(fields)) return unreadable('a form without "fields"')
   if (!URL.canParse(url) || !isSafeAddress(new URL(url)))
     return unreadable('a form whose "url" is not an https address')
   const entries: Array<readonly [string, string]> = []
-  for (const [name, value] of Object.entries(fields)) {
+  for (const [dotted, value] of Object.entries(fields)) {
+    const name = dotted.slice(1)
     if (typeof value !== 'string') return unreadable(`a form whose field "${name}" is not text`)
     entries.push([name, value])
   }
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
     return unreadable('a form without the field "key"')
   return { kind: 'form', form: { url, fileUrl, fields: entries } }
+}
+
+/** A JavaScript object moves names that are integers to the front: with a dot before each, none is. */
+function parseInOrder(text: string): unknown {
+  JSON.parse(text)
+  // Valid by now, so that every quote is where it should be. A name given twice has its last value.
+  const dotted = text.replace(/"([^"\\]*(?:\\.[^"\\]*)*)"(?=\s*(:?))/g, (string, name, colon) =>
+    colon === '' ? string : `".${name}"`,
+  )
+  return JSON.parse(dotted)
 }
 
 function unreadable(reason: string): FormReading {

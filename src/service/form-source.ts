@@ -22,6 +22,12 @@ const OUR_MISTAKE = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 415, 4
 /** Of a captured path segment, which may be any text: empty it would silently mean the whole partner. */
 const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 
+const UNTRUSTED =
+  'if a proxy of yours inspects TLS, put its CA into a file and set NODE_EXTRA_CA_CERTS to it; otherwise report it to the service operator'
+const HINTS: Record<string, string> = {
+  'unasked-100':
+    'find the server or proxy on the way that sends 100 Continue without being asked, and have that switched off',
+}
 const BY_ITSELF = 'nothing to do: it is tried again by itself'
 
 /** @throws FeedsyncError (78) when the key or the template cannot be used. */
@@ -36,7 +42,7 @@ export function createFormSource(options: FormSourceOptions): FormSource {
       if (account !== null && !HEADER_VALUE.test(account)) return failed(oddAccount(account))
       const call = { method: 'POST', path: options.presignPath, body: null, account }
       const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
-      return judge(answer, client, options)
+      return judge(answer, client, account, options)
     },
   }
 }
@@ -48,6 +54,7 @@ function failed(failure: Failure): FormAnswer {
 function judge(
   answer: HttpAnswer,
   client: ServiceClient,
+  account: string | null,
   { auth, clock }: FormSourceOptions,
 ): FormAnswer {
   if (answer.kind === 'no-answer') return failed({ ...noAnswer(answer), origin: client.origin })
@@ -72,11 +79,12 @@ function judge(
     })
   }
   if (status === 401 || status === 403)
+    // Nothing in the answer tells a wrong key from an account that is not ours: all wait for a person.
     return failed({
       ...common,
       class: 'credentials',
       code: `http-${status}`,
-      reason: `the service refused the credentials with ${status}${says}`,
+      reason: `the service refused the credentials${account === null ? '' : ` for the partner account "${account}"`} with ${status}${says}`,
       hint: `check the key in ${auth.keyFile}, service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads wait until the key file changes`,
       retryAfterMs: null,
       next: 'stop',
@@ -119,9 +127,7 @@ function noAnswer(answer: NoAnswer): Omit<Failure, 'origin'> {
     code: answer.code,
     status: null,
     reason: `no answer from the service: ${answer.reason}`,
-    hint: untrusted
-      ? 'if a proxy of yours inspects TLS, put its CA into a file and set NODE_EXTRA_CA_CERTS to it; otherwise report it to the service operator'
-      : BY_ITSELF,
+    hint: HINTS[answer.code] ?? (untrusted ? UNTRUSTED : BY_ITSELF),
     retryAfterMs: null,
     // A certificate does not mend itself within seconds, and asking again looks like an attack to both sides.
     next: untrusted || answer.why === 'proxy' ? 'stop' : 'new-form',

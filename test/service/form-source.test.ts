@@ -235,6 +235,41 @@ describe('a form', () => {
     })
   })
 
+  it('keeps the order of names that look like numbers, and any text in names and values', async () => {
+    const fields = [
+      ['x-store-b', '"7": not a name'],
+      ['10', 'ten'],
+      ['__proto__', '{"key":"no"}'],
+      ['2', 'two\\'],
+      ['odd \\": name', ''],
+      ['key', 'a.xml'],
+    ]
+    const written = fields.map(
+      ([name, value]) => `${JSON.stringify(name)} : ${JSON.stringify(value)}`,
+    )
+
+    const answer = await read(
+      `{"url":"${FORM.url}","fileUrl":"${FORM.fileUrl}","fields":{${written}}}`,
+    )
+
+    expect(answer).toMatchObject({ kind: 'form', form: { fields } })
+  })
+
+  it('has a field that is given twice once, with its last value', async () => {
+    const answer = await read(
+      `{"url":"${FORM.url}","fileUrl":"${FORM.fileUrl}","fields":{"key":"a","b":"1","key":"c"}}`,
+    )
+
+    expect(answer).toMatchObject({
+      form: {
+        fields: [
+          ['key', 'c'],
+          ['b', '1'],
+        ],
+      },
+    })
+  })
+
   it.each([
     ['no JSON', '{"url": "https://storage.example/?token=hidden'],
     ['nothing', ''],
