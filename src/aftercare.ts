@@ -54,8 +54,10 @@ export class Aftercare {
   /** Files of a listing whose story is over are moved or deleted, where the configuration says so. */
   async tidy(listing: Listing): Promise<void> {
     const { dispositions, settings } = this.#parts
-    if (settings.afterUpload === 'keep' && settings.afterReject === 'keep') return
+    const keeps = settings.afterUpload === 'keep' && settings.afterReject === 'keep'
+    if (keeps && !settings.receipts) return
     await dispositions.recover(listing.temporary)
+    if (keeps) return
     for (const file of listing.files) {
       const disposition = this.#dispositionOf(file)
       if (disposition === null) continue

@@ -197,7 +197,7 @@ export class Pipeline {
     const { id, account, attempts: attemptsBefore } = queued
     const bytes = queued.bytes ?? 0
     ledger.move(id, 'uploading', null)
-    const backlog = new Backlog(history, clock, log)
+    const backlog = new Backlog(ledger, clock, log)
     const delivered = uploader.deliver(
       {
         ...{ account, attemptsBefore, bytes, md5: queued.md5 ?? '' },

@@ -5,17 +5,20 @@ import type { Clock } from '../lib/clock.ts'
 import { SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { Ledger } from './ledger.ts'
 
 const RETRY_MS = SECOND
 
 export class Backlog {
+  readonly #ledger: Pick<Ledger, 'atomically'>
   readonly #clock: Clock
   readonly #log: Log
   readonly #writes: (() => void)[] = []
   /** What was last said: a disk may stay full for days. */
   #said = ''
 
-  constructor(clock: Clock, log: Log) {
+  constructor(ledger: Pick<Ledger, 'atomically'>, clock: Clock, log: Log) {
+    this.#ledger = ledger
     this.#clock = clock
     this.#log = log
   }
@@ -30,12 +33,22 @@ export class Backlog {
     }
   }
 
-  /** Writes all that waits, then `last`; tries until it works, or throws once `signal` aborts. */
+  /** Leaves this for `finish`: to be written together with what follows from it, or not at all. */
+  defer(write: () => void): void {
+    this.#writes.push(write)
+  }
+
+  /**
+   * Writes all that waits and `last`, in one transaction; tries until it works, or throws once `signal`
+   * aborts.
+   */
   async finish<T>(last: () => T, signal: AbortSignal): Promise<T> {
     for (;;) {
       try {
-        this.#flush()
-        return last()
+        return this.#ledger.atomically(() => {
+          for (const write of this.#writes) write()
+          return last()
+        })
       } catch (error) {
         if (signal.aborted) throw error
         this.#say(error)

@@ -39,6 +39,8 @@ export class Ledger {
   readonly #known = new Map<string, { identity: FileIdentity; versionId: number }>()
   /** Versions whose bytes are not known yet, by path. */
   readonly #unread = new Map<string, number>()
+  /** What a transaction that still runs will have to tell; null outside of one. */
+  #untold: (() => void)[] | null = null
 
   /** `onMove` hears of every new state, for progress; it must not write. */
   constructor(history: History, clock: Clock, log: Log, onMove: (version: Version) => void) {
@@ -49,6 +51,22 @@ export class Ledger {
     for (const file of history.knownFiles()) this.#known.set(file.path, file)
     for (const version of history.list({ states: UNREAD, all: true }).reverse()) {
       this.#unread.set(version.path, version.id)
+    }
+  }
+
+  /** Runs `work` in one transaction; its moves are told of once they are true. */
+  atomically<T>(work: () => T): T {
+    if (this.#untold !== null) return work()
+    const untold: (() => void)[] = []
+    this.#untold = untold
+    try {
+      return this.#history.atomically(work)
+    } catch (error) {
+      untold.length = 0
+      throw error
+    } finally {
+      this.#untold = null
+      for (const tell of untold) tell()
     }
   }
 
@@ -142,7 +160,7 @@ export class Ledger {
 
   /** Ends the reading of a file: its version gets a state, and the path is known to be this version. */
   conclude(origin: Origin, to: State, reason: string | null, patch: VersionPatch): Version {
-    const version = this.#history.atomically(() => {
+    const version = this.atomically(() => {
       const open = this.versionFor(origin)
       if (open.state === 'settling') this.#move(open.id, 'checking', null)
       const moved = this.#move(open.id, to, reason, patch)
@@ -162,7 +180,7 @@ export class Ledger {
     hint: string | null,
     nextAttemptAt: number | null,
   ): Version {
-    return this.#history.atomically(() => {
+    return this.atomically(() => {
       const waiting = this.#move(id, 'queued', reason, { hint, nextAttemptAt })
       const newer = this.#history
         .list({ feed: waiting.feed, states: ['queued'], all: true, limit: 1 })
@@ -222,17 +240,26 @@ export class Ledger {
       at: this.#clock.now(),
     })
     this.#unread.set(path, version.id)
-    this.#log.info({ id: version.id, feed, path }, 'feed noticed')
-    this.#onMove(version)
+    this.#tell(() => {
+      this.#log.info({ id: version.id, feed, path }, 'feed noticed')
+      this.#onMove(version)
+    })
     return version
   }
 
   #move(id: number, to: State, reason: string | null, patch: VersionPatch = {}): Version {
     const version = this.#history.move(id, to, reason, this.#clock.now(), patch)
     const level = LOUD[to] ?? 'debug'
-    this.#log[level]({ id, feed: version.feed, state: to, reason }, 'feed changed state')
-    this.#onMove(version)
+    this.#tell(() => {
+      this.#log[level]({ id, feed: version.feed, state: to, reason }, 'feed changed state')
+      this.#onMove(version)
+    })
     return version
+  }
+
+  #tell(news: () => void): void {
+    if (this.#untold === null) news()
+    else this.#untold.push(news)
   }
 
   #know(origin: Origin, versionId: number): void {

@@ -22,6 +22,9 @@ export interface DispositionOptions {
 /** `.jobs.xml.0a1b2c3d4e5f.taken`: a dot name, so no listing takes it for a feed. */
 const TAKEN = /^\.(?<name>.+)\.[0-9a-f]{12}\.taken$/s
 
+/** A receipt that was being written. */
+const DRAFT = /^\.[0-9a-f]{12}\.receipt\.tmp$/
+
 /** A folder that fills up within one millisecond is not worth more names. */
 const MOST_NAMES = 1000
 
@@ -31,7 +34,7 @@ export function createDispositions(options: DispositionOptions): Dispositions {
 
 class Disposer implements Dispositions {
   readonly #options: DispositionOptions
-  /** What is half moved on purpose. */
+  /** What is half moved or half written on purpose. */
   readonly #inHand = new Set<string>()
 
   constructor(options: DispositionOptions) {
@@ -63,6 +66,7 @@ class Disposer implements Dispositions {
   async writeReceipt(receipt: Receipt): Promise<Disposed> {
     const target = join(this.#options.directory, `${receipt.file}.receipt.json`)
     const draft = join(dirname(target), `.${randomBytes(6).toString('hex')}.receipt.tmp`)
+    this.#inHand.add(draft)
     try {
       await writeFile(draft, `${JSON.stringify(receipt, null, 2)}\n`, { flag: 'wx', flush: true })
       await rename(draft, target)
@@ -70,6 +74,8 @@ class Disposer implements Dispositions {
     } catch (error) {
       await rm(draft, { force: true })
       return problem(error, `write the receipt of ${receipt.file}`)
+    } finally {
+      this.#inHand.delete(draft)
     }
   }
 
@@ -78,7 +84,9 @@ class Disposer implements Dispositions {
     for (const { path } of temporary) {
       const name = TAKEN.exec(basename(path))?.groups?.name
       const taken = join(this.#options.directory, path)
-      if (name === undefined || this.#inHand.has(taken)) continue
+      if (this.#inHand.has(taken)) continue
+      if (DRAFT.test(basename(path))) await rm(taken, { force: true }).catch(() => undefined)
+      if (name === undefined) continue
       const original = join(dirname(path), name)
       // A newer file may have taken the name since: then this one stays, and is mentioned as stuck.
       await moveExclusively(taken, join(this.#options.directory, original)).then(
