@@ -1,0 +1,151 @@
+// `explain PATH` for every kind of path, and the answers of `show` and `status` about versions that
+// are owed, with a real daemon and without one.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { explained, statusOf, trail } from '../helpers/look.ts'
+import { feedOf, Site } from '../helpers/site.ts'
+
+const PATIENCE = { timeout: 25_000, interval: 20 }
+
+describe('explain', () => {
+  it('names the rule that leaves a path out', async () => {
+    await using site = await Site.open({ inbox: { exclude: ['old/**'] } })
+
+    const because = async (path: string) => (await explained(site, path)).because
+
+    expect(await because('old/jobs.xml')).toBe('inbox.exclude leaves it out (old/**)')
+    expect(await because('jobs.xml.part')).toBe('its name marks it as unfinished (*.part)')
+    expect(await because('.x/jobs.xml')).toBe('its name marks it as unfinished (.*/**)')
+    expect(await because('jobs.csv')).toBe('no pattern of inbox.include matches it')
+    expect(await because('jobs.xml.receipt.json')).toBe('it is a receipt that feedsyncd wrote')
+  })
+
+  it('tells what is not there from what is not noticed, and what lies outside', async () => {
+    await using site = await Site.open()
+    site.drop('new.xml', feedOf(2))
+
+    const missing = await explained(site, 'missing.xml')
+    const unnoticed = await explained(site, 'new.xml')
+    const outside = await explained(site, join(site.root, 'feedsyncd.yaml.xml'))
+
+    expect(missing.because).toBe('there is no such file, and none was seen before')
+    expect(unnoticed).toMatchObject({ because: 'no daemon has noticed it', upload: null })
+    expect(outside.because).toMatch(/^it lies outside the inbox/)
+  })
+
+  it('says of what is refused what it is', async () => {
+    await using site = await Site.open()
+    execFileSync('mkfifo', [join(site.inbox, 'pipe.xml')])
+
+    expect(await explained(site, 'pipe.xml')).toMatchObject({
+      because: 'is not a regular file (fifo)',
+      next: 'put a regular file in its place',
+    })
+  })
+
+  it('says until when a feed settles, and until when an incomplete one may grow', async () => {
+    await using site = await Site.open({ inbox: { quietPeriod: '10m' } })
+    const daemon = await site.daemon()
+    writeFileSync(join(site.inbox, 'jobs.xml'), '<source>')
+    await site.until('jobs.xml', 'settling')
+    const settling = await explained(site, 'jobs.xml')
+
+    daemon.kill('SIGKILL')
+    site.configure({ inbox: { incompleteAfter: '2h' } })
+    await site.daemon()
+    await site.until('jobs.xml', 'incomplete')
+    const incomplete = await site.run('explain', 'jobs.xml')
+    const json = JSON.parse((await site.run('explain', 'jobs.xml', '--json')).stdout)
+
+    expect(settling.because).toMatch(
+      /^it is settling as version 1: it last changed .* ago, and it is read once it was left alone for 10m \(inbox\.quietPeriod\)$/,
+    )
+    expect(incomplete.stdout).toMatch(
+      /^jobs\.xml: it is incomplete as version 1: line 1, column 9: /,
+    )
+    expect(incomplete.stdout).toMatch(/^next: wait for its writer.*; rejected in (2h|1h 59m)/m)
+    expect(json.next).toMatch(/rejected in (2h|1h 59m)/)
+    expect(Date.parse(json.upload.deadlineAt)).toBeGreaterThan(Date.parse(json.upload.detectedAt))
+  })
+
+  it('follows a path through uploaded, seen elsewhere, superseded, rejected and gone', async () => {
+    const feeds = [{ match: 'acme/*.xml', name: 'acme' }]
+    await using site = await Site.open({ feeds })
+    await site.daemon()
+    const because = async (path: string) => (await explained(site, path)).because
+
+    site.drop('acme/a.xml', feedOf(4))
+    const first = await site.until('acme', 'uploaded')
+    site.drop('acme/copy.xml', feedOf(4))
+    await vi.waitFor(() => expect(trail(site, first.id)).toContain('seen'), PATIENCE)
+    const uploaded = await because('acme/a.xml')
+    const copy = await because('acme/copy.xml')
+    site.drop('acme/held.xml', '<source/>')
+    const held = await site.until('acme', 'held')
+    site.drop('acme/b.xml', feedOf(5))
+    const last = await site.until('acme', 'uploaded')
+    const superseded = await because('acme/held.xml')
+    site.drop('acme/bad.xml', '<a></b>')
+    await site.until('acme', 'rejected')
+    const rejected = await explained(site, 'acme/bad.xml')
+    unlinkSync(join(site.inbox, 'acme/a.xml'))
+
+    expect(uploaded).toBe(`it is uploaded as version ${first.id}`)
+    expect(copy).toBe(
+      `it holds the same bytes as version ${first.id}, found at acme/a.xml, which is uploaded`,
+    )
+    expect(superseded).toBe(
+      `it is superseded as version ${held.id}: version ${last.id} took the place of version ${held.id}`,
+    )
+    expect(rejected.because).toMatch(/^it is rejected as version \d+: line 1, column \d+: /)
+    expect(await because('acme/a.xml')).toBe(
+      `there is no file of this name in the folder now; it is uploaded as version ${first.id}`,
+    )
+  })
+
+  it('says that a file changed since it was uploaded, and takes absolute paths', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', feedOf(4))
+    await site.until('jobs.xml', 'uploaded')
+    daemon.kill('SIGSTOP')
+    site.drop('jobs.xml', feedOf(5))
+
+    const { because } = await explained(site, 'jobs.xml')
+    const { stdout } = await site.run('explain', join(site.inbox, 'jobs.xml'))
+
+    expect(because).toMatch(/^it is uploaded as version 1; it last changed .* ago: it is read once/)
+    expect(stdout).toMatch(/^jobs\.xml: it is uploaded as version 1/)
+    daemon.kill('SIGCONT')
+    await site.until('jobs.xml', 'uploaded')
+  })
+})
+
+it('status names the next action for everything that is owed', async () => {
+  await using site = await Site.open()
+  await site.daemon()
+  site.sandbox.faults.add({
+    ...({ at: 'storage', kind: 'answer', status: 503, retryAfter: '600', times: 1 } as const),
+  })
+  mkdirSync(join(site.inbox, 'deep'))
+  site.drop('queued.xml', feedOf(4))
+  site.drop('held.xml', '<source/>')
+  site.drop('deep/rejected.xml', '<a></b>')
+  writeFileSync(join(site.inbox, 'incomplete.xml'), '<source>')
+  await vi.waitFor(() => {
+    const states = statusOf(site).uploads.map(({ state, attempts }) => `${state} ${attempts}`)
+    expect(states.sort()).toEqual(['held 0', 'incomplete 0', 'queued 1', 'rejected 0'])
+  }, PATIENCE)
+
+  const { stdout } = await site.run('status')
+
+  const next = (feed: string) =>
+    stdout.split('\n').find((line) => line.startsWith(`next: ${feed} (`)) ?? 'nothing'
+  expect(next('queued.xml')).toMatch(/tried again in (10m|9m \d+s)/)
+  expect(next('held.xml')).toMatch(/feedsyncd release \d+, or feedsyncd discard \d+/)
+  expect(next('deep/rejected.xml')).toMatch(/correct the export and drop the file again/)
+  expect(next('incomplete.xml')).toMatch(/wait for its writer.*rejected in/)
+})

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { expectations } from '../../src/history/expectation.ts'
+import { temporaryHistory, versionIn } from './helpers.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const START = Date.UTC(2027, 0, 4, 6)
+
+/** A feed `acme` that was uploaded at START and is expected every 26 hours. */
+function nightly(expectEveryMs: number | null = 26 * HOUR) {
+  const { history } = temporaryHistory()
+  const version = versionIn(history, 'uploaded', { at: START, patch: { sha256: 'a'.repeat(64) } })
+  const ruleFor = (path: string) => ({ feed: path.replace('.xml', ''), expectEveryMs })
+  const at = (now: number) => {
+    const newest = history.newest('acme') ?? version
+    return expectations(history, ruleFor, now)(newest)
+  }
+  return { history, version, at }
+}
+
+describe('a feed that is expected at least so often', () => {
+  it('is overdue once that time is over, and not a moment before', () => {
+    const { at } = nightly()
+
+    expect(at(START + 26 * HOUR)).toEqual({
+      expectedBy: '2027-01-05T08:00:00.000Z',
+      overdue: false,
+    })
+    expect(at(START + 26 * HOUR + 1).overdue).toBe(true)
+  })
+
+  it('is in time again by its next version, whatever becomes of it', () => {
+    const { at, history } = nightly()
+
+    versionIn(history, 'rejected', { at: START + 3 * DAY })
+
+    expect(at(START + 4 * DAY).overdue).toBe(false)
+    expect(at(START + 5 * DAY).overdue).toBe(true)
+  })
+
+  it('is in time by the same bytes again: its writer did its work', () => {
+    const { at, history, version } = nightly()
+
+    history.seen(version.id, 'the same bytes', START + 3 * DAY)
+
+    expect(at(START + 4 * DAY).overdue).toBe(false)
+  })
+
+  it('is in time by the same bytes again also behind a newer version that was not read', () => {
+    const { at, history, version } = nightly()
+    versionIn(history, 'gone', { at: START + DAY })
+
+    history.seen(version.id, 'the same bytes', START + 3 * DAY)
+
+    expect(at(START + 4 * DAY).overdue).toBe(false)
+  })
+
+  it('is in time by a file that came back', () => {
+    const { at, history } = nightly()
+    const { id } = versionIn(history, 'gone', { at: START + DAY })
+
+    history.move(id, 'settling', null, START + 3 * DAY)
+
+    expect(at(START + 4 * DAY).overdue).toBe(false)
+  })
+})
+
+describe('nothing is expected', () => {
+  it('without a rule', () => {
+    expect(nightly(null).at(START + 9 * DAY)).toEqual({ expectedBy: null, overdue: false })
+  })
+
+  it('of a version that has a successor', () => {
+    const { history, version } = nightly()
+    versionIn(history, 'uploaded', { at: START + DAY })
+
+    const expectation = expectations(
+      history,
+      () => ({ feed: 'acme', expectEveryMs: HOUR }),
+      START + 9 * DAY,
+    )
+
+    expect(expectation(version)).toEqual({ expectedBy: null, overdue: false })
+  })
+
+  it('of a feed that a person named, which the rule of its path does not', () => {
+    const { history, version } = nightly()
+
+    const expectation = expectations(
+      history,
+      () => ({ feed: 'other', expectEveryMs: HOUR }),
+      START + 9 * DAY,
+    )
+
+    expect(expectation(version).overdue).toBe(false)
+  })
+})
