@@ -110,10 +110,12 @@ class SignedClient implements ServiceClient {
   }
 
   async call(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {
+    const datedWith = this.#appliedSkew
     const answer = await this.#send(call, signal)
     const refused = answer.kind === 'answer' && (answer.status === 401 || answer.status === 403)
     if (!refused || this.#measuredSkew === null) return answer
-    if (Math.abs(this.#measuredSkew - this.#appliedSkew) <= SKEW_LIMIT) return answer
+    // Of this request's own date: another one, sent at the same time, may have corrected the clock already.
+    if (Math.abs(this.#measuredSkew - datedWith) <= SKEW_LIMIT) return answer
     this.#appliedSkew = this.#measuredSkew
     this.#options.log.warn(
       { skewMs: this.#measuredSkew, status: answer.status },

@@ -185,6 +185,18 @@ describe('the clock of the service', () => {
     expect(forms.clockSkewMs()).toBe(20 * MINUTE)
   })
 
+  it('dates each of several requests once more that were refused at the same time', async () => {
+    const { ask } = await service((request, response, n) => {
+      response.setHeader('date', ahead)
+      if (request.headers['x-svc-date'] === ahead) sendForm(request, response, n)
+      else response.writeHead(401).end()
+    })
+
+    const answers = await Promise.all([ask(), ask(), ask()])
+
+    expect(answers.map(({ kind }) => kind)).toEqual(['form', 'form', 'form'])
+  })
+
   it('is tried once only', async () => {
     const { ask, seen } = await service((_, response) => {
       response.setHeader('date', ahead)
