@@ -12,18 +12,22 @@ export interface Program {
   file: string
   /** What comes before the program's own arguments. */
   args: readonly string[]
+  /** Added to the environment. */
+  env: Record<string, string>
 }
 
 let program: Program | null = null
 
 export function installedProgram(): Program {
-  program ??= { file: process.execPath, args: [...shebangFlags(built()), MAIN] }
+  program ??= programOf(built())
   return program
 }
 
 /** How it was started, for the table. */
-export function describeProgram({ args }: Program): string {
-  return `node ${[...args.slice(0, -1), 'dist/main.js'].join(' ')} (the first line of dist/main.js)`
+/** How it was started, for the table. */
+export function describeProgram({ args, env }: Program): string {
+  const assignments = Object.entries(env).map((entry) => entry.join('='))
+  return [...assignments, 'node', ...args.slice(0, -1), 'dist/main.js'].join(' ')
 }
 
 function built(): string {
@@ -39,7 +43,11 @@ function modified(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-function shebangFlags(main: string): string[] {
+/** As the kernel and `env -S` would start it: assignments, the interpreter, its flags. */
+function programOf(main: string): Program {
   const [first = ''] = readFileSync(main, 'utf8').split('\n', 1)
-  return first.split(' ').filter((word) => word.startsWith('--'))
+  const words = first.split(' ')
+  const args = [...words.filter((word) => word.startsWith('--')), main]
+  const assignments = words.filter((word) => /^\w+=/.test(word)).map((word) => word.split('='))
+  return { file: process.execPath, args, env: Object.fromEntries(assignments) }
 }

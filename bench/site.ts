@@ -49,9 +49,9 @@ export class Site implements AsyncDisposable {
     nodeFlags: readonly string[] = [],
     env: Record<string, string> = {},
   ): Daemon {
-    const { file, args: before } = installedProgram()
+    const { file, args: before, env: own } = installedProgram()
     const child = spawn(file, [...nodeFlags, ...before, ...args, '--config', this.configFile], {
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const daemon = new Daemon(child)
