@@ -46,6 +46,7 @@ const SHAPES: Record<FaultKind, readonly [at: readonly Side[], shape: Shape]> = 
     },
   ],
   date: [SERVICE, { 'skewMs?': 'number', 'ageSeconds?': 'number', 'omit?': 'boolean' }],
+  'commit-drop': [SERVICE, { how: ['fin', 'rst', 'silence'] }],
   'signature-mismatch': [SERVICE, {}],
   form: [
     SERVICE,

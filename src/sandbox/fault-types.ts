@@ -71,6 +71,8 @@ export type ServiceFault =
     }
   /** The service's clock is `skewMs` ahead (negative: behind) in its `Date` and in what it accepts. */
   | { kind: 'date'; skewMs?: number; ageSeconds?: number; omit?: boolean }
+  /** The request is carried out, then its answer is lost: the client cannot know whether it was. */
+  | { kind: 'commit-drop'; how: Cut | 'silence' }
   /** A right signature is refused. */
   | { kind: 'signature-mismatch' }
   /** A form that is odd. The storage judges it as it judges any form. */

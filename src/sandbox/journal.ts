@@ -10,7 +10,7 @@ export interface SeenRequest {
   readonly n: number
   readonly side: Side
   readonly method: string
-  /** `presign`, `presign-bulk`, `validate`, `store`, or `unknown`. */
+  /** `presign`, `presign-bulk`, `validate`, `campaign-create` (`-search`, `-get`, `-update`), `store`, or `unknown`. */
   route: string
   account: string | null
   /** Key of the object: known on the storage once the form was read, on the service once it was issued. */

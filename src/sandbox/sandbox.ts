@@ -4,6 +4,11 @@
 
 import { type Clock, MINUTE, SECOND, systemClock } from '../lib/clock.ts'
 import { Authenticator, type Identity } from './authentication.ts'
+import { CampaignBook } from './campaign-book.ts'
+import { readPostings } from './campaign-postings.ts'
+import { campaignRoutes } from './campaign-routes.ts'
+import type { SandboxPosting } from './campaign-targeting.ts'
+import type { CampaignKnobs } from './campaign-types.ts'
 import { Changes } from './changes.ts'
 import { Control } from './control.ts'
 import type { FaultRule } from './fault-types.ts'
@@ -47,6 +52,8 @@ export interface SandboxOptions {
   idleTimeoutMs?: number
   /** Answers carry the string to sign in a header, for tests of a signer. */
   showStringToSign?: boolean
+  /** How campaigns behave where the specification is silent. */
+  campaigns?: Partial<CampaignKnobs>
   clock?: Clock
 }
 
@@ -61,6 +68,7 @@ export interface Sandbox extends AsyncDisposable {
     add(rule: FaultRule): FaultHandle
     clear(): void
   }
+  readonly campaigns: CampaignBook
   /** What was received completely, one for each key. */
   objects(): StoredObject[]
   /** What both sides saw, oldest first; control requests left out. */
@@ -108,6 +116,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     faults,
     idleTimeoutMs: options.idleTimeoutMs ?? 20 * SECOND,
   }
+  const campaigns = new CampaignBook(clock, newestPostings(store))
+  Object.assign(campaigns.knobs, options.campaigns)
   const servicePrefix = headerPrefix.toLowerCase()
   const requests = () => journal.list().filter(({ route }) => route !== 'control')
 
@@ -127,7 +137,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       port: options.port ?? 0,
       handle: new Service({
         basePath,
-        routes: routeTable(uploadRoutes(issuer, storage.origin)),
+        routes: routeTable([...uploadRoutes(issuer, storage.origin), ...campaignRoutes(campaigns)]),
         authenticator,
         faults,
         control: new Control({ faults, objects: () => store.list(), requests }),
@@ -143,6 +153,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     storageUrl: `${storage.origin}/${BUCKET}`,
     controlUrl: `${service.origin}/_sandbox`,
     faults,
+    campaigns,
     objects: () => store.list(),
     requests,
     waitForObjects: (n, timeoutMs) =>
@@ -161,6 +172,23 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       ),
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/** What an account's newest object holds: each upload replaces the feed before it. */
+function newestPostings(store: ObjectStore): (account: string) => readonly SandboxPosting[] {
+  const read = new Map<string, { sha256: string; postings: SandboxPosting[] }>()
+  return (account) => {
+    const newest = store
+      .list()
+      .filter((object) => object.account === account)
+      .at(-1)
+    if (newest === undefined) return []
+    const known = read.get(account)
+    if (known?.sha256 === newest.sha256) return known.postings
+    const postings = readPostings(newest.path)
+    read.set(account, { sha256: newest.sha256, postings })
+    return postings
   }
 }
 

@@ -82,6 +82,9 @@ export class Service {
     }
     const replaced = replacedAnswer(plan, now, `http://${get('host')}${path}`)
     const what = replaced?.answer ?? this.#answer(exchange, found, call, plan, now)
+    const lost = plan.get('commit-drop')?.how
+    if (lost === 'silence') return silence(exchange)
+    if (lost !== undefined) return cut(exchange, lost)
     const dated = { ...what, headers: { ...dateHeaders(date, now), ...what.headers } }
     if (replaced?.ending != null) return answerEarly(exchange, dated, replaced.ending)
     return answer(exchange, dated, plan)
