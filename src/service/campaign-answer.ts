@@ -1,0 +1,136 @@
+// Owns reading what the service says of campaigns: tolerant of unknown fields and unexpected types,
+// strict about what everything hangs on, the ids and the list.
+
+import type { Campaign, CampaignPage } from '../campaigns/port.ts'
+
+export type Reading<T> = { kind: 'read'; value: T } | { kind: 'unreadable'; reason: string }
+
+type Kind = 'text' | 'number' | 'integer'
+
+/** Specification section 2, "Campaign"; all but `spend` and `sponsoredPostings` may be null. */
+const FIELDS: Record<
+  Exclude<keyof Campaign, 'id' | 'other'>,
+  readonly [Kind, nullable: boolean]
+> = {
+  accountId: ['text', true],
+  name: ['text', true],
+  startDate: ['text', true],
+  endDate: ['text', true],
+  budget: ['number', true],
+  autoBidLevel: ['text', true],
+  cpc: ['number', true],
+  maxCpc: ['number', true],
+  period: ['integer', true],
+  status: ['integer', true],
+  spend: ['number', false],
+  sponsoredPostings: ['integer', false],
+  leads: ['integer', true],
+  paidCpaGoal: ['number', true],
+}
+
+const HAS_TYPE: Record<Kind, (value: unknown) => boolean> = {
+  text: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number' && Number.isFinite(value),
+  integer: Number.isSafeInteger,
+}
+
+/** `reason` is a clause about the body that repeats nothing of it. */
+export function readCampaign(body: Buffer): Reading<Campaign> {
+  const json = parse(body)
+  if (json.kind === 'unreadable') return json
+  const campaign = toCampaign(json.value)
+  return campaign === null
+    ? unreadable('JSON that is not a campaign with an "id"')
+    : { kind: 'read', value: campaign }
+}
+
+/**
+ * Reads a search's envelope, whose list field is not documented: the named one, else the only property
+ * that holds an array of campaigns, else the only array. A bare array is taken too.
+ */
+export function readPage(body: Buffer, listField: string | null): Reading<CampaignPage> {
+  const json = parse(body)
+  if (json.kind === 'unreadable') return json
+  const { value } = json
+  const found = Array.isArray(value) ? { name: '', items: value } : findList(value, listField)
+  if (typeof found === 'string') return unreadable(found)
+  const campaigns = found.items.map(toCampaign)
+  if (campaigns.includes(null))
+    return unreadable(`a list in which not every item is a campaign with an "id"`)
+  const envelope = isObject(value) ? value : {}
+  const number = (name: string) =>
+    HAS_TYPE.integer(envelope[name]) ? (envelope[name] as number) : null
+  return {
+    kind: 'read',
+    value: {
+      campaigns: campaigns.filter((campaign) => campaign !== null),
+      total: number('total'),
+      startNum: number('startNum'),
+      endNum: number('endNum'),
+      numRequested: number('numRequested'),
+      fromCache: typeof envelope.fromCache === 'boolean' ? envelope.fromCache : null,
+      self: typeof envelope.self === 'string' ? envelope.self : null,
+      elapsed: number('elapsed'),
+      listField: found.name,
+    },
+  }
+}
+
+function findList(
+  envelope: unknown,
+  listField: string | null,
+): { name: string; items: unknown[] } | string {
+  if (!isObject(envelope)) return 'JSON that is neither an object nor a list'
+  const arrays = Object.entries(envelope).flatMap(([name, items]) =>
+    Array.isArray(items) ? [{ name, items }] : [],
+  )
+  if (listField !== null) {
+    const named = arrays.find(({ name }) => name === listField)
+    return named ?? `no list named ${JSON.stringify(listField)} (campaigns.listField)`
+  }
+  const ofCampaigns = arrays.filter(
+    ({ items }) => items.length > 0 && items.every((item) => toCampaign(item) !== null),
+  )
+  const candidates =
+    ofCampaigns.length > 0 ? ofCampaigns : arrays.filter((a) => a.items.length === 0)
+  const [only, another] = candidates
+  if (only !== undefined && another === undefined) return only
+  const names = Object.keys(envelope).slice(0, 20).join(', ')
+  return another === undefined
+    ? `no list of campaigns among its properties (${names}); name it as campaigns.listField`
+    : `several lists (${candidates.map(({ name }) => name).join(', ')}); name the right one as campaigns.listField`
+}
+
+function toCampaign(value: unknown): Campaign | null {
+  if (!isObject(value)) return null
+  const { id, ...rest } = value
+  // An id of digits may come as a number; beyond 2^53 its digits are lost, and it is no id any more.
+  const text = Number.isSafeInteger(id) ? String(id) : id
+  if (typeof text !== 'string' || text === '') return null
+  const known: Record<string, unknown> = {}
+  const other: Record<string, unknown> = {}
+  for (const [name, content] of Object.entries(rest)) {
+    const field = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof typeof FIELDS] : undefined
+    const fits = field !== undefined && (content === null ? field[1] : HAS_TYPE[field[0]](content))
+    const into = fits ? known : other
+    into[name] = content
+  }
+  return { id: text, ...known, other }
+}
+
+function parse(body: Buffer): Reading<unknown> {
+  if (body.length === 0) return unreadable('an empty body')
+  try {
+    return { kind: 'read', value: JSON.parse(body.toString('utf8').replace(/^\uFEFF/, '')) }
+  } catch {
+    return unreadable('a body that is not valid JSON')
+  }
+}
+
+function unreadable(reason: string): { kind: 'unreadable'; reason: string } {
+  return { kind: 'unreadable', reason }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

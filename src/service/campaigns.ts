@@ -1,0 +1,189 @@
+// Owns the four campaign calls of specification section 4 and what each answer means. Reads and PUTs are
+// repeated where that can help, because a repetition changes nothing; a create is sent once.
+
+import type {
+  Campaign,
+  CampaignAnswer,
+  CampaignApi,
+  CampaignCreate,
+  CampaignFailure,
+  CampaignQuery,
+  CampaignUpdate,
+} from '../campaigns/port.ts'
+import type { HttpAnswer, HttpReply } from '../lib/http.ts'
+import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
+import { repeatedly } from '../lib/retry.ts'
+import { type Reading, readCampaign, readPage } from './campaign-answer.ts'
+import { createServiceClient, type ServiceClient, type ServiceOptions } from './client.ts'
+
+export interface CampaignApiOptions extends ServiceOptions {
+  /** Property that holds the list in a search's answer; null: found by its content. */
+  listField: string | null
+}
+
+const PATH = '/v1/campaigns'
+/** A page of a thousand campaigns is about 500 kB. */
+const MAX_ANSWER = 64 * 1024 * 1024
+const TRIES = 4
+/** Refused without having been done. A 408, 429 or 5xx is not documented as "not processed". */
+const REFUSED = new Set([400, 401, 403, 404, 405, 409, 410, 413, 415, 422])
+const TEMPORARY = (status: number) =>
+  status === 408 || status === 425 || status === 429 || status === 407 || status >= 500
+
+const CREATE_FIELDS: readonly (keyof CampaignCreate)[] = [
+  'name',
+  'startDate',
+  'endDate',
+  'autoBidLevel',
+  'cpc',
+  'maxCpc',
+  'paidCpaGoal',
+  'budget',
+  'period',
+  'targeting',
+  'status',
+]
+const UPDATE_FIELDS: readonly (keyof CampaignUpdate)[] = [
+  'name',
+  'endDate',
+  'budget',
+  'autoBidLevel',
+  'cpc',
+  'maxCpc',
+  'status',
+  'paidCpaGoal',
+  'targeting',
+]
+
+/** @throws FeedsyncError (78) when the key or the template cannot be used. */
+export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
+  const client = createServiceClient(options)
+  const once = async <T>(
+    call: { method: string; path: string; body?: object },
+    read: (body: Buffer) => Reading<T>,
+    signal: AbortSignal,
+  ): Promise<CampaignAnswer<T>> => {
+    const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body))
+    const answer = await client.call(
+      {
+        ...{ method: call.method, path: call.path, body, account: null },
+        maxAnswerBytes: MAX_ANSWER,
+        // A kept connection that the other side just closed would make the outcome of a create unknown.
+        freshConnection: call.method === 'POST',
+      },
+      signal,
+    )
+    return judge(answer, read, client, options)
+  }
+  const repeated: typeof once = (call, read, signal) =>
+    repeatedly(() => once(call, read, signal), waitOf, {
+      ...{ clock: options.clock, signal, tries: TRIES },
+    })
+  const at = (id: string) => `${PATH}/${encodeURIComponent(id)}`
+  return {
+    search: (query, signal) =>
+      repeated(
+        { method: 'GET', path: PATH + queryText(query) },
+        (body) => readPage(body, options.listField),
+        signal,
+      ),
+    get: (id, signal) => repeated({ method: 'GET', path: at(id) }, readCampaign, signal),
+    create: (body, signal) =>
+      once({ method: 'POST', path: PATH, body: only(body, CREATE_FIELDS) }, readCampaign, signal),
+    update: (id, body, signal) =>
+      repeated(
+        { method: 'PUT', path: at(id), body: only(body, UPDATE_FIELDS) },
+        (answer) => sameCampaign(readCampaign(answer), id),
+        signal,
+      ),
+  }
+}
+
+/** A path that does not exist on the service may be answered by anything. */
+function sameCampaign(reading: Reading<Campaign>, id: string): Reading<Campaign> {
+  return reading.kind === 'read' && reading.value.id !== id
+    ? { kind: 'unreadable', reason: 'a campaign with another id' }
+    : reading
+}
+
+/** Only what the call documents leaves this machine, in the order of the specification. */
+function only<T extends object>(body: T, fields: readonly (keyof T)[]): object {
+  return Object.fromEntries(
+    fields.flatMap((field) => (body[field] === undefined ? [] : [[field, body[field]]])),
+  )
+}
+
+function queryText({ status, name, start, num }: CampaignQuery): string {
+  const given = Object.entries({ Status: status, Name: name, Start: start, Num: num })
+  // Not URLSearchParams: it writes a space as "+", and servers disagree on what that is.
+  const text = given
+    .flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]))
+    .join('&')
+  return text === '' ? '' : `?${text}`
+}
+
+function waitOf(answer: CampaignAnswer<unknown>): number | 'stop' {
+  if (answer.kind === 'ok' || answer.class !== 'temporary') return 'stop'
+  return answer.retryAfterMs ?? 0
+}
+
+function judge<T>(
+  answer: HttpAnswer,
+  read: (body: Buffer) => Reading<T>,
+  client: ServiceClient,
+  { clock, auth }: CampaignApiOptions,
+): CampaignAnswer<T> {
+  if (answer.kind === 'no-answer') {
+    const unsent = ['unreachable', 'certificate', 'proxy', 'source'].includes(answer.why)
+    return {
+      ...{ kind: 'failure', class: 'temporary', effect: unsent ? 'not-sent' : 'unknown' },
+      ...{ status: null, body: null, retryAfterMs: null },
+      reason: `no answer from the service: ${answer.reason}`,
+      hint: 'check service.baseUrl and the connection, and try again later',
+    }
+  }
+  const { status, headers, bodyCut } = answer
+  if (status >= 200 && status < 300) {
+    const cut = { kind: 'unreadable', reason: 'a body that was cut off' } as const
+    const reading = bodyCut ? cut : read(answer.body)
+    if (reading.kind === 'read') return { kind: 'ok', value: reading.value }
+    return {
+      ...failure(answer, client, 'unreadable', 'unknown'),
+      reason: `the service answered ${status} with ${reading.reason}`,
+      hint: 'check that service.baseUrl names the service, and no login or proxy page',
+    }
+  }
+  const effect = REFUSED.has(status) ? 'refused' : status === 407 ? 'not-sent' : 'unknown'
+  const retryAfter = retryAfterMs(headers, clock.now())
+  if (status === 401 || status === 403)
+    return {
+      ...failure(answer, client, 'credentials', effect),
+      hint: `check the key in ${auth.keyFile}, service.auth and the account or partner`,
+    }
+  if (status === 404) return failure(answer, client, 'missing', effect)
+  if (TEMPORARY(status))
+    return {
+      ...failure(answer, client, 'temporary', effect),
+      retryAfterMs: retryAfter,
+      hint: 'try again later',
+    }
+  return failure(answer, client, 'refused', effect)
+}
+
+function failure(
+  { status, headers, body }: HttpReply,
+  client: ServiceClient,
+  kind: CampaignFailure['class'],
+  effect: CampaignFailure['effect'],
+): CampaignFailure {
+  const text = isHtml(headers, body) ? null : excerpt(body.toString('utf8'), client.secrets())
+  const shown = text === '' ? null : text
+  return {
+    ...{ kind: 'failure', class: kind, effect, status, body: shown, retryAfterMs: null },
+    reason: `the service answered ${status}${shown === null ? '' : `: ${shown}`}`,
+    hint:
+      kind === 'missing'
+        ? 'feedsyncd campaigns search lists the campaigns that this account has'
+        : 'correct what the service names, and try again',
+  }
+}
