@@ -1,6 +1,7 @@
 // The lessons 9 to 11 and 13 to 15 of the research on ingestion, each against a running daemon: what
 // storage and service answer (at length in the fault tests), the folder itself, and what is told.
 
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   mkdirSync,
@@ -20,6 +21,10 @@ import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
 const PATIENCE = { timeout: 25_000, interval: 20 }
 const MINUTE = 60_000
+/** A user namespace has limits of its own, so that a watch can be made to fail for real. */
+const IN_NAMESPACE = ['--user', '--map-root-user', 'sh', '-c']
+const LIMIT = 'echo 4 > /proc/sys/user/max_inotify_watches'
+const canLimitWatches = () => spawnSync('unshare', [...IN_NAMESPACE, LIMIT]).status === 0
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 it('lesson 9: an answer that is lost is an unknown outcome, shown as such, and the feed is sent again', async () => {
@@ -240,21 +245,39 @@ describe('lesson 13: the folder itself is guarded', () => {
   }
 })
 
-it('lesson 14: the mode is picked and shown, also when it changes later', async () => {
-  await using site = await Site.open()
-  rmSync(site.inbox, { recursive: true })
-  await site.daemon()
-  const before = statusOf(site).daemon
+describe('lesson 14: the mode is picked by itself', () => {
+  it('is shown, and why, until the folder can be watched', async () => {
+    await using site = await Site.open()
+    rmSync(site.inbox, { recursive: true })
+    await site.daemon()
+    const before = statusOf(site).daemon
 
-  mkdirSync(site.inbox)
-  await vi.waitFor(() => {
-    expect(statusOf(site).daemon).toMatchObject({ mode: 'events', modeReason: null })
-  }, PATIENCE)
+    mkdirSync(site.inbox)
+    await vi.waitFor(() => {
+      expect(statusOf(site).daemon).toMatchObject({ mode: 'events', modeReason: null })
+    }, PATIENCE)
 
-  expect(before).toMatchObject({
-    mode: 'poll',
-    modeReason: expect.stringMatching(/does not exist/),
+    expect(before).toMatchObject({
+      mode: 'poll',
+      modeReason: expect.stringMatching(/does not exist/),
+    })
   })
+
+  if (canLimitWatches()) {
+    it('becomes polling with the way out when a watch breaks, and feeds go on', async () => {
+      await using site = await Site.open()
+      site.spawnBy(['unshare', ...IN_NAMESPACE, `${LIMIT}; exec "$@"`, 'sh'], 'run')
+      await vi.waitFor(() => expect(statusOf(site).daemon.mode).toBe('events'), PATIENCE)
+
+      for (let n = 0; n < 9; n++) site.drop(`${n}/jobs.xml`, feedOf(2))
+      for (let n = 0; n < 9; n++) await site.until(`${n}/jobs.xml`, 'uploaded')
+      await vi.waitFor(() => expect(statusOf(site).daemon.mode).toBe('poll'), PATIENCE)
+
+      expect(statusOf(site).daemon.modeReason).toMatch(
+        /ENOSPC.*sysctl fs\.inotify\.max_user_watches/,
+      )
+    })
+  }
 })
 
 describe('lesson 15: every file ends with a reason, and silence is an alarm', () => {

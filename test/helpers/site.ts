@@ -86,7 +86,14 @@ export class Site implements AsyncDisposable {
 
   /** Starts a command; it is killed when the site is disposed. */
   spawn(...args: string[]): ChildProcess {
-    const child = spawn(process.execPath, [MAIN, ...args, '--config', this.configFile], {
+    return this.spawnBy([], ...args)
+  }
+
+  /** Starts a command by another, such as `unshare`, which becomes it. */
+  spawnBy(starter: string[], ...args: string[]): ChildProcess {
+    const own = [process.execPath, MAIN, ...args, '--config', this.configFile]
+    const [program = process.execPath, ...rest] = [...starter, ...own]
+    const child = spawn(program, rest, {
       env: { ...process.env, NO_COLOR: '1', ...this.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
