@@ -4,6 +4,7 @@
 
 import type { DaemonRecord, History, Version } from './history/port.ts'
 import { type Clock, MINUTE } from './lib/clock.ts'
+import { FeedsyncError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Failure, Uploader } from './upload/port.ts'
@@ -64,7 +65,7 @@ export class Deliveries {
 
   /** Tries refused credentials again now (SIGHUP). */
   resume(): void {
-    this.#parts.reloadKey()
+    this.#hasNewKey()
     this.#paused = null
   }
 
@@ -100,8 +101,21 @@ export class Deliveries {
 
   #isPaused(): boolean {
     if (this.#paused === null) return false
-    if (this.#parts.clock.monotonic() < this.#paused.until && !this.#parts.reloadKey()) return true
+    if (this.#parts.clock.monotonic() < this.#paused.until && !this.#hasNewKey()) return true
     this.#paused = null
     return false
+  }
+
+  /** A key that cannot be used is said; the one in use stays, and the file is read again when it changes. */
+  #hasNewKey(): boolean {
+    const { log, reloadKey, tell } = this.#parts
+    try {
+      return reloadKey()
+    } catch (error) {
+      if (!(error instanceof FeedsyncError)) throw error
+      log.error({ problem: error.message, hint: error.hint }, 'key not read')
+      tell(error.message, error.hint)
+      return false
+    }
   }
 }
