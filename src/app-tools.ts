@@ -1,22 +1,51 @@
 // The smaller composition root: what commands need beside a daemon or without one. Apart from app.ts,
 // so that `status` loads neither the network nor the watcher.
 
+import { hostname } from 'node:os'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { Config } from './config/config.ts'
-import { feedFor } from './config/feeds.ts'
+import { type FeedRule, feedFor } from './config/feeds.ts'
 import { type FileReport, fileReport } from './feed/file-report.ts'
 import { createFeedChecker } from './feed/worker-checker.ts'
 import { type Decided, type Decision, decide, restore } from './history/decisions.ts'
 import { expectations } from './history/expectation.ts'
 import { type Explanation, explain } from './history/explain.ts'
 import { isLocked } from './history/instance-lock.ts'
-import type { ListFilter, UploadRequest, Version } from './history/port.ts'
+import type { HistoryReader, ListFilter, UploadRequest, Version } from './history/port.ts'
 import { type ShowReport, type StatusReport, showReport, statusReport } from './history/report.ts'
 import { openHistory, openHistoryReader } from './history/sqlite-history.ts'
 import type { Clock } from './lib/clock.ts'
 import { silentLog } from './lib/log.ts'
+import { VERSION } from './lib/version.ts'
 
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
+
+/** Looking for late feeds takes at most this share of the time. */
+const OVERDUE_SHARE = 0.01
+
+/** Asks which feeds are late. The walk over all feeds is spared where no rule expects anything. */
+export function overdueFeeds(
+  { feeds }: Config,
+  history: HistoryReader,
+  ruleFor: (path: string) => FeedRule,
+  clock: Clock,
+): () => { version: Version; expectedBy: number }[] {
+  if (feeds.every(({ expectEveryMs }) => expectEveryMs === null)) return () => []
+  let known: { version: Version; expectedBy: number }[] = []
+  let validUntil = Number.NEGATIVE_INFINITY
+  return () => {
+    const began = clock.monotonic()
+    if (began < validUntil) return known
+    const expected = expectations(history, ruleFor, clock.now())
+    known = history.list({}).flatMap((version) => {
+      const { expectedBy, overdue } = expected(version)
+      return overdue && expectedBy !== null ? [{ version, expectedBy: Date.parse(expectedBy) }] : []
+    })
+    const ended = clock.monotonic()
+    validUntil = ended + (ended - began) / OVERDUE_SHARE
+    return known
+  }
+}
 
 /** Reads the history without changing it, with or without a daemon. */
 export interface StatusSource extends Disposable {
@@ -75,6 +104,26 @@ export function openDecisions(config: Config, clock: Clock): Decisions {
     version: (id) => history.version(id),
     [Symbol.dispose]: () => history[Symbol.dispose](),
   }
+}
+
+/** Sends a test message to every receiver of alerts, one after the other. */
+export async function sendTestAlerts(
+  config: Config,
+  { clock, env }: { clock: Clock; env: Record<string, string | undefined> },
+): Promise<{ to: string; on: string[]; ok: boolean; reason: string | null }[]> {
+  const { createHttpClient } = await import('./lib/http.ts')
+  const { sendAlert, targetName } = await import('./ops/alert-senders.ts')
+  const { testMessage } = await import('./ops/alert-message.ts')
+  await using http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
+  const results = []
+  for (const target of config.alerts) {
+    const message = testMessage({ at: clock.now(), host: hostname() })
+    const { signal } = new AbortController()
+    const sent = await sendAlert(target, message, { clock, http, env }, signal)
+    const reason = sent.kind === 'failed' ? sent.reason : null
+    results.push({ to: targetName(target), on: [...target.on], ok: reason === null, reason })
+  }
+  return results
 }
 
 /** Checks files offline, one after the other. `config` null: records and fields are detected. */

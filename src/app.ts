@@ -2,9 +2,10 @@
 // What the parts do with each other is daemon.ts and pipeline.ts.
 
 import { statSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Aftercare } from './aftercare.ts'
-import { historyFile } from './app-tools.ts'
+import { historyFile, overdueFeeds } from './app-tools.ts'
 import type { Config } from './config/config.ts'
 import { feedFor } from './config/feeds.ts'
 import { Daemon } from './daemon.ts'
@@ -25,6 +26,8 @@ import { FeedsyncError } from './lib/errors.ts'
 import { createHttpClient } from './lib/http.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { VERSION } from './lib/version.ts'
+import { AlertDesk } from './ops/alert-desk.ts'
+import { sendAlert } from './ops/alert-senders.ts'
 import { Pipeline } from './pipeline.ts'
 import { createFormSource } from './service/form-source.ts'
 import type { FormSource } from './service/port.ts'
@@ -73,8 +76,20 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   }
   const spool = createSpool({ directory: join(config.state.directory, 'spool') })
   const settler = new Settler(config.inbox.quietPeriodMs)
-  const ledger = new Ledger(history, clock, log, onMove)
   const ruleFor = (path: string) => feedFor(path, config.feeds)
+  const alerts = new AlertDesk({
+    ...{ clock, log, history, host: hostname(), targets: config.alerts },
+    facts: {
+      overdue: overdueFeeds(config, history, ruleFor, clock),
+      refusal: () => deliveries.refusal,
+      trusted: () => deliveries.isTrusted,
+    },
+    send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
+  })
+  const ledger = new Ledger(history, clock, log, (version) => {
+    alerts.moved()
+    onMove(version)
+  })
   const { incompleteAfterMs, rescanMs, quietPeriodMs } = config.inbox
 
   const aftercare = new Aftercare({
@@ -98,7 +113,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     ...{ rescanMs, incompleteAfterMs },
   })
   const daemon = new Daemon({
-    ...{ clock, log, tell, history, inbox, settler, intake, deliveries, quietPeriodMs },
+    ...{ clock, log, tell, history, inbox, settler, intake, deliveries, alerts },
+    quietPeriodMs,
     historyForMs: config.state.historyForMs,
   })
 

@@ -11,6 +11,7 @@ import { Bell } from './lib/bell.ts'
 import { type Clock, DAY, SECOND } from './lib/clock.ts'
 import { FeedsyncError, isTrouble, messageOf } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
+import type { Alerts } from './ops/port.ts'
 
 export interface DaemonParts {
   clock: Clock
@@ -22,6 +23,7 @@ export interface DaemonParts {
   settler: Settler
   intake: Intake
   deliveries: Deliveries
+  alerts: Alerts
   quietPeriodMs: number
   /** What is older than this and settled is forgotten, in ms. */
   historyForMs: number
@@ -60,18 +62,20 @@ export class Daemon {
 
   /** Runs until `stop` (or, once, until nothing more can be done now), then drains. */
   async run(options: RunOptions): Promise<void> {
-    const { clock, deliveries, log } = this.#parts
+    const { alerts, clock, deliveries, log } = this.#parts
     options.stop.addEventListener('abort', () => this.#bell.ring())
     await this.#start(options.once)
     const patience = clock.monotonic() + 3 * this.#parts.quietPeriodMs + 2 * SECOND
     while (!options.stop.aborted) {
       await this.#round(options)
+      alerts.look(options.abort)
       if (options.once && this.#isDone(clock.monotonic() > patience)) break
       await this.#bell.wait(this.#msToNext())
     }
     log.info({ running: deliveries.running.length }, 'stopping')
     await Promise.all([...this.#taking.values(), ...deliveries.running])
     this.#report()
+    await alerts.finish({ flush: options.once, signal: options.abort })
     log.info('daemon stopped')
   }
 

@@ -30,6 +30,7 @@ export class Deliveries {
   readonly #parts: DeliveriesParts
   readonly #running = new Map<string, Promise<void>>()
   #paused: { failure: Failure; until: number } | null = null
+  #hasStored = false
 
   constructor(parts: DeliveriesParts) {
     this.#parts = parts
@@ -42,6 +43,11 @@ export class Deliveries {
   /** The refusal that pauses all deliveries; null when none does. */
   get refusal(): Failure | null {
     return this.#paused?.failure ?? null
+  }
+
+  /** Whether the credentials were last seen to work: that they are tried again proves nothing. */
+  get isTrusted(): boolean {
+    return this.#paused === null && this.#hasStored
   }
 
   /** Starts what is due and fits; `ended` is called after each, with the error that it met. */
@@ -90,7 +96,9 @@ export class Deliveries {
   async #deliver(version: Version, signal: AbortSignal): Promise<void> {
     const { clock, log, pipeline, tell } = this.#parts
     const result = await pipeline.deliver(version, signal)
+    if (result.kind === 'stored') this.#hasStored = true
     if (result.kind !== 'credentials') return
+    this.#hasStored = false
     const { failure } = result
     if (this.#paused === null) {
       log.error({ reason: failure.reason, hint: failure.hint }, 'credentials refused')

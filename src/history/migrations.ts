@@ -4,9 +4,10 @@
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 import { initial } from './migrations/0001-initial.ts'
+import { notes } from './migrations/0002-notes.ts'
 
 /** In order: the first one leads from an empty file to schema 1. */
-export const MIGRATIONS: readonly string[] = [initial]
+export const MIGRATIONS: readonly string[] = [initial, notes]
 
 export function schemaVersion(connection: Connection): number {
   return Number(connection.pragma('user_version'))

@@ -226,6 +226,12 @@ export interface History extends HistoryReader {
   addRequest(file: { path: string; source: string; feed: string | null; at: number }): UploadRequest
   openRequests(): UploadRequest[]
   answerRequest(id: number, answer: { versionId: number } | { problem: string }): void
+  /** A small text that another part of the program keeps here; null where there is none. */
+  note(name: string): string | null
+  /** Names of the notes that begin so. */
+  notes(prefix: string): string[]
+  /** null removes it. */
+  setNote(name: string, value: string | null): void
   /** Changes whenever another process wrote: cheap enough to ask each second. */
   foreignChanges(): number
   /** After a crash: attempts that were running end as `unknown`, `checking` settles again, `uploading` waits again. */

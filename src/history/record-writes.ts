@@ -1,5 +1,5 @@
-// Owns the small tables beside the versions: known files, the daemon's own row, and the requests of
-// `feedsyncd upload`.
+// Owns the small tables beside the versions: known files, the daemon's own row, the requests of
+// `feedsyncd upload`, and notes.
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
@@ -8,7 +8,15 @@ import type { FileRow, Reads } from './reads.ts'
 
 export type RecordWrites = Pick<
   History,
-  'know' | 'unknow' | 'setDaemon' | 'updateDaemon' | 'addRequest' | 'answerRequest'
+  | 'know'
+  | 'unknow'
+  | 'setDaemon'
+  | 'updateDaemon'
+  | 'addRequest'
+  | 'answerRequest'
+  | 'note'
+  | 'notes'
+  | 'setNote'
 >
 
 export function recordWrites(db: Connection, { daemon, request }: Reads): RecordWrites {
@@ -30,6 +38,14 @@ export function recordWrites(db: Connection, { daemon, request }: Reads): Record
   const answerRequest = db.query<[version: number | null, problem: string | null, id: number]>(
     'UPDATE requests SET version = ?, problem = ? WHERE id = ?',
   )
+  const note = db.query<[name: string], { value: string }>('SELECT value FROM notes WHERE name = ?')
+  const notes = db.query<[prefix: string, prefix: string], { name: string }>(
+    'SELECT name FROM notes WHERE substr(name, 1, length(?)) = ? ORDER BY name',
+  )
+  const setNote = db.query<[name: string, value: string]>(
+    'INSERT INTO notes VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  )
+  const dropNote = db.query<[name: string]>('DELETE FROM notes WHERE name = ?')
 
   return {
     know: ({ path, identity, versionId }) => {
@@ -57,5 +73,11 @@ export function recordWrites(db: Connection, { daemon, request }: Reads): Record
         if ('versionId' in answer) answerRequest.run(answer.versionId, null, id)
         else answerRequest.run(null, answer.problem, id)
       }),
+    note: (name) => note.get(name)?.value ?? null,
+    notes: (prefix) => notes.all(prefix, prefix).map(({ name }) => name),
+    setNote: (name, value) => {
+      if (value === null) dropNote.run(name)
+      else setNote.run(name, value)
+    },
   }
 }

@@ -105,9 +105,10 @@ describe('migrations', () => {
     expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
     expect(migrate(connection)).toEqual([])
     expect(migrate(connection, [...MIGRATIONS, 'CREATE TABLE a (b)', 'DROP TABLE a'])).toEqual([
-      2, 3,
+      MIGRATIONS.length + 1,
+      MIGRATIONS.length + 2,
     ])
-    expect(schemaVersion(connection)).toBe(3)
+    expect(schemaVersion(connection)).toBe(MIGRATIONS.length + 2)
   })
 
   it('are not applied twice when another process was faster', () => {

@@ -1,0 +1,137 @@
+// What is wrong now, and how it differs from what a receiver was told. Compared are states and not
+// events: nothing is missed by a crash, a mute receiver or a restart, and nothing is told twice. Pure.
+
+import type { HistoryReader, State, Version } from '../history/port.ts'
+import type { AlertEvent, AlertFacts } from './port.ts'
+
+/** Something that needs a person. */
+export interface Condition {
+  event: AlertEvent
+  /** null: it concerns all feeds. */
+  feed: string | null
+  version: Pick<Version, 'id' | 'path' | 'state'> | null
+  reason: string
+  hint: string | null
+  /** Another mark at the same key is another occurrence. */
+  mark: string
+}
+
+export type Change =
+  | { kind: 'raised'; key: string; condition: Condition }
+  | {
+      kind: 'recovered'
+      key: string
+      event: AlertEvent
+      feed: string | null
+      version: Pick<Version, 'id' | 'path' | 'state'> | null
+    }
+
+/** What a receiver knows, by key: kept in the history. */
+export type Told = Record<string, { mark: string; event: AlertEvent; feed: string | null }>
+
+/** While the newest version of a feed is on its way, nobody can say that the feed is well again. */
+const MOVING: readonly State[] = ['settling', 'incomplete', 'checking', 'queued', 'uploading']
+
+export function conditionsOf(
+  history: HistoryReader,
+  facts: AlertFacts,
+): ReadonlyMap<string, Condition> {
+  const found = new Map<string, Condition>()
+  const rejected = history.list({ states: ['rejected'] })
+  const waiting = history.list({ states: ['held', 'failed'], all: true })
+  // Newest first, and the newest of a feed speaks for it.
+  for (const version of [...rejected, ...waiting]) {
+    const condition = ofVersion(version)
+    const key = keyOf(condition)
+    if (!found.has(key)) found.set(key, condition)
+  }
+  for (const { version, expectedBy } of facts.overdue()) {
+    const since = new Date(expectedBy).toISOString()
+    const condition: Condition = {
+      ...{ event: 'overdue', feed: version.feed, version: brief(version), mark: since },
+      reason: `its next version was expected by ${since}`,
+      hint: 'see whether its export still runs, and where it writes to',
+    }
+    found.set(keyOf(condition), condition)
+  }
+  const refusal = facts.refusal()
+  if (refusal !== null) {
+    const condition: Condition = {
+      ...{ event: 'credentials', feed: null, version: null, mark: 'refused' },
+      ...{ reason: refusal.reason, hint: refusal.hint },
+    }
+    found.set(keyOf(condition), condition)
+  }
+  return found
+}
+
+/** What a receiver of these events has to be told; recoveries come last. */
+export function changesFor(
+  on: readonly AlertEvent[],
+  told: Told,
+  now: ReadonlyMap<string, Condition>,
+  history: HistoryReader,
+  facts: AlertFacts,
+): Change[] {
+  const changes: Change[] = []
+  for (const [key, condition] of now) {
+    if (!on.includes(condition.event) || told[key]?.mark === condition.mark) continue
+    changes.push({ kind: 'raised', key, condition })
+  }
+  for (const [key, { event, feed }] of Object.entries(told)) {
+    if (now.has(key)) continue
+    const newest = feed === null ? null : history.newest(feed)
+    const isOpen =
+      event === 'credentials'
+        ? !facts.trusted()
+        : event !== 'overdue' && newest !== null && MOVING.includes(newest.state)
+    if (isOpen) continue
+    changes.push({ kind: 'recovered', key, event, feed, version: newest && brief(newest) })
+  }
+  return changes
+}
+
+/** What a receiver knows once it was told of these changes. */
+export function tell(told: Told, changes: readonly Change[]): Told {
+  const after = new Map(Object.entries(told))
+  for (const change of changes) {
+    if (change.kind === 'recovered') after.delete(change.key)
+    else {
+      const { mark, event, feed } = change.condition
+      after.set(change.key, { mark, event, feed })
+    }
+  }
+  return Object.fromEntries(after)
+}
+
+function ofVersion(version: Version): Condition {
+  const { id, feed, state, reason, hint, attempts } = version
+  return {
+    event: state as 'rejected' | 'held' | 'failed',
+    feed,
+    version: brief(version),
+    reason: reason ?? state,
+    hint: hintOf(state, id, hint),
+    // A person who retries is told when it fails again, whoever looks at it again is not.
+    mark: `${id}/${attempts}`,
+  }
+}
+
+function hintOf(state: State, id: number, hint: string | null): string | null {
+  const command =
+    state === 'held'
+      ? `feedsyncd release ${id}, or feedsyncd discard ${id}`
+      : state === 'failed'
+        ? `feedsyncd retry ${id}`
+        : null
+  return [hint, command].filter((part) => part !== null).join('; then ') || null
+}
+
+function brief({ id, path, state }: Version): Pick<Version, 'id' | 'path' | 'state'> {
+  return { id, path, state }
+}
+
+/** JSON, since a feed may be called anything, `__proto__` included. */
+function keyOf({ event, feed }: Condition): string {
+  return JSON.stringify(feed === null ? [event] : [event, feed])
+}

@@ -1,0 +1,189 @@
+// When alerts leave: soon, one message a change, never a flood. What each receiver was told is kept in
+// the history and written once it was told: a crash in between repeats one message, never loses one.
+// Knows neither programs nor addresses; those are the senders'.
+
+import { createHash } from 'node:crypto'
+import type { History } from '../history/port.ts'
+import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
+import { messageOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { type Change, changesFor, conditionsOf, type Told, tell } from './alert-changes.ts'
+import { type AlertMessage, alertMessage } from './alert-message.ts'
+import { type Sent, targetName } from './alert-senders.ts'
+import type { AlertFacts, Alerts, AlertTarget } from './port.ts'
+
+export interface AlertDeskParts {
+  clock: Clock
+  log: Log
+  history: History
+  targets: readonly AlertTarget[]
+  facts: AlertFacts
+  host: string
+  send: (target: AlertTarget, message: AlertMessage, signal: AbortSignal) => Promise<Sent>
+}
+
+interface Receiver {
+  target: AlertTarget
+  /** Under which the history remembers what it was told. */
+  note: string
+  told: Told
+  /** Messages that it has had. */
+  sequence: number
+  /** Messages that it may get now; more changes than these become one message. */
+  credit: number
+  creditedAt: number
+  failures: number
+  /** Monotonic ms. */
+  notBefore: number
+  sending: Promise<void> | null
+}
+
+/** What the history keeps of a receiver. */
+type Noted = Pick<Receiver, 'told' | 'sequence'>
+
+const NOTE = 'alerts '
+const NOTHING = '{"told":{},"sequence":0}'
+/** So many single messages at once, and one more a minute. */
+const BURST = 5
+const REFILL_MS = MINUTE
+const LOOK_GAP_MS = SECOND
+/** What no move announces, such as a feed that is late, is seen within this time. */
+const LOOK_MS = 30 * SECOND
+const RETRY_MS = 5 * SECOND
+const LONGEST_RETRY_MS = 10 * MINUTE
+
+export class AlertDesk implements Alerts {
+  readonly #parts: AlertDeskParts
+  readonly #receivers: Receiver[]
+  #isNews = true
+  #foreignChanges: number | null = null
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(parts: AlertDeskParts) {
+    this.#parts = parts
+    const { clock, history, targets } = parts
+    this.#receivers = targets.map((target, index) => {
+      const note = noteOf(target, targets.slice(0, index))
+      const { told, sequence } = JSON.parse(history.note(note) ?? NOTHING) as Noted
+      return {
+        ...{ target, note, told, sequence, credit: BURST, creditedAt: clock.monotonic() },
+        ...{ failures: 0, notBefore: 0, sending: null },
+      }
+    })
+    const notes = this.#receivers.map(({ note }) => note)
+    for (const note of history.notes(NOTE)) if (!notes.includes(note)) history.setNote(note, null)
+  }
+
+  moved(): void {
+    this.#isNews = true
+  }
+
+  look(signal: AbortSignal): void {
+    if (this.#receivers.length === 0 || !this.#isTime()) return
+    try {
+      this.#serve(signal, false)
+    } catch (error) {
+      // The database is in trouble, which the daemon says: nothing is lost, it is looked at again.
+      this.#isNews = true
+      this.#parts.log.debug({ err: error }, 'alerts could not be looked at')
+    }
+  }
+
+  async finish({ flush, signal }: { flush: boolean; signal: AbortSignal }): Promise<void> {
+    await this.#sent()
+    if (!flush || this.#receivers.length === 0) return
+    this.#serve(signal, true)
+    await this.#sent()
+  }
+
+  async #sent(): Promise<void> {
+    await Promise.all(this.#receivers.map(({ sending }) => sending))
+  }
+
+  #isTime(): boolean {
+    const { clock, history } = this.#parts
+    const since = clock.monotonic() - this.#lookedAt
+    if (since < LOOK_GAP_MS) return false
+    const changes = history.foreignChanges()
+    if (!this.#isNews && changes === this.#foreignChanges && since < LOOK_MS) return false
+    this.#foreignChanges = changes
+    return true
+  }
+
+  #serve(signal: AbortSignal, isLast: boolean): void {
+    const { clock, facts, history } = this.#parts
+    this.#lookedAt = clock.monotonic()
+    this.#isNews = false
+    const now = conditionsOf(history, facts)
+    for (const receiver of this.#receivers) {
+      const { target, told } = receiver
+      const changes = changesFor(target.on, told, now, history, facts)
+      if (changes.length === 0) continue
+      // Whatever becomes of them, they are looked at again.
+      this.#isNews = true
+      const messages = isLast ? grouped(changes, BURST) : this.#affordable(receiver, changes)
+      if (messages.length === 0 || receiver.sending !== null) continue
+      receiver.sending = this.#send(receiver, messages, signal).finally(() => {
+        receiver.sending = null
+      })
+    }
+  }
+
+  /** The changes of each message that may leave now: none while the receiver is to be left alone. */
+  #affordable(receiver: Receiver, changes: Change[]): Change[][] {
+    const now = this.#parts.clock.monotonic()
+    const refilled = Math.floor((now - receiver.creditedAt) / REFILL_MS)
+    receiver.credit = Math.min(BURST, receiver.credit + refilled)
+    receiver.creditedAt += refilled * REFILL_MS
+    if (receiver.sending !== null || now < receiver.notBefore || receiver.credit === 0) return []
+    const messages = grouped(changes, receiver.credit)
+    receiver.credit -= messages.length
+    return messages
+  }
+
+  async #send(receiver: Receiver, messages: Change[][], signal: AbortSignal): Promise<void> {
+    const { clock, history, host, log, send } = this.#parts
+    const { target, note } = receiver
+    for (const changes of messages) {
+      const message = alertMessage(changes, { at: clock.now(), host, sequence: receiver.sequence })
+      const sent = await send(target, message, signal)
+      if (signal.aborted) return
+      if (sent.kind === 'failed') return this.#failed(receiver, sent.reason)
+      receiver.failures = 0
+      receiver.sequence += 1
+      receiver.told = tell(receiver.told, changes)
+      log.info({ to: targetName(target), alert: message.event, id: message.id }, 'alert sent')
+      try {
+        const { told, sequence } = receiver
+        history.setNote(note, JSON.stringify({ told, sequence } satisfies Noted))
+      } catch (error) {
+        log.error({ problem: messageOf(error) }, 'alert sent, and it could not be noted')
+      }
+    }
+  }
+
+  #failed(receiver: Receiver, reason: string): void {
+    const { clock, log } = this.#parts
+    const waitMs = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** receiver.failures)
+    receiver.failures += 1
+    receiver.notBefore = clock.monotonic() + waitMs
+    log.warn({ to: targetName(receiver.target), reason, waitMs }, 'alert not sent')
+  }
+}
+
+/** The same receiver after a restart, wherever it stands in the list. */
+function noteOf(target: AlertTarget, before: readonly AlertTarget[]): string {
+  const identity = ({ action }: AlertTarget) =>
+    action.kind === 'exec'
+      ? JSON.stringify(action.command)
+      : createHash('sha256').update(action.url.reveal()).digest('hex')
+  const same = before.filter((other) => identity(other) === identity(target)).length
+  return `${NOTE}${createHash('sha256')
+    .update(`${same} ${identity(target)}`)
+    .digest('hex')
+    .slice(0, 16)}`
+}
+
+function grouped(changes: Change[], most: number): Change[][] {
+  return changes.length <= most ? changes.map((change) => [change]) : [changes]
+}

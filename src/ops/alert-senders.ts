@@ -1,0 +1,137 @@
+// How a message leaves: a program of the operator's, without a shell, or a webhook, signed as the
+// Standard Webhooks specification says. One try each; when to try again is the desk's business.
+
+import { spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type Clock, SECOND } from '../lib/clock.ts'
+import { messageOf } from '../lib/errors.ts'
+import type { HttpClient } from '../lib/http.ts'
+import { excerpt } from '../lib/http-text.ts'
+import { type AlertMessage, alertVariables } from './alert-message.ts'
+import type { AlertTarget } from './port.ts'
+
+export type Sent = { kind: 'sent' } | { kind: 'failed'; reason: string }
+
+export interface SenderParts {
+  clock: Clock
+  http: HttpClient
+  env: Readonly<Record<string, string | undefined>>
+}
+
+type Webhook = Extract<AlertTarget['action'], { kind: 'webhook' }>
+
+const EXEC_TIMEOUT = 30 * SECOND
+const ANSWER_TIMEOUT = 10 * SECOND
+const MOST_STDERR = 2000
+const SENT: Sent = { kind: 'sent' }
+
+/**
+ * What our own start was given and a hook must not inherit: options of our Node, where the key lies,
+ * systemd's sockets.
+ */
+const PRIVATE =
+  /^(NODE_.*|CREDENTIALS_DIRECTORY|NOTIFY_SOCKET|WATCHDOG_.*|LISTEN_.*|JOURNAL_STREAM|FEEDSYNCD_.*)$/
+
+/** What may be shown of a target: an address is a credential with many receivers. */
+export function targetName({ action }: AlertTarget): string {
+  return action.kind === 'exec' ? (action.command[0] ?? '') : action.origin
+}
+
+/** Never throws for what the program, the network or the other side does. */
+export function sendAlert(
+  { action }: AlertTarget,
+  message: AlertMessage,
+  parts: SenderParts,
+  signal: AbortSignal,
+): Promise<Sent> {
+  return action.kind === 'exec'
+    ? runProgram(action.command, message, parts, signal)
+    : post(action, message, parts, signal)
+}
+
+async function runProgram(
+  [program = '', ...args]: readonly string[],
+  message: AlertMessage,
+  { clock, env }: SenderParts,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const kept = Object.entries(env).filter(([name]) => !PRIVATE.test(name))
+  const limit = new AbortController()
+  const timer = clock.after(EXEC_TIMEOUT, () => limit.abort())
+  try {
+    return await new Promise<Sent>((resolve) => {
+      const child = spawn(program, args, {
+        env: { ...Object.fromEntries(kept), ...alertVariables(message) },
+        stdio: ['pipe', 'ignore', 'pipe'],
+        shell: false,
+        signal: AbortSignal.any([signal, limit.signal]),
+        killSignal: 'SIGKILL',
+      })
+      let said = ''
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said = (said + text).slice(-MOST_STDERR)
+      })
+      // A program that does not read its input is none the worse for it.
+      child.stdin.on('error', () => {})
+      child.stdin.end(`${JSON.stringify(message)}\n`)
+      const failed = (reason: string) => resolve({ kind: 'failed', reason })
+      child.once('error', (error) => {
+        failed(
+          limit.signal.aborted
+            ? `it ran for more than ${EXEC_TIMEOUT / SECOND} s`
+            : messageOf(error),
+        )
+      })
+      // Not `close`: a process that it left behind may hold stderr open.
+      child.once('exit', (code, killedBy) => {
+        if (code === 0) return resolve(SENT)
+        const how = code === null ? `was ended by ${killedBy}` : `ended with ${code}`
+        failed(`it ${how}${said === '' ? '' : `: ${excerpt(said)}`}`)
+      })
+    })
+  } finally {
+    timer.cancel()
+  }
+}
+
+async function post(
+  { url, origin, secretFile }: Webhook,
+  message: AlertMessage,
+  { clock, http }: SenderParts,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const body = Buffer.from(JSON.stringify(message))
+  const timestamp = String(Math.floor(clock.now() / SECOND))
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'webhook-id': message.id,
+    'webhook-timestamp': timestamp,
+  }
+  if (secretFile !== null) {
+    try {
+      const signed = Buffer.concat([Buffer.from(`${message.id}.${timestamp}.`), body])
+      const proof = createHmac('sha256', secretOf(secretFile)).update(signed).digest('base64')
+      headers['webhook-signature'] = `v1,${proof}`
+    } catch (error) {
+      return { kind: 'failed', reason: `the secret cannot be read: ${messageOf(error)}` }
+    }
+  }
+  const answer = await http.request({
+    method: 'POST',
+    url: new URL(url.reveal().toString('utf8')),
+    ...{ headers, body, signal },
+    ...{ headersTimeoutMs: ANSWER_TIMEOUT, bodyTimeoutMs: ANSWER_TIMEOUT, maxAnswerBytes: 4096 },
+  })
+  if (answer.kind === 'no-answer') return { kind: 'failed', reason: answer.reason }
+  if (answer.status >= 200 && answer.status < 300) return SENT
+  return { kind: 'failed', reason: `${origin} answered ${answer.status}` }
+}
+
+/** One newline at the end is no part of it, as in every key file. Read anew, so that it can be changed. */
+function secretOf(file: string): Buffer {
+  const bytes = readFileSync(file)
+  const end = bytes.at(-1) !== 0x0a ? bytes.length : bytes.at(-2) === 0x0d ? -2 : -1
+  if (bytes.length === 0) throw new Error(`${file} is empty`)
+  return bytes.subarray(0, end)
+}

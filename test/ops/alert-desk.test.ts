@@ -1,0 +1,272 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { History, Version } from '../../src/history/port.ts'
+import { openHistory } from '../../src/history/sqlite-history.ts'
+import { type Clock, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { Secret } from '../../src/lib/secret.ts'
+import { AlertDesk } from '../../src/ops/alert-desk.ts'
+import type { AlertMessage } from '../../src/ops/alert-message.ts'
+import type { Sent } from '../../src/ops/alert-senders.ts'
+import type { AlertEvent, AlertTarget } from '../../src/ops/port.ts'
+import { temporaryHistory, versionIn } from '../history/helpers.ts'
+
+const ALL: AlertEvent[] = ['rejected', 'held', 'failed', 'overdue', 'credentials']
+const PROGRAM: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/page'] } }
+
+/** A desk over a history, whose messages are kept; `pass` lets time pass and looks. */
+class Bench {
+  readonly sent: AlertMessage[] = []
+  readonly facts = {
+    late: [] as { version: Version; expectedBy: number }[],
+    refusal: null as { reason: string; hint: string } | null,
+    trusted: false,
+  }
+  answer: Sent = { kind: 'sent' }
+  tries = 0
+  readonly #desk: AlertDesk
+  readonly #signal = new AbortController().signal
+  #ahead = 0
+
+  constructor(history: History, targets: AlertTarget[] = [PROGRAM]) {
+    const clock: Clock = { ...systemClock, monotonic: () => this.#ahead }
+    this.#desk = new AlertDesk({
+      ...{ clock, history, targets, log: silentLog, host: 'ats' },
+      facts: {
+        overdue: () => this.facts.late,
+        refusal: () => this.facts.refusal,
+        trusted: () => this.facts.trusted,
+      },
+      send: async (_target, message) => {
+        this.tries += 1
+        if (this.answer.kind === 'sent') this.sent.push(message)
+        return this.answer
+      },
+    })
+  }
+
+  async pass(ms: number): Promise<string[]> {
+    const before = this.sent.length
+    this.#ahead += ms
+    this.#desk.moved()
+    this.#desk.look(this.#signal)
+    await this.#desk.finish({ flush: false, signal: this.#signal })
+    return this.sent.slice(before).map(({ text }) => text.replace('feedsyncd on ats: ', ''))
+  }
+
+  async flush(): Promise<void> {
+    await this.#desk.finish({ flush: true, signal: this.#signal })
+  }
+}
+
+describe('alerts', () => {
+  it.each([
+    ['rejected', 'acme rejected: line 3, column 1: it is broken; correct the export'],
+    [
+      'held',
+      'acme held: line 3, column 1: it is broken; correct the export; then feedsyncd release 1, or feedsyncd discard 1',
+    ],
+    [
+      'failed',
+      'acme failed: line 3, column 1: it is broken; correct the export; then feedsyncd retry 1',
+    ],
+  ] as const)('tell once that a feed is %s, and what to do', async (state, text) => {
+    const { history } = temporaryHistory()
+    versionIn(history, state, {
+      patch: { reason: 'line 3, column 1: it is broken', hint: 'correct the export' },
+    })
+    const bench = new Bench(history)
+
+    const told = [await bench.pass(SECOND), await bench.pass(MINUTE), await bench.pass(60 * MINUTE)]
+
+    expect(told).toEqual([[text], [], []])
+  })
+
+  it('tell of the recovery once a corrected version is uploaded, and not while it is on its way', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'rejected')
+    const bench = new Bench(history)
+    await bench.pass(SECOND)
+
+    const next = versionIn(history, 'queued', { at: 2000 })
+    const underWay = await bench.pass(MINUTE)
+    history.move(next.id, 'uploading', null, 3000)
+    history.move(next.id, 'uploaded', null, 3001)
+    const arrived = [await bench.pass(MINUTE), await bench.pass(MINUTE)]
+
+    expect(underWay).toEqual([])
+    expect(arrived).toEqual([['acme recovered (rejected before, uploaded now)'], []])
+  })
+
+  it('tell of the next version that is rejected too', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'rejected')
+    const bench = new Bench(history)
+    await bench.pass(SECOND)
+
+    versionIn(history, 'rejected', { at: 2000, patch: { reason: 'another fault' } })
+
+    expect(await bench.pass(MINUTE)).toEqual(['acme rejected: another fault'])
+  })
+
+  it('repeat nothing after a restart, and tell what happened meanwhile', async () => {
+    const { history, file } = temporaryHistory()
+    versionIn(history, 'held')
+    await new Bench(history).pass(SECOND)
+    versionIn(history, 'failed', { feed: 'globex' })
+    const reopened = openHistory({ file })
+    onTestFinished(() => reopened[Symbol.dispose]())
+
+    const told = await new Bench(reopened).pass(SECOND)
+
+    expect(told).toEqual(['globex failed: failed; feedsyncd retry 2'])
+  })
+
+  it('never flood: many changes at once are one message, and later ones wait for the next minute', async () => {
+    const { history } = temporaryHistory()
+    for (let n = 0; n < 300; n++) versionIn(history, n % 3 ? 'rejected' : 'held', { feed: `f${n}` })
+    const bench = new Bench(history)
+
+    const first = await bench.pass(SECOND)
+    for (let n = 0; n < 4; n++) {
+      versionIn(history, 'failed', { feed: `g${n}` })
+      await bench.pass(SECOND)
+    }
+    versionIn(history, 'failed', { feed: 'h1' })
+    versionIn(history, 'failed', { feed: 'h2' })
+    const spent = await bench.pass(SECOND)
+    const afterAMinute = await bench.pass(MINUTE)
+
+    expect(first).toEqual(['300 changes: 200 rejected, 100 held; feedsyncd status'])
+    expect(bench.sent[0]?.changes).toHaveLength(100)
+    expect(spent).toEqual([])
+    expect(afterAMinute).toEqual(['2 changes: 2 failed; feedsyncd status'])
+  })
+
+  it('that cannot be sent are tried again, ever more rarely, and what is over by then is not told', async () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'held')
+    const bench = new Bench(history)
+    bench.answer = { kind: 'failed', reason: 'the receiver is down' }
+
+    await bench.pass(SECOND)
+    await bench.pass(SECOND)
+    const afterTwoSeconds = bench.tries
+    await bench.pass(5 * SECOND)
+    await bench.pass(5 * SECOND)
+    const afterTwelve = bench.tries
+    history.move(id, 'discarded', null, 5000)
+    bench.answer = { kind: 'sent' }
+
+    expect([afterTwoSeconds, afterTwelve]).toEqual([1, 2])
+    expect(await bench.pass(MINUTE)).toEqual([])
+  })
+
+  it('keep the id of a message that is repeated, and give the same trouble later another', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    const ids: (string | undefined)[] = []
+    for (const trusted of [false, true, false]) {
+      bench.facts.refusal = trusted ? null : { reason: 'refused with 401', hint: 'see the key' }
+      bench.facts.trusted = trusted
+      await bench.pass(MINUTE)
+      ids.push(bench.sent.at(-1)?.id)
+    }
+
+    expect(bench.sent.map(({ event }) => event)).toEqual([
+      'credentials',
+      'recovered',
+      'credentials',
+    ])
+    expect(new Set(ids).size).toBe(3)
+  })
+
+  it('do not take credentials for good because they are tried again, nor after a restart', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    bench.facts.refusal = { reason: 'refused with 401', hint: 'see the key' }
+    await bench.pass(SECOND)
+
+    bench.facts.refusal = null
+    const tried = await bench.pass(15 * MINUTE)
+    const restarted = new Bench(history)
+    const afterRestart = await restarted.pass(SECOND)
+    restarted.facts.trusted = true
+    const proven = await restarted.pass(MINUTE)
+
+    expect([tried, afterRestart]).toEqual([[], []])
+    expect(proven).toEqual(['the service takes the credentials again'])
+  })
+
+  it('tell that a feed is overdue, and that it came', async () => {
+    const { history } = temporaryHistory()
+    const version = versionIn(history, 'uploaded')
+    const bench = new Bench(history)
+    bench.facts.late = [{ version, expectedBy: Date.UTC(2026, 0, 2) }]
+
+    const late = await bench.pass(SECOND)
+    bench.facts.late = []
+    const came = await bench.pass(MINUTE)
+
+    expect(late).toEqual([
+      'acme overdue: its next version was expected by 2026-01-02T00:00:00.000Z; ' +
+        'see whether its export still runs, and where it writes to',
+    ])
+    expect(came).toEqual(['acme recovered (overdue before, uploaded now)'])
+  })
+
+  it('reach each receiver for the events that it asked for, and one that is deaf hinders no other', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    versionIn(history, 'failed', { feed: 'globex' })
+    const url = new Secret('https://hooks.example.com/x')
+    const hook = {
+      kind: 'webhook',
+      url,
+      origin: 'https://hooks.example.com',
+      secretFile: null,
+    } as const
+    const bench = new Bench(history, [
+      { on: ['held'], action: hook },
+      { on: ['failed'], action: PROGRAM.action },
+    ])
+
+    await bench.pass(SECOND)
+
+    expect(bench.sent.map(({ event }) => event)).toEqual(['held', 'failed'])
+  })
+
+  it('never see a change that was rolled back', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    const rolledBack = () =>
+      history.atomically(() => {
+        versionIn(history, 'failed')
+        throw new Error('no room')
+      })
+
+    expect(rolledBack).toThrow('no room')
+
+    expect(await bench.pass(SECOND)).toEqual([])
+  })
+
+  it('forget what a receiver knew that is no longer configured', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    await new Bench(history).pass(SECOND)
+
+    new Bench(history, [])
+    const again = await new Bench(history).pass(SECOND)
+
+    expect(again).toHaveLength(1)
+  })
+
+  it('tell all that is left at the end of a single pass', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    const bench = new Bench(history)
+
+    await bench.flush()
+
+    expect(bench.sent).toHaveLength(1)
+  })
+})

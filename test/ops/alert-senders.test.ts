@@ -1,0 +1,178 @@
+import { createHmac } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createHttpClient } from '../../src/lib/http.ts'
+import { Secret } from '../../src/lib/secret.ts'
+import type { Change } from '../../src/ops/alert-changes.ts'
+import { type AlertMessage, alertMessage } from '../../src/ops/alert-message.ts'
+import { type Sent, sendAlert } from '../../src/ops/alert-senders.ts'
+import type { AlertTarget } from '../../src/ops/port.ts'
+
+const EVIL = '"; touch /tmp/x; $(id) `id`\n\u202e<script>.xml'
+
+function held(feed: string): Change {
+  const version = { id: 7, path: `${feed}.xml`, state: 'held' } as const
+  const condition = {
+    event: 'held',
+    feed,
+    version,
+    reason: 'it shrank',
+    hint: 'look',
+    mark: '7/0',
+  } as const
+  return { kind: 'raised', key: feed, condition }
+}
+
+function message(feed = 'acme'): AlertMessage {
+  return alertMessage([held(feed)], { at: 0, host: 'ats', sequence: 0 })
+}
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'alerts-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+async function send(
+  action: AlertTarget['action'],
+  alert: AlertMessage,
+  env: Record<string, string> = {},
+): Promise<Sent> {
+  await using http = createHttpClient({ clock: systemClock, env: {}, userAgent: 'feedsyncd/test' })
+  const { signal } = new AbortController()
+  const parts = { clock: systemClock, http, env: { PATH: process.env.PATH, ...env } }
+  return await sendAlert({ on: ['held'], action }, alert, parts, signal)
+}
+
+interface Heard {
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+async function receiver(status: number): Promise<{ url: string; heard: Heard[] }> {
+  const heard: Heard[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += chunk))
+    request.on('end', () => {
+      heard.push({ headers: request.headers, body })
+      response.writeHead(status).end('no')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/h?k=token`, heard }
+}
+
+const webhook = (url: string, secretFile: string | null = null): AlertTarget['action'] => ({
+  ...{ kind: 'webhook', url: new Secret(url), origin: new URL(url).origin, secretFile },
+})
+
+describe('a program', () => {
+  /** Runs Node as the operator's program, which writes down what it was given. */
+  const recorder = (file: string): AlertTarget['action'] => {
+    const script = `
+      let input = ''
+      process.stdin.on('data', (chunk) => (input += chunk)).on('end', () =>
+        require('fs').writeFileSync(process.argv[1], JSON.stringify({ env: process.env, input })))`
+    return { kind: 'exec', command: [process.execPath, '-e', script, file] }
+  }
+
+  it('gets the fields by environment, the whole on stdin, and nothing is a command', async () => {
+    const file = join(folder(), 'out.json')
+
+    const sent = await send(recorder(file), message(EVIL))
+
+    const { env, input } = JSON.parse(readFileSync(file, 'utf8'))
+    expect(sent).toEqual({ kind: 'sent' })
+    expect(env).toMatchObject({
+      FEEDSYNCD_ALERT_EVENT: 'held',
+      FEEDSYNCD_ALERT_FEED: '"; touch /tmp/x; $(id) `id` <script>.xml',
+      FEEDSYNCD_ALERT_VERSION: '7',
+      FEEDSYNCD_ALERT_REASON: 'it shrank',
+      FEEDSYNCD_ALERT_RECOVERED: '',
+    })
+    expect(JSON.parse(input)).toEqual(JSON.parse(JSON.stringify(message(EVIL))))
+  })
+
+  it('inherits neither our Node options nor where the key lies nor systemd’s sockets', async () => {
+    const file = join(folder(), 'out.json')
+
+    await send(recorder(file), message(), {
+      ...{ NODE_OPTIONS: '--disable-sigusr1', CREDENTIALS_DIRECTORY: '/run/c' },
+      ...{ NOTIFY_SOCKET: '/run/n', WATCHDOG_USEC: '1', LANG: 'C' },
+    })
+
+    const { env } = JSON.parse(readFileSync(file, 'utf8'))
+    const names = Object.keys(env).filter((name) => !name.startsWith('FEEDSYNCD_ALERT_'))
+    expect(names.sort()).toEqual(['LANG', 'PATH'])
+  })
+
+  it.each([
+    [['/nonexistent/program'], /ENOENT/],
+    [['/bin/sh', '-c', 'echo "no modem" >&2; exit 3'], /^it ended with 3: no modem$/],
+    [['/bin/sh', '-c', 'kill -9 $$'], /^it was ended by SIGKILL$/],
+  ])('that fails says how: %j', async (command, reason) => {
+    const sent = await send({ kind: 'exec', command }, message())
+
+    expect(sent).toEqual({ kind: 'failed', reason: expect.stringMatching(reason) })
+  })
+
+  it('need not read its input', async () => {
+    const sent = await send({ kind: 'exec', command: ['/bin/true'] }, message('x'.repeat(100_000)))
+
+    expect(sent).toEqual({ kind: 'sent' })
+  })
+})
+
+describe('a webhook', () => {
+  it('gets the message as JSON, signed with the secret of the file', async () => {
+    const { url, heard } = await receiver(204)
+    const secretFile = join(folder(), 'webhook.key')
+    writeFileSync(secretFile, 'hook-secret\n')
+
+    const sent = await send(webhook(url, secretFile), message())
+
+    const [{ headers, body }] = heard as [Heard]
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+    expect(sent).toEqual({ kind: 'sent' })
+    expect(headers['content-type']).toBe('application/json')
+    expect(headers['webhook-signature']).toBe(
+      `v1,${createHmac('sha256', 'hook-secret').update(signed).digest('base64')}`,
+    )
+    expect(JSON.parse(body)).toMatchObject({ schemaVersion: 1, event: 'held', count: 1 })
+  })
+
+  it('is not signed without a secret', async () => {
+    const { url, heard } = await receiver(200)
+
+    await send(webhook(url), message())
+
+    expect(heard[0]?.headers).not.toHaveProperty('webhook-signature')
+  })
+
+  it('that refuses or is away is a failure, told without its address', async () => {
+    const { url } = await receiver(500)
+
+    const refused = await send(webhook(url), message())
+    const away = await send(webhook('http://127.0.0.1:1/h?k=token'), message())
+
+    expect(refused).toEqual({ kind: 'failed', reason: `${new URL(url).origin} answered 500` })
+    expect(away.kind).toBe('failed')
+    expect(JSON.stringify([refused, away])).not.toContain('token')
+  })
+
+  it('whose secret cannot be read is a failure, and nothing unsigned is sent', async () => {
+    const { url, heard } = await receiver(200)
+
+    const sent = await send(webhook(url, join(folder(), 'missing.key')), message())
+
+    expect(sent).toEqual({ kind: 'failed', reason: expect.stringContaining('missing.key') })
+    expect(heard).toEqual([])
+  })
+})

@@ -1,0 +1,136 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { AlertMessage } from '../../src/ops/alert-message.ts'
+import { feedOf, SECRET, Site } from '../helpers/site.ts'
+
+const BROKEN = '<source><job></source>'
+const ALL = ['rejected', 'held', 'failed', 'overdue', 'credentials']
+
+/** An operator's program that adds each message to a file. */
+function pager(file: string): object {
+  const script = "process.stdin.pipe(require('fs').createWriteStream(process.argv[1], {flags:'a'}))"
+  return { on: ALL, exec: [process.execPath, '-e', script, file] }
+}
+
+function paged(file: string): AlertMessage[] {
+  if (!existsSync(file)) return []
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
+}
+
+async function siteWithPager(): Promise<{ site: Site; file: string }> {
+  const site = await Site.open()
+  const file = join(site.root, 'paged')
+  site.configure({ alerts: [pager(file)] })
+  return { site, file }
+}
+
+function untilPaged(file: string, events: string[]): Promise<void> {
+  return vi.waitFor(() => expect(paged(file).map(({ event }) => event)).toEqual(events), {
+    timeout: 20_000,
+    interval: 50,
+  })
+}
+
+describe('the daemon', () => {
+  it('tells of a rejected feed and of its recovery, each once, also after a restart', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    const first = await site.daemon()
+    site.drop('a.xml', BROKEN)
+    await untilPaged(file, ['rejected'])
+    first.kill('SIGTERM')
+    await new Promise((resolve) => first.once('exit', resolve))
+
+    await site.daemon()
+    site.drop('a.xml', feedOf(3))
+    await untilPaged(file, ['rejected', 'recovered'])
+
+    expect(paged(file)[0]?.text).toMatch(
+      /: a\.xml rejected: line 1, column 14: .+; correct the export/,
+    )
+  })
+
+  it('tells of refused credentials once, and again only when they work', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    const key = join(site.root, 'service.key')
+    appendFileSync(key, 'wrong')
+    const daemon = await site.daemon()
+    site.drop('a.xml', feedOf(3))
+    await untilPaged(file, ['credentials'])
+
+    daemon.kill('SIGHUP')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    daemon.stdout?.on('data', (text) => String(text).includes('credentials refused') && resolve())
+    await promise
+    writeFileSync(key, `${SECRET}\n`)
+    daemon.kill('SIGHUP')
+
+    await untilPaged(file, ['credentials', 'recovered'])
+  })
+
+  it('delivers feeds although no alert can be sent', async () => {
+    await using site = await Site.open({ alerts: [{ on: ALL, exec: ['/nonexistent/program'] }] })
+    site.drop('a.xml', BROKEN)
+    site.drop('b.xml', feedOf(3))
+
+    const { code, stdout } = await site.run('run', '--once')
+
+    expect(code).toBe(3)
+    expect(site.sandbox.objects()).toHaveLength(1)
+    expect(stdout).toContain('alert not sent')
+  })
+})
+
+it('a single pass tells what it found before it ends, and the next pass not again', async () => {
+  const { site, file } = await siteWithPager()
+  await using _ = site
+  site.drop('a.xml', BROKEN)
+
+  await site.run('run', '--once')
+  await site.run('run', '--once')
+
+  expect(paged(file).map(({ event }) => event)).toEqual(['rejected'])
+})
+
+describe('alerts test', () => {
+  it('reaches every receiver, says how that went without an address, and exits 1 for one that failed', async () => {
+    const heard: string[] = []
+    const server = createServer((request, response) => {
+      heard.push(request.url ?? '')
+      response.end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook-token`
+    await using site = await Site.open({
+      alerts: [
+        { on: ['held'], webhook: url },
+        { on: ['failed'], exec: ['/bin/false'] },
+      ],
+    })
+
+    const { code, stdout } = await site.run('alerts', 'test')
+
+    expect(code).toBe(1)
+    expect(heard).toEqual(['/hook-token'])
+    expect(stdout.split('\n')).toEqual([
+      `${new URL(url).origin} (held): sent`,
+      '/bin/false (failed): not sent: it ended with 1',
+      '',
+    ])
+  })
+
+  it('says where to begin when nobody is to be told; exit 78', async () => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await site.run('alerts', 'test')
+
+    expect(code).toBe(78)
+    expect(stderr).toMatch(/^error: .+ no receiver of alerts\ntry: add alerts: /)
+  })
+})
