@@ -1,5 +1,6 @@
 // Runs the feed reader in a worker thread, so that a large feed never holds up the daemon. One worker,
-// started with the first job and again after it died; jobs in order; every job is answered.
+// started at once, for the first job not to wait for it, and with the next job after it died; jobs in
+// order; every job is answered.
 
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -37,6 +38,8 @@ class WorkerChecker implements FeedChecker {
 
   constructor(entry: URL) {
     this.#entry = entry
+    this.#worker = this.#start()
+    this.#worker.unref()
   }
 
   check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult> {
