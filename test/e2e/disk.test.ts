@@ -1,0 +1,196 @@
+// Trouble with our own disk and database: it is said once, in two lines; the daemon lives, does not spin,
+// loses nothing, sends nothing twice, and goes on by itself when the trouble ends. These wait more than they
+// work (SQLite's 5 s for a lock, 5 s until trouble is looked at again), so they run side by side.
+
+import type { ChildProcess } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, vi } from 'vitest'
+import { feedOf, Site } from '../helpers/site.ts'
+import { SmallDisk } from '../helpers/small-disk.ts'
+
+const TWO_LINES = /^error: .+\ntry: .+\n$/
+
+/** What a daemon says, as it comes. */
+function listen(daemon: ChildProcess) {
+  const heard = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    daemon[stream]?.on('data', (chunk) => {
+      heard[stream] += chunk
+    })
+  }
+  return {
+    heard,
+    until: (stream: 'stdout' | 'stderr', text: string) =>
+      vi.waitUntil(() => heard[stream].includes(text), { timeout: 25_000, interval: 20 }),
+    lines: () => heard.stdout.split('\n').length + heard.stderr.split('\n').length,
+  }
+}
+
+/** Another process's hand on the database. */
+function lockHistory(site: Site): Disposable {
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  db.exec('BEGIN EXCLUSIVE')
+  return { [Symbol.dispose]: () => void db.close() }
+}
+
+function expectAlive(daemon: ChildProcess): void {
+  expect([daemon.exitCode, daemon.signalCode]).toEqual([null, null])
+}
+
+describe.concurrent('a database that another process has locked', () => {
+  it('is waited for, said once, and what was dropped meanwhile is delivered', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    const { heard, lines, until } = listen(daemon)
+    site.drop('before.xml', feedOf(3))
+    await site.until('before.xml', 'uploaded')
+    const said = lines()
+
+    const lock = lockHistory(site)
+    site.drop('jobs.xml', feedOf(4))
+    await until('stderr', 'is locked by another process')
+    expectAlive(daemon)
+    lock[Symbol.dispose]()
+    await site.until('jobs.xml', 'uploaded')
+    await until('stdout', 'recovered')
+
+    expect(heard.stderr).toMatch(TWO_LINES)
+    expect(lines() - said).toBeLessThan(12)
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('keeps what the storage confirmed meanwhile, which is recorded and not sent again', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    const { lines, until } = listen(daemon)
+    const stall = { at: 'storage', kind: 'stall', fileByte: 200, ms: 1000 } as const
+    site.sandbox.faults.add({ ...stall, afterwards: 'continue', times: 1 })
+    site.drop('jobs.xml', feedOf(6))
+    await site.sandbox.waitForRequest(({ fileBytes }) => (fileBytes ?? 0) >= stall.fileByte)
+
+    const lock = lockHistory(site)
+    await site.sandbox.waitForObjects(1)
+    await until('stdout', 'history cannot be written; it is tried again')
+    lock[Symbol.dispose]()
+    const { id } = await site.until('jobs.xml', 'uploaded')
+
+    expect(site.show(id).attempts).toMatchObject([{ outcome: 'stored' }])
+    expect(site.sandbox.objects()).toHaveLength(1)
+    expect(lines()).toBeLessThan(20)
+  })
+
+  it('between two attempts: the version waits and is delivered, instead of being stuck', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    const { until } = listen(daemon)
+    site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, times: 1 })
+    site.drop('jobs.xml', feedOf(6))
+    await site.sandbox.waitForRequest(({ status }) => status === 503)
+
+    const lock = lockHistory(site)
+    await until('stdout', 'history cannot be written; it is tried again')
+    lock[Symbol.dispose]()
+    const { id } = await site.until('jobs.xml', 'uploaded')
+
+    expect(site.show(id).attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'stored'])
+    expect(site.sandbox.objects()).toHaveLength(1)
+  })
+})
+
+describe.concurrent('a disk that is full', () => {
+  it('for the spool: the feed waits with the reason, and is taken when there is room', async () => {
+    await using site = await Site.open()
+    using disk = new SmallDisk(site)
+    const daemon = await site.daemon()
+    const { heard, lines, until } = listen(daemon)
+    site.drop('small.xml', feedOf(3))
+    await site.until('small.xml', 'uploaded')
+
+    disk.fill(daemon, 1_000_000)
+    site.drop('large.xml', feedOf(15_000))
+    await until('stderr', 'into the spool')
+    const waiting = await site.until('large.xml', 'settling')
+    expectAlive(daemon)
+    disk.free(daemon)
+    const uploaded = await site.until('large.xml', 'uploaded')
+
+    expect(waiting.reason).toMatch(/^the spool has no room for it: /)
+    expect(heard.stderr).toMatch(TWO_LINES)
+    expect(uploaded.id).toBe(waiting.id)
+    expect(lines()).toBeLessThan(40)
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('for the database: it is said once, and everything goes on when there is room', async () => {
+    await using site = await Site.open()
+    using disk = new SmallDisk(site)
+    const daemon = await site.daemon()
+    const { heard, lines, until } = listen(daemon)
+    site.drop('before.xml', feedOf(3))
+    await site.until('before.xml', 'uploaded')
+
+    disk.fill(daemon)
+    for (let n = 0; n < 5; n++) site.drop(`${n}.xml`, feedOf(3, `Post ${n}`))
+    await until('stderr', 'try: ')
+    expectAlive(daemon)
+    disk.free(daemon)
+    for (let n = 0; n < 5; n++) await site.until(`${n}.xml`, 'uploaded')
+
+    expect(heard.stderr).toMatch(/^error: .*(full|disk|spool).*\ntry: /)
+    expect(lines()).toBeLessThan(60)
+    expect(site.sandbox.objects()).toHaveLength(6)
+  })
+})
+
+describe.concurrent('a database that cannot be used at the start', () => {
+  it('in a directory that is read-only: two lines and exit 78, and all is there when it is writable', async () => {
+    await using site = await Site.open()
+    using disk = new SmallDisk(site)
+    site.drop('before.xml', feedOf(3))
+    await site.run('run', '--once')
+    site.drop('jobs.xml', feedOf(4))
+
+    disk.make('read-only')
+    const { code, stderr } = await site.run('run')
+    disk.make('writable')
+    const after = await site.run('run', '--once')
+
+    expect([code, after.code]).toEqual([78, 0])
+    expect(stderr).toMatch(TWO_LINES)
+    expect(stderr).toContain('may read and write')
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('damaged: two lines and exit 78, which no supervisor repeats', async () => {
+    await using site = await Site.open()
+    mkdirSync(join(site.root, 'state'))
+    writeFileSync(join(site.root, 'state', 'feedsyncd.db'), 'this is no database '.repeat(500))
+
+    const { code, stderr } = await site.run('run')
+
+    expect(code).toBe(78)
+    expect(stderr).toMatch(TWO_LINES)
+    expect(stderr).toContain('is damaged')
+  })
+
+  it('of a newer feedsyncd: two lines and exit 78, and it is left as it is', async () => {
+    await using site = await Site.open()
+    await site.run('run', '--once')
+    const file = join(site.root, 'state', 'feedsyncd.db')
+    const newer = new Database(file)
+    newer.pragma('user_version = 9999')
+    newer.close()
+
+    const { code, stderr } = await site.run('run')
+
+    const after = new Database(file, { readonly: true })
+    const version = after.pragma('user_version', { simple: true })
+    after.close()
+    expect(code).toBe(78)
+    expect(stderr).toMatch(TWO_LINES)
+    expect(stderr).toContain('newer feedsyncd')
+    expect(version).toBe(9999)
+  })
+})
