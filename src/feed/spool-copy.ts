@@ -1,8 +1,7 @@
-// Writes the private copy of a feed: a new file for this user alone, durable before anybody hears of
-// it, and gone again unless it is kept.
+// Writes the private copy of a feed: a new file for this user alone, its bytes durable before anybody
+// hears of it, and gone again unless it is kept. Its lasting name is the spool's business.
 
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { errorCode, messageOf } from '../lib/errors.ts'
 
 /** The copy cannot be written: `code` is the system's (`ENOSPC`, `EROFS`, `EEXIST`). */
@@ -32,17 +31,9 @@ export class SpoolCopy {
     })
   }
 
-  /** Makes the bytes and the name durable. */
+  /** Makes the bytes durable. The name is not: it lasts until the spool gives them another one. */
   keep(): void {
-    translated(this.#path, () => {
-      fsyncSync(this.#fd)
-      const folder = openSync(dirname(this.#path), 'r')
-      try {
-        fsyncSync(folder)
-      } finally {
-        closeSync(folder)
-      }
-    })
+    translated(this.#path, () => fsyncSync(this.#fd))
     this.#close()
   }
 
