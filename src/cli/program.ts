@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import { VERSION } from '../lib/version.ts'
 import { alertsCommand } from './alerts.ts'
+import { campaignsCommand } from './campaigns.ts'
 import { checkCommand } from './check.ts'
 import { configCommand } from './config.ts'
 import { ConfigProblems, type Context, tellError } from './context.ts'
@@ -39,6 +40,7 @@ export function buildProgram(context: Context): Command {
     checkCommand(context),
     uploadCommand(context),
     ...decisionCommands(context),
+    campaignsCommand(context),
     configCommand(context),
     alertsCommand(context),
     sandboxCommand(context),
