@@ -41,13 +41,9 @@ export async function elapsed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Does the runs one after the other, and says so. */
-export async function repeat(
-  bench: Bench,
-  what: string,
-  run: (n: number) => Promise<void>,
-): Promise<void> {
+export async function repeat(bench: Bench, what: string, run: () => Promise<void>): Promise<void> {
   for (let n = 1; n <= bench.runs; n++) {
     bench.progress(`${what}: run ${n} of ${bench.runs}`)
-    await run(n)
+    await run()
   }
 }

@@ -28,7 +28,7 @@ export const checkAlone: Benchmark = {
 async function ofShape(bench: Bench, shape: ShapeName): Promise<Figure[]> {
   using folder = temporaryFolder(bench)
   const feed = join(folder.path, 'feed.xml')
-  writeFeed(feed, shape, (bench.quick ? 24 : 100) * MB)
+  writeFeed(feed, shape, (bench.quick ? 10 : 100) * MB)
   const small = join(folder.path, 'small.xml')
   writeFeed(small, shape, 4 * MB)
   await using checker = new Checker()

@@ -1,4 +1,4 @@
-// The program as it is installed: dist/main.js with the flags of its first line, under the project's
+// The program as it is installed: dist/main.js as its first line says, under the project's
 // Node. Built when a source is newer than the build.
 
 import { execFileSync } from 'node:child_process'
@@ -23,7 +23,6 @@ export function installedProgram(): Program {
   return program
 }
 
-/** How it was started, for the table. */
 /** How it was started, for the table. */
 export function describeProgram({ args, env }: Program): string {
   const assignments = Object.entries(env).map((entry) => entry.join('='))

@@ -18,12 +18,12 @@ export const startUp: Benchmark = {
     await using sink = await Sink.start()
     await using site = new Site(bench, sink)
     await site.start(['run', '--once']).end()
-    const { file, args } = installedProgram()
+    const { file, args, env } = installedProgram()
     const ours: Cost[] = []
     const node: Cost[] = []
     await repeat(bench, 'start-up', async () => {
-      node.push(costOf(file, '-e', '0'))
-      ours.push(costOf(file, ...args, 'status', '--config', site.configFile))
+      node.push(costOf({}, file, '-e', '0'))
+      ours.push(costOf(env, file, ...args, 'status', '--config', site.configFile))
     })
     const peer = (pick: (cost: Cost) => number) => ({ name: 'node -e 0', runs: node.map(pick) })
     return [
@@ -45,10 +45,11 @@ const cpu = (cost: Cost) => cost.cpu
 const wall = (cost: Cost) => cost.wall
 
 /** Mean cost of a command in ms, as bash's `time` counts it. */
-function costOf(...command: readonly string[]): Cost {
+function costOf(env: Record<string, string>, ...command: readonly string[]): Cost {
   const script = `TIMEFORMAT='%R %U %S'; time for n in {1..${TIMES}}; do "$@" >/dev/null || exit 1; done`
   const { stderr, status } = spawnSync('bash', ['-c', script, 'bash', ...command], {
     encoding: 'utf8',
+    env: { ...process.env, ...env },
   })
   const [real = 0, user = 0, system = 0] =
     stderr.trim().split('\n').at(-1)?.split(' ').map(Number) ?? []
