@@ -157,7 +157,10 @@ export class Pipeline {
         return file.final
           ? this.#reject(file, read, verdict, HINT.rejected)
           : this.#conclude(file, 'incomplete', reason, {
-              deadlineAt: clock.now() + incompleteAfterMs,
+              bytes: read.bytes,
+              // A writer that stops at the same place each time would have all the time of the world.
+              deadlineAt:
+                ledger.deadlineAt(file.path, read.bytes) ?? clock.now() + incompleteAfterMs,
               hint: HINT.incomplete,
             })
       }

@@ -98,8 +98,7 @@ export class Ledger {
   settling(origin: Origin, size: number): void {
     const open = this.#openAt(origin.path)
     if (open !== null) {
-      if (open.state !== 'settling')
-        this.#move(open.id, 'settling', null, { deadlineAt: null, hint: null })
+      if (open.state !== 'settling') this.#move(open.id, 'settling', null, { hint: null })
       return
     }
     if (this.#reopen(origin.path) !== null) return
@@ -110,6 +109,12 @@ export class Ledger {
   checking(path: string): void {
     const open = this.#openAt(path)
     if (open !== null && open.state !== 'checking') this.#move(open.id, 'checking', null)
+  }
+
+  /** Until when the document at this path may stay incomplete; null where it grew, or was not read before. */
+  deadlineAt(path: string, bytes: number): number | null {
+    const open = this.#openAt(path)
+    return open === null || bytes > (open.bytes ?? 0) ? null : open.deadlineAt
   }
 
   /** It could not be read as one piece: it settles again. */

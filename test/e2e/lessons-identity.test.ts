@@ -72,7 +72,7 @@ describe('lesson 6: the names of unfinished files', () => {
     await site.until('jobs.xml', 'uploaded')
     await vi.waitFor(() => expect(unfinished()).toEqual([]), PATIENCE)
 
-    expect(stdout).toMatch(/^unfinished: \.jobs\.xml\.AbC123: last written \d+d .* ago; rename it/m)
+    expect(stdout).toMatch(/^unfinished: \.jobs\.xml\.AbC123: last written \d+d.* ago; rename it/m)
   })
 })
 

@@ -2,7 +2,14 @@
 // and reading.
 
 import { createHash } from 'node:crypto'
-import { appendFileSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { openHistoryReader } from '../../src/history/sqlite-history.ts'
@@ -176,6 +183,27 @@ describe('lesson 4: content decides completeness', () => {
 
     expect(site.uploads({ all: true }).map((upload) => upload.id)).toEqual([id])
     expect(site.sandbox.objects().map((object) => object.sha256)).toEqual([sha256(whole)])
+  })
+
+  it('a feed that is written again and again, but does not grow, is rejected at its deadline', async () => {
+    await using site = await Site.open({ inbox: { incompleteAfter: '1s' } })
+    await site.daemon()
+    const path = join(site.inbox, 'jobs.xml')
+    const read = (bytes: number) =>
+      vi.waitFor(() => {
+        const [upload] = site.uploads()
+        const isRead = upload?.state === 'incomplete' && upload.bytes === bytes
+        expect(isRead || upload?.state === 'rejected').toBe(true)
+        return upload?.state
+      }, PATIENCE)
+
+    for (let bytes = 500, state: string | undefined; state !== 'rejected'; bytes--) {
+      writeFileSync(path, feedOf(9).slice(0, bytes))
+      state = await read(statSync(path).size)
+    }
+
+    expect(site.uploads()[0]?.hint).toMatch(/its writer stopped/)
+    expect(site.uploads({ all: true })).toHaveLength(1)
   })
 
   it('what is broken in the middle, or declares entities, is rejected with its place', async () => {
