@@ -1,0 +1,82 @@
+// A proxy that hears every secret that passes: headers that prove who calls, and the fields of each form. It can also
+// answer in place of the other side by repeating what it was sent, as a careless server does.
+
+import { createServer, type IncomingHttpHeaders, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface RecordingProxy extends AsyncDisposable {
+  readonly port: number
+  /** Signatures, API keys, and fields of forms, as they passed. */
+  readonly secrets: ReadonlySet<string>
+  /** How often it repeated what it was sent. */
+  readonly echoes: () => number
+}
+
+/** Fields of a form that anybody may see. */
+const OPEN_FIELDS = new Set(['key', 'success_action_status', 'x-store-algorithm', 'x-store-date'])
+const PROOFS = ['x-svc-signature', 'x-svc-apikey', 'proxy-authorization']
+
+/** `echo`: accounts whose first request to the service, or first upload, is answered with its own content. */
+export async function recordingProxy(
+  echo: { service: string; storage: string } | null,
+): Promise<RecordingProxy> {
+  const secrets = new Set<string>()
+  const left = new Set(['service', 'storage'])
+  const isEcho = (side: 'service' | 'storage', headers: IncomingHttpHeaders, body: Buffer) => {
+    if (echo === null || !left.has(side)) return false
+    const found =
+      side === 'service'
+        ? headers['x-svc-partneraccount'] === echo.service
+        : body.includes(`/${echo.storage}_`)
+    return found && left.delete(side)
+  }
+
+  const server = createServer(async (incoming, outgoing) => {
+    const { method, url = '', headers } = incoming
+    for (const name of PROOFS) if (headers[name]) secrets.add(String(headers[name]))
+    const body = Buffer.concat(await incoming.toArray())
+    if (isEcho('service', headers, body)) {
+      outgoing.writeHead(500, { 'content-type': 'application/json' })
+      outgoing.end(JSON.stringify({ message: 'wrong signature', ...headers }))
+      return
+    }
+    if (isEcho('storage', headers, body)) {
+      const message = body.toString('latin1').replace(/[<&]/g, ' ')
+      outgoing.writeHead(403, { 'content-type': 'application/xml' })
+      outgoing.end(`<Error><Code>SignatureDoesNotMatch</Code><Message>${message}</Message></Error>`)
+      return
+    }
+    const onward = request(url, { method, headers }, async (answer) => {
+      try {
+        const content = Buffer.concat(await answer.toArray())
+        hear(content, secrets)
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers).end(content)
+      } catch {
+        outgoing.destroy()
+      }
+    })
+    onward.on('error', () => outgoing.destroy())
+    onward.end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    secrets,
+    echoes: () => 2 - left.size,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function hear(content: Buffer, secrets: Set<string>): void {
+  let form: { fields?: Record<string, string> }
+  try {
+    form = JSON.parse(content.toString())
+  } catch {
+    return
+  }
+  for (const [name, value] of Object.entries(form.fields ?? {}))
+    if (!OPEN_FIELDS.has(name)) secrets.add(value)
+}
