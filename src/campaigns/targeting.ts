@@ -1,0 +1,166 @@
+// Owns what targeting means (specification section 2, "Targeting object"): which postings it selects, its
+// canonical form, and how it is written to the service. Pure.
+
+import type { City, Targeting } from './port.ts'
+
+/** What of a posting targeting looks at; empty where the feed does not say it. */
+export interface TargetedPosting {
+  externalCampaignId: string
+  requisitionId: string
+  title: string
+  description: string
+  city: string
+  state: string
+  postalCode: string
+}
+
+/** Every criterion there is, in the order of the specification; empty: no filter. */
+export interface CanonicalTargeting {
+  readonly cities: readonly City[]
+  readonly externalCampaignId: string
+  readonly requisitionIds: readonly string[]
+  readonly jobDescKeywords: readonly string[]
+  readonly jobTitles: readonly string[]
+  readonly postalCodes: readonly string[]
+  readonly stateProvCodes: readonly string[]
+}
+
+export type Criterion = keyof CanonicalTargeting
+export type ListCriterion = Exclude<Criterion, 'cities' | 'externalCampaignId'>
+
+export const CRITERIA = [
+  'cities',
+  'externalCampaignId',
+  'requisitionIds',
+  'jobDescKeywords',
+  'jobTitles',
+  'postalCodes',
+  'stateProvCodes',
+] as const satisfies readonly Criterion[]
+
+const id = (text: string) => text.trim()
+const words = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ')
+const code = (text: string) => text.trim().toUpperCase()
+
+/** How each list's values are written: only differences that no reading of the specification gives a meaning. */
+const SPELLING: Record<ListCriterion, (text: string) => string> = {
+  requisitionIds: id,
+  jobDescKeywords: words,
+  jobTitles: words,
+  postalCodes: code,
+  stateProvCodes: code,
+}
+
+/**
+ * One form for all targetings that mean the same: absent and empty are one, values are spelled alike,
+ * sorted and named once. Case is kept where the service's matching is not specified.
+ */
+export function canonical(targeting: Targeting): CanonicalTargeting {
+  const list = (name: ListCriterion) =>
+    unique((targeting[name] ?? []).map(SPELLING[name]).filter((value) => value !== ''))
+  const cities = (targeting.cities ?? [])
+    .map((city) => ({ name: words(city.name), stateProvCode: code(city.stateProvCode) }))
+    .filter((city) => city.name !== '')
+  return {
+    cities: unique(cities.map((c) => JSON.stringify([c.stateProvCode, c.name]))).map((text) => {
+      const [stateProvCode, name] = JSON.parse(text) as [string, string]
+      return { name, stateProvCode }
+    }),
+    externalCampaignId: id(targeting.externalCampaignId ?? ''),
+    requisitionIds: list('requisitionIds'),
+    jobDescKeywords: list('jobDescKeywords'),
+    jobTitles: list('jobTitles'),
+    postalCodes: list('postalCodes'),
+    stateProvCodes: list('stateProvCodes'),
+  }
+}
+
+export const isEmpty = (targeting: CanonicalTargeting, name: Criterion) =>
+  targeting[name].length === 0
+
+export const isSame = (a: CanonicalTargeting, b: CanonicalTargeting) =>
+  JSON.stringify(a) === JSON.stringify(b)
+
+/**
+ * What is sent. A service may replace the whole or merge by key, so each criterion that may hold something
+ * there and shall hold nothing is sent as an explicit empty list. `there`: what it may have; null: anything.
+ */
+export function onTheWire(
+  wanted: CanonicalTargeting,
+  there: readonly CanonicalTargeting[] | null,
+): Targeting {
+  const sent = CRITERIA.filter(
+    (name) =>
+      !isEmpty(wanted, name) || there === null || there.some((known) => !isEmpty(known, name)),
+  )
+  return Object.fromEntries(sent.map((name) => [name, wanted[name]]))
+}
+
+/**
+ * Whether targeting selects a posting: AND of the criteria that are not empty, any value of a list being
+ * enough, OR one of the requisition ids. No criterion at all selects every posting; requisition ids alone
+ * select no others. Codes, cities, titles and keywords are compared without case, ids exactly.
+ */
+export function matches(targeting: CanonicalTargeting, posting: TargetedPosting): boolean {
+  return matcher(targeting)(posting)
+}
+
+/** The same, prepared once for many postings. */
+export function matcher(targeting: CanonicalTargeting): (posting: TargetedPosting) => boolean {
+  const pinned = new Set(targeting.requisitionIds)
+  const tests = filters(targeting)
+  const byFilter = (posting: TargetedPosting) => tests.every((test) => test(posting))
+  if (pinned.size === 0) return byFilter
+  return (posting) =>
+    pinned.has(posting.requisitionId.trim()) || (tests.length > 0 && byFilter(posting))
+}
+
+function filters(targeting: CanonicalTargeting): ((posting: TargetedPosting) => boolean)[] {
+  const tests: ((posting: TargetedPosting) => boolean)[] = []
+  const { externalCampaignId, cities, stateProvCodes, postalCodes } = targeting
+  if (externalCampaignId !== '')
+    tests.push((posting) => posting.externalCampaignId.trim() === externalCampaignId)
+  if (cities.length > 0) {
+    const places = new Set(cities.map((c) => place(c.name, c.stateProvCode)))
+    tests.push(({ city, state }) => places.has(place(city, state)))
+  }
+  if (stateProvCodes.length > 0) {
+    const codes = new Set(stateProvCodes)
+    tests.push(({ state }) => codes.has(code(state)))
+  }
+  if (postalCodes.length > 0) {
+    const codes = new Set(postalCodes)
+    tests.push(({ postalCode }) => codes.has(code(postalCode)))
+  }
+  if (targeting.jobDescKeywords.length > 0) {
+    const keywords = targeting.jobDescKeywords.map(fold)
+    tests.push(({ description }) => {
+      const text = fold(description)
+      return keywords.some((keyword) => text.includes(keyword))
+    })
+  }
+  if (targeting.jobTitles.length > 0) {
+    const patterns = targeting.jobTitles.map(titlePattern)
+    tests.push(({ title }) => {
+      const text = fold(title)
+      return patterns.some((pattern) => pattern.test(text))
+    })
+  }
+  return tests
+}
+
+/** A singular word takes its plural too, a plural word takes no singular; only whole words count. */
+function titlePattern(title: string): RegExp {
+  const each = fold(title)
+    .split(' ')
+    .map((word) => {
+      const literal = word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+      if (/[^aeiou\P{L}]y$/u.test(word)) return `(?:${literal}|${literal.slice(0, -1)}ies)`
+      return /(?:[sxz]|[cs]h)$/.test(word) ? `${literal}(?:es)?` : `${literal}s?`
+    })
+  return new RegExp(`(?<![\\p{L}\\p{N}])${each.join('[^\\p{L}\\p{N}]+')}(?![\\p{L}\\p{N}])`, 'u')
+}
+
+const fold = (text: string) => words(text).toLowerCase()
+const place = (city: string, state: string) => `${fold(city)}\n${code(state)}`
+const unique = (values: readonly string[]) => [...new Set(values)].sort()
