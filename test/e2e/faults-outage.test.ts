@@ -70,7 +70,7 @@ describe('fault 25: a breaker', () => {
 
 describe('fault 25: the clock on the wall', () => {
   it.each([HOUR, -HOUR])('that jumps by %i ms in an upload ends nothing early', async (jump) => {
-    await using outlet = await Outlet.open({ uploader: { stallMs: 15 * SECOND } })
+    await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'stall', fileByte: 1, ms: 200, afterwards: 'continue' })
     await outlet.take('jobs.xml', largeFeed(16_000_000))
 

@@ -113,10 +113,10 @@ describe('trouble of storage', () => {
   })
 
   it.each([
-    [undefined, 100, 6 * SECOND],
-    ['20', 20 * SECOND, 22 * SECOND],
-    [{ dateInMs: 20 * SECOND }, 19 * SECOND, 22 * SECOND],
-    ['300', 300 * SECOND, 303 * SECOND],
+    [undefined, 100, 19 * SECOND],
+    ['20', 20 * SECOND, 40 * SECOND],
+    [{ dateInMs: 20 * SECOND }, 19 * SECOND, 40 * SECOND],
+    ['300', 300 * SECOND, 330 * SECOND],
   ])('fault 20: SlowDown with Retry-After %o is obeyed', async (retryAfter, least, most) => {
     await using outlet = await Outlet.open()
     outlet.fault({

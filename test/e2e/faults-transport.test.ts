@@ -1,7 +1,6 @@
 // Fault cases 10 to 13 of the fault list: connections to storage that break, and answers that come early or never.
 
 import { describe, expect, it } from 'vitest'
-import { SECOND } from '../../src/lib/clock.ts'
 import { largeFeed, Outlet } from '../helpers/outlet.ts'
 
 /** More than the buffers of two sockets: storage decides before the last byte is out. */
@@ -75,7 +74,7 @@ describe('an answer that is lost', () => {
     'fault 12: (%s, stored: %s) is unknown, and the same form goes again',
     async (...row) => {
       const [how, stored] = row
-      await using outlet = await Outlet.open()
+      await using outlet = await Outlet.open({ uploader: { answerMs: 1500 } })
       outlet.fault({ at: 'storage', kind: 'lose-answer', how, stored, times: 1 })
 
       await outlet.deliver()
@@ -92,7 +91,7 @@ describe('an answer that is lost', () => {
 
 describe('a storage that reads slowly', () => {
   it('fault 13: is fed at its pace', async () => {
-    await using outlet = await Outlet.open({ uploader: { stallMs: 15 * SECOND } })
+    await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'throttle', bytesPerSecond: 40_000_000 })
 
     await outlet.deliver(LARGE)
@@ -101,7 +100,7 @@ describe('a storage that reads slowly', () => {
   })
 
   it('fault 13: and pauses for less than the watchdog allows is waited for', async () => {
-    await using outlet = await Outlet.open({ uploader: { stallMs: 15 * SECOND } })
+    await using outlet = await Outlet.open()
     outlet.fault({
       ...{ at: 'storage', kind: 'stall', fileByte: 1, ms: 300, afterwards: 'continue' },
     })
@@ -112,7 +111,7 @@ describe('a storage that reads slowly', () => {
   })
 
   it('fault 13: and pauses for longer is given up, and gets the same form again', async () => {
-    await using outlet = await Outlet.open({ uploader: { stallMs: 400 } })
+    await using outlet = await Outlet.open({ uploader: { stallMs: 1500 } })
     outlet.fault({
       ...{
         at: 'storage',
@@ -131,7 +130,7 @@ describe('a storage that reads slowly', () => {
   })
 
   it('fault 13: and then says RequestTimeout gets the same form again', async () => {
-    await using outlet = await Outlet.open({ uploader: { stallMs: 15 * SECOND } })
+    await using outlet = await Outlet.open()
     outlet.fault({
       ...{ at: 'storage', kind: 'stall', fileByte: 1, ms: 100, afterwards: 'request-timeout' },
       times: 1,

@@ -119,7 +119,7 @@ export class Outlet implements AsyncDisposable {
     this.uploader = owned.use(
       createUploader({
         ...{ http: listening, forms, clock, log, random: random ?? (() => 0.5) },
-        options: { stallMs: 500, answerMs: 500, ...uploader },
+        options: uploader ?? {},
       }),
     )
     const spool = createSpool({ directory: join(root, 'state', 'spool') })
