@@ -47,6 +47,19 @@ export function overdueFeeds(
   }
 }
 
+/** The document that `status --json` and the endpoint give. */
+export function statusOf(
+  history: HistoryReader | null,
+  config: Config,
+  clock: Clock,
+  filter: ListFilter,
+  running = true,
+): StatusReport {
+  const ruleFor = (path: string) => feedFor(path, config.feeds)
+  const expect = history === null ? undefined : expectations(history, ruleFor, clock.now())
+  return statusReport(history, running, config.service.baseUrl, filter, expect)
+}
+
 /** Reads the history without changing it, with or without a daemon. */
 export interface StatusSource extends Disposable {
   report(filter: ListFilter): StatusReport
@@ -57,11 +70,10 @@ export interface StatusSource extends Disposable {
 export function openStatus(config: Config, clock: Clock): StatusSource {
   const reader = openHistoryReader({ file: historyFile(config) })
   const running = isLocked(config.state.directory)
-  const { baseUrl } = config.service
   const ruleFor = (path: string) => feedFor(path, config.feeds)
   const expected = () => (reader === null ? undefined : expectations(reader, ruleFor, clock.now()))
   return {
-    report: (filter) => statusReport(reader, running, baseUrl, filter, expected()),
+    report: (filter) => statusOf(reader, config, clock, filter, running),
     show: (id) => (reader === null ? null : showReport(reader, id, expected())),
     explain: async (path) => {
       const { createInbox } = await import('./inbox/folder.ts')

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Aftercare } from './aftercare.ts'
-import { historyFile, overdueFeeds } from './app-tools.ts'
+import { historyFile, overdueFeeds, statusOf } from './app-tools.ts'
 import type { Config } from './config/config.ts'
 import { feedFor } from './config/feeds.ts'
 import { Daemon } from './daemon.ts'
@@ -28,6 +28,8 @@ import { createLog, type Log } from './lib/log.ts'
 import { VERSION } from './lib/version.ts'
 import { AlertDesk } from './ops/alert-desk.ts'
 import { sendAlert } from './ops/alert-senders.ts'
+import { observed } from './ops/observed-history.ts'
+import type { EndpointSource } from './ops/port.ts'
 import { Pipeline } from './pipeline.ts'
 import { createFormSource } from './service/form-source.ts'
 import type { FormSource } from './service/port.ts'
@@ -52,6 +54,8 @@ export interface App extends AsyncDisposable {
   readonly log: Log
   /** Why the credentials were refused, if they were. */
   refusal(): Failure | null
+  /** Opens `http.listen`, where there is one. Throws `FeedsyncError` when it cannot be used. */
+  serve(): Promise<AsyncDisposable | null>
 }
 
 /**
@@ -63,7 +67,22 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   await using parts = new AsyncDisposableStack()
   const log = createLog(config.log)
   parts.use(lockOf(config))
-  const history = parts.use(openHistory({ file: historyFile(config), log, clock }))
+  const stored = parts.use(openHistory({ file: historyFile(config), log, clock }))
+  // Only where somebody can ask for them: a library less in memory.
+  const metrics =
+    config.http.listen &&
+    (await import('./ops/metrics.ts')).createMetrics(
+      {
+        record: () => stored.daemon(),
+        count: () => stored.count(),
+        oldest: (states) => stored.oldest(states),
+        lastSuccessAt: () => stored.lastSuccessAt(),
+        counters: () => uploader.counters(),
+        overdue: () => overdue(),
+      },
+      { version: VERSION, startedAt: clock.now() },
+    )
+  const history = metrics === null ? stored : observed(stored, metrics)
   const http = parts.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
   const forms = createFormSource({ http, clock, log, ...serviceOptions(config) })
   const uploader = parts.use(
@@ -77,10 +96,11 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const spool = createSpool({ directory: join(config.state.directory, 'spool') })
   const settler = new Settler(config.inbox.quietPeriodMs)
   const ruleFor = (path: string) => feedFor(path, config.feeds)
+  const overdue = overdueFeeds(config, history, ruleFor, clock)
   const alerts = new AlertDesk({
     ...{ clock, log, history, host: hostname(), targets: config.alerts },
     facts: {
-      overdue: overdueFeeds(config, history, ruleFor, clock),
+      overdue,
       refusal: () => deliveries.refusal,
       trusted: () => deliveries.isTrusted,
     },
@@ -88,6 +108,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   })
   const ledger = new Ledger(history, clock, log, (version) => {
     alerts.moved()
+    metrics?.moved(version.state)
     onMove(version)
   })
   const { incompleteAfterMs, rescanMs, quietPeriodMs } = config.inbox
@@ -123,6 +144,20 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   return {
     ...{ daemon, history, pipeline, log },
     refusal: () => deliveries.refusal,
+    serve: async () => {
+      const { listen } = config.http
+      if (listen === null || metrics === null) return null
+      const { openEndpoint } = await import('./ops/endpoint.ts')
+      const source: EndpointSource = {
+        pulse: () => daemon.pulse(),
+        record: () => history.daemon(),
+        status: () => statusOf(history, config, clock, {}),
+        versions: (feed, limit) =>
+          statusOf(history, config, clock, { feed, limit, all: true }).uploads,
+        metrics: () => metrics.text(),
+      }
+      return openEndpoint({ listen, source, clock, log })
+    },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   }
 }

@@ -11,7 +11,7 @@ import { Bell } from './lib/bell.ts'
 import { type Clock, DAY, SECOND } from './lib/clock.ts'
 import { FeedsyncError, isTrouble, messageOf } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
-import type { Alerts } from './ops/port.ts'
+import type { Alerts, Pulse } from './ops/port.ts'
 
 export interface DaemonParts {
   clock: Clock
@@ -52,12 +52,16 @@ export class Daemon {
   #trouble: { message: string; until: number } | null = null
   /** Monotonic ms. */
   #nextPrune = 0
+  /** Monotonic ms. */
+  #turnedAt: number
+  #stage: Pulse['stage'] = 'starting'
   /** What was last reported, so that an idle daemon writes nothing. */
   #reported = ''
 
   constructor(parts: DaemonParts) {
     this.#parts = parts
     this.#bell = new Bell(parts.clock)
+    this.#turnedAt = parts.clock.monotonic()
   }
 
   /** Runs until `stop` (or, once, until nothing more can be done now), then drains. */
@@ -66,17 +70,29 @@ export class Daemon {
     options.stop.addEventListener('abort', () => this.#bell.ring())
     await this.#start(options.once)
     const patience = clock.monotonic() + 3 * this.#parts.quietPeriodMs + 2 * SECOND
+    this.#stage = 'running'
     while (!options.stop.aborted) {
+      this.#turnedAt = clock.monotonic()
       await this.#round(options)
       alerts.look(options.abort)
       if (options.once && this.#isDone(clock.monotonic() > patience)) break
       await this.#bell.wait(this.#msToNext())
     }
+    this.#stage = 'stopping'
     log.info({ running: deliveries.running.length }, 'stopping')
     await Promise.all([...this.#taking.values(), ...deliveries.running])
     this.#report()
     await alerts.finish({ flush: options.once, signal: options.abort })
     log.info('daemon stopped')
+  }
+
+  /** How the loop is, for whoever watches over it. */
+  pulse(): Pulse {
+    return {
+      stage: this.#stage,
+      sinceTurnMs: this.#parts.clock.monotonic() - this.#turnedAt,
+      trouble: this.#trouble?.message ?? null,
+    }
   }
 
   /** SIGHUP: refused credentials are tried again, and the folder is listed. */

@@ -2,7 +2,10 @@
 // harmless first: a file name may hold a newline or an escape sequence.
 
 import { styleText } from 'node:util'
+import { printable } from '../lib/printable.ts'
 import { formatDuration } from '../lib/units.ts'
+
+export { printable }
 
 export type Cell = string | number | null
 
@@ -31,17 +34,6 @@ function cut(text: string, width: number | null): string {
   return width === null || text.length <= width
     ? text
     : `${text.slice(0, Math.max(0, width - 3))}...`
-}
-
-/** Control characters as visible escapes, so that a name cannot move the cursor or start a line. */
-export function printable(text: string): string {
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (c) => {
-      const code = c.charCodeAt(0)
-      return c === '\n' ? '\\n' : c === '\t' ? '\\t' : `\\u${code.toString(16).padStart(4, '0')}`
-    },
-  )
 }
 
 type Style = Parameters<typeof styleText>[0]

@@ -27,6 +27,7 @@ export function runCommand(context: Context): Command {
       // Here and not above: no other command needs the network, the watcher and the rest.
       const { openApp } = await import('../app.ts')
       await using app = await openApp(config, { clock: context.clock, env: context.env, tell })
+      await using _endpoint = once ? null : await app.serve()
       using signals = onSignals(context.clock, DRAIN_MS, () => app.daemon.wake())
       await app.daemon.run({ once, stop: signals.stop, abort: signals.abort })
       if (signals.abort.aborted) return context.exit(signals.exitCode)

@@ -165,6 +165,10 @@ export interface HistoryReader extends Disposable {
   /** Newest first. */
   list(filter: ListFilter): Version[]
   count(): Record<State, number>
+  /** Wall ms at which the longest waiting version of these states was detected. */
+  oldest(states: readonly State[]): number | null
+  /** Wall ms of the last upload of all. */
+  lastSuccessAt(): number | null
   attempts(id: number): Attempt[]
   events(id: number): HistoryEvent[]
   known(path: string): KnownFile | null

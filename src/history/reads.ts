@@ -44,6 +44,12 @@ export function reads(db: Connection): Reads {
   const counts = db.query<[], { state: State; versions: number }>(
     'SELECT state, versions FROM state_counts',
   )
+  const oldest = db.query<[state: string], { at: number | null }>(
+    'SELECT min(detected_at) AS at FROM versions WHERE state = ?',
+  )
+  const lastSuccess = db.query<[], { at: number | null }>(
+    'SELECT max(v.uploaded_at) AS at FROM feeds f JOIN versions v ON v.id = f.last_uploaded',
+  )
   const attempts = db.query<[id: number], Attempt>(
     `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
        bytes_sent AS bytesSent, key FROM attempts WHERE version = ? ORDER BY n`,
@@ -86,6 +92,11 @@ export function reads(db: Connection): Reads {
       for (const { state, versions } of counts.all()) none[state] = versions
       return none
     },
+    oldest: (states) => {
+      const times = states.flatMap((state) => oldest.get(state)?.at ?? [])
+      return times.length === 0 ? null : Math.min(...times)
+    },
+    lastSuccessAt: () => lastSuccess.get()?.at ?? null,
     attempts: (id) => attempts.all(id),
     events: (id) => events.all(id),
     known: (path) => orNull(file.get(path), knownFileOf),

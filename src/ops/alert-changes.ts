@@ -1,7 +1,8 @@
 // What is wrong now, and how it differs from what a receiver was told. Compared are states and not
 // events: nothing is missed by a crash, a mute receiver or a restart, and nothing is told twice. Pure.
 
-import type { HistoryReader, State, Version } from '../history/port.ts'
+import type { HistoryReader, Version } from '../history/port.ts'
+import { advice, STATES_IN_WORK } from './advice.ts'
 import type { AlertEvent, AlertFacts } from './port.ts'
 
 /** Something that needs a person. */
@@ -28,9 +29,6 @@ export type Change =
 
 /** What a receiver knows, by key: kept in the history. */
 export type Told = Record<string, { mark: string; event: AlertEvent; feed: string | null }>
-
-/** While the newest version of a feed is on its way, nobody can say that the feed is well again. */
-const MOVING: readonly State[] = ['settling', 'incomplete', 'checking', 'queued', 'uploading']
 
 export function conditionsOf(
   history: HistoryReader,
@@ -82,9 +80,10 @@ export function changesFor(
     if (now.has(key)) continue
     const newest = feed === null ? null : history.newest(feed)
     const isOpen =
+      // While the newest version of a feed is on its way, nobody can say that the feed is well again.
       event === 'credentials'
         ? !facts.trusted()
-        : event !== 'overdue' && newest !== null && MOVING.includes(newest.state)
+        : event !== 'overdue' && newest !== null && STATES_IN_WORK.includes(newest.state)
     if (isOpen) continue
     changes.push({ kind: 'recovered', key, event, feed, version: newest && brief(newest) })
   }
@@ -105,26 +104,16 @@ export function tell(told: Told, changes: readonly Change[]): Told {
 }
 
 function ofVersion(version: Version): Condition {
-  const { id, feed, state, reason, hint, attempts } = version
+  const { id, feed, state, reason, attempts } = version
   return {
     event: state as 'rejected' | 'held' | 'failed',
     feed,
     version: brief(version),
     reason: reason ?? state,
-    hint: hintOf(state, id, hint),
+    hint: advice(version),
     // A person who retries is told when it fails again, whoever looks at it again is not.
     mark: `${id}/${attempts}`,
   }
-}
-
-function hintOf(state: State, id: number, hint: string | null): string | null {
-  const command =
-    state === 'held'
-      ? `feedsyncd release ${id}, or feedsyncd discard ${id}`
-      : state === 'failed'
-        ? `feedsyncd retry ${id}`
-        : null
-  return [hint, command].filter((part) => part !== null).join('; then ') || null
 }
 
 function brief({ id, path, state }: Version): Pick<Version, 'id' | 'path' | 'state'> {
