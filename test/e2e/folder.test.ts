@@ -3,7 +3,6 @@
 
 import { execFileSync } from 'node:child_process'
 import {
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -105,16 +104,14 @@ describe('dispositions', () => {
     await site.daemon()
     const archive = join(site.root, 'archive', 'acme')
 
-    for (const postings of [4, 5]) {
+    for (const [index, postings] of [4, 5].entries()) {
       site.drop('acme/jobs.xml', feedOf(postings))
-      await vi.waitFor(
-        () => expect(existsSync(join(site.inbox, 'acme/jobs.xml'))).toBe(false),
-        PATIENCE,
-      )
+      await vi.waitFor(() => expect(files(archive)).toHaveLength(index + 1), PATIENCE)
     }
 
     const contents = files(archive).map((name) => readFileSync(join(archive, name), 'utf8'))
     expect(contents).toEqual([feedOf(4), feedOf(5)])
+    await vi.waitFor(() => expect(files(site.inbox)).toEqual([]), PATIENCE)
     expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['uploaded', 'uploaded'])
   })
 
@@ -169,7 +166,12 @@ describe('dispositions', () => {
     await site.until('bad.xml', 'rejected')
     site.drop('later.xml', feedOf(3))
     await site.until('later.xml', 'uploaded')
-    await vi.waitFor(() => expect(receipt('later.xml').state).toBe('uploaded'), PATIENCE)
+    await vi.waitFor(() => {
+      expect(['good.xml', 'later.xml'].map((name) => receipt(name).state)).toEqual([
+        'uploaded',
+        'uploaded',
+      ])
+    }, PATIENCE)
 
     expect(receipt('good.xml')).toMatchObject({
       ...{ schemaVersion: 1, file: 'good.xml', state: 'uploaded', postings: 2, sha256, fileUrl },

@@ -241,7 +241,10 @@ it('lesson 5: what was hashed is what is sent, whatever happens to the file duri
   await site.until('appended.xml', 'uploaded', sha256(`${whole}<!-- more -->`))
   await site.until('replaced.xml', 'uploaded', sha256(other))
   await site.until('truncated.xml', 'incomplete')
-  await vi.waitFor(() => expect(site.uploads({ states: ['uploaded'], all: true })).toHaveLength(5))
+  await vi.waitFor(
+    () => expect(site.uploads({ states: ['uploaded'], all: true })).toHaveLength(5),
+    PATIENCE,
+  )
 
   const stored = new Map(
     site.sandbox.objects().map((object) => [object.key, object.sha256] as const),
