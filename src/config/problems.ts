@@ -2,6 +2,7 @@
 // a likely correction. Never repeats a value that may be a secret.
 
 import type { z } from 'zod'
+import { nearest } from '../lib/nearest.ts'
 import type { YamlDocument, YamlPath } from '../lib/yaml.ts'
 import { configJsonSchema, type JsonSchema } from './json-schema.ts'
 import { type Finding, valueAt } from './rules.ts'
@@ -122,28 +123,4 @@ function elsewhere(schema: JsonSchema, name: string, path: YamlPath = []): YamlP
     if (found !== null) return found
   }
   return null
-}
-
-/** The name at a distance of at most a third of its length, or null. */
-function nearest(name: string, names: readonly string[]): string | null {
-  const [best] = names
-    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-    .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
-    .sort((a, b) => a.distance - b.distance)
-  return best?.candidate ?? null
-}
-
-/** Levenshtein's, without regard to case, underscores and dashes. */
-function editDistance(a: string, b: string): number {
-  const [from, to] = [a, b].map((word) => [...word.toLowerCase().replace(/[_-]/g, '')])
-  let row = Array.from({ length: (to?.length ?? 0) + 1 }, (_, index) => index)
-  for (const [i, left] of (from ?? []).entries()) {
-    const next = [i + 1]
-    for (const [j, right] of (to ?? []).entries()) {
-      const replaced = (row[j] ?? 0) + (left === right ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
 }

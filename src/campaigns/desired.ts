@@ -1,0 +1,64 @@
+// What the campaigns file wants (design section 5), after reading. No behaviour.
+
+import type { Amount } from './amount.ts'
+import type { CanonicalTargeting } from './targeting.ts'
+
+export interface Desired {
+  campaigns: DesiredCampaign[]
+  removed: Removal[]
+  guards: Guards
+}
+
+/** A field that is absent is not managed. */
+export interface DesiredCampaign {
+  /** The external campaign id: the key, and always part of the targeting. */
+  key: string
+  name: string
+  budget?: Amount
+  period?: 'once' | 'monthly'
+  /** yyyy-MM-ddThh:mm:ssZ. */
+  startDate?: string
+  endDate?: string
+  autoBidLevel?: string
+  cpc?: Amount
+  maxCpc?: Amount
+  paidCpaGoal?: Amount
+  targeting?: CanonicalTargeting
+  /** The service's id of an existing campaign to adopt. */
+  campaignId: string | null
+  adopt: 'observe' | 'takeover'
+  /** Not even `removed` ends it, until an apply has seen the entry without this. */
+  preventEnd: boolean
+}
+
+export interface Removal {
+  key: string
+  endDate: string
+}
+
+/** What holds back a change that can raise spending. */
+export interface Guards {
+  maxBudget: Amount
+  maxExposure: Amount
+  raisePercent: number
+  createsPerDay: number
+  /** 0 to 1. */
+  maxShareOfFeed: number
+}
+
+/** Those of the example in design section 5: a file without guards is guarded all the same. */
+export const DEFAULT_GUARDS: Guards = {
+  maxBudget: 50_000_000,
+  maxExposure: 200_000_000,
+  raisePercent: 50,
+  createsPerDay: 10,
+  maxShareOfFeed: 0.5,
+}
+
+export interface DesiredProblem {
+  line: number
+  column: number
+  /** `campaigns[0].budget`; empty for the file as a whole. */
+  key: string
+  problem: string
+}

@@ -1,0 +1,25 @@
+// Owns "did you mean": the known name that a misspelt one is closest to.
+
+/** The name at a distance of at most a third of its length, or null. */
+export function nearest(name: string, names: Iterable<string>): string | null {
+  const [best] = [...names]
+    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
+    .sort((a, b) => a.distance - b.distance)
+  return best?.candidate ?? null
+}
+
+/** Levenshtein's, without regard to case, underscores and dashes. */
+function editDistance(a: string, b: string): number {
+  const [from, to] = [a, b].map((word) => [...word.toLowerCase().replace(/[_-]/g, '')])
+  let row = Array.from({ length: (to?.length ?? 0) + 1 }, (_, index) => index)
+  for (const [i, left] of (from ?? []).entries()) {
+    const next = [i + 1]
+    for (const [j, right] of (to ?? []).entries()) {
+      const replaced = (row[j] ?? 0) + (left === right ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
