@@ -309,7 +309,7 @@ export class Outlet implements AsyncDisposable {
   }
 }
 
-/** A feed of at least this many bytes, different for each `mark`. */
-export function largeFeed(bytes: number, mark = 'Nurse'): string {
-  return feedOf(Math.ceil(bytes / 120), mark)
+/** A feed of at least this many bytes: few postings with much to say, which are quick to check. */
+export function largeFeed(bytes: number): string {
+  return feedOf(16, 'a nurse for the night '.repeat(Math.ceil(bytes / 16 / 22)))
 }
