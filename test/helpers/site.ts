@@ -32,10 +32,12 @@ export class Site implements AsyncDisposable {
   readonly sandbox: Sandbox
   /** What every child finds in its environment, beside this process's own. */
   env: Record<string, string> = {}
+  readonly #objects: string
   readonly #children: ChildProcess[] = []
 
-  constructor(sandbox: Sandbox) {
+  private constructor(sandbox: Sandbox, objects: string) {
     this.sandbox = sandbox
+    this.#objects = objects
   }
 
   static async open(
@@ -49,7 +51,7 @@ export class Site implements AsyncDisposable {
       identity: { account: '123', secret: SECRET },
       ...sandbox,
     })
-    const site = new Site(running)
+    const site = new Site(running, directory)
     site.env = env
     mkdirSync(site.inbox)
     writeFileSync(join(site.root, 'service.key'), `${SECRET}\n`, { mode: 0o600 })
@@ -147,7 +149,9 @@ export class Site implements AsyncDisposable {
       }
     }
     await this.sandbox.close()
-    rmSync(this.root, { recursive: true, force: true })
+    for (const directory of [this.root, this.#objects]) {
+      rmSync(directory, { recursive: true, force: true })
+    }
   }
 }
 
