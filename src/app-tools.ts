@@ -14,7 +14,7 @@ import { isLocked } from './history/instance-lock.ts'
 import type { HistoryReader, ListFilter, UploadRequest, Version } from './history/port.ts'
 import { type ShowReport, type StatusReport, showReport, statusReport } from './history/report.ts'
 import { openHistory, openHistoryReader } from './history/sqlite-history.ts'
-import type { Clock } from './lib/clock.ts'
+import { type Clock, isoTime } from './lib/clock.ts'
 import { silentLog } from './lib/log.ts'
 import { VERSION } from './lib/version.ts'
 
@@ -45,6 +45,18 @@ export function overdueFeeds(
     validUntil = ended + (ended - began) / OVERDUE_SHARE
     return known
   }
+}
+
+/** The daemon in one line, for `systemctl status`. */
+export function statusLine(history: HistoryReader): string {
+  const count = history.count()
+  const waiting = count.settling + count.incomplete + count.checking + count.queued
+  const last = isoTime(history.lastSuccessAt())
+  return [
+    `${waiting} waiting, ${count.uploading} uploading, ${count.held} held, ${count.failed} failed`,
+    last === null ? 'nothing uploaded yet' : `last upload ${last}`,
+    `service ${history.daemon()?.service ?? 'unknown'}`,
+  ].join('; ')
 }
 
 /** The document that `status --json` and the endpoint give. */

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Aftercare } from './aftercare.ts'
-import { historyFile, overdueFeeds, statusOf } from './app-tools.ts'
+import { historyFile, overdueFeeds, statusLine, statusOf } from './app-tools.ts'
 import type { Config } from './config/config.ts'
 import { feedFor } from './config/feeds.ts'
 import { Daemon } from './daemon.ts'
@@ -28,8 +28,10 @@ import { createLog, type Log } from './lib/log.ts'
 import { VERSION } from './lib/version.ts'
 import { AlertDesk } from './ops/alert-desk.ts'
 import { sendAlert } from './ops/alert-senders.ts'
+import { createNotifier } from './ops/notifier.ts'
 import { observed } from './ops/observed-history.ts'
 import type { EndpointSource } from './ops/port.ts'
+import { createSupervisor } from './ops/supervisor.ts'
 import { Pipeline } from './pipeline.ts'
 import { createFormSource } from './service/form-source.ts'
 import type { FormSource } from './service/port.ts'
@@ -133,8 +135,14 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     ...{ clock, log, tell, history, ledger, inbox, settler, pipeline, aftercare, ruleFor },
     ...{ rescanMs, incompleteAfterMs },
   })
+  const { pid } = process
+  const supervisor = createSupervisor({
+    ...{ clock, env, pid, notifier: createNotifier({ env, log, pid }) },
+    pulse: () => daemon.pulse(),
+    status: () => statusLine(history),
+  })
   const daemon = new Daemon({
-    ...{ clock, log, tell, history, inbox, settler, intake, deliveries, alerts },
+    ...{ clock, log, tell, history, inbox, settler, intake, deliveries, alerts, supervisor },
     quietPeriodMs,
     historyForMs: config.state.historyForMs,
   })

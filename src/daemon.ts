@@ -11,7 +11,7 @@ import { Bell } from './lib/bell.ts'
 import { type Clock, DAY, SECOND } from './lib/clock.ts'
 import { FeedsyncError, isTrouble, messageOf } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
-import type { Alerts, Pulse } from './ops/port.ts'
+import type { Alerts, Pulse, Supervisor } from './ops/port.ts'
 
 export interface DaemonParts {
   clock: Clock
@@ -24,6 +24,7 @@ export interface DaemonParts {
   intake: Intake
   deliveries: Deliveries
   alerts: Alerts
+  supervisor: Supervisor
   quietPeriodMs: number
   /** What is older than this and settled is forgotten, in ms. */
   historyForMs: number
@@ -66,11 +67,12 @@ export class Daemon {
 
   /** Runs until `stop` (or, once, until nothing more can be done now), then drains. */
   async run(options: RunOptions): Promise<void> {
-    const { alerts, clock, deliveries, log } = this.#parts
+    const { alerts, clock, deliveries, log, supervisor } = this.#parts
     options.stop.addEventListener('abort', () => this.#bell.ring())
     await this.#start(options.once)
     const patience = clock.monotonic() + 3 * this.#parts.quietPeriodMs + 2 * SECOND
     this.#stage = 'running'
+    if (!options.once) supervisor.ready()
     while (!options.stop.aborted) {
       this.#turnedAt = clock.monotonic()
       await this.#round(options)
@@ -79,10 +81,12 @@ export class Daemon {
       await this.#bell.wait(this.#msToNext())
     }
     this.#stage = 'stopping'
+    const told = options.once ? null : supervisor.stopping()
     log.info({ running: deliveries.running.length }, 'stopping')
     await Promise.all([...this.#taking.values(), ...deliveries.running])
     this.#report()
     await alerts.finish({ flush: options.once, signal: options.abort })
+    await told
     log.info('daemon stopped')
   }
 
@@ -97,9 +101,12 @@ export class Daemon {
 
   /** SIGHUP: refused credentials are tried again, and the folder is listed. */
   wake(): void {
-    this.#parts.deliveries.resume()
-    this.#parts.intake.hint()
+    const { deliveries, intake, supervisor } = this.#parts
+    supervisor.reloading()
+    deliveries.resume()
+    intake.hint()
     this.#bell.ring()
+    supervisor.ready()
   }
 
   async #start(once: boolean): Promise<void> {

@@ -96,3 +96,12 @@ export interface MetricsSource {
   counters(): UploadCounters
   overdue(): readonly unknown[]
 }
+
+/** Whoever started the daemon and watches over it. */
+export interface Supervisor {
+  /** Feeds are taken from now on; also the end of a reload. */
+  ready(): void
+  reloading(): void
+  /** Resolves once it was told. */
+  stopping(): Promise<void>
+}

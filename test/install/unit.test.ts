@@ -18,7 +18,12 @@ describe('the systemd unit', () => {
   })
 
   it('never asks for a kind of service that the systemd of Debian 12 does not know', () => {
-    expect(['exec', 'notify']).toContain(setting('Type')[0])
+    expect(setting('Type')).toEqual(['notify'])
+  })
+
+  it('hears the child that speaks for the daemon, and restarts a loop that hangs', () => {
+    expect(setting('NotifyAccess')).toEqual(['all'])
+    expect(setting('WatchdogSec')).toEqual(['5min'])
   })
 
   it('hands the key over as a credential, and opens no debugger to read it', () => {

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { type Clock, SECOND, systemClock } from '../../src/lib/clock.ts'
+import type { Pulse } from '../../src/ops/port.ts'
+import { createSupervisor } from '../../src/ops/supervisor.ts'
+
+/** A supervisor on a clock that a test moves. */
+function bench(env: Record<string, string> = {}) {
+  let now = 0
+  let timers: { at: number; run: () => void }[] = []
+  const clock: Clock = {
+    ...systemClock,
+    after: (ms, run) => {
+      const timer = { at: now + ms, run }
+      timers.push(timer)
+      const cancel = () => {
+        timers = timers.filter((other) => other !== timer)
+      }
+      return { cancel }
+    },
+  }
+  const sent: string[] = []
+  const world = { status: 'idle', turned: true, stage: 'running' as Pulse['stage'] }
+  let turnedAt = 0
+  const supervisor = createSupervisor({
+    ...{ clock, env, pid: 42 },
+    notifier: {
+      send: (...fields) => void sent.push(fields.join(' ')),
+      drained: () => Promise.resolve(),
+    },
+    pulse: () => ({ stage: world.stage, sinceTurnMs: now - turnedAt, trouble: null }),
+    status: () => world.status,
+  })
+  const pass = (ms: number): string[] => {
+    const before = sent.length
+    const until = now + ms
+    for (;;) {
+      const next = timers.toSorted((a, b) => a.at - b.at)[0]
+      if (next === undefined || next.at > until) break
+      timers = timers.filter((other) => other !== next)
+      now = next.at
+      if (world.turned) turnedAt = now
+      next.run()
+    }
+    now = until
+    return sent.slice(before)
+  }
+  return { supervisor, sent, world, pass }
+}
+
+describe('the supervisor', () => {
+  it('says when feeds are taken, and with what', () => {
+    const { supervisor, sent } = bench()
+
+    supervisor.ready()
+
+    expect(sent).toEqual(['READY=1 STATUS=idle'])
+  })
+
+  it('tells a new status at most every 10 s, and an old one never again', () => {
+    const { supervisor, world, pass } = bench()
+    supervisor.ready()
+
+    const idle = pass(60 * SECOND)
+    world.status = '3 waiting'
+    const soon = pass(9 * SECOND)
+    const later = pass(SECOND)
+
+    expect([idle, soon, later]).toEqual([[], [], ['STATUS=3 waiting']])
+  })
+
+  it('feeds the watchdog four times within its limit while the loop turns, and not when it hangs', () => {
+    const { supervisor, world, pass } = bench({ WATCHDOG_USEC: '120000000' })
+    supervisor.ready()
+
+    const turning = pass(120 * SECOND)
+    world.turned = false
+    pass(60 * SECOND)
+    const hanging = pass(600 * SECOND)
+
+    expect(turning).toEqual(Array(4).fill('WATCHDOG=1'))
+    expect(hanging).toEqual([])
+  })
+
+  it('feeds it on while the daemon stops, since then no loop turns', () => {
+    const { supervisor, world, pass } = bench({ WATCHDOG_USEC: '40000000' })
+    supervisor.ready()
+    Object.assign(world, { turned: false, stage: 'stopping' })
+
+    expect(pass(120 * SECOND)).toHaveLength(12)
+  })
+
+  it('leaves the watchdog alone that is another process’s, or nobody’s', () => {
+    for (const env of [{ WATCHDOG_USEC: '1000000', WATCHDOG_PID: '41' }, {}]) {
+      const { supervisor, pass } = bench(env)
+      supervisor.ready()
+
+      expect(pass(60 * SECOND)).toEqual([])
+    }
+  })
+
+  it('has one watchdog after many reloads', () => {
+    const { supervisor, pass } = bench({ WATCHDOG_USEC: '4000000', WATCHDOG_PID: '42' })
+    for (let n = 0; n < 5; n++) {
+      supervisor.reloading()
+      supervisor.ready()
+    }
+
+    expect(pass(SECOND)).toEqual(['WATCHDOG=1'])
+  })
+
+  it('asks for the time that a stop may take', async () => {
+    const { supervisor, sent } = bench()
+
+    await supervisor.stopping()
+
+    expect(sent[0]).toMatch(/^STOPPING=1 EXTEND_TIMEOUT_USEC=40000000 STATUS=stopping/)
+  })
+})
