@@ -1,9 +1,9 @@
 // npm run bench: measures the installed program beside its peers. Options choose what and how much; the
 // table goes to stdout, progress to stderr. Exit 0 also where a target is missed: the table says so.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseSize } from '../src/lib/units.ts'
 import type { Bench, Benchmark } from './bench.ts'
@@ -69,6 +69,7 @@ async function measure(): Promise<void> {
   }
   const directory = mkdtempSync(join(options.dir, 'feedsyncd-bench-'))
   process.once('SIGINT', () => process.exit(130))
+  process.once('SIGTERM', () => process.exit(143))
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   const facts = machineFacts(directory)
   const progress = (text: string) => process.stderr.write(`${text}\n`)
@@ -80,5 +81,8 @@ async function measure(): Promise<void> {
   for (const [name, fact] of Object.entries(facts)) console.log(`${name}: ${fact}`)
   console.log(`\n${tableOf(results)}`)
   if (options.json !== undefined) writeFileSync(options.json, jsonOf(results, facts))
-  if (options.docs) writeFileSync(PAGE, pageOf(results, facts, runs))
+  if (options.docs) {
+    mkdirSync(dirname(PAGE), { recursive: true })
+    writeFileSync(PAGE, pageOf(results, facts, runs))
+  }
 }
