@@ -20,6 +20,14 @@ import { VERSION } from './lib/version.ts'
 
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
 
+/** How the service is asked, as its client takes it. */
+export function serviceOptions({ service }: Config) {
+  const who = service.identity
+  if (who.kind === 'account') return { ...service, identity: { account: who.account } }
+  const { partner, partnerAccount } = who
+  return { ...service, identity: { partner, ...(partnerAccount !== null && { partnerAccount }) } }
+}
+
 /** Looking for late feeds takes at most this share of the time. */
 const OVERDUE_SHARE = 0.01
 

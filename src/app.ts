@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Aftercare } from './aftercare.ts'
-import { historyFile, overdueFeeds, statusLine, statusOf } from './app-tools.ts'
+import { historyFile, overdueFeeds, serviceOptions, statusLine, statusOf } from './app-tools.ts'
 import type { Config } from './config/config.ts'
 import { feedFor } from './config/feeds.ts'
 import { Daemon } from './daemon.ts'
@@ -192,13 +192,6 @@ function lockOf(config: Config): Disposable {
   throw new FeedsyncError(`another feedsyncd runs with the state directory ${directory}`, {
     hint: 'stop it first, or give this one another state.directory',
   })
-}
-
-function serviceOptions({ service }: Config) {
-  const who = service.identity
-  if (who.kind === 'account') return { ...service, identity: { account: who.account } }
-  const { partner, partnerAccount } = who
-  return { ...service, identity: { partner, ...(partnerAccount !== null && { partnerAccount }) } }
 }
 
 /** Reads the key again when its file changed, and says whether it did. */

@@ -41,7 +41,7 @@ const LAYERS = [
   ['main.ts'],
   ['cli'],
   ['app.ts'],
-  ['app-tools.ts', 'app-campaigns.ts'],
+  ['app-tools.ts', 'app-campaigns.ts', 'app-doctor.ts'],
   ['daemon.ts'],
   ['intake.ts', 'deliveries.ts'],
   ['pipeline.ts'],

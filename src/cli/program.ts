@@ -10,6 +10,7 @@ import { configCommand } from './config.ts'
 import { ConfigProblems, type Context, tellError } from './context.ts'
 import { decisionCommands } from './decide.ts'
 import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
 import { EXIT } from './exit-codes.ts'
 import { explainCommand } from './explain.ts'
 import { runCommand } from './run.ts'
@@ -41,6 +42,7 @@ export function buildProgram(context: Context): Command {
     uploadCommand(context),
     ...decisionCommands(context),
     campaignsCommand(context),
+    doctorCommand(context),
     configCommand(context),
     alertsCommand(context),
     sandboxCommand(context),

@@ -1,0 +1,240 @@
+// `doctor`: every part that the daemon needs, asked one after the other, each answer with its fix. Nothing
+// is uploaded and nothing is changed. Composes what the features can say of themselves.
+
+import { historyFile, serviceOptions } from './app-tools.ts'
+import type { Config } from './config/config.ts'
+import { openReadOnly } from './history/connection.ts'
+import { isLocked } from './history/instance-lock.ts'
+import { probeFilesystem, remoteFilesystem } from './inbox/filesystem-type.ts'
+import { type Clock, SECOND } from './lib/clock.ts'
+import { FeedsyncError, messageOf } from './lib/errors.ts'
+import { createHttpClient, type HttpClient } from './lib/http.ts'
+import { silentLog } from './lib/log.ts'
+import { formatDuration } from './lib/units.ts'
+import { VERSION } from './lib/version.ts'
+import { type Finding, ok, problem, skipped, warning } from './ops/finding.ts'
+import {
+  checkAccount,
+  checkFolder,
+  checkHidden,
+  checkKeyMode,
+  checkProgram,
+  checkReadable,
+  checkRoom,
+  checkSystemd,
+  checkWatches,
+} from './ops/host-checks.ts'
+import { createServiceClient, type ServiceClient } from './service/client.ts'
+import { createFormSource } from './service/form-source.ts'
+
+export interface DoctorOptions {
+  clock: Clock
+  env: Record<string, string | undefined>
+  /** Without the network. */
+  offline: boolean
+}
+
+const CONFIG = 78
+const CREDENTIALS = 4
+const TEMPORARY = 75
+const BIG_WAL = 256 * 2 ** 20
+/** From here on requests are dated with the service's clock; half of it is worth a word. */
+const SKEW_MS = 60 * SECOND
+
+export async function* diagnose(config: Config, options: DoctorOptions): AsyncGenerator<Finding> {
+  const { env, offline } = options
+  yield ok('runtime', `feedsyncd ${VERSION} on Node ${process.versions.node}`)
+  yield checkAccount(process.getuid?.())
+  yield* folders(config)
+  yield history(config)
+  yield daemon(config)
+  yield checkKeyMode(config.service.auth.keyFile, env.CREDENTIALS_DIRECTORY)
+  yield* alerts(config)
+  yield checkSystemd()
+  yield proxy(env)
+  if (offline) yield await key(config, options)
+  else yield* online(config, options)
+}
+
+async function* folders({ inbox, state }: Config): AsyncGenerator<Finding> {
+  const writes = inbox.receipts || inbox.afterUpload !== 'keep' || inbox.afterReject !== 'keep'
+  const readable = await checkFolder({ check: 'inbox', path: inbox.directory, write: writes })
+  yield readable
+  yield checkHidden(inbox.directory)
+  if (readable.verdict === 'ok') yield* watching(inbox)
+  if (inbox.afterUpload === 'archive') {
+    yield checkFolder({ check: 'archive', path: inbox.archiveDirectory, write: true, made: true })
+  }
+  if (inbox.afterReject === 'quarantine') {
+    yield checkFolder({
+      check: 'quarantine',
+      path: inbox.quarantineDirectory,
+      write: true,
+      made: true,
+    })
+  }
+  yield checkFolder({ check: 'state', path: state.directory, write: true, made: true })
+  yield checkRoom(state.directory)
+}
+
+async function* watching({ directory, watch }: Config['inbox']): AsyncGenerator<Finding> {
+  const remote = await remoteFilesystem(directory, probeFilesystem).catch(() => null)
+  if (watch === 'poll') yield ok('events', 'the folder is polled, as inbox.watch says')
+  else if (remote !== null) {
+    yield ok('events', `the folder is on ${remote}, whose events are lost: it is polled`)
+  } else yield checkWatches(directory)
+}
+
+function history(config: Config): Finding {
+  const check = 'history'
+  const file = historyFile(config)
+  try {
+    using connection = openReadOnly(file)
+    if (connection === null) return skipped(check, 'there is none yet: the daemon never ran')
+    const integrity = String(connection.pragma('quick_check(1)'))
+    const pages = Number(connection.pragma('page_count')) * Number(connection.pragma('page_size'))
+    if (integrity !== 'ok') {
+      const fix = 'stop the daemon and put back the copy of state.directory from your backup'
+      return problem(check, `${file} is damaged: ${integrity}`, fix)
+    }
+    return pages > 16 * BIG_WAL
+      ? warning(check, `${file} is sound, and very large`, 'shorten state.historyFor')
+      : ok(check, `${file} is sound`)
+  } catch (error) {
+    return failed(check, error)
+  }
+}
+
+function daemon({ state }: Config): Finding {
+  const check = 'daemon'
+  try {
+    return isLocked(state.directory)
+      ? ok(check, 'it runs')
+      : warning(check, 'it does not run', 'systemctl start feedsyncd, or feedsyncd run')
+  } catch (error) {
+    return failed(check, error)
+  }
+}
+
+async function* alerts(config: Config): AsyncGenerator<Finding> {
+  if (config.alerts.length === 0)
+    yield skipped('alerts', 'nobody is told of trouble: alerts is empty')
+  for (const { action } of config.alerts) {
+    if (action.kind === 'exec') yield checkProgram('alerts', action.command[0] ?? '')
+    else if (action.secretFile !== null) yield checkReadable('alerts', action.secretFile)
+    else yield ok('alerts', `${action.origin} is told; try it: feedsyncd alerts test`)
+  }
+}
+
+/** Its name alone: it may hold a password. */
+function proxy(env: DoctorOptions['env']): Finding {
+  const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
+  const set = names.filter((name) => env[name])
+  const says = set.length === 0 ? 'none: connections are direct' : `taken from ${set.join(', ')}`
+  return ok('proxy', says)
+}
+
+async function key(config: Config, { clock, env }: DoctorOptions): Promise<Finding> {
+  try {
+    await using http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
+    createServiceClient({ http, clock, log: silentLog, ...serviceOptions(config) })
+    return ok('key', `${config.service.auth.keyFile} holds a key that can sign`)
+  } catch (error) {
+    return failed('key', error)
+  }
+}
+
+async function* online(config: Config, options: DoctorOptions): AsyncGenerator<Finding> {
+  const usable = await key(config, options)
+  yield usable
+  if (usable.verdict !== 'ok') return
+  const { clock, env } = options
+  await using http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
+  const client = createServiceClient({ http, clock, log: silentLog, ...serviceOptions(config) })
+  const authorization = await authorized(client, config)
+  yield authorization
+  yield skew(client)
+  if (authorization.verdict === 'problem') return
+  yield* form(http, config, options)
+}
+
+/** Changes nothing on the service (specification of the service, "Other facts"). */
+async function authorized(client: ServiceClient, { service }: Config): Promise<Finding> {
+  const check = 'service'
+  const path = '/v1/public-api/validate-authorization'
+  const call = { method: 'POST', path, body: null, account: null, maxAnswerBytes: 64 * 1024 }
+  const answer = await client.call(call, new AbortController().signal)
+  if (answer.kind === 'no-answer') {
+    const fix =
+      answer.why === 'certificate'
+        ? 'if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to its CA; otherwise report it to the service operator'
+        : 'check service.baseUrl, the name server, the firewall and HTTPS_PROXY'
+    return problem(check, `no answer: ${answer.reason}`, fix, TEMPORARY)
+  }
+  const { status } = answer
+  if (status === 200) return ok(check, `${client.origin} takes the credentials`)
+  if (status === 401 || status === 403) {
+    const fix = `check the key in ${service.auth.keyFile}, service.auth and the account or partner`
+    return problem(check, `the credentials are refused with ${status}`, fix, CREDENTIALS)
+  }
+  if (status >= 500) {
+    return problem(check, `the service answered ${status}`, 'try again later', TEMPORARY)
+  }
+  const fix = 'check that service.baseUrl names the service, with its path prefix'
+  return warning(check, `${client.origin} has no way to check credentials (${status})`, fix)
+}
+
+function skew(client: ServiceClient): Finding {
+  const ms = client.clockSkewMs()
+  if (ms === null) return skipped('clock', 'the service told no time')
+  const says = `this clock is ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'behind' : 'ahead of'} the service's`
+  return Math.abs(ms) > SKEW_MS / 2
+    ? warning('clock', says, 'let it be set: timedatectl set-ntp true')
+    : ok('clock', says)
+}
+
+/** A form is asked for and thrown away: nothing is stored by it. Then its storage is knocked at. */
+async function* form(
+  http: HttpClient,
+  config: Config,
+  { clock }: DoctorOptions,
+): AsyncGenerator<Finding> {
+  const check = 'upload form'
+  const { identity, presignPath } = config.service
+  const ruled = config.feeds.map(({ partnerAccount }) => partnerAccount)
+  const account = ruled.find((name) => name !== null && !/\{\d+\}/.test(name)) ?? null
+  const isLost = identity.kind === 'partner' && identity.partnerAccount === null && account === null
+  if (isLost && !presignPath.includes('bulk')) {
+    yield skipped(check, 'the partner account depends on the feed, so none is asked for')
+    return
+  }
+  const forms = createFormSource({ http, clock, log: silentLog, ...serviceOptions(config) })
+  const { signal } = new AbortController()
+  const answer = await forms.requestForm(identity.kind === 'partner' ? account : null, signal)
+  if (answer.kind === 'failure') {
+    const { class: kind, hint, reason } = answer.failure
+    const exitCode = kind === 'credentials' ? CREDENTIALS : kind === 'transient' ? TEMPORARY : 1
+    yield problem(check, reason, hint, exitCode)
+    return
+  }
+  yield ok(check, `the service gives one, with ${answer.form.fields.length} fields`)
+  const { origin } = new URL(answer.form.url)
+  const knock = await http.request({
+    ...{ method: 'HEAD', url: new URL(origin), headers: {}, body: null, signal },
+    ...{ headersTimeoutMs: 10 * SECOND, bodyTimeoutMs: 10 * SECOND, maxAnswerBytes: 1024 },
+  })
+  // Any answer will do: without a form there is nothing to ask for.
+  yield knock.kind === 'answer'
+    ? ok('storage', `${origin} answers`)
+    : problem(
+        'storage',
+        `no answer: ${knock.reason}`,
+        'let this host reach it as well as the service: firewall, HTTPS_PROXY, NODE_EXTRA_CA_CERTS',
+        TEMPORARY,
+      )
+}
+
+function failed(check: string, error: unknown): Finding {
+  const { hint = null, exitCode = CONFIG } = error instanceof FeedsyncError ? error : {}
+  return problem(check, messageOf(error), hint, exitCode)
+}

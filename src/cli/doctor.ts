@@ -1,0 +1,61 @@
+// feedsyncd doctor: everything the daemon needs, asked one after the other, each trouble with its fix.
+
+import { Command } from 'commander'
+import type { Finding } from '../ops/finding.ts'
+import { type Context, outJson, readConfig } from './context.ts'
+import { EXIT } from './exit-codes.ts'
+import { printable, styled } from './render.ts'
+
+const COLOUR = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'gray' } as const
+
+export function doctorCommand(context: Context): Command {
+  return new Command('doctor')
+    .description(
+      'check all that the daemon needs; exit 0 well, 78 configuration, 4 credentials, 1 host, 75 network',
+    )
+    .option('--offline', 'without asking the service')
+    .option('--json', 'as JSON')
+    .action(async (_options, command: Command) => {
+      const options = command.optsWithGlobals<{
+        config?: string
+        json?: boolean
+        offline?: boolean
+      }>()
+      const config = readConfig(context, options.config)
+      const { diagnose } = await import('../app-doctor.ts')
+      const findings: Finding[] = []
+      const { clock, env } = context
+      for await (const finding of diagnose(config, {
+        clock,
+        env,
+        offline: options.offline ?? false,
+      })) {
+        if (!options.json) context.out(findingText(finding, context.terminal))
+        findings.push(finding)
+      }
+      const exitCode = exitCodeOf(findings)
+      if (options.json) {
+        const shown = findings.map(({ check, verdict, says, fix }) => ({
+          check,
+          verdict,
+          says,
+          fix,
+        }))
+        outJson(context, { ok: exitCode === 0, findings: shown })
+      }
+      context.exit(exitCode)
+    })
+}
+
+/** What a person has to mend comes before what may pass by itself. */
+function exitCodeOf(findings: readonly Finding[]): number {
+  const found = findings.filter(({ verdict }) => verdict === 'problem')
+  const order = [EXIT.config, EXIT.credentials, EXIT.failed, EXIT.temporary]
+  return order.find((code) => found.some(({ exitCode }) => exitCode === code)) ?? EXIT.ok
+}
+
+function findingText({ check, verdict, says, fix }: Finding, terminal: boolean): string {
+  const word = styled(COLOUR[verdict], verdict.padEnd(7), terminal)
+  const line = `${word}  ${check}: ${printable(says)}`
+  return fix === null ? line : `${line}\n         try: ${printable(fix)}`
+}

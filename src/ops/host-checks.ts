@@ -1,0 +1,217 @@
+// What `doctor` asks of the host itself: folders and their rights, room, limits of the kernel, the runtime,
+// systemd. It changes nothing; whether a folder can be written is asked, not tried.
+
+import { execFile } from 'node:child_process'
+import { access, constants, opendir, readFile, stat, statfs } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { SECOND } from '../lib/clock.ts'
+import { errorCode } from '../lib/errors.ts'
+import { formatBytes } from '../lib/units.ts'
+import { type Finding, ok, problem, skipped, warning } from './finding.ts'
+
+const GIB = 2 ** 30
+const LITTLE_ROOM = GIB
+const NO_ROOM = 64 * 2 ** 20
+/** Beyond this the number of folders does not matter any more. */
+const MOST_FOLDERS = 100_000
+const UNITS = ['/etc/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system']
+
+export interface FolderUse {
+  /** `inbox`, `state`: the name of the check. */
+  check: string
+  path: string
+  /** What the configuration wants to do there. */
+  write: boolean
+  /** The daemon makes it where it is missing. */
+  made?: boolean
+}
+
+/** Whether the account that asks may do what the configuration wants there. */
+export async function checkFolder({
+  check,
+  path,
+  write,
+  made = false,
+}: FolderUse): Promise<Finding> {
+  try {
+    if (!(await stat(path)).isDirectory()) {
+      return problem(check, `${path} is not a folder`, 'name a folder in the configuration', 78)
+    }
+    await access(path, constants.R_OK | constants.X_OK | (write ? constants.W_OK : 0))
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT' && made && (await canMake(path))) {
+      return ok(check, `${path} is not there yet, and can be made`)
+    }
+    if (code === 'ENOENT') {
+      const fix = `make it, and open it to the account of the service: install -d -m 0750 ${path}`
+      return problem(check, `${path} does not exist`, fix)
+    }
+    const verb = write ? 'read and written' : 'read'
+    return problem(
+      check,
+      `${path} cannot be ${verb} by this account (${code})`,
+      `let the account of the service ${write ? 'write there' : 'list and read it'}: a group of both, and chmod g+${write ? 'rwx' : 'rx'}`,
+    )
+  }
+  return ok(check, `${path} can be ${write ? 'read and written' : 'read'}`)
+}
+
+async function canMake(path: string): Promise<boolean> {
+  const parent = dirname(path)
+  try {
+    await access(parent, constants.W_OK | constants.X_OK)
+    return true
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' && parent !== path && (await canMake(parent))
+  }
+}
+
+/** The packaged unit hides some places: there a folder that is readable here is not there for the service. */
+export async function checkHidden(path: string): Promise<Finding> {
+  const check = 'sandbox'
+  const within = (folder: string) => {
+    const way = relative(folder, path)
+    return way === '' || (!way.startsWith('..') && !isAbsolute(way))
+  }
+  const isHome = ['/home', '/root', '/run/user'].some(within)
+  const isTemporary = ['/tmp', '/var/tmp'].some(within)
+  if (!isHome && !isTemporary) return ok(check, `${path} is visible to the packaged unit`)
+  const what = isHome
+    ? `${path} is hidden from the packaged unit (ProtectHome=)`
+    : `the packaged unit has a ${within('/tmp') ? '/tmp' : 'temporary folder'} of its own (PrivateTmp=), so ${path} is not in it`
+  const fix = 'feedsyncd service print writes the drop-in that shows it; or move the folder'
+  return warning(check, what, fix)
+}
+
+export async function checkRoom(path: string): Promise<Finding> {
+  const check = 'room'
+  let free: number
+  try {
+    const { bavail, bsize } = await statfs(path)
+    free = bavail * bsize
+  } catch (error) {
+    return skipped(check, `the room on the disk of ${path} is not known (${errorCode(error)})`)
+  }
+  const says = `${formatBytes(free)} free on the disk of ${path}`
+  const fix = 'make room: the spool holds upload.keepVersions copies of each feed'
+  if (free < NO_ROOM) return problem(check, says, fix, 75)
+  return free < LITTLE_ROOM ? warning(check, says, fix) : ok(check, says)
+}
+
+/** One watch a folder, of a number that all programs of this account share. */
+export async function checkWatches(inbox: string): Promise<Finding> {
+  const check = 'watches'
+  try {
+    const limit = Number(await readFile('/proc/sys/fs/inotify/max_user_watches', 'utf8'))
+    const folders = await countFolders(inbox)
+    const says = `${folders} folders to watch, and the limit of this account is ${limit}`
+    return folders < limit / 2
+      ? ok(check, says)
+      : warning(
+          check,
+          says,
+          `sysctl fs.inotify.max_user_watches=${Math.max(limit, folders) * 4}, and the same in /etc/sysctl.d; else the folder is polled`,
+        )
+  } catch (error) {
+    return skipped(check, `the limit of file events is not known (${errorCode(error)})`)
+  }
+}
+
+async function countFolders(root: string): Promise<number> {
+  let count = 1
+  for await (const entry of await opendir(root, { recursive: true })) {
+    if (entry.isDirectory()) count += 1
+    if (count >= MOST_FOLDERS) break
+  }
+  return count
+}
+
+/** A key that others may read is one that others have; systemd's own copy is as it should be. */
+export async function checkKeyMode(
+  path: string,
+  credentials: string | undefined,
+): Promise<Finding> {
+  const check = 'key mode'
+  try {
+    const { mode } = await stat(path)
+    const says = `${path} has the mode 0${(mode & 0o777).toString(8)}`
+    const handedOver = credentials !== undefined && path.startsWith(join(credentials, '/'))
+    return (mode & 0o077) === 0 || handedOver
+      ? ok(check, says)
+      : warning(check, `${says}: others may read it`, `chmod 0600 ${path}`)
+  } catch (error) {
+    return skipped(check, `the mode of ${path} is not known (${errorCode(error)})`)
+  }
+}
+
+export async function checkProgram(check: string, path: string): Promise<Finding> {
+  try {
+    await access(path, constants.X_OK)
+    return ok(check, `${path} can be run`)
+  } catch (error) {
+    const fix = `chmod +x ${path}, or name another program in alerts`
+    return problem(check, `${path} cannot be run (${errorCode(error)})`, fix, 78)
+  }
+}
+
+export async function checkReadable(check: string, path: string): Promise<Finding> {
+  try {
+    await access(path, constants.R_OK)
+    return ok(check, `${path} can be read`)
+  } catch (error) {
+    const fix = 'let the account of the service read it'
+    return problem(check, `${path} cannot be read (${errorCode(error)})`, fix, 78)
+  }
+}
+
+/** Everything above is true for who asks; the service may be somebody else. */
+export function checkAccount(uid: number | undefined): Finding {
+  return uid === 0
+    ? warning(
+        'account',
+        'this is root, who may read and write everything',
+        'ask as the service: runuser -u feedsyncd -- feedsyncd doctor',
+      )
+    : ok('account', `these answers are for the account with uid ${uid}`)
+}
+
+export async function checkSystemd(): Promise<Finding> {
+  const check = 'systemd'
+  const installed = await firstThatIs(UNITS.map((folder) => join(folder, 'feedsyncd.service')))
+  if (installed === null) return skipped(check, 'feedsyncd.service is not installed here')
+  const version = await systemdVersion()
+  if (version === null) return skipped(check, 'systemctl does not answer')
+  const says = `systemd ${version}, unit ${installed}`
+  if (version < 247) {
+    return problem(check, says, 'the unit needs systemd 247 or later (LoadCredential=)')
+  }
+  const notify = await firstThatIs(['/usr/bin/systemd-notify', '/bin/systemd-notify'])
+  return notify === null && version < 253
+    ? problem(
+        check,
+        `${says}; systemd-notify is missing`,
+        'install it, or set Type=exec in a drop-in',
+      )
+    : ok(check, says)
+}
+
+async function systemdVersion(): Promise<number | null> {
+  try {
+    const { stdout } = await promisify(execFile)('systemctl', ['--version'], {
+      timeout: 5 * SECOND,
+    })
+    return Number(/^systemd (\d+)/.exec(stdout)?.[1] ?? Number.NaN) || null
+  } catch {
+    return null
+  }
+}
+
+async function firstThatIs(paths: string[]): Promise<string | null> {
+  for (const path of paths) {
+    const found = await stat(path).catch(() => null)
+    if (found !== null) return path
+  }
+  return null
+}

@@ -1,0 +1,165 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Finding } from '../../src/ops/finding.ts'
+import { checkFolder, checkHidden, checkKeyMode, checkRoom } from '../../src/ops/host-checks.ts'
+import { feedOf, SECRET, Site } from '../helpers/site.ts'
+
+type Shown = Pick<Finding, 'check' | 'verdict' | 'says' | 'fix'>
+
+async function doctor(site: Site, ...options: string[]) {
+  const { code, stdout, stderr } = await site.run('doctor', '--json', ...options)
+  const answer = JSON.parse(stdout) as { ok: boolean; schemaVersion: number; findings: Shown[] }
+  const of = (check: string) => answer.findings.find((finding) => finding.check === check)
+  return { code, answer, of, said: stdout + stderr }
+}
+
+describe('doctor', () => {
+  it('finds a working host well, asks for a form and uploads nothing; exit 0', async () => {
+    await using site = await Site.open()
+    site.drop('a.xml', feedOf(3))
+    await site.run('run', '--once')
+
+    const { code, answer, of } = await doctor(site)
+
+    expect(code).toBe(0)
+    expect([answer.schemaVersion, answer.ok]).toEqual([1, true])
+    expect(answer.findings.filter(({ verdict }) => verdict === 'problem')).toEqual([])
+    expect(of('service')?.says).toContain('takes the credentials')
+    expect(of('clock')?.verdict).toBe('ok')
+    expect(of('upload form')?.says).toMatch(/^the service gives one, with \d+ fields$/)
+    expect(of('storage')?.verdict).toBe('ok')
+    expect(of('history')?.says).toContain('is sound')
+    expect(of('daemon')).toMatchObject({ verdict: 'warning', says: 'it does not run' })
+    expect(site.sandbox.objects()).toHaveLength(1)
+  })
+
+  it('finds that the credentials are refused, and what to check; exit 4; never shows them', async () => {
+    await using site = await Site.open()
+    writeFileSync(join(site.root, 'service.key'), 'another-secret', { mode: 0o600 })
+
+    const { code, of, said } = await doctor(site)
+
+    expect(code).toBe(4)
+    expect(of('service')).toMatchObject({
+      says: expect.stringMatching(/^the credentials are refused with 40[13]$/),
+      fix: expect.stringContaining('service.key'),
+    })
+    expect(of('upload form')).toBeUndefined()
+    expect(said).not.toMatch(new RegExp(`another-secret|${SECRET}`))
+  })
+
+  it('finds that the service cannot be reached; exit 75', async () => {
+    await using site = await Site.open()
+    site.configure({ service: { baseUrl: 'http://127.0.0.1:1/api', account: '123' } })
+
+    const { code, of } = await doctor(site)
+
+    expect(code).toBe(75)
+    expect(of('service')?.says).toMatch(/^no answer: .*ECONNREFUSED/)
+  })
+
+  it('asks nobody with --offline', async () => {
+    await using site = await Site.open()
+    site.configure({ service: { baseUrl: 'http://127.0.0.1:1/api', account: '123' } })
+
+    const { code, of } = await doctor(site, '--offline')
+
+    expect(code).toBe(0)
+    expect(of('key')?.verdict).toBe('ok')
+    expect(of('state')?.says).toMatch(/is not there yet, and can be made$/)
+    expect([of('service'), of('storage')]).toEqual([undefined, undefined])
+  })
+
+  it('names every trouble at once, each with its fix', async () => {
+    await using site = await Site.open({
+      alerts: [
+        { on: ['held'], exec: ['/nonexistent/pager'] },
+        { on: ['held'], webhook: 'https://hooks.example.com/x', secretFile: 'missing.key' },
+      ],
+      inbox: { directory: './nowhere', afterUpload: 'archive' },
+    })
+    chmodSync(join(site.root, 'service.key'), 0o644)
+
+    const { answer } = await doctor(site, '--offline')
+
+    const troubled = answer.findings.filter(({ verdict }) => verdict === 'problem')
+    expect(troubled.map(({ check }) => check)).toEqual([...['inbox', 'alerts', 'alerts']])
+    expect(
+      answer.findings.filter(({ verdict, fix }) => verdict === 'problem' && fix === null),
+    ).toEqual([])
+    expect(answer.findings).toContainEqual({
+      check: 'key mode',
+      verdict: 'warning',
+      says: expect.stringContaining('0644: others may read it'),
+      fix: expect.stringMatching(/^chmod 0600 .*service\.key$/),
+    })
+  })
+
+  it('finds a damaged history', async () => {
+    await using site = await Site.open()
+    site.drop('a.xml', feedOf(3))
+    await site.run('run', '--once')
+    writeFileSync(join(site.root, 'state', 'feedsyncd.db'), 'this is no database at all')
+
+    const { code, of } = await doctor(site, '--offline')
+
+    expect(code).not.toBe(0)
+    expect(of('history')?.verdict).toBe('problem')
+  })
+
+  it('reads well on a screen: a verdict, a check, a sentence, and the fix below', async () => {
+    await using site = await Site.open()
+    rmSync(site.inbox, { recursive: true })
+
+    const { stdout } = await site.run('doctor', '--offline')
+
+    expect(stdout).toMatch(/^ok {7}runtime: feedsyncd /m)
+    expect(stdout).toMatch(/^problem {2}inbox: .+ does not exist\n {9}try: make it/m)
+  })
+})
+
+describe('what the host is asked', () => {
+  const folder = () => {
+    const made = mkdtempSync(join(tmpdir(), 'doctor-'))
+    onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+    return made
+  }
+
+  it.each([
+    ['/srv/ats/export', 'ok', /visible/],
+    ['/home/ats/export', 'warning', /ProtectHome=/],
+    ['/root/x', 'warning', /ProtectHome=/],
+    ['/tmp/feeds', 'warning', /PrivateTmp=/],
+    ['/var/tmp', 'warning', /PrivateTmp=/],
+    ['/home-of-feeds', 'ok', /visible/],
+    ['/tmpfiles', 'ok', /visible/],
+  ] as const)('whether the unit sees %s: %s', async (path, verdict, says) => {
+    expect(await checkHidden(path)).toMatchObject({ verdict, says: expect.stringMatching(says) })
+  })
+
+  it('whether a folder is one', async () => {
+    const file = join(folder(), 'file')
+    writeFileSync(file, '')
+
+    expect(await checkFolder({ check: 'inbox', path: file, write: false })).toMatchObject({
+      verdict: 'problem',
+      exitCode: 78,
+    })
+  })
+
+  it('how much room there is', async () => {
+    expect((await checkRoom(folder())).says).toMatch(/^[\d.]+ \w+ free on the disk of /)
+    expect((await checkRoom('/nonexistent')).verdict).toBe('skipped')
+  })
+
+  it('takes the key that systemd hands over as it is', async () => {
+    const credentials = folder()
+    const key = join(credentials, 'service-key')
+    writeFileSync(key, 'x', { mode: 0o644 })
+
+    expect((await checkKeyMode(key, credentials)).verdict).toBe('ok')
+    expect((await checkKeyMode(key, undefined)).verdict).toBe('warning')
+  })
+})
