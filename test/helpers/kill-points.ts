@@ -1,0 +1,192 @@
+// Preloaded into a child (`--import`, in each of its threads): names every durable step that the child
+// takes under one folder, by wrapping what Node and SQLite offer for it, and ends the process with
+// SIGKILL at one of them. Nothing of the product knows of this.
+//
+// FEEDSYNCD_KILL_ROOT: the folder; FEEDSYNCD_KILL_LOG: file that the points are appended to, one a line;
+// FEEDSYNCD_KILL_AT: the point to die at, or nothing.
+
+import fs from 'node:fs'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
+import net from 'node:net'
+import { relative } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
+
+const { FEEDSYNCD_KILL_ROOT: ROOT = '', FEEDSYNCD_KILL_AT, FEEDSYNCD_KILL_LOG } = process.env
+const { appendFileSync, writeSync, writeFileSync } = fs
+const counts = new Map<string, number>()
+
+type Works = (...parameters: never[]) => unknown
+
+/** Does a step, and dies before or after it, or when half of it is done, where that is asked for. */
+function step(label: string, work: () => unknown, half?: () => void): unknown {
+  const n = (counts.get(label) ?? 0) + 1
+  counts.set(label, n)
+  const name = n === 1 ? label : `${label} (${n})`
+  reach(`before ${name}`)
+  if (half !== undefined) reach(`half of ${name}`, half)
+  const result = work()
+  const done = () => reach(`after ${name}`)
+  if (result instanceof Promise) void result.then(done, () => {})
+  else done()
+  return result
+}
+
+function reach(point: string, first = () => {}): void {
+  if (FEEDSYNCD_KILL_LOG) appendFileSync(FEEDSYNCD_KILL_LOG, `${point}\n`)
+  if (point !== FEEDSYNCD_KILL_AT) return
+  first()
+  process.kill(process.pid, 'SIGKILL')
+  // The signal takes a moment to arrive; nothing may happen in it.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+}
+
+/** What differs from run to run is left out of a path; null for a path that is not ours. */
+function shape(path: unknown): string | null {
+  const inside = relative(ROOT, String(path)) || '.'
+  if (inside.startsWith('..')) return null
+  return inside
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '*')
+    .replace(/[0-9a-f]{12}/, '*')
+    .replace(/\d{8}T\d{9}Z/, '<time>')
+}
+
+/** Replaces a function by one that is a step when `named` has a name for its parameters. */
+function wrap<T extends object>(
+  owner: T,
+  method: keyof T & string,
+  named: (parameters: unknown[], self: unknown) => string | null,
+  half?: (parameters: unknown[]) => void,
+): void {
+  const original = owner[method] as Works
+  const wrapped = function (this: unknown, ...parameters: never[]): unknown {
+    const label = named(parameters, this)
+    const work = () => original.apply(this, parameters)
+    return label === null ? work() : step(label, work, half && (() => half(parameters)))
+  }
+  owner[method] = wrapped as T[keyof T & string]
+}
+
+const onPath = (verb: string) => (parameters: unknown[]) => {
+  const path = shape(parameters[0])
+  return path === null ? null : `${verb} ${path}`
+}
+const toPath = (verb: string) => (parameters: unknown[]) => {
+  const from = shape(parameters[0])
+  return from === null ? null : `${verb} ${from} to ${shape(parameters[1])}`
+}
+
+const opened = new Map<number, string>()
+const { openSync, closeSync } = fs
+fs.openSync = (path, flags, mode) => {
+  const name = shape(path)
+  const open = () => openSync(path, flags, mode)
+  const creates = typeof flags === 'string' && flags.startsWith('w')
+  const fd = (name !== null && creates ? step(`create ${name}`, open) : open()) as number
+  if (name !== null) opened.set(fd, name)
+  return fd
+}
+fs.closeSync = (fd) => {
+  opened.delete(fd)
+  closeSync(fd)
+}
+const onDescriptor = (verb: string) => (parameters: unknown[]) => {
+  const path = opened.get(parameters[0] as number)
+  return path === undefined ? null : `${verb} ${path}`
+}
+wrap(fs, 'writeSync', onDescriptor('write'), ([fd, bytes]) => {
+  writeSync(fd as number, (bytes as Buffer).subarray(0, (bytes as Buffer).length / 2))
+})
+wrap(fs, 'fsyncSync', onDescriptor('fsync'))
+wrap(fs, 'mkdirSync', onPath('make'))
+wrap(fs, 'rmSync', onPath('remove'))
+
+for (const verb of ['rm', 'unlink'] as const) wrap(fs.promises, verb, onPath('remove'))
+for (const verb of ['rename', 'link', 'copyFile'] as const) wrap(fs.promises, verb, toPath(verb))
+wrap(fs.promises, 'writeFile', onPath('write'), ([path, data]) => {
+  const bytes = Buffer.from(data as string)
+  writeFileSync(path as string, bytes.subarray(0, bytes.length / 2))
+})
+
+const handles = new WeakMap<object, string>()
+const { open } = fs.promises
+fs.promises.open = async (path, ...how) => {
+  const handle = await open(path, ...how)
+  const name = shape(path)
+  if (name !== null) handles.set(handle, name)
+  return handle
+}
+const probe = await open('/dev/null')
+wrap(Object.getPrototypeOf(probe), 'sync', (_parameters, self) => {
+  const path = handles.get(self as object)
+  return path === undefined ? null : `fsync ${path}`
+})
+await probe.close()
+
+/** Ports in the order in which they are first connected to: the form is asked for before it is used. */
+const ports = new Set<unknown>()
+wrap(net.Socket.prototype, 'connect', ([parameters]) => {
+  const [{ port }] = (Array.isArray(parameters) ? parameters : [parameters]) as [{ port: unknown }]
+  if (port === undefined) return null
+  ports.add(port)
+  return `connect to the ${[...ports].indexOf(port) === 0 ? 'service' : 'storage'}`
+})
+
+if (isMainThread) wrapDatabase()
+syncBuiltinESMExports()
+
+function wrapDatabase(): void {
+  const Database = createRequire(import.meta.url)('better-sqlite3')
+  const memory = new Database(':memory:')
+  const statement = Object.getPrototypeOf(memory.prepare('SELECT 1'))
+  memory.close()
+  /** What the transaction that runs has written so far. */
+  let written: string[] = []
+
+  const run = statement.run
+  statement.run = function (...parameters: unknown[]) {
+    const work = () => run.apply(this, parameters)
+    if (this.source === 'COMMIT') {
+      const label = written.join(', ')
+      written = []
+      return isPoint(label) ? step(`commit: ${label}`, work) : work()
+    }
+    if (/^(BEGIN|ROLLBACK|SAVEPOINT|RELEASE)/.test(this.source)) return work()
+    const fact = factOf(this.source, parameters)
+    if (fact === null) return work()
+    if (!this.database.inTransaction) return isPoint(fact) ? step(`commit: ${fact}`, work) : work()
+    const done = work()
+    if (done.changes > 0) written.push(fact)
+    return done
+  }
+  wrap(Database.prototype, 'pragma', ([text]) =>
+    String(text).startsWith('journal_mode') ? `set ${text}` : null,
+  )
+  wrap(Database.prototype, 'close', (_parameters, self) =>
+    (self as { readonly: boolean }).readonly ? null : 'close a database',
+  )
+  const { exec } = Database.prototype
+  Database.prototype.exec = function (sql: string) {
+    if (sql.includes('CREATE TABLE')) written.push('the schema')
+    return exec.call(this, sql)
+  }
+}
+
+/** How often the daemon's own record is written depends on the machine: the first time stands for all. */
+function isPoint(label: string): boolean {
+  return label !== '' && (label !== 'daemon record' || !counts.has('commit: daemon record'))
+}
+
+function factOf(sql: string, parameters: unknown[]): string | null {
+  const text = sql.trim()
+  if (text.startsWith('INSERT INTO events')) {
+    const [, , from, to] = parameters
+    return to === 'seen' ? 'seen' : `${from ?? 'new'} -> ${to}`
+  }
+  if (text.startsWith('INSERT INTO attempts')) return 'attempt started'
+  if (text.includes("outcome = 'unknown'")) return 'running attempts end as unknown'
+  if (text.startsWith('UPDATE attempts')) return `attempt ended: ${parameters[1]}`
+  if (text.startsWith('INSERT INTO files')) return 'file known'
+  if (text.startsWith('INSERT INTO daemon')) return 'daemon record'
+  if (/^UPDATE versions SET spool = \? WHERE/.test(text)) return 'bytes given up'
+  return null
+}
