@@ -6,6 +6,7 @@ import { VERSION } from '../lib/version.ts'
 import { alertsCommand } from './alerts.ts'
 import { campaignsCommand } from './campaigns.ts'
 import { checkCommand } from './check.ts'
+import { completionCommand } from './completion.ts'
 import { configCommand } from './config.ts'
 import { ConfigProblems, type Context, tellError } from './context.ts'
 import { decisionCommands } from './decide.ts'
@@ -15,6 +16,7 @@ import { EXIT } from './exit-codes.ts'
 import { explainCommand } from './explain.ts'
 import { runCommand } from './run.ts'
 import { sandboxCommand } from './sandbox.ts'
+import { serviceCommand } from './service.ts'
 import { showCommand } from './show.ts'
 import { statusCommand } from './status.ts'
 import { uploadCommand } from './upload.ts'
@@ -45,6 +47,8 @@ export function buildProgram(context: Context): Command {
     doctorCommand(context),
     configCommand(context),
     alertsCommand(context),
+    serviceCommand(context),
+    completionCommand(context),
     sandboxCommand(context),
     demoCommand(context),
   ]

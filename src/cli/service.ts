@@ -1,0 +1,48 @@
+// feedsyncd service print: the systemd drop-in that the configured folders need.
+
+import { readFileSync, statSync } from 'node:fs'
+import { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import { unitDropin } from '../ops/unit-dropin.ts'
+import { type Context, readConfig } from './context.ts'
+import { EXIT } from './exit-codes.ts'
+
+export function serviceCommand(context: Context): Command {
+  const service = new Command('service').description('feedsyncd under systemd')
+  service
+    .command('print')
+    .description('print the drop-in that lets the packaged unit reach the configured folders')
+    .action((_options, command: Command) => {
+      const { config: flag } = command.optsWithGlobals<{ config?: string }>()
+      const { inbox, state, http } = readConfig(context, flag)
+      const moves = [
+        ...(inbox.afterUpload === 'archive' ? [inbox.archiveDirectory] : []),
+        ...(inbox.afterReject === 'quarantine' ? [inbox.quarantineDirectory] : []),
+      ]
+      const text = unitDropin({
+        inbox: inbox.directory,
+        writesInbox: writes(inbox),
+        targets: moves,
+        state: state.directory,
+        socket: http.listen?.kind === 'unix' ? http.listen.path : null,
+        group: groupOf(inbox.directory),
+      })
+      context.out(text)
+      context.exit(EXIT.ok)
+    })
+  return service
+}
+
+function writes({ afterUpload, afterReject, receipts }: Config['inbox']): boolean {
+  return afterUpload !== 'keep' || afterReject !== 'keep' || receipts
+}
+
+/** Its name where /etc/group knows it; null for root's, or where the folder is not to be seen. */
+function groupOf(path: string): string | null {
+  const gid = statSync(path, { throwIfNoEntry: false })?.gid ?? 0
+  if (gid === 0) return null
+  const line = readFileSync('/etc/group', 'utf8')
+    .split('\n')
+    .find((entry) => entry.split(':')[2] === String(gid))
+  return line?.split(':')[0] ?? String(gid)
+}
