@@ -33,15 +33,15 @@ const OVERDUE_SHARE = 0.01
 
 /** Asks which feeds are late. The walk over all feeds is spared where no rule expects anything. */
 export function overdueFeeds(
-  { feeds }: Config,
+  rules: () => Config['feeds'],
   history: HistoryReader,
   ruleFor: (path: string) => FeedRule,
   clock: Clock,
 ): () => { version: Version; expectedBy: number }[] {
-  if (feeds.every(({ expectEveryMs }) => expectEveryMs === null)) return () => []
   let known: { version: Version; expectedBy: number }[] = []
   let validUntil = Number.NEGATIVE_INFINITY
   return () => {
+    if (rules().every(({ expectEveryMs }) => expectEveryMs === null)) return []
     const began = clock.monotonic()
     if (began < validUntil) return known
     const expected = expectations(history, ruleFor, clock.now())

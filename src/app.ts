@@ -8,6 +8,7 @@ import { Aftercare } from './aftercare.ts'
 import { historyFile, overdueFeeds, serviceOptions, statusLine, statusOf } from './app-tools.ts'
 import type { Config } from './config/config.ts'
 import { feedFor } from './config/feeds.ts'
+import { keysForRestart } from './config/reload.ts'
 import { Daemon } from './daemon.ts'
 import { Deliveries } from './deliveries.ts'
 import type { FeedChecker } from './feed/port.ts'
@@ -22,7 +23,7 @@ import { Settler } from './inbox/settling.ts'
 import { createSpool } from './inbox/spool.ts'
 import { Intake, laneOf } from './intake.ts'
 import type { Clock } from './lib/clock.ts'
-import { FeedsyncError } from './lib/errors.ts'
+import { FeedsyncError, messageOf } from './lib/errors.ts'
 import { createHttpClient } from './lib/http.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { VERSION } from './lib/version.ts'
@@ -58,13 +59,22 @@ export interface App extends AsyncDisposable {
   refusal(): Failure | null
   /** Opens `http.listen`, where there is one. Throws `FeedsyncError` when it cannot be used. */
   serve(): Promise<AsyncDisposable | null>
+  /** SIGHUP: takes up another configuration, or none of it; refused credentials are tried again. */
+  reload(read: () => Reread): void
 }
+
+/** The configuration file, read again: all of it, or its mistakes. */
+export type Reread = { kind: 'ok'; config: Config } | { kind: 'problems'; lines: string[] }
 
 /**
  * Builds everything that delivers, under the lock of the state directory. Throws `FeedsyncError` when
  * another process holds it, the key cannot be read, or the state cannot be written.
  */
 export async function openApp(config: Config, options: AppOptions): Promise<App> {
+  /** What of it may change is read from here, whenever it is needed. */
+  let current = config
+  const inForce = () => ({ ...config, feeds: current.feeds })
+  let reloadProblem: string | null = null
   const { clock, env, tell, onMove = () => {}, onProgress = () => {} } = options
   await using parts = new AsyncDisposableStack()
   const log = createLog(config.log)
@@ -97,8 +107,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   }
   const spool = createSpool({ directory: join(config.state.directory, 'spool') })
   const settler = new Settler(config.inbox.quietPeriodMs)
-  const ruleFor = (path: string) => feedFor(path, config.feeds)
-  const overdue = overdueFeeds(config, history, ruleFor, clock)
+  const ruleFor = (path: string) => feedFor(path, current.feeds)
+  const overdue = overdueFeeds(() => current.feeds, history, ruleFor, clock)
   const alerts = new AlertDesk({
     ...{ clock, log, history, host: hostname(), targets: config.alerts },
     facts: {
@@ -113,38 +123,52 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     metrics?.moved(version.state)
     onMove(version)
   })
-  const { incompleteAfterMs, rescanMs, quietPeriodMs } = config.inbox
 
   const aftercare = new Aftercare({
     ...{ clock, log, history, ledger, spool },
     dispositions: createDispositions({ ...config.inbox, clock }),
-    settings: { ...config.inbox, keepVersions: config.upload.keepVersions },
+    get settings() {
+      return { ...current.inbox, keepVersions: current.upload.keepVersions }
+    },
   })
   const pipeline = new Pipeline({
     ...{ clock, log, history, ledger, checker, spool, uploader, aftercare, ruleFor, onProgress },
-    guards: config.guards,
-    incompleteAfterMs,
+    get guards() {
+      return current.guards
+    },
+    get incompleteAfterMs() {
+      return current.inbox.incompleteAfterMs
+    },
   })
   const deliveries = new Deliveries({
     ...{ clock, tell, log, history, pipeline, uploader },
     reloadKey: keyReloader(forms, config.service.auth.keyFile),
     clockSkewMs: () => forms.clockSkewMs(),
-    concurrency: config.upload.concurrency,
+    get concurrency() {
+      return current.upload.concurrency
+    },
   })
   const intake = new Intake({
     ...{ clock, log, tell, history, ledger, inbox, settler, pipeline, aftercare, ruleFor },
-    ...{ rescanMs, incompleteAfterMs },
+    get rescanMs() {
+      return current.inbox.rescanMs
+    },
+    get incompleteAfterMs() {
+      return current.inbox.incompleteAfterMs
+    },
   })
   const { pid } = process
   const supervisor = createSupervisor({
     ...{ clock, env, pid, notifier: createNotifier({ env, log, pid }) },
     pulse: () => daemon.pulse(),
-    status: () => statusLine(history),
+    status: () => [reloadProblem, statusLine(history)].filter((part) => part !== null).join('; '),
   })
   const daemon = new Daemon({
     ...{ clock, log, tell, history, inbox, settler, intake, deliveries, alerts, supervisor },
-    quietPeriodMs,
-    historyForMs: config.state.historyForMs,
+    quietPeriodMs: config.inbox.quietPeriodMs,
+    get historyForMs() {
+      return current.state.historyForMs
+    },
   })
 
   await resume(history, spool, clock, log)
@@ -152,6 +176,25 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   return {
     ...{ daemon, history, pipeline, log },
     refusal: () => deliveries.refusal,
+    reload: (read) => {
+      supervisor.reloading()
+      const reread = taken(read(), ({ alerts: targets }) => alerts.retarget(targets))
+      if (reread.kind === 'ok') {
+        const waiting = keysForRestart(config, reread.config)
+        current = reread.config
+        log.level = current.log.level
+        log.info({ waiting }, 'configuration reloaded')
+        reloadProblem = waiting.length === 0 ? null : `restart needed for ${waiting.join(', ')}`
+        if (reloadProblem !== null) tell(reloadProblem, 'systemctl restart feedsyncd')
+      } else {
+        reloadProblem = `configuration not reloaded: ${reread.lines[0]}`
+        log.error({ problems: reread.lines }, 'configuration not reloaded; the one in force stays')
+        tell(reloadProblem, 'feedsyncd config check')
+      }
+      metrics?.reloaded(reread.kind === 'ok', clock.now())
+      daemon.wake()
+      supervisor.ready()
+    },
     serve: async () => {
       const { listen } = config.http
       if (listen === null || metrics === null) return null
@@ -159,14 +202,25 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       const source: EndpointSource = {
         pulse: () => daemon.pulse(),
         record: () => history.daemon(),
-        status: () => statusOf(history, config, clock, {}),
+        status: () => statusOf(history, inForce(), clock, {}),
         versions: (feed, limit) =>
-          statusOf(history, config, clock, { feed, limit, all: true }).uploads,
+          statusOf(history, inForce(), clock, { feed, limit, all: true }).uploads,
         metrics: () => metrics.text(),
       }
       return openEndpoint({ listen, source, clock, log })
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
+  }
+}
+
+/** The step of a reload that can fail comes first: then all of it is taken, or nothing. */
+function taken(reread: Reread, take: (config: Config) => void): Reread {
+  if (reread.kind === 'problems') return reread
+  try {
+    take(reread.config)
+    return reread
+  } catch (error) {
+    return { kind: 'problems', lines: [messageOf(error)] }
   }
 }
 

@@ -101,12 +101,9 @@ export class Daemon {
 
   /** SIGHUP: refused credentials are tried again, and the folder is listed. */
   wake(): void {
-    const { deliveries, intake, supervisor } = this.#parts
-    supervisor.reloading()
-    deliveries.resume()
-    intake.hint()
+    this.#parts.deliveries.resume()
+    this.#parts.intake.hint()
     this.#bell.ring()
-    supervisor.ready()
   }
 
   async #start(once: boolean): Promise<void> {

@@ -1,8 +1,10 @@
 // feedsyncd run: the daemon, or one pass of it. The first signal drains, a second one aborts.
 
 import { Command } from 'commander'
+import type { Reread } from '../app.ts'
 import { SECOND } from '../lib/clock.ts'
-import { type Context, readConfig, tellError } from './context.ts'
+import { messageOf } from '../lib/errors.ts'
+import { ConfigProblems, type Context, readConfig, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { onSignals } from './signals.ts'
@@ -28,11 +30,23 @@ export function runCommand(context: Context): Command {
       const { openApp } = await import('../app.ts')
       await using app = await openApp(config, { clock: context.clock, env: context.env, tell })
       await using _endpoint = once ? null : await app.serve()
-      using signals = onSignals(context.clock, DRAIN_MS, () => app.daemon.wake())
+      using signals = onSignals(context.clock, DRAIN_MS, () =>
+        app.reload(() => reread(context, flag)),
+      )
       await app.daemon.run({ once, stop: signals.stop, abort: signals.abort })
       if (signals.abort.aborted) return context.exit(signals.exitCode)
       context.exit(once ? onceExit(outcomeOf(app.history, app.refusal())) : EXIT.ok)
     })
+}
+
+/** The file as it is now. Never throws: a slip in it must not end a daemon that works. */
+function reread(context: Context, flag: string | undefined): Reread {
+  try {
+    return { kind: 'ok', config: readConfig(context, flag) }
+  } catch (error) {
+    if (error instanceof ConfigProblems) return { kind: 'problems', lines: error.lines }
+    return { kind: 'problems', lines: [messageOf(error)] }
+  }
 }
 
 /** Design section 7; refused credentials have their own code, since waiting does not mend them. */

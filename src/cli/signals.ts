@@ -1,5 +1,5 @@
 // Signals as abort signals: the first SIGTERM or SIGINT stops, a second one or the end of the drain
-// aborts, SIGHUP wakes. SIGUSR1 is never used: it opens Node's debugger.
+// aborts, SIGHUP reloads. SIGUSR1 is never used: it opens Node's debugger.
 
 import type { Clock } from '../lib/clock.ts'
 import { EXIT } from './exit-codes.ts'
@@ -11,7 +11,7 @@ export interface Signals extends Disposable {
   readonly exitCode: number
 }
 
-export function onSignals(clock: Clock, drainMs: number, wake: () => void): Signals {
+export function onSignals(clock: Clock, drainMs: number, reload: () => void): Signals {
   const stop = new AbortController()
   const abort = new AbortController()
   let exitCode: number = EXIT.terminated
@@ -24,7 +24,7 @@ export function onSignals(clock: Clock, drainMs: number, wake: () => void): Sign
   const listeners = [
     ['SIGTERM', end(EXIT.terminated)],
     ['SIGINT', end(EXIT.interrupted)],
-    ['SIGHUP', wake],
+    ['SIGHUP', reload],
   ] as const
   for (const [name, listener] of listeners) process.on(name, listener)
   return {

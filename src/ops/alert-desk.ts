@@ -54,16 +54,23 @@ const LONGEST_RETRY_MS = 10 * MINUTE
 
 export class AlertDesk implements Alerts {
   readonly #parts: AlertDeskParts
-  readonly #receivers: Receiver[]
+  #receivers: Receiver[] = []
   #isNews = true
   #foreignChanges: number | null = null
   #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(parts: AlertDeskParts) {
     this.#parts = parts
-    const { clock, history, targets } = parts
+    this.retarget(parts.targets)
+  }
+
+  retarget(targets: readonly AlertTarget[]): void {
+    const { clock, history } = this.#parts
     this.#receivers = targets.map((target, index) => {
       const note = noteOf(target, targets.slice(0, index))
+      // It may be in the middle of being told.
+      const known = this.#receivers.find((receiver) => receiver.note === note)
+      if (known !== undefined) return Object.assign(known, { target })
       const { told, sequence } = JSON.parse(history.note(note) ?? NOTHING) as Noted
       return {
         ...{ target, note, told, sequence, credit: BURST, creditedAt: clock.monotonic() },
@@ -72,6 +79,7 @@ export class AlertDesk implements Alerts {
     })
     const notes = this.#receivers.map(({ note }) => note)
     for (const note of history.notes(NOTE)) if (!notes.includes(note)) history.setNote(note, null)
+    this.#isNews = true
   }
 
   moved(): void {

@@ -29,6 +29,8 @@ export interface Alerts {
   moved(): void
   /** Starts to tell what is new, as far as it is time to. Never throws; sending goes on in the background. */
   look(signal: AbortSignal): void
+  /** Others are to be told from now on; who stays is told nothing twice. */
+  retarget(targets: readonly AlertTarget[]): void
   /** Waits for what is being sent. `flush`: first tells all that is left, once. */
   finish(options: { flush: boolean; signal: AbortSignal }): Promise<void>
 }

@@ -1,0 +1,41 @@
+// Which changes of the configuration a running daemon takes up (SIGHUP), and which need a restart: what
+// names folders, addresses and identities is built in at the start. Pure.
+
+import type { Config } from './config.ts'
+import { printableConfig } from './print.ts'
+
+const RELOADABLE = new Set([
+  'inbox.rescan',
+  'inbox.incompleteAfter',
+  'inbox.afterUpload',
+  'inbox.afterReject',
+  'inbox.receipts',
+  'feeds',
+  'guards.maxDropPercent',
+  'guards.minPostings',
+  'upload.concurrency',
+  'upload.keepVersions',
+  'state.historyFor',
+  'alerts',
+  'log.level',
+])
+
+/** Keys that differ and have no effect before a restart, as they are written: `inbox.directory`. */
+export function keysForRestart(before: Config, after: Config): string[] {
+  const old = keysOf(before)
+  const now = keysOf(after)
+  const all = new Set([...old.keys(), ...now.keys()])
+  return [...all].filter((key) => !RELOADABLE.has(key) && old.get(key) !== now.get(key))
+}
+
+function keysOf(config: Config): Map<string, string> {
+  const keys = new Map<string, string>()
+  for (const [section, value] of Object.entries(printableConfig(config))) {
+    const isBlock = typeof value === 'object' && value !== null && !Array.isArray(value)
+    const entries = isBlock ? Object.entries(value) : [['', value] as const]
+    for (const [key, written] of entries) {
+      keys.set(key === '' ? section : `${section}.${key}`, JSON.stringify(written) ?? '')
+    }
+  }
+  return keys
+}

@@ -1,0 +1,93 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { feedOf, Site } from '../helpers/site.ts'
+
+/** Sends SIGHUP and waits for the line of the log that says how it went. */
+async function reload(daemon: ChildProcess): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let said = ''
+  const listen = (text: Buffer) => {
+    said += text
+    const line = said.split('\n').find((each) => each.includes('"configuration '))
+    if (line !== undefined && said.endsWith('\n')) resolve(line)
+  }
+  daemon.stdout?.on('data', listen)
+  daemon.kill('SIGHUP')
+  const line = await promise
+  daemon.stdout?.off('data', listen)
+  return line
+}
+
+describe('SIGHUP', () => {
+  it('takes up new rules, guards and receivers without a restart', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    const paged = join(site.root, 'paged')
+    const script = "process.stdin.pipe(require('fs').createWriteStream(process.argv[1]))"
+    site.configure({
+      feeds: [{ match: '{1}/*.xml', name: 'rule-{1}' }],
+      guards: { minPostings: 5 },
+      alerts: [{ on: ['held'], exec: [process.execPath, '-e', script, paged] }],
+    })
+
+    const line = await reload(daemon)
+    site.drop('acme/a.xml', feedOf(3))
+    await site.until('rule-acme', 'held')
+    const look = () => expect(readFileSync(paged, 'utf8')).toContain('rule-acme held')
+    await vi.waitFor(look, { timeout: 20_000, interval: 50 })
+
+    expect(JSON.parse(line)).toMatchObject({ msg: 'configuration reloaded', waiting: [] })
+  })
+
+  it('keeps all of what is in force when the file has a mistake, and says which', async () => {
+    await using site = await Site.open({ guards: { minPostings: 5 } })
+    const daemon = await site.daemon()
+    let told = ''
+    daemon.stderr?.on('data', (text) => (told += text))
+    site.configure({ guards: { minPostings: 1 }, upload: { concurrency: 0 } })
+
+    const line = await reload(daemon)
+    site.drop('a.xml', feedOf(3))
+    await site.until('a.xml', 'held')
+
+    expect(line).toContain('configuration not reloaded; the one in force stays')
+    expect(JSON.parse(line).problems[0]).toMatch(/upload\.concurrency: expected a whole number/)
+    expect(told).toMatch(/^error: configuration not reloaded: .+\ntry: feedsyncd config check\n/)
+  })
+
+  it('survives a file that is gone or no YAML, and takes up the next good one', async () => {
+    await using site = await Site.open({ guards: { minPostings: 5 } })
+    const daemon = await site.daemon()
+    writeFileSync(site.configFile, ': : [')
+    const broken = await reload(daemon)
+    site.configure({ guards: { minPostings: 1 } })
+
+    const mended = await reload(daemon)
+    site.drop('a.xml', feedOf(3))
+
+    await site.until('a.xml', 'uploaded')
+    expect(broken).toContain('not reloaded')
+    expect(mended).toContain('"configuration reloaded"')
+  })
+
+  it('names the keys that have no effect before a restart, and takes up the others', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    let told = ''
+    daemon.stderr?.on('data', (text) => (told += text))
+    site.configure({
+      inbox: { directory: './elsewhere', rescan: '2s', quietPeriod: '100ms' },
+      guards: { minPostings: 5 },
+      http: { listen: '127.0.0.1:0' },
+    })
+
+    const line = await reload(daemon)
+    site.drop('a.xml', feedOf(3))
+    await site.until('a.xml', 'held')
+
+    expect(JSON.parse(line).waiting).toEqual(['inbox.directory', 'http.listen'])
+    expect(told).toContain('error: restart needed for inbox.directory, http.listen\ntry: systemctl')
+  })
+})
