@@ -1,9 +1,22 @@
 // The composition root of the campaigns' half. Apart from app.ts, so that commands about campaigns load
 // neither the watcher nor the checker.
 
-import type { CampaignApi } from './campaigns/port.ts'
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { historyFile } from './app-tools.ts'
+import { applyPlan, type Result } from './campaigns/apply.ts'
+import type { Desired } from './campaigns/desired.ts'
+import { readDesired } from './campaigns/desired-reader.ts'
+import type { Plan } from './campaigns/plan.ts'
+import type { CampaignApi, CampaignFailure, CampaignStore } from './campaigns/port.ts'
+import { lookAtCampaigns, type View, type Wanted } from './campaigns/reconciler.ts'
 import type { Config } from './config/config.ts'
+import { openCampaignReader, openCampaignStore } from './history/campaign-store.ts'
+import { acquireLock } from './history/instance-lock.ts'
 import type { Clock } from './lib/clock.ts'
+import { errorCode, FeedsyncError } from './lib/errors.ts'
 import { createHttpClient } from './lib/http.ts'
 import { silentLog } from './lib/log.ts'
 import { VERSION } from './lib/version.ts'
@@ -30,4 +43,93 @@ export function openCampaignApi(
     ...{ ...service, identity, http, clock, log: silentLog, listField: campaigns.listField },
   })
   return { api, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() }
+}
+
+export type CampaignsFile =
+  /** No file at the default place: nothing is managed (design section 5). */
+  | { kind: 'off'; file: string }
+  /** Stops every campaign write; each line says what is wrong, and where. */
+  | { kind: 'unusable'; file: string; lines: string[] }
+  | { kind: 'read'; file: string; desired: Desired; fileSha256: string }
+
+export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
+  const { file, explicit } = campaigns
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(file)
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT' && !explicit) return { kind: 'off', file }
+    const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
+    return { kind: 'unusable', file, lines: [`${file} ${why}`] }
+  }
+  if (!isUtf8(bytes)) return { kind: 'unusable', file, lines: [`${file} is not UTF-8`] }
+  const reading = readDesired(bytes.toString('utf8'))
+  const fileSha256 = createHash('sha256').update(bytes).digest('hex')
+  if (reading.kind === 'desired')
+    return { kind: 'read', file, desired: reading.desired, fileSha256 }
+  const lines = reading.problems.map(
+    ({ line, column, key, problem }) =>
+      `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem}`,
+  )
+  return { kind: 'unusable', file, lines }
+}
+
+export interface Reconciler extends AsyncDisposable {
+  readonly store: CampaignStore
+  readonly api: CampaignApi
+  /** Lists the service's campaigns and plans. */
+  look(wanted: Wanted, signal: AbortSignal): Promise<View | CampaignFailure>
+  /** Throws `FeedsyncError` (75) while another process writes campaigns. */
+  apply(wanted: Wanted, view: View, options: ApplyOptions): Promise<Result[]>
+  /** Runs `work` while no other process writes campaigns. Throws as `apply`. */
+  alone<T>(work: () => Promise<T>): Promise<T>
+}
+
+export interface ApplyOptions {
+  approved: Plan | null
+  cause: string
+  signal: AbortSignal
+}
+
+export function openReconciler(config: Config, surroundings: Surroundings): Reconciler {
+  const { clock } = surroundings
+  const service = openCampaignApi(config, surroundings)
+  const store = openCampaignStore({ file: historyFile(config) })
+  const account = accountOf(config)
+  const parts = { api: service.api, store, clock, account }
+  const alone = async <T>(work: () => Promise<T>) => {
+    using _lock = writerLock(config)
+    return await work()
+  }
+  return {
+    ...{ store, api: service.api, alone },
+    look: (wanted, signal) => lookAtCampaigns(parts, wanted, signal),
+    apply: (wanted, view, { approved, cause, signal }) =>
+      applyPlan({ ...parts, cause, signal }, wanted, view, approved),
+    [Symbol.asyncDispose]: () => {
+      store[Symbol.dispose]()
+      return service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** What is known without asking the service; null where nothing was ever written. */
+export function openCampaignMemory(config: Config) {
+  return openCampaignReader({ file: historyFile(config) })
+}
+
+function writerLock(config: Config): Disposable {
+  const lock = acquireLock(join(config.state.directory, 'campaigns'))
+  if (lock !== null) return lock
+  throw new FeedsyncError('another feedsyncd is writing campaigns right now', {
+    hint: 'try again when it is done; feedsyncd campaigns history tells what it did',
+    exitCode: 75,
+  })
+}
+
+function accountOf({ service }: Config): string {
+  const who = service.identity
+  const name = who.kind === 'account' ? who.account : `${who.partner}/${who.partnerAccount ?? ''}`
+  return `${service.baseUrl} ${name}`
 }

@@ -1,7 +1,7 @@
 // Reads single values of the campaigns file: every scalar is text (failsafe YAML), and each kind of text
 // has one reader. A reader answers the value, or says what was expected.
 
-import { parseAmount } from './amount.ts'
+import { parseAmount } from '../lib/amount.ts'
 
 export type Read<T> = { value: T } | { problem: string }
 

@@ -2,7 +2,7 @@
 // Every mistake is reported at once, with its position; one mistake makes the whole file unusable.
 
 import { nearest } from '../lib/nearest.ts'
-import { parseYaml, type YamlDocument, type YamlPath } from '../lib/yaml.ts'
+import { keyName, parseYaml, type YamlDocument, type YamlPath } from '../lib/yaml.ts'
 import {
   DEFAULT_GUARDS,
   type Desired,
@@ -230,12 +230,4 @@ class Reading {
     const position = this.#document.positionOf(path, what)
     this.problems.push({ ...position, key: keyName(path), problem })
   }
-}
-
-function keyName(path: YamlPath): string {
-  return path.reduce<string>(
-    (name, step) =>
-      typeof step === 'number' ? `${name}[${step}]` : name === '' ? step : `${name}.${step}`,
-    '',
-  )
 }

@@ -1,6 +1,6 @@
 // What the campaigns file wants (design section 5), after reading. No behaviour.
 
-import type { Amount } from './amount.ts'
+import type { Amount } from '../lib/amount.ts'
 import type { CanonicalTargeting } from './targeting.ts'
 
 export interface Desired {

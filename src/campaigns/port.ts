@@ -1,6 +1,9 @@
 // What the rest of the program knows of the service's campaigns (specification section 2 and 4):
 // the fields with their types, the four calls, and how a call can end.
 
+import type { Amount } from '../lib/amount.ts'
+import type { CanonicalTargeting } from './targeting.ts'
+
 /** Specification section 3. */
 export const STATUS = { running: 1, archived: 2, paused: 3 } as const
 
@@ -135,4 +138,84 @@ export interface CampaignApi {
   get(id: string, signal: AbortSignal): Promise<CampaignAnswer<Campaign>>
   create(body: CampaignCreate, signal: AbortSignal): Promise<CampaignAnswer<Campaign>>
   update(id: string, body: CampaignUpdate, signal: AbortSignal): Promise<CampaignAnswer<Campaign>>
+}
+
+/** What we last wrote, for the comparison of three; a field that we never wrote is absent. */
+export interface Applied {
+  name?: string
+  /** yyyy-MM-ddThh:mm:ssZ. */
+  endDate?: string
+  budget?: Amount
+  startDate?: string
+  period?: 'once' | 'monthly'
+  autoBidLevel?: string
+  cpc?: Amount
+  maxCpc?: Amount
+  paidCpaGoal?: Amount
+  /** Absent: never written by us, so not known. */
+  targeting?: CanonicalTargeting
+}
+
+/** A campaign that is ours to manage. */
+export interface CampaignRecord {
+  /** External campaign id. */
+  key: string
+  campaignId: string
+  origin: 'created' | 'adopted' | 'recovered'
+  applied: Applied
+  /** Targeting of a write whose outcome is not known: it may be there in place of `applied.targeting`. */
+  pending: CanonicalTargeting | null
+  preventEnd: boolean
+  /** Why nothing is written to it until a person looked; null otherwise. */
+  frozen: string | null
+}
+
+/**
+ * A create from before its first byte leaves until its outcome is known. Open while `prepared` (nothing
+ * was sent), `sending` or `unknown` (nobody knows).
+ */
+export interface CreateIntent {
+  id: number
+  key: string
+  body: CampaignCreate
+  /** What the body wrote. */
+  remember: Applied
+  state: 'prepared' | 'sending' | 'unknown' | 'succeeded' | 'rejected' | 'adopted' | 'not-created'
+  reason: string | null
+  /** Wall ms. */
+  at: number
+}
+
+export interface AuditEntry {
+  at: number
+  key: string
+  campaignId: string | null
+  /** `created`, `updated`, `adopted`, `refused`, `unknown`, `frozen`, ... */
+  event: string
+  /** Who decided: a plan's number, or a person's command. */
+  cause: string
+  detail: string
+}
+
+/** What outlives a process, apart from the feeds' history. Writes are durable when they return. */
+export interface CampaignStore extends Disposable {
+  atomically<T>(work: () => T): T
+  /** Base address and identity that the records belong to; null before the first one. */
+  account(): string | null
+  setAccount(account: string): void
+  records(): CampaignRecord[]
+  record(key: string): CampaignRecord | null
+  save(record: CampaignRecord): void
+  /** Open ones, and the newest rejected one of each key. */
+  intents(): CreateIntent[]
+  /** Creates that were sent at or after this wall ms. */
+  createsSince(at: number): number
+  prepare(intent: Omit<CreateIntent, 'id' | 'state' | 'reason'>): number
+  settle(id: number, state: CreateIntent['state'], reason: string | null): void
+  /** Append-only. */
+  audit(entry: AuditEntry): void
+  /** Newest first. */
+  history(filter: { key?: string; limit: number }): AuditEntry[]
+  keepPlan(plan: string, at: number): number
+  plan(id: number): string | null
 }

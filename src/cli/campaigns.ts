@@ -1,10 +1,12 @@
-// feedsyncd campaigns search/get/create/update: the service's campaign calls, one to one with
-// specification section 4.
+// feedsyncd campaigns: the group, and search/get/create/update, the service's campaign calls, one to one
+// with specification section 4.
 
 import { Command } from 'commander'
 import type { CampaignAnswer, CampaignApi, CampaignCreate } from '../campaigns/port.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { addFields, bodyOf, type FieldOptions, statusOf, wholeNumber } from './campaigns-fields.ts'
+import { memoryCommands } from './campaigns-memory.ts'
+import { reconcileCommands } from './campaigns-reconcile.ts'
 import { campaignJson, campaignTable, campaignText, failureError } from './campaigns-view.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
@@ -17,12 +19,19 @@ interface Options extends FieldOptions {
 }
 
 export function campaignsCommand(context: Context): Command {
-  return new Command('campaigns')
-    .description('the campaigns of the account on the service')
-    .addCommand(searchCommand(context))
-    .addCommand(getCommand(context))
-    .addCommand(createCommand(context))
-    .addCommand(updateCommand(context))
+  const group = new Command('campaigns').description(
+    'the campaigns of the account on the service, and the file that says how they should be',
+  )
+  const commands = [
+    searchCommand(context),
+    getCommand(context),
+    createCommand(context),
+    updateCommand(context),
+    ...reconcileCommands(context),
+    ...memoryCommands(context),
+  ]
+  for (const command of commands) group.addCommand(command)
+  return group
 }
 
 function searchCommand(context: Context): Command {

@@ -3,7 +3,7 @@
 
 import type { z } from 'zod'
 import { nearest } from '../lib/nearest.ts'
-import type { YamlDocument, YamlPath } from '../lib/yaml.ts'
+import { keyName, type YamlDocument, type YamlPath } from '../lib/yaml.ts'
 import { configJsonSchema, type JsonSchema } from './json-schema.ts'
 import { type Finding, valueAt } from './rules.ts'
 
@@ -51,14 +51,6 @@ export function describeProblems(
     add(path, 'value', problem)
   }
   return [...located.values()].sort((a, b) => a.line - b.line || a.column - b.column)
-}
-
-export function keyName(path: YamlPath): string {
-  return path.reduce<string>(
-    (name, step) =>
-      typeof step === 'number' ? `${name}[${step}]` : name === '' ? step : `${name}.${step}`,
-    '',
-  )
 }
 
 function wording(raw: unknown, path: YamlPath, message: string): string {

@@ -5,9 +5,10 @@ import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 import { initial } from './migrations/0001-initial.ts'
 import { notes } from './migrations/0002-notes.ts'
+import { campaigns } from './migrations/0003-campaigns.ts'
 
 /** In order: the first one leads from an empty file to schema 1. */
-export const MIGRATIONS: readonly string[] = [initial, notes]
+export const MIGRATIONS: readonly string[] = [initial, notes, campaigns]
 
 export function schemaVersion(connection: Connection): number {
   return Number(connection.pragma('user_version'))

@@ -78,6 +78,15 @@ export function writeYaml(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
+/** A path as people write it: `inbox.rescan`, `feeds[0].match`; empty for the document itself. */
+export function keyName(path: YamlPath): string {
+  return path.reduce<string>(
+    (name, step) =>
+      typeof step === 'number' ? `${name}[${step}]` : name === '' ? step : `${name}.${step}`,
+    '',
+  )
+}
+
 function unsupported(document: Document): { offset: number; message: string }[] {
   const found: { offset: number; message: string }[] = []
   const report = (node: Node, message: string) =>

@@ -35,7 +35,7 @@ export async function openAccount(
   const waits: number[] = []
   let ahead = now === undefined ? 0 : now - Date.now()
   const pass = (ms: number) => {
-    ahead += ms
+    ahead += Math.ceil(ms)
   }
   const clock: Clock = {
     ...systemClock,

@@ -1,0 +1,144 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Site } from '../helpers/site.ts'
+import { entry, fileOf } from './reconciling.ts'
+
+const json = (text: string) => JSON.parse(text)
+
+async function siteWith(file: string | null, config: Record<string, unknown> = {}) {
+  const site = await Site.open(config)
+  if (file !== null) writeFileSync(join(site.root, 'campaigns.yaml'), file)
+  const campaigns = (...args: string[]) => site.run('campaigns', ...args)
+  const writes = () =>
+    site.sandbox.requests().filter(({ route }) => /^campaign-(create|update)$/.test(route)).length
+  return { site, campaigns, writes, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() }
+}
+
+describe('feedsyncd campaigns plan and apply', () => {
+  it('walks from an empty account to nothing to do, and tells it all afterwards', async () => {
+    await using vendor = await siteWith(fileOf(entry('NUR-Q1')))
+
+    const planned = await vendor.campaigns('plan')
+    const refused = await vendor.campaigns('apply')
+    const applied = await vendor.campaigns('apply', '1')
+    const again = await vendor.campaigns('plan', '--json')
+    const status = await vendor.campaigns('status', '--json')
+    const history = await vendor.campaigns('history', 'NUR-Q1')
+
+    expect(planned.code).toBe(2)
+    expect(planned.stdout).toMatch(/^plan 1, file [0-9a-f]{12}, 0 campaigns read, complete$/m)
+    expect(planned.stdout).toMatch(/^\+ create {2}NUR-Q1$/m)
+    expect(refused).toMatchObject({ code: 64, stdout: '' })
+    expect(applied).toMatchObject({ code: 0, stdout: 'created NUR-Q1 (id 48001)\n' })
+    expect(again.code).toBe(0)
+    expect(json(again.stdout)).toMatchObject({ schemaVersion: 1, planId: 2, items: [] })
+    expect(json(status.stdout).campaigns).toMatchObject([
+      { key: 'NUR-Q1', campaignId: '48001', origin: 'created', targeting: 'certain' },
+    ])
+    expect(history.stdout).toMatch(/NUR-Q1 +48001 +created +apply 1/)
+    expect(vendor.writes()).toBe(1)
+  })
+
+  it('ends with 3 when a guard holds something, and does the rest', async () => {
+    await using vendor = await siteWith(fileOf(entry('A'), entry('B').replace('100.00', '9000.00')))
+
+    const planned = await vendor.campaigns('plan')
+    const applied = await vendor.campaigns('apply', '--yes')
+
+    expect(planned.code).toBe(3)
+    expect(planned.stdout).toContain('guards.maxBudget is 5000.00')
+    expect(applied.code).toBe(3)
+    expect(vendor.site.sandbox.campaigns.all).toHaveLength(1)
+  })
+
+  it('settles a create whose answer was lost by itself, with one POST', async () => {
+    await using vendor = await siteWith(fileOf(entry('A')))
+    const fault = { at: 'service', kind: 'commit-drop', how: 'rst' } as const
+    vendor.site.sandbox.faults.add({ ...fault, route: 'campaign-create' })
+
+    const applied = await vendor.campaigns('apply', '--yes', '--json')
+    const again = await vendor.campaigns('plan')
+
+    expect(json(applied.stdout).results).toMatchObject([
+      { outcome: 'adopted', campaignId: '48001' },
+    ])
+    expect(again.stdout).toContain('targeting: (nothing or unknown) -> externalCampaignId A')
+    expect(vendor.site.sandbox.campaigns.all).toHaveLength(1)
+  })
+
+  it('holds a create that nobody can prove until a person says what became of it', async () => {
+    await using vendor = await siteWith(fileOf(entry('A'), entry('B')))
+    const fault = { at: 'service', kind: 'drop', point: 'headers', how: 'rst' } as const
+    vendor.site.sandbox.faults.add({ ...fault, route: 'campaign-create', times: 1 })
+
+    const first = await vendor.campaigns('apply', '--yes')
+    const second = await vendor.campaigns('apply', '--yes')
+    const resolved = await vendor.campaigns('resolve', 'A', '--not-created')
+    const third = await vendor.campaigns('apply', '--yes')
+
+    expect([first.code, second.code, resolved.code, third.code]).toEqual([3, 3, 0, 0])
+    expect(first.stdout).toMatch(/^unknown A: .*\ncreated B/)
+    expect(second.stdout).toBe('nothing to do\n')
+    expect(third.stdout).toMatch(/^created A/)
+    expect(vendor.site.sandbox.campaigns.all).toHaveLength(2)
+  })
+
+  it('stops every write for a file that is broken, empty, cut short or missing', async () => {
+    await using vendor = await siteWith(fileOf(entry('A')), {
+      campaigns: { file: 'campaigns.yaml' },
+    })
+    const path = join(vendor.site.root, 'campaigns.yaml')
+    const tries = ['', fileOf(entry('A')).slice(0, 48), fileOf(entry('A', 'budgte: 3'))]
+
+    for (const text of tries) {
+      writeFileSync(path, text)
+      const ran = await vendor.campaigns('apply', '--yes')
+      expect(ran.code).toBe(78)
+      expect(ran.stderr).toMatch(/^.*campaigns\.yaml:\d+:\d+ /)
+    }
+    writeFileSync(join(vendor.site.root, 'feedsyncd.yaml'), await renamed(vendor.site))
+    const missing = await vendor.campaigns('apply', '--yes')
+    const status = await vendor.campaigns('status')
+
+    expect(missing).toMatchObject({ code: 78 })
+    expect(missing.stderr).toContain('other.yaml does not exist')
+    expect(status.code).toBe(3)
+    expect(vendor.writes()).toBe(0)
+  })
+
+  it('is off, and says so, without a campaigns file', async () => {
+    await using vendor = await siteWith(null)
+
+    const status = await vendor.campaigns('status')
+    const planned = await vendor.campaigns('plan')
+
+    expect(status).toMatchObject({ code: 0 })
+    expect(status.stdout).toMatch(/^off: there is no campaigns file at .*campaigns\.yaml/)
+    expect(planned.code).toBe(78)
+  })
+
+  it('adopts a campaign for an entry at a person’s word, and writes nothing to it', async () => {
+    await using vendor = await siteWith(fileOf(entry('A')))
+    vendor.site.sandbox.campaigns.create('123', { name: 'By hand', budget: 7 })
+
+    const adopted = await vendor.campaigns('adopt', 'A', '48001')
+    const twice = await vendor.campaigns('adopt', 'B', '48001')
+    const applied = await vendor.campaigns('apply', '--yes')
+
+    expect([adopted.code, twice.code, applied.code]).toEqual([0, 1, 0])
+    expect(vendor.writes()).toBe(0)
+  })
+
+  it('passes refused credentials on as 4', async () => {
+    await using vendor = await siteWith(fileOf(entry('A')))
+    vendor.site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
+
+    expect(await vendor.campaigns('plan')).toMatchObject({ code: 4, stdout: '' })
+  })
+})
+
+async function renamed(site: Site): Promise<string> {
+  const { readFile } = await import('node:fs/promises')
+  return (await readFile(site.configFile, 'utf8')).replace('campaigns.yaml', 'other.yaml')
+}
