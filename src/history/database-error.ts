@@ -81,7 +81,8 @@ function advice(code: string, file: string, detail: string): Advice {
         hint:
           `Check that ${dirname(file)} is a directory that the user running feedsyncd may read ` +
           'and write, on a local disk.',
-        exitCode: CONFIGURATION,
+        // A disk that is read-only after an error, or not mounted yet, is for a supervisor to try again.
+        exitCode: /^E(NOTDIR|EXIST)$/.test(code) ? CONFIGURATION : TEMPORARY,
       }
     default:
       return {

@@ -145,7 +145,7 @@ describe.concurrent('a disk that is full', () => {
 })
 
 describe.concurrent('a database that cannot be used at the start', () => {
-  it('in a directory that is read-only: two lines and exit 78, and all is there when it is writable', async () => {
+  it('in a directory that is read-only: two lines and exit 75, so that a supervisor repeats it, and all is there when it is writable', async () => {
     await using site = await Site.open()
     using disk = new SmallDisk(site)
     site.drop('before.xml', feedOf(3))
@@ -157,7 +157,7 @@ describe.concurrent('a database that cannot be used at the start', () => {
     disk.make('writable')
     const after = await site.run('run', '--once')
 
-    expect([code, after.code]).toEqual([78, 0])
+    expect([code, after.code]).toEqual([75, 0])
     expect(stderr).toMatch(TWO_LINES)
     expect(stderr).toContain('may read and write')
     expect(site.sandbox.objects()).toHaveLength(2)

@@ -121,12 +121,13 @@ describe('the lock of a state directory', () => {
   })
 
   it.each([
-    ['the directory is a file', (path: string) => writeFileSync(path, '')],
+    ['the directory is a file', 78, (path: string) => writeFileSync(path, '')],
     [
       'the lock is a directory',
+      75,
       (path: string) => mkdirSync(join(path, 'daemon.lock'), { recursive: true }),
     ],
-  ])('says why it cannot be taken when %s', (_, prepare) => {
+  ])('says why it cannot be taken when %s: exit %i', (_, exitCode, prepare) => {
     const directory = join(temporaryFolder(), 'state')
     prepare(directory)
 
@@ -138,7 +139,7 @@ describe('the lock of a state directory', () => {
     }
 
     expect(thrown).toBeInstanceOf(FeedsyncError)
-    expect((thrown as FeedsyncError).exitCode).toBe(78)
+    expect((thrown as FeedsyncError).exitCode).toBe(exitCode)
     expect(errorCode(thrown)).toMatch(/EEXIST|ENOTDIR|SQLITE_CANTOPEN/)
   })
 })

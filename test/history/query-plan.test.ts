@@ -96,7 +96,9 @@ it('decides whose turn it is from what waits', () => {
 it('finds the next time something is due in one step of an index', () => {
   const { file } = temporaryHistory()
 
-  const next = plansOf(file, () => {}).filter(({ sql }) => sql.startsWith('SELECT min('))
+  const next = plansOf(file, () => {}).filter(({ sql }) =>
+    /^SELECT min\((next_attempt_at|deadline_at)\)/.test(sql),
+  )
 
   expect(next.map(({ steps }) => steps)).toEqual([
     ['SEARCH versions USING COVERING INDEX versions_next_attempt (next_attempt_at>?)'],
