@@ -87,21 +87,27 @@ export class AlertDesk implements Alerts {
   }
 
   look(signal: AbortSignal): void {
-    if (this.#receivers.length === 0 || !this.#isTime()) return
-    try {
-      this.#serve(signal, false)
-    } catch (error) {
-      // The database is in trouble, which the daemon says: nothing is lost, it is looked at again.
-      this.#isNews = true
-      this.#parts.log.debug({ err: error }, 'alerts could not be looked at')
-    }
+    if (this.#receivers.length === 0) return
+    this.#unlessInTrouble(() => {
+      if (this.#isTime()) this.#serve(signal, false)
+    })
   }
 
   async finish({ flush, signal }: { flush: boolean; signal: AbortSignal }): Promise<void> {
     await this.#sent()
     if (!flush || this.#receivers.length === 0) return
-    this.#serve(signal, true)
+    this.#unlessInTrouble(() => this.#serve(signal, true))
     await this.#sent()
+  }
+
+  /** The database may be in trouble, which the daemon says: nothing is lost, it is looked at again. */
+  #unlessInTrouble(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#isNews = true
+      this.#parts.log.debug({ err: error }, 'alerts could not be looked at')
+    }
   }
 
   async #sent(): Promise<void> {

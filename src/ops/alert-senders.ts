@@ -22,6 +22,7 @@ export interface SenderParts {
 type Webhook = Extract<AlertTarget['action'], { kind: 'webhook' }>
 
 const EXEC_TIMEOUT = 30 * SECOND
+const LAST_WORDS = SECOND
 const ANSWER_TIMEOUT = 10 * SECOND
 const MOST_STDERR = 2000
 const SENT: Sent = { kind: 'sent' }
@@ -83,11 +84,18 @@ async function runProgram(
             : messageOf(error),
         )
       })
-      // Not `close`: a process that it left behind may hold stderr open.
       child.once('exit', (code, killedBy) => {
-        if (code === 0) return resolve(SENT)
-        const how = code === null ? `was ended by ${killedBy}` : `ended with ${code}`
-        failed(`it ${how}${said === '' ? '' : `: ${excerpt(said)}`}`)
+        const ended = () => {
+          if (code === 0) return resolve(SENT)
+          const how = code === null ? `was ended by ${killedBy}` : `ended with ${code}`
+          failed(`it ${how}${said === '' ? '' : `: ${excerpt(said)}`}`)
+        }
+        // What it said last may still be on its way; a process that it left behind may hold stderr open.
+        const late = clock.after(LAST_WORDS, () => child.stderr.destroy())
+        child.once('close', () => {
+          late.cancel()
+          ended()
+        })
       })
     })
   } finally {

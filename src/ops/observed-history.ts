@@ -16,12 +16,18 @@ export function observed(history: History, witness: Witness): History {
   const tell = () => {
     const news = heard
     heard = []
-    for (const each of news) each()
+    try {
+      for (const each of news) each()
+    } catch {
+      // What was written is written: a count that is missed must not make it look failed.
+    }
   }
   const hear = (news: () => void) => {
     heard.push(news)
     if (depth === 0) tell()
   }
+  const attempt = (id: number, n: number) =>
+    history.attempts(id).find((each) => each.n === n) ?? null
   return {
     ...history,
     atomically: (work) => {
@@ -39,15 +45,16 @@ export function observed(history: History, witness: Witness): History {
     },
     startAttempt: (id, ...rest) => {
       const n = history.startAttempt(id, ...rest)
-      const previous = n === 1 ? undefined : history.attempts(id).find((other) => other.n === n - 1)
-      if (n > 1) hear(() => witness.retried(previous ?? null))
+      if (n > 1) hear(() => witness.retried(attempt(id, n - 1)))
       return n
     },
     endAttempt: (id, n, at, result) => {
       history.endAttempt(id, n, at, result)
-      const startedAt = history.attempts(id).find((other) => other.n === n)?.startedAt ?? at
       const { outcome, status } = result
-      hear(() => witness.attemptEnded({ outcome, status, ms: Math.max(0, at - startedAt) }))
+      hear(() => {
+        const ms = at - (attempt(id, n)?.startedAt ?? at)
+        witness.attemptEnded({ outcome, status, ms: Math.max(0, ms) })
+      })
     },
   }
 }

@@ -249,6 +249,25 @@ describe('alerts', () => {
     expect(await bench.pass(SECOND)).toEqual([])
   })
 
+  it('never hinder the daemon while the database is in trouble, and are told afterwards', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    let isLocked = true
+    const bench = new Bench({
+      ...history,
+      foreignChanges: () => {
+        if (isLocked) throw new Error('database is locked')
+        return history.foreignChanges()
+      },
+    })
+
+    const meanwhile = await bench.pass(SECOND)
+    isLocked = false
+
+    expect(meanwhile).toEqual([])
+    expect(await bench.pass(SECOND)).toHaveLength(1)
+  })
+
   it('forget what a receiver knew that is no longer configured', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')

@@ -123,6 +123,21 @@ describe('a program', () => {
     expect(sent).toEqual({ kind: 'failed', reason: expect.stringMatching(reason) })
   })
 
+  it('may leave a process behind that keeps its stderr', async () => {
+    const command = [
+      '/bin/sh',
+      '-c',
+      'sleep 60 & echo $! >"$1"; exit 0',
+      'sh',
+      join(folder(), 'pid'),
+    ]
+
+    const sent = await send({ kind: 'exec', command }, message())
+
+    process.kill(Number(readFileSync(command.at(-1) ?? '', 'utf8')), 'SIGKILL')
+    expect(sent).toEqual({ kind: 'sent' })
+  })
+
   it('need not read its input', async () => {
     const sent = await send({ kind: 'exec', command: ['/bin/true'] }, message('x'.repeat(100_000)))
 
