@@ -2,12 +2,11 @@
 // sent was written down before, so that a crash at any point loses nothing and makes nothing twice
 // (research/reconcile.md section 3.9).
 
-import type { Clock } from '../lib/clock.ts'
 import { canRaise } from './changes.ts'
 import { instant } from './diff.ts'
 import { isWritten, type Plan, type PlanItem } from './plan.ts'
-import type { Applied, Campaign, CampaignApi, CampaignStore, CampaignUpdate } from './port.ts'
-import { lookAtCampaigns, type View, type Wanted } from './reconciler.ts'
+import type { Applied, Campaign, CampaignStore, CampaignUpdate } from './port.ts'
+import { lookAtCampaigns, type ReconcilerParts, type View, type Wanted } from './reconciler.ts'
 import { tokenIn, tokenOf } from './token.ts'
 
 export interface Result {
@@ -18,11 +17,8 @@ export interface Result {
   reason: string | null
 }
 
-export interface ApplyParts {
-  api: CampaignApi
+export interface ApplyParts extends ReconcilerParts {
   store: CampaignStore
-  clock: Clock
-  account: string
   signal: AbortSignal
   /** For the audit: which plan, or whose command. */
   cause: string
@@ -187,7 +183,7 @@ class Application {
       store.settle(id, 'succeeded', null)
       const kept = tokenIn(campaign.name) === token
       const lost = kept ? null : 'the service did not keep the token in its name'
-      this.#tell({ key, campaignId: campaign.id }, 'created', lost)
+      this.#tell({ ...item, campaignId: campaign.id }, 'created', lost)
     })
   }
 
@@ -216,13 +212,14 @@ class Application {
   }
 
   #tell(
-    { key, campaignId }: Pick<PlanItem, 'key' | 'campaignId'> & Partial<PlanItem>,
+    { key, campaignId, changes = [] }: Pick<PlanItem, 'key' | 'campaignId'> & Partial<PlanItem>,
     outcome: Result['outcome'],
     reason: string | null,
   ): void {
     const { store, clock, cause } = this.#parts
     this.#results.push({ key, campaignId, outcome, reason })
-    const detail = reason ?? ''
+    const said = changes.map((one) => `${one.path}: ${one.before ?? '?'} -> ${one.after ?? 'any'}`)
+    const detail = [...said, ...(reason === null ? [] : [reason])].join('; ')
     store.audit({ at: clock.now(), key, campaignId, event: outcome, cause, detail })
   }
 

@@ -19,14 +19,12 @@ export const name: Reader<string> = (text) => {
   return /\[#[^\]]*\]/.test(value) ? fail('must not hold "[#...]": it marks our token') : { value }
 }
 
-export const money: Reader<number> = (text) => {
-  const value = parseAmount(text, 2)
-  return value === null ? fail('expected an amount above 0 such as "1500.00"') : { value }
-}
-
-export const bid: Reader<number> = (text) => {
-  const value = parseAmount(text, 4)
-  return value === null ? fail('expected an amount above 0 such as "0.85"') : { value }
+/** With at most two decimals, or four for what a single click costs. */
+export function amount(decimals: 2 | 4): Reader<number> {
+  return (text) => {
+    const value = parseAmount(text, decimals)
+    return value === null ? fail('expected an amount above 0 such as "1500.00"') : { value }
+  }
 }
 
 /** A date alone is its first second in UTC: the service's own zone is not specified. */

@@ -77,14 +77,14 @@ class Reading {
     const entry = this.#block(value, path, {
       externalCampaignId: text(fields.nonEmpty),
       name: text(fields.name),
-      budget: text(fields.money),
+      budget: text(fields.amount(2)),
       period: text(fields.oneOf('once', 'monthly')),
       startDate: text(fields.date),
       endDate: text(fields.date),
       autoBidLevel: text(fields.oneOf('accelerated', 'standard')),
-      cpc: text(fields.bid),
-      maxCpc: text(fields.bid),
-      paidCpaGoal: text(fields.bid),
+      cpc: text(fields.amount(4)),
+      maxCpc: text(fields.amount(4)),
+      paidCpaGoal: text(fields.amount(4)),
       campaignId: text(fields.nonEmpty),
       adopt: text(fields.oneOf('observe', 'takeover')),
       allowWiden: text(fields.flag),
@@ -157,8 +157,8 @@ class Reading {
 
   #guards(value: unknown, path: YamlPath): Guards {
     const given = this.#block(value, path, {
-      maxBudget: this.#text(fields.money),
-      maxExposure: this.#text(fields.money),
+      maxBudget: this.#text(fields.amount(2)),
+      maxExposure: this.#text(fields.amount(2)),
       raisePercent: this.#text(fields.percent),
       createsPerDay: this.#text(fields.percent),
       maxShareOfFeed: this.#text(fields.share),

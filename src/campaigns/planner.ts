@@ -62,7 +62,8 @@ class Planner {
     for (const wanted of desired.campaigns) this.#consider(wanted)
     for (const removal of desired.removed) this.#end(removal)
     for (const judge of this.#raises) judge()
-    this.#tellUnlisted()
+    for (const { key, campaignId } of this.#unlisted())
+      this.#notices.push(`${key}: not in the file any more; campaign ${campaignId} is left alone`)
     const items = this.#items.sort((a, b) => rank(a) - rank(b))
     if (items.some((item) => isWritten(item) && canRaise(item)))
       this.#notices.push('guards.maxShareOfFeed is not checked: no feed is looked at here')
@@ -95,11 +96,10 @@ class Planner {
   }
 
   #stopped(): string | null {
-    const { account, knownAccount, desired, records } = this.#input
+    const { account, knownAccount, records } = this.#input
     if (knownAccount !== null && knownAccount !== account)
       return `the database belongs to the account ${knownAccount}, the configuration names ${account}; give each account a state.directory of its own`
-    const listed = new Set([...desired.campaigns, ...desired.removed].map(({ key }) => key))
-    const lost = records.filter(({ key }) => !listed.has(key)).length
+    const lost = this.#unlisted().length
     if (lost > FEW && lost > records.length * LARGEST_LOSS)
       return `the file lists ${records.length - lost} of the ${records.length} managed campaigns, so it may be truncated; list the others again, under removed if they are to end`
     return null
@@ -270,12 +270,10 @@ class Planner {
     })
   }
 
-  #tellUnlisted(): void {
+  #unlisted(): CampaignRecord[] {
     const { desired, records } = this.#input
     const listed = new Set([...desired.campaigns, ...desired.removed].map(({ key }) => key))
-    for (const { key, campaignId } of records)
-      if (!listed.has(key))
-        this.#notices.push(`${key}: not in the file any more; campaign ${campaignId} is left alone`)
+    return records.filter(({ key }) => !listed.has(key))
   }
 
   #add(item: Partial<PlanItem> & Pick<PlanItem, 'key' | 'campaignId' | 'action'>): void {

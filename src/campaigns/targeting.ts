@@ -102,17 +102,11 @@ export function onTheWire(
  * select no others. Codes, cities, titles and keywords are compared without case, ids exactly.
  */
 export function matches(targeting: CanonicalTargeting, posting: TargetedPosting): boolean {
-  return matcher(targeting)(posting)
-}
-
-/** The same, prepared once for many postings. */
-export function matcher(targeting: CanonicalTargeting): (posting: TargetedPosting) => boolean {
-  const pinned = new Set(targeting.requisitionIds)
   const tests = filters(targeting)
-  const byFilter = (posting: TargetedPosting) => tests.every((test) => test(posting))
-  if (pinned.size === 0) return byFilter
-  return (posting) =>
-    pinned.has(posting.requisitionId.trim()) || (tests.length > 0 && byFilter(posting))
+  const isInside = tests.every((test) => test(posting))
+  if (targeting.requisitionIds.length === 0) return isInside
+  const isPinned = targeting.requisitionIds.includes(posting.requisitionId.trim())
+  return isPinned || (tests.length > 0 && isInside)
 }
 
 function filters(targeting: CanonicalTargeting): ((posting: TargetedPosting) => boolean)[] {

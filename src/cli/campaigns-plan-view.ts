@@ -36,8 +36,8 @@ function itemLines(item: PlanItem): string[] {
   return [
     `${sign(item)} ${item.key}${id}${why}`,
     ...item.changes.map(({ path, before, after, spend }) => {
-      const change = `${before ?? '(nothing or unknown)'} -> ${after ?? 'nothing'}`
-      return `    ${path}: ${change}  [spend ${spend}]`
+      const from = item.action === 'create' ? '' : `${before ?? '(nothing or unknown)'} -> `
+      return `    ${path}: ${from}${after ?? 'any'}  [spend ${spend}]`
     }),
     ...(item.needs === null ? [] : [`    to go on: ${item.needs}`]),
   ]
