@@ -97,7 +97,14 @@ async function open(context: Context, options: Options): Promise<Session> {
   const config = readConfig(context, options.config)
   const { openReconciler, readCampaignsFile } = await import('../app-campaigns.ts')
   const { desired, fileSha256 } = usable(readCampaignsFile(config))
-  const wanted = { desired, fileSha256, allowWiden: new Set(options.allowWiden) }
+  const allowWiden = new Set(options.allowWiden)
+  const stranger = [...allowWiden].find((key) => desired.campaigns.every((one) => one.key !== key))
+  if (stranger !== undefined)
+    throw new FeedsyncError(`--allow-widen names ${stranger}, which is no entry of the file`, {
+      hint: 'name the externalCampaignId of an entry',
+      exitCode: EXIT.usage,
+    })
+  const wanted = { desired, fileSha256, allowWiden }
   const { signal } = new AbortController()
   await using stack = new AsyncDisposableStack()
   const reconciler = stack.use(openReconciler(config, context))

@@ -21,6 +21,7 @@ describe('feedsyncd campaigns plan and apply', () => {
 
     const planned = await vendor.campaigns('plan')
     const refused = await vendor.campaigns('apply')
+    const misnamed = await vendor.campaigns('apply', '--yes', '--allow-widen', 'NUR')
     const applied = await vendor.campaigns('apply', '1')
     const again = await vendor.campaigns('plan', '--json')
     const status = await vendor.campaigns('status', '--json')
@@ -30,6 +31,7 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(planned.stdout).toMatch(/^plan 1, file [0-9a-f]{12}, 0 campaigns read, complete$/m)
     expect(planned.stdout).toMatch(/^\+ create {2}NUR-Q1$/m)
     expect(refused).toMatchObject({ code: 64, stdout: '' })
+    expect(misnamed).toMatchObject({ code: 64, stdout: '' })
     expect(applied).toMatchObject({ code: 0, stdout: 'created NUR-Q1 (id 48001)\n' })
     expect(again.code).toBe(0)
     expect(json(again.stdout)).toMatchObject({ schemaVersion: 1, planId: 2, items: [] })
