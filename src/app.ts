@@ -193,7 +193,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       }
       metrics?.reloaded(reread.kind === 'ok', clock.now())
       daemon.wake()
-      supervisor.ready()
+      supervisor.reloaded()
     },
     serve: async () => {
       const { listen } = config.http

@@ -101,9 +101,11 @@ export interface MetricsSource {
 
 /** Whoever started the daemon and watches over it. */
 export interface Supervisor {
-  /** Feeds are taken from now on; also the end of a reload. */
+  /** Feeds are taken from now on. */
   ready(): void
+  /** Not heard before `ready` and after `stopping`, like its end. */
   reloading(): void
+  reloaded(): void
   /** Resolves once it was told. */
   stopping(): Promise<void>
 }

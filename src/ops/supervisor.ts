@@ -28,6 +28,7 @@ export function createSupervisor({ notifier, ...parts }: SupervisorParts): Super
 const UNHEARD: Supervisor = {
   ready: () => {},
   reloading: () => {},
+  reloaded: () => {},
   stopping: () => Promise.resolve(),
 }
 
@@ -36,6 +37,7 @@ class SystemdSupervisor implements Supervisor {
   /** Ms within which systemd wants to hear of us; null: it does not. */
   readonly #watchdogMs: number | null
   readonly #timers = new Map<string, Timer>()
+  #stage: 'starting' | 'ready' | 'stopping' = 'starting'
   #said = ''
 
   constructor(parts: SupervisorParts & { notifier: Notifier }) {
@@ -47,24 +49,35 @@ class SystemdSupervisor implements Supervisor {
   }
 
   ready(): void {
-    this.#said = this.#parts.status()
-    this.#parts.notifier.send('READY=1', `STATUS=${this.#said}`)
+    this.#stage = 'ready'
+    this.#sayReady()
     this.#every('status', STATUS_MS, () => this.#sayStatus())
     const limit = this.#watchdogMs
     if (limit !== null) this.#every('watchdog', limit / 4, () => this.#feed(limit))
   }
 
   reloading(): void {
+    if (this.#stage !== 'ready') return
     const now = process.hrtime.bigint() / 1000n
     this.#parts.notifier.send('RELOADING=1', `MONOTONIC_USEC=${now}`, 'STATUS=reloading')
   }
 
+  reloaded(): void {
+    if (this.#stage === 'ready') this.#sayReady()
+  }
+
   async stopping(): Promise<void> {
+    this.#stage = 'stopping'
     this.#timers.get('status')?.cancel()
     const { notifier } = this.#parts
     const status = 'STATUS=stopping: what is being uploaded may finish'
     notifier.send('STOPPING=1', `EXTEND_TIMEOUT_USEC=${STOP_USEC}`, status)
     await notifier.drained()
+  }
+
+  #sayReady(): void {
+    this.#said = this.#parts.status()
+    this.#parts.notifier.send('READY=1', `STATUS=${this.#said}`)
   }
 
   #sayStatus(): void {
@@ -82,7 +95,6 @@ class SystemdSupervisor implements Supervisor {
   }
 
   #every(name: string, ms: number, run: () => void): void {
-    this.#timers.get(name)?.cancel()
     const again = () => {
       this.#timers.set(name, this.#parts.clock.after(ms, again))
       run()
