@@ -155,6 +155,7 @@ class Planner {
       this.#add({ ...at, action: 'blocked', reason, needs: 'change the file' })
     if (found.updates.length + found.impossible.length === 0) this.#unchanged++
     const halted = record.frozen ?? (campaign.status === STATUS.archived ? 'archived there' : null)
+    const look = record.frozen === null ? 'have it resumed there first' : checkFirst(key)
     const part = (raise: boolean) => {
       const chosen = found.updates.filter(
         ({ changes }) => canRaise({ spend: overall(changes) }) === raise,
@@ -168,7 +169,7 @@ class Planner {
     const hold = (item: typeof raise, reason: string, needs: string) =>
       this.#add({ ...item, action: 'blocked', update: null, reason, needs })
     if (calm.changes.length > 0) {
-      if (halted !== null) hold(calm, halted, 'look at the campaign on the service')
+      if (halted !== null) hold(calm, halted, look)
       else {
         this.#exposure.take(campaign, calm.update)
         this.#add({ ...calm, action: 'update' })
@@ -177,7 +178,7 @@ class Planner {
     if (raise.changes.length === 0) return
     this.#raises.push(() => {
       const widens = raise.changes.find((change) => change.widens)
-      if (halted !== null) hold(raise, halted, 'look at the campaign on the service')
+      if (halted !== null) hold(raise, halted, look)
       else if (campaign.status === STATUS.paused)
         hold(raise, 'paused on the service, so nothing is raised', 'have it resumed there first')
       else if (widens !== undefined && !allowWiden.has(key)) {
@@ -227,10 +228,8 @@ class Planner {
       const refused = this.#exposure.create(create)
       if (refused !== null) return block(refused, 'change the guard or the entry in the file')
       this.#creates++
-      const remember = rememberOf({ ...wanted, name, targeting }, [
-        ...Object.keys(create),
-        'period',
-      ])
+      const written = [...Object.keys(create), 'period']
+      const remember = rememberOf({ ...wanted, name, targeting }, written)
       const budget = create.budget === undefined ? '' : `budget ${create.budget.toFixed(2)}, `
       const after = `${budget}${wanted.period ?? 'once'}, ${show(targeting)}`
       const changes = [{ path: 'campaign', before: null, after, spend: 'up' as const }]
@@ -256,7 +255,7 @@ class Planner {
       const needs =
         record.frozen === null
           ? 'list the entry again without preventEnd and apply, then remove it'
-          : 'look at the campaign on the service'
+          : checkFirst(key)
       this.#add({ ...at, action: 'blocked', reason, needs })
       return
     }
@@ -284,3 +283,6 @@ class Planner {
     })
   }
 }
+
+const checkFirst = (key: string) =>
+  `look at it on the service, then ${COMMAND} resolve ${quoted(key)} --checked`

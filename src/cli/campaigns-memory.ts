@@ -18,6 +18,7 @@ interface Options {
   limit?: number
   adopt?: string
   notCreated?: boolean
+  checked?: boolean
 }
 
 const DEFAULT_LIMIT = 50
@@ -141,19 +142,23 @@ function adoptCommand(context: Context): Command {
 
 function resolveCommand(context: Context): Command {
   return new Command('resolve')
-    .description('say what became of a create whose outcome is not known')
+    .description(
+      'say what became of a create whose outcome is not known, or let a frozen campaign go on',
+    )
     .argument('<key>', 'external campaign id of the entry')
     .option('--adopt <id>', "it was created, and this is the service's id")
     .option('--not-created', 'it was not created; the next apply creates it')
+    .option('--checked', 'a frozen campaign was looked at; it may be written to again')
     .action(async (key: string, _options, command: Command) => {
-      const { adopt, notCreated } = command.optsWithGlobals<Options>()
-      if ((adopt === undefined) === (notCreated === undefined))
-        throw new FeedsyncError('say one of --adopt ID and --not-created', {
-          hint: 'feedsyncd campaigns search lists what is there',
+      const { adopt, notCreated, checked } = command.optsWithGlobals<Options>()
+      if ([adopt, notCreated, checked].filter((given) => given !== undefined).length !== 1)
+        throw new FeedsyncError('say one of --adopt ID, --not-created and --checked', {
+          hint: 'feedsyncd campaigns status tells which one fits',
           exitCode: EXIT.usage,
         })
       await withReconciler(context, command, async (reconciler) => {
         const { store } = reconciler
+        if (checked) return thaw(context, reconciler, key)
         const intent = store.intents().find((one) => one.key === key && isUnknown(one))
         if (intent === undefined)
           throw new FeedsyncError(`no create of ${key} has an unknown outcome`, {
@@ -169,6 +174,21 @@ function resolveCommand(context: Context): Command {
         context.out(`${printable(key)} counts as not created; the next apply creates it`)
       })
     })
+}
+
+function thaw(context: Context, { store }: Reconciler, key: string): void {
+  const record = store.record(key)
+  if (record === null || record.frozen === null)
+    throw new FeedsyncError(`no campaign of ${key} is frozen`, {
+      hint: 'feedsyncd campaigns status lists those that are',
+    })
+  const { campaignId, frozen } = record
+  store.atomically(() => {
+    store.save({ ...record, frozen: null })
+    const by = { event: 'checked', cause: 'resolve --checked', detail: frozen }
+    store.audit({ at: context.clock.now(), key, campaignId, ...by })
+  })
+  context.out(`campaign ${printable(campaignId)} of ${printable(key)} is written to again`)
 }
 
 async function withReconciler(

@@ -132,6 +132,27 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(vendor.writes()).toBe(0)
   })
 
+  it('freezes a campaign after a write with a side effect, until a person checked it', async () => {
+    await using vendor = await siteWith(fileOf(entry('A', 'endDate: 2099-03-31')))
+    await vendor.campaigns('apply', '--yes')
+    const path = join(vendor.site.root, 'campaigns.yaml')
+    const budget = (text: string) =>
+      writeFileSync(path, fileOf(entry('A', 'endDate: 2099-03-31')).replace('100.00', text))
+    const { all, knobs } = vendor.site.sandbox.campaigns
+    knobs.sideEffect = { maxCpc: 3 }
+
+    budget('90.00')
+    await vendor.campaigns('apply', '--yes')
+    knobs.sideEffect = null
+    budget('80.00')
+    const frozen = await vendor.campaigns('apply', '--yes')
+    const checked = await vendor.campaigns('resolve', 'A', '--checked')
+    const applied = await vendor.campaigns('apply', '--yes')
+
+    expect([frozen.code, checked.code, applied.code]).toEqual([3, 0, 0])
+    expect(all[0]?.budget).toBe(80)
+  })
+
   it('passes refused credentials on as 4', async () => {
     await using vendor = await siteWith(fileOf(entry('A')))
     vendor.site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
