@@ -38,7 +38,8 @@ const FAULTS: readonly FaultRule[] = [
   { at: 'storage', kind: 'drop-at-byte', fileByte: 1, how: 'rst' },
   { at: 'storage', kind: 'lose-answer', stored: true, how: 'rst' },
   { at: 'storage', kind: 'lose-answer', stored: false, how: 'fin' },
-  { at: 'storage', kind: 'throttle', bytesPerSecond: 20_000 },
+  { at: 'storage', kind: 'stall', fileByte: 1, ms: 600, afterwards: 'continue' },
+  { at: 'service', kind: 'slow', headersAfterMs: 300 },
   { at: 'storage', kind: 'success', etag: 'opaque' },
 ]
 
@@ -66,14 +67,16 @@ class Run {
 
   async play(): Promise<string[]> {
     for (let step = 0, steps = 8 + this.#int(8); step < steps; step++) {
-      if (this.#daemon === null) this.#daemon = this.#site.spawn('run')
+      this.#daemon ??= await this.#site.daemon()
       if (this.#chance(0.4)) {
         const times = 1 + this.#int(2)
         this.#site.sandbox.faults.add({ ...this.#pick(FAULTS), times } as FaultRule)
       }
       this.#act(this.#pick(['a.xml', 'b.xml', 'deep/c.xml']))
-      await systemClock.sleep(this.#int(500))
-      if (this.#chance(0.3)) await this.#kill()
+      if (this.#chance(0.4)) {
+        await this.#moment()
+        await this.#kill()
+      } else await systemClock.sleep(this.#int(400))
     }
     await this.#kill()
     return this.#settle()
@@ -106,6 +109,27 @@ class Run {
   #stands(name: string, left: Left): void {
     this.#left.set(name, left)
     if (left.kind === 'whole') this.#whole.set(left.sha256, left.postings)
+  }
+
+  /** Of the kill: at random, as soon as a feed is noticed or read, or in the middle of a request. */
+  async #moment(): Promise<void> {
+    const choice = this.#next()
+    const seen = this.#site.sandbox.requests().length
+    if (choice < 0.4) {
+      const side = choice < 0.1 ? 'service' : 'storage'
+      const isRunning = (n: number, end: number | null) => n > seen && end === null
+      await this.#site.sandbox
+        .waitForRequest(
+          (request) => request.side === side && isRunning(request.n, request.endedAt),
+          1000,
+        )
+        .catch(() => {})
+    } else if (choice < 0.7) {
+      const moving = () =>
+        this.#site.uploads({ all: true, states: ['settling', 'checking', 'queued'] })
+      for (let look = 0; look < 100 && moving().length === 0; look++) await systemClock.sleep(5)
+    }
+    await systemClock.sleep(this.#int(choice > 0.7 ? 400 : 20))
   }
 
   async #kill(): Promise<void> {
