@@ -60,7 +60,6 @@ const OWNERS: Record<string, string> = {
   picomatch: 'lib/glob.ts',
   pino: 'lib/log.ts',
   'prom-client': 'ops/',
-  saxes: 'feed/',
   undici: 'lib/http.ts',
   yaml: 'lib/yaml.ts',
   zod: 'config/',

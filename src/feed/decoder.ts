@@ -59,9 +59,18 @@ function carrying(tail: (bytes: Buffer) => number, decode: (bytes: Buffer) => De
 
 function decodeUtf8(bytes: Buffer): Decoded {
   if (isUtf8(bytes)) return { text: bytes.toString('utf8'), bad: false }
+  return { text: bytes.toString('utf8', 0, wellFormedLength(bytes)), bad: true }
+}
+
+/** How many bytes of UTF-8 come before the first ill-formed or cut character. */
+export function wellFormedLength(bytes: Buffer): number {
   let at = 0
-  for (let length = utf8Length(bytes, at); length > 0; length = utf8Length(bytes, at)) at += length
-  return { text: bytes.toString('utf8', 0, at), bad: true }
+  while (at < bytes.length) {
+    const length = utf8Length(bytes, at)
+    if (length <= 0) break
+    at += length
+  }
+  return at
 }
 
 /** Bytes of the character at `at` (Unicode 16, table 3-7): 0 when it is ill-formed, -1 when it is cut. */
@@ -79,7 +88,8 @@ function utf8Length(bytes: Buffer, at: number): number {
   return length
 }
 
-function utf8Tail(bytes: Buffer): number {
+/** Bytes of a character that the end of `bytes` cuts. */
+export function utf8Tail(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0
     if (byte < 0x80) return 0

@@ -5,7 +5,7 @@ import { type Look, notWellFormed } from './fault.ts'
 import { NC_NAME } from './xml-names.ts'
 
 /** Longer ones are refused; the public ones have some 150 characters. */
-const LONGEST = 4_000
+export const LONGEST_DOCTYPE = 4_000
 
 const REFUSED =
   'the DOCTYPE has an internal subset ("[...]"), which is refused because it can declare entities; leave it out'
@@ -52,8 +52,8 @@ export function doctypeAt(text: string, at: number, late: boolean): Look {
     return { kind: 'fault', fault: { code: 'doctype-refused', reason: REFUSED, at } }
   }
   if (match !== null) return { kind: 'token', end: at + match[0].length }
-  const rest = text.slice(at, at + LONGEST + 1)
-  if (at + rest.length === text.length && rest.length <= LONGEST && UNFINISHED.test(rest)) {
+  const rest = text.slice(at, at + LONGEST_DOCTYPE + 1)
+  if (at + rest.length === text.length && rest.length <= LONGEST_DOCTYPE && UNFINISHED.test(rest)) {
     return { kind: 'more' }
   }
   return wrong(

@@ -1,22 +1,23 @@
-// Checks one document that comes in pieces of bytes: start, decoding, strict scan. Knows nothing of
-// files; positions are characters, `locate` turns them into bytes, lines and columns.
+// Checks one document that comes in pieces of bytes: start, encoding, strict check. What is not UTF-8
+// becomes UTF-8 first. Knows nothing of files; `locate` turns places into offsets, lines and columns.
 
 import { createDecoder, type Decoder } from './decoder.ts'
 import { documentStart } from './document-start.ts'
 import { type Encoding, UTF_8 } from './encodings.ts'
-import type { Ending, Fault } from './fault.ts'
+import { type Ending, type Fault, undecodable } from './fault.ts'
 import type { Limits } from './limits.ts'
+import { CUT_CHARACTER, XmlChecker } from './xml-checker.ts'
 import { LONGEST_DECLARATION } from './xml-declaration.ts'
-import { type XmlHandler, XmlScanner } from './xml-scanner.ts'
+import type { XmlHandler } from './xml-events.ts'
 
 export class DocumentCheck {
   readonly #handler: XmlHandler
   readonly #limits: Limits
   #head: Buffer = Buffer.alloc(0)
+  /** Null: the document is UTF-8, or not begun. */
   #decoder: Decoder | null = null
-  #scanner: XmlScanner | null = null
+  #checker: XmlChecker | null = null
   #fault: Fault | null = null
-  #characters = 0
   encoding: Encoding = UTF_8
   /** Bytes of the byte order mark. */
   bom = 0
@@ -30,23 +31,22 @@ export class DocumentCheck {
   /** False when a fault was found: nothing more needs to be written. */
   write(bytes: Buffer): boolean {
     if (this.#fault !== null) return false
-    if (this.#scanner !== null) this.#decode(bytes)
+    if (this.#checker !== null) this.#check(this.#checker, bytes)
     else this.#begin(Buffer.concat([this.#head, bytes]), false)
     return this.#fault === null
   }
 
   end(): Ending {
-    if (this.#fault === null && this.#scanner === null) this.#begin(this.#head, true)
+    if (this.#fault === null && this.#checker === null) this.#begin(this.#head, true)
     if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
-    const ending = this.#scanner?.end()
+    const ending = this.#checker?.end()
     if (ending === undefined) {
       const cut = createDecoder(this.encoding).write(this.#head.subarray(this.bom)).text
       const reason = cut === '' ? 'the file is empty' : 'the document ends early, in its first tag'
-      return { kind: 'incomplete', reason, at: cut.length }
+      return { kind: 'incomplete', reason, at: Buffer.byteLength(cut) }
     }
     if (ending.kind === 'complete' && this.#decoder?.unfinished()) {
-      const reason = 'the file ends in the middle of a character'
-      return { kind: 'incomplete', reason, at: this.#characters }
+      return { kind: 'incomplete', reason: CUT_CHARACTER, at: this.#checker?.length ?? 0 }
     }
     return ending
   }
@@ -61,22 +61,26 @@ export class DocumentCheck {
     if (start.kind === 'fault') this.#fault = start.fault
     if (start.kind !== 'start') return
     this.warnings = start.warnings
-    this.#decoder = createDecoder(start.encoding)
-    this.#scanner = new XmlScanner(this.#handler, this.#limits, start.declaration)
+    const { encoding, declaration, bom } = start
+    if (encoding.kind !== 'utf-8') this.#decoder = createDecoder(encoding)
+    this.#checker = new XmlChecker(this.#handler, this.#limits, declaration)
     this.#head = Buffer.alloc(0)
-    this.#decode(head.subarray(start.bom), start.declaration)
+    // A declaration is ASCII: as many bytes as characters, twice as many in UTF-16.
+    const read = encoding.kind === 'utf-16' ? declaration * 2 : declaration
+    this.#check(this.#checker, head.subarray(bom + read))
   }
 
-  #decode(bytes: Buffer, skipped = 0): void {
-    const decoded = this.#decoder?.write(bytes) ?? { text: '', bad: false }
-    this.#characters += decoded.text.length
-    this.#fault = this.#scanner?.write(decoded.text.slice(skipped)) ?? null
-    if (this.#fault === null && decoded.bad) {
-      this.#fault = {
-        code: 'undecodable',
-        reason: `the bytes here are not ${this.encoding.name}; the file was written in another encoding or damaged`,
-        at: this.#characters,
-      }
+  #check(checker: XmlChecker, bytes: Buffer): void {
+    if (this.#decoder === null) {
+      this.#fault = checker.write(bytes)
+      return
+    }
+    const { text, bad } = this.#decoder.write(bytes)
+    this.#fault = checker.write(Buffer.from(text))
+    if (bad && this.#fault === null) {
+      const ending = checker.end()
+      this.#fault =
+        ending.kind === 'fault' ? ending.fault : undecodable(this.encoding.name, checker.length)
     }
   }
 }

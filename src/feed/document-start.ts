@@ -5,7 +5,7 @@ import { createDecoder } from './decoder.ts'
 import { type Encoding, encodingNamed, UNKNOWN, UTF_8, UTF_16BE, UTF_16LE } from './encodings.ts'
 import { type Fault, short } from './fault.ts'
 import { foreignFormat, SIGNATURE_BYTES } from './foreign-formats.ts'
-import { readDeclaration } from './xml-declaration.ts'
+import { LONGEST_DECLARATION, readDeclaration } from './xml-declaration.ts'
 
 export type DocumentStart =
   /** Too little was seen to decide. */
@@ -41,7 +41,8 @@ export function documentStart(head: Buffer, whole: boolean): DocumentStart {
     const reason = `the file is encoded in ${family}, which is not supported; export it as UTF-8`
     return failed({ encoding: UNKNOWN, bom: 0 }, 'unsupported-encoding', reason, 0)
   }
-  const { text } = createDecoder(family.encoding).write(head.subarray(family.bom))
+  const beginning = head.subarray(family.bom, family.bom + LONGEST_DECLARATION * 4)
+  const { text } = createDecoder(family.encoding).write(beginning)
   const declaration = readDeclaration(text)
   if (declaration.kind === 'fault') return { kind: 'fault', fault: declaration.fault, ...family }
   if (declaration.kind === 'more') return whole ? { kind: 'cut', ...family } : { kind: 'more' }

@@ -5,7 +5,7 @@ export interface Fault {
   code: string
   /** Plain sentence without the position. `{line}` stands for the line of `reference`. */
   reason: string
-  /** UTF-16 units of decoded text (without the byte order mark) before the culprit. */
+  /** Bytes before the culprit, in UTF-8 and without the byte order mark. */
   at: number
   /** Another place that the reason speaks of, counted the same way. */
   reference?: number
@@ -22,6 +22,11 @@ export type Ending =
   /** Nothing is wrong up to the end, but the document is not over. */
   | { kind: 'incomplete'; reason: string; at: number }
   | { kind: 'fault'; fault: Fault }
+
+export function undecodable(encoding: string, at: number): Fault {
+  const reason = `the bytes here are not ${encoding}; the file was written in another encoding or damaged`
+  return { code: 'undecodable', reason, at }
+}
 
 export const notWellFormed = (reason: string, at: number): Fault => ({
   code: 'not-well-formed',

@@ -3,7 +3,7 @@
 
 import type { CheckedField, FieldPath, Step } from './field-paths.ts'
 import { withoutPrefix } from './record-path.ts'
-import type { Attribute } from './xml-scanner.ts'
+import type { Attributes } from './xml-events.ts'
 
 /** A field that an element's text or attribute holds. The lowest rank wins. */
 export interface Capture {
@@ -37,7 +37,8 @@ export class Place {
   }
 
   /** The place of a child element. */
-  enter(name: string, attributes: Readonly<Record<string, Attribute>>): Place {
+  enter(name: string, attributes: Attributes): Place {
+    if (this.#progress.length === 0) return this
     const known = this.#next.get(name)
     if (known !== undefined) return known
     const taken = this.#progress.flatMap((progress) => step(progress, name))
@@ -61,17 +62,18 @@ export function recordPlace(paths: ReadonlyArray<readonly [CheckedField, FieldPa
 }
 
 /** The value of an attribute: as written, then without its prefix, then in any case. */
-export function attributeValue(
-  attributes: Readonly<Record<string, Attribute>>,
-  name: string,
-): string | null {
-  const exact = attributes[name]
-  if (exact !== undefined) return exact.value
-  const all = Object.values(attributes)
-  const found =
-    all.find((attribute) => withoutPrefix(attribute.name) === name) ??
-    all.find((attribute) => withoutPrefix(attribute.name).toLowerCase() === name.toLowerCase())
-  return found?.value ?? null
+export function attributeValue(attributes: Attributes, name: string): string | null {
+  const { names, count } = attributes
+  if (count === 0) return null
+  const rules = [
+    (written: string) => written === name,
+    (written: string) => withoutPrefix(written) === name,
+    (written: string) => withoutPrefix(written).toLowerCase() === name.toLowerCase(),
+  ]
+  for (const rule of rules) {
+    for (let i = 0; i < count; i++) if (rule(names[i]?.text ?? '')) return attributes.valueAt(i)
+  }
+  return null
 }
 
 function step(progress: Progress, name: string): Progress[] {
@@ -90,10 +92,7 @@ function isNamed({ name }: Step, written: string): boolean {
   return written === name || withoutPrefix(written) === name
 }
 
-function conditionHolds(
-  { path, taken }: Progress,
-  attributes: Readonly<Record<string, Attribute>>,
-): boolean {
+function conditionHolds({ path, taken }: Progress, attributes: Attributes): boolean {
   const condition = path.steps[taken - 1]?.condition ?? null
   return condition === null || attributeValue(attributes, condition.attribute) === condition.value
 }

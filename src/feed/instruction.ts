@@ -1,4 +1,4 @@
-// Checks how a processing instruction begins (XML 1.0 §2.6): saxes lets `<?x?l …?>` pass.
+// Checks how a processing instruction begins (XML 1.0 §2.6): a name, and then white space or the end.
 
 import { type Look, notWellFormed, shown } from './fault.ts'
 import { tooLong } from './limits.ts'

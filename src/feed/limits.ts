@@ -8,13 +8,13 @@ export interface Limits {
   depth: number
   /** Attributes of one element. */
   attributes: number
-  /** Characters of a name of an element, attribute, entity or processing instruction. */
+  /** Bytes of a name of an element, attribute, entity or processing instruction. */
   name: number
-  /** Characters of one attribute value. */
+  /** Bytes of one attribute value. */
   attributeValue: number
-  /** Characters of one tag without its attribute values. */
+  /** Bytes of one tag without its attribute values, which together may have twice `attributeValue`. */
   tag: number
-  /** Characters of one text, CDATA section, comment or processing instruction (libxml2's XML_MAX_TEXT_LENGTH). */
+  /** Bytes of one text, CDATA section, comment or processing instruction (libxml2's XML_MAX_TEXT_LENGTH). */
   text: number
 }
 
@@ -28,7 +28,7 @@ export const LIMITS: Limits = {
 }
 
 export function tooLong(code: string, what: string, most: number, at: number): Fault {
-  const reason = `${what} is longer than ${most.toLocaleString('en-US')} characters, which no feed needs`
+  const reason = `${what} is longer than ${most.toLocaleString('en-US')} bytes, which no feed needs`
   return { code: `${code}-too-long`, reason, at }
 }
 

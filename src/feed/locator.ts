@@ -6,8 +6,8 @@ import type { Encoding } from './encodings.ts'
 import type { Position } from './port.ts'
 
 /**
- * `pieces`: the bytes of the file from its start. `places`: UTF-16 units after the byte order mark,
- * ascending or not. Lines end at LF, CR LF or CR, as XML 1.0 §2.11 reads them.
+ * `pieces`: the bytes of the file from its start. `places`: bytes after the byte order mark as
+ * UTF-8 has them, ascending or not. Lines end at LF, CR LF or CR, as XML 1.0 §2.11 reads them.
  */
 export function locate(
   pieces: Iterable<Buffer>,
@@ -18,10 +18,10 @@ export function locate(
   const decoder = createDecoder(encoding)
   const found = new Map<number, Position>()
   const ahead = [...new Set(places)].sort((a, b) => a - b)
-  const at = { units: 0, offset: bom, line: 1, column: 1, afterCr: false }
+  const at = { utf8: 0, offset: bom, line: 1, column: 1, afterCr: false }
   let skip = bom
   const advance = (text: string) => {
-    at.units += text.length
+    at.utf8 += Buffer.byteLength(text)
     at.offset += encodedLength(text, encoding)
     countLines(at, text)
   }
@@ -29,11 +29,11 @@ export function locate(
     const bytes = piece.subarray(Math.min(skip, piece.length))
     skip -= piece.length - bytes.length
     let { text } = decoder.write(bytes)
-    while (ahead.length > 0 && at.units + text.length >= (ahead[0] ?? 0)) {
+    while (ahead.length > 0 && at.utf8 + Buffer.byteLength(text) >= (ahead[0] ?? 0)) {
       const place = ahead.shift() ?? 0
-      const before = place - at.units
-      advance(text.slice(0, before))
-      text = text.slice(before)
+      const before = Buffer.from(text).toString('utf8', 0, place - at.utf8)
+      advance(before)
+      text = text.slice(before.length)
       found.set(place, { offset: at.offset, line: at.line, column: at.column })
     }
     if (ahead.length === 0) break

@@ -1,24 +1,27 @@
-// Reads postings out of the events of a scan: finds the record element, collects the wanted fields
-// and a hash of the content. Keeps one posting at a time, with bounded values.
+// Reads postings out of what the checker tells: finds the record element, collects the wanted fields
+// and a hash of the content. Keeps one posting at a time, with bounded values; only what a field wants
+// becomes a string.
 
-import { crc32 } from 'node:zlib'
-import { attributeValue, type Place, recordPlace } from './field-matcher.ts'
+import { isOf, SPACE } from './byte-classes.ts'
+import { ContentHash } from './content-hash.ts'
+import { attributeValue, type Capture, type Place, recordPlace } from './field-matcher.ts'
 import { CHECKED_FIELDS, type CheckedField, pathsOf } from './field-paths.ts'
+import type { Name } from './names.ts'
 import type { Mapping } from './port.ts'
 import { type PathNode, pathOf, RecordFinder } from './record-path.ts'
-import type { Attribute, XmlHandler } from './xml-scanner.ts'
+import { type Attributes, decodedText, type Text, type XmlHandler } from './xml-events.ts'
 
 export interface Posting {
   /** Absent where the posting has no such value, or an empty one. */
   values: Partial<Record<CheckedField, string>>
-  /** CRC-32 of names and values; white space around values does not count. */
+  /** CRC-32 of tags, attributes and texts as written; white space around them does not count, nor does CDATA. */
   content: number
 }
 
 /** Characters of a value that are kept; ids and names are far shorter. */
 const LONGEST_VALUE = 1_000
-/** Content is hashed in portions of about this many characters. */
-const HASH_PORTION = 8_192
+/** Bytes of a text that can matter to a value: a character of it may be written as a reference. */
+const LONGEST_WRITTEN = LONGEST_VALUE * 16
 
 export class PostingReader implements XmlHandler {
   root: string | null = null
@@ -30,13 +33,15 @@ export class PostingReader implements XmlHandler {
   /** Elements below the last one that the finder follows. */
   #untracked = 0
   #record: PathNode | null = null
+  /** Place and text of each open element of the posting; the text only where a field wants it. */
   readonly #places: Place[] = []
-  /** Text of each open element of the posting, where a field wants it. */
   readonly #texts: string[] = []
+  #depth = 0
+  /** The place of the innermost one; null outside postings. */
+  #place: Place | null = null
   #values: Partial<Record<CheckedField, string>> = {}
-  readonly #ranks = new Map<CheckedField, number>()
-  #content = 0
-  #pending = ''
+  #ranks: Partial<Record<CheckedField, number>> = {}
+  readonly #hash = new ContentHash()
 
   /** `only`: the one path to read, from an earlier reading of the same document. */
   constructor(mapping: Mapping, take: (posting: Posting) => void, only: string | null = null) {
@@ -59,48 +64,66 @@ export class PostingReader implements XmlHandler {
     return node === null ? null : pathOf(node)
   }
 
-  open(name: string, attributes: Readonly<Record<string, Attribute>>): void {
-    const place = this.#places.at(-1)
-    if (place !== undefined) {
+  open(name: Name, attributes: Attributes, from: number, to: number): void {
+    const place = this.#place
+    if (place !== null) {
       if (this.#node !== null) this.#node.hasElements = true
-      this.#enter(place.enter(name, attributes), name, attributes)
+      this.#hash.add(attributes.data, from, to)
+      this.#enter(place.enter(name.text, attributes), attributes)
       return
     }
-    this.root ??= name
-    const node = this.#untracked > 0 ? null : this.#finder.enter(this.#node, name)
+    this.root ??= name.text
+    const node = this.#untracked > 0 ? null : this.#finder.enter(this.#node, name.text)
     if (node === null) {
       this.#untracked++
       return
     }
     this.#node = node
-    for (const _ in attributes) node.hasAttributes = true
-    if (this.#isRecord(node)) this.#enter(this.#start, name, attributes)
+    if (attributes.count > 0) node.hasAttributes = true
+    if (!this.#isRecord(node)) return
+    this.#hash.add(attributes.data, from, to)
+    this.#enter(this.#start, attributes)
   }
 
-  text(value: string): void {
-    const place = this.#places.at(-1)
-    if (place === undefined) return
-    const trimmed = value.trim()
-    if (trimmed === '') return
-    this.#hash(`\u0001${trimmed}`)
+  text(text: Text): void {
+    const place = this.#place
+    if (place === null) return
+    const { data, continued } = text
+    let { from, to } = text
+    if (!continued) while (from < to && isOf(data, from, SPACE)) from++
+    while (to > from && isOf(data, to - 1, SPACE)) to--
+    if (to === from) return
+    this.#hash.add(data, from, to)
     if (place.captures.length === 0) return
-    const last = this.#texts.length - 1
-    this.#texts[last] = `${this.#texts[last]}${value}`.trimStart().slice(0, LONGEST_VALUE)
+    if (!place.captures.some((capture) => this.#isWanted(capture))) return
+    const last = this.#depth - 1
+    const known = this.#texts[last] ?? ''
+    if (known.length < LONGEST_VALUE) {
+      this.#texts[last] = `${known}${decoded(text)}`.trimStart().slice(0, LONGEST_VALUE)
+    }
   }
 
-  close(): void {
-    const place = this.#places.pop()
-    if (place === undefined) {
+  close(data: Buffer, from: number, to: number): void {
+    const place = this.#place
+    if (place === null) {
       if (this.#untracked > 0) this.#untracked--
       else this.#node = this.#node?.parent ?? null
       return
     }
-    const text = this.#texts.pop() ?? ''
-    for (const { field, rank, attribute } of place.captures) {
-      if (attribute === null) this.#capture(field, rank, text)
+    const depth = --this.#depth
+    if (place.captures.length > 0) {
+      const text = this.#texts[depth] ?? ''
+      for (const { field, rank, attribute } of place.captures) {
+        if (attribute === null) this.#capture(field, rank, text)
+      }
     }
-    this.#hash('>')
-    if (this.#places.length === 0) this.#finish()
+    this.#place = depth === 0 ? null : (this.#places[depth - 1] ?? null)
+    this.#hash.add(data, from, to)
+    if (this.#depth === 0) this.#finish()
+  }
+
+  moving(): void {
+    this.#hash.settle()
   }
 
   #isRecord(node: PathNode): boolean {
@@ -111,40 +134,42 @@ export class PostingReader implements XmlHandler {
     return wanted
   }
 
-  #enter(place: Place, name: string, attributes: Readonly<Record<string, Attribute>>): void {
-    this.#places.push(place)
-    this.#texts.push('')
-    this.#hash(`<${name}`)
-    for (const key in attributes) this.#hash(` ${key}=${attributes[key]?.value}`)
+  #enter(place: Place, attributes: Attributes): void {
+    this.#place = place
+    this.#places[this.#depth++] = place
+    if (place.captures.length === 0) return
+    this.#texts[this.#depth - 1] = ''
     for (const { field, rank, attribute } of place.captures) {
       if (attribute === null) continue
       this.#capture(field, rank, attributeValue(attributes, attribute) ?? '')
     }
   }
 
+  /** Whether the text of an element could be the value of the field. */
+  #isWanted({ field, rank, attribute }: Capture): boolean {
+    return attribute === null && rank < (this.#ranks[field] ?? Number.POSITIVE_INFINITY)
+  }
+
   #capture(field: CheckedField, rank: number, value: string): void {
     const trimmed = value.slice(0, LONGEST_VALUE).trim()
-    if (trimmed === '' || rank >= (this.#ranks.get(field) ?? Number.POSITIVE_INFINITY)) return
-    this.#ranks.set(field, rank)
+    if (trimmed === '' || rank >= (this.#ranks[field] ?? Number.POSITIVE_INFINITY)) return
+    this.#ranks[field] = rank
     this.#values[field] = trimmed
   }
 
-  #hash(part: string): void {
-    this.#pending += part
-    if (this.#pending.length >= HASH_PORTION) this.#flush()
-  }
-
-  #flush(): void {
-    this.#content = crc32(this.#pending, this.#content)
-    this.#pending = ''
-  }
-
   #finish(): void {
-    this.#flush()
-    this.#take({ values: this.#values, content: this.#content })
+    this.#take({ values: this.#values, content: this.#hash.digest() })
     this.#values = {}
-    this.#ranks.clear()
-    this.#content = 0
+    this.#ranks = {}
     this.#node = this.#node?.parent ?? null
   }
+}
+
+/** The beginning of a text, as far as a value can need it. */
+function decoded(text: Text): string {
+  const { data, to, cdata, continued } = text
+  let { from } = text
+  if (!continued) while (from < to && isOf(data, from, SPACE)) from++
+  if (to - from <= LONGEST_WRITTEN) return decodedText({ data, from, to, cdata, continued })
+  return decodedText({ data, from, to: from + LONGEST_WRITTEN, cdata, continued })
 }

@@ -11,6 +11,8 @@ const MORE = '\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}'
 export const NC_NAME = `[${START}][${START}${MORE}]*`
 /** What an element's or attribute's name may begin with; a colon never, in namespace-aware XML. */
 export const NAME_START = `[${START}]`
+/** Whether a text begins as a name without a colon does. */
+export const STARTS_NAME = new RegExp(`^${NAME_START}`, 'u')
 /** A name as XML 1.0 alone has it, colons included. */
 export const NAME = `[:${START}][:${START}${MORE}]*`
 

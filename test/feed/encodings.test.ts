@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { DocumentCheck } from '../../src/feed/document-check.ts'
 import { LIMITS } from '../../src/feed/limits.ts'
+import { decodedText } from '../../src/feed/xml-events.ts'
 import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 
 function textOf(bytes: Buffer, pieceSize: number): string {
   let text = ''
   const check = new DocumentCheck(
-    { open() {}, text: (value) => (text += value), close() {} },
+    { open() {}, text: (portion) => (text += decodedText(portion)), close() {}, moving() {} },
     LIMITS,
   )
   for (let at = 0; at < bytes.length; at += pieceSize)

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { damaged, SOUND } from './helpers/damage.ts'
 import { Folder } from './helpers/feeds.ts'
 import { verdictOf } from './helpers/verdicts.ts'
 
@@ -13,110 +14,6 @@ const SEED = Number(process.env.FEEDSYNCD_SEED ?? 20261120)
 /** Files of one call of xmllint. */
 const BATCH = 300
 const HAS_XMLLINT = spawnSync('xmllint', ['--version']).status === 0
-
-const SOUND = [
-  `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<source xmlns:x="urn:x" xmlns="urn:d"><publisher>Café &amp; Co &#x1F600; 😀</publisher>
-  <job id="a&lt;b" x:id='é'><title><![CDATA[Nurse ]] > & <b>]]></title><x:city/></job><!-- c - c -->
-  <?render fast?><job><title>職 &#38; ]] ></title></job></source>`,
-  `<jobs><job a="1" b='2'>x</job><job/><job>&quot;&apos;&gt;</job></jobs>`,
-  `<!DOCTYPE rss SYSTEM "rss.dtd"><rss version="2.0"><channel><item>a</item></channel></rss>`,
-].map((text) => Buffer.from(text))
-
-/** What breaks documents in practice, and what parsers are known to get wrong. */
-const SPLINTERS = [
-  ...[
-    '&',
-    '<',
-    '>',
-    '"',
-    "'",
-    '/',
-    '?',
-    '!',
-    '-',
-    '--',
-    ']]>',
-    '<!--',
-    '-->',
-    '<![CDATA[',
-    '<?',
-    '?>',
-    '<?xml ?>',
-  ],
-  ...[
-    '&#0;',
-    '&#xD800;',
-    '&nbsp;',
-    '&amp',
-    '&#x;',
-    ';',
-    ':',
-    '=',
-    ' ',
-    '\t',
-    '\r',
-    '\n',
-    '\0',
-    '\x01',
-    '\x7f',
-    '\x85',
-  ],
-  ...[
-    'xmlns=""',
-    ' xmlns:x=""',
-    ' a="1"',
-    '<a>',
-    '</a>',
-    '<a/>',
-    '<x:a>',
-    '\ufeff',
-    '\ufffe',
-    '\u2028',
-    'é',
-    '1',
-    '.',
-  ],
-]
-
-const fragment = fc.oneof(
-  fc.constantFrom(...SPLINTERS).map((text) => Buffer.from(text)),
-  fc.uint8Array({ minLength: 1, maxLength: 3 }).map((bytes) => Buffer.from(bytes)),
-)
-const mutation = fc.record({
-  /** Places as shares of the document's length, so that they stay meaningful while it shrinks. */
-  from: fc.double({ min: 0, max: 1, noNaN: true }),
-  length: fc.integer({ min: 0, max: 12 }),
-  kind: fc.constantFrom('insert', 'delete', 'replace', 'double', 'cut'),
-  fragment,
-})
-const damaged = fc
-  .record({
-    document: fc.constantFrom(...SOUND),
-    mutations: fc.array(mutation, { minLength: 1, maxLength: 4 }),
-  })
-  .map(({ document, mutations }) =>
-    mutations.reduce<Buffer>((bytes, { from, length, kind, fragment: splinter }) => {
-      const at = Math.floor(from * bytes.length)
-      const [head, piece, rest] = [
-        bytes.subarray(0, at),
-        bytes.subarray(at, at + length),
-        bytes.subarray(at + length),
-      ]
-      switch (kind) {
-        case 'insert':
-          return Buffer.concat([head, splinter, piece, rest])
-        case 'delete':
-          return Buffer.concat([head, rest])
-        case 'replace':
-          return Buffer.concat([head, splinter, rest])
-        case 'double':
-          return Buffer.concat([head, piece, piece, rest])
-        default:
-          return head
-      }
-    }, document),
-  )
 
 /** True where libxml2 finds nothing wrong, namespaces included. */
 function judgedByXmllint(documents: Buffer[], folder: Folder): boolean[] {
@@ -138,6 +35,8 @@ function differsByDecision(document: Buffer): boolean {
   const text = document.toString('latin1')
   // An internal subset and HTML's DOCTYPE are refused whatever they hold; NUL padding waits for its writer.
   if (/<!DOCTYPE[^>]*\[|<!DOCTYPE\s+html/i.test(text) || document.at(-1) === 0) return true
+  // The white space after "<!DOCTYPE" (production 28), which libxml2 does not ask for.
+  if (/<!DOCTYPE[^ \t\r\n]/.test(text)) return true
   // Encodings and versions that libxml2 lets pass although the declaration is not grammatical.
   return (
     /^(\xef\xbb\xbf)?<\?xml[^>]*(encoding|version)/.test(text) &&
@@ -149,7 +48,7 @@ describe('a damaged feed', () => {
   it.runIf(HAS_XMLLINT)('is ok for us exactly when it is well-formed for libxml2', () => {
     for (let n = 0; n < DOCUMENTS; n += BATCH) {
       using folder = new Folder()
-      const documents = fc.sample(damaged, {
+      const documents = fc.sample(damaged(SOUND), {
         numRuns: Math.min(BATCH, DOCUMENTS - n),
         seed: SEED + n,
       })
@@ -170,7 +69,7 @@ describe('a damaged feed', () => {
 
   it('gets one verdict, however its bytes arrive', () => {
     fc.assert(
-      fc.property(damaged, fc.constantFrom(1, 2, 3, 7), (document, pieces) => {
+      fc.property(damaged(SOUND), fc.constantFrom(1, 2, 3, 7), (document, pieces) => {
         expect(verdictOf(document, pieces)).toBe(verdictOf(document))
       }),
       { numRuns: Math.min(DOCUMENTS, 20_000), seed: SEED },

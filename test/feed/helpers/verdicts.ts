@@ -3,9 +3,9 @@
 import { DocumentCheck } from '../../../src/feed/document-check.ts'
 import type { Ending } from '../../../src/feed/fault.ts'
 import { LIMITS, type Limits } from '../../../src/feed/limits.ts'
-import type { XmlHandler } from '../../../src/feed/xml-scanner.ts'
+import type { XmlHandler } from '../../../src/feed/xml-events.ts'
 
-const nobody: XmlHandler = { open() {}, text() {}, close() {} }
+const nobody: XmlHandler = { open() {}, text() {}, close() {}, moving() {} }
 
 export interface CheckedBytes {
   ending: Ending

@@ -26,8 +26,8 @@ export function suiteTests(): SuiteTest[] {
   const names: string[] = []
   const catalogue = new DocumentCheck(
     {
-      open(name, attributes) {
-        const value = (key: string) => attributes[key]?.value
+      open({ text: name }, attributes) {
+        const value = (key: string) => attributes.value(key) ?? undefined
         names.push(name)
         bases.push(join(bases.at(-1) ?? '', value('xml:base') ?? ''))
         const edition = value('EDITION')
@@ -48,6 +48,7 @@ export function suiteTests(): SuiteTest[] {
       close() {
         bases.pop()
       },
+      moving() {},
     },
     LIMITS,
   )

@@ -3,12 +3,12 @@
 // This is the only file that knows saxes. It stops at the first fault and never repairs anything.
 
 import { SaxesParser } from 'saxes'
-import { HTML_PAGE } from './doctype.ts'
-import { type Ending, type Fault, notWellFormed, short } from './fault.ts'
-import { type Limits, tooDeep } from './limits.ts'
+import { HTML_PAGE } from '../../../../src/feed/doctype.ts'
+import { type Ending, type Fault, notWellFormed, short } from '../../../../src/feed/fault.ts'
+import { type Limits, tooDeep } from '../../../../src/feed/limits.ts'
+import { NAME_START } from '../../../../src/feed/xml-names.ts'
+import { XmlLexer } from './saxes-lexer.ts'
 import { explain } from './saxes-sentences.ts'
-import { XmlLexer } from './xml-lexer.ts'
-import { NAME_START } from './xml-names.ts'
 
 export interface Attribute {
   readonly name: string
@@ -16,7 +16,7 @@ export interface Attribute {
 }
 
 /** Receives what the document contains, in order, while nothing was wrong. */
-export interface XmlHandler {
+export interface SaxesHandler {
   open(name: string, attributes: Readonly<Record<string, Attribute>>): void
   /** Character data, entities resolved; one run of text may come in several calls. */
   text(value: string): void
@@ -45,7 +45,7 @@ export class XmlScanner {
   readonly #parser = new SaxesParser({ xmlns: true, position: false })
   readonly #lexer: XmlLexer
   readonly #limits: Limits
-  readonly #handler: XmlHandler
+  readonly #handler: SaxesHandler
   /** Index of the parser's first character. */
   readonly #origin: number
   readonly #open: OpenElement[] = []
@@ -58,7 +58,7 @@ export class XmlScanner {
   #sliceAt = 0
 
   /** `at`: characters of the XML declaration that was read before, 0 without one. */
-  constructor(handler: XmlHandler, limits: Limits, at: number) {
+  constructor(handler: SaxesHandler, limits: Limits, at: number) {
     this.#handler = handler
     this.#limits = limits
     this.#lexer = new XmlLexer(limits)

@@ -1,0 +1,94 @@
+// Which prefix is bound to which namespace (Namespaces in XML 1.0), and what that forbids in a tag. A
+// binding is kept at its prefix; what it replaced is put back when the element that declared it ends.
+
+import type { AttributeReader } from './attribute-reader.ts'
+import { short } from './fault.ts'
+import { type Declared, type Name, type Prefix, XML_NAMESPACE, XMLNS_NAMESPACE } from './names.ts'
+
+/** Whether a tag may declare this (namespace constraints of §3 and §5); null: it may. */
+export function declarationFault({ prefix, uri }: Declared): 'empty' | 'reserved' | null {
+  if (prefix !== null && uri === '') return 'empty'
+  if (prefix?.text === 'xmlns' || uri === XMLNS_NAMESPACE) return 'reserved'
+  return (prefix?.text === 'xml') === (uri === XML_NAMESPACE) ? null : 'reserved'
+}
+
+interface Replaced {
+  readonly prefix: Prefix
+  readonly depth: number
+  readonly before: string | null
+}
+
+export class Namespaces {
+  readonly #reader: AttributeReader
+  readonly #replaced: Replaced[] = []
+  #tags = 0
+
+  constructor(reader: AttributeReader) {
+    this.#reader = reader
+  }
+
+  /** The tag is complete: binds what it declares and checks what only holds of it as a whole. */
+  enter(element: Name, depth: number): void {
+    const { attributes, declarations } = this.#reader
+    for (const { prefix, uri } of declarations) {
+      if (prefix === null) continue
+      this.#replaced.push({ prefix, depth, before: prefix.uri })
+      prefix.uri = uri
+    }
+    if (element.malformed) this.#reader.malformed(element)
+    if (element.prefix?.text === 'xmlns') this.#reader.reserved()
+    this.#checkBound(element)
+    if (attributes.count > 0) this.#checkAttributes()
+  }
+
+  /** Ends what elements deeper than `depth` declared. */
+  leave(depth: number): void {
+    while (this.#replaced.length > 0) {
+      const last = this.#replaced[this.#replaced.length - 1]
+      if (last === undefined || last.depth <= depth) return
+      last.prefix.uri = last.before
+      this.#replaced.pop()
+    }
+  }
+
+  /** Prefix Declared (§5). */
+  #checkBound({ prefix }: Name): void {
+    if (prefix === null || prefix.uri !== null) return
+    const text = short(prefix.text)
+    this.#reader.wrong(
+      (tag) => `the prefix "${text}" in <${tag}> is not declared with xmlns:${text}="…"`,
+    )
+  }
+
+  /** Unique Att Spec (XML 1.0 §3.1) and Attributes Unique (Namespaces §6.3). */
+  #checkAttributes(): void {
+    const { names, begin, count } = this.#reader.attributes
+    const tag = ++this.#tags
+    let prefixed = 0
+    for (let i = 0; i < count; i++) {
+      const name = names[i]
+      if (name === undefined) return
+      this.#checkBound(name)
+      if (name.prefix !== null) prefixed++
+      if (name.seenIn === tag || (prefixed > 1 && this.#expandsAlike(name, i))) {
+        const local = short(name.local)
+        this.#reader.wrong((element) => `<${element}> has the attribute "${local}" twice`, begin[i])
+      }
+      name.seenIn = tag
+    }
+    for (let i = 0; i < count; i++) {
+      const name = names[i]
+      if (name?.badLocal) this.#reader.badLocal(name)
+    }
+  }
+
+  /** Whether an attribute before the one at `i` has the same local name in the same namespace. */
+  #expandsAlike({ prefix, local }: Name, i: number): boolean {
+    if (prefix === null) return false
+    for (let j = 0; j < i; j++) {
+      const other = this.#reader.attributes.names[j]
+      if (other?.local === local && other.prefix?.uri === prefix.uri) return true
+    }
+    return false
+  }
+}

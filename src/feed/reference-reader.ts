@@ -1,0 +1,71 @@
+// Reads entity and character references (XML 1.0 §4.1) in bytes. The five predefined entities and
+// numbers are read here; whatever else stands behind a "&" is looked at as text, by `entityAt`.
+
+import { HASH, isOf, NAME_CHAR, SEMICOLON } from './byte-classes.ts'
+import { equal } from './byte-table.ts'
+import { entityAt } from './entity.ts'
+import { type Input, MORE } from './input.ts'
+import { stop } from './stopped.ts'
+import { isXmlCharacter } from './xml-names.ts'
+
+/** The predefined entities (§4.6) that are more than two letters long, behind their "&". */
+const PREDEFINED = ['amp;', 'quot;', 'apos;'].map((text) => Buffer.from(text))
+const LETTER_G = 0x67
+const LETTER_L = 0x6c
+const LETTER_T = 0x74
+/** Digits of the largest character's number. */
+const MOST_DIGITS = 7
+
+export class ReferenceReader {
+  /** A DTD that is not read could declare more entities. */
+  doctypeSeen = false
+  readonly #input: Input
+  readonly #longest: number
+
+  /** `longest`: bytes of a name. */
+  constructor(input: Input, longest: number) {
+    this.#input = input
+    this.#longest = longest
+  }
+
+  /** Reads the reference whose `&` is at `at`; answers where it ends, or MORE. */
+  read(at: number): number {
+    const { data } = this.#input
+    const first = data[at + 1]
+    // "&lt;" and "&gt;" are half of what feeds with escaped HTML consist of.
+    if (first === LETTER_L || first === LETTER_G) {
+      if (data[at + 2] === LETTER_T && data[at + 3] === SEMICOLON) return at + 4
+    } else if (first !== HASH) {
+      for (const reference of PREDEFINED) {
+        if (equal(reference, data, at + 1)) return at + 1 + reference.length
+      }
+    }
+    const end = first === HASH ? this.#decimal(at + 2) : MORE
+    return end === MORE ? this.#other(at) : end
+  }
+
+  /** CharRef (production 66) in decimal digits; MORE when it is not plainly right. */
+  #decimal(from: number): number {
+    const { data } = this.#input
+    let code = 0
+    for (let at = from; at <= from + MOST_DIGITS; at++) {
+      const byte = data[at] ?? 0
+      if (byte === SEMICOLON) return at > from && isXmlCharacter(code) ? at + 1 : MORE
+      if (byte < 0x30 || byte > 0x39) return MORE
+      code = code * 10 + byte - 0x30
+    }
+    return MORE
+  }
+
+  #other(at: number): number {
+    const { data, base, end } = this.#input
+    let last = at + 1
+    while (isOf(data, last, NAME_CHAR) || data[last] === HASH) last++
+    // With the whole character behind it, which tells that the reference cannot go on.
+    const text = data.toString('utf8', at, Math.min(end, last + 4, at + (this.#longest + 1) * 4))
+    const look = entityAt(text, 0, this.doctypeSeen, this.#longest)
+    if (look.kind === 'fault') stop({ ...look.fault, at: base + at })
+    if (look.kind === 'more') return MORE
+    return at + Buffer.byteLength(text.slice(0, look.end))
+  }
+}

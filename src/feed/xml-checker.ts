@@ -1,0 +1,186 @@
+// The strict check of a document's bytes, behind one class: XML 1.0 (fifth edition) with namespaces,
+// whatever version is declared. Stops at the first fault, never repairs anything, and needs no more
+// memory than the limits allow: tags are kept until they are whole, text and comments pass in portions.
+
+import { BANG, CLOSE_BRACKET, isOf, LT, QUESTION, SPACE } from './byte-classes.ts'
+import { doctypeAt, LONGEST_DOCTYPE } from './doctype.ts'
+import { type Ending, type Fault, type Look, short } from './fault.ts'
+import { Input, MORE } from './input.ts'
+import { instructionAt } from './instruction.ts'
+import type { Limits } from './limits.ts'
+import { outsideText } from './outside-text.ts'
+import { ReferenceReader } from './reference-reader.ts'
+import { SectionReader } from './section-reader.ts'
+import { Stopped, stop, wrong } from './stopped.ts'
+import { TagReader } from './tag-reader.ts'
+import { TextReader } from './text-reader.ts'
+import type { XmlHandler } from './xml-events.ts'
+
+/** A tag that has this many bytes without being over is read again only when there is half as much more. */
+const LONG_TAG = 8_192
+/** Bytes that tell what stands in front of the root, if it is no markup. */
+const TELLING = 16
+const BYTES_A_CHARACTER = 4
+
+export const CUT_CHARACTER = 'the file ends in the middle of a character'
+const CDATA_BEGINS = '<![CDATA['
+
+export class XmlChecker {
+  readonly #input: Input
+  readonly #handler: XmlHandler
+  readonly #limits: Limits
+  readonly #references: ReferenceReader
+  readonly #tags: TagReader
+  readonly #text: TextReader
+  readonly #section: SectionReader
+  #fault: Fault | null = null
+  /** Bytes that must be there before it is worth looking again. */
+  #enough = 0
+
+  /** `at`: bytes of the XML declaration that was read before, 0 without one. */
+  constructor(handler: XmlHandler, limits: Limits, at: number) {
+    this.#input = new Input(at)
+    this.#handler = handler
+    this.#limits = limits
+    this.#references = new ReferenceReader(this.#input, limits.name)
+    this.#tags = new TagReader(this.#input, handler, limits, this.#references)
+    this.#text = new TextReader(this.#input, handler, limits, this.#references)
+    this.#section = new SectionReader(this.#input, handler, limits)
+  }
+
+  /** Bytes of the document so far. */
+  get length(): number {
+    return this.#input.base + this.#input.length
+  }
+
+  /** Reads the next bytes; answers the first fault of the document once there is one. */
+  write(bytes: Buffer): Fault | null {
+    if (this.#fault === null) {
+      this.#input.append(bytes)
+      if (this.#input.final || this.#input.end >= this.#enough) this.#scan()
+      this.#fault ??= this.#input.forbidden
+    }
+    return this.#fault
+  }
+
+  /** Looks at everything that was written, whatever may follow. */
+  end(): Ending {
+    this.#input.final = true
+    if (this.#fault === null) this.#scan()
+    if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
+    if (this.#tags.rootSeen && this.#tags.depth === 0 && this.#inside() === null) {
+      if (this.#input.length === 0) return { kind: 'complete' }
+      const reason = CUT_CHARACTER
+      return { kind: 'incomplete', reason, at: this.#input.base + this.#input.end }
+    }
+    const at = this.#input.base + this.#input.end
+    return { kind: 'incomplete', reason: this.#unfinished(), at }
+  }
+
+  #scan(): void {
+    try {
+      this.#read()
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error
+      this.#fault = error.fault
+    }
+  }
+
+  /** document (production 1): prolog, element and Misc*, one token after the other. */
+  #read(): void {
+    const input = this.#input
+    const { data, end } = input
+    let at = 0
+    this.#text.moved()
+    while (at < end) {
+      const next = this.#section.inside !== null ? this.#section.read(at) : this.#token(data, at)
+      if (next === MORE) break
+      at = next
+    }
+    const left = end - at
+    this.#handler.moving()
+    input.discard(at)
+    this.#enough = left > LONG_TAG ? left + left / 2 : 0
+  }
+
+  #token(data: Buffer, at: number): number {
+    if (data[at] !== LT) return this.#tags.depth > 0 ? this.#text.read(at) : this.#outside(at)
+    this.#text.finish()
+    const next = data[at + 1]
+    if (next === BANG) return this.#declaration(at)
+    if (next === QUESTION) return this.#instruction(at)
+    return this.#tags.read(at)
+  }
+
+  /** Comment (15), CDSect (18) or doctypedecl (28). */
+  #declaration(at: number): number {
+    const { data, base, end } = this.#input
+    const text = data.toString('latin1', at, Math.min(end, at + CDATA_BEGINS.length))
+    if (text.startsWith('<!--')) return this.#section.begin('comment', at, at + 4)
+    if (text === CDATA_BEGINS) {
+      if (this.#tags.depth > 0) return this.#section.begin('cdata', at, at + text.length)
+      wrong('there is a CDATA section outside the root element', base + at)
+    }
+    if (
+      ['<!--', CDATA_BEGINS, '<!DOCTYPE'].some((begin) => begin.startsWith(text) && begin !== text)
+    ) {
+      return MORE
+    }
+    const late = this.#tags.rootSeen || this.#references.doctypeSeen
+    const reached = this.#look(at, LONGEST_DOCTYPE * BYTES_A_CHARACTER, (whole) =>
+      doctypeAt(whole.slice(0, LONGEST_DOCTYPE + 1), 0, late),
+    )
+    if (reached !== MORE) this.#references.doctypeSeen = true
+    return reached
+  }
+
+  /** PI (16), up to the end of its target. */
+  #instruction(at: number): number {
+    const longest = this.#limits.name
+    const target = this.#look(at, (longest + 4) * BYTES_A_CHARACTER, (text) =>
+      instructionAt(text, 0, longest),
+    )
+    return target === MORE ? MORE : this.#section.begin('instruction', at, target)
+  }
+
+  /** What stands before and after the root element, but for markup: S (3) or nothing. */
+  #outside(from: number): number {
+    const { data, end, final } = this.#input
+    let at = from
+    while (isOf(data, at, SPACE)) at++
+    if (at >= end || data[at] === LT) return at
+    const after = this.#tags.rootSeen
+    const look = (text: string) => outsideText(text, 0, text.length, after, final)
+    return this.#look(at, TELLING, look)
+  }
+
+  /** Has a short piece of the input looked at as text. */
+  #look(at: number, most: number, look: (text: string) => Look): number {
+    const { data, base, end } = this.#input
+    const text = data.toString('utf8', at, Math.min(end, at + most))
+    const found = look(text)
+    const bytes = (units: number) => Buffer.byteLength(text.slice(0, units))
+    if (found.kind === 'more') return MORE
+    if (found.kind === 'token') return at + bytes(found.end)
+    stop({ ...found.fault, at: base + at + bytes(found.fault.at) })
+  }
+
+  /** What the document ends in, for a sentence; null: between tokens. */
+  #inside(): string | null {
+    if (this.#section.inside !== null) return this.#section.name
+    const { data, end } = this.#input
+    let at = 0
+    while (isOf(data, at, SPACE) || data[at] === CLOSE_BRACKET) at++
+    if (at >= end) return null
+    const markup = data[at] === LT && at + 1 < end && data[at + 1] !== BANG
+    return markup && data[at + 1] !== QUESTION ? 'tag' : 'tag or reference'
+  }
+
+  #unfinished(): string {
+    const inside = this.#inside()
+    const where = inside === null ? '' : ` inside a ${inside}`
+    const element = (inside === 'tag' ? this.#tags.opening : null) ?? this.#tags.element
+    if (element === null) return `the document ends early${where}, before its root element`
+    return `the document ends early${where}: <${short(element)}> is not closed`
+  }
+}

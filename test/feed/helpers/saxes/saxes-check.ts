@@ -1,0 +1,82 @@
+// Checks one document that comes in pieces of bytes: start, decoding, strict scan. Knows nothing of
+// files; positions are characters, `locate` turns them into bytes, lines and columns.
+
+import { createDecoder, type Decoder } from '../../../../src/feed/decoder.ts'
+import { documentStart } from '../../../../src/feed/document-start.ts'
+import { type Encoding, UTF_8 } from '../../../../src/feed/encodings.ts'
+import type { Ending, Fault } from '../../../../src/feed/fault.ts'
+import type { Limits } from '../../../../src/feed/limits.ts'
+import { LONGEST_DECLARATION } from '../../../../src/feed/xml-declaration.ts'
+import { type SaxesHandler, XmlScanner } from './saxes-scanner.ts'
+
+export class SaxesCheck {
+  readonly #handler: SaxesHandler
+  readonly #limits: Limits
+  #head: Buffer = Buffer.alloc(0)
+  #decoder: Decoder | null = null
+  #scanner: XmlScanner | null = null
+  #fault: Fault | null = null
+  #characters = 0
+  encoding: Encoding = UTF_8
+  /** Bytes of the byte order mark. */
+  bom = 0
+  warnings: readonly string[] = []
+
+  constructor(handler: SaxesHandler, limits: Limits) {
+    this.#handler = handler
+    this.#limits = limits
+  }
+
+  /** False when a fault was found: nothing more needs to be written. */
+  write(bytes: Buffer): boolean {
+    if (this.#fault !== null) return false
+    if (this.#scanner !== null) this.#decode(bytes)
+    else this.#begin(Buffer.concat([this.#head, bytes]), false)
+    return this.#fault === null
+  }
+
+  end(): Ending {
+    if (this.#fault === null && this.#scanner === null) this.#begin(this.#head, true)
+    if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
+    const ending = this.#scanner?.end()
+    if (ending === undefined) {
+      const cut = createDecoder(this.encoding).write(this.#head.subarray(this.bom)).text
+      const reason = cut === '' ? 'the file is empty' : 'the document ends early, in its first tag'
+      return { kind: 'incomplete', reason, at: cut.length }
+    }
+    if (ending.kind === 'complete' && this.#decoder?.unfinished()) {
+      const reason = 'the file ends in the middle of a character'
+      return { kind: 'incomplete', reason, at: this.#characters }
+    }
+    return ending
+  }
+
+  #begin(head: Buffer, whole: boolean): void {
+    this.#head = head
+    // Four bytes a character is the most that any encoding needs.
+    const start = documentStart(head, whole || head.length > LONGEST_DECLARATION * 4)
+    if (start.kind === 'more') return
+    this.encoding = start.encoding
+    this.bom = start.bom
+    if (start.kind === 'fault') this.#fault = start.fault
+    if (start.kind !== 'start') return
+    this.warnings = start.warnings
+    this.#decoder = createDecoder(start.encoding)
+    this.#scanner = new XmlScanner(this.#handler, this.#limits, start.declaration)
+    this.#head = Buffer.alloc(0)
+    this.#decode(head.subarray(start.bom), start.declaration)
+  }
+
+  #decode(bytes: Buffer, skipped = 0): void {
+    const decoded = this.#decoder?.write(bytes) ?? { text: '', bad: false }
+    this.#characters += decoded.text.length
+    this.#fault = this.#scanner?.write(decoded.text.slice(skipped)) ?? null
+    if (this.#fault === null && decoded.bad) {
+      this.#fault = {
+        code: 'undecodable',
+        reason: `the bytes here are not ${this.encoding.name}; the file was written in another encoding or damaged`,
+        at: this.#characters,
+      }
+    }
+  }
+}
