@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import { keyName, parseYaml, type YamlDocument, type YamlPath } from '../lib/yaml.ts'
+import { keyName, parseYaml, type YamlDocument } from '../lib/yaml.ts'
 import type { Config } from './config.ts'
 import { describeProblems, type Problem } from './problems.ts'
 import { type Environment, resolveConfig } from './resolve.ts'
-import { brokenRules, valueAt } from './rules.ts'
+import { brokenRules, type Finding, valueAt } from './rules.ts'
 import { configSchema } from './schema.ts'
 
 export type LoadedConfig =
@@ -83,31 +83,35 @@ function readText(file: string): string {
 
 /** What is allowed, but is more often a slip. */
 function warningsOf(file: string, document: YamlDocument, config: Config): Problem[] {
-  const { identity, presignPath } = config.service
-  const at = (path: YamlPath, problem: string): Problem => {
+  const found = [...withoutEffect(document, config), ...withoutAccount(config)]
+  return found.map(({ path, problem }) => {
     return { file, ...document.positionOf(path, 'key'), key: keyName(path), problem }
-  }
-  if (identity.kind === 'account') {
-    return config.feeds.flatMap((_, index) => {
-      const path = ['feeds', index, 'partnerAccount']
-      return valueAt(document.value, path) == null
-        ? []
-        : [
-            at(
-              path,
-              'has no effect: service.account uploads for itself alone; name service.partner',
-            ),
-          ]
-    })
-  }
-  // The one route that needs no partner account is the bulk one (service-facts, "Other facts").
-  if (presignPath.includes('bulk')) return []
-  const accounts = [identity, ...config.feeds].map((each) => each.partnerAccount)
-  if (accounts.some((account) => account !== null)) return []
+  })
+}
+
+function withoutEffect(document: YamlDocument, { service, feeds, campaigns }: Config): Finding[] {
+  const accounts = feeds.map((_, index) => ['feeds', index, 'partnerAccount'])
+  const useless = accounts.filter((path) => valueAt(document.value, path) != null)
+  const problem = 'has no effect: service.account uploads for itself alone; name service.partner'
   return [
-    at(
-      ['service', 'partner'],
-      'no partnerAccount, here or in a rule of feeds: the service refuses such uploads',
-    ),
+    ...(service.identity.kind === 'account' ? useless.map((path) => ({ path, problem })) : []),
+    ...(campaigns.mode === 'apply'
+      ? [
+          {
+            path: ['campaigns', 'mode'],
+            problem:
+              'the daemon does not apply the file by itself yet; run feedsyncd campaigns apply',
+          },
+        ]
+      : []),
   ]
+}
+
+/** The one route that needs no partner account is the bulk one (service-facts, "Other facts"). */
+function withoutAccount({ service, feeds }: Config): Finding[] {
+  const { identity, presignPath } = service
+  if (identity.kind !== 'partner' || presignPath.includes('bulk')) return []
+  if ([identity, ...feeds].some(({ partnerAccount }) => partnerAccount !== null)) return []
+  const problem = 'no partnerAccount, here or in a rule of feeds: the service refuses such uploads'
+  return [{ path: ['service', 'partner'], problem }]
 }
