@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     environment: 'node',
+    // One less than the cores is the default; most of our time is spent waiting for processes and disks.
+    maxWorkers: 3,
     // Real processes, sockets and fsync on two cores: generous, and only a bound for what hangs.
     testTimeout: 30_000,
     hookTimeout: 30_000,

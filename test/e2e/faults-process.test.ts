@@ -110,6 +110,8 @@ describe('a daemon that is killed', () => {
     site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '3000' })
     const first = await site.daemon()
     site.drop('jobs.xml', feedOf(2))
+    // It is queued before it is asked for, too.
+    await site.sandbox.waitForRequest(({ status }) => status === 503)
     const before = await site.until('jobs.xml', 'queued')
     const asked = site.sandbox.requests().length
 
