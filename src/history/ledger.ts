@@ -98,7 +98,9 @@ export class Ledger {
   settling(origin: Origin, size: number): void {
     const open = this.#openAt(origin.path)
     if (open !== null) {
-      if (open.state !== 'settling') this.#move(open.id, 'settling', null, { hint: null })
+      // What is being read has news until it was read: a listing meanwhile says nothing about it.
+      const stays = open.state === 'settling' || open.state === 'checking'
+      if (!stays) this.#move(open.id, 'settling', null, { hint: null })
       return
     }
     if (this.#reopen(origin.path) !== null) return

@@ -72,7 +72,9 @@ describe('a feed dropped into the folder', () => {
     const small = await site.until('small.xml', 'uploaded')
     const large = await site.until('large.xml', 'uploaded')
 
-    const accepted = site.show(large.id).events.find(({ to }) => to === 'queued')
+    const { events } = site.show(large.id)
+    const accepted = events.find(({ to }) => to === 'queued')
+    expect(events.slice(0, 3).map(({ to }) => to)).toEqual(['settling', 'checking', 'queued'])
     expect(Date.parse(small.uploadedAt ?? '')).toBeLessThan(Date.parse(accepted?.at ?? ''))
   })
 
