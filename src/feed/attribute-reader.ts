@@ -57,6 +57,16 @@ export class AttributeReader {
     this.valueBytes = 0
   }
 
+  /** The name at `from` of a tag without attributes, if it is the one to be expected; else null. */
+  bareName(from: number): Name | null {
+    const { data } = this.#input
+    const name = this.#names.bare(data, from)
+    if (name === null) return null
+    this.attributes.data = data
+    this.attributes.count = 0
+    return name
+  }
+
   /** The Name (5) at `from`; null: it may go on. */
   name(from: number): Name | null {
     const { data, base, end, final } = this.#input

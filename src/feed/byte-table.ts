@@ -7,7 +7,7 @@ interface Entry<T> {
   readonly next: Entry<T> | undefined
 }
 
-const SLOTS = 4_096
+const SLOTS = 1_024
 /** More sequences than this are forgotten and begun anew, so that memory stays bounded. */
 const MOST = 2_000
 /** Longer sequences are not remembered. */

@@ -36,10 +36,10 @@ export const notWellFormed = (reason: string, at: number): Fault => ({
 
 /** A character as a person can recognise it: quoted, or by its code point when it cannot be seen. */
 export function shown(character: string): string {
+  if (character === ' ') return 'a space'
+  if (/^[\p{L}\p{N}\p{P}\p{S}]/u.test(character)) return `"${character}"`
   const code = character.codePointAt(0) ?? 0
-  const visible = code > 0x20 && code !== 0x7f && !(code >= 0x80 && code <= 0xa0) && code !== 0xfeff
-  const hex = code.toString(16).toUpperCase().padStart(4, '0')
-  return visible ? `"${character}"` : code === 0x20 ? 'a space' : `U+${hex}`
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 /** Names and values come from the file: what goes into a sentence is cut to a length that fits a line. */

@@ -1,16 +1,19 @@
 // Reads one feed file from first to last byte: copies, hashes, decodes, checks and counts it in one
 // pass, then makes sure that the file is still the one that it was. Runs in the worker thread.
 
-import { createHash } from 'node:crypto'
+import { sameIdentity } from '../lib/file-identity.ts'
 import { DocumentCheck } from './document-check.ts'
 import type { Ending } from './fault.ts'
+import { type Followed, HashedBeside } from './hash-following.ts'
+import { Hashes, type Hashing } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { locate } from './locator.ts'
-import type { CheckJob, CheckResult, FeedContent, Position, PostingIndex, Verdict } from './port.ts'
+import { NoRoom } from './no-room.ts'
+import type { CheckJob, CheckResult, FeedContent, Position, Verdict } from './port.ts'
 import { PostingReader } from './posting-reader.ts'
 import { PostingTally } from './posting-tally.ts'
-import { openSource, type SourceFile, sameIdentity, Unreadable } from './source-file.ts'
-import { NoRoom, SpoolCopy } from './spool-copy.ts'
+import { openSource, type SourceFile, Unreadable } from './source-file.ts'
+import { SpoolCopy } from './spool-copy.ts'
 
 export interface ReadOptions {
   /** Bytes that are read at a time. 64 KiB was fastest (research/performance.md). */
@@ -18,9 +21,16 @@ export interface ReadOptions {
   limits: Limits
   /** Asked before each piece; true ends the reading with the answer `changed`. */
   cancelled: () => boolean
+  /** Another thread follows and hashes; null: this one does. */
+  followed: Followed | null
 }
 
-const DEFAULTS: ReadOptions = { pieceSize: 65_536, limits: LIMITS, cancelled: () => false }
+const DEFAULTS: ReadOptions = {
+  pieceSize: 65_536,
+  limits: LIMITS,
+  cancelled: () => false,
+  followed: null,
+}
 
 /**
  * Does a job in this thread. What is in the file never throws; a field path that cannot be read does
@@ -34,7 +44,9 @@ export function readFeed(job: CheckJob, options: Partial<ReadOptions> = {}): Che
     if (job.expected !== null && !sameIdentity(file.identity, job.expected)) {
       return { kind: 'changed' }
     }
-    return new Reading(file, job, { ...DEFAULTS, ...options }).result()
+    if (options.followed && options.followed.size !== file.size) return { kind: 'changed' }
+    using reading = new Reading(file, job, { ...DEFAULTS, ...options })
+    return reading.result()
   } catch (error) {
     if (error instanceof Unreadable) {
       return { kind: 'unreadable', code: error.code, reason: error.message }
@@ -55,14 +67,14 @@ interface Checked {
   tally: PostingTally
 }
 
-class Reading {
+class Reading implements Disposable {
   readonly #file: SourceFile
   readonly #job: CheckJob
   readonly #options: ReadOptions
   /** Where the document ends; NUL padding may follow. */
   readonly #end: number
-  readonly #sha256 = createHash('sha256')
-  readonly #md5 = createHash('md5')
+  readonly #hashes: Hashing
+  readonly #tallies: PostingTally[] = []
   #bytes = 0
 
   constructor(file: SourceFile, job: CheckJob, options: ReadOptions) {
@@ -70,81 +82,76 @@ class Reading {
     this.#job = job
     this.#options = options
     this.#end = file.nulPadding()
+    this.#hashes = options.followed === null ? new Hashes() : new HashedBeside(options.followed)
   }
 
   result(): CheckResult {
     const copy = this.#job.copyTo === null ? null : new SpoolCopy(this.#job.copyTo)
+    let kept = false
     try {
       const checked = this.#firstPass(copy)
       if (checked === null) return { kind: 'changed' }
-      const { verdict, postings } = this.#verdict(checked)
+      const verdict = this.#verdict(checked)
       if (this.#bytes !== this.#file.size || !this.#file.unchanged()) return { kind: 'changed' }
-      if (verdict.kind === 'ok') copy?.keep()
-      else copy?.discard()
-      return {
-        kind: 'read',
-        verdict,
-        sha256: this.#sha256.digest('hex'),
-        md5: this.#md5.digest('hex'),
-        bytes: this.#bytes,
-        encoding: checked.check.encoding.name,
-        postings,
+      if (verdict.kind === 'ok') copy?.sync()
+      const digests = this.#hashes.digest()
+      if (verdict.kind === 'ok') {
+        copy?.keep()
+        kept = true
       }
+      const encoding = checked.check.encoding.name
+      return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding }
     } finally {
       copy?.discard()
+      if (!kept) for (const tally of this.#tallies) tally.discard()
     }
+  }
+
+  [Symbol.dispose](): void {
+    for (const tally of this.#tallies) tally[Symbol.dispose]()
   }
 
   /** Null: cancelled, or the file is longer than it was. */
   #firstPass(copy: SpoolCopy | null): Checked | null {
     const { check, reader, tally } = this.#begin(null)
     let sound = true
+    let copied = 0
     for (const piece of this.#file.pieces(this.#options.pieceSize)) {
       if (this.#options.cancelled() || this.#bytes + piece.length > this.#file.size) return null
       const left = this.#end - this.#bytes
       this.#bytes += piece.length
-      this.#sha256.update(piece)
-      this.#md5.update(piece)
+      if (sound && copy !== null) copied = copy.write(piece)
+      this.#hashes.take(piece, this.#bytes, copied)
       if (!sound) continue
-      copy?.write(piece)
       if (left > 0) sound = check.write(piece.subarray(0, Math.min(left, piece.length)))
     }
     return { ending: check.end(), check, reader, tally }
   }
 
   #begin(only: string | null): Omit<Checked, 'ending'> {
-    const tally = new PostingTally()
+    const tally = new PostingTally(this.#job.indexTo)
+    this.#tallies.push(tally)
     const reader = new PostingReader(this.#job.mapping, (posting) => tally.add(posting), only)
     return { check: new DocumentCheck(reader, this.#options.limits), reader, tally }
   }
 
-  #verdict(checked: Checked): { verdict: Verdict; postings: PostingIndex | null } {
+  #verdict(checked: Checked): Verdict {
     const { ending, check } = checked
     const padding = this.#file.size - this.#end
     if (ending.kind === 'fault') {
       const { code, reason, at, reference } = ending.fault
-      const [position, other] = this.#locate(check, [at, reference ?? at])
+      const [position = null, other] = this.#locate(check, [at, reference ?? at])
       const line = String(other?.line ?? 0)
-      return {
-        verdict: {
-          kind: 'broken',
-          code,
-          reason: reason.replace('{line}', line),
-          position: position ?? null,
-        },
-        postings: null,
-      }
+      return { kind: 'broken', code, reason: reason.replace('{line}', line), position }
     }
     if (padding > 0) return this.#incomplete(check, paddingReason(padding), Number.MAX_SAFE_INTEGER)
     if (ending.kind === 'incomplete') return this.#incomplete(check, ending.reason, ending.at)
-    const { content, index } = this.#content(checked)
-    return { verdict: { kind: 'ok', content }, postings: index }
+    return { kind: 'ok', content: this.#content(checked) }
   }
 
-  #incomplete(check: DocumentCheck, reason: string, at: number) {
+  #incomplete(check: DocumentCheck, reason: string, at: number): Verdict {
     const position = this.#locate(check, [at])[0] ?? { offset: 0, line: 1, column: 1 }
-    const verdict: Verdict = { kind: 'incomplete', reason, position }
-    return { verdict, postings: null }
+    return { kind: 'incomplete', reason, position }
   }
 
   #locate(check: DocumentCheck, places: number[]): Position[] {
@@ -152,17 +159,17 @@ class Reading {
     return locate(pieces, check.encoding, check.bom, places)
   }
 
-  #content(checked: Checked): { content: FeedContent; index: PostingIndex } {
+  #content(checked: Checked): FeedContent {
     const { check, reader } = checked
     const records = reader.chosen
     const counted = records === reader.records ? checked : this.#secondPass(records)
-    const { content, index } = counted.tally.finish()
+    const content = counted.tally.finish()
     const configured = this.#job.mapping.records
     const warnings = [...check.warnings, ...content.warnings]
     if (configured !== null && content.postings === 0) {
       warnings.push(`no element is at the configured record path ${configured}`)
     }
-    return { content: { ...content, warnings, root: reader.root ?? '', records }, index }
+    return { ...content, warnings, root: reader.root ?? '', records }
   }
 
   /** The first guess of the record path was wrong: the same bytes again, only to count. */

@@ -1,49 +1,67 @@
 // Follows the elements of a posting and says which of them hold a field. Works like an automaton
 // whose transitions are remembered by name, since every posting has the same few names.
 
-import type { CheckedField, FieldPath, Step } from './field-paths.ts'
+import type { Field, FieldPath, Step } from './field-paths.ts'
 import { withoutPrefix } from './record-path.ts'
 import type { Attributes } from './xml-events.ts'
 
 /** A field that an element's text or attribute holds. The lowest rank wins. */
 export interface Capture {
-  field: CheckedField
+  field: Field
   rank: number
   /** Null: the text of the element. */
   attribute: string | null
 }
 
 interface Progress {
-  field: CheckedField
+  field: Field
   path: FieldPath
   /** Steps that were taken. */
   taken: number
   rank: number
 }
 
+/** Characters of a value that are kept: ids and names are far shorter, and a description holds keywords. */
+export const longest = (field: Field) => (field === 'description' ? 65_536 : 1_000)
+/** Values of several elements are put together, and what stands in elements within is part of them. */
+export const isProse = (field: Field) => field === 'description'
+
 /** A path beyond this many different names is followed without remembering. */
 const MOST_REMEMBERED = 1_000
 
 export class Place {
   readonly captures: readonly Capture[]
+  /** Text here belongs to the prose of an element around this one, whose captures these are. */
+  readonly inProse: boolean
+  /** Characters of the text that a capture may need. */
+  readonly longest: number
   readonly #progress: readonly Progress[]
   readonly #next = new Map<string, Place>()
+  /** The place of elements that lead to no field. */
+  readonly #within: Place
 
-  constructor(progress: readonly Progress[]) {
+  constructor(progress: readonly Progress[], prose: readonly Capture[] = []) {
     this.#progress = progress
-    this.captures = progress
-      .filter(({ path, taken }) => taken === path.steps.length)
-      .map(({ field, rank, path }) => ({ field, rank, attribute: path.attribute }))
+    this.inProse = prose.length > 0
+    this.captures = this.inProse
+      ? prose
+      : progress
+          .filter(({ path, taken }) => taken === path.steps.length)
+          .map(({ field, rank, path }) => ({ field, rank, attribute: path.attribute }))
+    this.longest = Math.max(0, ...this.captures.map(({ field }) => longest(field)))
+    const whole = this.captures.filter((one) => one.attribute === null && isProse(one.field))
+    if (this.inProse || progress.length === 0) this.#within = this
+    else this.#within = whole.length > 0 ? new Place([], whole) : NOWHERE
   }
 
   /** The place of a child element. */
   enter(name: string, attributes: Attributes): Place {
-    if (this.#progress.length === 0) return this
+    if (this.#progress.length === 0) return this.#within
     const known = this.#next.get(name)
     if (known !== undefined) return known
     const taken = this.#progress.flatMap((progress) => step(progress, name))
     const open = taken.filter((progress) => conditionHolds(progress, attributes))
-    const place = open.length === 0 ? NOWHERE : new Place(open)
+    const place = open.length === 0 ? this.#within : new Place(open)
     const depends = taken.some(({ path, taken: n }) => path.steps[n - 1]?.condition !== null)
     if (!depends && this.#next.size < MOST_REMEMBERED) this.#next.set(name, place)
     return place
@@ -53,7 +71,7 @@ export class Place {
 const NOWHERE: Place = new Place([])
 
 /** The place of the record element itself. */
-export function recordPlace(paths: ReadonlyArray<readonly [CheckedField, FieldPath[]]>): Place {
+export function recordPlace(paths: ReadonlyArray<readonly [Field, FieldPath[]]>): Place {
   return new Place(
     paths.flatMap(([field, alternatives]) =>
       alternatives.map((path, i) => ({ field, path, taken: 0, rank: i * 2 })),

@@ -16,12 +16,13 @@ export interface FieldPath {
   attribute: string | null
 }
 
+export type Field = keyof FieldPaths
+
 /** The fields that the check itself needs. */
-export const CHECKED_FIELDS = ['id', 'externalCampaignId', 'requisitionId'] as const
-export type CheckedField = (typeof CHECKED_FIELDS)[number]
+export const CHECKED_FIELDS: readonly Field[] = ['id', 'externalCampaignId', 'requisitionId']
 
 /** In order of preference. Sources: research on 33 feed formats and 72 real and sample feeds. */
-const DETECTED: Record<CheckedField, readonly string[]> = {
+const DETECTED: Record<Field, readonly string[]> = {
   id: [
     'referencenumber',
     'id',
@@ -62,6 +63,60 @@ const DETECTED: Record<CheckedField, readonly string[]> = {
     'AlternateDocumentID',
     'PositionPostings/PositionPosting/Id/IdValue',
   ],
+  title: [
+    'title',
+    'job_title',
+    'jobtitle',
+    'name',
+    'job_name',
+    'PositionProfile/PositionTitle',
+    'PositionProfile/PositionDetail/PositionTitle',
+  ],
+  city: [
+    'city',
+    'location/city',
+    'town',
+    'jobLocation/address/addressLocality',
+    'PositionProfile/PositionLocation/ReferenceLocation/CityName',
+    'PositionProfile/PositionDetail/PhysicalLocation/PostalAddress/Municipality',
+    'office',
+    'location',
+  ],
+  state: [
+    'state',
+    'location/state',
+    'location/region',
+    'region',
+    'region1',
+    'jobLocation/address/addressRegion',
+    'PositionProfile/PositionLocation/ReferenceLocation/CountrySubDivisionCode',
+    'PositionProfile/PositionDetail/PhysicalLocation/PostalAddress/Region',
+  ],
+  postalCode: [
+    'postalcode',
+    'postal_code',
+    'postcode',
+    'zip',
+    'zipcode',
+    'zip_code',
+    'location/zip',
+    'location/postalcode',
+    'jobLocation/address/postalCode',
+    'PositionProfile/PositionLocation/ReferenceLocation/PostalCode',
+    'PositionProfile/PositionDetail/PhysicalLocation/PostalAddress/PostalCode',
+  ],
+  description: [
+    'description',
+    'job_description',
+    'jobdescription',
+    'description/summary',
+    'description_requirements',
+    'jobDescriptions/jobDescription/value',
+    'PositionProfile/PositionFormattedDescription/Content',
+    'PositionProfile/FormattedPositionDescription/Value',
+    'content',
+    'summary',
+  ],
 }
 
 const STEP = /^([^\s/@[\]'"=]+)(?:\[@([^\s/@[\]'"=]+)=(?:'([^']*)'|"([^"]*)")\])?$/
@@ -87,10 +142,16 @@ export function parseFieldPath(path: string): FieldPath {
 }
 
 /** The paths of a field in order of preference: the configured one, else the detected ones. */
-export function pathsOf(field: CheckedField, configured: FieldPaths): FieldPath[] {
+export function pathsOf(field: Field, configured: FieldPaths): FieldPath[] {
   const path = configured[field]
-  return (path === undefined ? DETECTED[field] : [path]).map(parseFieldPath)
+  if (path !== undefined) return [parseFieldPath(path)]
+  const paths = parsed.get(field) ?? DETECTED[field].map(parseFieldPath)
+  parsed.set(field, paths)
+  return paths
 }
+
+/** The detected ones, which every feed asks for. */
+const parsed = new Map<Field, FieldPath[]>()
 
 function unreadable(path: string): FeedsyncError {
   return new FeedsyncError(`the field path "${path}" cannot be read`, {

@@ -1,5 +1,5 @@
 // Finds the first byte that no XML document may have: ill-formed UTF-8, and what the production Char
-// (XML 1.0 §2.2) leaves out. Runs over everything once, so it looks at eight bytes at a time.
+// (XML 1.0 §2.2) leaves out. Runs over everything once, so it looks at sixteen bytes at a time.
 
 import { isUtf8 } from 'node:buffer'
 import { wellFormedLength } from './decoder.ts'
@@ -31,12 +31,15 @@ export function firstForbidden(
 function firstControl(data: Buffer, words: Int32Array, from: number, to: number): number {
   let at = from
   for (; at < to && (at & 3) !== 0; at++) if (isControl(data[at] ?? 0)) return at
-  for (; at + 8 <= to; at += 8) {
-    const a = words[at >> 2] as number
-    const b = words[(at >> 2) + 1] as number
-    const controls = (controlsOf(a) | controlsOf(b)) & HIGH_BITS
-    if (controls === 0 || otherThanLineFeed(a, b) === 0) continue
-    for (let i = at; i < at + 8; i++) if (isControl(data[i] ?? 0)) return i
+  for (; at + 16 <= to; at += 16) {
+    const word = at >> 2
+    const a = words[word] as number
+    const b = words[word + 1] as number
+    const c = words[word + 2] as number
+    const d = words[word + 3] as number
+    if ((plain(a) & plain(b) & plain(c) & plain(d) & HIGH_BITS) === (HIGH_BITS | 0)) continue
+    if ((plainOrLineFeed(a, b) & plainOrLineFeed(c, d) & HIGH_BITS) === (HIGH_BITS | 0)) continue
+    for (let i = at; i < at + 16; i++) if (isControl(data[i] ?? 0)) return i
   }
   for (; at < to; at++) if (isControl(data[at] ?? 0)) return at
   return to
@@ -45,14 +48,14 @@ function firstControl(data: Buffer, words: Int32Array, from: number, to: number)
 const HIGH_BITS = 0x80808080
 const LOW_BITS = 0x7f7f7f7f
 
-/** Sets the high bit of each byte below 0x20 (Hacker's Delight §6-1, without carries between bytes). */
-function controlsOf(word: number): number {
-  return ~(((word & LOW_BITS) + 0x60606060) | word)
+/** Sets the high bit of each byte from 0x20 on (Hacker's Delight §6-1, without carries between bytes). */
+function plain(word: number): number {
+  return ((word & LOW_BITS) + 0x60606060) | word
 }
 
-/** Not 0 when a byte is a control character but LF, which every line ends in. */
-function otherThanLineFeed(a: number, b: number): number {
-  return ((controlsOf(a) & ~lineFeedsOf(a)) | (controlsOf(b) & ~lineFeedsOf(b))) & HIGH_BITS
+/** The same for two words, and of each byte that is LF, which every line ends in. */
+function plainOrLineFeed(a: number, b: number): number {
+  return (plain(a) | lineFeedsOf(a)) & (plain(b) | lineFeedsOf(b))
 }
 
 /** Sets the high bit of each byte that is LF. */

@@ -1,54 +1,57 @@
-// Counts what changed between two versions of a feed, from their posting indexes alone. Pure.
+// Counts what changed between two versions of a feed, from their posting indexes alone. Reads both files
+// in portions, side by side: linear in both sizes, in the memory of two portions.
 
-import type { PostingIndex } from './port.ts'
+import { errorCode } from '../lib/errors.ts'
+import { IndexReader } from './index-file.ts'
+import type { PostingChanges } from './port.ts'
 
-export interface PostingChanges {
-  added: number
-  removed: number
-  /** Postings that both versions have, with other content. */
-  changed: number
+/**
+ * `older` and `newer`: paths of index files. Null where one of them is not there, not whole or not to be
+ * read: then nothing is known, which is no reason to hold up a feed. Several postings of one id are
+ * compared by their contents, each counted once.
+ */
+export function compareIndexes(older: string, newer: string): PostingChanges | null {
+  try {
+    using a = IndexReader.open(older)
+    using b = IndexReader.open(newer)
+    return a === null || b === null ? null : compared(a, b)
+  } catch (error) {
+    if (errorCode(error) === null) throw error
+    return null
+  }
 }
 
-/** Several postings of one id are compared by their contents, each counted once. Linear in both sizes. */
-export function compareIndexes(older: PostingIndex, newer: PostingIndex): PostingChanges {
+function compared(a: IndexReader, b: IndexReader): PostingChanges | null {
   const changes = { added: 0, removed: 0, changed: 0 }
-  let i = 0
-  let j = 0
-  while (i < older.ids.length || j < newer.ids.length) {
-    const old = older.ids[i]
-    const young = newer.ids[j]
-    const id = old === undefined || (young !== undefined && young < old) ? young : old
-    if (id === undefined) break
-    const olderEnd = runEnd(older.ids, i, id)
-    const newerEnd = runEnd(newer.ids, j, id)
-    const unmatched = unequal(
-      older.contents.subarray(i, olderEnd),
-      newer.contents.subarray(j, newerEnd),
-    )
+  a.advance()
+  b.advance()
+  while (!a.over || !b.over) {
+    const unmatched = compareOneId(a, b)
     const pairs = Math.min(unmatched.older, unmatched.newer)
     changes.changed += pairs
     changes.removed += unmatched.older - pairs
     changes.added += unmatched.newer - pairs
-    i = olderEnd
-    j = newerEnd
   }
-  return changes
+  return a.sound && b.sound ? changes : null
 }
 
-function runEnd(ids: BigUint64Array, from: number, id: bigint): number {
-  let end = from
-  while (ids[end] === id) end++
-  return end
+/** How many postings of the next id have no equal partner on the other side. */
+function compareOneId(a: IndexReader, b: IndexReader): { older: number; newer: number } {
+  const { high, low } = isBefore(b, a) ? b : a
+  const unmatched = { older: 0, newer: 0 }
+  for (;;) {
+    const left = !a.over && a.high === high && a.low === low
+    const right = !b.over && b.high === high && b.low === low
+    if (!left && !right) return unmatched
+    const difference = left && right ? a.content - b.content : left ? -1 : 1
+    if (difference < 0) unmatched.older++
+    if (difference > 0) unmatched.newer++
+    if (difference <= 0) a.advance()
+    if (difference >= 0) b.advance()
+  }
 }
 
-/** How many of two sorted lists have no equal partner in the other one. */
-function unequal(older: Uint32Array, newer: Uint32Array): { older: number; newer: number } {
-  let equal = 0
-  for (let i = 0, j = 0; i < older.length && j < newer.length; ) {
-    const difference = (older[i] ?? 0) - (newer[j] ?? 0)
-    if (difference === 0) equal++
-    if (difference <= 0) i++
-    if (difference >= 0) j++
-  }
-  return { older: older.length - equal, newer: newer.length - equal }
+function isBefore(a: IndexReader, b: IndexReader): boolean {
+  if (a.over || b.over) return b.over
+  return a.high - b.high < 0 || (a.high === b.high && a.low < b.low)
 }

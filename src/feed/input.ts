@@ -5,13 +5,15 @@ import { utf8Tail } from './decoder.ts'
 import { type Fault, notWellFormed, shown, undecodable } from './fault.ts'
 import { firstForbidden } from './forbidden-bytes.ts'
 
+/** Bytes at first, which a small feed never leaves, and in which it grows. */
+const FIRST_ROOM = 32 * 1_024
 const ROOM = 128 * 1_024
 
 /** Everything is not there yet: what a reader answers instead of the place where it ended. */
 export const MORE = -1
 
 export class Input {
-  data: Buffer = Buffer.allocUnsafeSlow(ROOM)
+  data: Buffer = Buffer.allocUnsafeSlow(FIRST_ROOM)
   /** The place in the document of the first byte of `data`. */
   base: number
   /** How many bytes may be read. A 0 stands behind them, so that no loop has to count. */

@@ -1,7 +1,7 @@
 // Names of elements and attributes: what is true of a name wherever it stands is found out once. That
 // it is written right, and how it parts into prefix and local name (Namespaces in XML 1.0 §4).
 
-import { isOf, NAME_CHAR } from './byte-classes.ts'
+import { GT, isOf, NAME_CHAR } from './byte-classes.ts'
 import { ByteTable, equal } from './byte-table.ts'
 import { NAME, NAME_START } from './xml-names.ts'
 
@@ -24,6 +24,8 @@ export interface Name {
   readonly malformed: boolean
   /** What follows a colon begins no name (NCName, Namespaces production 4). */
   readonly badLocal: boolean
+  /** Nothing of the above is to be watched: a name without a prefix. */
+  readonly isPlain: boolean
   /** As an attribute: what `xmlns` or `xmlns:…` declared last; null: it is another name. */
   readonly declares: Declared | null
   /** The tag that had it last as an attribute. */
@@ -64,6 +66,15 @@ export class NameTable {
     return name
   }
 
+  /** The same, if it is a plain one and `>` stands behind it. */
+  bare(data: Buffer, from: number): Name | null {
+    const name = this.#last.next
+    if (name === null || !name.isPlain || !equal(name.bytes, data, from)) return null
+    if (data[from + name.bytes.length] !== GT) return null
+    this.#last = name
+    return name
+  }
+
   /** `hash`: of the bytes from `from` to `to`; see `hashed`. */
   find(data: Buffer, from: number, to: number, hash: number): Name {
     const name = this.#names.find(data, from, to, hash)
@@ -93,6 +104,7 @@ export class NameTable {
   #make(text: string): Name {
     LONGEST_NAME.lastIndex = 0
     const right = LONGEST_NAME.exec(text)?.[0] ?? ''
+    const isRight = right === text
     const colon = text.indexOf(':')
     const local = text.slice(colon + 1)
     return {
@@ -100,9 +112,10 @@ export class NameTable {
       bytes: Buffer.from(text),
       prefix: colon === -1 ? null : this.#prefix(text.slice(0, colon)),
       local,
-      wrongAt: right === text ? null : Buffer.byteLength(right),
+      wrongAt: isRight ? null : Buffer.byteLength(right),
       malformed: colon === 0 || local === '' || local.includes(':'),
       badLocal: BAD_LOCAL.test(text),
+      isPlain: isRight && text !== '' && colon === -1,
       declares: this.#declares(text, local),
       seenIn: 0,
       next: null,

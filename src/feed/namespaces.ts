@@ -12,15 +12,13 @@ export function declarationFault({ prefix, uri }: Declared): 'empty' | 'reserved
   return (prefix?.text === 'xml') === (uri === XML_NAMESPACE) ? null : 'reserved'
 }
 
-interface Replaced {
-  readonly prefix: Prefix
-  readonly depth: number
-  readonly before: string | null
-}
-
 export class Namespaces {
   readonly #reader: AttributeReader
-  readonly #replaced: Replaced[] = []
+  /** What was declared by open elements, and replaces what: three columns, so that nothing is made for each. */
+  readonly #prefixes: Prefix[] = []
+  readonly #depths: number[] = []
+  readonly #before: (string | null)[] = []
+  #count = 0
   #tags = 0
 
   constructor(reader: AttributeReader) {
@@ -30,24 +28,31 @@ export class Namespaces {
   /** The tag is complete: binds what it declares and checks what only holds of it as a whole. */
   enter(element: Name, depth: number): void {
     const { attributes, declarations } = this.#reader
-    for (const { prefix, uri } of declarations) {
-      if (prefix === null) continue
-      this.#replaced.push({ prefix, depth, before: prefix.uri })
-      prefix.uri = uri
+    if (declarations.length > 0) this.#bind(declarations, depth)
+    if (!element.isPlain) {
+      if (element.malformed) this.#reader.malformed(element)
+      if (element.prefix?.text === 'xmlns') this.#reader.reserved()
+      this.#checkBound(element)
     }
-    if (element.malformed) this.#reader.malformed(element)
-    if (element.prefix?.text === 'xmlns') this.#reader.reserved()
-    this.#checkBound(element)
     if (attributes.count > 0) this.#checkAttributes()
   }
 
   /** Ends what elements deeper than `depth` declared. */
   leave(depth: number): void {
-    while (this.#replaced.length > 0) {
-      const last = this.#replaced[this.#replaced.length - 1]
-      if (last === undefined || last.depth <= depth) return
-      last.prefix.uri = last.before
-      this.#replaced.pop()
+    while (this.#count > 0 && (this.#depths[this.#count - 1] as number) > depth) {
+      const last = --this.#count
+      const prefix = this.#prefixes[last] as Prefix
+      prefix.uri = this.#before[last] as string | null
+    }
+  }
+
+  #bind(declarations: readonly Declared[], depth: number): void {
+    for (const { prefix, uri } of declarations) {
+      if (prefix === null) continue
+      this.#prefixes[this.#count] = prefix
+      this.#depths[this.#count] = depth
+      this.#before[this.#count++] = prefix.uri
+      prefix.uri = uri
     }
   }
 
@@ -65,21 +70,21 @@ export class Namespaces {
     const { names, begin, count } = this.#reader.attributes
     const tag = ++this.#tags
     let prefixed = 0
+    let badLocal: Name | null = null
     for (let i = 0; i < count; i++) {
-      const name = names[i]
-      if (name === undefined) return
-      this.#checkBound(name)
-      if (name.prefix !== null) prefixed++
+      const name = names[i] as Name
+      if (!name.isPlain) {
+        this.#checkBound(name)
+        if (name.prefix !== null) prefixed++
+        if (name.badLocal) badLocal ??= name
+      }
       if (name.seenIn === tag || (prefixed > 1 && this.#expandsAlike(name, i))) {
         const local = short(name.local)
         this.#reader.wrong((element) => `<${element}> has the attribute "${local}" twice`, begin[i])
       }
       name.seenIn = tag
     }
-    for (let i = 0; i < count; i++) {
-      const name = names[i]
-      if (name?.badLocal) this.#reader.badLocal(name)
-    }
+    if (badLocal !== null) this.#reader.badLocal(badLocal)
   }
 
   /** Whether an attribute before the one at `i` has the same local name in the same namespace. */

@@ -1,6 +1,10 @@
 // What the rest of the program knows of reading a feed: one call that copies, checks, hashes and
 // counts a file in one pass, and the values that it answers with.
 
+import type { FileIdentity } from '../lib/file-identity.ts'
+
+export type { FileIdentity }
+
 /** A path from the record element: `referencenumber`, `location/city`, `@id`, `.../value`; see docs of `feeds[].fields`. */
 export interface FieldPaths {
   id?: string
@@ -20,15 +24,6 @@ export interface Mapping {
   fields: FieldPaths
 }
 
-/** What makes two looks at a path the same file with the same bytes, as far as stat can tell. */
-export interface FileIdentity {
-  dev: string
-  ino: string
-  size: number
-  mtimeNs: string
-  ctimeNs: string
-}
-
 export interface CheckJob {
   /** Absolute path of the file to read. Never followed when it is a symlink. */
   source: string
@@ -36,6 +31,8 @@ export interface CheckJob {
   expected: FileIdentity | null
   /** Absolute path of a new file that receives the bytes, fsynced before the answer; null: check only. */
   copyTo: string | null
+  /** Absolute path of a new file that receives the posting index, for `compare`; null: none is written. */
+  indexTo: string | null
   mapping: Mapping
 }
 
@@ -73,28 +70,33 @@ export type Verdict =
 export type CheckResult =
   | {
       kind: 'read'
+      /** Copy and index are there only if it is `ok`. */
       verdict: Verdict
       sha256: string
       md5: string
       bytes: number
       /** Name of the encoding that was used to decode (`UTF-8`, `UTF-16LE`, `windows-1252`). */
       encoding: string
-      /** The postings, for comparing with another version; null unless the verdict is `ok`. */
-      postings: PostingIndex | null
     }
   /** The file is not the one expected, or changed while it was read: settle again. */
   | { kind: 'changed' }
   /** The file could not be opened or read: `code` is the system's (`EACCES`, `ENOENT`, `EIO`). */
   | { kind: 'unreadable'; code: string; reason: string }
-  /** The copy could not be written: `code` is the system's (`ENOSPC`, `EROFS`). The file itself may be fine. */
+  /** The copy or the index could not be written: `code` is the system's (`ENOSPC`, `EROFS`). The file itself may be fine. */
   | { kind: 'no-room'; code: string; reason: string }
 
-/** One entry a posting, sorted by id hash: enough to count what was added, removed or changed. */
-export interface PostingIndex {
-  /** 64-bit hash of the posting's id (or of its content where it has none). */
-  ids: BigUint64Array
-  /** 32-bit hash of the posting's content, in the order of `ids`. */
-  contents: Uint32Array
+/** What is different between two versions of a feed, in postings. */
+export interface PostingChanges {
+  added: number
+  removed: number
+  /** Postings that both versions have, with other content. */
+  changed: number
+}
+
+export interface Comparison {
+  /** Absolute paths of index files. */
+  older: string
+  newer: string
 }
 
 export interface FeedChecker extends AsyncDisposable {
@@ -103,7 +105,84 @@ export interface FeedChecker extends AsyncDisposable {
    * Jobs are taken in order; an aborted one rejects with the signal's reason.
    */
   check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult>
+  /**
+   * Compares two index files, in the same thread. Null where one of them is not there or not whole: they
+   * are not durable. Rejects with the signal's reason.
+   */
+  compare(indexes: Comparison, signal?: AbortSignal): Promise<PostingChanges | null>
 }
 
 /** More distinct campaign ids than this are not told apart (a warning says so). */
 export const MAX_CAMPAIGN_IDS = 10_000
+
+/** What of a posting targeting looks at; empty where the feed does not say it. */
+export interface TargetedPosting {
+  externalCampaignId: string
+  requisitionId: string
+  title: string
+  description: string
+  city: string
+  state: string
+  postalCode: string
+}
+
+/** Which of the postings does a campaign select? */
+export interface SelectionQuestion {
+  /** Of the answer; the same name is the same question. */
+  name: string
+  key: string
+  /** Only postings with this external campaign id can be selected, and those of `pinned` requisitions. */
+  id: string
+  pinned: readonly string[]
+  /** The id alone decides. */
+  isPlain: boolean
+  /** One of those that postings should be selected by; no posting should be by two. */
+  wanted: boolean
+  fields: readonly (keyof TargetedPosting)[]
+  selects(posting: TargetedPosting): boolean
+}
+
+export interface SelectionCounts {
+  /** Of each name that is not plain. */
+  postings: ReadonlyMap<string, number>
+  /** Postings that two wanted questions select: `A and B` -> how many. */
+  overlaps: ReadonlyMap<string, number>
+  /** Pinned requisitions of wanted questions that no posting has, by key. */
+  stale: ReadonlyMap<string, string[]>
+  /** Why not every feed could be read, a sentence each; the numbers mean nothing then. */
+  problems: readonly string[]
+}
+
+/** A feed as it was uploaded last. */
+export interface FeedUpload {
+  feed: string
+  path: string
+  /** Its id in the history. */
+  version: number
+  /** Wall ms. */
+  uploadedAt: number
+  postings: number
+  records: string | null
+  /** Name of its bytes in the spool; null: not kept. */
+  spool: string | null
+  /** External campaign id -> postings that carry it; at most `MAX_CAMPAIGN_IDS` of them are told apart. */
+  ids: Readonly<Record<string, number>>
+}
+
+/** An id that a feed once carried. */
+export interface Absence {
+  /** Uploads without it since then, those left out that look like an accident. */
+  uploads: number
+  /** Wall ms of the first of them; null: there is none. */
+  since: number | null
+}
+
+/** What the feeds of the account contain. */
+export interface FeedSide {
+  /** The last upload of each feed. */
+  latest: readonly FeedUpload[]
+  /** null: as far as is known no feed ever carried the id. */
+  absence(id: string): Absence | null
+  /** Reads the bytes of the last uploads once, for all questions together. */
+  count(questions: readonly SelectionQuestion[], signal: AbortSignal): Promise<SelectionCounts>
+}

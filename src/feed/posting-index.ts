@@ -1,7 +1,7 @@
-// Collects one entry a posting in typed arrays: 12 bytes each, whatever the ids look like. Half a
-// million postings as JavaScript strings would cost ten times that.
+// Collects one entry a posting in bounded memory, and writes them down as a sorted file.
 
-import type { PostingIndex } from './port.ts'
+import { IndexWriter } from './index-file.ts'
+import { SortedRuns } from './sorted-runs.ts'
 
 /** Two 32-bit hashes of a string; together they tell apart what a feed contains (2^-25 at 2^20 ids). */
 export function hash64(value: string): [high: number, low: number] {
@@ -17,120 +17,72 @@ export function hash64(value: string): [high: number, low: number] {
   return [b >>> 0, a >>> 0]
 }
 
-export class PostingIndexBuilder {
-  #high = new Uint32Array(1_024)
-  #low = new Uint32Array(1_024)
-  #contents = new Uint32Array(1_024)
-  #length = 0
+export class PostingIndexBuilder implements Disposable {
+  readonly #runs: SortedRuns
+  #writer: IndexWriter | null = null
 
+  /** `directory`: where what does not fit into memory is put. `segment`: see `SortedRuns`. */
+  constructor(directory: string, segment?: number) {
+    this.#runs = new SortedRuns({ directory, distinct: false, segment })
+  }
+
+  /** Throws `NoRoom`. */
   add(high: number, low: number, content: number): void {
-    if (this.#length === this.#high.length) this.#grow()
-    this.#high[this.#length] = high
-    this.#low[this.#length] = low
-    this.#contents[this.#length++] = content
+    this.#runs.add(high, low, content)
   }
 
-  /** The index, and how many entries have the id of another one. The builder is empty afterwards. */
-  finish(): { index: PostingIndex; duplicates: number } {
-    this.#sort(0, this.#length - 1)
-    const ids = new BigUint64Array(this.#length)
+  /** Writes the index to a new file, if there is a path for it; answers how many entries have the id of another one. Throws `NoRoom`. */
+  finish(path: string | null): { duplicates: number } {
+    const writer = path === null ? null : new IndexWriter(path)
+    this.#writer = writer
     let duplicates = 0
-    for (let i = 0; i < this.#length; i++) {
-      ids[i] = (BigInt(this.#high[i] ?? 0) << 32n) | BigInt(this.#low[i] ?? 0)
-      if (i > 0 && this.#high[i] === this.#high[i - 1] && this.#low[i] === this.#low[i - 1]) {
-        duplicates++
-      }
-    }
-    const contents = this.#contents.slice(0, this.#length)
-    this.#high = this.#low = this.#contents = new Uint32Array(0)
-    this.#length = 0
-    return { index: { ids, contents }, duplicates }
+    let lastHigh = -1
+    let lastLow = -1
+    this.#runs.merge((entries, at) => {
+      const high = entries[at] as number
+      const low = entries[at + 1] as number
+      if (high === lastHigh && low === lastLow) duplicates++
+      lastHigh = high
+      lastLow = low
+      writer?.add(entries, at)
+    })
+    writer?.finish()
+    return { duplicates }
   }
 
-  #grow(): void {
-    this.#high = larger(this.#high)
-    this.#low = larger(this.#low)
-    this.#contents = larger(this.#contents)
+  /** Takes the file away again. */
+  discard(): void {
+    this.#writer?.discard()
   }
 
-  /** Quicksort in place: a comparator over an index array takes ten times the memory. */
-  #sort(first: number, last: number): void {
-    let from = first
-    let to = last
-    while (from < to) {
-      const middle = (from + to) >>> 1
-      const high = this.#high[middle] ?? 0
-      const low = this.#low[middle] ?? 0
-      const content = this.#contents[middle] ?? 0
-      let i = from
-      let j = to
-      while (i <= j) {
-        while (this.#compare(i, high, low, content) < 0) i++
-        while (this.#compare(j, high, low, content) > 0) j--
-        if (i <= j) this.#swap(i++, j--)
-      }
-      // The smaller part by recursion, so that the stack stays logarithmic.
-      if (j - from < to - i) {
-        this.#sort(from, j)
-        from = i
-      } else {
-        this.#sort(i, to)
-        to = j
-      }
-    }
-  }
-
-  #compare(i: number, high: number, low: number, content: number): number {
-    return (
-      (this.#high[i] ?? 0) - high || (this.#low[i] ?? 0) - low || (this.#contents[i] ?? 0) - content
-    )
-  }
-
-  #swap(i: number, j: number): void {
-    for (const column of [this.#high, this.#low, this.#contents]) {
-      const held = column[i] ?? 0
-      column[i] = column[j] ?? 0
-      column[j] = held
-    }
+  [Symbol.dispose](): void {
+    this.#runs.close()
   }
 }
 
-/** Counts distinct strings by their hashes, in 8 bytes each. */
-export class DistinctCount {
-  #hashes = new BigUint64Array(1_024)
-  #length = 0
+/** Counts distinct strings by their hashes. */
+export class DistinctCount implements Disposable {
+  readonly #runs: SortedRuns
 
+  constructor(directory: string, segment?: number) {
+    this.#runs = new SortedRuns({ directory, distinct: true, segment })
+  }
+
+  /** Throws `NoRoom`. */
   add(value: string): void {
-    if (this.#length === this.#hashes.length) {
-      this.#compact()
-      if (this.#length > this.#hashes.length / 2) {
-        const larger = new BigUint64Array(this.#hashes.length * 2)
-        larger.set(this.#hashes)
-        this.#hashes = larger
-      }
-    }
     const [high, low] = hash64(value)
-    this.#hashes[this.#length++] = (BigInt(high) << 32n) | BigInt(low)
+    this.#runs.add(high, low, 0)
   }
 
   finish(): number {
-    this.#compact()
-    return this.#length
+    let count = 0
+    this.#runs.merge(() => {
+      count++
+    })
+    return count
   }
 
-  #compact(): void {
-    const sorted = this.#hashes.subarray(0, this.#length).sort()
-    let kept = 0
-    for (let i = 0; i < sorted.length; i++) {
-      const hash = sorted[i] ?? 0n
-      if (i === 0 || hash !== sorted[kept - 1]) sorted[kept++] = hash
-    }
-    this.#length = kept
+  [Symbol.dispose](): void {
+    this.#runs.close()
   }
-}
-
-function larger(column: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(column.length * 2)
-  grown.set(column)
-  return grown
 }

@@ -4,8 +4,15 @@
 
 import { isOf, SPACE } from './byte-classes.ts'
 import { ContentHash } from './content-hash.ts'
-import { attributeValue, type Capture, type Place, recordPlace } from './field-matcher.ts'
-import { CHECKED_FIELDS, type CheckedField, pathsOf } from './field-paths.ts'
+import {
+  attributeValue,
+  type Capture,
+  isProse,
+  longest,
+  type Place,
+  recordPlace,
+} from './field-matcher.ts'
+import { CHECKED_FIELDS, type Field, pathsOf } from './field-paths.ts'
 import type { Name } from './names.ts'
 import type { Mapping } from './port.ts'
 import { type PathNode, pathOf, RecordFinder } from './record-path.ts'
@@ -13,15 +20,13 @@ import { type Attributes, decodedText, type Text, type XmlHandler } from './xml-
 
 export interface Posting {
   /** Absent where the posting has no such value, or an empty one. */
-  values: Partial<Record<CheckedField, string>>
+  values: Partial<Record<Field, string>>
   /** CRC-32 of tags, attributes and texts as written; white space around them does not count, nor does CDATA. */
   content: number
 }
 
-/** Characters of a value that are kept; ids and names are far shorter. */
-const LONGEST_VALUE = 1_000
-/** Bytes of a text that can matter to a value: a character of it may be written as a reference. */
-const LONGEST_WRITTEN = LONGEST_VALUE * 16
+/** Bytes of a text that can matter to a character of a value: it may be written as a reference. */
+const LONGEST_CHARACTER = 16
 
 export class PostingReader implements XmlHandler {
   root: string | null = null
@@ -37,19 +42,27 @@ export class PostingReader implements XmlHandler {
   readonly #places: Place[] = []
   readonly #texts: string[] = []
   #depth = 0
+  /** The text that prose goes to, of the elements within it as well. */
+  #prose = 0
   /** The place of the innermost one; null outside postings. */
   #place: Place | null = null
-  #values: Partial<Record<CheckedField, string>> = {}
-  #ranks: Partial<Record<CheckedField, number>> = {}
+  #values: Partial<Record<Field, string>> = {}
+  #ranks: Partial<Record<Field, number>> = {}
   readonly #hash = new ContentHash()
 
-  /** `only`: the one path to read, from an earlier reading of the same document. */
-  constructor(mapping: Mapping, take: (posting: Posting) => void, only: string | null = null) {
+  /**
+   * `only`: the one path to read, from an earlier reading of the same document. `fields`: what is read of
+   * a posting; those of the check are few.
+   */
+  constructor(
+    mapping: Mapping,
+    take: (posting: Posting) => void,
+    only: string | null = null,
+    fields: readonly Field[] = CHECKED_FIELDS,
+  ) {
     this.#finder = new RecordFinder(mapping.records)
     this.#only = only
-    this.#start = recordPlace(
-      CHECKED_FIELDS.map((field) => [field, pathsOf(field, mapping.fields)]),
-    )
+    this.#start = recordPlace(fields.map((field) => [field, pathsOf(field, mapping.fields)]))
     this.#take = take
   }
 
@@ -96,10 +109,11 @@ export class PostingReader implements XmlHandler {
     this.#hash.add(data, from, to)
     if (place.captures.length === 0) return
     if (!place.captures.some((capture) => this.#isWanted(capture))) return
-    const last = this.#depth - 1
+    const last = place.inProse ? this.#prose : this.#depth - 1
     const known = this.#texts[last] ?? ''
-    if (known.length < LONGEST_VALUE) {
-      this.#texts[last] = `${known}${decoded(text)}`.trimStart().slice(0, LONGEST_VALUE)
+    if (known.length < place.longest) {
+      const read = decoded(text, place.longest * LONGEST_CHARACTER)
+      this.#texts[last] = `${known}${read}`.trimStart().slice(0, place.longest)
     }
   }
 
@@ -111,7 +125,8 @@ export class PostingReader implements XmlHandler {
       return
     }
     const depth = --this.#depth
-    if (place.captures.length > 0) {
+    if (place.inProse) this.#part()
+    else if (place.captures.length > 0) {
       const text = this.#texts[depth] ?? ''
       for (const { field, rank, attribute } of place.captures) {
         if (attribute === null) this.#capture(field, rank, text)
@@ -138,7 +153,12 @@ export class PostingReader implements XmlHandler {
     this.#place = place
     this.#places[this.#depth++] = place
     if (place.captures.length === 0) return
-    this.#texts[this.#depth - 1] = ''
+    if (place.inProse) {
+      this.#part()
+      return
+    }
+    this.#prose = this.#depth - 1
+    this.#texts[this.#prose] = ''
     for (const { field, rank, attribute } of place.captures) {
       if (attribute === null) continue
       this.#capture(field, rank, attributeValue(attributes, attribute) ?? '')
@@ -147,14 +167,25 @@ export class PostingReader implements XmlHandler {
 
   /** Whether the text of an element could be the value of the field. */
   #isWanted({ field, rank, attribute }: Capture): boolean {
-    return attribute === null && rank < (this.#ranks[field] ?? Number.POSITIVE_INFINITY)
+    return attribute === null && this.#isBetter(field, rank)
   }
 
-  #capture(field: CheckedField, rank: number, value: string): void {
-    const trimmed = value.slice(0, LONGEST_VALUE).trim()
-    if (trimmed === '' || rank >= (this.#ranks[field] ?? Number.POSITIVE_INFINITY)) return
+  #isBetter(field: Field, rank: number): boolean {
+    const known = this.#ranks[field] ?? Number.POSITIVE_INFINITY
+    return rank < known || (rank === known && isProse(field))
+  }
+
+  /** Markup inside prose parts words. */
+  #part(): void {
+    this.#texts[this.#prose] += ' '
+  }
+
+  #capture(field: Field, rank: number, value: string): void {
+    const trimmed = value.slice(0, longest(field)).trim()
+    if (trimmed === '' || !this.#isBetter(field, rank)) return
+    const before = this.#ranks[field] === rank ? `${this.#values[field] ?? ''}\n` : ''
     this.#ranks[field] = rank
-    this.#values[field] = trimmed
+    this.#values[field] = `${before}${trimmed}`.slice(0, longest(field))
   }
 
   #finish(): void {
@@ -166,10 +197,9 @@ export class PostingReader implements XmlHandler {
 }
 
 /** The beginning of a text, as far as a value can need it. */
-function decoded(text: Text): string {
+function decoded(text: Text, most: number): string {
   const { data, to, cdata, continued } = text
   let { from } = text
   if (!continued) while (from < to && isOf(data, from, SPACE)) from++
-  if (to - from <= LONGEST_WRITTEN) return decodedText({ data, from, to, cdata, continued })
-  return decodedText({ data, from, to: from + LONGEST_WRITTEN, cdata, continued })
+  return decodedText({ data, from, to: Math.min(to, from + most), cdata, continued })
 }

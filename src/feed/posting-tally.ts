@@ -1,26 +1,39 @@
-// Counts what a feed contains and notices ids that are missing or used twice. Its memory is some
-// bytes a posting plus at most MAX_CAMPAIGN_IDS campaign ids.
+// Counts what a feed contains and notices ids that are missing or used twice. Its memory is bounded,
+// however many postings there are: ids are kept as hashes, which are sorted in a file when they are many.
 
+import { tmpdir } from 'node:os'
+import { dirname } from 'node:path'
 import { short } from './fault.ts'
-import { type FeedContent, MAX_CAMPAIGN_IDS, type PostingIndex } from './port.ts'
+import { type FeedContent, MAX_CAMPAIGN_IDS } from './port.ts'
 import { DistinctCount, hash64, PostingIndexBuilder } from './posting-index.ts'
 import type { Posting } from './posting-reader.ts'
 
 const MOST_EXAMPLES = 3
-/** Slots of the table that remembers ids for examples; what it forgets is still counted. */
-const RECENT_IDS = 1 << 16
+/** Slots of the table that remembers ids for examples, at first and at most; what it forgets is still counted. */
+const FIRST_SLOTS = 1 << 10
+const MOST_SLOTS = 1 << 16
 
-export class PostingTally {
+export class PostingTally implements Disposable {
+  readonly #indexTo: string | null
   #postings = 0
   #withoutId = 0
   readonly #campaigns = new Map<string, number>()
   #campaignsLeftOut = false
-  readonly #requisitions = new DistinctCount()
-  readonly #index = new PostingIndexBuilder()
-  readonly #recentLow = new Uint32Array(RECENT_IDS)
-  readonly #recentHigh = new Uint32Array(RECENT_IDS)
+  readonly #requisitions: DistinctCount
+  readonly #index: PostingIndexBuilder
+  #recentLow = new Uint32Array(FIRST_SLOTS)
+  #recentHigh = new Uint32Array(FIRST_SLOTS)
   readonly #duplicates = new Set<string>()
 
+  /** `indexTo`: path of a new file for the posting index; null: none is written. */
+  constructor(indexTo: string | null = null) {
+    const directory = indexTo === null ? tmpdir() : dirname(indexTo)
+    this.#indexTo = indexTo
+    this.#index = new PostingIndexBuilder(directory)
+    this.#requisitions = new DistinctCount(directory)
+  }
+
+  /** Throws `NoRoom`, as `finish` does. */
   add({ values, content }: Posting): void {
     this.#postings++
     const { id, externalCampaignId: campaign, requisitionId } = values
@@ -37,20 +50,25 @@ export class PostingTally {
     this.#noticeDuplicate(id, high, low)
   }
 
-  finish(): {
-    content: Omit<FeedContent, 'root' | 'records'>
-    index: PostingIndex
-  } {
-    const { index, duplicates } = this.#index.finish()
+  /** Writes the index as well. */
+  finish(): Omit<FeedContent, 'root' | 'records'> {
+    const { duplicates } = this.#index.finish(this.#indexTo)
     return {
-      content: {
-        postings: this.#postings,
-        externalCampaignIds: Object.fromEntries(this.#campaigns),
-        requisitionIds: this.#requisitions.finish(),
-        warnings: this.#warnings(duplicates),
-      },
-      index,
+      postings: this.#postings,
+      externalCampaignIds: Object.fromEntries(this.#campaigns),
+      requisitionIds: this.#requisitions.finish(),
+      warnings: this.#warnings(duplicates),
     }
+  }
+
+  /** Takes the index away again. */
+  discard(): void {
+    this.#index.discard()
+  }
+
+  [Symbol.dispose](): void {
+    this.#index[Symbol.dispose]()
+    this.#requisitions[Symbol.dispose]()
   }
 
   #countCampaign(campaign: string): void {
@@ -61,11 +79,23 @@ export class PostingTally {
   }
 
   #noticeDuplicate(id: string, high: number, low: number): void {
-    const slot = low % RECENT_IDS
+    if (this.#postings > this.#recentLow.length) this.#widen()
+    const slot = low % this.#recentLow.length
     const seen = this.#recentLow[slot] === low && this.#recentHigh[slot] === high
     if (seen && this.#duplicates.size < MOST_EXAMPLES) this.#duplicates.add(id)
     this.#recentLow[slot] = low
     this.#recentHigh[slot] = high
+  }
+
+  #widen(): void {
+    const [lows, highs] = [this.#recentLow, this.#recentHigh]
+    if (lows.length === MOST_SLOTS) return
+    this.#recentLow = new Uint32Array(MOST_SLOTS)
+    this.#recentHigh = new Uint32Array(MOST_SLOTS)
+    for (const [i, low] of lows.entries()) {
+      this.#recentLow[low % MOST_SLOTS] = low
+      this.#recentHigh[low % MOST_SLOTS] = highs[i] as number
+    }
   }
 
   #warnings(duplicates: number): string[] {

@@ -8,10 +8,13 @@ import { type Input, MORE } from './input.ts'
 import { stop } from './stopped.ts'
 import { isXmlCharacter } from './xml-names.ts'
 
-/** The predefined entities (§4.6) that are more than two letters long, behind their "&". */
-const PREDEFINED = ['amp;', 'quot;', 'apos;'].map((text) => Buffer.from(text))
+/** The predefined entities (§4.6) that are seldom written, behind their "&". */
+const PREDEFINED = ['quot;', 'apos;'].map((text) => Buffer.from(text))
+const LETTER_A = 0x61
 const LETTER_G = 0x67
 const LETTER_L = 0x6c
+const LETTER_M = 0x6d
+const LETTER_P = 0x70
 const LETTER_T = 0x74
 /** Digits of the largest character's number. */
 const MOST_DIGITS = 7
@@ -32,9 +35,11 @@ export class ReferenceReader {
   read(at: number): number {
     const { data } = this.#input
     const first = data[at + 1]
-    // "&lt;" and "&gt;" are half of what feeds with escaped HTML consist of.
+    // "&lt;", "&gt;" and "&amp;" are half of what feeds with escaped HTML consist of.
     if (first === LETTER_L || first === LETTER_G) {
       if (data[at + 2] === LETTER_T && data[at + 3] === SEMICOLON) return at + 4
+    } else if (first === LETTER_A && data[at + 2] === LETTER_M) {
+      if (data[at + 3] === LETTER_P && data[at + 4] === SEMICOLON) return at + 5
     } else if (first !== HASH) {
       for (const reference of PREDEFINED) {
         if (equal(reference, data, at + 1)) return at + 1 + reference.length

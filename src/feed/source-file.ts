@@ -11,7 +11,7 @@ import {
   readSync,
 } from 'node:fs'
 import { errorCode, messageOf } from '../lib/errors.ts'
-import type { FileIdentity } from './port.ts'
+import { type FileIdentity, identityOf, sameIdentity } from '../lib/file-identity.ts'
 
 export type Opened =
   | { kind: 'opened'; file: SourceFile }
@@ -29,7 +29,7 @@ export class Unreadable extends Error {
 
 const REASONS: Record<string, string> = {
   ELOOP: 'the path is a symbolic link, which is never followed',
-  ENOENT: 'the file is not there any more',
+  ENOENT: 'there is no such file',
   EACCES: 'the file may not be read by this user; check its permissions and those of its folders',
   EPERM: 'the file may not be read by this user; check its permissions and those of its folders',
   ENXIO: 'the path is a socket or device, not a regular file',
@@ -70,9 +70,9 @@ export class SourceFile {
 
   /** Pieces of the file up to `end`; all share the memory of one. Throws `Unreadable`. */
   *pieces(pieceSize: number, end = Number.POSITIVE_INFINITY): Generator<Buffer, void, void> {
-    const memory = Buffer.allocUnsafeSlow(pieceSize)
+    const memory = Buffer.allocUnsafeSlow(Math.max(1, Math.min(pieceSize, this.size)))
     for (let at = 0; at < end; ) {
-      const length = this.#read(memory, Math.min(pieceSize, end - at), at)
+      const length = this.#read(memory, Math.min(memory.length, end - at), at)
       if (length === 0) return
       yield memory.subarray(0, length)
       at += length
@@ -90,7 +90,7 @@ export class SourceFile {
   }
 
   #nulRun(): number {
-    const memory = Buffer.alloc(65_536)
+    const memory = Buffer.alloc(4_096)
     let end = this.size
     while (end > 0) {
       const at = Math.max(0, end - memory.length)
@@ -124,25 +124,5 @@ export class SourceFile {
     } catch (error) {
       throw new Unreadable(error)
     }
-  }
-}
-
-export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
-  return (
-    a.dev === b.dev &&
-    a.ino === b.ino &&
-    a.size === b.size &&
-    a.mtimeNs === b.mtimeNs &&
-    a.ctimeNs === b.ctimeNs
-  )
-}
-
-function identityOf(stats: BigIntStats): FileIdentity {
-  return {
-    dev: String(stats.dev),
-    ino: String(stats.ino),
-    size: Number(stats.size),
-    mtimeNs: String(stats.mtimeNs),
-    ctimeNs: String(stats.ctimeNs),
   }
 }

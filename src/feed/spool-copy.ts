@@ -2,38 +2,37 @@
 // hears of it, and gone again unless it is kept. Its lasting name is the spool's business.
 
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
-import { errorCode, messageOf } from '../lib/errors.ts'
+import { translated } from './no-room.ts'
 
-/** The copy cannot be written: `code` is the system's (`ENOSPC`, `EROFS`, `EEXIST`). */
-export class NoRoom extends Error {
-  readonly code: string
-
-  constructor(path: string, cause: unknown) {
-    super(`the copy ${path} cannot be written: ${messageOf(cause)}`, { cause })
-    this.code = errorCode(cause) ?? 'EIO'
-  }
-}
+const WHAT = 'the copy'
 
 export class SpoolCopy {
   readonly #path: string
   readonly #fd: number
+  #length = 0
   #closed = false
 
   /** Throws `NoRoom`; a file that is there already is left alone. */
   constructor(path: string) {
     this.#path = path
-    this.#fd = translated(path, () => openSync(path, 'wx', 0o600))
+    this.#fd = translated(WHAT, path, () => openSync(path, 'wx', 0o600))
   }
 
-  write(bytes: Buffer): void {
-    translated(this.#path, () => {
+  /** Answers the bytes that it holds now. */
+  write(bytes: Buffer): number {
+    translated(WHAT, this.#path, () => {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at)
     })
+    this.#length += bytes.length
+    return this.#length
   }
 
   /** Makes the bytes durable. The name is not: it lasts until the spool gives them another one. */
+  sync(): void {
+    translated(WHAT, this.#path, () => fsyncSync(this.#fd))
+  }
+
   keep(): void {
-    translated(this.#path, () => fsyncSync(this.#fd))
     this.#close()
   }
 
@@ -47,13 +46,5 @@ export class SpoolCopy {
   #close(): void {
     this.#closed = true
     closeSync(this.#fd)
-  }
-}
-
-function translated<T>(path: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw new NoRoom(path, error)
   }
 }

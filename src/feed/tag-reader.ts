@@ -47,13 +47,15 @@ export class TagReader {
 
   /** Reads the tag whose `<` is at `at`; answers where it ends, or MORE. */
   read(at: number): number {
-    const { data, end } = this.#input
     this.#markup = at
-    const closing = data[at + 1] === SLASH
+    const closing = this.#input.data[at + 1] === SLASH
+    const usual = closing ? this.#matching(at + 2) : this.#repeated(at + 1)
+    return usual === MORE ? this.#any(at, closing) : usual
+  }
+
+  #any(at: number, closing: boolean): number {
     const name = closing ? at + 2 : at + 1
-    const matching = closing ? this.#matching(name) : MORE
-    if (matching !== MORE) return matching
-    if (name >= end) return MORE
+    if (name >= this.#input.end) return MORE
     this.#checkFirst(name, closing)
     const reached = closing ? this.#close(name) : this.#start(name)
     if (reached - at > this.#limits.tag || reached === MORE) this.#limitLength(reached, closing)
@@ -68,6 +70,15 @@ export class TagReader {
     const place = this.#input.base + this.#markup
     if (!closing) wrong('"<" must be written "&lt;"', place)
     wrong(`an end tag must have a name after "</", not ${shown(character)}`, place)
+  }
+
+  /** Reads a start tag as most are, of the name to be expected and no attributes, inside the root; else MORE. */
+  #repeated(from: number): number {
+    const name = this.#reader.bareName(from)
+    if (name === null || this.depth === 0 || this.depth >= this.#limits.depth) return MORE
+    const end = from + name.bytes.length + 1
+    this.#opened(name, end)
+    return end
   }
 
   /** STag (40) and EmptyElemTag (44). */
@@ -123,21 +134,26 @@ export class TagReader {
     this.#namespaces.enter(name, this.depth + 1)
     this.opening = null
     this.rootSeen = true
-    this.#open[this.depth] = name
-    this.#openAt[this.depth] = this.#input.base + this.#markup
-    this.depth++
-    this.#handler.open(name, this.#reader.attributes, this.#markup, end)
+    this.#opened(name, end)
     if (empty) this.#leave(end, end)
     return end
   }
 
+  #opened(name: Name, end: number): void {
+    this.#open[this.depth] = name
+    this.#openAt[this.depth] = this.#input.base + this.#markup
+    this.depth++
+    this.#handler.open(name, this.#reader.attributes, this.#markup, end)
+  }
+
   /** Reads the end tag of the open element, written without white space as almost all are; else MORE. */
   #matching(name: number): number {
-    const { data, end } = this.#input
+    const { data } = this.#input
     if (this.depth === 0) return MORE
     const bytes = this.#open[this.depth - 1]?.bytes ?? NOTHING
     const close = name + bytes.length
-    if (close >= end || data[close] !== GT || !equal(bytes, data, name)) return MORE
+    // What is compared ends at the sentinel, before which there is no ">" of an earlier piece.
+    if (!equal(bytes, data, name) || data[close] !== GT) return MORE
     this.#leave(this.#markup, close + 1)
     return close + 1
   }

@@ -7,58 +7,92 @@ import { Worker } from 'node:worker_threads'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
-import type { CheckJob, CheckResult, FeedChecker } from './port.ts'
+import { HashThread } from './hash-thread.ts'
+import type { CheckJob, CheckResult, Comparison, FeedChecker, PostingChanges } from './port.ts'
 
 export interface FeedCheckerOptions {
   /** The worker's entry; the one beside this file, in the same language, unless a test says otherwise. */
   entry?: URL
+  /** Bytes from which on a feed is hashed by a thread of its own. */
+  hashedBesideFrom?: number
 }
+
+const HASHED_BESIDE_FROM = 32 * 2 ** 20
 
 /** Short-lived strings are most of the work: a small young generation keeps them in the cache and RSS low. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
 
 interface Queued {
-  job: CheckJob
-  cancelled: Int32Array<SharedArrayBuffer>
-  resolve: (result: CheckResult) => void
+  request: WorkerRequest
+  /** What the worker's death interrupts, for a sentence, and the files that it leaves half written. */
+  what: string
+  writes: readonly (string | null)[]
+  resolve: (result: never) => void
   reject: (reason: unknown) => void
 }
 
 export function createFeedChecker(options: FeedCheckerOptions = {}): FeedChecker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  return new WorkerChecker(options.entry ?? new URL(`./check-worker.${extension}`, import.meta.url))
+  const { entry = new URL(`./check-worker.${extension}`, import.meta.url) } = options
+  return new WorkerChecker(entry, options.hashedBesideFrom ?? HASHED_BESIDE_FROM)
 }
 
 class WorkerChecker implements FeedChecker {
   readonly #entry: URL
+  readonly #hashedBesideFrom: number
   readonly #queue: Queued[] = []
   #running: Queued | null = null
   #worker: Worker | null = null
+  #hashing: HashThread | null = null
   #disposed = false
 
-  constructor(entry: URL) {
+  constructor(entry: URL, hashedBesideFrom: number) {
     this.#entry = entry
+    this.#hashedBesideFrom = hashedBesideFrom
     this.#worker = this.#start()
     this.#worker.unref()
   }
 
   check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult> {
-    if (this.#disposed) return Promise.reject(stopped())
-    if (signal?.aborted) return Promise.reject(signal.reason)
     try {
       // Here and not in the worker: an error's class and hint do not survive the way back.
       for (const path of Object.values(job.mapping.fields)) parseFieldPath(path)
     } catch (error) {
       return Promise.reject(error)
     }
-    const { promise, resolve, reject } = Promise.withResolvers<CheckResult>()
-    const cancelled = new Int32Array(new SharedArrayBuffer(4))
-    const queued: Queued = { job, cancelled, resolve, reject }
+    const cancelled = new SharedArrayBuffer(4)
+    return this.#ask<CheckResult>(
+      { kind: 'check', job, cancelled, followed: null },
+      { what: `reading ${job.source}`, writes: [job.copyTo, job.indexTo] },
+      // A running job is given up by the worker at its next piece; the caller need not wait for it.
+      () => Atomics.store(new Int32Array(cancelled), 0, 1),
+      signal,
+    )
+  }
+
+  compare(indexes: Comparison, signal?: AbortSignal): Promise<PostingChanges | null> {
+    return this.#ask<PostingChanges | null>(
+      { kind: 'compare', indexes },
+      { what: `reading ${indexes.newer}`, writes: [] },
+      () => {},
+      signal,
+    )
+  }
+
+  #ask<T extends CheckResult | PostingChanges | null>(
+    request: WorkerRequest,
+    effects: Pick<Queued, 'what' | 'writes'>,
+    cancel: () => void,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    if (this.#disposed) return Promise.reject(stopped())
+    if (signal?.aborted) return Promise.reject(signal.reason)
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const queued: Queued = { request, ...effects, resolve, reject }
     const abort = () => {
-      Atomics.store(cancelled, 0, 1)
+      cancel()
       const at = this.#queue.indexOf(queued)
       if (at !== -1) this.#queue.splice(at, 1)
-      // A running job is given up by the worker at its next piece; the caller need not wait for it.
       reject(signal?.reason)
     }
     signal?.addEventListener('abort', abort, { once: true })
@@ -70,7 +104,7 @@ class WorkerChecker implements FeedChecker {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true
     for (const { reject } of this.#queue.splice(0)) reject(stopped())
-    await this.#worker?.terminate()
+    await Promise.all([this.#worker?.terminate(), this.#hashing?.[Symbol.asyncDispose]()])
   }
 
   #next(): void {
@@ -83,8 +117,13 @@ class WorkerChecker implements FeedChecker {
     this.#running = queued
     this.#worker ??= this.#start()
     this.#worker.ref()
-    const { job, cancelled } = queued
-    this.#worker.postMessage({ job, cancelled: cancelled.buffer } satisfies WorkerRequest)
+    this.#worker.postMessage(this.#followed(queued.request))
+  }
+
+  #followed(request: WorkerRequest): WorkerRequest {
+    if (request.kind !== 'check') return request
+    this.#hashing = HashThread.for(request.job, this.#hashedBesideFrom)
+    return { ...request, followed: this.#hashing?.followed ?? null }
   }
 
   #start(): Worker {
@@ -93,7 +132,7 @@ class WorkerChecker implements FeedChecker {
     worker.on('message', (answer: WorkerAnswer) => {
       const done = this.#done()
       if ('error' in answer) done?.reject(answer.error)
-      else done?.resolve(answer.result)
+      else done?.resolve(answer.result as never)
       this.#next()
     })
     worker.on('error', (error) => {
@@ -109,12 +148,11 @@ class WorkerChecker implements FeedChecker {
   #died(cause: unknown): void {
     const done = this.#done()
     if (done !== null) {
-      const { source, copyTo } = done.job
-      if (copyTo !== null) rmSync(copyTo, { force: true })
+      for (const path of done.writes) if (path !== null) rmSync(path, { force: true })
       done.reject(
         this.#disposed
           ? stopped()
-          : new FeedsyncError(`reading ${source} stopped: ${why(cause)}`, {
+          : new FeedsyncError(`${done.what} stopped: ${why(cause)}`, {
               hint: 'It is started again for the next feed. If it happens again with this file, report it.',
               cause,
             }),
@@ -126,6 +164,8 @@ class WorkerChecker implements FeedChecker {
   #done(): Queued | null {
     const running = this.#running
     this.#running = null
+    this.#hashing?.[Symbol.asyncDispose]()
+    this.#hashing = null
     return running
   }
 }

@@ -3,6 +3,7 @@
 // memory than the limits allow: tags are kept until they are whole, text and comments pass in portions.
 
 import { BANG, CLOSE_BRACKET, isOf, LT, QUESTION, SPACE } from './byte-classes.ts'
+import { equal } from './byte-table.ts'
 import { doctypeAt, LONGEST_DOCTYPE } from './doctype.ts'
 import { type Ending, type Fault, type Look, short } from './fault.ts'
 import { Input, MORE } from './input.ts'
@@ -24,6 +25,7 @@ const BYTES_A_CHARACTER = 4
 
 export const CUT_CHARACTER = 'the file ends in the middle of a character'
 const CDATA_BEGINS = '<![CDATA['
+const CDATA_BYTES = Buffer.from(CDATA_BEGINS)
 
 export class XmlChecker {
   readonly #input: Input
@@ -115,12 +117,12 @@ export class XmlChecker {
   /** Comment (15), CDSect (18) or doctypedecl (28). */
   #declaration(at: number): number {
     const { data, base, end } = this.#input
+    if (this.#tags.depth > 0 && equal(CDATA_BYTES, data, at)) {
+      return this.#section.begin('cdata', at, at + CDATA_BYTES.length)
+    }
     const text = data.toString('latin1', at, Math.min(end, at + CDATA_BEGINS.length))
     if (text.startsWith('<!--')) return this.#section.begin('comment', at, at + 4)
-    if (text === CDATA_BEGINS) {
-      if (this.#tags.depth > 0) return this.#section.begin('cdata', at, at + text.length)
-      wrong('there is a CDATA section outside the root element', base + at)
-    }
+    if (text === CDATA_BEGINS) wrong('there is a CDATA section outside the root element', base + at)
     if (
       ['<!--', CDATA_BEGINS, '<!DOCTYPE'].some((begin) => begin.startsWith(text) && begin !== text)
     ) {

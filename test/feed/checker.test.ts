@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readDocument } from './helpers/feeds.ts'
+import { DocumentCheck } from '../../src/feed/document-check.ts'
+import { LIMITS } from '../../src/feed/limits.ts'
+import { PostingReader } from '../../src/feed/posting-reader.ts'
 import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 
 function faultOf(document: string | Buffer, pieceSize?: number) {
@@ -120,8 +122,18 @@ describe('the content of a posting', () => {
     `<job id="2"><t>${'long text with spaces   '.repeat(900)}</t></job>`,
     '<job id="3"><t>a<![CDATA[b ]]> c</t> <e/></job>',
   ]
-  const contents = (document: string, pieceSize: number) =>
-    Array.from(readDocument(document, {}, { pieceSize }).postings?.contents ?? [])
+  const contents = (document: string, pieceSize: number) => {
+    const found: number[] = []
+    const check = new DocumentCheck(
+      new PostingReader({ records: null, fields: {} }, ({ content }) => found.push(content)),
+      LIMITS,
+    )
+    const bytes = Buffer.from(document)
+    for (let at = 0; at < bytes.length; at += pieceSize) {
+      check.write(bytes.subarray(at, at + pieceSize))
+    }
+    return found
+  }
 
   it('is the same however it is cut', () => {
     const document = `<jobs>${jobs.join('\n')}</jobs>`

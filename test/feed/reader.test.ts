@@ -40,12 +40,25 @@ describe('reading a feed', () => {
 
   it.each(['<a>&</a>', '<a>', ''])('leaves no copy of what is not ok: %j', (document) => {
     using folder = new Folder()
+    const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
+
+    const result = readFeed(jobFor(folder.file('a.xml', document), { copyTo, indexTo }))
+
+    expect(result).toMatchObject({ kind: 'read', bytes: document.length })
+    expect(existsSync(copyTo) || existsSync(indexTo)).toBe(false)
+  })
+
+  it('says no-room where the index cannot be written, and leaves no copy', () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
     const copyTo = join(folder.path, 'copy')
+    const taken = folder.file('taken', 'kept')
 
-    const result = readFeed(jobFor(folder.file('a.xml', document), { copyTo }))
+    const result = readFeed(jobFor(source, { copyTo, indexTo: taken }))
 
-    expect(result).toMatchObject({ kind: 'read', bytes: document.length, postings: null })
+    expect(result).toMatchObject({ kind: 'no-room', code: 'EEXIST' })
     expect(existsSync(copyTo)).toBe(false)
+    expect(readFileSync(taken, 'utf8')).toBe('kept')
   })
 
   it('hashes the whole file although the fault is at its start', () => {
@@ -138,7 +151,7 @@ describe('a file that changes', () => {
   it.each(cases)('is answered as changed when it %s while it is read', (_, change) => {
     using folder = new Folder()
     const source = folder.file('a.xml', FEED)
-    const copyTo = join(folder.path, 'copy')
+    const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
     const before = statSync(source, { bigint: true }).ctimeNs
     let pieces = 0
     const cancelled = () => {
@@ -150,10 +163,10 @@ describe('a file that changes', () => {
       return false
     }
 
-    const result = readFeed(jobFor(source, { copyTo }), { pieceSize: 8, cancelled })
+    const result = readFeed(jobFor(source, { copyTo, indexTo }), { pieceSize: 8, cancelled })
 
     expect(result).toEqual({ kind: 'changed' })
-    expect(existsSync(copyTo)).toBe(false)
+    expect(existsSync(copyTo) || existsSync(indexTo)).toBe(false)
   })
 
   it('is answered as changed when it is not the file that had settled', () => {

@@ -51,6 +51,7 @@ describe('the reason and the place of a fault', () => {
     ['<a b="1"▶c="2"/>', 'a space is missing between the attributes of <a>'],
     ['<s>▶<x:a/></s>', 'the prefix "x" in <x:a> is not declared with xmlns:x="…"'],
     ['<a>Gr▶\u0003ße</a>', 'the character U+0003 is not allowed in XML; leave it out'],
+    ['<a>▶\uFFFE</a>', 'the character U+FFFE is not allowed in XML; leave it out'],
     ['<a/>\n▶<b/>', 'there is a second root element; one element must contain all postings'],
     ['<a/>▶Revision', 'there is text after the end of the root element'],
     [

@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { readFeed } from '../../src/feed/feed-reader.ts'
+import { giveUp, sharedState } from '../../src/feed/hash-following.ts'
 import { createFeedChecker } from '../../src/feed/worker-checker.ts'
 import { Folder, jobFor } from './helpers/feeds.ts'
 
 const FEED = '<source><job><id>1</id></job></source>'
 
 describe('the feed checker', () => {
-  it('answers jobs in order, with the postings', async () => {
+  it('answers jobs in order', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const order: number[] = []
@@ -23,10 +26,25 @@ describe('the feed checker', () => {
 
     expect(order).toEqual([0, 1, 2])
     expect(results).toMatchObject([
-      { verdict: { kind: 'ok' }, postings: { ids: expect.any(BigUint64Array) } },
-      { verdict: { kind: 'incomplete' }, postings: null },
-      { verdict: { kind: 'broken' }, postings: null },
+      { verdict: { kind: 'ok' } },
+      { verdict: { kind: 'incomplete' } },
+      { verdict: { kind: 'broken' } },
     ])
+  })
+
+  it('compares two versions by the indexes that it wrote', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker()
+    const indexes = { older: join(folder.path, 'older'), newer: join(folder.path, 'newer') }
+    const grown = FEED.replace('</source>', '<job><id>2</id></job></source>')
+
+    await checker.check(jobFor(folder.file('a.xml', FEED), { indexTo: indexes.older }))
+    await checker.check(jobFor(folder.file('b.xml', grown), { indexTo: indexes.newer }))
+    const changes = await checker.compare(indexes)
+    const unknown = await checker.compare({ ...indexes, older: join(folder.path, 'missing') })
+
+    expect(changes).toEqual({ added: 1, removed: 0, changed: 0 })
+    expect(unknown).toBeNull()
   })
 
   it('rejects an aborted job with its reason and goes on with the next one', async () => {
@@ -57,7 +75,8 @@ describe('the feed checker', () => {
     const marker = join(folder.path, 'died')
     const entry = folder.file(
       'worker.mjs',
-      `import { existsSync, writeFileSync } from 'node:fs'
+      `import { createHash } from 'node:crypto'
+import { existsSync, writeFileSync } from 'node:fs'
        import { parentPort } from 'node:worker_threads'
        parentPort.on('message', ({ job }) => {
          if (existsSync(${JSON.stringify(marker)})) return parentPort.postMessage({ result: { kind: 'changed' } })
@@ -124,5 +143,89 @@ describe('the feed checker', () => {
     reading = false
 
     expect(turns).toBeGreaterThan(100)
+  })
+})
+
+describe('a large feed, which another thread hashes', () => {
+  const digestsOf = (bytes: string) => ({
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    md5: createHash('md5').update(bytes).digest('hex'),
+  })
+  const many = '<job><id>1</id></job>'.repeat(30_000)
+
+  it.each([
+    ['that is sound', `<source>${many}</source>`, 'ok'],
+    ['that is broken in the middle', `<source>${many}&${many}</source>`, 'broken'],
+    ['that is broken at its first byte', `&${many}`, 'broken'],
+    ['that ends early', `<source>${many}`, 'incomplete'],
+  ])('has the hashes of all its bytes: one %s', async (_, document, verdict) => {
+    using folder = new Folder()
+    await using checker = createFeedChecker({ hashedBesideFrom: 1 })
+    const source = folder.file('a.xml', document)
+    const copyTo = join(folder.path, 'copy')
+
+    const copied = await checker.check(jobFor(source, { copyTo }))
+    const read = await checker.check(jobFor(source))
+
+    for (const result of [copied, read]) {
+      expect(result).toMatchObject({ verdict: { kind: verdict }, ...digestsOf(document) })
+    }
+    expect(existsSync(copyTo)).toBe(verdict === 'ok')
+  })
+
+  it('is answered when there is nothing to read', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker({ hashedBesideFrom: 0 })
+
+    const results = await Promise.all([
+      checker.check(jobFor(folder.file('empty.xml', ''))),
+      checker.check(jobFor(join(folder.path, 'missing'))),
+      checker.check(
+        jobFor(folder.file('a.xml', FEED), { copyTo: join(folder.path, 'no', 'copy') }),
+      ),
+    ])
+
+    expect(results).toMatchObject([
+      { verdict: { kind: 'incomplete' }, ...digestsOf('') },
+      { kind: 'unreadable', code: 'ENOENT' },
+      { kind: 'no-room', code: 'ENOENT' },
+    ])
+  })
+
+  it('is hashed by the checking thread when the other one fails', () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
+    const copyTo = join(folder.path, 'copy')
+    const followed = { size: FEED.length, source, copy: copyTo, shared: sharedState() }
+    giveUp(followed.shared)
+
+    const result = readFeed(jobFor(source, { copyTo }), { followed })
+
+    expect(result).toMatchObject({ verdict: { kind: 'ok' }, ...digestsOf(FEED) })
+  })
+
+  it('is answered as changed when it is no longer as large as it was', () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
+    const followed = { size: FEED.length - 1, source, copy: null, shared: sharedState() }
+
+    expect(readFeed(jobFor(source), { followed })).toEqual({ kind: 'changed' })
+  })
+
+  it('leaves nothing behind when it is aborted or the checker is disposed of', async () => {
+    using folder = new Folder()
+    const checker = createFeedChecker({ hashedBesideFrom: 1 })
+    const source = folder.file('a.xml', `<source>${many.repeat(10)}</source>`)
+    const copyTo = join(folder.path, 'copy')
+    const controller = new AbortController()
+
+    const aborted = checker.check(jobFor(source, { copyTo }), controller.signal)
+    controller.abort(new Error('not wanted'))
+    await expect(aborted).rejects.toThrow('not wanted')
+    const next = checker.check(jobFor(folder.file('b.xml', FEED)))
+    await expect(next).resolves.toMatchObject(digestsOf(FEED))
+    expect(existsSync(copyTo)).toBe(false)
+    const last = checker.check(jobFor(source))
+    await Promise.all([expect(last).rejects.toThrow('stopping'), checker[Symbol.asyncDispose]()])
   })
 })

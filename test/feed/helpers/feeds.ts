@@ -21,7 +21,8 @@ export class Folder implements Disposable {
 }
 
 export function jobFor(source: string, more: Partial<CheckJob> = {}): CheckJob {
-  return { source, expected: null, copyTo: null, mapping: { records: null, fields: {} }, ...more }
+  const mapping = { records: null, fields: {} }
+  return { source, expected: null, copyTo: null, indexTo: null, mapping, ...more }
 }
 
 /** What was read of a document; throws unless it could be read. */
@@ -29,10 +30,12 @@ export function readDocument(
   document: string | Buffer,
   mapping: { records?: string; fields?: FieldPaths } = {},
   options: Partial<ReadOptions> = {},
+  more: Partial<CheckJob> = {},
 ): Extract<CheckResult, { kind: 'read' }> {
   using folder = new Folder()
   const job = jobFor(folder.file('feed.xml', document), {
     mapping: { records: mapping.records ?? null, fields: mapping.fields ?? {} },
+    ...more,
   })
   const result = readFeed(job, options)
   if (result.kind !== 'read') throw new Error(JSON.stringify(result))

@@ -1,0 +1,22 @@
+// A file of ours that cannot be written: nothing is said of the feed, which may be fine.
+
+import { errorCode, messageOf } from '../lib/errors.ts'
+
+export class NoRoom extends Error {
+  /** The system's: `ENOSPC`, `EROFS`, `EEXIST`. */
+  readonly code: string
+
+  constructor(what: string, path: string, cause: unknown) {
+    super(`${what} ${path} cannot be written: ${messageOf(cause)}`, { cause })
+    this.code = errorCode(cause) ?? 'EIO'
+  }
+}
+
+/** Does the work; throws `NoRoom` where it throws. `what`: `the copy`. */
+export function translated<T>(what: string, path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new NoRoom(what, path, error)
+  }
+}

@@ -1,0 +1,59 @@
+// Reads the postings of a feed that was checked before, such as one in the spool, piece by piece in this
+// thread: between two pieces (about a millisecond) others have their turn.
+
+import { setImmediate } from 'node:timers/promises'
+import { DocumentCheck } from './document-check.ts'
+import type { Field } from './field-paths.ts'
+import { LIMITS } from './limits.ts'
+import type { FieldPaths } from './port.ts'
+import { type Posting, PostingReader } from './posting-reader.ts'
+import { openSource, Unreadable } from './source-file.ts'
+
+export interface PostingSource {
+  /** Absolute path. */
+  file: string
+  /** Full path of the record element, as the check found it; null: the feed has no posting. */
+  records: string | null
+  /** Named ones replace the detected ones. */
+  paths: FieldPaths
+}
+
+export interface PostingStreamOptions {
+  /** What is read of each posting; the others cost nothing. */
+  fields: readonly Field[]
+  signal: AbortSignal
+}
+
+const PIECE = 65_536
+
+/**
+ * Hands every posting to `take`, one at a time. Answers null, or why not all of them could be read; then
+ * nothing of what was taken can be relied on. Throws the signal's reason, and `FeedsyncError` (78) for a
+ * path that cannot be read.
+ */
+export async function streamPostings(
+  { file, records, paths }: PostingSource,
+  take: (values: Posting['values']) => void,
+  { fields, signal }: PostingStreamOptions,
+): Promise<string | null> {
+  if (records === null) return null
+  const mapping = { records, fields: paths }
+  const reader = new PostingReader(mapping, ({ values }) => take(values), records, fields)
+  const opened = openSource(file)
+  if (opened.kind === 'unreadable')
+    return opened.code === 'ENOENT' ? 'its bytes are no longer kept' : opened.reason
+  const check = new DocumentCheck(reader, LIMITS)
+  try {
+    for (const piece of opened.file.pieces(PIECE)) {
+      if (!check.write(piece)) return 'its bytes in the spool are damaged'
+      await setImmediate()
+      signal.throwIfAborted()
+    }
+  } catch (error) {
+    if (error instanceof Unreadable) return error.message
+    throw error
+  } finally {
+    opened.file.close()
+  }
+  return check.end().kind === 'complete' ? null : 'its bytes in the spool are damaged'
+}

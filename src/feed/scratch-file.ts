@@ -1,0 +1,50 @@
+// A file without a name: what does not fit into memory is put there and read again. It is gone with its
+// descriptor, so that nothing is left of it, not even by a SIGKILL.
+
+import { randomUUID } from 'node:crypto'
+import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { translated } from './no-room.ts'
+
+export class ScratchFile {
+  readonly #path: string
+  readonly #fd: number
+  #size = 0
+
+  /** Throws `NoRoom`, as every method does. */
+  constructor(directory: string) {
+    this.#path = join(directory, `${randomUUID()}.part`)
+    this.#fd = translated('the scratch file', this.#path, () => {
+      const fd = openSync(this.#path, 'wx+', 0o600)
+      rmSync(this.#path)
+      return fd
+    })
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  append(bytes: Uint8Array): void {
+    translated('the scratch file', this.#path, () => {
+      for (let at = 0; at < bytes.length; ) {
+        const written = writeSync(this.#fd, bytes, at, bytes.length - at, this.#size)
+        at += written
+        this.#size += written
+      }
+    })
+  }
+
+  /** Fills `bytes` from `at` on; all of them were written before. */
+  read(bytes: Uint8Array, at: number): void {
+    translated('the scratch file', this.#path, () => {
+      for (let done = 0; done < bytes.length; ) {
+        done += readSync(this.#fd, bytes, done, bytes.length - done, at + done)
+      }
+    })
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+}

@@ -1,0 +1,111 @@
+// The checker beside saxes, which judged feeds before it (./saxes): both say the same of a document, at the
+// same place, in the same words.
+
+import { createDecoder } from '../../../src/feed/decoder.ts'
+import { DocumentCheck } from '../../../src/feed/document-check.ts'
+import type { Ending } from '../../../src/feed/fault.ts'
+import { LIMITS } from '../../../src/feed/limits.ts'
+import { decodedText } from '../../../src/feed/xml-events.ts'
+import { SaxesCheck } from './saxes/saxes-check.ts'
+
+const LEAVE_IT_OUT = 'is not allowed in XML; leave it out'
+
+interface Opinion {
+  /** `complete`, `incomplete`, or the code of the fault. */
+  verdict: string
+  reason: string
+  /** Bytes of UTF-8 before the fault. */
+  at: number
+  /** What was told of the document: tags, attributes, text. */
+  events: string
+}
+
+function ours(bytes: Buffer): Opinion {
+  let events = ''
+  const check = new DocumentCheck(
+    {
+      open(name, attributes) {
+        events += `<${name.text}`
+        for (let i = 0; i < attributes.count; i++) {
+          events += ` ${attributes.names[i]?.text}=${JSON.stringify(attributes.valueAt(i))}`
+        }
+      },
+      text: (text) => (events += decodedText(text)),
+      close: () => (events += '>'),
+      moving() {},
+    },
+    LIMITS,
+  )
+  for (let at = 0; at < bytes.length; at += 4_000) check.write(bytes.subarray(at, at + 4_000))
+  return opinion(check.end(), events, (at) => at)
+}
+
+function theirs(bytes: Buffer): Opinion {
+  let events = ''
+  let depth = 0
+  const check = new SaxesCheck(
+    {
+      open(name, attributes) {
+        depth++
+        events += `<${name}`
+        for (const { name: key, value } of Object.values(attributes)) {
+          events += ` ${key}=${JSON.stringify(value)}`
+        }
+      },
+      // saxes tells of the white space outside the root as well.
+      text: (text) => (events += depth > 0 ? text : ''),
+      close() {
+        depth--
+        events += '>'
+      },
+    },
+    LIMITS,
+  )
+  check.write(bytes)
+  const ending = check.end()
+  const { text } = createDecoder(check.encoding).write(bytes.subarray(check.bom))
+  return opinion(ending, events, (at) => Buffer.byteLength(text.slice(0, at)))
+}
+
+function opinion(ending: Ending, events: string, place: (at: number) => number): Opinion {
+  if (ending.kind === 'complete') return { verdict: 'complete', reason: '', at: 0, events }
+  if (ending.kind === 'incomplete') {
+    return { verdict: 'incomplete', reason: '', at: place(ending.at), events: '' }
+  }
+  const { code, reason, at } = ending.fault
+  return { verdict: code, reason, at: place(at), events: '' }
+}
+
+/** The documents that the two judge differently without a known reason, with both opinions. */
+export function unlikeSaxes(documents: Iterable<Buffer>): unknown[] {
+  const found: unknown[] = []
+  for (const document of documents) {
+    const [our, their] = [ours(document), theirs(document)]
+    if (JSON.stringify(our) !== JSON.stringify(their) && !explained(our, their)) {
+      found.push({ document: document.toString('latin1').slice(0, 2000), our, their })
+    }
+  }
+  return found
+}
+
+/** Where the checker and saxes may differ, though both refuse the document. */
+function explained(our: Opinion, their: Opinion): boolean {
+  // The limit of a name counts bytes here, UTF-16 units there.
+  if (our.verdict === 'name-too-long') return their.verdict === 'not-well-formed'
+  // The adapter of saxes reads up to an undecodable byte and holds back what is not certain before it.
+  if (their.verdict === 'undecodable') return our.verdict !== 'complete' && our.at < their.at
+  // What Unicode calls white space may stand in a name, or has no place in a tag; the adapter takes it for white space.
+  if (/[^\S \t\r\n]/.test(our.reason)) return our.verdict === their.verdict && our.at === their.at
+  // saxes looks at what follows a "--" or "/" before it says that it is not allowed there.
+  if (/^"(--|\/)"/.test(our.reason) && their.reason.endsWith(LEAVE_IT_OUT)) {
+    return our.verdict === their.verdict && our.at <= their.at
+  }
+  // A character that is never allowed is named as such, in a DOCTYPE too.
+  if (their.reason.startsWith('the DOCTYPE is not')) return our.reason.endsWith(LEAVE_IT_OUT)
+  // saxes does not say where a name began: the adapter looks for it, and finds the local name or a later tag.
+  return (
+    our.reason === their.reason &&
+    / twice$| is not a name: /.test(our.reason) &&
+    our.at !== their.at
+  )
+}
