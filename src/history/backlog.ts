@@ -10,14 +10,14 @@ import type { Ledger } from './ledger.ts'
 const RETRY_MS = SECOND
 
 export class Backlog {
-  readonly #ledger: Pick<Ledger, 'atomically'>
+  readonly #ledger: Pick<Ledger, 'atomically' | 'commit'>
   readonly #clock: Clock
   readonly #log: Log
   readonly #writes: (() => void)[] = []
   /** What was last said: a disk may stay full for days. */
   #said = ''
 
-  constructor(ledger: Pick<Ledger, 'atomically'>, clock: Clock, log: Log) {
+  constructor(ledger: Pick<Ledger, 'atomically' | 'commit'>, clock: Clock, log: Log) {
     this.#ledger = ledger
     this.#clock = clock
     this.#log = log
@@ -45,7 +45,7 @@ export class Backlog {
   async finish<T>(last: () => T, signal: AbortSignal): Promise<T> {
     for (;;) {
       try {
-        return this.#ledger.atomically(() => {
+        return await this.#ledger.commit(() => {
           for (const write of this.#writes) write()
           return last()
         })

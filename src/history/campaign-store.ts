@@ -2,15 +2,20 @@
 // of what is right to do with them.
 
 import type { AuditEntry, CampaignRecord, CampaignStore, CreateIntent } from '../campaigns/port.ts'
-import { type Connection, openReadOnly, openWritable } from './connection.ts'
-import { assertNotNewer, migrate, schemaVersion } from './migrations.ts'
+import { type Connection, openWritable } from './connection.ts'
+import { migrate, openReader } from './migrations.ts'
 
 /** The schema that has the campaigns' tables. */
 const SCHEMA = 3
 /** Plans that can still be applied by their number. */
 const KEPT_PLANS = 100
 
-type Reads = 'account' | 'records' | 'record' | 'intents' | 'createsSince' | 'history' | 'plan'
+/** Notes with this name and a key tell how often its campaign was made. */
+const GENERATION = 'campaign-generation:'
+const RUN = 'campaign-run'
+
+type Read = 'account' | 'records' | 'record' | 'intents' | 'createsSince' | 'history' | 'plan'
+type Reads = Read | 'generations' | 'lastPlan' | 'lastRun'
 
 /** Opens for writing, beside a running daemon or without one. Throws `FeedsyncError`. */
 export function openCampaignStore({ file }: { file: string }): CampaignStore {
@@ -30,18 +35,7 @@ export function openCampaignReader({
 }: {
   file: string
 }): (Pick<CampaignStore, Reads> & Disposable) | null {
-  const connection = openReadOnly(file)
-  if (connection === null) return null
-  try {
-    assertNotNewer(connection)
-    if (schemaVersion(connection) >= SCHEMA)
-      return { ...reads(connection), [Symbol.dispose]: () => connection[Symbol.dispose]() }
-  } catch (error) {
-    connection[Symbol.dispose]()
-    throw error
-  }
-  connection[Symbol.dispose]()
-  return null
+  return openReader(file, SCHEMA, reads)
 }
 
 function reads(connection: Connection): Pick<CampaignStore, Reads> {
@@ -67,6 +61,14 @@ function reads(connection: Connection): Pick<CampaignStore, Reads> {
       )
         .all()
         .map(({ intent, ...row }) => ({ ...JSON.parse(intent), ...row }) as CreateIntent),
+    generations: () =>
+      new Map(
+        query<[string, string], { name: string; value: string }>(
+          'SELECT name, value FROM notes WHERE name >= ? AND name < ?',
+        )
+          .all(GENERATION, `${GENERATION}\u{10FFFF}`)
+          .map(({ name, value }) => [name.slice(GENERATION.length), Number(value)]),
+      ),
     createsSince: (at) =>
       query<[number], { n: number }>(
         `SELECT count(*) AS n FROM campaign_intents
@@ -80,6 +82,13 @@ function reads(connection: Connection): Pick<CampaignStore, Reads> {
     plan: (id) =>
       query<[number], { plan: string }>('SELECT plan FROM campaign_plans WHERE id = ?').get(id)
         ?.plan ?? null,
+    lastPlan: () =>
+      query<[], { id: number; plan: string }>(
+        'SELECT id, plan FROM campaign_plans ORDER BY id DESC LIMIT 1',
+      ).get() ?? null,
+    lastRun: () =>
+      query<[string], { value: string }>('SELECT value FROM notes WHERE name = ?').get(RUN)
+        ?.value ?? null,
   }
 }
 
@@ -95,6 +104,15 @@ function writes(connection: Connection): Omit<CampaignStore, Reads> {
         `INSERT INTO campaign_records VALUES (?, ?, ?)
          ON CONFLICT (key) DO UPDATE SET campaign_id = excluded.campaign_id, record = excluded.record`,
       ).run(record.key, record.campaignId, JSON.stringify(record))
+    },
+    recreate: (key) => {
+      connection.atomically(() => {
+        query<[string]>('DELETE FROM campaign_records WHERE key = ?').run(key)
+        query<[string]>(
+          `INSERT INTO notes VALUES (?, '2')
+           ON CONFLICT (name) DO UPDATE SET value = CAST(value + 1 AS TEXT)`,
+        ).run(GENERATION + key)
+      })
     },
     prepare: (intent) =>
       query<[string, number, string]>(
@@ -117,6 +135,11 @@ function writes(connection: Connection): Omit<CampaignStore, Reads> {
       ).run(at, plan)
       query<[number]>('DELETE FROM campaign_plans WHERE id <= ?').run(id - KEPT_PLANS)
       return id
+    },
+    keepRun: (run) => {
+      query<[string, string]>(
+        'INSERT INTO notes VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+      ).run(RUN, run)
     },
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }

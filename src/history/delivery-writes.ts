@@ -11,7 +11,7 @@ const STOPPED = 'feedsyncd stopped before this was done'
 
 export type DeliveryWrites = Pick<
   History,
-  'startAttempt' | 'endAttempt' | 'due' | 'nextDueAt' | 'recover'
+  'startAttempt' | 'endAttempt' | 'due' | 'expired' | 'nextDueAt' | 'recover'
 >
 
 export function deliveryWrites(db: Connection, { move }: Pick<History, 'move'>): DeliveryWrites {
@@ -54,6 +54,10 @@ export function deliveryWrites(db: Connection, { move }: Pick<History, 'move'>):
     `SELECT min(deadline_at) AS at FROM versions INDEXED BY versions_deadline
        WHERE state = 'incomplete' AND deadline_at > ?`,
   )
+  const expired = db.query<[now: number], { path: string }>(
+    `SELECT path FROM versions INDEXED BY versions_deadline
+       WHERE state = 'incomplete' AND deadline_at <= ?`,
+  )
   const inState = db.query<[state: State], { id: number }>(
     'SELECT id FROM versions WHERE state = ? ORDER BY id',
   )
@@ -76,6 +80,8 @@ export function deliveryWrites(db: Connection, { move }: Pick<History, 'move'>):
     },
 
     due: (now, limit = NO_LIMIT) => due.all(now, limit).map(versionOf),
+
+    expired: (now) => expired.all(now).map(({ path }) => path),
 
     nextDueAt: (now) => {
       const times = [nextAttempt.get(now)?.at, nextDeadline.get(now)?.at].filter(

@@ -1,8 +1,9 @@
 // Why a path is where it is: the first thing that decides, in the order in which the daemon looks.
 
 import type { Ignored, Refusal, Sighting } from '../inbox/port.ts'
+import { sameIdentity } from '../lib/file-identity.ts'
 import { formatDuration } from '../lib/units.ts'
-import { sameIdentity, UNREAD } from './ledger.ts'
+import { UNREAD } from './ledger.ts'
 import type { HistoryReader, KnownFile } from './port.ts'
 import { type UploadReport, uploadReport } from './report.ts'
 

@@ -2,9 +2,11 @@
 // one transaction: its state, the path it came from, and the older versions that it replaces. The
 // history under it only knows single rows; when a step happens is the pipeline's.
 
-import type { FileIdentity } from '../feed/port.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { FileIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
+import { News } from './news.ts'
+import { Paths } from './paths.ts'
 import type { History, State, Version, VersionPatch } from './port.ts'
 
 /** A path in the folder, and the feed that its bytes belong to. */
@@ -36,59 +38,59 @@ export class Ledger {
   readonly #clock: Clock
   readonly #log: Log
   readonly #onMove: (version: Version) => void
-  readonly #known = new Map<string, { identity: FileIdentity; versionId: number }>()
-  /** Versions whose bytes are not known yet, by path. */
-  readonly #unread = new Map<string, number>()
-  /** What a transaction that still runs will have to tell; null outside of one. */
-  #untold: (() => void)[] | null = null
+  readonly #along: (version: Version) => void
+  readonly #news: News
+  readonly #paths: Paths
 
-  /** `onMove` hears of every new state, for progress; it must not write. */
-  constructor(history: History, clock: Clock, log: Log, onMove: (version: Version) => void) {
+  /**
+   * `onMove` hears of every new state, for progress; it must not write. `along` writes what has to be
+   * written together with it, or not at all.
+   */
+  constructor(
+    history: History,
+    clock: Clock,
+    log: Log,
+    onMove: (version: Version) => void,
+    along: (version: Version) => void = () => {},
+  ) {
     this.#history = history
+    this.#news = new News(history)
+    this.#paths = new Paths(history, this.#news)
     this.#clock = clock
     this.#log = log
     this.#onMove = onMove
-    for (const file of history.knownFiles()) this.#known.set(file.path, file)
-    for (const version of history.list({ states: UNREAD, all: true }).reverse()) {
-      this.#unread.set(version.path, version.id)
-    }
+    this.#along = along
   }
 
-  /** Runs `work` in one transaction; its moves are told of once they are true. */
+  /** Runs `work` in one transaction; what it did is told of once it is true. */
   atomically<T>(work: () => T): T {
-    if (this.#untold !== null) return work()
-    const untold: (() => void)[] = []
-    this.#untold = untold
-    try {
-      return this.#history.atomically(work)
-    } catch (error) {
-      untold.length = 0
-      throw error
-    } finally {
-      this.#untold = null
-      for (const tell of untold) tell()
-    }
+    return this.#news.atomically(work)
+  }
+
+  /** The same in a transaction that it shares with other works of the same moment: see `History.commit`. */
+  commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T> {
+    return this.#news.commit(work, when)
   }
 
   /** False where the path is still what it was last found to be. */
   isNews(path: string, identity: FileIdentity): boolean {
-    const known = this.#known.get(path)
-    return known === undefined || !sameIdentity(known.identity, identity)
+    return this.#paths.isNews(path, identity)
   }
 
   /** The version that a path was last found to be; null while that is not known. */
   foundAt(path: string): Version | null {
-    const known = this.#known.get(path)
-    return known === undefined ? null : this.#history.version(known.versionId)
+    const id = this.#paths.foundAt(path)
+    return id === null ? null : this.#history.version(id)
   }
 
   /** What stat said of the path when it was last read; null while that is not known. */
   identityAt(path: string): FileIdentity | null {
-    return this.#known.get(path)?.identity ?? null
+    return this.#paths.identityAt(path)
   }
 
-  unreadPaths(): Iterable<string> {
-    return this.#unread.keys()
+  /** Paths of files that have not been read, or not with success, as far as they are there. */
+  unsettledPaths(): string[] {
+    return this.#paths.unsettled()
   }
 
   /**
@@ -96,7 +98,7 @@ export class Ledger {
    * be the same bytes (a touch, a rename-over), which make no version, so nothing is said until read.
    */
   settling(origin: Origin, size: number): void {
-    const open = this.#openAt(origin.path)
+    const open = this.openAt(origin.path)
     if (open !== null) {
       // What is being read has news until it was read: a listing meanwhile says nothing about it.
       const stays = open.state === 'settling' || open.state === 'checking'
@@ -109,75 +111,97 @@ export class Ledger {
 
   /** Its bytes are being read. */
   checking(path: string): void {
-    const open = this.#openAt(path)
+    const open = this.openAt(path)
     if (open !== null && open.state !== 'checking') this.#move(open.id, 'checking', null)
   }
 
   /** Until when the document at this path may stay incomplete; null where it grew, or was not read before. */
   deadlineAt(path: string, bytes: number): number | null {
-    const open = this.#openAt(path)
+    const open = this.openAt(path)
     return open === null || bytes > (open.bytes ?? 0) ? null : open.deadlineAt
   }
 
   /** It could not be read as one piece: it settles again. */
   again(path: string, reason: string): void {
-    const open = this.#openAt(path)
+    const open = this.openAt(path)
     if (open?.state === 'checking') this.#move(open.id, 'settling', reason)
   }
 
-  /** It left before it could be taken. */
+  /** It left before it could be taken, or after it was rejected. */
   gone(path: string): void {
-    const open = this.#openAt(path)
+    const open = this.openAt(path)
+    if (open === null) this.#rejectedGone(path)
     if (open === null || open.state === 'gone') return
-    this.#forgetPath(path)
-    this.#move(open.id, 'gone', 'the file left the folder before it was taken; nothing was sent', {
-      deadlineAt: null,
-      hint: null,
-    })
+    this.#paths.forget(path)
+    this.#move(open.id, 'gone', 'the file left the folder before it was taken; nothing was sent')
+  }
+
+  /** We moved the file ourselves: what became of it stays as it is. */
+  disposed(path: string): void {
+    this.#paths.putAside(path)
+  }
+
+  #rejectedGone(path: string): void {
+    const version = this.foundAt(path)
+    if (version?.state !== 'rejected') {
+      this.disposed(path)
+      return
+    }
+    this.#paths.forget(path)
+    if (version.sha256 === null) this.#paths.toRead(path, version.id)
+    const reason = `it is not there any more; it was rejected: ${version.reason}`
+    this.#move(version.id, 'gone', reason)
   }
 
   /** Versions that a person wants to be read once more are news again; answers whether there are any. */
   heedRetries(): boolean {
     const retried = this.#history
       .list({ states: ['settling'], all: true })
-      .filter(({ path }) => !this.#unread.has(path))
-    for (const { id, path } of retried) {
-      this.#unread.set(path, id)
-      this.#known.delete(path)
-    }
+      .filter(({ path }) => this.#paths.unreadAt(path) === null)
+    for (const { id, path } of retried) this.#paths.retried(path, id)
     return retried.length > 0
   }
 
   /** The version that the bytes at this path are becoming; adds it where there is none yet. */
   versionFor(origin: Origin): Version {
-    return this.#openAt(origin.path) ?? this.#reopen(origin.path) ?? this.#add(origin)
+    return this.openAt(origin.path) ?? this.#reopen(origin.path) ?? this.#add(origin)
   }
 
   /** The same bytes as a version that is there: no new one, only a `seen` event. */
   seen(origin: Origin, version: Version): void {
-    this.#history.atomically(() => {
-      const open = this.#openAt(origin.path)
+    this.atomically(() => {
+      const open = this.openAt(origin.path)
       if (open !== null) this.#history.forget(open.id)
       this.#history.seen(version.id, `the same bytes at ${origin.path}`, this.#clock.now())
-      this.#know(origin, version.id)
+      this.#paths.know(origin.path, origin.identity, version)
+      this.#paths.read(origin.path)
     })
-    this.#remember(origin, version.id)
-    this.#unread.delete(origin.path)
   }
 
   /** Ends the reading of a file: its version gets a state, and the path is known to be this version. */
   conclude(origin: Origin, to: State, reason: string | null, patch: VersionPatch): Version {
-    const version = this.atomically(() => {
+    return this.atomically(() => {
       const open = this.versionFor(origin)
-      if (open.state === 'settling') this.#move(open.id, 'checking', null)
+      // Its file may have left after it was read: the bytes are ours all the same.
+      const left = open.state === 'gone'
+      if (left) this.#move(open.id, 'settling', null)
+      if (left || open.state === 'settling') this.#move(open.id, 'checking', null)
       const moved = this.#move(open.id, to, reason, patch)
-      this.#know(origin, open.id)
+      this.#paths.know(origin.path, origin.identity, moved)
       if (to === 'queued' || to === 'held') this.#supersedeOlder(moved)
+      if (!UNREAD.includes(to)) this.#paths.read(origin.path)
       return moved
     })
-    this.#remember(origin, version.id)
-    if (!UNREAD.includes(to)) this.#unread.delete(origin.path)
-    return version
+  }
+
+  /** An attempt to deliver begins: its number, or null where the version is not to be sent any more. */
+  attempt(id: number, key: string | null): number | null {
+    return this.atomically(() => {
+      const state = this.#history.version(id)?.state
+      if (state !== 'queued' && state !== 'uploading') return null
+      if (state === 'queued') this.#move(id, 'uploading', null)
+      return this.#history.startAttempt(id, this.#clock.now(), key)
+    })
   }
 
   /** An attempt to deliver ended without success: the version waits, unless a newer one waits already. */
@@ -188,7 +212,14 @@ export class Ledger {
     nextAttemptAt: number | null,
   ): Version {
     return this.atomically(() => {
-      const waiting = this.#move(id, 'queued', reason, { hint, nextAttemptAt })
+      const before = this.#history.version(id)
+      // What a person discarded before its first attempt does not wait.
+      if (before?.state === 'discarded' || before?.state === 'superseded') return before
+      const patch = { hint, nextAttemptAt }
+      const waiting =
+        before?.state === 'queued'
+          ? this.#history.update(id, { reason, ...patch })
+          : this.#move(id, 'queued', reason, patch)
       const newer = this.#history
         .list({ feed: waiting.feed, states: ['queued'], all: true, limit: 1 })
         .find((other) => other.id > id)
@@ -209,22 +240,17 @@ export class Ledger {
   }
 
   #supersede(older: Version, newer: Version): Version {
-    return this.#move(
-      older.id,
-      'superseded',
-      `version ${newer.id} took the place of version ${older.id}`,
-      {
-        hint: null,
-        nextAttemptAt: null,
-      },
-    )
+    const reason = `version ${newer.id} took the place of version ${older.id}`
+    return this.#move(older.id, 'superseded', reason)
   }
 
-  #openAt(path: string): Version | null {
-    const id = this.#unread.get(path)
-    const version = id === undefined ? null : this.#history.version(id)
+  /** The version that is in the making at this path, its bytes not known yet. */
+  openAt(path: string): Version | null {
+    const id = this.#paths.unreadAt(path)
+    const version = id === null ? null : this.#history.version(id)
     // After a rolled-back transaction the remembered id may be nobody's, or somebody else's.
-    return version?.path === path && UNREAD.includes(version.state) ? version : null
+    const isOpen = version?.path === path && UNREAD.includes(version.state)
+    return isOpen && version.sha256 === null ? version : null
   }
 
   /** A path that could not be read as it was (a symlink, no permission) is looked at again. */
@@ -232,7 +258,7 @@ export class Ledger {
     const before = this.foundAt(path)
     if (before === null || before.sha256 !== null) return null
     if (before.state !== 'rejected' && before.state !== 'failed') return null
-    this.#unread.set(path, before.id)
+    this.#paths.toRead(path, before.id)
     return this.#move(before.id, 'settling', null, { hint: null })
   }
 
@@ -246,8 +272,8 @@ export class Ledger {
       reason: null,
       at: this.#clock.now(),
     })
-    this.#unread.set(path, version.id)
-    this.#tell(() => {
+    this.#paths.toRead(path, version.id)
+    this.#news.tell(() => {
       this.#log.info({ id: version.id, feed, path }, 'feed noticed')
       this.#onMove(version)
     })
@@ -256,41 +282,13 @@ export class Ledger {
 
   #move(id: number, to: State, reason: string | null, patch: VersionPatch = {}): Version {
     const version = this.#history.move(id, to, reason, this.#clock.now(), patch)
+    this.#along(version)
     const level = LOUD[to] ?? 'debug'
-    this.#tell(() => {
+    this.#news.tell(() => {
+      this.#paths.moved(version)
       this.#log[level]({ id, feed: version.feed, state: to, reason }, 'feed changed state')
       this.#onMove(version)
     })
     return version
   }
-
-  #tell(news: () => void): void {
-    if (this.#untold === null) news()
-    else this.#untold.push(news)
-  }
-
-  #know(origin: Origin, versionId: number): void {
-    const { path, identity } = origin
-    if (identity !== null) this.#history.know({ path, identity, versionId })
-  }
-
-  /** Only once it is committed: what is remembered and not written would never be read again. */
-  #remember(origin: Origin, versionId: number): void {
-    const { path, identity } = origin
-    if (identity !== null) this.#known.set(path, { identity, versionId })
-  }
-
-  #forgetPath(path: string): void {
-    if (this.#known.delete(path)) this.#history.unknow(path)
-  }
-}
-
-export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
-  return (
-    a.ino === b.ino &&
-    a.size === b.size &&
-    a.mtimeNs === b.mtimeNs &&
-    a.ctimeNs === b.ctimeNs &&
-    a.dev === b.dev
-  )
 }

@@ -2,13 +2,14 @@
 // They are SQL in TypeScript modules, because `tsc` copies no other files to dist/.
 
 import { FeedsyncError } from '../lib/errors.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, openReadOnly } from './connection.ts'
 import { initial } from './migrations/0001-initial.ts'
 import { notes } from './migrations/0002-notes.ts'
 import { campaigns } from './migrations/0003-campaigns.ts'
+import { spooled } from './migrations/0004-spooled.ts'
 
 /** In order: the first one leads from an empty file to schema 1. */
-export const MIGRATIONS: readonly string[] = [initial, notes, campaigns]
+export const MIGRATIONS: readonly string[] = [initial, notes, campaigns, spooled]
 
 export function schemaVersion(connection: Connection): number {
   return Number(connection.pragma('user_version'))
@@ -33,7 +34,7 @@ export function migrate(connection: Connection, migrations = MIGRATIONS): number
 }
 
 /** Throws `FeedsyncError` (78) when the database was written by a newer feedsyncd than this one. */
-export function assertNotNewer(connection: Connection, newest = MIGRATIONS.length): void {
+function assertNotNewer(connection: Connection, newest = MIGRATIONS.length): void {
   const found = schemaVersion(connection)
   if (found <= newest) return
   throw new FeedsyncError(
@@ -43,4 +44,28 @@ export function assertNotNewer(connection: Connection, newest = MIGRATIONS.lengt
       exitCode: 78,
     },
   )
+}
+
+/**
+ * Opens for reading, with what `reads` makes of the connection; null where there is no database yet, or
+ * none that has reached schema `least`. The answer owns the connection. Throws `FeedsyncError`.
+ */
+export function openReader<T extends object>(
+  file: string,
+  least: number,
+  reads: (connection: Connection) => T,
+): (T & Disposable) | null {
+  const connection = openReadOnly(file)
+  if (connection === null) return null
+  try {
+    assertNotNewer(connection)
+    if (schemaVersion(connection) >= least) {
+      return { ...reads(connection), [Symbol.dispose]: () => connection[Symbol.dispose]() }
+    }
+  } catch (error) {
+    connection[Symbol.dispose]()
+    throw error
+  }
+  connection[Symbol.dispose]()
+  return null
 }

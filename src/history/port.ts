@@ -164,6 +164,8 @@ export interface HistoryReader extends Disposable {
   lastUploaded(feed: string): Version | null
   /** Newest first. */
   list(filter: ListFilter): Version[]
+  /** Postings of a feed's last versions, newest first: less to read than the versions. */
+  postings(feed: string, limit: number): (number | null)[]
   count(): Record<State, number>
   /** Wall ms at which the longest waiting version of these states was detected. */
   oldest(states: readonly State[]): number | null
@@ -183,6 +185,13 @@ export interface HistoryReader extends Disposable {
 export interface History extends HistoryReader {
   /** Runs `work` in one transaction: all of it or nothing. Nests. */
   atomically<T>(work: () => T): T
+  /**
+   * Runs `work` soon, in a transaction that it shares with other works of the same moment, and resolves once it is durable.
+   * Rejects with what it threw, alone, or with trouble of the database. A lock of another process is waited for, up to 5 s,
+   * while everything else goes on. `work` may run more than once: what it does elsewhere is undone by nobody.
+   * `when` is `now`, or `soon` for what may wait a few ms for company.
+   */
+  commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T>
   /** Adds a version in `settling` (or another first state) with its first event, and makes it its feed's newest. */
   add(version: {
     feed: string
@@ -197,6 +206,8 @@ export interface History extends HistoryReader {
   move(id: number, to: State, reason: string | null, at: number, patch?: VersionPatch): Version
   /** Changes fields without a change of state (hence without an event). */
   update(id: number, patch: VersionPatch): Version
+  /** Versions of a feed whose bytes are kept, the newest first. */
+  spooled(feed: string): { id: number; state: State; spool: string }[]
   /** Names of the spool files that versions still need: a restored version shares that of the earlier one. */
   spoolNames(): string[]
   isSpooled(name: string): boolean
@@ -208,6 +219,10 @@ export interface History extends HistoryReader {
   know(file: KnownFile): void
   unknow(path: string): void
   knownFiles(): KnownFile[]
+  /** Versions whose bytes are not known yet, the oldest first. */
+  unread(): { id: number; path: string; state: State }[]
+  /** Paths that were found to be a version that is rejected. */
+  rejectedFiles(): string[]
   startAttempt(id: number, at: number, key: string | null): number
   endAttempt(
     id: number,
@@ -223,6 +238,8 @@ export interface History extends HistoryReader {
   ): void
   /** Waiting versions whose time has come, oldest first; at most one a feed, and none of a feed that is uploading. */
   due(now: number, limit?: number): Version[]
+  /** Paths of incomplete files whose deadline has passed. */
+  expired(now: number): string[]
   /** The earliest `nextAttemptAt` or `deadlineAt` after now, or null. */
   nextDueAt(now: number): number | null
   setDaemon(record: DaemonRecord): void
@@ -240,6 +257,9 @@ export interface History extends HistoryReader {
   foreignChanges(): number
   /** After a crash: attempts that were running end as `unknown`, `checking` settles again, `uploading` waits again. */
   recover(at: number): { checking: number; uploading: number }
-  /** Forgets versions in a final state older than this, never a feed's newest or last uploaded. Answers how many. */
-  prune(before: number): number
+  /**
+   * Forgets versions in a final state older than this, never a feed's newest or last uploaded. Answers how many. Takes its
+   * time in small steps, and ends after the present one when the signal aborts.
+   */
+  prune(before: number, signal?: AbortSignal): Promise<number>
 }

@@ -41,6 +41,9 @@ export function reads(db: Connection): Reads {
     `SELECT ${VERSION_FIELDS} FROM versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL
        ORDER BY v.id DESC LIMIT 1`,
   )
+  const postings = db.query<[feed: string, limit: number], { postings: number | null }>(
+    'SELECT postings FROM versions WHERE feed = ? ORDER BY id DESC LIMIT ?',
+  )
   const counts = db.query<[], { state: State; versions: number }>(
     'SELECT state, versions FROM state_counts',
   )
@@ -87,6 +90,7 @@ export function reads(db: Connection): Reads {
         .all(...parameters)
         .map(versionOf)
     },
+    postings: (feed, limit) => postings.all(feed, limit).map((row) => row.postings),
     count: () => {
       const none = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>
       for (const { state, versions } of counts.all()) none[state] = versions

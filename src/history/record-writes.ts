@@ -3,7 +3,7 @@
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
-import type { History, UploadRequest } from './port.ts'
+import type { History, State, UploadRequest } from './port.ts'
 import type { FileRow, Reads } from './reads.ts'
 
 export type RecordWrites = Pick<
@@ -17,6 +17,9 @@ export type RecordWrites = Pick<
   | 'note'
   | 'notes'
   | 'setNote'
+  | 'spooled'
+  | 'unread'
+  | 'rejectedFiles'
 >
 
 export function recordWrites(db: Connection, { daemon, request }: Reads): RecordWrites {
@@ -44,6 +47,18 @@ export function recordWrites(db: Connection, { daemon, request }: Reads): Record
   )
   const setNote = db.query<[name: string, value: string]>(
     'INSERT INTO notes VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  )
+  const spooled = db.query<[feed: string], { id: number; state: State; spool: string }>(
+    `SELECT id, state, spool FROM versions INDEXED BY versions_spooled
+       WHERE feed = ? AND spool IS NOT NULL ORDER BY id DESC`,
+  )
+  const unread = db.query<[], { id: number; path: string; state: State }>(
+    `SELECT id, path, state FROM versions
+       WHERE state IN ('settling', 'incomplete', 'checking', 'gone') AND sha256 IS NULL ORDER BY id`,
+  )
+  const rejectedFiles = db.query<[], { path: string }>(
+    `SELECT f.path FROM versions v CROSS JOIN files f ON f.version = v.id
+       WHERE v.state = 'rejected'`,
   )
   const dropNote = db.query<[name: string]>('DELETE FROM notes WHERE name = ?')
 
@@ -73,6 +88,9 @@ export function recordWrites(db: Connection, { daemon, request }: Reads): Record
         if ('versionId' in answer) answerRequest.run(answer.versionId, null, id)
         else answerRequest.run(null, answer.problem, id)
       }),
+    unread: () => unread.all(),
+    rejectedFiles: () => rejectedFiles.all().map(({ path }) => path),
+    spooled: (feed) => spooled.all(feed),
     note: (name) => note.get(name)?.value ?? null,
     notes: (prefix) => notes.all(prefix, prefix).map(({ name }) => name),
     setNote: (name, value) => {

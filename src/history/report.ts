@@ -2,6 +2,7 @@
 // fields may be added, never renamed; times are ISO 8601 UTC or null.
 
 import { isoTime } from '../lib/clock.ts'
+import type { CampaignRun } from '../ops/port.ts'
 import { type Expectation, NOT_EXPECTED } from './expectation.ts'
 import {
   type DaemonRecord,
@@ -32,6 +33,8 @@ export interface StatusReport {
     clockSkewMs: number | null
   }
   uploads: UploadReport[]
+  /** The daemon's last look at the campaigns; null: none, or no campaigns file. */
+  campaigns?: CampaignRun | null
   /** Versions that something still has to happen to, although they are not their feed's newest. */
   owed: UploadReport[]
 }

@@ -2,10 +2,12 @@
 
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
-import { type Log, silentLog } from '../lib/log.ts'
-import { type Connection, openReadOnly, openWritable } from './connection.ts'
+import type { Log } from '../lib/log.ts'
+import { silentLog } from '../lib/silent-log.ts'
+import { type Connection, openWritable } from './connection.ts'
 import { deliveryWrites } from './delivery-writes.ts'
-import { assertNotNewer, migrate, schemaVersion } from './migrations.ts'
+import { GroupCommit } from './group-commit.ts'
+import { migrate, openReader } from './migrations.ts'
 import type { History, HistoryReader } from './port.ts'
 import { pruner } from './pruning.ts'
 import { reads } from './reads.ts'
@@ -16,8 +18,12 @@ export interface HistoryOptions {
   /** Path of the database; its directory is made (0750) where it is missing. */
   file: string
   log?: Log
-  /** Only for how long a migration took. */
   clock?: Clock
+  /**
+   * How long a call that is not a `commit` may wait for another process's transaction once the history is
+   * open, in ms. The default suits a command; a daemon has others to attend to.
+   */
+  busyTimeoutMs?: number
 }
 
 /**
@@ -29,6 +35,7 @@ export function openHistory({
   file,
   log = silentLog,
   clock = systemClock,
+  busyTimeoutMs,
 }: HistoryOptions): History {
   const connection = openWritable(file)
   try {
@@ -37,7 +44,8 @@ export function openHistory({
     if (applied.length > 0) {
       log.info({ file, applied, ms: Math.round(clock.monotonic() - startedAt) }, 'history migrated')
     }
-    return historyOn(connection)
+    if (busyTimeoutMs !== undefined) connection.pragma(`busy_timeout = ${busyTimeoutMs}`)
+    return historyOn(connection, clock)
   } catch (error) {
     connection[Symbol.dispose]()
     throw error
@@ -49,23 +57,12 @@ export function openHistory({
  * runs, after a crash, and for a user who may read but not write. Throws `FeedsyncError`.
  */
 export function openHistoryReader({ file }: { file: string }): HistoryReader | null {
-  const connection = openReadOnly(file)
-  if (connection === null) return null
-  try {
-    assertNotNewer(connection)
-    if (schemaVersion(connection) > 0) {
-      return { ...reads(connection), [Symbol.dispose]: () => connection[Symbol.dispose]() }
-    }
-  } catch (error) {
-    connection[Symbol.dispose]()
-    throw error
-  }
-  connection[Symbol.dispose]()
-  return null
+  return openReader(file, 1, reads)
 }
 
 /** The history over a connection whose schema is current. It owns the connection. */
-export function historyOn(connection: Connection): History {
+export function historyOn(connection: Connection, clock = systemClock): History {
+  const group = new GroupCommit(connection, clock)
   const questions = reads(connection)
   const versions = versionWrites(connection, questions)
   return {
@@ -73,10 +70,14 @@ export function historyOn(connection: Connection): History {
     ...versions,
     ...deliveryWrites(connection, versions),
     ...recordWrites(connection, questions),
-    prune: pruner(connection),
+    prune: pruner(connection, (work, when) => group.add(work, when)),
     atomically: (work) => connection.atomically(work),
+    commit: (work, when) => group.add(work, when),
     foreignChanges: () => Number(connection.pragma('data_version')),
     // SQLite itself moves the WAL into the file when the last connection closes.
-    [Symbol.dispose]: () => connection[Symbol.dispose](),
+    [Symbol.dispose]: () => {
+      group.close()
+      connection[Symbol.dispose]()
+    },
   }
 }

@@ -23,8 +23,8 @@ export const STEPS: Readonly<Record<State, readonly State[]>> = {
     'superseded',
     'gone',
   ],
-  /** Only while its content is unknown, see `stepProblem`. */
-  rejected: ['settling'],
+  /** `settling`: only while its content is unknown, see `stepProblem`. `gone`: nothing is owed any more. */
+  rejected: ['settling', 'gone'],
   held: ['queued', 'superseded', 'discarded'],
   queued: ['uploading', 'superseded', 'discarded', 'failed', 'rejected'],
   /** `queued`: try again later. `rejected`: the service or the storage refuses this very file. */
@@ -34,6 +34,7 @@ export const STEPS: Readonly<Record<State, readonly State[]>> = {
   /** `settling`: only while its content is unknown. */
   failed: ['settling', 'queued', 'superseded', 'discarded'],
   discarded: [],
+  /** Only while its content is unknown. */
   gone: ['settling'],
 }
 
@@ -49,7 +50,7 @@ export function stepProblem(from: State | null, to: State, hashed: boolean): str
     return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
   }
   if (!STEPS[from].includes(to)) return `a version that is ${from} cannot become ${to}`
-  return (from === 'rejected' || from === 'failed') && to === 'settling' && hashed
+  return to === 'settling' && hashed && ['rejected', 'failed', 'gone'].includes(from)
     ? `a version that is ${from} and has a known content cannot become ${to}: new bytes are a new version`
     : null
 }

@@ -18,9 +18,12 @@ export function temporaryFolder(): string {
   return folder
 }
 
-export function temporaryHistory(): { history: History; file: string } {
+export function temporaryHistory(options: { busyTimeoutMs?: number } = {}): {
+  history: History
+  file: string
+} {
   const file = join(temporaryFolder(), 'state', 'history.db')
-  const history = openHistory({ file })
+  const history = openHistory({ file, ...options })
   onTestFinished(() => history[Symbol.dispose]())
   return { history, file }
 }

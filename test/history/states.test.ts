@@ -26,7 +26,7 @@ describe('the steps between states', () => {
       'settling -> checking, rejected, gone',
       'incomplete -> settling, checking, rejected, gone',
       'checking -> settling, incomplete, rejected, held, queued, failed, superseded, gone',
-      'rejected -> settling',
+      'rejected -> settling, gone',
       'held -> queued, superseded, discarded',
       'queued -> uploading, superseded, discarded, failed, rejected',
       'uploading -> uploaded, queued, failed, rejected, superseded, discarded',
@@ -65,6 +65,7 @@ describe('the steps between states', () => {
   it('let a rejected version be looked at again only while its content is unknown', () => {
     expect(stepProblem('rejected', 'settling', false)).toBe(null)
     expect(stepProblem('rejected', 'settling', true)).toContain('new bytes are a new version')
+    expect(stepProblem('gone', 'settling', true)).toContain('new bytes are a new version')
   })
 
   it('do not lead from a state to itself', () => {

@@ -1,0 +1,91 @@
+// What the history tells the campaigns of their feeds: what was uploaded last, and since when an id is
+// missing. Worked out of the versions whenever it is asked for, so that nothing of it can be out of date.
+
+import type { Absence, FeedUpload } from '../feed/port.ts'
+import { HOUR } from '../lib/clock.ts'
+import type { HistoryReader, Version } from './port.ts'
+
+/** Versions that are looked through for ids: of a feed some days, with an upload each half hour; of all. */
+const OF_A_FEED = 200
+const OF_ALL = 20_000
+/** A feed that lost more than this of its postings or ids, and more than a few, looks like an accident. */
+const SUSPECT_LOSS = 0.3
+const FEW = 5
+/** After this time a small feed is taken for the truth (research/reconcile.md section 3.11). */
+const SUSPECT_FOR = 72 * HOUR
+
+/** The last upload of each feed; `isOurs`: whether a version went to the account of the campaigns. */
+export function latestUploads(
+  history: HistoryReader,
+  isOurs: (version: Version) => boolean,
+): FeedUpload[] {
+  return history
+    .list({})
+    .flatMap(({ feed }) => history.lastUploaded(feed) ?? [])
+    .filter(isOurs)
+    .map((version) => ({
+      ...{ feed: version.feed, path: version.path, version: version.id },
+      ...{ uploadedAt: version.uploadedAt ?? version.detectedAt, postings: version.postings ?? 0 },
+      ...{ records: version.records, spool: version.spool },
+      ids: version.externalCampaignIds ?? {},
+    }))
+}
+
+/** Of each id that one of these feeds carried, as far back as is looked: since when it does no more. */
+export function absencesOf(
+  history: HistoryReader,
+  feeds: readonly string[],
+): ReadonlyMap<string, Absence> {
+  const absences = new Map<string, Absence & { seenAt: number }>()
+  for (const uploads of feeds.map((feed) => uploadsOf(history, feed, feeds.length))) {
+    const good = goodOnes(uploads)
+    const seen = new Set<string>()
+    let later: Version[] = []
+    for (const version of uploads.toReversed()) {
+      const seenAt = version.uploadedAt ?? 0
+      for (const id of Object.keys(version.externalCampaignIds ?? {})) {
+        if (seen.has(id)) continue
+        seen.add(id)
+        if ((absences.get(id)?.seenAt ?? -1) > seenAt) continue
+        const since = later.at(-1)?.uploadedAt ?? null
+        absences.set(id, { uploads: later.length, since, seenAt })
+      }
+      if (good.has(version)) later = [...later, version]
+    }
+  }
+  return absences
+}
+
+/** Oldest first. */
+function uploadsOf(history: HistoryReader, feed: string, feeds: number): Version[] {
+  const limit = Math.min(OF_A_FEED, Math.ceil(OF_ALL / feeds))
+  return history.list({ feed, states: ['uploaded'], all: true, limit }).reverse()
+}
+
+/** Those that are not suspect: a suspect feed proves no absence, unless it stays so. */
+function goodOnes(uploads: readonly Version[]): Set<Version> {
+  const good = new Set<Version>()
+  let last: Version | null = null
+  let suspectSince: number | null = null
+  for (const version of uploads) {
+    const at = version.uploadedAt ?? 0
+    if (isSuspect(version, last)) suspectSince ??= at
+    else suspectSince = null
+    if (suspectSince !== null && at - suspectSince < SUSPECT_FOR) continue
+    suspectSince = null
+    last = version
+    good.add(version)
+  }
+  return good
+}
+
+function isSuspect(version: Version, last: Version | null): boolean {
+  const ids = (of: Version) => Object.keys(of.externalCampaignIds ?? {}).length
+  const lost = (before: number, now: number) =>
+    before - now > FEW && before - now > before * SUSPECT_LOSS
+  if ((version.postings ?? 0) === 0) return true
+  return (
+    last !== null &&
+    (lost(last.postings ?? 0, version.postings ?? 0) || lost(ids(last), ids(version)))
+  )
+}

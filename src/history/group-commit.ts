@@ -1,0 +1,114 @@
+// Owns the commits that works of the same moment share. A durable commit costs the disk's time, not
+// ours, so what is to be written in one turn of the loop, and what queues up during a commit, shares the
+// next. What nobody waits for lets a few ms pass, to go along with others. A lock of another process is
+// waited for without holding up the thread.
+
+import { type Clock, SECOND } from '../lib/clock.ts'
+import { errorCode, isTrouble } from '../lib/errors.ts'
+import type { Connection } from './connection.ts'
+
+interface Waiting {
+  work: () => unknown
+  /** Monotonic ms. */
+  since: number
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+type Ended = { value: unknown } | { error: unknown }
+
+/** More would hold up the event loop for too long. */
+const MOST_AT_ONCE = 64
+/** Short beside a disk's own time, and long beside the time that many small feeds need between two writes. */
+const SOON_MS = 3
+const RETRY_MS = 50
+/** A lock that lasts longer than this is said; until then nobody need hear of it. */
+const PATIENCE_MS = 5 * SECOND
+
+export class GroupCommit {
+  readonly #db: Pick<Connection, 'atomically'>
+  readonly #clock: Clock
+  #waiting: Waiting[] = []
+  #isScheduled = false
+  #isTimed = false
+
+  constructor(db: Pick<Connection, 'atomically'>, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** What `work` returned, once it is durable; rejects with what it threw, or with trouble of the database. */
+  add<T>(work: () => T, when: 'now' | 'soon' = 'now'): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    this.#waiting.push({ work, since: this.#clock.monotonic(), resolve, reject })
+    if (when === 'now') this.#schedule()
+    else this.#scheduleSoon()
+    return promise as Promise<T>
+  }
+
+  /** Commits what waits, or rejects it: nothing is left behind when the database closes. */
+  close(): void {
+    while (this.#waiting.length > 0) this.#flush(0)
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#turn())
+  }
+
+  #scheduleSoon(): void {
+    if (this.#isScheduled || this.#isTimed) return
+    this.#isTimed = true
+    // Not a timer that may be forgotten: the process lives until it is written.
+    void this.#clock.sleep(SOON_MS).then(() => {
+      this.#isTimed = false
+      if (this.#waiting.length > 0) this.#schedule()
+    })
+  }
+
+  #turn(): void {
+    this.#isScheduled = false
+    const isLocked = this.#flush(PATIENCE_MS)
+    if (this.#waiting.length === 0) return
+    if (!isLocked) {
+      this.#schedule()
+      return
+    }
+    this.#isScheduled = true
+    void this.#clock.sleep(RETRY_MS).then(() => this.#turn())
+  }
+
+  /** Answers whether a lock made it wait. */
+  #flush(patienceMs: number): boolean {
+    const group = this.#waiting.splice(0, MOST_AT_ONCE)
+    let ends: Ended[]
+    try {
+      ends = this.#db.atomically(() =>
+        group.map(({ work }) => (group.length === 1 ? { value: work() } : this.#apart(work))),
+      )
+    } catch (error) {
+      const patient = this.#clock.monotonic() - patienceMs
+      const isLocked = /^SQLITE_(BUSY|LOCKED)/.test(errorCode(error) ?? '')
+      const waits = group.filter(({ since }) => isLocked && since > patient)
+      this.#waiting.unshift(...waits)
+      for (const each of group) if (!waits.includes(each)) each.reject(error)
+      return waits.length > 0
+    }
+    for (const [n, end] of ends.entries()) {
+      if ('error' in end) group[n]?.reject(end.error)
+      else group[n]?.resolve(end.value)
+    }
+    return false
+  }
+
+  /** A work that fails by itself fails alone; trouble of the database is everybody's. */
+  #apart(work: () => unknown): Ended {
+    try {
+      return { value: this.#db.atomically(work) }
+    } catch (error) {
+      if (isTrouble(error)) throw error
+      return { error }
+    }
+  }
+}
