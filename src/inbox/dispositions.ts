@@ -2,13 +2,15 @@
 // the very bytes that were taken are moved. A look before a move proves nothing about the moment of
 // the move, so the file is first taken out of everyone's reach by a rename, and then looked at.
 
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { lstat, mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
+import { identityOf, sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import { moveExclusively, stampedName } from './exclusive-move.ts'
-import { identityOf, sameBytes, sameIdentity } from './identity.ts'
 import type { Disposed, Disposition, Dispositions, Receipt, Sighting } from './port.ts'
 
 export interface DispositionOptions {
@@ -79,7 +81,10 @@ class Disposer implements Dispositions {
     }
   }
 
-  async recover(temporary: readonly { path: string }[]): Promise<string[]> {
+  async recover(
+    temporary: readonly { path: string }[],
+    isPast: (path: string, sha256: string) => boolean,
+  ): Promise<string[]> {
     const back: string[] = []
     for (const { path } of temporary) {
       const name = TAKEN.exec(basename(path))?.groups?.name
@@ -88,11 +93,16 @@ class Disposer implements Dispositions {
       if (DRAFT.test(basename(path))) await rm(taken, { force: true }).catch(() => undefined)
       if (name === undefined) continue
       const original = join(dirname(path), name)
-      // A newer file may have taken the name since: then this one stays, and is mentioned as stuck.
-      await moveExclusively(taken, join(this.#options.directory, original)).then(
-        () => back.push(original),
-        () => undefined,
-      )
+      try {
+        if (isPast(original, await sha256Of(taken))) await this.#finish('archive', taken, original)
+        else {
+          // A newer file may have taken the name since: this one stays until that one was read.
+          await moveExclusively(taken, join(this.#options.directory, original))
+          back.push(original)
+        }
+      } catch {
+        // It is looked at again with the next listing.
+      }
     }
     return back
   }
@@ -128,6 +138,12 @@ class Disposer implements Dispositions {
       return { kind: 'problem', code, reason, hint: 'move it where it belongs, by hand' }
     }
   }
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  return hash.digest('hex')
 }
 
 /** A name too long to be carried along cannot be recovered by name, but never gets lost. */

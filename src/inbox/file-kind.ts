@@ -3,7 +3,7 @@
 
 import type { BigIntStats } from 'node:fs'
 import { errorCode, messageOf } from '../lib/errors.ts'
-import { identityOf, NO_IDENTITY } from './identity.ts'
+import { identityOf, NO_IDENTITY } from '../lib/file-identity.ts'
 import type { Refusal, Sighting } from './port.ts'
 
 export const NOT_UTF8 = 'has a name that is not valid UTF-8: rename it'

@@ -9,6 +9,7 @@ import { judge } from './file-kind.ts'
 import { type FilesystemProbe, probeFilesystem, remoteFilesystem } from './filesystem-type.ts'
 import { FolderGuard, unavailable } from './folder-guard.ts'
 import { nothingFound, walk } from './listing.ts'
+import { Mounts } from './mounts.ts'
 import { createNameFilter, type NameFilter } from './name-filter.ts'
 import type { Ignored, Inbox, Listing, Refusal, Sighting, WatchMode } from './port.ts'
 import { lstatEach } from './stat-batch.ts'
@@ -37,6 +38,7 @@ class Folder implements Inbox {
   readonly #options: InboxOptions
   readonly #filter: NameFilter
   readonly #guard: FolderGuard
+  readonly #mounts = new Mounts()
   readonly #probe: FilesystemProbe
   #keeper: WatchKeeper | null = null
   #listing: Promise<Listing> | null = null
@@ -108,7 +110,9 @@ class Folder implements Inbox {
     try {
       const stats = await stat(directory, { bigint: true })
       this.#isRemote ??= (await remoteFilesystem(directory, this.#probe)) !== null
-      const found = await walk({ directory, filter: this.#filter, remote: this.#isRemote })
+      const found = await walk({
+        ...{ directory, filter: this.#filter, remote: this.#isRemote, mounts: this.#mounts },
+      })
       const isEmpty = found.files.length + found.refused.length + found.unknown.length === 0
       const { state, replaced } = this.#guard.admit(stats, isEmpty)
       if (state.kind !== 'ready') return { folder: state, ...nothingKnown() }

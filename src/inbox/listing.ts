@@ -5,9 +5,10 @@ import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { FileIdentity } from '../feed/port.ts'
 import { errorCode } from '../lib/errors.ts'
+import { identityOf, NO_IDENTITY } from '../lib/file-identity.ts'
 import { type Entry, readDirectory } from './directory-entries.ts'
 import { cannotBeListed, judge, NOT_UTF8 } from './file-kind.ts'
-import { identityOf, NO_IDENTITY } from './identity.ts'
+import { type Mounts, UNMOUNTED } from './mounts.ts'
 import type { NameFilter } from './name-filter.ts'
 import type { Listing, Refusal } from './port.ts'
 import { type Look, lstatEach, lstatOne, type PathLike } from './stat-batch.ts'
@@ -20,6 +21,7 @@ export interface WalkOptions {
   filter: NameFilter
   /** On a network file system. */
   remote: boolean
+  mounts: Mounts
 }
 
 interface Candidate {
@@ -35,11 +37,16 @@ export async function walk(options: WalkOptions): Promise<Found> {
   const found = nothingFound()
   // Prefixes (`acme/`) of directories that are still to be read.
   const pending = ['']
+  options.mounts.begin()
   for (let prefix = pending.pop(); prefix !== undefined; prefix = pending.pop()) {
     const here = await readOne(prefix, options, pending)
     for (const kind of ['files', 'refused', 'temporary', 'unknown'] as const) {
       for (const one of here[kind]) (found[kind] as unknown[]).push(one)
     }
+  }
+  for (const prefix of options.mounts.missing()) {
+    found.refused.push(unmounted(prefix))
+    found.unknown.push(prefix)
   }
   return found
 }
@@ -63,6 +70,10 @@ async function readOne(prefix: string, options: WalkOptions, pending: string[]):
   // Swapped under our hands: what we looked at may be anyone's. The next scan sees it as it is.
   const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
   if (!isSame) return { ...nothingFound(), unknown: [prefix] }
+  const isEmpty = below.length + here.files.length + here.refused.length === 0
+  if (!options.mounts.admit(prefix, before, isEmpty)) {
+    return { ...nothingFound(), refused: [unmounted(prefix)], unknown: [prefix] }
+  }
   pending.push(...below)
   tellApart(here)
   return here
@@ -143,6 +154,10 @@ function place(here: Found, { path, use }: Candidate, look: BigIntStats | Error)
   } else {
     here.files.push(seen)
   }
+}
+
+function unmounted(prefix: string): Refusal {
+  return { path: prefix.slice(0, -1), identity: NO_IDENTITY, reason: UNMOUNTED }
 }
 
 function unreadable(prefix: string, identity: FileIdentity, error: unknown): Found {

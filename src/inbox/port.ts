@@ -1,7 +1,7 @@
 // What the rest of the program knows of the watched folder, of the spool that private copies are
 // kept in, and of what happens to a dropped file in the end.
 
-import type { FileIdentity, PostingIndex } from '../feed/port.ts'
+import type { FileIdentity } from '../feed/port.ts'
 
 /** A regular file that a feed may be read from. `path` is relative to the folder, with `/`. */
 export interface Sighting {
@@ -66,9 +66,11 @@ export type WatchMode = { mode: 'events' } | { mode: 'poll'; reason: string }
 export interface Spool {
   /** Absolute path of a new file, not created yet: its writer creates it exclusively and fsyncs it. */
   prepare(): string
-  /** Removes a prepared file, whether it was written or not. */
+  /** Absolute path of the posting index that belongs to a prepared or kept file; it lives as long as this. */
+  indexOf(path: string): string
+  /** Removes a prepared file and its index, whether they were written or not. */
   discard(prepared: string): Promise<void>
-  /** Gives a prepared file its lasting name, durably, and answers the name. */
+  /** Gives a prepared file and its index their lasting name, durably, and answers the name. */
   keep(prepared: string, id: number): Promise<string>
   /** Absolute path of a kept file. */
   path(name: string): string
@@ -76,9 +78,6 @@ export interface Spool {
   remove(name: string): Promise<void>
   /** Removes what no name in `keep` accounts for, prepared files included: at start, before anything is prepared. Answers how many files. */
   sweep(keep: ReadonlySet<string>): Promise<number>
-  /** Not durable: an index that a power cut tore is null when it is loaded. */
-  saveIndex(name: string, index: PostingIndex): Promise<void>
-  loadIndex(name: string): Promise<PostingIndex | null>
   /** Bytes that the spool holds, and bytes that its file system has left for us. */
   space(): Promise<{ usedBytes: number; freeBytes: number }>
 }
@@ -117,8 +116,12 @@ export interface Dispositions {
   /** Writes or replaces the receipt beside the feed, in one step. */
   writeReceipt(receipt: Receipt): Promise<Disposed>
   /**
-   * Gives back what a crash left half moved, and removes half a receipt, from `Listing.temporary`.
+   * Gives back what a crash left half moved, and removes half a receipt, from `Listing.temporary`. Bytes that
+   * are `past` are archived instead: under their old name they would be taken for a new version of the feed.
    * Answers the paths that are back.
    */
-  recover(temporary: readonly { path: string }[]): Promise<string[]>
+  recover(
+    temporary: readonly { path: string }[],
+    isPast: (path: string, sha256: string) => boolean,
+  ): Promise<string[]>
 }

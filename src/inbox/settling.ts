@@ -3,7 +3,7 @@
 // (design section 3, research/ingest.md lessons 2 and 3). Pure: it is told the time.
 
 import type { FileIdentity } from '../feed/port.ts'
-import { sameIdentity } from './identity.ts'
+import { sameIdentity } from '../lib/file-identity.ts'
 import type { Sighting } from './port.ts'
 
 interface Restless {

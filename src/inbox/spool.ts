@@ -3,12 +3,12 @@
 // (design promise 1).
 
 import { randomUUID } from 'node:crypto'
-import { chmodSync, mkdirSync } from 'node:fs'
-import { lstat, open, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises'
+import { chmodSync, mkdirSync, renameSync } from 'node:fs'
+import { lstat, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { DirectorySync } from './directory-sync.ts'
 import type { Spool } from './port.ts'
-import { decodeIndex, encodeIndex } from './posting-index-file.ts'
 
 const INDEX = '.index'
 const TEMPORARY = 75
@@ -40,21 +40,30 @@ export function createSpool({ directory }: { directory: string }): Spool {
       throw translated(what, directory, error)
     })
 
+  const names = new DirectorySync(directory)
+  const removed = async (path: string) => {
+    const files = [path, path + INDEX].map((file) => rm(file, { force: true }))
+    await attempt('remove a file of the spool', Promise.all(files))
+  }
+
   return {
     prepare: () => at(`${randomUUID()}.part`),
     path: at,
-    discard: (prepared) => attempt('remove a file of the spool', rm(prepared, { force: true })),
-    keep(prepared, id) {
+    indexOf: (path) => path + INDEX,
+    discard: removed,
+    async keep(prepared, id) {
       const name = `${id}.xml`
-      return attempt('keep a file in the spool', renameDurably(prepared, at(name), directory)).then(
-        () => name,
-      )
+      const renamed = async () => {
+        // The index first: once the file has its name, nobody comes back for it. Directly, since a local
+        // rename costs less than its way through the thread pool.
+        renameIfThere(prepared + INDEX, at(name + INDEX))
+        renameSync(prepared, at(name))
+        await names.done()
+      }
+      await attempt('keep a file in the spool', renamed())
+      return name
     },
-    remove(name) {
-      const files = [at(name), at(name + INDEX)]
-      const removed = Promise.all(files.map((file) => rm(file, { force: true })))
-      return attempt('remove a file of the spool', removed).then(() => undefined)
-    },
+    remove: (name) => removed(at(name)),
     sweep(keep) {
       const orphans = async () => {
         const names = await readdir(directory)
@@ -64,29 +73,21 @@ export function createSpool({ directory }: { directory: string }): Spool {
       }
       return attempt('sweep the spool', orphans())
     },
-    saveIndex(name, index) {
-      return attempt('write into the spool', writeFile(at(name + INDEX), encodeIndex(index)))
-    },
-    loadIndex(name) {
-      const bytes = readFile(at(name + INDEX)).catch((error) => {
-        if (errorCode(error) === 'ENOENT') return null
-        throw error
-      })
-      return attempt('read the spool', bytes).then((found) => found && decodeIndex(found))
-    },
     space: () => attempt('read the spool', spaceOf(directory)),
+  }
+}
+
+function renameIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
   }
 }
 
 /** The version's name of an index; anything else stays as it is. */
 function indexed(name: string): string {
   return name.endsWith(INDEX) ? name.slice(0, -INDEX.length) : name
-}
-
-async function renameDurably(from: string, to: string, directory: string): Promise<void> {
-  await rename(from, to)
-  await using handle = await open(directory, 'r')
-  await handle.sync()
 }
 
 async function spaceOf(directory: string): Promise<{ usedBytes: number; freeBytes: number }> {

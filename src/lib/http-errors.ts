@@ -84,13 +84,6 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
     }
   if (code === 'UND_ERR_HEADERS_TIMEOUT')
     return { why: 'silent', code: 'answer-timeout', reason: `${host} did not answer in time` }
-  // undici ends a connection for it, though RFC 9110 section 15.2 lets a server send it at any time.
-  if (message === 'bad response')
-    return {
-      why: 'lost',
-      code: 'unasked-100',
-      reason: `${host} answered with a 100 Continue that nobody asked for, and what followed is lost`,
-    }
   if (name === 'HTTPParserError' || code?.startsWith('HPE_'))
     return { why: 'lost', code: 'bad-http', reason: `${host} did not answer in valid HTTP` }
   if (code === 'UND_ERR_HEADERS_OVERFLOW')

@@ -18,7 +18,7 @@ export function excerpt(text: string, secrets: readonly string[] = []): string {
   for (const secret of secrets.toSorted((a, b) => b.length - a.length))
     if (secret.length >= 4) shown = shown.replaceAll(secret, '[secret]')
   shown = shown
-    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1')
+    .replace(/:\/\/[^\s/@]*@/g, '://')
     .replace(/(\w:\/\/[^\s"'<>?]*)\?[^\s"'<>]*/g, '$1')
     .replace(TOKEN, (run) => (HEX.test(run) || isMixed(run) ? '[secret]' : run))
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')

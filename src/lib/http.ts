@@ -5,10 +5,11 @@
 // cases, NODE_EXTRA_CA_CERTS through Node's own default. Nothing can switch TLS verification off.
 
 import { constants, gunzipSync } from 'node:zlib'
-import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { type Clock, SECOND } from './clock.ts'
 import { FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
+import { passOverContinue } from './http-interim.ts'
 
 export interface StreamBody {
   /** Exact number of bytes that `chunks` yields: it is sent as Content-Length. */
@@ -90,6 +91,7 @@ function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProx
     keepAliveTimeout: 4 * SECOND,
     keepAliveMaxTimeout: 4 * SECOND,
     connect: tls,
+    factory: createPool,
     clientFactory: (origin, opts) => new Pool(origin, { ...opts, headersTimeout: TUNNEL_TIMEOUT }),
     requestTls: tls,
     proxyTls: tls,
@@ -97,6 +99,21 @@ function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProx
     httpProxy: proxyAddress(env, 'http_proxy'),
     httpsProxy: proxyAddress(env, 'https_proxy'),
     noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
+  })
+}
+
+/** As undici's own, but for the filter. Behind a proxy `connect` is undici's function, otherwise our options. */
+function createPool(origin: string | URL, options: Pool.Options): Pool {
+  const { connect } = options
+  const open = typeof connect === 'function' ? connect : buildConnector({ ...connect })
+  return new Pool(origin, {
+    ...options,
+    connect: (target, done) =>
+      open(target, (...opened) => {
+        // With an error there is no socket, whatever the types say.
+        if (opened[1]) passOverContinue(opened[1])
+        done(...opened)
+      }),
   })
 }
 

@@ -3,6 +3,8 @@
 
 import { fstatSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { LOG_EVENTS } from './log-events.ts'
+import { printableJson } from './printable.ts'
 
 export type Log = Logger
 
@@ -26,12 +28,24 @@ export function createLog(options: LogOptions): Log {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      hooks: {
+        logMethod(args, method) {
+          method.apply(this, withEvent(args) as typeof args)
+        },
+      },
     },
-    text ? readable(out) : journal ? prefixed(out) : out,
+    text ? readable(out) : journal ? prefixed(out) : plain(out),
   )
 }
 
-export const silentLog: Log = pino({ level: 'silent' })
+/** Adds the code of the event to what is logged as `(fields, message)` or `(message)`. */
+function withEvent(args: readonly unknown[]): unknown[] {
+  const [fields, message] = args.length === 1 ? [{}, args[0]] : args
+  const event = LOG_EVENTS[String(message)]
+  return event === undefined || typeof fields !== 'object'
+    ? [...args]
+    : [{ event, ...fields }, message]
+}
 
 /** journald announces itself as `JOURNAL_STREAM=device:inode` of the stream that it reads. */
 function writesToJournal(): boolean {
@@ -41,11 +55,17 @@ function writesToJournal(): boolean {
   return stream === `${dev}:${ino}`
 }
 
+function plain(out: DestinationStream): DestinationStream {
+  return { write: (line: string) => out.write(printableJson(line)) }
+}
+
 function prefixed(out: DestinationStream): DestinationStream {
   const stream = {
     lastLevel: 30,
     [Symbol.for('pino.metadata')]: true,
-    write: (line: string) => out.write(`<${PRIORITY[stream.lastLevel] ?? 6}>${line}`),
+    write: (line: string) => {
+      out.write(`<${PRIORITY[stream.lastLevel] ?? 6}>${printableJson(line)}`)
+    },
   }
   return stream
 }
@@ -53,7 +73,8 @@ function prefixed(out: DestinationStream): DestinationStream {
 function readable(out: DestinationStream): DestinationStream {
   return {
     write: (line: string) => {
-      const { time, level, msg, ...fields } = JSON.parse(line)
+      // The code is for programs.
+      const { time, level, msg, event: _event, ...fields } = JSON.parse(line)
       const shown = Object.entries(fields).map(([key, value]) => `${key}=${shortly(value)}`)
       out.write(`${time} ${String(level).padEnd(5)} ${[msg, ...shown].join('  ')}\n`)
     },
@@ -61,5 +82,7 @@ function readable(out: DestinationStream): DestinationStream {
 }
 
 function shortly(value: unknown): string {
-  return typeof value === 'string' && /^[\w./:-]+$/.test(value) ? value : JSON.stringify(value)
+  return typeof value === 'string' && /^[\w./:-]+$/.test(value)
+    ? value
+    : printableJson(JSON.stringify(value))
 }

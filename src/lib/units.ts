@@ -61,6 +61,14 @@ export function formatDuration(ms: number): string {
   return sign + pair(rest, DAY, 'd', HOUR, 'h')
 }
 
+/** For reading: `3m 5s ago`, `just now`, `in 12s`; `-` for null. `now` is wall ms. */
+export function relativeTime(iso: string | null, now: number): string {
+  if (iso === null) return '-'
+  const ms = Date.parse(iso) - now
+  if (ms > 0) return `in ${formatDuration(ms)}`
+  return ms > -SECOND ? 'just now' : `${formatDuration(-ms)} ago`
+}
+
 /** For reading: `512 B`, `1.4 MiB`, `980 MiB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`

@@ -1,7 +1,7 @@
 // Owns reading what the service says of campaigns: tolerant of unknown fields and unexpected types,
 // strict about what everything hangs on, the ids and the list.
 
-import type { Campaign, CampaignPage } from '../campaigns/port.ts'
+import type { Campaign, CampaignPage } from './port.ts'
 
 export type Reading<T> = { kind: 'read'; value: T } | { kind: 'unreadable'; reason: string }
 

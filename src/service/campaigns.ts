@@ -1,6 +1,11 @@
 // Owns the four campaign calls of specification section 4 and what each answer means. Reads and PUTs are
 // repeated where that can help, because a repetition changes nothing; a create is sent once.
 
+import type { HttpAnswer, HttpReply } from '../lib/http.ts'
+import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
+import { repeatedly } from '../lib/retry.ts'
+import { type Reading, readCampaign, readPage } from './campaign-answer.ts'
+import { createServiceClient, type ServiceClient, type ServiceOptions } from './client.ts'
 import type {
   Campaign,
   CampaignAnswer,
@@ -9,12 +14,7 @@ import type {
   CampaignFailure,
   CampaignQuery,
   CampaignUpdate,
-} from '../campaigns/port.ts'
-import type { HttpAnswer, HttpReply } from '../lib/http.ts'
-import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
-import { repeatedly } from '../lib/retry.ts'
-import { type Reading, readCampaign, readPage } from './campaign-answer.ts'
-import { createServiceClient, type ServiceClient, type ServiceOptions } from './client.ts'
+} from './port.ts'
 
 export interface CampaignApiOptions extends ServiceOptions {
   /** Property that holds the list in a search's answer; null: found by its content. */

@@ -9,8 +9,9 @@ import { httpDate } from '../lib/http-text.ts'
 import { Watchdog } from '../lib/http-watchdog.ts'
 import type { Log } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
+import type { SignatureAlgorithm } from '../lib/signature-terms.ts'
 import { readKeyFile } from './key-file.ts'
-import { createSigner, createTemplate, type Signable, type SignatureAlgorithm } from './signer.ts'
+import { createSigner, createTemplate, type Signable } from './signer.ts'
 
 /** One of the two identities of specification section 5. */
 export type Identity = { account: string } | { partner: string; partnerAccount?: string | null }

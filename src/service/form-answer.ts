@@ -19,19 +19,23 @@ export function readForm(body: Buffer): FormReading {
   if (!isObject(answer)) return unreadable('JSON that is not an object')
   const { '.url': url, '.fileUrl': fileUrl, '.fields': fields } = answer
   if (typeof url !== 'string') return unreadable('a form without "url"')
-  if (typeof fileUrl !== 'string') return unreadable('a form without "fileUrl"')
   if (!isObject(fields)) return unreadable('a form without "fields"')
   if (!URL.canParse(url) || !isSafeAddress(new URL(url)))
     return unreadable('a form whose "url" is not an https address')
   const entries: Array<readonly [string, string]> = []
   for (const [dotted, value] of Object.entries(fields)) {
     const name = dotted.slice(1)
-    if (typeof value !== 'string') return unreadable(`a form whose field "${name}" is not text`)
-    entries.push([name, value])
+    // What a service leaves empty, such as a token that it does not use, is no field.
+    if (value === null) continue
+    const text = Number.isSafeInteger(value) ? String(value) : value
+    if (typeof text !== 'string') return unreadable(`a form whose field "${name}" is not text`)
+    entries.push([name, text])
   }
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
     return unreadable('a form without the field "key"')
-  return { kind: 'form', form: { url, fileUrl, fields: entries } }
+  // The upload does not need the later address, so nobody waits for it.
+  const later = typeof fileUrl === 'string' && fileUrl !== '' ? fileUrl : null
+  return { kind: 'form', form: { url, fileUrl: later, fields: entries } }
 }
 
 /** A JavaScript object moves names that are integers to the front: with a dot before each, none is. */

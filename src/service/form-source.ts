@@ -24,25 +24,31 @@ const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 
 const UNTRUSTED =
   'if a proxy of yours inspects TLS, put its CA into a file and set NODE_EXTRA_CA_CERTS to it; otherwise report it to the service operator'
-const HINTS: Record<string, string> = {
-  'unasked-100':
-    'find the server or proxy on the way that sends 100 Continue without being asked, and have that switched off',
-}
 const BY_ITSELF = 'nothing to do: it is tried again by itself'
 
 /** @throws FeedsyncError (78) when the key or the template cannot be used. */
 export function createFormSource(options: FormSourceOptions): FormSource {
   const client = createServiceClient(options)
+  const accepted = new Map<string | null, number>()
   return {
     origin: client.origin,
+    accepted: () => accepted,
     clockSkewMs: () => client.clockSkewMs(),
-    reloadKey: () => client.reloadKey(),
+    reloadKey: () => {
+      client.reloadKey()
+      accepted.clear()
+    },
     requestForm: async (account, signal) => {
       if (account !== null && !client.isPartner) return failed(accountWithoutPartner(account))
       if (account !== null && !HEADER_VALUE.test(account)) return failed(oddAccount(account))
       const call = { method: 'POST', path: options.presignPath, body: null, account }
       const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
-      return judge(answer, client, account, options)
+      const judged = judge(answer, client, account, options)
+      if (judged.kind === 'form') accepted.set(account, options.clock.monotonic())
+      const isRefused = judged.kind === 'failure' && judged.failure.class === 'credentials'
+      // Row 6: what worked a moment ago may have stumbled; it is asked once more, and only once.
+      if (isRefused && accepted.delete(account)) judged.failure.next = 'new-form'
+      return judged
     },
   }
 }
@@ -61,7 +67,6 @@ function judge(
   const { status, headers, body, bodyCut } = answer
   const common = { status, origin: client.origin, ambiguous: false }
   const retryAfter = retryAfterMs(headers, clock.now())
-  const says = spoken(answer, client.secrets())
   if (status >= 200 && status < 300) {
     const reading = bodyCut
       ? ({ kind: 'unreadable', reason: 'a body that was cut off' } as const)
@@ -78,17 +83,24 @@ function judge(
       next: 'new-form',
     })
   }
-  if (status === 401 || status === 403)
-    // Nothing in the answer tells a wrong key from an account that is not ours: all wait for a person.
+  const says = spoken(answer, client.secrets())
+  if (status === 401 || status === 403) {
+    const isOfAccount = status === 403 && account !== null
+    const whom = account === null ? '' : ` for the partner account "${account}"`
     return failed({
       ...common,
       class: 'credentials',
       code: `http-${status}`,
-      reason: `the service refused the credentials${account === null ? '' : ` for the partner account "${account}"`} with ${status}${says}`,
-      hint: `check the key in ${auth.keyFile}, service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads wait until the key file changes`,
+      reason: isOfAccount
+        ? `the service refused the partner account "${account}" with 403${says}`
+        : `the service refused the credentials${whom} with ${status}${says}`,
+      hint: isOfAccount
+        ? `check the folder or file name that "${account}" comes from, and ask the service operator to admit it; its feeds are tried again every 15 minutes, and at once by "retry"`
+        : `check the key in ${auth.keyFile}, service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads are tried again when the key file changes, and every 15 minutes`,
       retryAfterMs: null,
       next: 'stop',
     })
+  }
   if (status === 407)
     return failed({
       ...common,
@@ -98,6 +110,16 @@ function judge(
       hint: 'put user:password@ into HTTPS_PROXY; it is tried again by itself',
       retryAfterMs: retryAfter,
       next: 'stop',
+    })
+  if (headers.location !== undefined && status >= 300 && status < 400)
+    return failed({
+      ...common,
+      class: 'transient',
+      code: `http-${status}`,
+      reason: `the service redirects to ${placeOf(headers.location, client.origin)} (${status})`,
+      hint: 'if that is the service, set service.baseUrl to it: a signed request is never sent to another address by itself',
+      retryAfterMs: retryAfter,
+      next: 'new-form',
     })
   if (!OUR_MISTAKE.has(status))
     return failed({
@@ -120,6 +142,12 @@ function judge(
   })
 }
 
+/** Without its query string, which may be a credential. */
+function placeOf(location: string, origin: string): string {
+  const to = URL.parse(location, origin)
+  return to === null ? 'an address that is none' : excerpt(`${to.origin}${to.pathname}`)
+}
+
 function noAnswer(answer: NoAnswer): Omit<Failure, 'origin'> {
   const untrusted = answer.why === 'certificate'
   return {
@@ -127,7 +155,7 @@ function noAnswer(answer: NoAnswer): Omit<Failure, 'origin'> {
     code: answer.code,
     status: null,
     reason: `no answer from the service: ${answer.reason}`,
-    hint: HINTS[answer.code] ?? (untrusted ? UNTRUSTED : BY_ITSELF),
+    hint: untrusted ? UNTRUSTED : BY_ITSELF,
     retryAfterMs: null,
     // A certificate does not mend itself within seconds, and asking again looks like an attack to both sides.
     next: untrusted || answer.why === 'proxy' ? 'stop' : 'new-form',

@@ -4,20 +4,7 @@
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Secret } from '../lib/secret.ts'
-
-export const SIGNATURE_ALGORITHMS = [
-  'hmac-sha1',
-  'hmac-sha256',
-  'hmac-sha512',
-  'rsa-sha1',
-  'rsa-sha256',
-  'rsa-sha512',
-  'rsa-pss-sha256',
-  'ecdsa-p256-sha256',
-  'ed25519',
-] as const
-
-export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
+import { SIGN_FIELDS, type SignatureAlgorithm } from '../lib/signature-terms.ts'
 
 /** What a template can name. `path` is relative to the base address; `body` is the exact bytes. */
 export interface Signable {
@@ -112,19 +99,6 @@ function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): K
 
 const article = (word: string) => (/^[aeiou]|^rsa/.test(word) ? 'an' : 'a')
 
-const NAMES = [
-  'method',
-  'path',
-  'query',
-  'body',
-  'date',
-  'host',
-  'url',
-  'account',
-  'partner',
-  'partnerAccount',
-] as const satisfies ReadonlyArray<keyof Signable>
-
 /**
  * Splits a template once and fills it for each request: `{method}{path}?{query};{body};{date}`
  * (service-facts, "Signing"). Text outside the braces stays as it is.
@@ -133,10 +107,10 @@ const NAMES = [
 export function createTemplate(template: string): (values: Signable) => Buffer {
   const parts = template.split(/\{(\w+)\}/).map((text, index) => {
     if (index % 2 === 0) return { text: Buffer.from(text) }
-    const name = NAMES.find((known) => known === text)
+    const name = SIGN_FIELDS.find((known) => known === text)
     if (name === undefined)
       throw new FeedsyncError(`service.auth.stringToSign names {${text}}, which does not exist`, {
-        hint: `it can name ${NAMES.map((known) => `{${known}}`).join(' ')}`,
+        hint: `it can name ${SIGN_FIELDS.map((known) => `{${known}}`).join(' ')}`,
         exitCode: 78,
       })
     return { name }

@@ -1,25 +1,32 @@
-// Owns the breakers, one per origin and shared by all feeds: after five transient failures in a row nothing
-// is sent to that origin but one probe at a time (design section 4). Pure state on the clocks it is given.
+// Owns what an origin may be asked at once, shared by all feeds: after five transient failures in a row one
+// probe at a time (design section 4), and after it asked for less, half of what ran and one more each minute
+// (research/upload.md (a) row 25). Pure state on the clocks it is given.
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import type { UploadHealth } from './port.ts'
+import { Throttle } from './throttle.ts'
 
 const OPENS_AFTER = 5
 const FIRST_PROBE = 5 * SECOND
 const LONGEST_PAUSE = 10 * MINUTE
+
+/** Until a place may be free among the requests that a throttled origin takes. */
+const FULL_WAIT = 2 * SECOND
 
 const UNKNOWN: UploadHealth = { state: 'unknown', reason: null, since: null, nextProbeAt: null }
 
 /** Leave to send one request; give it back with what came of it. */
 export interface Permit {
   readonly probe: boolean
+  /** Monotonic ms. */
+  readonly at: number
 }
 
 /** `up`: the origin answered, be it with a refusal. `nothing`: the request ended for a reason of ours. */
 export type Lesson =
   | { kind: 'up' }
-  /** `retryAfterMs`: what it asked for; no probe comes before that. */
-  | { kind: 'down'; reason: string; retryAfterMs: number | null }
+  /** `retryAfterMs`: what it asked for; no probe comes before that. `throttled`: it wants less at once. */
+  | { kind: 'down'; reason: string; retryAfterMs: number | null; throttled?: boolean }
   | { kind: 'nothing' }
 
 type State =
@@ -29,18 +36,21 @@ type State =
 
 export class Breaker {
   readonly #clock: Clock
+  readonly #throttle: Throttle
   #state: State = { kind: 'closed', failures: 0 }
+  #inFlight = 0
   #used = false
   #reason: string | null = null
   #since: number | null = null
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#throttle = new Throttle(clock)
   }
 
   /** Whole ms until a request would be let through, as the history takes them; 0: now. */
   waitMs(): number {
-    if (this.#state.kind === 'closed') return 0
+    if (this.#state.kind === 'closed') return this.#free() > 0 ? 0 : FULL_WAIT
     // A running probe ends soon: look again after the shortest pause.
     if (this.#state.probing) return FIRST_PROBE
     return Math.max(0, Math.ceil(this.#state.probeAt - this.#clock.monotonic()))
@@ -48,19 +58,23 @@ export class Breaker {
 
   /** How many requests would be let through now. */
   openings(): number {
-    if (this.#state.kind === 'closed') return Number.POSITIVE_INFINITY
+    if (this.#state.kind === 'closed') return Math.max(0, this.#free())
     return this.waitMs() > 0 ? 0 : 1
   }
 
   /** Null while nothing may be sent. */
   enter(): Permit | null {
     if (this.waitMs() > 0) return null
-    if (this.#state.kind === 'closed') return { probe: false }
+    this.#inFlight += 1
+    const at = this.#clock.monotonic()
+    if (this.#state.kind === 'closed') return { probe: false, at }
     this.#state = { ...this.#state, probing: true }
-    return { probe: true }
+    return { probe: true, at }
   }
 
   leave(permit: Permit, lesson: Lesson): void {
+    if (lesson.kind === 'down' && lesson.throttled) this.#throttle.slow(permit.at, this.#inFlight)
+    this.#inFlight -= 1
     switch (lesson.kind) {
       case 'up':
         this.#used = true
@@ -96,6 +110,10 @@ export class Breaker {
       }
     const state = this.#state.failures === 0 ? 'ok' : 'degraded'
     return { state, reason, since, nextProbeAt: null }
+  }
+
+  #free(): number {
+    return this.#throttle.limit() - this.#inFlight
   }
 
   #count(permit: Permit, leastMs: number): void {

@@ -129,8 +129,6 @@ export function judgeNoAnswer(
         reason: 'the copy of the file in the state directory could not be read to its end',
       })
     case 'lost':
-      if (answer.code === 'unasked-100')
-        return failureOf(RULES.unaskedInterim, { ...told, ambiguous: sentAll })
       if (sentAll) return failureOf(RULES.lostAfterBody, { ...told, ambiguous: true })
       return failureOf(answer.bytesSent === 0 ? RULES.lostBeforeBody : RULES.lostMidBody, told)
     case 'silent':

@@ -1,25 +1,40 @@
 // Owns the attempts of one delivery: which form is used, what each attempt comes to, and its durable record.
 // It does not wait; it says what to wait for.
 
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
 import { SECOND } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { FormSource } from '../service/port.ts'
-import type { Breaker, Breakers, Lesson } from './breaker.ts'
-import { failureOf, type Verdict } from './classify.ts'
+import {
+  type Attempt,
+  codeOf,
+  isThrottled,
+  lessonOf,
+  md5Of,
+  type NotStored,
+  outcomeOf,
+  outsidePolicy,
+  refusedInGeneral,
+  ruleOfNoForm,
+  spoolDiffers,
+  waitingFor,
+} from './attempt-end.ts'
+import type { Breakers, Lesson } from './breaker.ts'
+import type { Verdict } from './classify.ts'
 import { type FormFacts, publicAddress, readFormFacts } from './form.ts'
-import type { AttemptOutcome, Delivery, DeliveryResult, Failure, UploadCounters } from './port.ts'
+import type { GeneralRefusals } from './general-refusals.ts'
+import type { Delivery, DeliveryResult, Failure, UploadCounters } from './port.ts'
 import { type PostParts, postFile } from './post.ts'
-import { queueDelay, RetryBudget } from './retry.ts'
-import { RULES, type Rule } from './rules.ts'
+import type { RetryQuota } from './quota.ts'
+import { type NextStep, queueDelay, RetryBudget } from './retry.ts'
+import { RULES } from './rules.ts'
 
 export interface RunParts extends PostParts {
   forms: FormSource
   log: Log
   random: () => number
   breakers: Breakers
+  quota: RetryQuota
+  general: GeneralRefusals
   counters: UploadCounters
   /** Where the newest form leads; null before the first one. */
   storageOrigin: string | null
@@ -39,12 +54,6 @@ export class TryAgain extends Error {
   }
 }
 
-type NotStored = { kind: 'failed'; verdict: Verdict } | { kind: 'aborted' }
-type Attempt = Extract<DeliveryResult, { kind: 'stored' }> | NotStored
-
-/** These pass with another form, and say nothing of the health of who answers so. */
-const ABOUT_THE_FORM: ReadonlySet<Rule> = new Set([RULES.policyExpired, RULES.formTokenGone])
-
 /** A form must live this much longer than the upload is expected to take, in ms. */
 const FORM_MARGIN = 5 * SECOND
 
@@ -54,10 +63,12 @@ export class DeliveryRun {
   readonly #signal: AbortSignal
   readonly #budget: RetryBudget
   #facts: FormFacts | null = null
-  #fileUrl = ''
+  #fileUrl: string | null = null
   #attempts = 0
   #postFailed = false
   #lastFailure: Failure | null = null
+  /** To the retry quota, for the attempt that runs. */
+  #paid: number | null = null
   /** Of the attempt that runs. */
   #bytesSent = 0
   #status: number | null = null
@@ -75,8 +86,8 @@ export class DeliveryRun {
     // What this delivery met itself tells a person more than that it waits.
     if (blocked !== null)
       return this.#later(this.#lastFailure ?? blocked.failure, blocked.failure.retryAfterMs)
-    const { attempts } = this.#delivery
-    const handle = attempts.started(this.#facts?.key ?? null)
+    const handle = await this.#delivery.attempts.started(this.#facts?.key ?? null)
+    if (handle === null) return { kind: 'aborted' }
     this.#attempts += 1
     this.#parts.counters.attempts += 1
     this.#bytesSent = 0
@@ -85,7 +96,7 @@ export class DeliveryRun {
     try {
       attempt = await this.#try()
     } finally {
-      attempts.ended(handle, {
+      this.#delivery.attempts.ended(handle, {
         outcome: outcomeOf(attempt, this.#bytesSent),
         status: this.#status,
         code: codeOf(attempt),
@@ -99,12 +110,15 @@ export class DeliveryRun {
 
   #conclude(attempt: Attempt): DeliveryResult {
     const { counters, log } = this.#parts
-    if (attempt.kind === 'stored') counters.stored += 1
+    if (attempt.kind === 'stored') {
+      counters.stored += 1
+      if (this.#facts !== null) this.#parts.quota.succeeded(this.#facts.origin, this.#paid)
+    }
     if (attempt.kind !== 'failed') return attempt
     counters.failures += 1
     const { failure, rule } = attempt.verdict
     this.#lastFailure = failure
-    const step = this.#budget.next(attempt.verdict)
+    const step = this.#affordable(attempt.verdict)
     const { reason, code, status, ambiguous } = failure
     const wait = step.kind === 'end' ? null : step.delayMs
     log.warn(
@@ -121,6 +135,15 @@ export class DeliveryRun {
     if (step.kind === 'later') return later
     if (step.form === 'new') this.#facts = null
     throw new TryAgain(step.delayMs, later)
+  }
+
+  /** What the budget allows, and the quota of the origin as well. */
+  #affordable(verdict: Verdict): NextStep {
+    const step = this.#budget.next(verdict)
+    const { origin } = verdict.failure
+    if (step.kind !== 'again' || origin === null) return step
+    this.#paid = this.#parts.quota.pay(origin, isThrottled(verdict.rule))
+    return this.#paid === null ? { kind: 'later', delayMs: null } : step
   }
 
   /** `delayMs` null: the usual wait of a queued version. An open breaker decides in place of either. */
@@ -226,75 +249,22 @@ export class DeliveryRun {
     if (permit === null) return { kind: 'failed', verdict: waitingFor(origin, breaker) }
     let lesson: Lesson = { kind: 'nothing' }
     try {
-      const result = await send()
+      const result = this.#weigh(await send(), origin)
       lesson = lessonOf(result)
       return result
     } finally {
       breaker.leave(permit, lesson)
     }
   }
-}
 
-function lessonOf(result: { kind: string } | NotStored): Lesson {
-  if (result.kind === 'aborted') return { kind: 'nothing' }
-  if (!('verdict' in result)) return { kind: 'up' }
-  const { failure, rule } = result.verdict
-  if (failure.origin === null) return { kind: 'nothing' }
-  const { class: kind, reason, retryAfterMs } = failure
-  return kind === 'transient' && !ABOUT_THE_FORM.has(rule)
-    ? { kind: 'down', reason, retryAfterMs }
-    : { kind: 'up' }
-}
-
-function ruleOfNoForm({ next, status, retryAfterMs }: Failure): Rule {
-  if (next === 'stop') return RULES.noFormAndStop
-  return status === 429 || retryAfterMs !== null ? RULES.noFormThrottled : RULES.noForm
-}
-
-/** `attempt` is null when an error of this program ended it. */
-function outcomeOf(attempt: Attempt | null, bytesSent: number): AttemptOutcome {
-  if (attempt?.kind === 'stored') return 'stored'
-  if (attempt?.kind !== 'failed') return bytesSent > 0 ? 'unknown' : 'failed'
-  const { class: kind, status, ambiguous } = attempt.verdict.failure
-  if (ambiguous) return 'unknown'
-  const refused = kind === 'file' || (kind !== 'transient' && status !== null && status >= 400)
-  return refused ? 'refused' : 'failed'
-}
-
-function codeOf(attempt: Attempt | null): string | null {
-  if (attempt === null) return 'internal'
-  if (attempt.kind === 'stored') return null
-  return attempt.kind === 'aborted' ? 'aborted' : attempt.verdict.failure.code
-}
-
-function waitingFor(origin: string, breaker: Breaker): Verdict {
-  const because = breaker.health().reason
-  return failureOf(RULES.waiting, {
-    code: 'endpoint-down',
-    reason: `${origin} is not asked until its next probe${because === null ? '' : `: ${because}`}`,
-    origin,
-    retryAfterMs: breaker.waitMs(),
-  })
-}
-
-function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Verdict {
-  const limit =
-    bytes > maxBytes ? `takes at most ${maxBytes} bytes` : `needs at least ${minBytes} bytes`
-  return failureOf(RULES.sizeOutsidePolicy, {
-    code: bytes > maxBytes ? 'file-too-large' : 'file-too-small',
-    reason: `the file has ${bytes} bytes, and the upload form ${limit}; nothing was sent`,
-  })
-}
-
-function spoolDiffers(): Verdict {
-  return failureOf(RULES.spoolChanged, {
-    code: 'spool-changed',
-    reason: 'the copy of the file in the state directory is no longer what was checked',
-  })
-}
-
-async function md5Of(file: string): Promise<string> {
-  const hash = createHash('md5')
-  await pipeline(createReadStream(file), hash)
-  return hash.digest('hex')
+  /** A refusal that every feed meets is no verdict on this one. */
+  #weigh<T extends { kind: string }>(result: T | NotStored, origin: string): T | NotStored {
+    const { general } = this.#parts
+    if (result.kind === 'aborted') return result
+    if (!('verdict' in result)) general.accepted(origin)
+    else if (result.verdict.failure.class === 'broken' && result.verdict.failure.origin !== null)
+      if (general.refused(origin, this.#delivery))
+        return { kind: 'failed', verdict: refusedInGeneral(result.verdict) }
+    return result
+  }
 }

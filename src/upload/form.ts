@@ -41,8 +41,8 @@ export function readFormFacts(form: UploadForm): FormFacts {
 }
 
 /** Where the file may be found later, without the query string: a signed address is a credential. */
-export function publicAddress(fileUrl: string): string {
-  return fileUrl.replace(/[?#].*$/s, '')
+export function publicAddress(fileUrl: string | null): string | null {
+  return fileUrl === null ? null : fileUrl.replace(/[?#].*$/s, '')
 }
 
 function fieldOf(form: UploadForm, name: string): string | undefined {

@@ -31,8 +31,11 @@ export type AttemptOutcome = 'stored' | 'refused' | 'failed' | 'unknown'
 
 /** Written before and after each attempt, durably. Never holds a form field but the object's key. */
 export interface AttemptLog {
-  /** Called before the first byte is sent; answers the attempt's handle. `key`: the object's key, if a form is held. */
-  started(key: string | null): number
+  /**
+   * Called before the first byte is sent; answers the attempt's handle, or null where the version is not to
+   * be sent any more. `key`: the object's key, if a form is held.
+   */
+  started(key: string | null): Promise<number | null>
   ended(
     handle: number,
     result: {
@@ -59,7 +62,7 @@ export interface Delivery {
 }
 
 export type DeliveryResult =
-  | { kind: 'stored'; fileUrl: string; etagVerified: boolean; warning: string | null }
+  | { kind: 'stored'; fileUrl: string | null; etagVerified: boolean; warning: string | null }
   /** Try again at `at` (wall ms): the version stays queued. */
   | { kind: 'later'; at: number; failure: Failure }
   /** Pause everything until the key changes, SIGHUP or 15 minutes. The version stays queued. */

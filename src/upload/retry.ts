@@ -103,6 +103,8 @@ function paced(pace: Pace, failures: number, random: () => number): number {
   switch (pace) {
     case 'at-once':
       return Math.round(random() * 2 * SECOND)
+    case 'two-seconds':
+      return 2 * SECOND
     case 'half-minute':
       return 30 * SECOND
     default:

@@ -4,7 +4,7 @@
 import type { FailureClass } from './port.ts'
 
 /** Which curve of backoff.ts the wait before the next attempt follows. */
-export type Pace = 'at-once' | 'transient' | 'upload' | 'throttled' | 'half-minute'
+export type Pace = 'at-once' | 'transient' | 'upload' | 'throttled' | 'two-seconds' | 'half-minute'
 
 export interface Rule {
   /** In the table of research/upload.md (a). */
@@ -45,6 +45,7 @@ export const RULES = {
   noForm: rule(3, { pace: 'transient', newForms: WHILE_BUDGET }),
   noFormThrottled: rule(4, { pace: 'throttled', newForms: WHILE_BUDGET }),
   noFormAndStop: rule(2, {}),
+  noFormRefused: rule(6, { class: 'credentials', pace: 'two-seconds', newForms: 1 }),
   sizeOutsidePolicy: rule(9, {
     class: 'file',
     hint: 'make the file fit the limit of the form, or ask the service operator for another limit',
@@ -57,10 +58,6 @@ export const RULES = {
   lostBeforeBody: rule(11, { sameForm: WHILE_BUDGET, firstAtOnce: true }),
   lostMidBody: rule(12, { sameForm: 2, newForms: WHILE_BUDGET }),
   lostAfterBody: rule(13, { sameForm: WHILE_BUDGET }),
-  unaskedInterim: rule(13, {
-    sameForm: WHILE_BUDGET,
-    hint: 'find the server or proxy on the way that sends 100 Continue without being asked, and have that switched off: until then no answer can be read',
-  }),
   stalled: rule(14, { sameForm: WHILE_BUDGET }),
   policyExpired: rule(17, {
     pace: 'at-once',
@@ -69,6 +66,10 @@ export const RULES = {
   }),
   formTokenGone: rule(18, { pace: 'transient', newForms: 2 }),
   formRefused: rule(19, { class: 'broken', pace: 'transient', newForms: 1, hint: ASK_OPERATOR }),
+  /** Row 19 once it is not about one feed: no repetition at once, the breaker probes. */
+  refusesAll: rule(19, {
+    hint: 'ask the service operator whether its forms are right; every feed waits, and is tried again by itself',
+  }),
   ourBug: rule(20, { class: 'broken', hint: OUR_BUG }),
   fileRefused: rule(21, {
     class: 'file',

@@ -8,8 +8,10 @@ import type { Log } from '../lib/log.ts'
 import type { FormSource } from '../service/port.ts'
 import { Breakers } from './breaker.ts'
 import { DeliveryRun, type RunParts, TryAgain } from './delivery-run.ts'
+import { GeneralRefusals } from './general-refusals.ts'
 import { Pacer } from './pacer.ts'
 import type { Delivery, DeliveryResult, UploadCounters, Uploader, UploadHealth } from './port.ts'
+import { RetryQuota } from './quota.ts'
 import { FORMS_PER_DELIVERY, POSTS_PER_FORM } from './retry.ts'
 
 export interface UploaderOptions {
@@ -54,6 +56,8 @@ class StorageUploader implements Uploader {
       minRate: maxRate === null ? minRate : Math.min(minRate, maxRate / 32),
       answerMs: options.answerMs ?? MINUTE,
       breakers: new Breakers(clock),
+      quota: new RetryQuota(),
+      general: new GeneralRefusals(),
       counters: { attempts: 0, stored: 0, failures: 0, bytesSent: 0 },
       storageOrigin: null,
       expectedRate: Math.min(maxRate ?? USUAL_RATE, USUAL_RATE),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   appendFileSync,
   chmodSync,
@@ -200,7 +201,7 @@ describe('after a crash', () => {
     const half = put(folder, 'acme/.jobs.xml.0123456789ab.taken')
     const { temporary, files } = await inbox.list()
 
-    const back = await dispositions.recover(temporary)
+    const back = await dispositions.recover(temporary, () => false)
 
     expect(files).toEqual([])
     expect(back).toEqual(['acme/jobs.xml'])
@@ -213,11 +214,28 @@ describe('after a crash', () => {
     put(folder, 'jobs.xml', '<new/>')
     const { temporary } = await inbox.list()
 
-    const back = await dispositions.recover(temporary)
+    const back = await dispositions.recover(temporary, () => false)
 
     expect(back).toEqual([])
     expect(readFileSync(join(folder, 'jobs.xml'), 'utf8')).toBe('<new/>')
     expect(readdirSync(folder).sort()).toEqual(['.jobs.xml.0123456789ab.taken', 'jobs.xml'])
+  })
+
+  it('bytes that a newer version has followed are archived, and never come back as a feed', async () => {
+    put(folder, '.jobs.xml.0a1b2c3d4e5f.taken', '<old/>')
+    const { temporary } = await inbox.list()
+    const asked: string[] = []
+
+    const back = await dispositions.recover(temporary, (path, sha256) => {
+      asked.push(`${path} ${sha256}`)
+      return true
+    })
+
+    expect(back).toEqual([])
+    expect(readdirSync(folder)).toEqual([])
+    const [name = ''] = readdirSync(join(base, 'archive'))
+    expect(readFileSync(join(base, 'archive', name), 'utf8')).toBe('<old/>')
+    expect(asked).toEqual([`jobs.xml ${createHash('sha256').update('<old/>').digest('hex')}`])
   })
 
   it('temporary names of others are not touched', async () => {
@@ -225,7 +243,7 @@ describe('after a crash', () => {
     put(folder, 'jobs.xml.part')
     const { temporary } = await inbox.list()
 
-    const back = await dispositions.recover(temporary)
+    const back = await dispositions.recover(temporary, () => false)
 
     expect(back).toEqual([])
     expect(readdirSync(folder)).toHaveLength(2)

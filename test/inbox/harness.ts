@@ -15,7 +15,7 @@ import { onTestFinished } from 'vitest'
 import { createInbox, type InboxOptions } from '../../src/inbox/folder.ts'
 import type { Inbox, Listing } from '../../src/inbox/port.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/silent-log.ts'
 
 export function temporaryFolder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'inbox-')))

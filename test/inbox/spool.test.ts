@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSpool } from '../../src/inbox/spool.ts'
@@ -15,11 +7,6 @@ import { temporaryFolder } from './harness.ts'
 function opened() {
   const directory = join(temporaryFolder(), 'state/spool')
   return { directory, spool: createSpool({ directory }) }
-}
-
-const INDEX = {
-  ids: new BigUint64Array([1n, 2n ** 63n, 2n ** 64n - 1n]),
-  contents: new Uint32Array([7, 0, 2 ** 32 - 1]),
 }
 
 describe('the spool', () => {
@@ -51,10 +38,23 @@ describe('the spool', () => {
     expect(readFileSync(spool.path(name), 'utf8')).toBe('<a/>')
   })
 
+  it('keeps the index beside its copy', async () => {
+    const { directory, spool } = opened()
+    const prepared = spool.prepare()
+    writeFileSync(prepared, '<a/>')
+    writeFileSync(spool.indexOf(prepared), 'index')
+
+    const name = await spool.keep(prepared, 42)
+
+    expect(readdirSync(directory).sort()).toEqual(['42.xml', '42.xml.index'])
+    expect(readFileSync(spool.indexOf(spool.path(name)), 'utf8')).toBe('index')
+  })
+
   it('discards what was prepared, written or not', async () => {
     const { directory, spool } = opened()
     const written = spool.prepare()
     writeFileSync(written, '<a/>')
+    writeFileSync(spool.indexOf(written), 'index')
 
     await spool.discard(written)
     await spool.discard(spool.prepare())
@@ -65,7 +65,7 @@ describe('the spool', () => {
   it('removes a copy with its index, and minds no absence', async () => {
     const { directory, spool } = opened()
     writeFileSync(spool.path('1.xml'), '<a/>')
-    await spool.saveIndex('1.xml', INDEX)
+    writeFileSync(spool.indexOf(spool.path('1.xml')), 'index')
 
     await spool.remove('1.xml')
     await spool.remove('1.xml')
@@ -76,61 +76,15 @@ describe('the spool', () => {
   it('sweeps what no version accounts for, what a crash left half written included', async () => {
     const { directory, spool } = opened()
     writeFileSync(spool.path('1.xml'), '<a/>')
-    await spool.saveIndex('1.xml', INDEX)
+    writeFileSync(spool.indexOf(spool.path('1.xml')), 'index')
     writeFileSync(spool.path('2.xml'), '<a/>')
-    await spool.saveIndex('2.xml', INDEX)
+    writeFileSync(spool.indexOf(spool.path('2.xml')), 'index')
     writeFileSync(spool.prepare(), '<a')
 
     const swept = await spool.sweep(new Set(['1.xml', '3.xml']))
 
     expect(swept).toBe(3)
     expect(readdirSync(directory).sort()).toEqual(['1.xml', '1.xml.index'])
-  })
-
-  it('gives back the posting index that it was given, of any length', async () => {
-    const { spool } = opened()
-    const empty = { ids: new BigUint64Array(), contents: new Uint32Array() }
-    await spool.saveIndex('1.xml', INDEX)
-    await spool.saveIndex('2.xml', empty)
-
-    const loaded = [await spool.loadIndex('1.xml'), await spool.loadIndex('2.xml')]
-
-    expect(loaded).toEqual([INDEX, empty])
-  })
-
-  it('saves an index that is a part of a larger memory', async () => {
-    const { spool } = opened()
-    const part = { ids: INDEX.ids.subarray(1), contents: INDEX.contents.subarray(1) }
-    await spool.saveIndex('1.xml', part)
-
-    const loaded = await spool.loadIndex('1.xml')
-
-    expect(loaded?.ids).toEqual(new BigUint64Array([2n ** 63n, 2n ** 64n - 1n]))
-    expect(loaded?.contents).toEqual(new Uint32Array([0, 2 ** 32 - 1]))
-  })
-
-  it('reads an index as nothing when it is missing, torn at any byte, or altered', async () => {
-    const { spool } = opened()
-    const file = spool.path('1.xml.index')
-    const missing = await spool.loadIndex('1.xml')
-    await spool.saveIndex('1.xml', INDEX)
-    const whole = readFileSync(file)
-
-    const torn: unknown[] = []
-    for (let length = 0; length < whole.length; length++) {
-      writeFileSync(file, whole)
-      truncateSync(file, length)
-      torn.push(await spool.loadIndex('1.xml'))
-    }
-    for (let at = 0; at < whole.length; at++) {
-      const altered = Buffer.from(whole)
-      altered[at] = (altered[at] ?? 0) ^ 1
-      writeFileSync(file, altered)
-      torn.push(await spool.loadIndex('1.xml'))
-    }
-
-    expect(missing).toBeNull()
-    expect(torn.every((index) => index === null)).toBe(true)
   })
 
   it('knows its size and what is left', async () => {

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createHttpClient } from '../../src/lib/http.ts'
@@ -45,6 +46,21 @@ describe('a proxy of the environment', () => {
     await client({ HTTP_PROXY: address })(url)
 
     expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('user:p@ss').toString('base64')}`])
+  })
+
+  it('may send a 100 Continue that nobody asked for', async () => {
+    const url = await httpServer((_, response) => {
+      response.writeContinue()
+      response.end('through')
+    })
+    const direct = await rawServer((socket) => {
+      const onward = connect(Number(url.port), url.hostname)
+      socket.pipe(onward).pipe(socket)
+    })
+
+    const answer = await client({ HTTP_PROXY: direct.href })(url)
+
+    expect(answer).toMatchObject({ kind: 'answer', status: 200, body: Buffer.from('through') })
   })
 
   it('streams a body with its exact length', async () => {

@@ -36,6 +36,23 @@ describe('an answer', () => {
     )
   })
 
+  it.each([
+    ['of HTTP/1.0, ended by the connection', 'HTTP/1.0 200 OK\r\n\r\n{"a":1}'],
+    ['with odd header names', 'HTTP/1.1 200 OK\r\ncONTENT-lENGTH:7\r\nX-a:\r\n\r\n{"a":1}'],
+    [
+      'in chunks with extensions and trailers',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\n{"a\r\n4\r\n":1}\r\n0\r\nEtag: "e"\r\n\r\n',
+    ],
+    ['without a reason phrase', 'HTTP/1.1 200\r\nContent-Length: 7\r\n\r\n{"a":1}'],
+  ])('is read: %s', async (_, bytes) => {
+    const url = await rawServer(onRequest((socket) => socket.end(bytes)))
+
+    const answer = await client()(url, { body: Buffer.from('{}') })
+
+    const whole = { kind: 'answer', status: 200, body: Buffer.from('{"a":1}'), bodyCut: false }
+    expect(answer).toMatchObject(whole)
+  })
+
   it('is kept up to a limit', async () => {
     const url = await httpServer((_, response) => response.end('x'.repeat(5000)))
 
@@ -80,6 +97,66 @@ describe('an answer', () => {
 
     expect(answer).toMatchObject({ kind: 'answer', status: 403 })
     await expect.poll(() => ended).toBe(true)
+  })
+})
+
+describe('an interim answer that nobody asked for', () => {
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+  const FINAL = 'HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\ndone'
+
+  it.each([
+    ['alone', [CONTINUE, FINAL]],
+    ['in one piece with the final one', [CONTINUE + FINAL]],
+    ['twice, with headers', ['HTTP/1.1 100\r\nX-A: 1\r\n\r\n', CONTINUE, FINAL]],
+    ['among others', [`HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n${CONTINUE}`, FINAL]],
+    ['of HTTP/1.0', ['HTTP/1.0 100 Continue\r\n\r\n', FINAL]],
+    ['byte by byte', [...(CONTINUE + FINAL)]],
+  ])('is passed over: %s', async (_, written) => {
+    const url = await rawServer(
+      onRequest(async (socket) => {
+        for (const piece of written) await new Promise((resolve) => socket.write(piece, resolve))
+      }),
+    )
+
+    const answer = await client()(url)
+
+    expect(answer).toMatchObject({ kind: 'answer', status: 201, body: Buffer.from('done') })
+  })
+
+  it('is passed over for each request of a kept connection, and only there', async () => {
+    const ports = new Set<number | undefined>()
+    const url = await httpServer((request, response) => {
+      ports.add(request.socket.remotePort)
+      response.writeContinue()
+      request.resume().on('end', () => response.end(CONTINUE))
+    })
+    const send = client()
+
+    const answers = []
+    for (let n = 0; n < 6; n++) answers.push(await send(url, { body: PIECE }))
+
+    // What only looks like one in the body of an answer stays there.
+    const whole = { kind: 'answer', status: 200, body: Buffer.from(CONTINUE) }
+    expect(answers).toEqual(Array(6).fill(expect.objectContaining(whole)))
+    expect(ports.size).toBeLessThan(6)
+  })
+
+  it('that never ends is given up as no HTTP', async () => {
+    const url = await rawServer(
+      onRequest((socket) => socket.write(`HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(200_000)}`)),
+    )
+
+    const answer = await client()(url)
+
+    expect(answer).toMatchObject({ kind: 'no-answer', why: 'lost', code: 'bad-http' })
+  })
+
+  it('and nothing after it is a lost connection', async () => {
+    const url = await rawServer(onRequest((socket) => socket.end(CONTINUE)))
+
+    const answer = await client()(url)
+
+    expect(answer).toMatchObject({ kind: 'no-answer', why: 'lost', code: 'connection-closed' })
   })
 })
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Clock, MINUTE, systemClock } from '../../src/lib/clock.ts'
 import { createHttpClient } from '../../src/lib/http.ts'
-import { silentLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/silent-log.ts'
 import { createFormSource, type FormSourceOptions } from '../../src/service/form-source.ts'
 
 const SECRET = 'a secret of the tests'
@@ -282,16 +282,35 @@ describe('a form', () => {
     })
   })
 
+  it('may have a number for a field, and leave out what it does not use', async () => {
+    const fields = { key: 'a', success_action_status: 201, 'x-store-security-token': null }
+
+    const answers = [
+      await read(JSON.stringify({ ...FORM, fields, fileUrl: null })),
+      await read(JSON.stringify({ ...FORM, fields, fileUrl: undefined })),
+    ]
+
+    const read201 = [
+      ['key', 'a'],
+      ['success_action_status', '201'],
+    ]
+    const form = { url: FORM.url, fileUrl: null, fields: read201 }
+    expect(answers).toEqual([
+      { kind: 'form', form },
+      { kind: 'form', form },
+    ])
+  })
+
   it.each([
     ['no JSON', '{"url": "https://storage.example/?token=hidden'],
     ['nothing', ''],
     ['a list', '[]'],
     ['null', 'null'],
     ['no url', JSON.stringify({ ...FORM, url: undefined })],
-    ['no fileUrl', JSON.stringify({ ...FORM, fileUrl: undefined })],
     ['no fields', JSON.stringify({ ...FORM, fields: undefined })],
     ['no key', JSON.stringify({ ...FORM, fields: { policy: 'hidden' } })],
-    ['a number for a field', JSON.stringify({ ...FORM, fields: { key: 'a', n: 201 } })],
+    ['a list for a field', JSON.stringify({ ...FORM, fields: { key: 'a', n: ['hidden'] } })],
+    ['a number that text cannot repeat', `{"url":"${FORM.url}","fields":{"key":"a","n":0.1}}`],
     ['an address in clear', JSON.stringify({ ...FORM, url: 'http://storage.example/' })],
     ['an address that is none', JSON.stringify({ ...FORM, url: '/feeds' })],
     ['a web page', '<!DOCTYPE html><title>hidden</title>'],
@@ -300,6 +319,25 @@ describe('a form', () => {
 
     expect(answer).toMatchObject({ failure: { class: 'transient', next: 'new-form', status: 200 } })
     expect(JSON.stringify(answer)).not.toContain('hidden')
+  })
+})
+
+describe('a redirect', () => {
+  it.each([301, 302, 307, 308])('(%i) is not followed, and says where it leads', async (status) => {
+    const location = 'https://new.example/api/v1/presigned-storage-posting-post?token=hidden'
+    const { ask, seen } = await service((_, response) =>
+      response.writeHead(status, { location }).end(),
+    )
+
+    const answer = await ask()
+
+    expect(seen).toHaveLength(1)
+    expect(answer).toMatchObject({
+      failure: { class: 'transient', hint: expect.stringContaining('service.baseUrl') },
+    })
+    const reason = answer.kind === 'failure' ? answer.failure.reason : ''
+    expect(reason).toContain('https://new.example/api/v1/presigned-storage-posting-post (3')
+    expect(reason).not.toContain('hidden')
   })
 })
 

@@ -68,6 +68,13 @@ describe('success', () => {
     expect(judge(answer)).toMatchObject({ kind: 'stored', etagVerified: false })
   })
 
+  it.each([`"${OTHER}-1"`, `${MD5}-12`, '"an opaque one"', '""'])(
+    'is not doubted for an ETag that is no MD5 (%s)',
+    (etag) => {
+      expect(judge(reply(201, { etag }))).toMatchObject({ kind: 'stored', etagVerified: false })
+    },
+  )
+
   it('is not a web page without an ETag, even with the status that the form names', () => {
     const page = '<html><body>Please sign in</body></html>'
     const facts = form({ success_action_status: '200' })
@@ -179,5 +186,29 @@ describe('a form', () => {
 
   it('leads to an address that is shown without its query', () => {
     expect(publicAddress('https://a.example/b.xml?sig=1#x')).toBe('https://a.example/b.xml')
+  })
+})
+
+describe('other stores than S3', () => {
+  const namespaced =
+    '<?xml version="1.0"?><s3:Error xmlns:s3="http://s3.amazonaws.com/doc/2006-03-01/"><s3:Code>SlowDown</s3:Code></s3:Error>'
+
+  it.each([
+    [503, xml('SlowDownWrite'), 'transient'],
+    [503, namespaced, 'transient'],
+    [503, '', 'transient'],
+    [507, xml('XMinioStorageFull'), 'transient'],
+    [500, '{"error":"volume is read only"}', 'transient'],
+    [429, 'slow down', 'transient'],
+    [408, xml('RequestTimeout'), 'transient'],
+    [403, xml('RequestTimeTooSkewed'), 'broken'],
+    [403, xml('AccessForbidden'), 'broken'],
+    [400, xml('EntityTooLarge'), 'file'],
+    [413, '<html>413 Request Entity Too Large</html>', 'file'],
+    [301, xml('PermanentRedirect'), 'broken'],
+  ])('are understood as well: %i %s is %s', (status, body, expected) => {
+    const judged = judge(reply(status, {}, body))
+
+    expect(judged.kind === 'failed' && judged.verdict.failure.class).toBe(expected)
   })
 })

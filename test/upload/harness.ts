@@ -140,7 +140,7 @@ export function deliveryOf(
     account: null,
     attemptsBefore: 0,
     attempts: {
-      started: (key) => started.push(key) - 1,
+      started: async (key) => started.push(key) - 1,
       ended: (handle, result) => {
         ended.push({ ...result, startedWithKey: started[handle] ?? null })
       },

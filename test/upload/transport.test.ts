@@ -8,20 +8,12 @@ import { harness, keysSeen } from './harness.ts'
 const FEED = '<jobs><job id="1"/></jobs>'
 
 describe('an upload', () => {
-  it.each([102, 103] as const)('is stored in spite of an interim %i', async (status) => {
+  it.each([100, 102, 103] as const)('is stored in spite of an interim %i', async (status) => {
     const h = await harness()
     h.sandbox.faults.add({ at: 'storage', kind: 'interim', status })
 
     expect(await h.deliver(FEED)).toMatchObject({ kind: 'stored' })
     expect(h.attempts).toHaveLength(1)
-  })
-
-  it('is sent again after an interim 100 that nobody asked for', async () => {
-    const h = await harness()
-    h.sandbox.faults.add({ at: 'storage', kind: 'interim', status: 100, times: 1 })
-
-    expect(await h.deliver(FEED)).toMatchObject({ kind: 'stored' })
-    expect(h.attempts.map(({ outcome }) => outcome)).toEqual(['unknown', 'stored'])
   })
 
   it.each(['chunked', 'gzip', 'byte-by-byte'] as const)(

@@ -2,7 +2,15 @@
 // part is, so a preserved size or date hides no change (research/ingest.md lessons 2 and 7).
 
 import type { BigIntStats } from 'node:fs'
-import type { FileIdentity } from '../feed/port.ts'
+
+/** What makes two looks at a path the same file with the same bytes, as far as stat can tell. */
+export interface FileIdentity {
+  dev: string
+  ino: string
+  size: number
+  mtimeNs: string
+  ctimeNs: string
+}
 
 /** Of a path that cannot be looked at; equals no file's. */
 export const NO_IDENTITY: FileIdentity = { dev: '0', ino: '0', size: 0, mtimeNs: '0', ctimeNs: '0' }

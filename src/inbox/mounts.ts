@@ -1,0 +1,42 @@
+// Owns what is known of file systems that are mounted below the folder. One that went away leaves the
+// empty directory it was mounted on, or none: that proves nothing about its files, as folder-guard.ts
+// says of the folder itself.
+
+import type { BigIntStats } from 'node:fs'
+
+export const UNMOUNTED =
+  'was another file system, which is not mounted now: mount it again; if that is meant, restart feedsyncd'
+
+export class Mounts {
+  /** Device of each mount point (`acme/`) that was ever listed. */
+  readonly #known = new Map<string, bigint>()
+  /** Devices of the directories of the listing that runs. */
+  #seen = new Map<string, bigint>()
+
+  begin(): void {
+    this.#seen = new Map()
+  }
+
+  /** A directory was read. False: it is only the place where another file system should be. */
+  admit(prefix: string, { dev }: BigIntStats, isEmpty: boolean): boolean {
+    const before = this.#known.get(prefix)
+    this.#seen.set(prefix, dev)
+    if (before !== undefined && before !== dev && isEmpty) return false
+    const above = this.#seen.get(parentOf(prefix))
+    if (prefix !== '' && above !== undefined && above !== dev) this.#known.set(prefix, dev)
+    else this.#known.delete(prefix)
+    return true
+  }
+
+  /** Mount points that are not even directories any more, in a directory that was read. */
+  missing(): string[] {
+    return [...this.#known.keys()].filter(
+      (prefix) => !this.#seen.has(prefix) && this.#seen.has(parentOf(prefix)),
+    )
+  }
+}
+
+/** Of `a/b/` it is `a/`, of `a/` the folder itself. */
+function parentOf(prefix: string): string {
+  return prefix.slice(0, prefix.lastIndexOf('/', prefix.length - 2) + 1)
+}

@@ -1,0 +1,30 @@
+// What the configuration may ask of a signature and the signer must be able to do: one vocabulary for
+// both (design section 6). How to sign is the service client's; the sandbox has a list of its own.
+
+export const SIGNATURE_ALGORITHMS = [
+  'hmac-sha1',
+  'hmac-sha256',
+  'hmac-sha512',
+  'rsa-sha1',
+  'rsa-sha256',
+  'rsa-sha512',
+  'rsa-pss-sha256',
+  'ecdsa-p256-sha256',
+  'ed25519',
+] as const
+
+export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
+
+/** What `stringToSign` can name. */
+export const SIGN_FIELDS = [
+  'method',
+  'path',
+  'query',
+  'body',
+  'date',
+  'host',
+  'url',
+  'account',
+  'partner',
+  'partnerAccount',
+] as const

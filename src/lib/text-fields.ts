@@ -1,0 +1,54 @@
+// Reads single values that are written as text, in a file or on a command line: each kind of text has one
+// reader, which answers the value or says what was expected.
+
+import { parseAmount } from './amount.ts'
+
+export type Read<T> = { value: T } | { problem: string }
+
+export type Reader<T> = (text: string) => Read<T>
+
+const fail = (problem: string) => ({ problem })
+
+export const nonEmpty: Reader<string> = (text) =>
+  text.trim() === '' ? fail('must not be empty') : { value: text.trim() }
+
+/** With at most two decimals, or four for what a single click costs. */
+export function amount(decimals: 2 | 4): Reader<number> {
+  return (text) => {
+    const value = parseAmount(text, decimals)
+    return value === null ? fail('expected an amount above 0 such as "1500.00"') : { value }
+  }
+}
+
+/** A date alone is its first second in UTC: the service's own zone is not specified. */
+export const date: Reader<string> = (text) => {
+  const value = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
+  const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) ? Date.parse(value) : Number.NaN
+  // Date.parse takes February 30 for March 2.
+  return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== value.slice(0, 19)
+    ? fail('expected a date such as 2027-01-04 or 2027-01-04T00:00:00Z')
+    : { value }
+}
+
+export const flag: Reader<boolean> = (text) =>
+  text === 'true' || text === 'false' ? { value: text === 'true' } : fail('expected true or false')
+
+export const stateCode: Reader<string> = (text) =>
+  /^\s*[A-Za-z]{2,3}\s*$/.test(text)
+    ? { value: text }
+    : fail('expected a state or province code such as MA')
+
+export const percent: Reader<number> = (text) =>
+  /^\d{1,4}$/.test(text) ? { value: Number(text) } : fail('expected a whole number such as 50')
+
+export const share: Reader<number> = (text) =>
+  /^(0(\.\d{1,6})?|1(\.0{1,6})?)$/.test(text)
+    ? { value: Number(text) }
+    : fail('expected a share from 0 to 1 such as 0.5')
+
+export function oneOf<T extends string>(...choices: readonly T[]): Reader<T> {
+  return (text) => {
+    const value = choices.find((choice) => choice === text)
+    return value === undefined ? fail(`expected ${choices.join(' or ')}`) : { value }
+  }
+}
