@@ -2,12 +2,15 @@
 // sent was written down before, so that a crash at any point loses nothing and makes nothing twice
 // (research/reconcile.md section 3.9).
 
-import { canRaise } from './changes.ts'
+import { fromWire } from '../lib/amount.ts'
+import { DAY } from '../lib/clock.ts'
+import type { Campaign, CampaignUpdate } from '../service/port.ts'
+import { type Change, canRaise } from './changes.ts'
 import { instant } from './diff.ts'
 import { isWritten, type Plan, type PlanItem } from './plan.ts'
-import type { Applied, Campaign, CampaignStore, CampaignUpdate } from './port.ts'
+import type { Applied } from './port.ts'
 import { lookAtCampaigns, type ReconcilerParts, type View, type Wanted } from './reconciler.ts'
-import { tokenIn, tokenOf } from './token.ts'
+import { tokenIn } from './token.ts'
 
 export interface Result {
   key: string
@@ -18,8 +21,10 @@ export interface Result {
 }
 
 export interface ApplyParts extends ReconcilerParts {
-  store: CampaignStore
+  /** Ends what is being sent. */
   signal: AbortSignal
+  /** Nothing new is sent after it. */
+  stop: AbortSignal
   /** For the audit: which plan, or whose command. */
   cause: string
 }
@@ -70,9 +75,9 @@ class Application {
   }
 
   #hindrance(item: PlanItem, approved: Plan | null) {
-    const { signal } = this.#parts
+    const { stop } = this.#parts
     if (this.#halt !== null) return { outcome: 'skipped', text: this.#halt } as const
-    if (signal.aborted) return { outcome: 'skipped', text: 'interrupted' } as const
+    if (stop.aborted) return { outcome: 'skipped', text: 'interrupted' } as const
     // What it adds may rest on what the reduction was to free.
     if (this.#reductionFailed && canRaise(item))
       return { outcome: 'skipped', text: 'a reduction before it did not succeed' } as const
@@ -106,16 +111,23 @@ class Application {
   }
 
   async #update(item: PlanItem, update: CampaignUpdate): Promise<void> {
-    const { api, store, signal } = this.#parts
-    const record = this.#parts.store.record(item.key)
+    const { api, store, clock, signal } = this.#parts
+    const record = store.record(item.key)
     if (record === null || item.campaignId === null) return
     const before = await api.get(item.campaignId, signal)
     if (before.kind === 'failure') return this.#failed(item, before.reason, before.class)
     const listed = this.#view.remote.get(item.campaignId)
     if (listed !== undefined && differences(listed, before.value).length > 0)
       return this.#tell(item, 'stale', 'it changed on the service since it was planned')
-    const targeting = item.remember.targeting ?? null
-    if (targeting !== null) store.save({ ...record, pending: targeting })
+    const at = clock.now()
+    const { pending = null, budgets = [] } = record
+    const from = before.value.budget
+    const raised = update.budget == null || from == null ? [] : [{ at, from: fromWire(from) }]
+    store.save({
+      ...{ ...record, unsettled: { at, body: update } },
+      pending: item.remember.targeting ?? pending,
+      budgets: [...budgets.filter((one) => at - one.at < DAY), ...raised],
+    })
     const answer = await api.update(item.campaignId, update, signal)
     if (answer.kind === 'failure') {
       if (answer.effect !== 'unknown') store.save(record)
@@ -141,7 +153,7 @@ class Application {
     store.atomically(() => {
       const applied: Applied = { ...record.applied, ...Object.fromEntries(kept) }
       store.save({
-        ...{ ...record, applied, frozen },
+        ...{ ...record, applied, frozen, unsettled: null },
         pending: item.remember.targeting === undefined ? record.pending : null,
       })
       if (wrong.length > 0)
@@ -152,9 +164,8 @@ class Application {
   }
 
   async #create(item: PlanItem, body: NonNullable<PlanItem['create']>): Promise<void> {
-    const { api, store, clock, account, signal } = this.#parts
+    const { api, store, clock, signal } = this.#parts
     const { key } = item
-    const token = tokenOf(account, key)
     const unsent = store.intents().find((one) => one.key === key && one.state === 'prepared')
     const id = store.atomically(() => {
       if (unsent !== undefined) store.settle(unsent.id, 'not-created', 'never sent')
@@ -181,7 +192,7 @@ class Application {
         ...{ pending: null, preventEnd: this.#preventsEnd(key), frozen: null },
       })
       store.settle(id, 'succeeded', null)
-      const kept = tokenIn(campaign.name) === token
+      const kept = tokenIn(campaign.name) === tokenIn(body.name)
       const lost = kept ? null : 'the service did not keep the token in its name'
       this.#tell({ ...item, campaignId: campaign.id }, 'created', lost)
     })
@@ -218,7 +229,9 @@ class Application {
   ): void {
     const { store, clock, cause } = this.#parts
     this.#results.push({ key, campaignId, outcome, reason })
-    const said = changes.map((one) => `${one.path}: ${one.before ?? '?'} -> ${one.after ?? 'any'}`)
+    const from = ({ path, before }: Change) =>
+      path === 'campaign' ? '' : `${path}: ${before ?? '?'} -> `
+    const said = changes.map((one) => `${from(one)}${one.after ?? 'any'}`)
     const detail = [...said, ...(reason === null ? [] : [reason])].join('; ')
     store.audit({ at: clock.now(), key, campaignId, event: outcome, cause, detail })
   }
@@ -239,8 +252,8 @@ class Application {
 }
 
 /** What must be the same for an approved item to be the item that is now due. */
-function fingerprint({ key, campaignId, changes, create, seen }: PlanItem): string {
-  return JSON.stringify([key, campaignId, changes, create, seen])
+function fingerprint({ key, campaignId, changes, create, seen, postings }: PlanItem): string {
+  return JSON.stringify([key, campaignId, changes, create, seen, postings])
 }
 
 const VOLATILE = ['id', 'other', 'spend', 'sponsoredPostings', 'leads']

@@ -44,6 +44,8 @@ export interface Guards {
   createsPerDay: number
   /** 0 to 1. */
   maxShareOfFeed: number
+  /** Smaller feeds are left out: a few postings may well belong to one campaign. */
+  fromPostings: number
 }
 
 /** Those of the example in design section 5: a file without guards is guarded all the same. */
@@ -53,12 +55,5 @@ export const DEFAULT_GUARDS: Guards = {
   raisePercent: 50,
   createsPerDay: 10,
   maxShareOfFeed: 0.5,
-}
-
-export interface DesiredProblem {
-  line: number
-  column: number
-  /** `campaigns[0].budget`; empty for the file as a whole. */
-  key: string
-  problem: string
+  fromPostings: 100,
 }

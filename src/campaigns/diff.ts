@@ -2,9 +2,10 @@
 // (research/reconcile.md section 3.4). Targeting is not shown, so it is compared with what we wrote.
 
 import { type Amount, fromWire, showAmount, toWire } from '../lib/amount.ts'
+import type { Campaign, CampaignUpdate } from '../service/port.ts'
 import { budgetChange, type Change, endDateChange, targetingChanges } from './changes.ts'
 import type { DesiredCampaign } from './desired.ts'
-import type { Applied, Campaign, CampaignRecord, CampaignUpdate } from './port.ts'
+import type { Applied, CampaignRecord } from './port.ts'
 import { isSame, onTheWire } from './targeting.ts'
 
 export interface Diff {

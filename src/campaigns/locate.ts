@@ -1,12 +1,15 @@
 // Finds the campaign of an entry on the service: our own map first, then the id in the file, then the
 // token in a name (research/reconcile.md section 3.3). A name without the token never adopts. Pure.
 
+import type { Campaign } from '../service/port.ts'
 import type { DesiredCampaign } from './desired.ts'
-import type { Campaign, CampaignRecord, CreateIntent } from './port.ts'
-import { tokenIn, tokenOf } from './token.ts'
+import type { CampaignRecord, CreateIntent } from './port.ts'
+import { tokenIn } from './token.ts'
 
 export interface LocateInput {
   account: string
+  /** The token of a key, in the generation that it has reached. */
+  token: (key: string) => string
   /** By the service's id. */
   remote: ReadonlyMap<string, Campaign>
   /** Why the listing cannot prove an absence; null when it is complete. */
@@ -16,8 +19,8 @@ export interface LocateInput {
 }
 
 export type Located =
-  | { kind: 'ours'; record: CampaignRecord; campaign: Campaign }
-  | { kind: 'adoptable'; campaign: Campaign; reason: string }
+  | { kind: 'ours'; token: string; record: CampaignRecord; campaign: Campaign }
+  | { kind: 'adoptable'; token: string; campaign: Campaign; reason: string }
   | { kind: 'nowhere'; token: string; rejected: CreateIntent | null }
   | {
       kind: 'held'
@@ -59,8 +62,8 @@ export class Locator {
   }
 
   find({ key, campaignId }: Pick<DesiredCampaign, 'key' | 'campaignId'>): Located {
-    const { account, remote, incomplete } = this.#input
-    const token = tokenOf(account, key)
+    const { remote, incomplete } = this.#input
+    const token = this.#input.token(key)
     const marked = this.#byToken.get(token) ?? []
     const record = this.#records.get(key)
     if (marked.length > 1) {
@@ -73,18 +76,18 @@ export class Locator {
     }
     if (record !== undefined) {
       const campaign = remote.get(record.campaignId)
-      if (campaign !== undefined) return { kind: 'ours', record, campaign }
+      if (campaign !== undefined) return { kind: 'ours', token, record, campaign }
       return held(
         record.campaignId,
         `campaign ${record.campaignId} is not found on the service; it is not made again`,
-        'ask the service operator what became of it',
+        `ask the service operator what became of it, or ${COMMAND} resolve ${quoted(key)} --recreate`,
       )
     }
     const intent = this.#intents.get(key)
     const [found] = marked
     if (intent?.state === 'sending' || intent?.state === 'unknown') {
       if (found !== undefined)
-        return { kind: 'adoptable', campaign: found, reason: 'found by its token' }
+        return { kind: 'adoptable', token, campaign: found, reason: 'found by its token' }
       const looked = incomplete === null ? 'it is in no complete listing so far' : incomplete
       return {
         ...held(
@@ -104,7 +107,7 @@ export class Locator {
     if (campaignId === null) return { kind: 'nowhere', token, rejected: intent ?? null }
     const named = remote.get(campaignId)
     if (named !== undefined)
-      return { kind: 'adoptable', campaign: named, reason: 'named in the file' }
+      return { kind: 'adoptable', token, campaign: named, reason: 'named in the file' }
     return held(
       null,
       `campaign ${campaignId} is not on the service`,

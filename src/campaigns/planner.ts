@@ -3,16 +3,27 @@
 
 import { showAmount } from '../lib/amount.ts'
 import { DAY } from '../lib/clock.ts'
+import type { Campaign, CampaignUpdate } from '../service/port.ts'
 import { canRaise, endDateChange, overall, show } from './changes.ts'
 import type { Desired, DesiredCampaign, Removal } from './desired.ts'
 import { diff } from './diff.ts'
-import { ExposureGuard } from './exposure.ts'
-import { COMMAND, type LocateInput, Locator, quoted } from './locate.ts'
-import { isWritten, type Plan, type PlanItem } from './plan.ts'
-import { createBody, rank, rememberOf, seenDigest } from './plan-parts.ts'
-import { type Campaign, type CampaignRecord, type CreateIntent, STATUS } from './port.ts'
+import type { Effects } from './effects.ts'
+import { ExposureGuard, tooEarly } from './exposure.ts'
+import { feedFindings } from './feed-states.ts'
+import { COMMAND, type Located, type LocateInput, Locator, quoted } from './locate.ts'
+import type { Plan, PlanItem } from './plan.ts'
+import {
+  anyFeed,
+  createBody,
+  rank,
+  rememberOf,
+  seenDigest,
+  selection,
+  whyStopped,
+} from './plan-parts.ts'
+import { type CampaignRecord, type CreateIntent, STATUS } from './port.ts'
 import { canonical } from './targeting.ts'
-import { tokenOf, withToken } from './token.ts'
+import { withToken } from './token.ts'
 
 export interface PlanInput extends LocateInput {
   desired: Desired
@@ -23,13 +34,11 @@ export interface PlanInput extends LocateInput {
   createdToday: number
   /** Keys whose widening a person allowed. */
   allowWiden: ReadonlySet<string>
+  /** What the targetings of file and memory select of the feeds. */
+  effects: Effects
   /** Wall ms. */
   now: number
 }
-
-/** A file that lost more entries than this, and more than 30 %, looks truncated. */
-const FEW = 3
-const LARGEST_LOSS = 0.3
 
 export function makePlan(input: PlanInput): Plan {
   return new Planner(input).plan()
@@ -58,15 +67,13 @@ class Planner {
 
   plan(): Plan {
     const { desired, now, fileSha256, remote, incomplete } = this.#input
-    const stopped = this.#stopped()
+    const stopped = whyStopped(this.#input, this.#unlisted().length)
     for (const wanted of desired.campaigns) this.#consider(wanted)
     for (const removal of desired.removed) this.#end(removal)
     for (const judge of this.#raises) judge()
     for (const { key, campaignId } of this.#unlisted())
       this.#notices.push(`${key}: not in the file any more; campaign ${campaignId} is left alone`)
     const items = this.#items.sort((a, b) => rank(a) - rank(b))
-    if (items.some((item) => isWritten(item) && canRaise(item)))
-      this.#notices.push('guards.maxShareOfFeed is not checked: no feed is looked at here')
     const count = (wanted: (item: PlanItem) => boolean) => items.filter(wanted).length
     const updates = (raise: boolean) =>
       count((item) => item.action === 'update' && (item.spend !== 'down') === raise)
@@ -79,6 +86,7 @@ class Planner {
       items,
       drift: this.#drift,
       notices: this.#notices,
+      feed: feedFindings(this.#input),
       summary: {
         reduce: updates(false),
         update: updates(true) + count(({ action }) => action === 'adopt'),
@@ -95,32 +103,22 @@ class Planner {
     }
   }
 
-  #stopped(): string | null {
-    const { account, knownAccount, records } = this.#input
-    if (knownAccount !== null && knownAccount !== account)
-      return `the database belongs to the account ${knownAccount}, the configuration names ${account}; give each account a state.directory of its own`
-    const lost = this.#unlisted().length
-    if (lost > FEW && lost > records.length * LARGEST_LOSS)
-      return `the file lists ${records.length - lost} of the ${records.length} managed campaigns, so it may be truncated; list the others again, under removed if they are to end`
-    return null
-  }
-
   #consider(wanted: DesiredCampaign): void {
     const { key } = wanted
     const found = this.#locator.find(wanted)
     switch (found.kind) {
       case 'ours':
-        this.#compare(wanted, found.record, found.campaign)
+        this.#compare(wanted, found.record, found.campaign, found.token)
         break
       case 'adoptable':
-        this.#adopt(wanted, found.campaign, found.reason)
+        this.#adopt(wanted, found)
         break
       case 'nowhere':
         this.#create(wanted, found.token, found.rejected)
         break
       case 'held': {
-        const { action, campaignId, reason, needs } = found
-        this.#add({ key, campaignId, action, reason, needs })
+        const { kind, ...item } = found
+        this.#add({ key, ...item })
         break
       }
       default:
@@ -128,27 +126,29 @@ class Planner {
     }
   }
 
-  #adopt(wanted: DesiredCampaign, campaign: Campaign, reason: string): void {
+  #adopt(wanted: DesiredCampaign, found: Extract<Located, { kind: 'adoptable' }>): void {
+    const { campaign, reason, token } = found
     this.#add({ key: wanted.key, campaignId: campaign.id, action: 'adopt', reason })
     if (wanted.campaignId === null) return
     const record = { applied: {}, pending: null, frozen: null }
-    this.#compare(wanted, record, campaign)
+    this.#compare(wanted, record, campaign, token)
   }
 
   #compare(
     wanted: DesiredCampaign,
-    record: Pick<CampaignRecord, 'applied' | 'pending' | 'frozen'>,
+    record: Pick<CampaignRecord, 'applied' | 'pending' | 'frozen' | 'budgets' | 'unsettled'>,
     campaign: Campaign,
+    token: string,
   ): void {
-    const { account, allowWiden } = this.#input
+    const { allowWiden, effects, now } = this.#input
     const { key } = wanted
-    const name = withToken(wanted.name, tokenOf(account, key))
+    const name = withToken(wanted.name, token)
     // What an entry does not manage is settled all the same when its own create left it uncertain.
     const targeting = wanted.targeting ?? record.pending
     const whole = { ...wanted, name, ...(targeting !== null && { targeting }) }
     const found = diff(whole, record, campaign)
     this.#drift.push(...found.drift.map((text) => `${key}: ${text}`))
-    const at = { key, campaignId: campaign.id, seen: seenDigest(campaign) }
+    const at = { key, campaignId: campaign.id }
     if (Object.keys(found.agreed).length > 0)
       this.#add({ ...at, action: 'agree', remember: found.agreed })
     for (const reason of found.impossible)
@@ -161,15 +161,21 @@ class Planner {
         ({ changes }) => canRaise({ spend: overall(changes) }) === raise,
       )
       const changes = chosen.flatMap((one) => one.changes)
-      const update = Object.assign({}, ...chosen.map(({ body }) => body))
+      const update: CampaignUpdate = Object.assign({}, ...chosen.map(({ body }) => body))
       const remember = rememberOf(whole, Object.keys(update))
-      return { ...at, changes, spend: overall(changes), update, remember }
+      const postings =
+        update.targeting === undefined || targeting === null
+          ? null
+          : selection(effects, record, targeting)
+      return { ...at, changes, spend: overall(changes), update, remember, postings }
     }
     const [calm, raise] = [part(false), part(true)]
     const hold = (item: typeof raise, reason: string, needs: string) =>
       this.#add({ ...item, action: 'blocked', update: null, reason, needs })
     if (calm.changes.length > 0) {
+      const early = tooEarly(record.unsettled, calm.update, now)
       if (halted !== null) hold(calm, halted, look)
+      else if (early !== null) hold(calm, early, 'apply again then')
       else {
         this.#exposure.take(campaign, calm.update)
         this.#add({ ...calm, action: 'update' })
@@ -178,14 +184,21 @@ class Planner {
     if (raise.changes.length === 0) return
     this.#raises.push(() => {
       const widens = raise.changes.find((change) => change.widens)
+      const early = tooEarly(record.unsettled, raise.update, now)
+      const state = effects.stateOf(key)
       if (halted !== null) hold(raise, halted, look)
       else if (campaign.status === STATUS.paused)
         hold(raise, 'paused on the service, so nothing is raised', 'have it resumed there first')
+      else if (early !== null) hold(raise, early, 'apply again then')
+      else if (state.kind === 'vanished')
+        hold(raise, `gone from ${state.uploads} feeds in a row, so nothing is raised`, RESTORE)
       else if (widens !== undefined && !allowWiden.has(key)) {
         const reason = `the last value of ${widens.path} goes: ${widens.before} -> any`
         hold(raise, reason, `${COMMAND} apply --yes --allow-widen ${quoted(key)}`)
       } else {
-        const refused = this.#exposure.raise(campaign, raise.update)
+        const refused =
+          this.#exposure.share(raise.postings, effects) ??
+          this.#exposure.raise(campaign, raise.update, record.budgets ?? [])
         if (refused === null) this.#add({ ...raise, action: 'update' })
         else hold(raise, refused, 'change the guard or the entry in the file')
       }
@@ -193,7 +206,7 @@ class Planner {
   }
 
   #create(wanted: DesiredCampaign, token: string, intent: CreateIntent | null): void {
-    const { incomplete, desired, createdToday, now } = this.#input
+    const { incomplete, desired, createdToday, effects, now } = this.#input
     const { key, targeting = canonical({ externalCampaignId: key }) } = wanted
     const name = withToken(wanted.name, token)
     const create = createBody({ ...wanted, name, targeting })
@@ -215,17 +228,14 @@ class Planner {
       if (intent?.state === 'rejected' && JSON.stringify(intent.body) === JSON.stringify(create))
         return block(`the service refused it: ${intent.reason}`, 'change the entry')
       // A day begins at different times: a start of today is no start in the past.
-      if (wanted.startDate !== undefined && Date.parse(wanted.startDate) < now - DAY)
-        return block(
-          `startDate ${wanted.startDate} is past`,
-          'write a later startDate, or leave it out',
-        )
-      if (createdToday + this.#creates >= desired.guards.createsPerDay)
-        return block(
-          `guards.createsPerDay is ${desired.guards.createsPerDay}`,
-          'apply again tomorrow',
-        )
-      const refused = this.#exposure.create(create)
+      const { startDate = null } = wanted
+      if (startDate !== null && Date.parse(startDate) < now - DAY)
+        return block(`startDate ${startDate} is past`, 'write a later one, or leave it out')
+      const { createsPerDay } = desired.guards
+      if (createdToday + this.#creates >= createsPerDay)
+        return block(`guards.createsPerDay is ${createsPerDay}`, 'apply again tomorrow')
+      const postings = { before: 0, after: effects.count(targeting) }
+      const refused = this.#exposure.share(postings, effects) ?? this.#exposure.create(create)
       if (refused !== null) return block(refused, 'change the guard or the entry in the file')
       this.#creates++
       const written = [...Object.keys(create), 'period']
@@ -233,7 +243,8 @@ class Planner {
       const budget = create.budget === undefined ? '' : `budget ${create.budget.toFixed(2)}, `
       const after = `${budget}${wanted.period ?? 'once'}, ${show(targeting)}`
       const changes = [{ path: 'campaign', before: null, after, spend: 'up' as const }]
-      this.#add({ key, campaignId: null, action: 'create', spend: 'up', changes, create, remember })
+      const what = { action: 'create', spend: 'up', changes, create, remember } as const
+      this.#add({ key, campaignId: null, ...what, postings: anyFeed(effects, postings) })
     })
   }
 
@@ -249,7 +260,7 @@ class Planner {
       this.#unchanged++
       return
     }
-    const at = { key, campaignId: campaign.id, seen: seenDigest(campaign) }
+    const at = { key, campaignId: campaign.id }
     if (record.preventEnd || record.frozen !== null) {
       const reason = record.frozen ?? 'lifecycle.preventEnd was set when the entry was last applied'
       const needs =
@@ -261,12 +272,8 @@ class Planner {
     }
     const changes = [endDateChange(there, endDate)]
     this.#exposure.take(campaign, { endDate })
-    this.#add({
-      ...at,
-      ...{ action: 'update', spend: 'down', changes, update: { endDate } },
-      remember: { endDate },
-      reason: 'listed under removed',
-    })
+    const what = { action: 'update', spend: 'down', reason: 'listed under removed' } as const
+    this.#add({ ...at, ...what, changes, update: { endDate }, remember: { endDate } })
   }
 
   #unlisted(): CampaignRecord[] {
@@ -276,13 +283,17 @@ class Planner {
   }
 
   #add(item: Partial<PlanItem> & Pick<PlanItem, 'key' | 'campaignId' | 'action'>): void {
+    const seen = item.campaignId === null ? undefined : this.#input.remote.get(item.campaignId)
     this.#items.push({
       ...{ spend: 'neutral', changes: [], create: null, update: null, remember: {} },
-      ...{ reason: null, needs: null, seen: null },
+      ...{ reason: null, needs: null, postings: null },
+      seen: seen === undefined ? null : seenDigest(seen),
       ...item,
     })
   }
 }
+
+const RESTORE = 'have the feed carry it again, or end the campaign under removed'
 
 const checkFirst = (key: string) =>
   `look at it on the service, then ${COMMAND} resolve ${quoted(key)} --checked`

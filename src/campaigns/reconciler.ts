@@ -1,15 +1,23 @@
 // Looks at the service and plans. Reads only; what the plan says is done in apply.ts.
 
+import type { FeedSide } from '../feed/port.ts'
 import { type Clock, DAY } from '../lib/clock.ts'
-import type { Desired } from './desired.ts'
-import { listCampaigns } from './listing.ts'
+import type { Campaign, CampaignApi, CampaignFailure, Listing } from '../service/port.ts'
+import type { Desired, DesiredCampaign } from './desired.ts'
+import { type Measured, measure } from './effects.ts'
 import type { Plan } from './plan.ts'
 import { makePlan } from './planner.ts'
-import type { Campaign, CampaignApi, CampaignFailure, CampaignStore } from './port.ts'
+import type { CampaignRecord, CampaignStore } from './port.ts'
+import { type CanonicalTargeting, canonical } from './targeting.ts'
+import { tokenOf } from './token.ts'
 
 export interface ReconcilerParts {
   api: CampaignApi
-  store: Pick<CampaignStore, 'account' | 'records' | 'intents' | 'createsSince'>
+  /** Every campaign of the account, archived ones too. */
+  list: (signal: AbortSignal) => Promise<Listing>
+  store: CampaignStore
+  /** What was uploaded so far. */
+  feeds: () => FeedSide
   clock: Clock
   /** Base address and identity. */
   account: string
@@ -31,15 +39,16 @@ export interface View {
 
 /** Lists every campaign, and reads by id those of ours that the listing does not have. */
 export async function lookAtCampaigns(
-  { api, store, clock, account }: ReconcilerParts,
+  { api, list, store, feeds, clock, account }: ReconcilerParts,
   wanted: Wanted,
   signal: AbortSignal,
 ): Promise<View | CampaignFailure> {
-  const listing = await listCampaigns(api, clock, signal)
+  const listing = await list(signal)
   if (listing.kind === 'failure') return listing
   const remote = new Map(listing.campaigns)
+  const records = store.records()
   const ours = [
-    ...store.records().map(({ campaignId }) => campaignId),
+    ...records.map(({ campaignId }) => campaignId),
     ...wanted.desired.campaigns.flatMap(({ campaignId }) => campaignId ?? []),
   ]
   for (const id of new Set(ours)) {
@@ -49,10 +58,18 @@ export async function lookAtCampaigns(
     else if (answer.class !== 'missing') return answer
   }
   const incomplete = listing.kind === 'incomplete' ? listing.reason : null
+  for (const record of incomplete === null ? records : []) {
+    const missingSince = remote.has(record.campaignId) ? null : (record.missingSince ?? clock.now())
+    if (missingSince !== (record.missingSince ?? null)) store.save({ ...record, missingSince })
+  }
+  const generations = store.generations()
+  const token = (key: string) => tokenOf(account, key, generations.get(key))
+  const targetings = measured(wanted.desired, records)
+  const effects = await measure(feeds(), targetings, clock.now(), signal)
   const plan = () =>
     makePlan({
       ...wanted,
-      ...{ account, remote, incomplete, knownAccount: store.account() },
+      ...{ account, token, remote, incomplete, effects, knownAccount: store.account() },
       records: store.records(),
       intents: store.intents(),
       createdToday: store.createsSince(clock.now() - DAY),
@@ -60,3 +77,20 @@ export async function lookAtCampaigns(
     })
   return { kind: 'view', remote, plan }
 }
+
+/** What the file wants to select, and what the service may select now. */
+export function measured(desired: Desired, records: readonly CampaignRecord[]): Measured[] {
+  const wanted = desired.campaigns.map((entry) => {
+    return { key: entry.key, targeting: wantedTargeting(entry), wanted: true }
+  })
+  const there = records.flatMap(({ key, applied, pending }) =>
+    [applied.targeting, pending].flatMap((targeting) =>
+      targeting == null ? [] : { key, targeting, wanted: false },
+    ),
+  )
+  return [...wanted, ...there]
+}
+
+/** What a create sends; an entry without targeting selects by its id. */
+export const wantedTargeting = ({ key, targeting }: DesiredCampaign): CanonicalTargeting =>
+  targeting ?? canonical({ externalCampaignId: key })

@@ -1,18 +1,8 @@
 // Owns what targeting means (specification section 2, "Targeting object"): which postings it selects, its
 // canonical form, and how it is written to the service. Pure.
 
-import type { City, Targeting } from './port.ts'
-
-/** What of a posting targeting looks at; empty where the feed does not say it. */
-export interface TargetedPosting {
-  externalCampaignId: string
-  requisitionId: string
-  title: string
-  description: string
-  city: string
-  state: string
-  postalCode: string
-}
+import type { TargetedPosting } from '../feed/port.ts'
+import type { City, Targeting } from '../service/port.ts'
 
 /** Every criterion there is, in the order of the specification; empty: no filter. */
 export interface CanonicalTargeting {
@@ -102,11 +92,17 @@ export function onTheWire(
  * select no others. Codes, cities, titles and keywords are compared without case, ids exactly.
  */
 export function matches(targeting: CanonicalTargeting, posting: TargetedPosting): boolean {
+  return selector(targeting)(posting)
+}
+
+/** `matches`, prepared for many postings. */
+export function selector(targeting: CanonicalTargeting): (posting: TargetedPosting) => boolean {
   const tests = filters(targeting)
-  const isInside = tests.every((test) => test(posting))
-  if (targeting.requisitionIds.length === 0) return isInside
-  const isPinned = targeting.requisitionIds.includes(posting.requisitionId.trim())
-  return isPinned || (tests.length > 0 && isInside)
+  const isInside = (posting: TargetedPosting) => tests.every((test) => test(posting))
+  const pinned = new Set(targeting.requisitionIds)
+  if (pinned.size === 0) return isInside
+  return (posting) =>
+    pinned.has(posting.requisitionId.trim()) || (tests.length > 0 && isInside(posting))
 }
 
 function filters(targeting: CanonicalTargeting): ((posting: TargetedPosting) => boolean)[] {

@@ -7,9 +7,10 @@ import { createHash } from 'node:crypto'
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TOKEN = /\[#([0-9a-hjkmnp-tv-z]{10})\]/
 
-/** Ten characters (50 bits) of SHA-256 over the account and the key. */
-export function tokenOf(account: string, key: string): string {
-  const digest = createHash('sha256').update(`${account}\0${key}`).digest()
+/** Ten characters (50 bits) of SHA-256 over account, key and, from the second on, generation. */
+export function tokenOf(account: string, key: string, generation = 1): string {
+  const again = generation === 1 ? '' : `\0${generation}`
+  const digest = createHash('sha256').update(`${account}\0${key}${again}`).digest()
   let bits = digest.readBigUInt64BE() >> 14n
   let token = ''
   for (let n = 0; n < 10; n++) {

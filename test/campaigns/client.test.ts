@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { CampaignFailure } from '../../src/campaigns/port.ts'
 import { readCampaign, readPage } from '../../src/service/campaign-answer.ts'
+import type { CampaignFailure } from '../../src/service/port.ts'
 import { forever, granted, openAccount } from './account.ts'
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value))

@@ -7,12 +7,14 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { applyPlan } from '../../src/campaigns/apply.ts'
 import { readDesired } from '../../src/campaigns/desired-reader.ts'
-import type { CampaignApi, CampaignFailure, CampaignStore } from '../../src/campaigns/port.ts'
+import type { CampaignStore } from '../../src/campaigns/port.ts'
 import { lookAtCampaigns } from '../../src/campaigns/reconciler.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import { HOUR, MINUTE, systemClock } from '../../src/lib/clock.ts'
 import { CampaignBook } from '../../src/sandbox/campaign-book.ts'
 import { readCampaign, readPage } from '../../src/service/campaign-answer.ts'
+import { listCampaigns } from '../../src/service/campaign-listing.ts'
+import type { CampaignApi, CampaignFailure } from '../../src/service/port.ts'
 import { entry, fileOf, NOW } from './reconciling.ts'
 
 const CRASHES = ['before-intent', 'prepared', 'sending', 'sent', 'saved', 'never'] as const
@@ -137,12 +139,14 @@ async function run(one: Case, directory: string, n: number) {
   const apply = async (real: CampaignStore, crash: Case['crash']) => {
     const mortal = dying(real, crash)
     sent = mortal.sent
-    const parts = { api, clock, store: mortal.store, account: 'acc' }
+    const list = (signal: AbortSignal) => listCampaigns(api, clock, signal)
+    const feeds = () => ({ latest: [], absence: () => null, count: NOT_ASKED })
+    const parts = { api, list, feeds, clock, store: mortal.store, account: 'acc' }
     const { signal } = new AbortController()
     const view = await lookAtCampaigns(parts, wanted, signal)
     if (view.kind === 'failure') throw new Error(view.reason)
     try {
-      await applyPlan({ ...parts, signal, cause: 'test' }, wanted, view, null)
+      await applyPlan({ ...parts, signal, stop: signal, cause: 'test' }, wanted, view, null)
     } catch (error) {
       if (!(error instanceof Crash)) throw error
     }
@@ -160,6 +164,8 @@ async function run(one: Case, directory: string, n: number) {
   const waits = store.intents().some(({ state }) => state === 'sending' || state === 'unknown')
   return { there: book.all.map(({ id }) => id), known, waits }
 }
+
+const NOT_ASKED = () => Promise.reject(new Error('no feed was uploaded'))
 
 describe('a create', () => {
   it(`ends with no duplicate and nothing lost in all ${CASES.length} cases`, async () => {

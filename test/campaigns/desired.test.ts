@@ -51,6 +51,18 @@ describe('the campaigns file', () => {
     })
   })
 
+  it('may be JSON, whose numbers keep every digit as they are written', () => {
+    const targeting = '{"requisitionIds": [12345678901234567890, 007]}'
+    const entry = `{"externalCampaignId": 42, "name": "A", "allowWiden": true, "targeting": ${targeting}}`
+
+    const reading = readDesired(`{"version": 1, "campaigns": [${entry}]}`)
+
+    if (reading.kind !== 'desired') throw new Error(JSON.stringify(reading.problems))
+    expect(reading.desired.campaigns).toMatchObject([
+      { key: '42', targeting: { requisitionIds: ['007', '12345678901234567890'] } },
+    ])
+  })
+
   it('leaves what it does not name unmanaged', () => {
     const [campaign] = desired(one('')).campaigns
 

@@ -298,6 +298,36 @@ describe('the reconciler', () => {
     expect(vendor.campaigns.all.map(({ budget }) => budget)).toEqual([100, 100, 90])
   })
 
+  it('refuses an approved item whose postings changed with a new feed', async () => {
+    const vendor = await Vendor.open(fileOf(entry('A'), entry('B')))
+    vendor.upload(['A', 'B', 'C', 'C'])
+    const approved = await vendor.plan()
+    vendor.upload(['A', 'A', 'B', 'C', 'C'])
+
+    const results = await vendor.apply({ approved })
+
+    expect(results.map(({ key, outcome }) => [key, outcome])).toEqual([
+      ['A', 'stale'],
+      ['B', 'created'],
+    ])
+  })
+
+  it('writes nothing on an empty listing from a cache, whatever the database knows', async () => {
+    const vendor = await Vendor.open(fileOf(entry('A')))
+    await vendor.apply()
+    vendor.campaigns.all.splice(0)
+    vendor.campaigns.knobs.fromCache = true
+
+    const plan = await vendor.plan()
+    await vendor.apply()
+
+    expect(plan.listing).toMatchObject({ complete: false })
+    expect(vendor.account.calls('campaign-create')).toBe(1)
+    using store = vendor.store()
+    // The cache is no proof that it is gone, so the time after which it may be made anew does not run.
+    expect(store.record('A')?.missingSince ?? null).toBe(null)
+  })
+
   it('goes on by its own memory when the service does not keep the token, and says so', async () => {
     const vendor = await Vendor.open(fileOf(entry('A')), { nameLength: 12 })
 

@@ -2,17 +2,21 @@
 // a point of the protocol the last thing that happens; the next run starts from what is on disk.
 
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { feedSideOf } from '../../src/app-campaigns.ts'
 import { applyPlan, type Result } from '../../src/campaigns/apply.ts'
 import { readDesired } from '../../src/campaigns/desired-reader.ts'
 import type { Plan, PlanItem } from '../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../src/campaigns/port.ts'
 import { lookAtCampaigns } from '../../src/campaigns/reconciler.ts'
+import type { FeedSide } from '../../src/feed/port.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
+import { openHistory } from '../../src/history/sqlite-history.ts'
 import type { CampaignKnobs } from '../../src/sandbox/campaign-types.ts'
+import { listCampaigns } from '../../src/service/campaign-listing.ts'
 import { type Account, forever, openAccount } from './account.ts'
 
 export const NOW = Date.UTC(2026, 11, 1, 12)
@@ -54,8 +58,44 @@ export class Vendor {
   ): Promise<Result[]> {
     using store = options.store ?? this.store()
     const { parts, wanted, view } = await this.#look(store, options.allowWiden ?? [])
-    const whole = { ...parts, signal: forever, cause: 'test' }
+    const whole = { ...parts, signal: forever, stop: forever, cause: 'test' }
     return await applyPlan(whole, wanted, view, options.approved ?? null)
+  }
+
+  /** A feed of these postings was uploaded, as the history tells it: `id` alone, or more elements. */
+  upload(postings: readonly string[], feed = 'jobs.xml'): void {
+    const { now } = this.account.clock
+    using history = openHistory({ file: this.database, clock: this.account.clock })
+    const jobs = postings.map((posting, n) => {
+      const elements = posting.includes('<') ? posting : `<campaignid>${posting}</campaignid>`
+      return `<job><id>${n}</id>${elements}</job>`
+    })
+    const version = history.add({
+      ...{ feed, path: feed, account: null, state: 'queued', reason: null, at: now() },
+    })
+    const spool = `${version.id}.xml`
+    const directory = join(this.database, '..', 'spool')
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, spool), `<source>${jobs.join('')}</source>`)
+    const ids: Record<string, number> = {}
+    for (const id of jobs.flatMap((job) => /<campaignid>(.*?)</.exec(job)?.[1] ?? []))
+      ids[id] = (ids[id] ?? 0) + 1
+    history.move(version.id, 'uploading', null, now())
+    history.move(version.id, 'uploaded', null, now(), {
+      ...{ spool, records: '/source/job', postings: jobs.length, externalCampaignIds: ids },
+      ...{ sha256: String(version.id), uploadedAt: now() },
+    })
+  }
+
+  /** The bytes of all uploads go, and the history still names them. */
+  loseSpool(): void {
+    rmSync(join(this.database, '..', 'spool'), { recursive: true })
+  }
+
+  feeds(): FeedSide {
+    const directory = join(this.database, '..')
+    const config = { service: { identity: { kind: 'account' } }, state: { directory }, feeds: [] }
+    return feedSideOf(config as unknown as Parameters<typeof feedSideOf>[0])
   }
 
   /** Calls of the service that change something, so far. */
@@ -67,7 +107,8 @@ export class Vendor {
     const reading = readDesired(this.file)
     if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
     const { api, clock } = this.account
-    const parts = { api, clock, store, account: this.configured }
+    const list = (signal: AbortSignal) => listCampaigns(api, clock, signal)
+    const parts = { api, list, feeds: () => this.feeds(), clock, store, account: this.configured }
     const wanted = {
       desired: reading.desired,
       fileSha256: createHash('sha256').update(this.file).digest('hex'),

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Targeting } from '../../src/campaigns/port.ts'
 import {
   CRITERIA,
   canonical,
@@ -8,9 +7,10 @@ import {
   isSame,
   matches,
   onTheWire,
-  type TargetedPosting,
 } from '../../src/campaigns/targeting.ts'
+import type { TargetedPosting } from '../../src/feed/port.ts'
 import { isTargeted } from '../../src/sandbox/campaign-targeting.ts'
+import type { Targeting } from '../../src/service/port.ts'
 
 const WORDS = ['nurse', 'nurses', 'Nurse', 'ICU', 'city', 'cities', 'box', 'boxes', 'cook', 'day']
 const word = fc.constantFrom(...WORDS)

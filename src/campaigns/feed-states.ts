@@ -1,0 +1,79 @@
+// What a person should know of feeds and campaigns side by side (research/reconcile.md section 3.11), as
+// data: entries that no feed carries, ids without an entry, postings that look sponsored and are not.
+
+import { DAY, isoTime } from '../lib/clock.ts'
+import { nearest } from '../lib/nearest.ts'
+import type { Campaign } from '../service/port.ts'
+import type { Desired } from './desired.ts'
+import { instant } from './diff.ts'
+import type { Effects } from './effects.ts'
+import type { FeedFindings } from './plan.ts'
+import { type CampaignRecord, STATUS } from './port.ts'
+
+export interface FindingsInput {
+  desired: Desired
+  records: readonly CampaignRecord[]
+  remote: ReadonlyMap<string, Campaign>
+  effects: Effects
+  now: number
+}
+
+/** For the largest orphans it is looked whether a known id is meant. */
+const COMPARED = 20
+/** A campaign that starts this soon should be carried by a feed. */
+const SOON = 2 * DAY
+
+export function feedFindings({
+  desired,
+  records,
+  remote,
+  effects,
+  now,
+}: FindingsInput): FeedFindings {
+  const states = desired.campaigns.map((one) => ({ ...one, state: effects.stateOf(one.key) }))
+  const known = new Set(
+    [...desired.campaigns, ...desired.removed, ...records].map(({ key }) => key),
+  )
+  const orphans = new Map<string, number>()
+  for (const { ids } of effects.latest)
+    for (const [id, postings] of Object.entries(ids))
+      if (!known.has(id)) orphans.set(id, (orphans.get(id) ?? 0) + postings)
+  return {
+    postings: effects.postings,
+    uploads: effects.latest.map(({ feed, version, uploadedAt, postings }) => ({
+      ...{ feed, version, uploadedAt: isoTime(uploadedAt), postings },
+    })),
+    problems: effects.problems,
+    waiting: states.flatMap(({ key, state, startDate }) => {
+      const soon = startDate !== undefined && Date.parse(startDate) - now < SOON
+      return state.kind === 'waiting' ? [{ key, startsSoon: soon }] : []
+    }),
+    gone: states.flatMap(({ key, state, targeting }) => {
+      if (state.kind !== 'missing' && state.kind !== 'vanished') return []
+      const pinned = targeting?.requisitionIds.length ?? 0
+      return [{ key, ...state, since: isoTime(state.since), pinned }]
+    }),
+    stale: [...effects.stale].map(([key, requisitionIds]) => ({ key, requisitionIds })),
+    overlaps: [...effects.overlaps].map(([keys, postings]) => ({ keys, postings })),
+    dead: records.flatMap(({ key, campaignId, frozen }) => {
+      const campaign = remote.get(campaignId)
+      const state = effects.stateOf(key)
+      const why = campaign === undefined ? null : deadBy(campaign, frozen, now)
+      if (state.kind !== 'live' || why === null) return []
+      return [{ key, campaignId, why, postings: state.postings }]
+    }),
+    orphans: [...orphans]
+      .sort(([, a], [, b]) => b - a)
+      .map(([id, postings], n) => {
+        const near = n < COMPARED ? nearest(id.replace(/\s/g, ''), known) : null
+        return { externalCampaignId: id, postings, nearest: near }
+      }),
+  }
+}
+
+function deadBy({ status, endDate }: Campaign, frozen: string | null, now: number): string | null {
+  if (status === STATUS.archived) return 'archived'
+  if (status === STATUS.paused) return 'paused'
+  if (endDate != null && instant(endDate) < now) return 'over'
+  return frozen === null ? null : 'frozen'
+}

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openCampaignStore } from '../../src/history/campaign-store.ts'
+import { HOUR, systemClock } from '../../src/lib/clock.ts'
+import type { ServiceFault } from '../../src/sandbox/fault-types.ts'
+import { finished, Site } from '../helpers/site.ts'
+import { entry, fileOf } from './reconciling.ts'
+
+async function siteWith(file: string) {
+  const site = await Site.open({})
+  writeFileSync(join(site.root, 'campaigns.yaml'), file)
+  const posts = () =>
+    site.sandbox.requests().filter(({ route }) => route === 'campaign-create').length
+  return { site, posts, all: site.sandbox.campaigns.all }
+}
+
+/** Runs `campaigns apply` and kills it when a request of this route arrives; then the fault is played. */
+async function killedAt(site: Site, route: string, fault: ServiceFault): Promise<void> {
+  const child = site.spawn('campaigns', 'apply', '--yes')
+  const where = () => child.kill('SIGKILL')
+  const rule = site.sandbox.faults.add({ at: 'service', ...fault, route, where, times: 1 })
+  await finished(child)
+  expect(child.signalCode).toBe('SIGKILL')
+  rule.remove()
+}
+
+describe('campaigns apply that is killed', () => {
+  it('before anything was sent, creates once the next time', async () => {
+    const { site, posts, all } = await siteWith(fileOf(entry('A')))
+    await using _site = site
+
+    await killedAt(site, 'campaign-search', { kind: 'drop', point: 'headers', how: 'rst' })
+    const again = await site.run('campaigns', 'apply', '--yes')
+
+    expect(again).toMatchObject({ code: 0, stdout: 'created A (id 48001)\n' })
+    expect([posts(), all.length]).toEqual([1, 1])
+  })
+
+  it('while the create is on its way, holds that entry alone until a person says it was not done', async () => {
+    const { site, all } = await siteWith(fileOf(entry('A'), entry('B')))
+    await using _site = site
+
+    await killedAt(site, 'campaign-create', { kind: 'drop', point: 'headers', how: 'rst' })
+    const held = await site.run('campaigns', 'apply', '--yes')
+    const plan = await site.run('campaigns', 'plan')
+    const resolved = await site.run('campaigns', 'resolve', 'A', '--not-created')
+    const last = await site.run('campaigns', 'apply', '--yes')
+
+    expect(held).toMatchObject({ code: 3, stdout: 'created B (id 48001)\n' })
+    expect(plan.stdout).toContain('? unknown A  whether it was created is not known')
+    expect([resolved.code, last.code]).toEqual([0, 0])
+    expect(all.map(({ name }) => name.slice(0, 10))).toEqual(['Campaign B', 'Campaign A'])
+  })
+
+  it('between the create and its answer, finds the campaign by its token and makes no other', async () => {
+    const { site, posts, all } = await siteWith(fileOf(entry('A')))
+    await using _site = site
+
+    await killedAt(site, 'campaign-create', { kind: 'commit-drop', how: 'silence' })
+    const again = await site.run('campaigns', 'apply', '--yes')
+    const after = await site.run('campaigns', 'plan')
+
+    expect(again.stdout).toBe('adopted A (id 48001): found by its token\nupdated A (id 48001)\n')
+    expect(after.code).toBe(0)
+    expect([posts(), all.length]).toEqual([1, 1])
+  })
+
+  it('between an update and its answer, sends the same again and is done', async () => {
+    const { site, all } = await siteWith(fileOf(entry('A')))
+    await using _site = site
+    await site.run('campaigns', 'apply', '--yes')
+    const narrow = 'targeting: { stateProvCodes: [MA] }'
+    writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(entry('A', narrow)))
+
+    await killedAt(site, 'campaign-update', { kind: 'commit-drop', how: 'silence' })
+    const again = await site.run('campaigns', 'apply', '--yes')
+
+    expect(again.stdout).toBe('updated A (id 48001)\n')
+    expect(all).toMatchObject([{ targeting: { stateProvCodes: ['MA'] } }])
+    expect((await site.run('campaigns', 'plan')).code).toBe(0)
+  })
+})
+
+describe('a campaign that the service lost', () => {
+  it('is made again at a person’s word, and only after it was missing for an hour', async () => {
+    const { site, all } = await siteWith(fileOf(entry('A')))
+    await using _site = site
+    await site.run('campaigns', 'apply', '--yes')
+    const there = await site.run('campaigns', 'resolve', 'A', '--recreate')
+    const [lost] = all.splice(0)
+
+    const early = await site.run('campaigns', 'resolve', 'A', '--recreate')
+    {
+      using store = openCampaignStore({ file: join(site.root, 'state', 'feedsyncd.db') })
+      const record = store.record('A')
+      const missingSince = systemClock.now() - HOUR
+      if (record !== null) store.save({ ...record, missingSince })
+    }
+    const held = await site.run('campaigns', 'apply', '--yes')
+    const late = await site.run('campaigns', 'resolve', 'A', '--recreate')
+    const made = await site.run('campaigns', 'apply', '--yes')
+
+    expect(there).toMatchObject({ code: 1 })
+    expect(early).toMatchObject({ code: 75 })
+    expect(early.stderr).toContain('may only be hard to find')
+    expect(held).toMatchObject({ code: 3, stdout: 'nothing to do\n' })
+    expect(late).toMatchObject({ code: 0 })
+    expect(made).toMatchObject({ code: 0, stdout: 'created A (id 48002)\n' })
+    expect(all).toHaveLength(1)
+    // Should the lost one come back, it is not taken for the new one.
+    expect(all[0]?.name).not.toBe(lost?.name)
+  })
+})
