@@ -1,6 +1,8 @@
-// What a person can do about a version, and which states wait for nobody. Pure.
+// What comes next for a version, and what a person can do about it. Pure.
 
 import type { State, Version } from '../history/port.ts'
+import { relativeTime } from '../lib/units.ts'
+import type { CommandLine, UploadModel } from './port.ts'
 
 /** States that go on by themselves. */
 export const STATES_IN_WORK: readonly State[] = [
@@ -11,13 +13,93 @@ export const STATES_IN_WORK: readonly State[] = [
   'uploading',
 ]
 
+const NEED_A_PERSON: readonly State[] = ['rejected', 'held', 'failed']
+
+export interface NextStep {
+  /** Plain sentences. */
+  says: string[]
+  /** Each one can be copied into a shell; one of them is to be chosen. */
+  commands: string[]
+}
+
+export function needsPerson({ state, overdue }: Pick<UploadModel, 'state' | 'overdue'>): boolean {
+  return NEED_A_PERSON.includes(state) || overdue
+}
+
+/** What is to be done, or what is waited for; nothing of either where all is well. */
+export function nextStep(
+  upload: Pick<UploadModel, NextStepFacts>,
+  now: number,
+  commandLine: CommandLine,
+): NextStep {
+  const says = [...sentences(upload, now)]
+  if (upload.overdue) {
+    const when = relativeTime(upload.expectedBy, now)
+    says.push(`its next version was expected ${when}: see whether its export still runs`)
+  }
+  return { says, commands: decisions(upload, commandLine) }
+}
+
+type NextStepFacts =
+  | ('id' | 'state' | 'hint' | 'nextAttemptAt' | 'deadlineAt')
+  | ('overdue' | 'expectedBy')
+
+/** The same as a sentence; null where nothing is to be said. */
+export function nextText({ says, commands }: NextStep): string | null {
+  const choice = commands.join(', or ')
+  const told = says.join('; ')
+  if (choice === '') return told || null
+  return told === '' ? choice : `${told}; then ${choice}`
+}
+
 /** The hint of its state, and the command that decides; null where nothing is to be done. */
-export function advice({ id, state, hint }: Pick<Version, 'id' | 'state' | 'hint'>): string | null {
-  const command =
-    state === 'held'
-      ? `feedsyncd release ${id}, or feedsyncd discard ${id}`
-      : state === 'failed'
-        ? `feedsyncd retry ${id}`
-        : null
-  return [hint, command].filter((part) => part !== null).join('; then ') || null
+export function advice(
+  version: Pick<Version, 'id' | 'state' | 'hint'>,
+  commandLine: CommandLine,
+): string | null {
+  const says = version.hint === null ? [] : [version.hint]
+  return nextText({ says, commands: decisions(version, commandLine) })
+}
+
+function decisions({ id, state }: Pick<Version, 'id' | 'state'>, line: CommandLine): string[] {
+  if (state === 'held') return [line(`release ${id}`), line(`discard ${id}`)]
+  return state === 'failed' ? [line(`retry ${id}`)] : []
+}
+
+function* sentences(
+  upload: Pick<UploadModel, 'state' | 'hint' | 'nextAttemptAt' | 'deadlineAt'>,
+  now: number,
+): Generator<string> {
+  const { state, hint } = upload
+  switch (state) {
+    case 'uploaded':
+    case 'superseded':
+    case 'discarded':
+    case 'gone':
+      return
+    case 'settling':
+    case 'checking':
+    case 'uploading':
+      yield 'nothing to do; it is being worked on'
+      return
+    case 'queued':
+      yield upload.nextAttemptAt === null
+        ? 'delivered as soon as possible'
+        : `tried again ${relativeTime(upload.nextAttemptAt, now)}`
+      if (hint !== null) yield hint
+      return
+    case 'incomplete':
+      yield hint ?? 'wait for its writer'
+      yield `rejected ${relativeTime(upload.deadlineAt, now)}`
+      return
+    case 'rejected':
+      yield hint ?? 'correct the export and drop the file again'
+      return
+    case 'held':
+    case 'failed':
+      if (hint !== null) yield hint
+      return
+    default:
+      state satisfies never
+  }
 }

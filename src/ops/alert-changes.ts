@@ -3,7 +3,7 @@
 
 import type { HistoryReader, Version } from '../history/port.ts'
 import { advice, STATES_IN_WORK } from './advice.ts'
-import type { AlertEvent, AlertFacts } from './port.ts'
+import type { AlertEvent, AlertFacts, CommandLine } from './port.ts'
 
 /** Something that needs a person. */
 export interface Condition {
@@ -33,13 +33,14 @@ export type Told = Record<string, { mark: string; event: AlertEvent; feed: strin
 export function conditionsOf(
   history: HistoryReader,
   facts: AlertFacts,
+  commandLine: CommandLine,
 ): ReadonlyMap<string, Condition> {
   const found = new Map<string, Condition>()
   const rejected = history.list({ states: ['rejected'] })
   const waiting = history.list({ states: ['held', 'failed'], all: true })
   // Newest first, and the newest of a feed speaks for it.
   for (const version of [...rejected, ...waiting]) {
-    const condition = ofVersion(version)
+    const condition = ofVersion(version, commandLine)
     const key = keyOf(condition)
     if (!found.has(key)) found.set(key, condition)
   }
@@ -55,7 +56,7 @@ export function conditionsOf(
   const refusal = facts.refusal()
   if (refusal !== null) {
     const condition: Condition = {
-      ...{ event: 'credentials', feed: null, version: null, mark: 'refused' },
+      ...{ event: 'credentials', feed: null, version: null, mark: refusal.mark },
       ...{ reason: refusal.reason, hint: refusal.hint },
     }
     found.set(keyOf(condition), condition)
@@ -103,14 +104,14 @@ export function tell(told: Told, changes: readonly Change[]): Told {
   return Object.fromEntries(after)
 }
 
-function ofVersion(version: Version): Condition {
+function ofVersion(version: Version, commandLine: CommandLine): Condition {
   const { id, feed, state, reason, attempts } = version
   return {
     event: state as 'rejected' | 'held' | 'failed',
     feed,
     version: brief(version),
     reason: reason ?? state,
-    hint: advice(version),
+    hint: advice(version, commandLine),
     // A person who retries is told when it fails again, whoever looks at it again is not.
     mark: `${id}/${attempts}`,
   }

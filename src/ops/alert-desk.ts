@@ -10,7 +10,7 @@ import type { Log } from '../lib/log.ts'
 import { type Change, changesFor, conditionsOf, type Told, tell } from './alert-changes.ts'
 import { type AlertMessage, alertMessage } from './alert-message.ts'
 import { type Sent, targetName } from './alert-senders.ts'
-import type { AlertFacts, Alerts, AlertTarget } from './port.ts'
+import type { AlertFacts, Alerts, AlertTarget, CommandLine } from './port.ts'
 
 export interface AlertDeskParts {
   clock: Clock
@@ -19,6 +19,7 @@ export interface AlertDeskParts {
   targets: readonly AlertTarget[]
   facts: AlertFacts
   host: string
+  commandLine: CommandLine
   send: (target: AlertTarget, message: AlertMessage, signal: AbortSignal) => Promise<Sent>
 }
 
@@ -125,10 +126,10 @@ export class AlertDesk implements Alerts {
   }
 
   #serve(signal: AbortSignal, isLast: boolean): void {
-    const { clock, facts, history } = this.#parts
+    const { clock, commandLine, facts, history } = this.#parts
     this.#lookedAt = clock.monotonic()
     this.#isNews = false
-    const now = conditionsOf(history, facts)
+    const now = conditionsOf(history, facts, commandLine)
     for (const receiver of this.#receivers) {
       const { target, told } = receiver
       const changes = changesFor(target.on, told, now, history, facts)
@@ -156,10 +157,11 @@ export class AlertDesk implements Alerts {
   }
 
   async #send(receiver: Receiver, messages: Change[][], signal: AbortSignal): Promise<void> {
-    const { clock, history, host, log, send } = this.#parts
+    const { clock, commandLine, history, host, log, send } = this.#parts
     const { target, note } = receiver
     for (const changes of messages) {
-      const message = alertMessage(changes, { at: clock.now(), host, sequence: receiver.sequence })
+      const { sequence } = receiver
+      const message = alertMessage(changes, { at: clock.now(), commandLine, host, sequence })
       const sent = await send(target, message, signal)
       if (signal.aborted) return
       if (sent.kind === 'failed') return this.#failed(receiver, sent.reason)

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { isoTime } from '../lib/clock.ts'
 import type { Change } from './alert-changes.ts'
-import type { AlertEvent } from './port.ts'
+import type { AlertEvent, CommandLine } from './port.ts'
 
 export interface AlertMessage {
   schemaVersion: 1
@@ -38,6 +38,7 @@ export interface Origin {
   host: string
   /** Messages that this receiver had before: the same trouble a month later is another message. */
   sequence: number
+  commandLine: CommandLine
 }
 
 const MOST_CHANGES = 100
@@ -45,11 +46,12 @@ const LONGEST = 1000
 
 export function alertMessage(
   changes: readonly Change[],
-  { at, host, sequence }: Origin,
+  { at, commandLine, host, sequence }: Origin,
 ): AlertMessage {
   const shown = changes.slice(0, MOST_CHANGES).map(shownChange)
   const [first] = shown
   const single = changes.length === 1 && first !== undefined
+  const text = single ? sentence(first) : `${summary(changes)}; ${commandLine('status')}`
   const identity = changes.map((change) => [
     ...[change.kind, change.key],
     change.kind === 'raised' ? change.condition.mark : change.version?.id,
@@ -63,14 +65,14 @@ export function alertMessage(
     at: isoTime(at) ?? '',
     host,
     event: single ? (first.recovered ? 'recovered' : first.event) : 'digest',
-    text: `feedsyncd on ${host}: ${single ? sentence(first) : summary(changes)}`,
+    text: `feedsyncd on ${host}: ${text}`,
     count: changes.length,
     changes: shown,
   }
 }
 
 /** For `feedsyncd alerts test`. */
-export function testMessage({ at, host }: Omit<Origin, 'sequence'>): AlertMessage {
+export function testMessage({ at, host }: Pick<Origin, 'at' | 'host'>): AlertMessage {
   return {
     schemaVersion: 1,
     id: createHash('sha256').update(`test ${host} ${at}`).digest('hex').slice(0, 32),
@@ -134,10 +136,14 @@ function summary(changes: readonly Change[]): string {
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   const parts = [...counts].map(([name, count]) => `${count} ${name}`)
-  return `${changes.length} changes: ${parts.join(', ')}; feedsyncd status`
+  return `${changes.length} changes: ${parts.join(', ')}`
 }
 
-/** Control and direction characters could end a header, start a line, or show one name as another. */
+/**
+ * Control and direction characters could end a header, start a line, or show one name as another; halves
+ * of pairs have no UTF-8.
+ */
 function oneLine<T extends string | null>(text: T): T {
-  return (text?.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, LONGEST) ?? null) as T
+  const line = text?.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, LONGEST)
+  return (line?.toWellFormed() ?? null) as T
 }

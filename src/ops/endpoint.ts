@@ -8,10 +8,14 @@ import { connect } from 'node:net'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { printableJson } from '../lib/printable.ts'
+import { feedPage } from './feed-page.ts'
 import { CONTENT_TYPE } from './metrics.ts'
-import { feedPage, statusPage } from './page.ts'
+import { statusPage } from './page.ts'
+import type { Scene } from './page-parts.ts'
 import { POLICY } from './page-style.ts'
 import type { EndpointSource, Listen } from './port.ts'
+import { versionPage } from './version-page.ts'
 
 export interface EndpointOptions {
   listen: Listen
@@ -38,6 +42,8 @@ const HUNG_MS = 5 * MINUTE
 const SLOWEST_CLIENT = 10 * SECOND
 const MOST_CONNECTIONS = 64
 const MOST_VERSIONS = 60
+/** Of a line as small as a word. */
+const MOST_POINTS = 30
 const TEMPORARY = 75
 
 /** @throws FeedsyncError (75) when the address cannot be listened on. */
@@ -105,12 +111,17 @@ async function answer(request: IncomingMessage, options: EndpointOptions): Promi
 async function route(url: URL, { source, clock }: EndpointOptions): Promise<Answer> {
   switch (url.pathname) {
     case '/':
-      return page(statusPage({ ...facts(source), now: clock.now() }))
+      return page(overview(url, source, clock))
     case '/feed': {
       const feed = url.searchParams.get('name') ?? ''
-      const versions = source.versions(feed, MOST_VERSIONS)
-      if (versions.length === 0) return text(404, 'there is no such feed')
-      return page(feedPage(feed, versions, clock.now()))
+      const [newest, ...older] = source.versions(feed, MOST_VERSIONS)
+      if (newest === undefined) return text(404, 'there is no such feed')
+      return page(feedPage(feed, [newest, ...older], MOST_VERSIONS, sceneOf(source, clock)))
+    }
+    case '/version': {
+      const version = source.version(Number(url.searchParams.get('id')))
+      if (version === null) return text(404, 'there is no such version')
+      return page(versionPage(version, sceneOf(source, clock)))
     }
     case '/healthz':
       return probe(illness(source))
@@ -119,7 +130,7 @@ async function route(url: URL, { source, clock }: EndpointOptions): Promise<Answ
     case '/metrics':
       return { status: 200, type: CONTENT_TYPE, body: await source.metrics() }
     case '/api/status': {
-      const body = JSON.stringify({ schemaVersion: 1, ...source.status() })
+      const body = printableJson(JSON.stringify({ schemaVersion: 1, ...source.status() }))
       return { status: 200, type: 'application/json', body }
     }
     default:
@@ -146,8 +157,23 @@ function unreadiness(source: EndpointSource): string | null {
   return record.folderReason
 }
 
-function facts(source: EndpointSource) {
-  return { status: source.status(), pulse: source.pulse() }
+function overview({ searchParams }: URL, source: EndpointSource, clock: Clock): string {
+  const page = Number(searchParams.get('page') ?? 1)
+  const status = source.status()
+  const run = status.campaigns
+  return statusPage({
+    ...sceneOf(source, clock),
+    ...{ status, pulse: source.pulse(), inbox: source.inbox },
+    plan: run?.planId ? source.plan(run.planId) : null,
+    lastSuccessAt: source.lastSuccessAt(),
+    find: searchParams.get('find') ?? '',
+    page: Number.isSafeInteger(page) && page > 0 ? page : 1,
+    postings: (feed) => source.postings(feed, MOST_POINTS).reverse(),
+  })
+}
+
+function sceneOf({ commandLine, host }: EndpointSource, clock: Clock): Scene {
+  return { commandLine, host, now: clock.now() }
 }
 
 const probe = (problem: string | null) => text(problem === null ? 200 : 503, problem ?? 'ok')

@@ -106,7 +106,7 @@ export async function checkWatches(inbox: string): Promise<Finding> {
   try {
     const limit = Number(await readFile('/proc/sys/fs/inotify/max_user_watches', 'utf8'))
     const folders = await countFolders(inbox)
-    const says = `${folders} folders to watch, and the limit of this account is ${limit}`
+    const says = `${folders} folder${folders === 1 ? '' : 's'} to watch, and the limit of this account is ${limit}`
     return folders < limit / 2
       ? ok(check, says)
       : warning(

@@ -4,10 +4,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { State } from '../history/port.ts'
 import { STATES_IN_WORK } from './advice.ts'
+import { waitingCampaigns } from './campaigns-section.ts'
+import type { VerdictWitness } from './observed-checker.ts'
 import type { Witness } from './observed-history.ts'
 import type { MetricsSource } from './port.ts'
 
-export interface Metrics extends Witness {
+export interface Metrics extends Witness, VerdictWitness {
   /** A version came to this state, for certain. */
   moved(state: State): void
   /** The text exposition format. */
@@ -33,6 +35,13 @@ const OUTCOMES = [
   'discarded',
   'gone',
 ] as const
+/** Why a document was refused: the codes of `Verdict`, and `incomplete` each time it was seen so. */
+export const RULES = [
+  ...['not-well-formed', 'several-roots', 'undefined-entity', 'doctype-refused', 'undecodable'],
+  ...['too-deep', 'too-many-attributes'],
+  ...['name-too-long', 'attribute-too-long', 'tag-too-long', 'text-too-long'],
+  ...['gzip', 'bzip2', 'xz', 'zstd', 'zip', '7z', 'pdf', 'html', 'json', 'incomplete', 'other'],
+]
 const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const
 const SERVICE_STATES = ['ok', 'degraded', 'down', 'credentials', 'unknown'] as const
 
@@ -71,6 +80,12 @@ export function createMetrics(source: MetricsSource, options: MetricsOptions): M
     labelNames: ['version', 'node'],
   }).set({ version: options.version, node: process.versions.node }, 1)
   const file = labelled('files_total', 'Versions of feeds by how they ended.', 'outcome', OUTCOMES)
+  const refusal = labelled(
+    'validation_errors_total',
+    'Documents that did not pass the check, by the rule that they break.',
+    'rule',
+    RULES,
+  )
   const upload = labelled(
     'uploads_total',
     'Attempts to upload by class of the answer.',
@@ -118,6 +133,17 @@ export function createMetrics(source: MetricsSource, options: MetricsOptions): M
     return Number(record !== null && record.lastScanAt !== null && record.folderReason === null)
   })
   gauge('overdue_feeds', 'Feeds whose next version is late.', () => source.overdue().length)
+  gauge('campaigns_waiting', 'Campaigns that wait for a person.', () =>
+    waitingCampaigns(source.campaigns()),
+  )
+  gauge(
+    'campaigns_pending',
+    'Changes of campaigns that are planned and not made.',
+    () => source.campaigns()?.pending ?? 0,
+  )
+  gauge('campaigns_last_look_timestamp_seconds', 'The last look at campaigns; 0 for none.', () =>
+    seconds(Date.parse(source.campaigns()?.at ?? '') || null),
+  )
   gauge('service_clock_skew_seconds', 'Time of the service minus ours.', () =>
     seconds(source.record()?.clockSkewMs),
   )
@@ -152,6 +178,11 @@ export function createMetrics(source: MetricsSource, options: MetricsOptions): M
     reloaded,
     moved: (state) => {
       if ((OUTCOMES as readonly string[]).includes(state)) file(state)
+    },
+    checked: (verdict) => {
+      if (verdict.kind === 'ok') return
+      const rule = verdict.kind === 'broken' ? verdict.code : verdict.kind
+      refusal(RULES.includes(rule) ? rule : 'other')
     },
     retried: (previous) => retry(classOf(previous?.status ?? null)),
     attemptEnded: ({ status, ms }) => {

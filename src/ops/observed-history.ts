@@ -26,6 +26,18 @@ export function observed(history: History, witness: Witness): History {
     heard.push(news)
     if (depth === 0) tell()
   }
+  /** What `work` has to tell, apart from everybody else's. */
+  const overhear = <T>(work: () => T): { done: T; news: (() => void)[] } => {
+    const others = heard
+    heard = []
+    depth += 1
+    try {
+      return { done: work(), news: heard }
+    } finally {
+      depth -= 1
+      heard = others
+    }
+  }
   const attempt = (id: number, n: number) =>
     history.attempts(id).find((each) => each.n === n) ?? null
   return {
@@ -42,6 +54,11 @@ export function observed(history: History, witness: Witness): History {
         depth -= 1
         if (depth === 0) tell()
       }
+    },
+    commit: async (work, when) => {
+      const { done, news } = await history.commit(() => overhear(work), when)
+      for (const each of news) hear(each)
+      return done
     },
     startAttempt: (id, ...rest) => {
       const n = history.startAttempt(id, ...rest)

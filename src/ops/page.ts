@@ -1,165 +1,184 @@
-// The status page: what is owed first, then what is on its way, then every feed. Made on the server, of
-// the same facts as `status`; it offers no way to change anything, only the commands that do.
+// The status page: what needs a person first, then what is on its way, then every feed. Made on the
+// server, of the same facts as `status`; it offers no way to change anything, only the commands that do.
 
-import { formatBytes, formatDuration } from '../lib/units.ts'
-import { advice, STATES_IN_WORK } from './advice.ts'
-import { html, Markup } from './html.ts'
-import { SCRIPT, STYLE } from './page-style.ts'
-import type { Pulse, StatusModel, UploadModel } from './port.ts'
+import { isoTime } from '../lib/clock.ts'
+import { formatDuration } from '../lib/units.ts'
+import { needsPerson, STATES_IN_WORK } from './advice.ts'
+import { campaignCards, campaignsSection, waitingCampaigns } from './campaigns-section.ts'
+import { html, type Markup } from './html.ts'
+import type { Scene, Tone } from './page-parts.ts'
+import {
+  ago,
+  changes,
+  choice,
+  count,
+  document,
+  feedLink,
+  sentence,
+  size,
+  stateOf,
+  story,
+  toneOf,
+  versionLink,
+} from './page-parts.ts'
+import { sparkline } from './plots.ts'
+import type { PlanModel, Pulse, StatusModel, UploadModel } from './port.ts'
 
-export interface PageFacts {
+export interface PageFacts extends Scene {
   status: StatusModel
   pulse: Pulse
+  /** Where feeds are dropped. */
+  inbox: string
   /** Wall ms. */
-  now: number
+  lastSuccessAt: number | null
+  /** Only feeds whose name holds this, in any case; empty: all. */
+  find: string
+  /** Counted from 1. */
+  page: number
+  /** Postings of a feed's versions, oldest first. */
+  postings: (feed: string) => readonly (number | null)[]
+  /** The plan of the last look at the campaigns, as far as it is kept. */
+  plan: PlanModel | null
 }
 
 /** Rows that a person can take in and a phone can hold. */
-const MOST = 200
+const MOST = 100
+/** Nobody has to do anything about these. */
+const MOST_MOVING = 12
 
-export function statusPage({ status, pulse, now }: PageFacts): string {
+interface Trouble {
+  says: string
+  commands: string[]
+}
+
+export function statusPage(facts: PageFacts): string {
+  const { status } = facts
   const all = [...status.uploads, ...status.owed]
-  const owed = all.filter(needsPerson)
-  const moving = all.filter((upload) => STATES_IN_WORK.includes(upload.state))
-  const trouble = troubleOf(status, pulse)
-  const title =
-    owed.length + trouble.length === 0 ? 'feedsyncd' : `(${owed.length + trouble.length}) feedsyncd`
-  const body = html`<main>
-<h1>${headline(owed.length, trouble.length)}</h1>
-<p class="dim">${facts(status, now)}</p>
-${trouble.length + owed.length === 0 ? null : html`<h2>Needs a person</h2>`}
-<ul>${trouble.map((text) => html`<li class="bad"><p class="plain">${text}</p></li>`)}
-${listed(owed, (upload) => item(upload, now))}</ul>
-${status.daemon.unfinished.map(
-  ({ path, modifiedAt }) =>
-    html`<p class="warn">unfinished: ${path}, last written ${ago(modifiedAt, now)}</p>`,
+  const urgent = all.filter(needsPerson)
+  const moving = all.filter(
+    (upload) => STATES_IN_WORK.includes(upload.state) && !needsPerson(upload),
+  )
+  const troubles = troublesOf(facts)
+  const campaigns = status.campaigns ?? null
+  const waiting = waitingCampaigns(campaigns)
+  const tone: Tone =
+    troubles.length > 0 || urgent.some((one) => toneOf(one) === 'bad')
+      ? 'bad'
+      : urgent.length + waiting > 0
+        ? 'warn'
+        : 'good'
+  const headline = headlineOf(troubles.length, urgent.length, waiting, status.uploads.length)
+  const main = html`<main>
+<h1 class="${tone}" aria-live="polite">${headline}</h1>
+${vitals(facts)}
+${section(
+  'Needs a person',
+  troubles.length + urgent.length + waiting,
+  html`<ul class="cards">${troubles.map(trouble)}${listed(urgent, MOST, facts)}${campaignCards(campaigns)}</ul>`,
 )}
-${moving.length === 0 ? null : html`<h2>On its way</h2><ul>${listed(moving, (upload) => item(upload, now))}</ul>`}
-<h2>Feeds</h2>
-${status.uploads.length === 0 ? html`<p>No feed has been seen yet.</p>` : feedTable(status.uploads, now)}
+${section('On its way', moving.length, html`<ul class="cards">${listed(moving, MOST_MOVING, facts)}</ul>`)}
+${section('Left unfinished', status.daemon.unfinished.length, unfinished(facts))}
+<section><h2>Feeds${status.uploads.length > 0 ? html` <span class="dim">${count(status.uploads.length)}</span>` : null}</h2>
+${status.uploads.length === 0 ? html`<p class="empty">No feed has been seen yet. Drop an XML file into <code>${facts.inbox}</code></p>` : feeds(facts)}</section>
+${campaignsSection(campaigns, facts.plan, facts)}
 </main>`
-  return document(title, body)
+  const owed = troubles.length + urgent.length + waiting
+  return document({ title: owed === 0 ? 'All well' : `(${owed}) ${headline}`, tone, main }, facts)
 }
 
-/** One feed: its versions, and how they grew or shrank. */
-export function feedPage(feed: string, versions: readonly UploadModel[], now: number): string {
-  const oldestFirst = versions.toReversed()
-  const body = html`<main>
-<p><a href="/">all feeds</a></p>
-<h1>${feed}</h1>
-<h2>Postings</h2>${plot(oldestFirst.map(({ postings }) => postings))}
-<h2>Size</h2>${plot(oldestFirst.map(({ bytes }) => bytes))}
-<h2>Versions</h2>
-<table><thead><tr><th>version</th><th>state</th><th class="n">postings</th><th class="n">size</th>
-<th class="n">attempts</th><th>detected</th><th>reason</th></tr></thead><tbody>${versions.map(
-    (version) => html`<tr><td>${version.id}</td><td>${stateOf(version)}</td>
-<td class="n">${version.postings}</td><td class="n">${size(version)}</td><td class="n">${version.attempts}</td>
-<td>${ago(version.detectedAt, now)}</td><td>${version.reason}</td></tr>`,
-  )}</tbody></table>
-</main>`
-  return document(`${feed} - feedsyncd`, body)
+function headlineOf(troubles: number, urgent: number, campaigns: number, feeds: number): string {
+  if (troubles > 0) return 'feedsyncd is hindered'
+  const named = (n: number, noun: string) => (n === 0 ? [] : [`${n} ${noun}${n === 1 ? '' : 's'}`])
+  const who = [...named(urgent, 'feed'), ...named(campaigns, 'campaign')].join(' and ')
+  if (who !== '') return `${who} ${urgent + campaigns === 1 ? 'needs' : 'need'} a person`
+  return feeds === 0 ? 'Waiting for the first feed' : 'Nothing needs a person'
 }
 
-function document(title: string, body: Markup): string {
-  return String(html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title><style>${new Markup(STYLE)}</style>
-<noscript><meta http-equiv="refresh" content="10"></noscript></head>
-<body><p id="stale" class="bad" role="status" hidden>The daemon does not answer: this is how it was.</p>
-${body}
-<script>${new Markup(SCRIPT)}</script></body></html>
-`)
-}
-
-function needsPerson({ state, overdue }: UploadModel): boolean {
-  return state === 'rejected' || state === 'held' || state === 'failed' || overdue
-}
-
-function troubleOf({ daemon, service }: StatusModel, { trouble }: Pulse): string[] {
-  const found = [trouble, daemon.folderReason].filter((text) => text !== null)
+/** Each with its way out. */
+function troublesOf({ status, pulse, commandLine }: PageFacts): Trouble[] {
+  const { daemon, service } = status
+  const found: Trouble[] = [pulse.trouble, daemon.folderReason]
+    .filter((text) => text !== null)
+    .map((says) => ({ says, commands: [commandLine('doctor')] }))
   if (service.state === 'ok' || service.state === 'unknown') return found
-  return [...found, `service ${service.state}: ${service.reason ?? 'no reason given'}`]
+  const says = `service ${service.state}: ${service.reason ?? 'no reason given'}`
+  return [...found, { says, commands: [commandLine('doctor')] }]
 }
 
-function headline(owed: number, trouble: number): Markup {
-  if (trouble > 0) return html`<span class="bad">feedsyncd is hindered</span>`
-  if (owed === 0) return html`<span class="good">Nothing needs a person</span>`
-  return html`<span class="warn">${owed} ${owed === 1 ? 'feed needs' : 'feeds need'} a person</span>`
+function vitals({ status, lastSuccessAt, now }: PageFacts): Markup {
+  const { daemon, service } = status
+  const tone = { ok: 'good', degraded: 'warn', down: 'bad', credentials: 'bad', unknown: 'dim' }[
+    service.state
+  ]
+  const state = service.state === 'unknown' ? 'not asked yet' : service.state
+  const up = daemon.startedAt === null ? '–' : formatDuration(now - Date.parse(daemon.startedAt))
+  const upToDate = status.uploads.filter((one) => one.state === 'uploaded').length
+  const how =
+    daemon.mode === 'poll' ? `polled: ${daemon.modeReason ?? 'as configured'}` : 'watched by events'
+  return html`<dl class="vitals">
+<div><dt>Service</dt><dd><span class="state ${tone}">${state}</span></dd><dd class="dim">${service.baseUrl.replace(/^https:\/\//, '')}</dd></div>
+<div><dt>Last upload</dt><dd>${ago(isoTime(lastSuccessAt), now)}</dd><dd class="dim">${status.uploads.length === 0 ? 'no feed yet' : `${upToDate} of ${status.uploads.length} feeds up to date`}</dd></div>
+<div><dt>Folder listed</dt><dd>${ago(daemon.lastScanAt, now)}</dd><dd class="dim">${how}</dd></div>
+<div><dt>Running for</dt><dd>${up}</dd><dd class="dim">pid ${daemon.pid}</dd></div>
+</dl>`
 }
 
-function facts({ daemon, service }: StatusModel, now: number): string {
-  const listed = daemon.lastScanAt === null ? 'not yet' : ago(daemon.lastScanAt, now)
-  return [
-    `running since ${ago(daemon.startedAt, now)} (pid ${daemon.pid})`,
-    `folder listed ${listed} (${daemon.mode})`,
-    `service ${service.state}: ${service.baseUrl}`,
-  ].join(' · ')
+function section(name: string, entries: number, body: Markup): Markup | null {
+  if (entries === 0) return null
+  return html`<section><h2>${name} <span class="dim">${count(entries)}</span></h2>${body}</section>`
 }
 
-function item(upload: UploadModel, now: number): Markup {
-  const { feed, id, reason, state, overdue, expectedBy } = upload
-  const next = advice(upload)
-  return html`<li class="${toneOf(upload)}"><b>${link(feed)}</b> <span>${stateOf(upload)}</span> <span class="dim">version ${id}, ${ago(upload.detectedAt, now)}</span>
-${reason === null ? null : html`<p class="plain">${reason}</p>`}
-${overdue ? html`<p class="plain">Its next version was expected ${ago(expectedBy, now)}: see whether its export still runs.</p>` : null}
-${state === 'queued' && upload.nextAttemptAt !== null ? html`<p class="plain">Tried again ${ago(upload.nextAttemptAt, now)}.</p>` : null}
-${next === null ? null : html`<p class="plain">Next: ${next}</p>`}</li>`
+function trouble({ says, commands }: Trouble): Markup {
+  return html`<li class="card bad" data-key="trouble ${says}"><p class="reason">${sentence(says)}</p>${choice(commands)}</li>`
 }
 
-function feedTable(uploads: readonly UploadModel[], now: number): Markup {
-  return html`<table><thead><tr><th>feed</th><th>state</th><th class="n">postings</th><th class="n">size</th>
-<th class="n">attempts</th><th>when</th></tr></thead><tbody>${listed(
-    uploads,
-    (upload) => html`<tr><td>${link(upload.feed)}</td>
-<td>${stateOf(upload)}</td><td class="n">${upload.postings}</td><td class="n">${size(upload)}</td>
-<td class="n">${upload.attempts}</td><td>${ago(upload.uploadedAt ?? upload.detectedAt, now)}</td></tr>`,
-    (more) => html`<tr><td colspan="6" class="dim">${more} more: feedsyncd status --json</td></tr>`,
-  )}</tbody></table>`
+function card(upload: UploadModel, facts: PageFacts): Markup {
+  const { feed, id, detectedAt } = upload
+  return html`<li class="card ${toneOf(upload)}" data-key="version ${id}">
+<div class="top"><h3 class="name">${feedLink(feed)}</h3>${stateOf(upload)}<span class="dim when">${versionLink(id)}, ${ago(detectedAt, facts.now)}</span></div>
+${story(upload, facts)}</li>`
+}
+
+function unfinished({ status, now }: PageFacts): Markup {
+  return html`<ul class="cards">${status.daemon.unfinished.map(
+    ({ path, modifiedAt }) =>
+      html`<li class="card warn" data-key="path ${path}"><div class="top"><h3 class="name"><bdi>${path}</bdi></h3><span class="dim when">last written ${ago(modifiedAt, now)}</span></div><p class="next">Rename it if it is whole, else remove it.</p></li>`,
+  )}</ul>`
+}
+
+function feeds({ status, now, find, page, postings }: PageFacts): Markup {
+  const sought = find.toLowerCase()
+  const found = status.uploads.filter(({ feed }) => feed.toLowerCase().includes(sought))
+  const shown = found.slice((page - 1) * MOST, page * MOST)
+  const rows = shown.map((upload) => {
+    const { feed, bytes, uploadedAt, detectedAt } = upload
+    return html`<tr data-key="feed ${feed}"><th scope="row" class="name">${feedLink(feed)}</th><td class="is">${stateOf(upload)}</td>
+<td class="n postings" data-label="postings">${count(upload.postings)}</td><td class="n delta">${changes(upload)}</td>
+<td class="trend">${sparkline(postings(feed))}</td><td class="n size">${size(bytes)}</td><td class="n when">${ago(uploadedAt ?? detectedAt, now)}</td></tr>`
+  })
+  const table = html`<table class="feeds" aria-label="Feeds"><thead><tr><th scope="col">Feed</th><th scope="col">State</th><th scope="col" class="n">Postings</th><th scope="col" class="n">Changed</th><th scope="col">Trend</th><th scope="col" class="n">Size</th><th scope="col" class="n">When</th></tr></thead><tbody>${rows}</tbody></table>`
+  return html`${status.uploads.length > MOST || find !== '' ? search(find) : null}
+${shown.length === 0 ? html`<p class="empty">No feed is called so.</p>` : table}${pages(found.length, page, find)}`
+}
+
+function search(find: string): Markup {
+  return html`<form action="/" role="search"><label>Find <input type="search" name="find" value="${find}" placeholder="part of a name" maxlength="200"></label></form>`
+}
+
+function pages(found: number, page: number, find: string): Markup | null {
+  const last = Math.ceil(found / MOST)
+  if (last <= 1) return null
+  const to = (n: number, text: string) =>
+    html`<a href="/?page=${n}${find === '' ? '' : `&find=${encodeURIComponent(find)}`}">${text}</a>`
+  return html`<nav class="pages" aria-label="Pages of feeds">${page > 1 ? to(page - 1, 'Previous') : null}<span class="dim">Page ${page} of ${last}</span>${page < last ? to(page + 1, 'Next') : null}</nav>`
 }
 
 function listed(
   uploads: readonly UploadModel[],
-  show: (upload: UploadModel) => Markup,
-  rest = (more: number) => html`<li class="dim"><p>${more} more: feedsyncd status --json</p></li>`,
-): Markup[] {
-  const shown = uploads.slice(0, MOST).map(show)
-  return uploads.length > MOST ? [...shown, rest(uploads.length - MOST)] : shown
-}
-
-function link(feed: string): Markup {
-  // A lone surrogate has no UTF-8, so there is nothing to link to.
-  const name = feed.isWellFormed() ? encodeURIComponent(feed) : null
-  return name === null ? html`${feed}` : html`<a href="/feed?name=${name}">${feed}</a>`
-}
-
-function stateOf(upload: UploadModel): Markup {
-  const text = upload.overdue ? `${upload.state}, overdue` : upload.state
-  return html`<span class="${toneOf(upload)}">${text}</span>`
-}
-
-function toneOf({ state, overdue }: UploadModel): string {
-  if (state === 'rejected' || state === 'failed') return 'bad'
-  if (state === 'held' || state === 'incomplete' || overdue) return 'warn'
-  return state === 'uploaded' ? 'good' : 'dim'
-}
-
-/** Bars from nothing to the largest value; what is not known is left out. */
-function plot(values: readonly (number | null)[]): Markup {
-  const most = Math.max(...values.map((value) => value ?? 0), 1)
-  const width = 100 / Math.max(values.length, 20)
-  const bars = values.map((value, n) => {
-    const height = ((value ?? 0) / most) * 38
-    return value === null
-      ? null
-      : html`<rect x="${(n * width).toFixed(2)}" y="${(40 - height).toFixed(2)}" width="${(width * 0.8).toFixed(2)}" height="${height.toFixed(2)}" fill="currentColor"><title>${value}</title></rect>`
-  })
-  return html`<svg viewBox="0 0 100 40" preserveAspectRatio="none" role="img">${bars}</svg>`
-}
-
-const size = ({ bytes }: UploadModel) => (bytes === null ? null : formatBytes(bytes))
-
-function ago(iso: string | null, now: number): string {
-  if (iso === null) return '-'
-  const ms = Date.parse(iso) - now
-  return ms > 0 ? `in ${formatDuration(ms)}` : `${formatDuration(-ms)} ago`
+  most: number,
+  facts: PageFacts,
+): (Markup | null)[] {
+  const more = uploads.length - most
+  const rest = html`<li class="dim">${count(more)} more: <code>${facts.commandLine('status --json')}</code></li>`
+  return [...uploads.slice(0, most).map((one) => card(one, facts)), more > 0 ? rest : null]
 }

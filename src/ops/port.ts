@@ -1,9 +1,12 @@
 // What the rest of the program knows of operations: who is told of what. Everything here is fed from
 // the committed history and from what the parts say of themselves; nothing here decides about feeds.
 
-import type { DaemonRecord, State, Version } from '../history/port.ts'
+import type { Changes, DaemonRecord, State, Version } from '../history/port.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { UploadCounters } from '../upload/port.ts'
+import type { AttemptOutcome, UploadCounters } from '../upload/port.ts'
+
+/** `release 9` as a person can copy it: with the program and, where it is needed, the configuration. */
+export type CommandLine = (command: string) => string
 
 export type AlertEvent = 'rejected' | 'held' | 'failed' | 'overdue' | 'credentials'
 
@@ -18,8 +21,8 @@ export interface AlertTarget {
 export interface AlertFacts {
   /** Feeds whose next version is late: their newest one, and since when (wall ms). */
   overdue(): { version: Version; expectedBy: number }[]
-  /** Why the service refuses the credentials; null when it does not. */
-  refusal(): { reason: string; hint: string } | null
+  /** Why the service refuses credentials; null when it does not. Another `mark`: another set of accounts. */
+  refusal(): { reason: string; hint: string; mark: string } | null
   /** Whether the credentials were last seen to work: a refusal that is merely forgotten proves nothing. */
   trusted(): boolean
 }
@@ -53,12 +56,25 @@ export interface StatusModel {
     startedAt: string | null
     lastScanAt: string | null
     mode: string | null
+    modeReason: string | null
     folderReason: string | null
     unfinished: readonly { path: string; modifiedAt: string | null }[]
   }
   service: { baseUrl: string; state: DaemonRecord['service']; reason: string | null }
   uploads: readonly UploadModel[]
   owed: readonly UploadModel[]
+  /** The daemon's last look at the campaigns; null: none, or no campaigns file. */
+  campaigns?: CampaignRun | null
+}
+
+/** The part of a plan of the campaigns that the page shows. */
+export interface PlanModel {
+  items: readonly {
+    key: string
+    action: string
+    spend: string
+    changes: readonly { path: string; before: string | null; after: string | null }[]
+  }[]
 }
 
 export interface UploadModel {
@@ -77,6 +93,32 @@ export interface UploadModel {
   uploadedAt: string | null
   expectedBy: string | null
   overdue: boolean
+  changes: Changes | null
+  warnings: readonly string[]
+}
+
+/** Everything about one version: the part of `show ID --json` that its page shows. */
+export interface VersionModel extends Omit<UploadModel, 'attempts'> {
+  account: string | null
+  sha256: string | null
+  encoding: string | null
+  root: string | null
+  records: string | null
+  requisitionIds: number | null
+  externalCampaignIds: Readonly<Record<string, number>> | null
+  fileUrl: string | null
+  etagVerified: boolean | null
+  attempts: readonly {
+    n: number
+    startedAt: string | null
+    endedAt: string | null
+    /** null while it runs. */
+    outcome: AttemptOutcome | null
+    status: number | null
+    code: string | null
+    bytesSent: number
+  }[]
+  events: readonly { at: string | null; from: State | null; to: string; reason: string | null }[]
 }
 
 /** What the endpoint answers from; read anew for each request. */
@@ -86,7 +128,19 @@ export interface EndpointSource {
   status(): StatusModel
   /** A feed's versions, newest first. */
   versions(feed: string, limit: number): UploadModel[]
+  /** Postings of a feed's last versions, newest first. */
+  postings(feed: string, limit: number): (number | null)[]
+  version(id: number): VersionModel | null
+  /** A plan of the campaigns by its number; null where it is not kept any more. */
+  plan(id: number): PlanModel | null
   metrics(): Promise<string>
+  /** Name of this host. */
+  readonly host: string
+  /** Absolute path of the folder that feeds are dropped into. */
+  readonly inbox: string
+  readonly commandLine: CommandLine
+  /** Wall ms. */
+  lastSuccessAt(): number | null
 }
 
 /** What metrics are made of beside what they are told. */
@@ -97,6 +151,8 @@ export interface MetricsSource {
   lastSuccessAt(): number | null
   counters(): UploadCounters
   overdue(): readonly unknown[]
+  /** The last look at the campaigns; null: none, or no campaigns file. */
+  campaigns(): CampaignRun | null
 }
 
 /** Whoever started the daemon and watches over it. */
@@ -108,4 +164,29 @@ export interface Supervisor {
   reloaded(): void
   /** Resolves once it was told. */
   stopping(): Promise<void>
+}
+
+/** How a look at the campaigns ended; kept for `status`. */
+export interface CampaignRun {
+  /** ISO 8601 UTC. */
+  at: string
+  /** What it was done for: `start`, `file`, `upload`, `interval`, `once`. */
+  cause: string
+  mode: 'report' | 'apply'
+  /**
+   * `done`; `stopped`: nothing may be written; `unusable`: the file; `failed`: the service could not be
+   * asked; `busy`: another process writes campaigns.
+   */
+  state: 'done' | 'stopped' | 'unusable' | 'failed' | 'credentials' | 'busy'
+  /** Why it is not `done`, and what to do; null otherwise. */
+  problem: string | null
+  hint: string | null
+  /** The plan that was made, for `campaigns apply`. */
+  planId: number | null
+  /** Changes of the plan that are not made: in `report` all of them. */
+  pending: number
+  /** What was written, one sentence each. */
+  done: string[]
+  /** What needs a person. */
+  waiting: { key: string; action: string; reason: string | null; needs: string | null }[]
 }

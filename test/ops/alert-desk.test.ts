@@ -2,23 +2,25 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { History, Version } from '../../src/history/port.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
 import { type Clock, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/log.ts'
 import { Secret } from '../../src/lib/secret.ts'
+import { silentLog } from '../../src/lib/silent-log.ts'
 import { AlertDesk } from '../../src/ops/alert-desk.ts'
 import type { AlertMessage } from '../../src/ops/alert-message.ts'
 import type { Sent } from '../../src/ops/alert-senders.ts'
-import type { AlertEvent, AlertTarget } from '../../src/ops/port.ts'
+import type { AlertEvent, AlertFacts, AlertTarget } from '../../src/ops/port.ts'
 import { temporaryHistory, versionIn } from '../history/helpers.ts'
 
 const ALL: AlertEvent[] = ['rejected', 'held', 'failed', 'overdue', 'credentials']
 const PROGRAM: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/page'] } }
+
+const REFUSED = { reason: 'refused with 401', hint: 'see the key', mark: 'refused' }
 
 /** A desk over a history, whose messages are kept; `pass` lets time pass and looks. */
 class Bench {
   readonly sent: AlertMessage[] = []
   readonly facts = {
     late: [] as { version: Version; expectedBy: number }[],
-    refusal: null as { reason: string; hint: string } | null,
+    refusal: null as ReturnType<AlertFacts['refusal']>,
     trusted: false,
   }
   answer: Sent = { kind: 'sent' }
@@ -31,6 +33,7 @@ class Bench {
     const clock: Clock = { ...systemClock, monotonic: () => this.#ahead }
     this.#desk = new AlertDesk({
       ...{ clock, history, targets, log: silentLog, host: 'ats' },
+      commandLine: (command) => `feedsyncd ${command}`,
       facts: {
         overdue: () => this.facts.late,
         refusal: () => this.facts.refusal,
@@ -166,7 +169,7 @@ describe('alerts', () => {
     const bench = new Bench(history)
     const ids: (string | undefined)[] = []
     for (const trusted of [false, true, false]) {
-      bench.facts.refusal = trusted ? null : { reason: 'refused with 401', hint: 'see the key' }
+      bench.facts.refusal = trusted ? null : REFUSED
       bench.facts.trusted = trusted
       await bench.pass(MINUTE)
       ids.push(bench.sent.at(-1)?.id)
@@ -180,10 +183,21 @@ describe('alerts', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
+  it('are told of anew when the service refuses another account, and not when it refuses the same again', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    for (const mark of ['["a"]', '["a"]', '["a","b"]', '["a","b"]']) {
+      bench.facts.refusal = { ...REFUSED, mark }
+      await bench.pass(15 * MINUTE)
+    }
+
+    expect(bench.sent.map(({ event }) => event)).toEqual(['credentials', 'credentials'])
+  })
+
   it('do not take credentials for good because they are tried again, nor after a restart', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
-    bench.facts.refusal = { reason: 'refused with 401', hint: 'see the key' }
+    bench.facts.refusal = REFUSED
     await bench.pass(SECOND)
 
     bench.facts.refusal = null

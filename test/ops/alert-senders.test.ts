@@ -29,7 +29,12 @@ function held(feed: string): Change {
 }
 
 function message(feed = 'acme'): AlertMessage {
-  return alertMessage([held(feed)], { at: 0, host: 'ats', sequence: 0 })
+  return alertMessage([held(feed)], {
+    at: 0,
+    host: 'ats',
+    sequence: 0,
+    commandLine: (command) => command,
+  })
 }
 
 function folder(): string {

@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../../src/cli/program.ts'
 import { STATES } from '../../src/history/port.ts'
@@ -39,6 +42,54 @@ describe('completion bash', () => {
   })
 })
 
+const has = (shell: string) => spawnSync(shell, ['--version']).status === 0
+
+function answered(shell: string, args: string[]): string[] {
+  const { stdout, stderr } = spawnSync(shell, args, { encoding: 'utf8' })
+  expect(stderr).toBe('')
+  return stdout.split('\n').filter((line) => line !== '')
+}
+
+describe.skipIf(!has('zsh'))('completion zsh, in a real zsh', () => {
+  /** As zsh itself loads the file of a package: its first use is the first completion. */
+  const offer = async (...words: string[]) => {
+    const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-zsh-'))
+    writeFileSync(join(folder, '_feedsyncd'), await script('zsh'))
+    const asked = `fpath=(${folder}); autoload -Uz _feedsyncd
+      _files() { : }
+      _describe() { print -l -- "\${(@P)3}" }
+      words=(feedsyncd ${words.map((word) => `'${word}'`).join(' ')}); CURRENT=${words.length + 1}
+      _feedsyncd`
+    try {
+      return answered('zsh', ['-f', '-c', asked]).map((line) => line.replace(/:.*/, ''))
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }
+
+  it('offers commands, commands of commands, options, and the values of an option', async () => {
+    expect(await offer('')).toContain('status')
+    expect(await offer('config', '')).toEqual(['check', 'print', 'schema', '--config', '--help'])
+    expect(await offer('status', '--state', '')).toEqual([...STATES])
+  })
+})
+
+describe.skipIf(!has('fish'))('completion fish, in a real fish', () => {
+  const offer = async (line: string) =>
+    answered('fish', ['--no-config', '-c', `${await script('fish')}\ncomplete -C '${line}'`]).map(
+      (words) => words.replace(/\t.*/, ''),
+    )
+
+  it('offers commands, commands of commands, options, and the values of an option', async () => {
+    expect(await offer('feedsyncd sta')).toEqual(['status'])
+    expect(await offer('feedsyncd config ')).toEqual(
+      expect.arrayContaining(['check', 'print', 'schema']),
+    )
+    expect((await offer('feedsyncd status --state ')).sort()).toEqual([...STATES].sort())
+    expect(await offer('feedsyncd status --wa')).toEqual(['--watch'])
+  })
+})
+
 describe.each(['zsh', 'fish'])('completion %s', (shell) => {
   it('names every command with its description', async () => {
     const text = await script(shell)
@@ -49,11 +100,9 @@ describe.each(['zsh', 'fish'])('completion %s', (shell) => {
     expect(text).toContain('send a test message to every receiver')
   })
 
-  if (spawnSync(shell, ['--version']).status === 0) {
+  if (has(shell)) {
     it('is text that the shell itself reads', async () => {
-      const { stderr } = spawnSync(shell, ['-n'], { input: await script(shell), encoding: 'utf8' })
-
-      expect(stderr).toBe('')
+      expect(answered(shell, ['-n', '-c', await script(shell)])).toEqual([])
     })
   }
 })

@@ -1,7 +1,11 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { checkEndpoint } from '../../src/ops/endpoint-check.ts'
 import type { Finding } from '../../src/ops/finding.ts'
 import { checkFolder, checkHidden, checkKeyMode, checkRoom } from '../../src/ops/host-checks.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
@@ -109,6 +113,45 @@ describe('doctor', () => {
     expect(of('history')?.verdict).toBe('problem')
   })
 
+  it('finds a history that a newer feedsyncd has written; exit 78', async () => {
+    await using site = await Site.open()
+    site.drop('a.xml', feedOf(3))
+    await site.run('run', '--once')
+    const newer = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    newer.pragma('user_version = 999')
+    newer.close()
+
+    const { code, of } = await doctor(site, '--offline')
+
+    expect(code).toBe(78)
+    expect(of('history')).toMatchObject({ says: expect.stringContaining('newer feedsyncd') })
+  })
+
+  it('finds that somebody else has the address of http.listen; exit 75', async () => {
+    const other = createServer((_request, response) => void response.end('hello'))
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void other.close())
+    const { port } = other.address() as AddressInfo
+    await using site = await Site.open({ http: { listen: `127.0.0.1:${port}` } })
+
+    const { code, of } = await doctor(site, '--offline')
+
+    expect(code).toBe(75)
+    expect(of('endpoint')).toMatchObject({ says: `somebody else answers on 127.0.0.1:${port}` })
+  })
+
+  it('finds what is wrong with the file of campaigns, with line and column; exit 78', async () => {
+    await using site = await Site.open()
+    const off = await doctor(site, '--offline')
+    writeFileSync(join(site.root, 'campaigns.yaml'), 'version: 1\ncampaigns:\n  - name: x\n')
+
+    const { code, of } = await doctor(site, '--offline')
+
+    expect(off.of('campaigns')).toMatchObject({ verdict: 'skipped' })
+    expect(code).toBe(78)
+    expect(of('campaigns')?.says).toMatch(/campaigns\.yaml:3:\d+ /)
+  })
+
   it('reads well on a screen: a verdict, a check, a sentence, and the fix below', async () => {
     await using site = await Site.open()
     rmSync(site.inbox, { recursive: true })
@@ -137,6 +180,30 @@ describe('what the host is asked', () => {
     ['/tmpfiles', 'ok', /visible/],
   ] as const)('whether the unit sees %s: %s', async (path, verdict, says) => {
     expect(await checkHidden(path)).toMatchObject({ verdict, says: expect.stringMatching(says) })
+  })
+
+  it('whether the daemon answers at http.listen, and is ready', async () => {
+    const path = join(folder(), 'http')
+    let ready = true
+    const server = createServer((_request, response) => {
+      response.writeHead(ready ? 200 : 503).end(ready ? 'ok\n' : '/srv/export cannot be listed\n')
+    })
+    const ask = (running: boolean) => checkEndpoint({ kind: 'unix', path }, running)
+
+    const nobody = [await ask(false), await ask(true)]
+    await new Promise<void>((resolve) => server.listen(path, resolve))
+    onTestFinished(() => void server.close())
+    const well = await ask(true)
+    ready = false
+    const ill = await ask(true)
+
+    expect(nobody.map(({ verdict }) => verdict)).toEqual(['ok', 'problem'])
+    expect(well).toMatchObject({ verdict: 'ok' })
+    expect(ill).toMatchObject({
+      verdict: 'warning',
+      says: expect.stringContaining('not ready: /srv/export cannot be listed'),
+    })
+    expect((await checkEndpoint(null, true)).verdict).toBe('skipped')
   })
 
   it('whether a folder is one', async () => {

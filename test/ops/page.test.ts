@@ -1,17 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { feedPage, statusPage } from '../../src/ops/page.ts'
-import type { Pulse, StatusModel, UploadModel } from '../../src/ops/port.ts'
+import { feedPage } from '../../src/ops/feed-page.ts'
+import { statusPage } from '../../src/ops/page.ts'
+import type { Scene } from '../../src/ops/page-parts.ts'
+import type {
+  CampaignRun,
+  Pulse,
+  StatusModel,
+  UploadModel,
+  VersionModel,
+} from '../../src/ops/port.ts'
+import { versionPage } from '../../src/ops/version-page.ts'
+import { reportOf } from './samples.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const PULSE: Pulse = { stage: 'running', sinceTurnMs: 5, trouble: null }
+const SCENE: Scene = { now: NOW, host: 'ats', commandLine: (command) => `feedsyncd ${command}` }
 
-function upload(over: Partial<UploadModel> = {}): UploadModel {
+const upload = (over: Partial<UploadModel> = {}): UploadModel => ({ ...reportOf(), ...over })
+
+function version(over: Partial<VersionModel> = {}): VersionModel {
   return {
-    ...{ id: 1, feed: 'acme', path: 'acme.xml', state: 'uploaded', reason: null, hint: null },
-    ...{ postings: 40, bytes: 2048, attempts: 1, nextAttemptAt: null, deadlineAt: null },
-    ...{ detectedAt: '2026-11-20T11:59:00.000Z', uploadedAt: '2026-11-20T11:59:30.000Z' },
-    ...{ expectedBy: null, overdue: false, ...over },
+    ...{ ...upload(), account: null, sha256: null, encoding: null, root: null, records: null },
+    ...{ requisitionIds: null, externalCampaignIds: null, fileUrl: null, etagVerified: null },
+    ...{ attempts: [], events: [], ...over },
   }
 }
 
@@ -19,7 +31,7 @@ function status(over: Partial<StatusModel> = {}): StatusModel {
   return {
     daemon: {
       ...{ pid: 7, startedAt: '2026-11-20T11:00:00.000Z', mode: 'events', folderReason: null },
-      ...{ lastScanAt: '2026-11-20T11:59:59.000Z', unfinished: [] },
+      ...{ lastScanAt: '2026-11-20T11:59:59.000Z', unfinished: [], modeReason: null },
     },
     service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null },
     uploads: [upload()],
@@ -28,21 +40,30 @@ function status(over: Partial<StatusModel> = {}): StatusModel {
   }
 }
 
-const page = (over: Partial<StatusModel>, pulse = PULSE) =>
-  statusPage({ status: status(over), pulse, now: NOW })
+function page(
+  over: Partial<StatusModel>,
+  pulse = PULSE,
+  asked: { find?: string; page?: number } = {},
+) {
+  const facts = { ...SCENE, pulse, status: status(over), inbox: '/srv/export', plan: null }
+  const postings = () => [40, 38, null]
+  return statusPage({ ...facts, postings, lastSuccessAt: NOW, find: '', page: 1, ...asked })
+}
 
-/** Every tag as a browser would find it, without what names may change: targets of links. */
+/** Every tag as a browser would find it, without what names may change: addresses, keys, titles. */
 const tags = (markup: string) =>
-  markup.match(/<[^>]*>/g)?.map((tag) => tag.replace(/(href="\/feed\?name=)[^"]*"/, '$1"'))
+  markup.match(/<[^>]*>/g)?.map((tag) => {
+    return tag.replace(/(href="\/feed\?name=|(?:data-key|title|value)=")[^"]*"/g, '$1"')
+  })
 
 describe('the status page', () => {
   it('says at once that nothing needs a person, and shows every feed', () => {
     const shown = page({ uploads: [upload(), upload({ feed: 'globex' })] })
 
     expect(shown).toContain('Nothing needs a person')
-    expect(shown).not.toContain('<h2>Needs a person</h2>')
-    expect(shown).toContain('>acme</a>')
-    expect(shown).toContain('>globex</a>')
+    expect(shown).not.toContain('<h2>Needs a person')
+    expect(shown).toContain('<bdi>acme</bdi>')
+    expect(shown).toContain('<bdi>globex</bdi>')
   })
 
   it('shows what is owed first, with the reason and the command that decides', () => {
@@ -52,8 +73,10 @@ describe('the status page', () => {
 
     expect(shown).toContain('1 feed needs a person')
     expect(shown).toContain('40 -&#62; 2 postings')
-    expect(shown).toContain('feedsyncd release 9, or feedsyncd discard 9')
-    expect(shown.indexOf('40 -&#62; 2')).toBeLessThan(shown.indexOf('<h2>Feeds</h2>'))
+    expect(shown).toContain(
+      '<code>feedsyncd release 9</code></li><li><code>feedsyncd discard 9</code>',
+    )
+    expect(shown.indexOf('40 -&#62; 2')).toBeLessThan(shown.indexOf('<h2>Feeds'))
   })
 
   it('shows what is owed beside the newest version, and feeds that are late', () => {
@@ -63,7 +86,7 @@ describe('the status page', () => {
     const shown = page({ uploads: [late], owed: [failed] })
 
     expect(shown).toContain('2 feeds need a person')
-    expect(shown).toContain('no such account')
+    expect(shown).toContain('No such account')
     expect(shown).toContain('expected 3h ago')
   })
 
@@ -76,39 +99,92 @@ describe('the status page', () => {
     const shown = page({ service }, { ...PULSE, trouble: 'the disk is full' })
 
     expect(shown).toContain('feedsyncd is hindered')
-    expect(shown).toContain('the disk is full')
-    expect(shown).toContain('service credentials: refused with 401')
+    expect(shown).toContain('The disk is full')
+    expect(shown).toContain('Service credentials: refused with 401')
   })
 
-  it('stays a page that can be read with 5,000 feeds', () => {
+  it('shows campaigns that wait for a person among what is owed, and the plan to apply', () => {
+    const run = {
+      ...{ at: '2026-11-20T11:40:00.000Z', cause: 'interval', mode: 'report', state: 'done' },
+      ...{ problem: null, hint: null, planId: 12, pending: 1, done: [] },
+      waiting: [{ key: 'NUR', action: 'blocked', reason: 'over the limit', needs: 'look' }],
+    } as const satisfies Partial<CampaignRun>
+
+    const shown = page({ campaigns: { ...run, done: [], waiting: [...run.waiting] } })
+    const off = page({ campaigns: null })
+
+    expect(shown).toContain('1 campaign needs a person')
+    expect(shown).toContain('Over the limit')
+    expect(shown).toContain('<code>feedsyncd campaigns apply 12</code>')
+    expect(off).toContain('there is a campaigns file')
+  })
+
+  it('stays a page that can be read with 5,000 feeds, and finds each of them', () => {
     const uploads = Array.from({ length: 5000 }, (_, n) => upload({ id: n, feed: `feed ${n}` }))
 
-    const shown = page({ uploads })
+    const first = page({ uploads })
+    const last = page({ uploads }, PULSE, { page: 50 })
+    const found = page({ uploads }, PULSE, { find: 'EED 4321' })
 
-    expect(shown).toContain('4800 more: feedsyncd status --json')
-    expect(shown.length).toBeLessThan(150_000)
+    expect(first).toContain('Page 1 of 50')
+    expect(first.length).toBeLessThan(150_000)
+    expect(last).toContain('<bdi>feed 4999</bdi>')
+    expect(found.match(/<tr data-key/g)).toHaveLength(1)
+    expect(found).toContain('<bdi>feed 4321</bdi>')
   })
 
   it('loads nothing from elsewhere and offers nothing that changes anything', () => {
     const shown = page({})
 
-    expect(shown).not.toMatch(/<(form|button|input|img|link|iframe)\b|src=|https?:\/\/(?!api)/)
-    expect(shown.match(/href="[^"]*"/g)).toEqual(['href="/feed?name=acme"'])
+    expect(shown).not.toMatch(
+      /<(form|button|input|img|iframe|object)\b|src=|https?:\/\/(?!api|www\.w3\.org\/2000\/svg)/,
+    )
+    expect(shown.match(/href="(?!data:)[^"]*"/g)).toEqual([
+      ...['href="/"', 'href="/feed?name=acme"', 'href="/api/status"', 'href="/metrics"'],
+    ])
   })
 })
 
 describe('a feed’s page', () => {
   it('shows its versions, and bars of postings and size over time', () => {
-    const versions = [
-      upload({ id: 2, postings: 20 }),
+    const earlier = { id: 2, postings: 40, detectedAt: '2026-11-19T11:59:00.000Z' }
+    const versions: [UploadModel, ...UploadModel[]] = [
+      upload({ id: 3, postings: 20 }),
+      upload(earlier),
       upload({ id: 1, postings: null, bytes: null }),
     ]
 
-    const shown = feedPage('acme', versions, NOW)
+    const shown = feedPage('acme', versions, 60, SCENE)
 
-    expect(shown.match(/<rect /g)).toHaveLength(2)
-    expect(shown).toContain('<td>2</td>')
-    expect(shown).toContain('<td>1</td>')
+    expect(shown.match(/class="dot good"/g)).toHaveLength(4)
+    expect(shown).toContain('lowest 20, highest 40')
+    expect(shown.match(/<a href="\/version\?id=\d">\d</g)).toHaveLength(3)
+  })
+})
+
+describe('a version’s page', () => {
+  it('shows what it holds, what happened to it, and each attempt with its answer', () => {
+    const shown = versionPage(
+      version({
+        externalCampaignIds: { 'NUR-Q1': 12 },
+        attempts: [
+          {
+            ...{ n: 1, startedAt: '2026-11-20T11:59:00.000Z', endedAt: '2026-11-20T11:59:02.500Z' },
+            ...{ outcome: 'failed', status: 503, code: 'SlowDown', bytesSent: 2048 },
+          },
+        ],
+        events: [
+          { at: '2026-11-20T11:58:00.000Z', from: null, to: 'settling', reason: null },
+          { at: '2026-11-20T11:59:02.500Z', from: 'uploading', to: 'queued', reason: 'slow down' },
+        ],
+      }),
+      SCENE,
+    )
+
+    expect(shown).toContain('<bdi>NUR-Q1</bdi> <span class="dim">12</span>')
+    expect(shown).toContain('503 SlowDown')
+    expect(shown).toContain('2.5s')
+    expect(shown).toMatch(/after 1m 3s[\s\S]*Slow down/)
   })
 })
 
@@ -131,18 +207,26 @@ describe('hostile names and reasons', () => {
     fc.tuple(fc.constantFrom(...ATTACKS), fc.string()).map((parts) => parts.join('')),
   )
   const named = (text: string) => {
-    const uploads = (['held', 'rejected', 'queued'] as const).map((state) =>
-      upload({ state, feed: text, path: text, reason: text, hint: text }),
-    )
+    const over = { feed: text, path: text, reason: text, hint: text, warnings: [text] }
+    const uploads = (['held', 'rejected', 'queued'] as const).map((state, id) =>
+      upload({ ...over, id, state }),
+    ) as [UploadModel, ...UploadModel[]]
     const daemon = {
       ...status().daemon,
       folderReason: text,
       unfinished: [{ path: text, modifiedAt: null }],
     }
     const service = { baseUrl: text, state: 'down', reason: text } as const
+    const one = version({
+      ...{ ...over, account: text, records: text, encoding: text, fileUrl: text },
+      externalCampaignIds: Object.fromEntries([[text, 1]]),
+      events: [{ at: null, from: null, to: 'seen', reason: text }],
+    })
     return [
       page({ uploads, daemon, service }, { ...PULSE, trouble: text }),
-      feedPage(text, uploads, NOW),
+      page({}, PULSE, { find: `${text}~` }),
+      feedPage(text, uploads, 60, SCENE),
+      versionPage(one, SCENE),
     ]
   }
 

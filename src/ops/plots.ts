@@ -1,0 +1,69 @@
+// How a feed grew or shrank, as SVG without text: what is to be read stands beside it as text.
+// Lines keep their width and dots their roundness however the plot is stretched.
+
+import { html, type Markup } from './html.ts'
+
+export interface Point {
+  /** Wall ms. */
+  at: number
+  /** Not below 0; null: not known, and left out. */
+  value: number | null
+  /** What it is, for a pointer that rests on it. */
+  title: string
+  /** `good`, `warn`, `bad` or `dim`. */
+  tone: string
+}
+
+interface Placed extends Point {
+  x: number
+  y: number
+}
+
+/** Room above and below, so that dots at the edges stay whole. */
+const MARGIN = 4
+
+/** A line as small as a word: from nothing to the largest value, one step a version. */
+export function sparkline(values: readonly (number | null)[]): Markup | null {
+  const known = values.filter((value) => value !== null)
+  if (known.length < 2) return null
+  const points = known.map((value, at) => ({ at, value, title: '', tone: '' }))
+  const placed = place(points, 100, 24)
+  return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true"><path class="area" d="${areaOf(placed, 24)}"/><path class="line" d="${lineOf(placed)}"/></svg>`
+}
+
+/** Points over time, with a dot for each; `says` is what a person who cannot see it is told. */
+export function plot(points: readonly Point[], says: string): Markup {
+  const placed = place(points, 600, 120)
+  const dots = placed.map(
+    ({ x, y, title, tone }) =>
+      html`<path class="dot ${tone}" d="M${round(x)} ${round(y)}h0"><title>${title}</title></path>`,
+  )
+  return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${says}"><path class="grid" d="M0 ${MARGIN}H600M0 60H600M0 ${120 - MARGIN}H600"/><path class="area" d="${areaOf(placed, 120)}"/><path class="line" d="${lineOf(placed)}"/>${dots}</svg>`
+}
+
+function place(points: readonly Point[], width: number, height: number): Placed[] {
+  const known = points.filter(({ value }) => value !== null)
+  const times = known.map(({ at }) => at)
+  const first = Math.min(...times)
+  const span = Math.max(...times) - first
+  const most = Math.max(...known.map(({ value }) => value ?? 0), 1)
+  return known.map((point) => ({
+    ...point,
+    x: span === 0 ? width / 2 : MARGIN + ((point.at - first) / span) * (width - 2 * MARGIN),
+    y: height - MARGIN - ((point.value ?? 0) / most) * (height - 2 * MARGIN),
+  }))
+}
+
+function lineOf(points: readonly Placed[]): string {
+  return points.map(({ x, y }, n) => `${n === 0 ? 'M' : 'L'}${round(x)} ${round(y)}`).join('')
+}
+
+function areaOf(points: readonly Placed[], height: number): string {
+  const [first] = points
+  const last = points.at(-1)
+  if (first === undefined || last === undefined) return ''
+  const floor = height - MARGIN
+  return `${lineOf(points)}L${round(last.x)} ${floor}L${round(first.x)} ${floor}Z`
+}
+
+const round = (value: number) => Number(value.toFixed(1))
