@@ -5,22 +5,31 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { historyFile } from './app-tools.ts'
+import { historyFile, serviceOptions } from './app-tools.ts'
 import { applyPlan, type Result } from './campaigns/apply.ts'
 import type { Desired } from './campaigns/desired.ts'
 import { readDesired } from './campaigns/desired-reader.ts'
 import type { Plan } from './campaigns/plan.ts'
-import type { CampaignApi, CampaignFailure, CampaignStore } from './campaigns/port.ts'
+import type { CampaignStore } from './campaigns/port.ts'
 import { lookAtCampaigns, type View, type Wanted } from './campaigns/reconciler.ts'
 import type { Config } from './config/config.ts'
+import { feedFor } from './config/feeds.ts'
+import type { Absence, FeedSide, FeedUpload, FieldPaths } from './feed/port.ts'
+import { streamPostings } from './feed/posting-stream.ts'
+import { SelectionCount } from './feed/selection-count.ts'
 import { openCampaignReader, openCampaignStore } from './history/campaign-store.ts'
+import { absencesOf, latestUploads } from './history/feed-uploads.ts'
 import { acquireLock } from './history/instance-lock.ts'
+import type { HistoryReader, Version } from './history/port.ts'
+import { openHistoryReader } from './history/sqlite-history.ts'
 import type { Clock } from './lib/clock.ts'
 import { errorCode, FeedsyncError } from './lib/errors.ts'
 import { createHttpClient } from './lib/http.ts'
-import { silentLog } from './lib/log.ts'
+import { silentLog } from './lib/silent-log.ts'
 import { VERSION } from './lib/version.ts'
+import { listCampaigns } from './service/campaign-listing.ts'
 import { createCampaignApi } from './service/campaigns.ts'
+import type { CampaignApi, CampaignFailure, Listing } from './service/port.ts'
 
 export interface Surroundings {
   clock: Clock
@@ -33,14 +42,9 @@ export function openCampaignApi(
   { clock, env }: Surroundings,
 ): { api: CampaignApi } & AsyncDisposable {
   const http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
-  const { service, campaigns } = config
-  const who = service.identity
-  const identity =
-    who.kind === 'account'
-      ? { account: who.account }
-      : { partner: who.partner, partnerAccount: who.partnerAccount }
+  const { listField } = config.campaigns
   const api = createCampaignApi({
-    ...{ ...service, identity, http, clock, log: silentLog, listField: campaigns.listField },
+    ...{ ...serviceOptions(config), http, clock, log: silentLog, listField },
   })
   return { api, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() }
 }
@@ -78,6 +82,8 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
 export interface Reconciler extends AsyncDisposable {
   readonly store: CampaignStore
   readonly api: CampaignApi
+  /** Every campaign of the account. */
+  list(signal: AbortSignal): Promise<Listing>
   /** Lists the service's campaigns and plans. */
   look(wanted: Wanted, signal: AbortSignal): Promise<View | CampaignFailure>
   /** Throws `FeedsyncError` (75) while another process writes campaigns. */
@@ -89,24 +95,29 @@ export interface Reconciler extends AsyncDisposable {
 export interface ApplyOptions {
   approved: Plan | null
   cause: string
+  /** Ends what is being sent. */
   signal: AbortSignal
+  /** Nothing new is sent after it. */
+  stop?: AbortSignal
 }
 
 export function openReconciler(config: Config, surroundings: Surroundings): Reconciler {
   const { clock } = surroundings
+  const feeds = () => feedSideOf(config)
   const service = openCampaignApi(config, surroundings)
   const store = openCampaignStore({ file: historyFile(config) })
   const account = accountOf(config)
-  const parts = { api: service.api, store, clock, account }
+  const list = (signal: AbortSignal) => listCampaigns(service.api, clock, signal)
+  const parts = { api: service.api, list, store, feeds, clock, account }
   const alone = async <T>(work: () => Promise<T>) => {
     using _lock = writerLock(config)
     return await work()
   }
   return {
-    ...{ store, api: service.api, alone },
+    ...{ store, api: service.api, list, alone },
     look: (wanted, signal) => lookAtCampaigns(parts, wanted, signal),
-    apply: (wanted, view, { approved, cause, signal }) =>
-      applyPlan({ ...parts, cause, signal }, wanted, view, approved),
+    apply: (wanted, view, { approved, cause, signal, stop = signal }) =>
+      applyPlan({ ...parts, cause, signal, stop }, wanted, view, approved),
     [Symbol.asyncDispose]: () => {
       store[Symbol.dispose]()
       return service[Symbol.asyncDispose]()
@@ -117,6 +128,54 @@ export function openReconciler(config: Config, surroundings: Surroundings): Reco
 /** What is known without asking the service; null where nothing was ever written. */
 export function openCampaignMemory(config: Config) {
   return openCampaignReader({ file: historyFile(config) })
+}
+
+/** What was uploaded for the account of the campaigns, as the history knows it now. */
+export function feedSideOf(config: Config): FeedSide {
+  const { identity } = config.service
+  const isOurs = ({ account }: Version) =>
+    identity.kind === 'account' || account === null || account === identity.partnerAccount
+  const read = <T>(work: (history: HistoryReader) => T, none: T): T => {
+    using history = openHistoryReader({ file: historyFile(config) })
+    return history === null ? none : work(history)
+  }
+  const latest = read((history) => latestUploads(history, isOurs), [])
+  const feeds = latest.map(({ feed }) => feed)
+  let absences: ReadonlyMap<string, Absence> | null = null
+  return {
+    latest,
+    absence: (id) => {
+      absences ??= read<ReadonlyMap<string, Absence>>((h) => absencesOf(h, feeds), new Map())
+      return absences.get(id) ?? null
+    },
+    count: async (questions, signal) => {
+      const counting = new SelectionCount(questions)
+      const take = (values: FieldPaths) => counting.add(values)
+      return counting.finish(await readPostings(config, latest, counting.fields, take, signal))
+    },
+  }
+}
+
+/** Hands over each posting of the last uploads; answers why not all of them can be read. */
+export async function readPostings(
+  config: Config,
+  latest: readonly FeedUpload[],
+  fields: readonly (keyof FieldPaths)[],
+  take: (values: FieldPaths) => void,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const problems: string[] = []
+  for (const { feed, path, records, spool } of latest) {
+    const { mapping } = feedFor(path, config.feeds)
+    const file = join(config.state.directory, 'spool', spool ?? '')
+    const source = { file, records, paths: mapping.fields }
+    const problem =
+      spool === null
+        ? 'its bytes are not kept any more'
+        : await streamPostings(source, take, { fields, signal })
+    if (problem !== null) problems.push(`${feed}: ${problem}; upload it again`)
+  }
+  return problems
 }
 
 function writerLock(config: Config): Disposable {

@@ -1,17 +1,20 @@
 // `doctor`: every part that the daemon needs, asked one after the other, each answer with its fix. Nothing
 // is uploaded and nothing is changed. Composes what the features can say of themselves.
 
+import { statSync } from 'node:fs'
+import { readCampaignsFile } from './app-campaigns.ts'
 import { historyFile, serviceOptions } from './app-tools.ts'
 import type { Config } from './config/config.ts'
-import { openReadOnly } from './history/connection.ts'
 import { isLocked } from './history/instance-lock.ts'
+import { openReader } from './history/migrations.ts'
 import { probeFilesystem, remoteFilesystem } from './inbox/filesystem-type.ts'
 import { type Clock, SECOND } from './lib/clock.ts'
 import { FeedsyncError, messageOf } from './lib/errors.ts'
 import { createHttpClient, type HttpClient } from './lib/http.ts'
-import { silentLog } from './lib/log.ts'
-import { formatDuration } from './lib/units.ts'
+import { silentLog } from './lib/silent-log.ts'
+import { formatBytes, formatDuration } from './lib/units.ts'
 import { VERSION } from './lib/version.ts'
+import { checkEndpoint } from './ops/endpoint-check.ts'
 import { type Finding, ok, problem, skipped, warning } from './ops/finding.ts'
 import {
   checkAccount,
@@ -38,6 +41,7 @@ const CONFIG = 78
 const CREDENTIALS = 4
 const TEMPORARY = 75
 const BIG_WAL = 256 * 2 ** 20
+const BIG_HISTORY = 4 * 2 ** 30
 /** From here on requests are dated with the service's clock; half of it is worth a word. */
 const SKEW_MS = 60 * SECOND
 
@@ -47,7 +51,10 @@ export async function* diagnose(config: Config, options: DoctorOptions): AsyncGe
   yield checkAccount(process.getuid?.())
   yield* folders(config)
   yield history(config)
-  yield daemon(config)
+  const alive = daemon(config)
+  yield alive
+  yield checkEndpoint(config.http.listen, alive.verdict === 'ok')
+  yield campaigns(config)
   yield checkKeyMode(config.service.auth.keyFile, env.CREDENTIALS_DIRECTORY)
   yield* alerts(config)
   yield checkSystemd()
@@ -89,15 +96,22 @@ function history(config: Config): Finding {
   const check = 'history'
   const file = historyFile(config)
   try {
-    using connection = openReadOnly(file)
-    if (connection === null) return skipped(check, 'there is none yet: the daemon never ran')
-    const integrity = String(connection.pragma('quick_check(1)'))
-    const pages = Number(connection.pragma('page_count')) * Number(connection.pragma('page_size'))
+    using found = openReader(file, 1, (connection) => ({
+      integrity: String(connection.pragma('quick_check(1)')),
+      bytes: Number(connection.pragma('page_count')) * Number(connection.pragma('page_size')),
+    }))
+    if (found === null) return skipped(check, 'there is none yet: the daemon never ran')
+    const { integrity, bytes } = found
     if (integrity !== 'ok') {
       const fix = 'stop the daemon and put back the copy of state.directory from your backup'
       return problem(check, `${file} is damaged: ${integrity}`, fix)
     }
-    return pages > 16 * BIG_WAL
+    const journal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    if (journal > BIG_WAL) {
+      const says = `${file} is sound, but its journal has grown to ${formatBytes(journal)}`
+      return warning(check, says, 'end what reads the history for long, then restart the daemon')
+    }
+    return bytes > BIG_HISTORY
       ? warning(check, `${file} is sound, and very large`, 'shorten state.historyFor')
       : ok(check, `${file} is sound`)
   } catch (error) {
@@ -113,6 +127,27 @@ function daemon({ state }: Config): Finding {
       : warning(check, 'it does not run', 'systemctl start feedsyncd, or feedsyncd run')
   } catch (error) {
     return failed(check, error)
+  }
+}
+
+/** What the daemon would say at its next look, without asking the service. */
+function campaigns(config: Config): Finding {
+  const check = 'campaigns'
+  const read = readCampaignsFile(config)
+  switch (read.kind) {
+    case 'off':
+      return skipped(check, `off: there is no campaigns file at ${read.file}`)
+    case 'unusable':
+      return problem(
+        check,
+        `no campaign is written: ${read.lines.join('; ')}`,
+        'correct the file, then: feedsyncd campaigns plan',
+        CONFIG,
+      )
+    case 'read':
+      return ok(check, `${read.file} has ${read.desired.campaigns.length} entries, and can be read`)
+    default:
+      return read satisfies never
   }
 }
 

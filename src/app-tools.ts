@@ -1,12 +1,14 @@
 // The smaller composition root: what commands need beside a daemon or without one. Apart from app.ts,
 // so that `status` loads neither the network nor the watcher.
 
+import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { Config } from './config/config.ts'
 import { type FeedRule, feedFor } from './config/feeds.ts'
 import { type FileReport, fileReport } from './feed/file-report.ts'
 import { createFeedChecker } from './feed/worker-checker.ts'
+import { openCampaignReader } from './history/campaign-store.ts'
 import { type Decided, type Decision, decide, restore } from './history/decisions.ts'
 import { expectations } from './history/expectation.ts'
 import { type Explanation, explain } from './history/explain.ts'
@@ -15,8 +17,9 @@ import type { HistoryReader, ListFilter, UploadRequest, Version } from './histor
 import { type ShowReport, type StatusReport, showReport, statusReport } from './history/report.ts'
 import { openHistory, openHistoryReader } from './history/sqlite-history.ts'
 import { type Clock, isoTime } from './lib/clock.ts'
-import { silentLog } from './lib/log.ts'
+import { silentLog } from './lib/silent-log.ts'
 import { VERSION } from './lib/version.ts'
+import type { CampaignRun, PlanModel } from './ops/port.ts'
 
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
 
@@ -77,7 +80,32 @@ export function statusOf(
 ): StatusReport {
   const ruleFor = (path: string) => feedFor(path, config.feeds)
   const expect = history === null ? undefined : expectations(history, ruleFor, clock.now())
-  return statusReport(history, running, config.service.baseUrl, filter, expect)
+  const report = statusReport(history, running, config.service.baseUrl, filter, expect)
+  return { ...report, campaigns: lastCampaignRun(config) }
+}
+
+function lastCampaignRun(config: Config): CampaignRun | null {
+  const { file, explicit } = config.campaigns
+  if (!explicit && !existsSync(file)) return null
+  using memory = openCampaignReader({ file: historyFile(config) })
+  return JSON.parse(memory?.lastRun() ?? 'null') as CampaignRun | null
+}
+
+/** The document that `show --json` gives; null where there is no such version. */
+export function versionOf(
+  history: HistoryReader,
+  config: Config,
+  clock: Clock,
+  id: number,
+): ShowReport | null {
+  const ruleFor = (path: string) => feedFor(path, config.feeds)
+  return showReport(history, id, expectations(history, ruleFor, clock.now()))
+}
+
+/** A plan of the campaigns; null where it is not kept any more. */
+export function planOf(config: Config, id: number): PlanModel | null {
+  using memory = openCampaignReader({ file: historyFile(config) })
+  return JSON.parse(memory?.plan(id) ?? 'null') as PlanModel | null
 }
 
 /** Reads the history without changing it, with or without a daemon. */
@@ -90,11 +118,9 @@ export interface StatusSource extends Disposable {
 export function openStatus(config: Config, clock: Clock): StatusSource {
   const reader = openHistoryReader({ file: historyFile(config) })
   const running = isLocked(config.state.directory)
-  const ruleFor = (path: string) => feedFor(path, config.feeds)
-  const expected = () => (reader === null ? undefined : expectations(reader, ruleFor, clock.now()))
   return {
     report: (filter) => statusOf(reader, config, clock, filter, running),
-    show: (id) => (reader === null ? null : showReport(reader, id, expected())),
+    show: (id) => (reader === null ? null : versionOf(reader, config, clock, id)),
     explain: async (path) => {
       const { createInbox } = await import('./inbox/folder.ts')
       await using inbox = createInbox({ ...config.inbox, clock, log: silentLog })
@@ -167,7 +193,8 @@ export async function* checkFiles(
   for (const { source, shown } of files) {
     const path = config === null ? shown : pathInInbox(config, source)
     const { mapping } = feedFor(path, config?.feeds ?? [])
-    const result = await checker.check({ source, expected: null, copyTo: null, mapping })
+    const job = { source, expected: null, copyTo: null, indexTo: null, mapping }
+    const result = await checker.check(job)
     yield fileReport(shown, result)
   }
 }

@@ -5,13 +5,22 @@ import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Aftercare } from './aftercare.ts'
-import { historyFile, overdueFeeds, serviceOptions, statusLine, statusOf } from './app-tools.ts'
+import { reconcilingOf } from './app-reconcile.ts'
+import {
+  historyFile,
+  overdueFeeds,
+  planOf,
+  serviceOptions,
+  statusLine,
+  statusOf,
+  versionOf,
+} from './app-tools.ts'
 import type { Config } from './config/config.ts'
 import { feedFor } from './config/feeds.ts'
 import { keysForRestart } from './config/reload.ts'
 import { Daemon } from './daemon.ts'
 import { Deliveries } from './deliveries.ts'
-import type { FeedChecker } from './feed/port.ts'
+import type { FileIdentity } from './feed/port.ts'
 import { createFeedChecker } from './feed/worker-checker.ts'
 import { acquireLock } from './history/instance-lock.ts'
 import { Ledger } from './history/ledger.ts'
@@ -29,11 +38,14 @@ import { createLog, type Log } from './lib/log.ts'
 import { VERSION } from './lib/version.ts'
 import { AlertDesk } from './ops/alert-desk.ts'
 import { sendAlert } from './ops/alert-senders.ts'
+import type { Endpoint } from './ops/endpoint.ts'
 import { createNotifier } from './ops/notifier.ts'
+import { observedChecker } from './ops/observed-checker.ts'
 import { observed } from './ops/observed-history.ts'
-import type { EndpointSource } from './ops/port.ts'
+import type { CampaignRun, CommandLine, EndpointSource } from './ops/port.ts'
 import { createSupervisor } from './ops/supervisor.ts'
 import { Pipeline } from './pipeline.ts'
+import { noteExpected, resume } from './resuming.ts'
 import { createFormSource } from './service/form-source.ts'
 import type { FormSource } from './service/port.ts'
 import type { Failure } from './upload/port.ts'
@@ -42,6 +54,8 @@ import { createUploader } from './upload/uploader.ts'
 export interface AppOptions {
   clock: Clock
   env: Record<string, string | undefined>
+  /** How a person calls a command, for the page and the alerts. */
+  commandLine?: CommandLine
   /** Says to a person what hinders the daemon as a whole: what, and what to do. */
   tell: (message: string, hint: string | null) => void
   /** Hears of every new state of a version. */
@@ -57,14 +71,19 @@ export interface App extends AsyncDisposable {
   readonly log: Log
   /** Why the credentials were refused, if they were. */
   refusal(): Failure | null
+  /** How the last look at the campaigns ended; null: there was none, or there is no file. */
+  campaigns(): CampaignRun | null
   /** Opens `http.listen`, where there is one. Throws `FeedsyncError` when it cannot be used. */
-  serve(): Promise<AsyncDisposable | null>
+  serve(): Promise<Endpoint | null>
   /** SIGHUP: takes up another configuration, or none of it; refused credentials are tried again. */
   reload(read: () => Reread): void
 }
 
 /** The configuration file, read again: all of it, or its mistakes. */
 export type Reread = { kind: 'ok'; config: Config } | { kind: 'problems'; lines: string[] }
+
+/** A transaction of a command takes less; nothing else is attended to meanwhile. */
+const BUSY_MS = 20
 
 /**
  * Builds everything that delivers, under the lock of the state directory. Throws `FeedsyncError` when
@@ -76,10 +95,13 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const inForce = () => ({ ...config, feeds: current.feeds })
   let reloadProblem: string | null = null
   const { clock, env, tell, onMove = () => {}, onProgress = () => {} } = options
+  const { commandLine = (command) => `feedsyncd ${command}` } = options
   await using parts = new AsyncDisposableStack()
   const log = createLog(config.log)
   parts.use(lockOf(config))
-  const stored = parts.use(openHistory({ file: historyFile(config), log, clock }))
+  const stored = parts.use(
+    openHistory({ file: historyFile(config), log, clock, busyTimeoutMs: BUSY_MS }),
+  )
   // Only where somebody can ask for them: a library less in memory.
   const metrics =
     config.http.listen &&
@@ -91,6 +113,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
         lastSuccessAt: () => stored.lastSuccessAt(),
         counters: () => uploader.counters(),
         overdue: () => overdue(),
+        campaigns: () => reconciling.last,
       },
       { version: VERSION, startedAt: clock.now() },
     )
@@ -102,15 +125,16 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   )
   const inbox = parts.use(createInbox({ ...config.inbox, clock, log }))
   const lanes = { small: parts.use(createFeedChecker()), large: parts.use(createFeedChecker()) }
-  const checker: Pick<FeedChecker, 'check'> = {
-    check: (job, signal) => lanes[laneOf(job.expected)].check(job, signal),
+  const checkerFor = (identity: FileIdentity | null) => {
+    const checker = lanes[laneOf(identity)]
+    return metrics === null ? checker : observedChecker(checker, metrics)
   }
   const spool = createSpool({ directory: join(config.state.directory, 'spool') })
   const settler = new Settler(config.inbox.quietPeriodMs)
   const ruleFor = (path: string) => feedFor(path, current.feeds)
   const overdue = overdueFeeds(() => current.feeds, history, ruleFor, clock)
   const alerts = new AlertDesk({
-    ...{ clock, log, history, host: hostname(), targets: config.alerts },
+    ...{ clock, commandLine, log, history, host: hostname(), targets: config.alerts },
     facts: {
       overdue,
       refusal: () => deliveries.refusal,
@@ -118,11 +142,12 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     },
     send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
   })
-  const ledger = new Ledger(history, clock, log, (version) => {
+  const moved = (version: Version) => {
     alerts.moved()
     metrics?.moved(version.state)
     onMove(version)
-  })
+  }
+  const ledger = new Ledger(history, clock, log, moved, (version) => aftercare.owe(version))
 
   const aftercare = new Aftercare({
     ...{ clock, log, history, ledger, spool },
@@ -131,8 +156,10 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       return { ...current.inbox, keepVersions: current.upload.keepVersions }
     },
   })
+  const reconciling = reconcilingOf(config, { clock, env, log, tell })
   const pipeline = new Pipeline({
-    ...{ clock, log, history, ledger, checker, spool, uploader, aftercare, ruleFor, onProgress },
+    reconcile: () => reconciling.uploaded(),
+    ...{ clock, log, history, ledger, checkerFor, spool, uploader, aftercare, ruleFor, onProgress },
     get guards() {
       return current.guards
     },
@@ -144,6 +171,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     ...{ clock, tell, log, history, pipeline, uploader },
     reloadKey: keyReloader(forms, config.service.auth.keyFile),
     clockSkewMs: () => forms.clockSkewMs(),
+    accepted: () => forms.accepted(),
     get concurrency() {
       return current.upload.concurrency
     },
@@ -164,17 +192,20 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     status: () => [reloadProblem, statusLine(history)].filter((part) => part !== null).join('; '),
   })
   const daemon = new Daemon({
-    ...{ clock, log, tell, history, inbox, settler, intake, deliveries, alerts, supervisor },
+    ...{ clock, log, tell, history, inbox, settler, intake, deliveries, reconciling },
+    ...{ alerts, supervisor },
     quietPeriodMs: config.inbox.quietPeriodMs,
     get historyForMs() {
       return current.state.historyForMs
     },
   })
 
-  await resume(history, spool, clock, log)
+  const resuming = { aftercare, clock, history, log, ruleFor, spool }
+  await resume(resuming, current.feeds)
   const disposal = parts.move()
   return {
     ...{ daemon, history, pipeline, log },
+    campaigns: () => reconciling.last,
     refusal: () => deliveries.refusal,
     reload: (read) => {
       supervisor.reloading()
@@ -182,6 +213,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       if (reread.kind === 'ok') {
         const waiting = keysForRestart(config, reread.config)
         current = reread.config
+        void noteExpected(resuming, current.feeds)
         log.level = current.log.level
         log.info({ waiting }, 'configuration reloaded')
         reloadProblem = waiting.length === 0 ? null : `restart needed for ${waiting.join(', ')}`
@@ -205,7 +237,12 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
         status: () => statusOf(history, inForce(), clock, {}),
         versions: (feed, limit) =>
           statusOf(history, inForce(), clock, { feed, limit, all: true }).uploads,
+        postings: (feed, limit) => history.postings(feed, limit),
+        version: (id) => versionOf(history, inForce(), clock, id),
         metrics: () => metrics.text(),
+        plan: (id) => planOf(config, id),
+        lastSuccessAt: () => history.lastSuccessAt(),
+        ...{ host: hostname(), inbox: config.inbox.directory, commandLine },
       }
       return openEndpoint({ listen, source, clock, log })
     },
@@ -221,21 +258,6 @@ function taken(reread: Reread, take: (config: Config) => void): Reread {
     return reread
   } catch (error) {
     return { kind: 'problems', lines: [messageOf(error)] }
-  }
-}
-
-/** What a crash left: attempts end as unknown, and bytes that no version names are removed. */
-async function resume(
-  history: History,
-  spool: ReturnType<typeof createSpool>,
-  clock: Clock,
-  log: Log,
-) {
-  const recovered = history.recover(clock.now())
-  const kept = new Set(history.spoolNames())
-  const orphans = await spool.sweep(kept)
-  if (recovered.checking + recovered.uploading + orphans > 0) {
-    log.info({ ...recovered, orphans }, 'resumed after a crash')
   }
 }
 

@@ -12,6 +12,7 @@ import { type Clock, DAY, SECOND } from './lib/clock.ts'
 import { FeedsyncError, isTrouble, messageOf } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import type { Alerts, Pulse, Supervisor } from './ops/port.ts'
+import type { Reconciling } from './reconciling.ts'
 
 export interface DaemonParts {
   clock: Clock
@@ -23,6 +24,7 @@ export interface DaemonParts {
   settler: Settler
   intake: Intake
   deliveries: Deliveries
+  reconciling: Reconciling
   alerts: Alerts
   supervisor: Supervisor
   quietPeriodMs: number
@@ -43,21 +45,25 @@ export interface RunOptions {
 const POLL_MS = SECOND
 const TROUBLE_WAIT_MS = 5 * SECOND
 const PRUNE_MS = DAY
+const LEAST_SKEW_MS = 1.5 * SECOND
 
 export class Daemon {
   readonly #parts: DaemonParts
   readonly #bell: Bell
-  readonly #taking = new Map<Lane, Promise<void>>()
+  readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
   /** A watch may break, or work again, at any time. */
   #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
   #trouble: { message: string; until: number } | null = null
   /** Monotonic ms. */
   #nextPrune = 0
+  #pruning: Promise<void> = Promise.resolve()
   /** Monotonic ms. */
   #turnedAt: number
   #stage: Pulse['stage'] = 'starting'
   /** What was last reported, so that an idle daemon writes nothing. */
   #reported = ''
+  #reportedSkew: number | null = null
+  #reporting: Promise<void> = Promise.resolve()
 
   constructor(parts: DaemonParts) {
     this.#parts = parts
@@ -67,7 +73,7 @@ export class Daemon {
 
   /** Runs until `stop` (or, once, until nothing more can be done now), then drains. */
   async run(options: RunOptions): Promise<void> {
-    const { alerts, clock, deliveries, log, supervisor } = this.#parts
+    const { alerts, clock, deliveries, log, reconciling, supervisor } = this.#parts
     options.stop.addEventListener('abort', () => this.#bell.ring())
     await this.#start(options.once)
     const patience = clock.monotonic() + 3 * this.#parts.quietPeriodMs + 2 * SECOND
@@ -77,14 +83,19 @@ export class Daemon {
       this.#turnedAt = clock.monotonic()
       await this.#round(options)
       alerts.look(options.abort)
+      if (!options.once) reconciling.start(options, () => this.#bell.ring())
       if (options.once && this.#isDone(clock.monotonic() > patience)) break
       await this.#bell.wait(this.#msToNext())
     }
+    if (options.once) await reconciling.once(options)
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
     log.info({ running: deliveries.running.length }, 'stopping')
-    await Promise.all([...this.#taking.values(), ...deliveries.running])
+    await this.#pruning
+    await Promise.all([...this.#taking.small, ...this.#taking.large, ...deliveries.running])
+    await Promise.all(reconciling.running)
     this.#report()
+    await this.#reporting
     await alerts.finish({ flush: options.once, signal: options.abort })
     await told
     log.info('daemon stopped')
@@ -102,6 +113,7 @@ export class Daemon {
   /** SIGHUP: refused credentials are tried again, and the folder is listed. */
   wake(): void {
     this.#parts.deliveries.resume()
+    this.#parts.reconciling.again()
     this.#parts.intake.hint()
     this.#bell.ring()
   }
@@ -118,7 +130,7 @@ export class Daemon {
         this.#bell.ring()
       })
     }
-    history.setDaemon({
+    const record: DaemonRecord = {
       ...watching(this.#watch),
       pid: process.pid,
       startedAt: clock.now(),
@@ -127,7 +139,8 @@ export class Daemon {
       serviceReason: null,
       clockSkewMs: null,
       folderReason: null,
-    })
+    }
+    await history.commit(() => history.setDaemon(record))
     log.info({ ...this.#watch, inbox: inbox.absolute('.') }, 'daemon started')
   }
 
@@ -140,7 +153,7 @@ export class Daemon {
       this.#startTaking(options)
       this.#startDelivering(options)
       this.#report()
-      this.#prune()
+      this.#prune(options)
       // A take that failed meanwhile has made its own trouble.
       if (before !== null && this.#trouble === before) {
         log.info({ trouble: before.message }, 'recovered')
@@ -151,27 +164,29 @@ export class Daemon {
     }
   }
 
-  /** One file of a lane at a time: each has one thread of the checker. */
   #startTaking(options: RunOptions): void {
-    const { intake } = this.#parts
-    for (const lane of LANES) {
-      if (this.#taking.has(lane) || !intake.hasNext(lane)) continue
-      const takeAll = async () => {
-        // A check loses nothing by being cut short, and a large file would use up the time to drain.
-        while (intake.hasNext(lane) && !options.stop.aborted) {
-          await intake.takeNext(lane, options.stop)
-          this.#startDelivering(options)
-        }
+    for (const lane of ['small', 'large'] as const) {
+      const taking = this.#taking[lane]
+      while (taking.size < LANES[lane] && this.#parts.intake.hasNext(lane)) {
+        const each = this.#takeAll(lane, options)
+          .catch((error) => {
+            if (error !== options.stop.reason) this.#stumble(error)
+          })
+          .finally(() => {
+            taking.delete(each)
+            this.#bell.ring()
+          })
+        taking.add(each)
       }
-      const taking = takeAll()
-        .catch((error) => {
-          if (error !== options.stop.reason) this.#stumble(error)
-        })
-        .finally(() => {
-          this.#taking.delete(lane)
-          this.#bell.ring()
-        })
-      this.#taking.set(lane, taking)
+    }
+  }
+
+  async #takeAll(lane: Lane, options: RunOptions): Promise<void> {
+    const { intake } = this.#parts
+    // A check loses nothing by being cut short, and a large file would use up the time to drain.
+    while (intake.hasNext(lane) && !options.stop.aborted) {
+      await intake.takeNext(lane, options.stop)
+      this.#startDelivering(options)
     }
   }
 
@@ -204,23 +219,40 @@ export class Daemon {
 
   #report(): void {
     const present = { ...watching(this.#watch), ...this.#parts.deliveries.health() }
+    // The other side's clock is read to the second: by less than that it only seems to move.
+    const moved = Math.abs((present.clockSkewMs ?? 0) - (this.#reportedSkew ?? 0))
+    if (moved <= LEAST_SKEW_MS && this.#reportedSkew !== null) {
+      present.clockSkewMs = this.#reportedSkew
+    }
     const report = JSON.stringify(present)
     if (report === this.#reported) return
-    this.#parts.history.updateDaemon(present)
     this.#reported = report
+    this.#reportedSkew = present.clockSkewMs
+    const { history } = this.#parts
+    this.#reporting = history
+      .commit(() => history.updateDaemon(present), 'soon')
+      .catch((error) => {
+        this.#reported = ''
+        this.#stumble(error)
+      })
   }
 
-  #prune(): void {
+  /** Beside everything else: a long history is gone through in small steps. */
+  #prune({ stop }: RunOptions): void {
     const { clock, history, historyForMs, log } = this.#parts
     if (clock.monotonic() < this.#nextPrune) return
     this.#nextPrune = clock.monotonic() + PRUNE_MS
-    const forgotten = history.prune(clock.now() - historyForMs)
-    if (forgotten > 0) log.info({ forgotten }, 'old history forgotten')
+    this.#pruning = history
+      .prune(clock.now() - historyForMs, stop)
+      .then((forgotten) => {
+        if (forgotten > 0) log.info({ forgotten }, 'old history forgotten')
+      })
+      .catch((error) => this.#stumble(error))
   }
 
   #isDone(impatient: boolean): boolean {
     const { deliveries, intake, settler } = this.#parts
-    if (this.#taking.size > 0 || intake.waiting || deliveries.running.length > 0) return false
+    if (intake.waiting || deliveries.running.length > 0) return false
     if (this.#trouble !== null) return impatient
     return !deliveries.due && (impatient || settler.size === 0)
   }

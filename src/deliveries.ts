@@ -1,12 +1,13 @@
 // The way out: accepted versions are delivered as they fall due, one of a feed at a time, up to the
 // limit. The queue is the history itself, so that a decision of another process or a restart needs
-// nothing else. Refused credentials pause everything, since no feed can succeed with them.
+// nothing else. What the service refuses waits by refusals.ts.
 
 import type { DaemonRecord, History, Version } from './history/port.ts'
-import { type Clock, MINUTE } from './lib/clock.ts'
+import type { Clock } from './lib/clock.ts'
 import { FeedsyncError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import type { Pipeline } from './pipeline.ts'
+import { Refusals } from './refusals.ts'
 import type { Failure, Uploader } from './upload/port.ts'
 
 export interface DeliveriesParts {
@@ -20,98 +21,106 @@ export interface DeliveriesParts {
   /** Reads the service key again; true when it is another one than before. */
   reloadKey: () => boolean
   clockSkewMs: () => number | null
+  /** Accounts that the service gave a form for, and when (monotonic ms). */
+  accepted: () => ReadonlyMap<string | null, number>
   concurrency: number
 }
 
-/** Design section 4: credentials are tried again this often when nothing else says so. */
-const CREDENTIALS_RETRY_MS = 15 * MINUTE
-
 export class Deliveries {
   readonly #parts: DeliveriesParts
-  readonly #running = new Map<string, Promise<void>>()
-  #paused: { failure: Failure; until: number } | null = null
-  #hasStored = false
+  readonly #running = new Map<string, { account: string | null; done: Promise<void> }>()
+  readonly #refusals: Refusals
 
   constructor(parts: DeliveriesParts) {
     this.#parts = parts
+    this.#refusals = new Refusals(parts.clock, parts.history, parts.accepted)
   }
 
   get running(): readonly Promise<void>[] {
-    return [...this.#running.values()]
+    return [...this.#running.values()].map(({ done }) => done)
   }
 
-  /** The refusal that pauses all deliveries; null when none does. */
-  get refusal(): Failure | null {
-    return this.#paused?.failure ?? null
+  /** Why feeds wait for the service to accept them; `mark` changes with whom that concerns. */
+  get refusal(): (Failure & { mark: string }) | null {
+    const { first, mark } = this.#refusals
+    return first && { ...first, mark }
   }
 
   /** Whether the credentials were last seen to work: that they are tried again proves nothing. */
   get isTrusted(): boolean {
-    return this.#paused === null && this.#hasStored
+    return this.#refusals.isTrusted
   }
 
   /** Starts what is due and fits; `ended` is called after each, with the error that it met. */
   start(signal: AbortSignal, ended: (error?: unknown) => void): void {
     const { clock, concurrency, history, uploader } = this.#parts
+    this.#refusals.look()
+    if (this.#running.size >= concurrency) return
+    if (this.#refusals.first !== null && this.#hasNewKey()) this.#refusals.newKey()
     // An endpoint that is down gets one probe: the other versions stay as they are.
-    let openings = this.#isPaused() ? 0 : uploader.openings()
+    let openings = uploader.openings()
     if (openings === 0) return
     // Thousands may wait after an outage: no more of them are read than could be started.
-    for (const version of history.due(clock.now(), concurrency + this.#running.size)) {
-      if (this.#running.size >= concurrency || openings === 0) return
-      const { feed } = version
-      if (this.#running.has(feed)) continue
-      openings -= 1
-      const delivery = this.#deliver(version, signal)
-        .then(() => ended(), ended)
-        .finally(() => this.#running.delete(feed))
-      this.#running.set(feed, delivery)
+    const due = () => history.due(clock.now(), concurrency + this.#running.size)
+    for (let found = due(); found.length > 0; found = due()) {
+      const sendable = this.#refusals.pass(found)
+      for (const version of sendable) {
+        if (this.#running.size >= concurrency || openings === 0) return
+        if (!this.#mayStart(version)) continue
+        openings -= 1
+        this.#run(version, signal, ended)
+      }
+      if (sendable.length === found.length) return
     }
+  }
+
+  #mayStart({ feed, account }: Version): boolean {
+    if (this.#running.has(feed)) return false
+    if (this.#refusals.isDoubted && this.#running.size > 0) return false
+    const isTried = [...this.#running.values()].some((running) => running.account === account)
+    return !(isTried && this.#refusals.doubts(account))
+  }
+
+  #run(version: Version, signal: AbortSignal, ended: (error?: unknown) => void): void {
+    const { feed, account } = version
+    const done = this.#deliver(version, signal)
+      .then(() => ended(), ended)
+      .finally(() => this.#running.delete(feed))
+    this.#running.set(feed, { account, done })
   }
 
   /** Tries refused credentials again now (SIGHUP). */
   resume(): void {
-    this.#hasNewKey()
-    this.#paused = null
+    if (this.#hasNewKey()) this.#refusals.newKey()
+    this.#refusals.tryAgain()
   }
 
   /** True when something is due that could be started. */
   get due(): boolean {
     const { clock, history, uploader } = this.#parts
-    const open = this.#paused === null && uploader.openings() > 0
-    return open && history.due(clock.now(), 1).length > 0
+    return uploader.openings() > 0 && history.due(clock.now(), 1).length > 0
   }
 
   /** What `status` tells of the service. */
   health(): Pick<DaemonRecord, 'service' | 'serviceReason' | 'clockSkewMs'> {
     const { clockSkewMs, uploader } = this.#parts
     const { state, reason } = uploader.health()
+    const { first, isOfKey } = this.#refusals
+    const refused = isOfKey ? 'credentials' : 'degraded'
     return {
-      service: this.#paused === null ? state : 'credentials',
-      serviceReason: this.#paused?.failure.reason ?? reason,
+      service: first === null || state === 'down' ? state : refused,
+      serviceReason: state === 'down' ? reason : (first?.reason ?? reason),
       clockSkewMs: clockSkewMs(),
     }
   }
 
   async #deliver(version: Version, signal: AbortSignal): Promise<void> {
-    const { clock, log, pipeline, tell } = this.#parts
+    const { log, pipeline, tell } = this.#parts
     const result = await pipeline.deliver(version, signal)
-    if (result.kind === 'stored') this.#hasStored = true
-    if (result.kind !== 'credentials') return
-    this.#hasStored = false
-    const { failure } = result
-    if (this.#paused === null) {
-      log.error({ reason: failure.reason, hint: failure.hint }, 'credentials refused')
-      tell(failure.reason, failure.hint)
-    }
-    this.#paused = { failure, until: clock.monotonic() + CREDENTIALS_RETRY_MS }
-  }
-
-  #isPaused(): boolean {
-    if (this.#paused === null) return false
-    if (this.#parts.clock.monotonic() < this.#paused.until && !this.#hasNewKey()) return true
-    this.#paused = null
-    return false
+    if (result.kind !== 'credentials' || !this.#refusals.refused(version, result.failure)) return
+    const { reason, hint } = result.failure
+    log.error({ reason, hint }, 'credentials refused')
+    tell(reason, hint)
   }
 
   /** A key that cannot be used is said; the one in use stays, and the file is read again when it changes. */

@@ -7,11 +7,14 @@ import type { FeedRule } from './config/feeds.ts'
 import type { FileIdentity } from './feed/port.ts'
 import type { Ledger } from './history/ledger.ts'
 import type { DaemonRecord, History } from './history/port.ts'
-import type { FolderState, Inbox, Listing } from './inbox/port.ts'
+import type { FolderState, Inbox, Listing, Sighting } from './inbox/port.ts'
 import type { Settler } from './inbox/settling.ts'
 import type { Clock } from './lib/clock.ts'
 import { FeedsyncError } from './lib/errors.ts'
+import { sameIdentity } from './lib/file-identity.ts'
+import { LaneQueue } from './lib/lane-queue.ts'
 import type { Log } from './lib/log.ts'
+import { notice } from './noticing.ts'
 import type { Candidate, Pipeline } from './pipeline.ts'
 
 export interface IntakeParts {
@@ -37,8 +40,9 @@ interface Waiting extends Candidate {
 }
 
 /** A small feed does not wait for the minute that a large one takes: feeds never block each other. */
-export const LANES = ['small', 'large'] as const
-export type Lane = (typeof LANES)[number]
+export type Lane = 'small' | 'large'
+/** Files of each lane that are taken at once: one is read while others wait for the disk. */
+export const LANES: Readonly<Record<Lane, number>> = { small: 16, large: 1 }
 
 const TEMPORARY = 75
 /** Bytes up to which a file is checked in about a tenth of a second. */
@@ -53,11 +57,14 @@ const JITTER = 0.25
 
 export class Intake {
   readonly #parts: IntakeParts
-  readonly #queue: Waiting[] = []
-  /** Paths in the queue or being taken: their news is not news again. */
-  readonly #busy = new Set<string>()
-  /** Feeds of which a file is being taken: in order within a feed, whatever the lane. */
-  readonly #taking = new Set<string>()
+  readonly #queue = new LaneQueue<Waiting, Lane>({
+    laneOf: ({ lane }) => lane,
+    groupOf: ({ rule }) => rule.feed,
+  })
+  /** Paths in the queue or being taken, as they were then: their news is not news again. */
+  readonly #busy = new Map<string, FileIdentity | null>()
+  /** Of these, what a listing found to have changed since. */
+  readonly #overtaken = new Set<string>()
   #folder: FolderState = { kind: 'ready' }
   /** Monotonic ms; a hint moves the next one forward. */
   #nextScan = 0
@@ -75,9 +82,9 @@ export class Intake {
     this.#nextScan = Math.min(this.#nextScan, this.#lastScan + gap)
   }
 
-  /** True while files wait to be taken. */
+  /** True while files wait to be taken, or are taken. */
   get waiting(): boolean {
-    return this.#queue.length > 0
+    return !this.#queue.isEmpty
   }
 
   /** Monotonic ms at which `look` has something to do. */
@@ -95,17 +102,16 @@ export class Intake {
 
   /** True while a file of the lane may be taken now. */
   hasNext(lane: Lane): boolean {
-    return this.#next(lane) !== -1
+    return this.#queue.hasNext(lane)
   }
 
   /** Takes the next file of a lane, to its end. */
   async takeNext(lane: Lane, signal: AbortSignal): Promise<void> {
-    const [next] = this.#queue.splice(this.#next(lane), 1)
+    const next = this.#queue.take(lane)
     if (next === undefined) return
-    this.#taking.add(next.rule.feed)
     try {
       const taken = await this.#parts.pipeline.take(next, signal)
-      if (next.request !== undefined) this.#answer(next.request, taken)
+      if (next.request !== undefined) await this.#answer(next.request, taken)
       if (taken.kind === 'again') this.hint()
       if (taken.kind === 'no-room') {
         throw new FeedsyncError(`copy ${next.path} into the spool: ${taken.reason}`, {
@@ -114,39 +120,39 @@ export class Intake {
         })
       }
     } finally {
-      this.#taking.delete(next.rule.feed)
+      this.#queue.done(next)
       this.#busy.delete(next.path)
+      if (this.#overtaken.delete(next.path)) this.hint()
     }
   }
 
-  /** Place in the queue of the next file of a lane; -1: none that may be taken now. */
-  #next(lane: Lane): number {
-    const ahead = new Set(this.#taking)
-    return this.#queue.findIndex((file) => {
-      const free = !ahead.has(file.rule.feed)
-      ahead.add(file.rule.feed)
-      return free && file.lane === lane
-    })
-  }
-
   async #scan(): Promise<void> {
-    const { aftercare, clock, history, inbox, pipeline, rescanMs, settler } = this.#parts
+    const { aftercare, clock, history, inbox, rescanMs, settler } = this.#parts
     const started = clock.monotonic()
     this.#nextScan = started + rescanMs * (1 - JITTER * Math.random())
     const listing = await inbox.list()
     this.#noteFolder(listing.folder)
-    history.atomically(() => {
-      const news = pipeline.notice(listing).filter(({ path }) => !this.#busy.has(path))
-      settler.observeAll(news, clock.monotonic())
+    // The first sight of a file starts its quiet period, not the moment at which that is written.
+    const seenAt = clock.monotonic()
+    const news = await notice(listing, this.#parts, (file) => this.#isBusy(file))
+    settler.observeAll(news, seenAt)
+    await history.commit(() =>
       history.updateDaemon(
         listing.folder.kind === 'ready'
           ? { lastScanAt: clock.now(), folderReason: null, unfinished: this.#unfinished(listing) }
           : { folderReason: listing.folder.reason },
-      )
-    })
+      ),
+    )
     this.#lastScan = clock.monotonic()
     this.#lastScanTook = this.#lastScan - started
     await aftercare.tidy(listing)
+  }
+
+  #isBusy({ path, identity }: Sighting): boolean {
+    const taken = this.#busy.get(path)
+    if (taken === undefined) return false
+    if (taken === null || !sameIdentity(taken, identity)) this.#overtaken.add(path)
+    return true
   }
 
   /** Temporary names that their writers should have changed by now, the oldest first. */
@@ -182,8 +188,7 @@ export class Intake {
   /** Incomplete files past their deadline get a last look. */
   #queueExpired(): void {
     const { clock, history, inbox, ruleFor } = this.#parts
-    for (const { path, deadlineAt } of history.list({ states: ['incomplete'], all: true })) {
-      if (deadlineAt === null || deadlineAt > clock.now()) continue
+    for (const path of history.expired(clock.now())) {
       const source = inbox.absolute(path)
       this.#enqueue({ path, source, identity: null, rule: ruleFor(path), final: true })
     }
@@ -204,14 +209,15 @@ export class Intake {
 
   #enqueue(file: Candidate & { request?: number }): void {
     if (this.#busy.has(file.path)) return
-    this.#busy.add(file.path)
-    this.#queue.push({ ...file, lane: laneOf(file.identity) })
+    this.#busy.set(file.path, file.identity)
+    this.#queue.add({ ...file, lane: laneOf(file.identity) })
   }
 
-  #answer(request: number, taken: Awaited<ReturnType<Pipeline['take']>>): void {
+  async #answer(request: number, taken: Awaited<ReturnType<Pipeline['take']>>): Promise<void> {
     const answered = taken.kind === 'version' || taken.kind === 'seen'
     const answer = answered ? { versionId: taken.version.id } : { problem: taken.reason }
-    this.#parts.history.answerRequest(request, answer)
+    const { history } = this.#parts
+    await history.commit(() => history.answerRequest(request, answer))
   }
 
   #noteFolder(folder: FolderState): void {

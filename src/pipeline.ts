@@ -1,16 +1,15 @@
-// The story of a feed, top to bottom: it is noticed and settles, its bytes are copied and checked in
-// one pass, guards look at what changed, and it is delivered. Every step ends in the history before
-// the next begins, so that the story goes on after a crash. When a step happens is daemon.ts.
+// The story of a feed that was noticed (noticing.ts) and has settled, top to bottom: its bytes are
+// copied and checked in one pass, guards look at what changed, and it is delivered. Every step ends in
+// the history before the next begins, so that the story goes on after a crash. When is daemon.ts.
 
 import type { Aftercare } from './aftercare.ts'
 import type { FeedRule } from './config/feeds.ts'
 import { type GuardedVersion, type GuardLimits, guard } from './feed/guards.ts'
-import { compareIndexes } from './feed/index-changes.ts'
 import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Position } from './feed/port.ts'
 import { Backlog } from './history/backlog.ts'
 import type { Ledger, Origin } from './history/ledger.ts'
 import type { History, State, Version, VersionPatch } from './history/port.ts'
-import type { Listing, Sighting, Spool } from './inbox/port.ts'
+import type { Spool } from './inbox/port.ts'
 import type { Clock } from './lib/clock.ts'
 import { isTrouble } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
@@ -22,10 +21,13 @@ export interface PipelineParts {
   log: Log
   history: History
   ledger: Ledger
-  checker: Pick<FeedChecker, 'check'>
+  /** The thread that a file of this size belongs to. */
+  checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check' | 'compare'>
   spool: Spool
   uploader: Uploader
   aftercare: Aftercare
+  /** The campaigns are looked at again, when their time comes. */
+  reconcile: () => void
   /** The feed that a path belongs to. */
   ruleFor: (path: string) => FeedRule
   guards: GuardLimits
@@ -63,7 +65,6 @@ const HINT = {
   incomplete: 'wait for its writer; if the export is over, run it again',
   rejected: 'run the export again: its writer stopped before the end of the document',
   unreadable: 'let the daemon’s user read it; it is looked at again when its permissions change',
-  refused: 'put a regular file in its place',
 }
 
 export class Pipeline {
@@ -74,39 +75,17 @@ export class Pipeline {
   }
 
   /**
-   * 1. Noticed. Every path of a listing has a state from now on. Answers the files to read once they
-   * are quiet. A path that left before it was taken is `gone`, but only where the listing can tell:
-   * a folder that cannot be read proves nothing.
-   */
-  notice(listing: Listing): Sighting[] {
-    const { history, ledger } = this.#parts
-    if (listing.folder.kind !== 'ready') return []
-    return history.atomically(() => {
-      const news = byAge(
-        listing.files.filter(({ path, identity }) => ledger.isNews(path, identity)),
-      )
-      for (const file of news) ledger.settling(this.#origin(file), file.identity.size)
-      for (const refused of listing.refused) {
-        if (!ledger.isNews(refused.path, refused.identity)) continue
-        ledger.conclude(this.#origin(refused), 'rejected', refused.reason, { hint: HINT.refused })
-      }
-      this.#noticeLeavers(listing)
-      return news
-    })
-  }
-
-  /**
    * 2. Quiet: its bytes are copied into the spool, checked, hashed and counted in one pass. Throws what
    * `isTrouble`, and the signal's reason; any other error is a fault of ours, and ends this version alone.
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
     const { ledger, log, spool } = this.#parts
-    ledger.checking(file.path)
+    await ledger.commit(() => ledger.checking(file.path), 'soon')
     const copy = spool.prepare()
     try {
       return await this.#read(file, copy, signal)
     } catch (error) {
-      if (signal.aborted) ledger.again(file.path, STOPPED)
+      if (signal.aborted) await ledger.commit(() => ledger.again(file.path, STOPPED))
       if (signal.aborted || isTrouble(error)) throw error
       log.error({ err: error, path: file.path }, 'a fault of feedsyncd')
       await spool.discard(copy)
@@ -115,10 +94,10 @@ export class Pipeline {
   }
 
   async #read(file: Candidate, copy: string, signal: AbortSignal): Promise<Taken> {
-    const { checker } = this.#parts
+    const { checkerFor, spool } = this.#parts
     const { source, identity: expected, rule } = file
-    const result = await checker.check(
-      { source, expected, copyTo: copy, mapping: rule.mapping },
+    const result = await checkerFor(expected).check(
+      { source, expected, copyTo: copy, indexTo: spool.indexOf(copy), mapping: rule.mapping },
       signal,
     )
     switch (result.kind) {
@@ -128,7 +107,7 @@ export class Pipeline {
         if (result.code === 'ENOENT') return this.#lookAgain(file, 'it left while it was read')
         return this.#conclude(file, 'rejected', result.reason, { hint: HINT.unreadable })
       case 'no-room':
-        this.#lookAgain(file, `the spool has no room for it: ${result.reason}`)
+        await this.#lookAgain(file, `the spool has no room for it: ${result.reason}`)
         return result
       case 'read':
         return this.#judge(file, result, copy)
@@ -142,9 +121,10 @@ export class Pipeline {
     const { clock, history, incompleteAfterMs, ledger, spool } = this.#parts
     const { verdict } = read
     const newest = history.newestTaken(file.rule.feed)
-    if (newest?.sha256 === read.sha256) {
+    // What was rejected and left is a new version when it comes back.
+    if (newest?.sha256 === read.sha256 && newest.state !== 'gone') {
       await spool.discard(copy)
-      ledger.seen(originOf(file), newest)
+      await ledger.commit(() => ledger.seen(originOf(file), newest), 'soon')
       return { kind: 'seen', version: newest }
     }
     switch (verdict.kind) {
@@ -169,6 +149,13 @@ export class Pipeline {
     }
   }
 
+  /** Bytes of the same size as before are not told of until they are known to be others. */
+  async #begin(file: Candidate): Promise<number> {
+    const { ledger } = this.#parts
+    const { id } = await ledger.commit(() => ledger.versionFor(originOf(file)))
+    return id
+  }
+
   #reject(file: Candidate, read: Read, fault: Placed, hint: string): Promise<Taken> {
     const patch = { ...facts(read), hint }
     return this.#conclude(file, 'rejected', placed(fault), patch, fault.position)
@@ -176,18 +163,18 @@ export class Pipeline {
 
   /** 4. Well-formed: a collapse of its postings is held for a person; all else is accepted. */
   async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
-    const { guards, history, ledger, spool } = this.#parts
+    const { checkerFor, guards, history, ledger, spool } = this.#parts
     const uploaded = history.lastUploaded(file.rule.feed)
-    const before = uploaded?.spool ? await spool.loadIndex(uploaded.spool) : null
-    const { id } = ledger.versionFor(originOf(file))
+    const changes = uploaded?.spool
+      ? await checkerFor(file.identity).compare({
+          older: spool.indexOf(spool.path(uploaded.spool)),
+          newer: spool.indexOf(copy),
+        })
+      : null
+    const id = ledger.openAt(file.path)?.id ?? (await this.#begin(file))
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
     const kept = await spool.keep(copy, id)
-    if (read.postings !== null) await spool.saveIndex(kept, read.postings)
-    const accepted: VersionPatch = {
-      ...facts(read),
-      spool: kept,
-      changes: before && read.postings ? compareIndexes(before, read.postings) : null,
-    }
+    const accepted: VersionPatch = { ...facts(read), spool: kept, changes }
     const judged = guard(content, uploaded && known(uploaded), guards)
     return judged.kind === 'held'
       ? this.#conclude(file, 'held', judged.reason, { ...accepted, hint: judged.hint })
@@ -196,10 +183,10 @@ export class Pipeline {
 
   /** 5. Accepted and due: the spool file is delivered. Answers how that ended. */
   async deliver(queued: Version, signal: AbortSignal): Promise<DeliveryResult> {
-    const { aftercare, clock, history, ledger, log, onProgress, spool, uploader } = this.#parts
+    const { aftercare, clock, history, ledger, log, onProgress, reconcile, spool, uploader } =
+      this.#parts
     const { id, account, attempts: attemptsBefore } = queued
     const bytes = queued.bytes ?? 0
-    ledger.move(id, 'uploading', null)
     const backlog = new Backlog(ledger, clock, log)
     const delivered = uploader.deliver(
       {
@@ -207,7 +194,7 @@ export class Pipeline {
         file: spool.path(queued.spool ?? ''),
         progress: (sent) => onProgress(sent, bytes),
         attempts: {
-          started: (key) => history.startAttempt(id, clock.now(), key),
+          started: (key) => ledger.commit(() => ledger.attempt(id, key)),
           ended: (n, end) => {
             const endedAt = clock.now()
             const write = () => history.endAttempt(id, n, endedAt, end)
@@ -227,16 +214,9 @@ export class Pipeline {
     // What storage confirmed is not sent again because our own disk was full at that moment.
     const ended = await backlog.finish(() => recordDelivery(ledger, id, result), signal)
     await aftercare.of(ended, null)
+    // 6. Uploaded: its postings may have changed what the campaigns select (reconciling.ts).
+    if (ended.state === 'uploaded') reconcile()
     return result
-  }
-
-  #noticeLeavers(listing: Listing): void {
-    const { ledger } = this.#parts
-    const present = new Set([...listing.files, ...listing.refused].map(({ path }) => path))
-    const unknown = (path: string) => listing.unknown.some((prefix) => path.startsWith(prefix))
-    for (const path of ledger.unreadPaths()) {
-      if (!present.has(path) && !unknown(path)) ledger.gone(path)
-    }
   }
 
   async #conclude(
@@ -247,28 +227,17 @@ export class Pipeline {
     position: Position | null = null,
   ): Promise<Taken> {
     const { aftercare, ledger } = this.#parts
-    const version = ledger.conclude(originOf(file), to, reason, patch)
+    const end = () => ledger.conclude(originOf(file), to, reason, patch)
+    const version = await ledger.commit(end, 'soon')
     await aftercare.of(version, position)
     return { kind: 'version', version }
   }
 
-  #lookAgain(file: Candidate, reason: string): Taken {
-    this.#parts.ledger.again(file.path, reason)
+  async #lookAgain(file: Candidate, reason: string): Promise<Taken> {
+    const { ledger } = this.#parts
+    await ledger.commit(() => ledger.again(file.path, reason))
     return { kind: 'again', reason }
   }
-
-  #origin({ path, identity }: Sighting): Origin {
-    const { feed, account } = this.#parts.ruleFor(path)
-    return { path, identity, feed, account }
-  }
-}
-
-/** Oldest first, so that of several files of one feed the one written last is the newest version. */
-function byAge(files: Sighting[]): Sighting[] {
-  return files.toSorted((a, b) => {
-    const age = BigInt(a.identity.mtimeNs) - BigInt(b.identity.mtimeNs)
-    return age === 0n ? a.path.localeCompare(b.path) : age < 0n ? -1 : 1
-  })
 }
 
 function originOf({ path, identity, rule }: Candidate): Origin {

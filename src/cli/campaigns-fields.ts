@@ -2,8 +2,10 @@
 
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { CampaignCreate, CampaignUpdate, Targeting } from '../campaigns/port.ts'
+import { CRITERIA } from '../campaigns/targeting.ts'
 import { messageOf } from '../lib/errors.ts'
+import { date } from '../lib/text-fields.ts'
+import type { CampaignCreate, CampaignUpdate, Targeting } from '../service/port.ts'
 
 /** Stands for null, which commander takes for an option without a value. */
 const NULL = Symbol('null')
@@ -26,15 +28,6 @@ export interface FieldOptions {
 
 const NONE = 'none'
 const STATUSES: Record<string, number> = { running: 1, archived: 2, paused: 3 }
-const TARGETING_KEYS = [
-  'cities',
-  'externalCampaignId',
-  'requisitionIds',
-  'jobDescKeywords',
-  'jobTitles',
-  'postalCodes',
-  'stateProvCodes',
-]
 
 export function addFields(command: Command, call: 'create' | 'update'): Command {
   const update = call === 'update'
@@ -98,12 +91,9 @@ function nonEmpty(text: string): string {
 }
 
 function dateTime(text: string): string {
-  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
-  const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(time) ? Date.parse(time) : Number.NaN
-  // Date.parse takes February 30 for March 2.
-  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== time.slice(0, 19))
-    throw new InvalidArgumentError('expected a date such as 2027-01-04 or 2027-01-04T00:00:00Z.')
-  return time
+  const read = date(text)
+  if ('problem' in read) throw new InvalidArgumentError(`${read.problem}.`)
+  return read.value
 }
 
 function amount(text: string): number {
@@ -141,7 +131,7 @@ function targetingOf(text: string): Targeting {
 }
 
 function wrongCriterion(key: string, content: unknown): string | null {
-  if (!TARGETING_KEYS.includes(key)) return `expected one of ${TARGETING_KEYS.join(', ')}`
+  if (!CRITERIA.some((known) => known === key)) return `expected one of ${CRITERIA.join(', ')}`
   if (key === 'externalCampaignId')
     return typeof content === 'string' ? null : 'expected a string; quote it'
   if (!Array.isArray(content)) return 'expected a list'

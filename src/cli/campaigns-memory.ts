@@ -1,127 +1,29 @@
-// feedsyncd campaigns status/history/adopt/resolve: what is known of the campaigns, and what a person
-// says about one.
+// feedsyncd campaigns adopt/resolve: what a person says about one campaign.
 
 import { Command } from 'commander'
 import type { Reconciler } from '../app-campaigns.ts'
 import type { CreateIntent } from '../campaigns/port.ts'
-import { isoTime } from '../lib/clock.ts'
+import { HOUR, isoTime } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
-import { wholeNumber } from './campaigns-fields.ts'
+import type { CampaignRun } from '../ops/port.ts'
 import { failureError } from './campaigns-view.ts'
-import { type Context, outJson, readConfig } from './context.ts'
+import { type Context, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
-import { printable, table } from './render.ts'
+import { printable } from './render.ts'
 
 interface Options {
   config?: string
-  json?: boolean
-  limit?: number
   adopt?: string
   notCreated?: boolean
   checked?: boolean
+  recreate?: boolean
 }
 
-const DEFAULT_LIMIT = 50
+/** research/reconcile.md section 3.3. */
+const GONE_AFTER_MS = HOUR
 
 export function memoryCommands(context: Context): Command[] {
-  return [
-    statusCommand(context),
-    historyCommand(context),
-    adoptCommand(context),
-    resolveCommand(context),
-  ]
-}
-
-function statusCommand(context: Context): Command {
-  return new Command('status')
-    .description('what is managed, without asking the service; plan tells what differs')
-    .option('--json', 'as JSON')
-    .action(async (_options, command: Command) => {
-      const options = command.optsWithGlobals<Options>()
-      const config = readConfig(context, options.config)
-      const { openCampaignMemory, readCampaignsFile } = await import('../app-campaigns.ts')
-      const read = readCampaignsFile(config)
-      using memory = openCampaignMemory(config)
-      const records = memory?.records() ?? []
-      const open = (memory?.intents() ?? []).filter(isUnknown)
-      const problems = read.kind === 'unusable' ? read.lines : []
-      const model = {
-        file: { path: read.file, state: read.kind, problems },
-        entries: read.kind === 'read' ? read.desired.campaigns.length : 0,
-        account: memory?.account() ?? null,
-        campaigns: records.map(({ key, campaignId, origin, pending, frozen, applied }) => ({
-          ...{ key, campaignId, origin, frozen, name: applied.name ?? null },
-          targeting:
-            pending !== null
-              ? 'uncertain'
-              : applied.targeting === undefined
-                ? 'unknown'
-                : 'certain',
-        })),
-        unknown: open.map(({ key, at, reason }) => ({ key, since: isoTime(at), reason })),
-      }
-      if (options.json) outJson(context, model)
-      else context.out(statusText(model))
-      const well = problems.length === 0 && open.length === 0
-      context.exit(well && records.every(({ frozen }) => frozen === null) ? EXIT.ok : EXIT.notAllOk)
-    })
-}
-
-interface StatusModel {
-  file: { path: string; state: string; problems: string[] }
-  entries: number
-  campaigns: {
-    key: string
-    campaignId: string
-    origin: string
-    targeting: string
-    frozen: string | null
-  }[]
-  unknown: { key: string; since: string | null }[]
-}
-
-function statusText({ file, entries, campaigns, unknown }: StatusModel): string {
-  const state = {
-    off: `off: there is no campaigns file at ${file.path}`,
-    unusable: `stopped: ${file.path} cannot be used, so nothing is written`,
-    read: `${entries} entries in ${file.path}, ${campaigns.length} campaigns managed`,
-  }[file.state]
-  const lines = [state ?? file.state, ...file.problems].map(printable)
-  if (campaigns.length > 0) {
-    const rows = campaigns.map((c) => [c.key, c.campaignId, c.origin, c.targeting, c.frozen])
-    lines.push('', table(['key', 'id', 'origin', 'targeting', 'frozen'], rows, null))
-  }
-  for (const { key, since } of unknown)
-    lines.push(
-      printable(`? ${key}: whether it was created at ${since} is not known`),
-      '  to go on: feedsyncd campaigns apply --yes looks again; or resolve it',
-    )
-  return lines.join('\n')
-}
-
-function historyCommand(context: Context): Command {
-  return new Command('history')
-    .description('every decision about campaigns, newest first')
-    .argument('[key]', 'only this external campaign id')
-    .option('--limit <n>', 'at most so many', wholeNumber, DEFAULT_LIMIT)
-    .option('--json', 'as JSON')
-    .action(async (key: string | undefined, _options, command: Command) => {
-      const options = command.optsWithGlobals<Options>()
-      const config = readConfig(context, options.config)
-      const { openCampaignMemory } = await import('../app-campaigns.ts')
-      using memory = openCampaignMemory(config)
-      const filter = { limit: options.limit ?? DEFAULT_LIMIT, ...(key !== undefined && { key }) }
-      const entries = (memory?.history(filter) ?? []).map(({ at, ...entry }) => ({
-        at: isoTime(at),
-        ...entry,
-      }))
-      if (options.json) outJson(context, { entries })
-      else {
-        const rows = entries.map((e) => [e.at, e.key, e.campaignId, e.event, e.cause, e.detail])
-        context.out(table(['at', 'key', 'id', 'event', 'cause', 'detail'], rows, null))
-      }
-      context.exit(EXIT.ok)
-    })
+  return [adoptCommand(context), resolveCommand(context)]
 }
 
 function adoptCommand(context: Context): Command {
@@ -148,17 +50,19 @@ function resolveCommand(context: Context): Command {
     .argument('<key>', 'external campaign id of the entry')
     .option('--adopt <id>', "it was created, and this is the service's id")
     .option('--not-created', 'it was not created; the next apply creates it')
+    .option('--recreate', 'the service lost it; the next apply makes a new one')
     .option('--checked', 'a frozen campaign was looked at; it may be written to again')
     .action(async (key: string, _options, command: Command) => {
-      const { adopt, notCreated, checked } = command.optsWithGlobals<Options>()
-      if ([adopt, notCreated, checked].filter((given) => given !== undefined).length !== 1)
-        throw new FeedsyncError('say one of --adopt ID, --not-created and --checked', {
+      const { adopt, notCreated, checked, recreate } = command.optsWithGlobals<Options>()
+      if ([adopt, notCreated, checked, recreate].filter((one) => one !== undefined).length !== 1)
+        throw new FeedsyncError('say one of --adopt ID, --not-created, --recreate and --checked', {
           hint: 'feedsyncd campaigns status tells which one fits',
           exitCode: EXIT.usage,
         })
       await withReconciler(context, command, async (reconciler) => {
         const { store } = reconciler
         if (checked) return thaw(context, reconciler, key)
+        if (recreate) return recreateLost(context, reconciler, key)
         const intent = store.intents().find((one) => one.key === key && isUnknown(one))
         if (intent === undefined)
           throw new FeedsyncError(`no create of ${key} has an unknown outcome`, {
@@ -191,6 +95,44 @@ function thaw(context: Context, { store }: Reconciler, key: string): void {
   context.out(`campaign ${printable(campaignId)} of ${printable(key)} is written to again`)
 }
 
+/** A 404 soon after a write proves nothing: it must have been gone for a while, in complete listings. */
+async function recreateLost(context: Context, reconciler: Reconciler, key: string): Promise<void> {
+  const { store, list } = reconciler
+  const { clock } = context
+  const record = store.record(key)
+  if (record === null)
+    throw new FeedsyncError(`no campaign of ${key} is known`, {
+      hint: 'feedsyncd campaigns status lists what is managed',
+    })
+  const { campaignId, missingSince = null } = record
+  const listing = await list(new AbortController().signal)
+  if (listing.kind === 'failure') throw failureError(listing)
+  if (listing.campaigns.has(campaignId))
+    throw new FeedsyncError(`campaign ${campaignId} of ${key} is there`, {
+      hint: 'feedsyncd campaigns plan tells what differs',
+    })
+  if (listing.kind === 'incomplete')
+    throw new FeedsyncError(`whether it is gone cannot be told: ${listing.reason}`, {
+      hint: 'try again later',
+      exitCode: EXIT.temporary,
+    })
+  if (missingSince === null || clock.now() - missingSince < GONE_AFTER_MS) {
+    const since = missingSince ?? clock.now()
+    if (missingSince === null) store.save({ ...record, missingSince: since })
+    throw new FeedsyncError(`campaign ${campaignId} of ${key} may only be hard to find`, {
+      hint: `it counts as gone when it is still missing at ${isoTime(since + GONE_AFTER_MS)}; run this again then`,
+      exitCode: EXIT.temporary,
+    })
+  }
+  store.atomically(() => {
+    store.recreate(key)
+    const by = { event: 'recreate', cause: 'resolve --recreate', detail: 'the service lost it' }
+    store.audit({ at: clock.now(), key, campaignId, ...by })
+  })
+  context.out(`campaign ${printable(campaignId)} of ${printable(key)} counts as lost`)
+  context.err('the next feedsyncd campaigns apply makes a new one')
+}
+
 async function withReconciler(
   context: Context,
   command: Command,
@@ -200,6 +142,10 @@ async function withReconciler(
   const { openReconciler } = await import('../app-campaigns.ts')
   await using reconciler = openReconciler(config, context)
   await reconciler.alone(() => work(reconciler))
+  const { store } = reconciler
+  const run = JSON.parse(store.lastRun() ?? 'null') as CampaignRun | null
+  const waiting = run?.waiting.filter(({ key }) => key !== command.args[0])
+  if (run !== null) store.keepRun(JSON.stringify({ ...run, waiting }))
   context.exit(EXIT.ok)
 }
 

@@ -2,6 +2,7 @@
 
 import type { Result } from '../campaigns/apply.ts'
 import type { Plan, PlanItem } from '../campaigns/plan.ts'
+import { feedLine, feedNotices, selectionText } from './campaigns-feed-view.ts'
 import { printable } from './render.ts'
 
 export function planText(plan: Plan, id: number | null): string {
@@ -9,6 +10,7 @@ export function planText(plan: Plan, id: number | null): string {
   const seen = `${listing.campaigns} campaigns read, ${listing.complete ? 'complete' : `not complete: ${listing.reason}`}`
   const lines = [
     `plan${id === null ? '' : ` ${id}`}, file ${plan.fileSha256.slice(0, 12)}, ${seen}`,
+    feedLine(plan.feed),
     ...(plan.stopped === null ? [] : ['', `stopped, nothing is written: ${plan.stopped}`]),
   ]
   const shown = plan.items.filter(({ action }) => action !== 'agree')
@@ -16,8 +18,9 @@ export function planText(plan: Plan, id: number | null): string {
   for (const item of shown) lines.push(...itemLines(item))
   if (plan.drift.length > 0) lines.push('', 'different on the service, left alone:')
   lines.push(...plan.drift.map((text) => `  ${text}`))
-  if (plan.notices.length > 0) lines.push('', 'noticed:')
-  lines.push(...plan.notices.map((text) => `  ${text}`))
+  const notices = [...plan.notices, ...feedNotices(plan.feed)]
+  if (notices.length > 0) lines.push('', 'noticed:')
+  lines.push(...notices.map((text) => `  ${text}`))
   const counts = Object.entries(summary).map(([name, n]) => `${n} ${WORDS[name] ?? name}`)
   lines.push('', counts.join(', '))
   lines.push(`budgets: ${exposure.before} -> ${exposure.after} of ${exposure.limit}`)
@@ -39,6 +42,7 @@ function itemLines(item: PlanItem): string[] {
       const from = item.action === 'create' ? '' : `${before ?? '(nothing or unknown)'} -> `
       return `    ${path}: ${from}${after ?? 'any'}  [spend ${spend}]`
     }),
+    ...(item.postings === null ? [] : [`    ${selectionText(item.postings)}`]),
     ...(item.needs === null ? [] : [`    to go on: ${item.needs}`]),
   ]
 }

@@ -5,6 +5,8 @@ import type { CampaignsFile, Reconciler } from '../app-campaigns.ts'
 import type { Result } from '../campaigns/apply.ts'
 import { exitCodeOf, type Plan } from '../campaigns/plan.ts'
 import type { View, Wanted } from '../campaigns/reconciler.ts'
+import type { Config } from '../config/config.ts'
+import { isoTime } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { planText, resultText } from './campaigns-plan-view.ts'
 import { failureError } from './campaigns-view.ts'
@@ -30,9 +32,11 @@ function planCommand(context: Context): Command {
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<Options>()
       await using session = await open(context, options)
-      const { view, reconciler } = session
+      const { reconciler } = session
+      const view = await session.look()
       const plan = view.plan()
-      const id = reconciler.store.keepPlan(JSON.stringify(plan), context.clock.now())
+      const { keptPlan } = await import('../app-reconcile.ts')
+      const id = keptPlan(reconciler.store, plan, context.clock.now())
       if (options.json) outJson(context, { planId: id, ...plan })
       else context.out(planText(plan, id))
       context.exit(exitCodeOf(plan))
@@ -58,13 +62,19 @@ function applyCommand(context: Context): Command {
           exitCode: EXIT.usage,
         })
       await using session = await open(context, options)
-      const { reconciler, view, wanted, signal } = session
+      const { reconciler, wanted, signal } = session
       const approved = id === undefined ? null : approvedPlan(reconciler, id)
       const cause = id === undefined ? 'apply --yes' : `apply ${id}`
-      const results = await reconciler.alone(() =>
-        reconciler.apply(wanted, view, { approved, cause, signal }),
-      )
-      tell(context, options, results, view.plan())
+      // Looked at under the lock: what another process wrote before it is seen.
+      await reconciler.alone(async () => {
+        const view = await session.look()
+        const results = await reconciler.apply(wanted, view, { approved, cause, signal })
+        const { keepApplied } = await import('../app-reconcile.ts')
+        const at = isoTime(context.clock.now()) ?? ''
+        const run = { at, cause, planId: id ?? null }
+        keepApplied(reconciler.store, session.config, run, view, results)
+        tell(context, options, results, view.plan())
+      })
     })
 }
 
@@ -87,12 +97,14 @@ const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 
 interface Session extends AsyncDisposable {
   reconciler: Reconciler
+  config: Config
   wanted: Wanted
-  view: View
   signal: AbortSignal
+  /** Looks at the service; throws `FeedsyncError` when it cannot. */
+  look(): Promise<View>
 }
 
-/** Reads the file and looks at the service; what is wrong with either ends the command. */
+/** Reads the file; what is wrong with it ends the command. */
 async function open(context: Context, options: Options): Promise<Session> {
   const config = readConfig(context, options.config)
   const { openReconciler, readCampaignsFile } = await import('../app-campaigns.ts')
@@ -108,11 +120,14 @@ async function open(context: Context, options: Options): Promise<Session> {
   const { signal } = new AbortController()
   await using stack = new AsyncDisposableStack()
   const reconciler = stack.use(openReconciler(config, context))
-  const view = await reconciler.look(wanted, signal)
-  if (view.kind === 'failure') throw failureError(view)
   const disposal = stack.move()
   return {
-    ...{ reconciler, wanted, view, signal },
+    ...{ config, reconciler, wanted, signal },
+    look: async () => {
+      const view = await reconciler.look(wanted, signal)
+      if (view.kind === 'failure') throw failureError(view)
+      return view
+    },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   }
 }

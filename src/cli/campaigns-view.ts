@@ -1,7 +1,7 @@
 // Campaigns of the service as tables, and as the JSON that the service gave.
 
-import type { Campaign, CampaignFailure } from '../campaigns/port.ts'
 import { FeedsyncError } from '../lib/errors.ts'
+import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable, table } from './render.ts'
 

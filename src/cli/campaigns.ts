@@ -2,14 +2,17 @@
 // with specification section 4.
 
 import { Command } from 'commander'
-import type { CampaignAnswer, CampaignApi, CampaignCreate } from '../campaigns/port.ts'
 import { FeedsyncError } from '../lib/errors.ts'
+import type { CampaignAnswer, CampaignApi, CampaignCreate } from '../service/port.ts'
 import { addFields, bodyOf, type FieldOptions, statusOf, wholeNumber } from './campaigns-fields.ts'
 import { memoryCommands } from './campaigns-memory.ts'
+import { previewCommand } from './campaigns-preview.ts'
 import { reconcileCommands } from './campaigns-reconcile.ts'
+import { knownCommands } from './campaigns-status.ts'
 import { campaignJson, campaignTable, campaignText, failureError } from './campaigns-view.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
+import { widthOf } from './render.ts'
 
 interface Options extends FieldOptions {
   config?: string
@@ -29,6 +32,8 @@ export function campaignsCommand(context: Context): Command {
     updateCommand(context),
     ...reconcileCommands(context),
     ...memoryCommands(context),
+    ...knownCommands(context),
+    previewCommand(context),
   ]
   for (const command of commands) group.addCommand(command)
   return group
@@ -53,7 +58,7 @@ function searchCommand(context: Context): Command {
         outJson(context, { ...envelope, campaigns: campaigns.map(campaignJson) })
         return
       }
-      const width = context.terminal ? (process.stdout.columns ?? null) : null
+      const width = widthOf(context.terminal)
       if (campaigns.length > 0) context.out(campaignTable(campaigns, width))
       const of = envelope.total === null ? '' : ` of ${envelope.total}`
       const cached = envelope.fromCache ? ', from a cache of the service' : ''

@@ -68,16 +68,21 @@ function stepsOf(places: Place[]): string {
     .join(' | ')
 }
 
+/** Options that take one of some words. */
+function valuesOf(places: Place[]): { path: string[]; choices: readonly string[] }[] {
+  return places.flatMap(({ path, options }) =>
+    options
+      .filter(({ choices }) => choices.length > 0)
+      .map(({ long, choices }) => ({ path: [...path, long], choices })),
+  )
+}
+
 function bash(places: Place[]): string {
   const words = places.map(
     (place) => `    ${at(place.path)}) words=${single(wordsOf(place).join(' '))} ;;`,
   )
-  const values = places.flatMap(({ path, options }) =>
-    options
-      .filter(({ choices }) => choices.length > 0)
-      .map(
-        ({ long, choices }) => `    ${at([...path, long])}) words=${single(choices.join(' '))} ;;`,
-      ),
+  const values = valuesOf(places).map(
+    ({ path, choices }) => `    ${at(path)}) words=${single(choices.join(' '))} ;;`,
   )
   return `# bash completion for feedsyncd
 _feedsyncd() {
@@ -105,6 +110,9 @@ function zsh(places: Place[]): string {
       ...options.map(({ long, description }) => single(`${long}:${description}`)),
     ].join(' ')
   const cases = places.map((place) => `    ${at(place.path)}) choices=(${described(place)}) ;;`)
+  const values = valuesOf(places).map(
+    ({ path, choices }) => `    ${at(path)}) choices=(${choices.join(' ')}) ;;`,
+  )
   return `#compdef feedsyncd
 _feedsyncd() {
   local place='' word
@@ -117,10 +125,18 @@ _feedsyncd() {
   case "$place" in
 ${cases.join('\n')}
   esac
+  case "$place \${words[CURRENT-1]}" in
+${values.join('\n')}
+  esac
   _describe -o feedsyncd choices
   _files
 }
-compdef _feedsyncd feedsyncd`
+# In a file that zsh loads by itself this is the first completion; sourced, it is announced.
+if [[ $funcstack[1] == _feedsyncd ]]; then
+  _feedsyncd "$@"
+else
+  compdef _feedsyncd feedsyncd
+fi`
 }
 
 function fish(places: Place[]): string {

@@ -6,6 +6,7 @@ import { findConfig, loadConfig } from '../config/load.ts'
 import { formatProblem } from '../config/problems.ts'
 import type { Clock } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
+import { printableJson } from '../lib/printable.ts'
 import { EXIT } from './exit-codes.ts'
 
 export interface Context {
@@ -48,5 +49,5 @@ export function tellError(context: Context, message: string, hint: string | null
 
 /** A JSON answer: one document, the schema version first. */
 export function outJson(context: Context, answer: object): void {
-  context.out(JSON.stringify({ schemaVersion: 1, ...answer }))
+  context.out(printableJson(JSON.stringify({ schemaVersion: 1, ...answer })))
 }

@@ -10,6 +10,7 @@ import type { State, Version } from '../history/port.ts'
 import { statusReport } from '../history/report.ts'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
+import { commandLineHere } from './command-line.ts'
 import { type Context, tellError } from './context.ts'
 import { type DemoFeed, demoFeeds } from './demo-feeds.ts'
 import { EXIT } from './exit-codes.ts'
@@ -18,6 +19,7 @@ import { stopped } from './sandbox.ts'
 import { onSignals } from './signals.ts'
 import { statusText } from './status-view.ts'
 
+const ANY_PORT = { listen: { kind: 'tcp', host: '127.0.0.1', port: 0 } } as const
 /** The demo promises to end in under a minute: past this, something is wrong and it says what. */
 const PATIENCE_MS = 0.8 * MINUTE
 
@@ -37,24 +39,35 @@ export function demoCommand(context: Context): Command {
 }
 
 async function demo(context: Context, directory: string, stay: boolean): Promise<number> {
-  const { clock, out } = context
+  const { clock, env, out } = context
   const { openApp } = await import('../app.ts')
   const { startSandboxIn } = await import('../sandbox/home.ts')
   await using sandbox = await startSandboxIn(directory, { port: 0, clock })
   const loaded = loadConfig(sandbox.configFile, {})
   if (loaded.kind === 'problems') throw new Error('the sandbox wrote a wrong configuration')
   const { config } = loaded
+  const commandLine = commandLineHere(env, relative('.', sandbox.configFile))
   const story = new Story(out, clock.monotonic())
   const tell = (message: string, hint: string | null) => tellError(context, message, hint)
   await using app = await openApp(
-    { ...config, log: { ...config.log, level: 'silent' } },
+    { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
     // No proxy of the environment: the sandbox is on this host.
-    { clock, env: {}, tell, onMove: (version) => story.moved(version, clock.monotonic()) },
+    {
+      clock,
+      env: {},
+      commandLine,
+      tell,
+      onMove: (version) => story.moved(version, clock.monotonic()),
+    },
   )
   using signals = onSignals(clock, 5 * SECOND, () => app.daemon.wake())
-  out(
-    `service  ${sandbox.url}\nstorage  ${sandbox.storageUrl}\ninbox    ${config.inbox.directory}\n`,
-  )
+  await using endpoint = await app.serve()
+  const places = {
+    ...{ service: sandbox.url, storage: sandbox.storageUrl, inbox: config.inbox.directory },
+    ...(endpoint !== null && { page: endpoint.address }),
+  }
+  for (const [name, place] of Object.entries(places)) out(`${name.padEnd(9)}${place}`)
+  out('')
   const done = new AbortController()
   const stop = AbortSignal.any([signals.stop, done.signal])
   const running = app.daemon.run({ once: false, stop, abort: signals.abort })
@@ -71,11 +84,12 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
     await running
   }
   const report = statusReport(app.history, true, sandbox.url, {})
-  out(`\n${statusText(report, { now: clock.now(), terminal: context.terminal, width: null })}`)
-  if (stay)
-    out(
-      `\nlook again: npm run -s feedsyncd -- status --config ${relative('.', sandbox.configFile)}`,
-    )
+  const view = {
+    ...{ commandLine, staleAfterMs: Number.POSITIVE_INFINITY, limit: 50 },
+    width: null,
+  }
+  out(`\n${statusText(report, { ...view, now: clock.now(), terminal: context.terminal })}`)
+  if (stay) out(`\nlook again: ${commandLine('status')}`)
   return signals.stop.aborted && !stay ? signals.exitCode : code
 }
 

@@ -7,10 +7,11 @@ import { Command } from 'commander'
 import { openStatus, pathInInbox } from '../app-tools.ts'
 import type { Config } from '../config/config.ts'
 import type { Explanation } from '../history/explain.ts'
+import { nextStep, nextText } from '../ops/advice.ts'
+import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable } from './render.ts'
-import { nextAction } from './status-view.ts'
 
 export function explainCommand(context: Context): Command {
   return new Command('explain')
@@ -24,7 +25,9 @@ export function explainCommand(context: Context): Command {
       const config = readConfig(context, options.config)
       using status = openStatus(config, context.clock)
       const found = await status.explain(pathOf(config, given))
-      const byState = found.upload && nextAction(found.upload, context.clock.now())
+      const { clock, env } = context
+      const line = commandLineHere(env, options.config)
+      const byState = found.upload && nextText(nextStep(found.upload, clock.now(), line))
       const explanation = { ...found, next: found.next ?? byState }
       if (options.json) outJson(context, explanation)
       else context.out(explanationText(explanation))

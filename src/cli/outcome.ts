@@ -1,6 +1,7 @@
 // How a pass over the folder ended, as one word.
 
 import type { HistoryReader, State } from '../history/port.ts'
+import type { CampaignRun } from '../ops/port.ts'
 
 export type Outcome = 'nothing-owed' | 'owed' | 'credentials' | 'not-all-ok'
 
@@ -12,10 +13,23 @@ const NOT_OK: readonly State[] = ['rejected', 'held', 'failed']
  * Looks at the newest version of each feed; what is owed counts before what is not well. In a folder
  * that could not be listed anything may be owed.
  */
-export function outcomeOf(history: HistoryReader, refusal: unknown): Outcome {
+export function outcomeOf(
+  history: HistoryReader,
+  refusal: unknown,
+  campaigns: CampaignRun | null = null,
+): Outcome {
   if (refusal !== null) return 'credentials'
   if ((history.daemon()?.folderReason ?? null) !== null) return 'owed'
   if (history.list({ states: OWED, all: true, limit: 1 }).length > 0) return 'owed'
+  const ofCampaigns = campaigns === null ? 'nothing-owed' : outcomeOfCampaigns(campaigns)
+  if (ofCampaigns === 'owed' || ofCampaigns === 'credentials') return ofCampaigns
   if (history.list({ states: NOT_OK, limit: 1 }).length > 0) return 'not-all-ok'
-  return 'nothing-owed'
+  return ofCampaigns
+}
+
+/** A report owes nothing to the service: a later one tells the same. */
+function outcomeOfCampaigns({ mode, state, waiting }: CampaignRun): Outcome {
+  if (state === 'credentials') return 'credentials'
+  if (state === 'failed' || state === 'busy') return mode === 'apply' ? 'owed' : 'nothing-owed'
+  return state === 'done' && waiting.length === 0 ? 'nothing-owed' : 'not-all-ok'
 }

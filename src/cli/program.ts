@@ -69,23 +69,35 @@ export function buildProgram(context: Context): Command {
 /** Runs one command line (without the program's own name). Never throws. */
 export async function runCli(args: readonly string[], context: Context): Promise<void> {
   const program = buildProgram(context)
+  const meant = commandOf(program, args)
   try {
     await program.parseAsync([...args], { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError && error.code === 'commander.help') {
-      context.err(program.helpInformation())
+      context.err(meant.helpInformation())
       context.exit(EXIT.usage)
     } else {
-      context.exit(report(context, error))
+      context.exit(report(context, error, meant))
     }
   }
 }
 
-function report(context: Context, error: unknown): number {
+/** The innermost command that the words name. */
+function commandOf(program: Command, args: readonly string[]): Command {
+  let found = program
+  for (const word of args) found = found.commands.find((one) => one.name() === word) ?? found
+  return found
+}
+
+function wordsOf(command: Command): string {
+  return command.parent === null ? command.name() : `${wordsOf(command.parent)} ${command.name()}`
+}
+
+function report(context: Context, error: unknown, meant: Command): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok
     const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ')
-    tellError(context, message, 'feedsyncd --help')
+    tellError(context, message, `${wordsOf(meant)} --help`)
     return EXIT.usage
   }
   if (error instanceof ConfigProblems) {

@@ -3,7 +3,6 @@
 
 import { styleText } from 'node:util'
 import { printable } from '../lib/printable.ts'
-import { formatDuration } from '../lib/units.ts'
 
 export { printable }
 
@@ -30,6 +29,18 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
   return [line(headers), ...texts.map(line)].join('\n')
 }
 
+/** Both ends of a name tell more than its beginning. */
+export function middleCut(text: string, longest: number): string {
+  if (text.length <= longest) return text
+  const end = Math.floor((longest - 3) / 2)
+  return `${text.slice(0, longest - 3 - end)}...${text.slice(-end)}`
+}
+
+/** Columns to cut rows to; null: none. A serial console tells 0. */
+export function widthOf(terminal: boolean): number | null {
+  return (terminal && process.stdout.columns) || null
+}
+
 function cut(text: string, width: number | null): string {
   return width === null || text.length <= width
     ? text
@@ -41,11 +52,4 @@ type Style = Parameters<typeof styleText>[0]
 /** Colour only on a terminal, and never as the only sign. */
 export function styled(style: Style, text: string, terminal: boolean): string {
   return terminal ? styleText(style, text, { validateStream: true, stream: process.stdout }) : text
-}
-
-/** How long ago, or in how long: `3m 5s ago`, `in 12s`. */
-export function relativeTime(iso: string | null, now: number): string {
-  if (iso === null) return '-'
-  const ms = Date.parse(iso) - now
-  return ms > 0 ? `in ${formatDuration(ms)}` : `${formatDuration(-ms)} ago`
 }

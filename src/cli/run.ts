@@ -2,8 +2,10 @@
 
 import { Command } from 'commander'
 import type { Reread } from '../app.ts'
+import { findConfig } from '../config/load.ts'
 import { SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
+import { commandLineAnywhere } from './command-line.ts'
 import { ConfigProblems, type Context, readConfig, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
@@ -17,7 +19,7 @@ export function runCommand(context: Context): Command {
     .description('the daemon: watches the folder, checks, delivers')
     .option(
       '--once',
-      'take and deliver what is there, then exit: 0 nothing owed, 75 owed, 3 rejected or held',
+      'take and deliver what is there, reconcile, then exit: 0 nothing owed, 75 owed, 3 rejected or held',
     )
     .action(async (_options, command: Command) => {
       const { config: flag, once = false } = command.optsWithGlobals<{
@@ -28,14 +30,18 @@ export function runCommand(context: Context): Command {
       const tell = (message: string, hint: string | null) => tellError(context, message, hint)
       // Here and not above: no other command needs the network, the watcher and the rest.
       const { openApp } = await import('../app.ts')
-      await using app = await openApp(config, { clock: context.clock, env: context.env, tell })
+      const { clock, env } = context
+      const commandLine = commandLineAnywhere(env, findConfig(flag, env))
+      await using app = await openApp(config, { clock, commandLine, env, tell })
       await using _endpoint = once ? null : await app.serve()
       using signals = onSignals(context.clock, DRAIN_MS, () =>
         app.reload(() => reread(context, flag)),
       )
       await app.daemon.run({ once, stop: signals.stop, abort: signals.abort })
       if (signals.abort.aborted) return context.exit(signals.exitCode)
-      context.exit(once ? onceExit(outcomeOf(app.history, app.refusal())) : EXIT.ok)
+      context.exit(
+        once ? onceExit(outcomeOf(app.history, app.refusal(), app.campaigns())) : EXIT.ok,
+      )
     })
 }
 

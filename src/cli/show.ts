@@ -5,11 +5,13 @@ import { openStatus } from '../app-tools.ts'
 import type { ShowReport } from '../history/report.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { formatBytes } from '../lib/units.ts'
+import { nextStep, nextText } from '../ops/advice.ts'
+import type { CommandLine } from '../ops/port.ts'
 import { versionId } from './arguments.ts'
+import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable, table } from './render.ts'
-import { nextAction } from './status-view.ts'
 
 export function showCommand(context: Context): Command {
   return new Command('show')
@@ -26,12 +28,15 @@ export function showCommand(context: Context): Command {
         })
       }
       if (json) outJson(context, report)
-      else context.out(showText(report, context.clock.now()))
+      else {
+        const line = commandLineHere(context.env, config)
+        context.out(showText(report, context.clock.now(), line))
+      }
       context.exit(EXIT.ok)
     })
 }
 
-function showText(report: ShowReport, now: number): string {
+function showText(report: ShowReport, now: number, commandLine: CommandLine): string {
   const { changes, externalCampaignIds: campaigns } = report
   const facts: [string, string | number | null][] = [
     ['feed', report.feed],
@@ -39,7 +44,7 @@ function showText(report: ShowReport, now: number): string {
     ['account', report.account],
     ['state', report.state],
     ['reason', report.reason],
-    ['next', nextAction({ ...report, attempts: report.attempts.length }, now)],
+    ['next', nextText(nextStep(report, now, commandLine))],
     ['postings', report.postings],
     [
       'changes',

@@ -1,22 +1,90 @@
-// `status` for people and for monitoring: one line of health, a table, and what to do next.
+// `status` for people: one line of health, a table, and what to do next.
 
 import type { StatusReport, UploadReport } from '../history/report.ts'
-import { formatBytes } from '../lib/units.ts'
-import { printable, relativeTime, styled, table } from './render.ts'
+import { formatBytes, formatDuration, relativeTime } from '../lib/units.ts'
+import { needsPerson, nextStep } from '../ops/advice.ts'
+import type { CommandLine } from '../ops/port.ts'
+import { campaignLines } from './campaigns-status-view.ts'
+import { middleCut, printable, styled, table } from './render.ts'
 
 export interface View {
   now: number
   terminal: boolean
   /** Columns of the terminal; null: nothing is cut. */
   width: number | null
+  commandLine: CommandLine
+  /** A listing of the folder that is older than this means trouble, in ms. */
+  staleAfterMs: number
+  /** Rows that are shown of the table; what is owed is found in all of them. */
+  limit: number
+  /** Not all feeds were asked for. */
+  filtered?: boolean
 }
 
+/** Lines that a person can take in; `--json` has them all. */
+const MOST_ACTIONS = 50
+const LONGEST_NAME = 48
+
 export function statusText(report: StatusReport, view: View): string {
-  const { now, width } = view
-  const rows = report.uploads.map((upload) => [
+  const sections = [
+    [health(report, view), ...summary(report)].join('\n'),
+    feeds(report, view),
+    campaignLines(report.campaigns ?? null, view).join('\n'),
+    [...troubles(report, view), ...unfinished(report, view.now)].join('\n'),
+    nextActions(report, view).join('\n'),
+  ]
+  return sections.filter((section) => section !== '').join('\n\n')
+}
+
+/** Why nobody can rely on what the daemon has listed; null while it lists as it should. */
+export function staleness(
+  { daemon }: StatusReport,
+  { now, staleAfterMs }: Pick<View, 'now' | 'staleAfterMs'>,
+): string | null {
+  const since = daemon.lastScanAt ?? daemon.startedAt
+  if (!daemon.running || since === null || now - Date.parse(since) <= staleAfterMs) return null
+  const age = formatDuration(now - Date.parse(since))
+  return daemon.lastScanAt === null
+    ? `the daemon runs for ${age} and has not listed the folder yet`
+    : `the folder was not listed for ${age}`
+}
+
+function health(report: StatusReport, view: View): string {
+  const { now, terminal } = view
+  const { daemon, service } = report
+  const listed =
+    daemon.lastScanAt === null
+      ? 'folder not listed yet'
+      : `folder listed ${relativeTime(daemon.lastScanAt, now)} (${daemon.mode})`
+  const parts = [
+    daemon.running
+      ? styled('green', `daemon running (pid ${daemon.pid})`, terminal)
+      : styled('yellow', 'daemon not running', terminal),
+    staleness(report, view) === null ? listed : styled('red', listed, terminal),
+    `service ${service.state}${service.reason === null ? '' : `: ${printable(service.reason)}`}`,
+  ]
+  if (daemon.folderReason !== null)
+    parts.push(styled('red', printable(daemon.folderReason), terminal))
+  return parts.join('; ')
+}
+
+function summary({ uploads }: StatusReport): string[] {
+  if (uploads.length < 2) return []
+  const counts = new Map<string, number>()
+  for (const { state } of uploads) counts.set(state, (counts.get(state) ?? 0) + 1)
+  const parts = [...counts].toSorted(([, a], [, b]) => b - a).map(([state, n]) => `${n} ${state}`)
+  const late = uploads.filter(({ overdue }) => overdue).length
+  return [[...parts, ...(late === 0 ? [] : [`${late} overdue`])].join(', ')]
+}
+
+function feeds({ uploads }: StatusReport, view: View): string {
+  const { filtered = false, limit, now, terminal, width } = view
+  if (uploads.length === 0) return filtered ? 'nothing matches' : 'no feed has been seen yet'
+  const shown = uploads.slice(0, limit)
+  const rows = shown.map((upload) => [
     upload.id,
-    upload.feed,
-    upload.state,
+    width === null ? upload.feed : middleCut(printable(upload.feed), LONGEST_NAME),
+    upload.overdue ? `${upload.state}, overdue` : upload.state,
     upload.postings,
     upload.bytes === null ? null : formatBytes(upload.bytes),
     upload.attempts,
@@ -24,25 +92,35 @@ export function statusText(report: StatusReport, view: View): string {
     upload.reason ?? '',
   ])
   const headers = ['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when', 'reason']
-  const body = rows.length === 0 ? 'no feed has been seen yet' : table(headers, rows, width)
-  const notes = [...unfinished(report, now), ...nextActions(report, now)]
-  return [health(report, view), '', body, ...(notes.length === 0 ? [] : ['', ...notes])].join('\n')
+  const [head = '', ...lines] = table(headers, rows, width).split('\n')
+  const coloured = lines.map((line, n) => {
+    const upload = shown[n]
+    if (upload === undefined || !needsPerson(upload)) return line
+    const colour = upload.state === 'rejected' || upload.state === 'failed' ? 'red' : 'yellow'
+    return styled(colour, line, terminal)
+  })
+  const more = uploads.length - shown.length
+  const rest = more === 0 ? [] : [`${more} more: --limit N shows them, --json has them all`]
+  return [head, ...coloured, ...rest].join('\n')
 }
 
-function health(report: StatusReport, { now, terminal }: View): string {
+/** What hinders all feeds, with its way out. */
+function troubles(report: StatusReport, view: View): string[] {
   const { daemon, service } = report
-  const parts = [
-    daemon.running
-      ? styled('green', `daemon running (pid ${daemon.pid})`, terminal)
-      : styled('yellow', 'daemon not running', terminal),
-    daemon.lastScanAt === null
-      ? 'folder not listed yet'
-      : `folder listed ${relativeTime(daemon.lastScanAt, now)} (${daemon.mode})`,
-    `service ${service.state}${service.reason === null ? '' : `: ${printable(service.reason)}`}`,
+  const { commandLine } = view
+  const stale = staleness(report, view)
+  // Whoever named a configuration looks at another daemon than the one of the host.
+  const run = commandLine('run')
+  const start = run === 'feedsyncd run' ? 'systemctl start feedsyncd' : run
+  return [
+    ...(daemon.running
+      ? []
+      : ['next: nothing is taken or sent while no daemon runs', `  ${start}`]),
+    ...(stale === null ? [] : [`next: ${stale}; its log says why`, '  journalctl -u feedsyncd -e']),
+    ...(service.state === 'credentials' || service.state === 'down'
+      ? [`next: nothing can be sent (service ${service.state})`, `  ${commandLine('doctor')}`]
+      : []),
   ]
-  if (daemon.folderReason !== null)
-    parts.push(styled('red', printable(daemon.folderReason), terminal))
-  return parts.join('; ')
 }
 
 /** What writers began and never renamed is no feed, and nobody else would miss it. */
@@ -54,93 +132,25 @@ function unfinished({ daemon }: StatusReport, now: number): string[] {
   )
 }
 
-/** Lines that a person can take in; `--json` has them all. */
-const MOST_ACTIONS = 50
-/** Nobody has to do anything about these. */
-const MOVING: readonly UploadReport['state'][] = ['settling', 'checking', 'uploading']
-
 /** Feeds that need something, with what it is: the answer to "and now?". What goes by itself comes last. */
-function nextActions(report: StatusReport, now: number): string[] {
-  const uploads = [...report.uploads, ...report.owed]
-  const isMoving = ({ state }: UploadReport) => Number(MOVING.includes(state))
-  const lines = uploads
-    .toSorted((a, b) => isMoving(a) - isMoving(b))
+function nextActions(report: StatusReport, { commandLine, now }: View): string[] {
+  const all = [...report.uploads, ...report.owed]
+  const actions = all
+    .toSorted((a, b) => urgency(a) - urgency(b))
     .flatMap((upload) => {
-      const action = nextAction(upload, now)
-      return action === null
-        ? []
-        : [`next: ${printable(`${upload.feed} (${upload.id})`)}: ${printable(action)}`]
+      const { says, commands } = nextStep(upload, now, commandLine)
+      if (says.length + commands.length === 0) return []
+      const told = says.length === 0 ? `it is ${upload.state}` : says.join('; ')
+      const line = `next: ${printable(`${upload.feed} (${upload.id})`)}: ${printable(told)}`
+      return [[line, ...commands.map((command) => `  ${command}`)]]
     })
-  const shown = lines.slice(0, MOST_ACTIONS)
-  const more = lines.length - shown.length
-  return more === 0 ? shown : [...shown, `next: ${more} more: feedsyncd status --json`]
+  const more = actions.length - MOST_ACTIONS
+  const rest = more > 0 ? [`next: ${more} more: ${commandLine('status --json')}`] : []
+  return [...actions.slice(0, MOST_ACTIONS).flat(), ...rest]
 }
 
-export function nextAction(upload: UploadReport, now: number): string | null {
-  const action = actionOf(upload, now)
-  if (!upload.overdue) return action
-  const late = `its next version was expected ${relativeTime(upload.expectedBy, now)}: see whether its export still runs`
-  return action === null ? late : `${action}; ${late}`
-}
-
-function actionOf(upload: UploadReport, now: number): string | null {
-  const { hint, id, state } = upload
-  switch (state) {
-    case 'uploaded':
-    case 'superseded':
-    case 'discarded':
-    case 'gone':
-      return null
-    case 'settling':
-    case 'checking':
-    case 'uploading':
-      return 'nothing to do; it is being worked on'
-    case 'queued':
-      return [
-        upload.nextAttemptAt === null
-          ? 'delivered as soon as possible'
-          : `tried again ${relativeTime(upload.nextAttemptAt, now)}`,
-        hint,
-      ]
-        .filter((part) => part !== null)
-        .join('; ')
-    case 'incomplete':
-      return `${hint ?? 'wait for its writer'}; rejected ${relativeTime(upload.deadlineAt, now)}`
-    case 'held':
-      return `${hint === null ? '' : `${hint}; `}feedsyncd release ${id}, or feedsyncd discard ${id}`
-    case 'failed':
-      return `${hint === null ? '' : `${hint}; then `}feedsyncd retry ${id}`
-    case 'rejected':
-      return hint ?? 'correct the export and drop the file again'
-    default:
-      return state satisfies never
-  }
-}
-
-/** One line and an exit code as monitoring plugins give them: 0 ok, 1 warning, 2 critical, 3 unknown. */
-export function statusCheck(report: StatusReport, now: number): { code: number; line: string } {
-  const { daemon, service, uploads } = report
-  const all = [...uploads, ...report.owed]
-  const names = (states: string[]) => all.filter((upload) => states.includes(upload.state))
-  const failed = names(['failed'])
-  const waiting = names(['held', 'rejected', 'incomplete'])
-  const critical = [
-    ...(daemon.running ? [] : ['the daemon is not running']),
-    ...(daemon.folderReason === null ? [] : [daemon.folderReason]),
-    ...(service.state === 'credentials' || service.state === 'down'
-      ? [`service ${service.state}: ${service.reason}`]
-      : []),
-    ...failed.map(({ feed, reason }) => `${feed} failed: ${reason}`),
-  ]
-  const warning = [
-    ...(service.state === 'degraded' ? [`service degraded: ${service.reason}`] : []),
-    ...waiting.map(({ feed, state, reason }) => `${feed} ${state}: ${reason}`),
-    ...uploads
-      .filter(({ overdue }) => overdue)
-      .map(({ feed, expectedBy }) => `${feed} overdue: expected ${relativeTime(expectedBy, now)}`),
-  ]
-  const facts = `${uploads.length} feeds, folder listed ${relativeTime(daemon.lastScanAt, now)}`
-  if (critical.length > 0) return { code: 2, line: printable(`CRITICAL - ${critical.join('; ')}`) }
-  if (warning.length > 0) return { code: 1, line: printable(`WARNING - ${warning.join('; ')}`) }
-  return { code: 0, line: `OK - ${facts}` }
+/** First what waits for a person, then what waits for something else, last what is being worked on. */
+function urgency(upload: UploadReport): number {
+  if (needsPerson(upload)) return 0
+  return upload.state === 'queued' || upload.state === 'incomplete' ? 1 : 2
 }

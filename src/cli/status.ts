@@ -2,14 +2,18 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { openStatus } from '../app-tools.ts'
+import type { Config } from '../config/config.ts'
 import { type ListFilter, STATES, type State } from '../history/port.ts'
 import type { StatusReport } from '../history/report.ts'
-import { SECOND } from '../lib/clock.ts'
+import { MINUTE, SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import { parseDuration } from '../lib/units.ts'
+import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
-import { statusCheck, statusText } from './status-view.ts'
+import { widthOf } from './render.ts'
+import { statusCheck } from './status-check.ts'
+import { statusText } from './status-view.ts'
 
 interface Options {
   config?: string
@@ -44,44 +48,62 @@ export function statusCommand(context: Context): Command {
       const options = command.optsWithGlobals<Options>()
       if (options.check) return check(context, options, feed)
       do {
-        show(context, options, report(context, options, feed))
+        show(context, options, ask(context, options, feed))
         if (options.watch) await context.clock.sleep(WATCH_MS)
       } while (options.watch)
       context.exit(EXIT.ok)
     })
 }
 
-function report(context: Context, options: Options, feed: string | undefined): StatusReport {
+interface Answer {
+  report: StatusReport
+  filtered: boolean
+  staleAfterMs: number
+}
+
+/** The file is read each time: with `--watch` it may change meanwhile. */
+function ask(context: Context, options: Options, feed: string | undefined): Answer {
+  const config = readConfig(context, options.config)
   const filter: ListFilter = {
     ...(feed !== undefined && { feed }),
     ...(options.state !== undefined && { states: [options.state] }),
     ...(options.since !== undefined && { since: context.clock.now() - options.since }),
-    ...limitOf(options),
+    // People are told of all that is owed, whatever they see of the table.
+    ...(options.json && options.limit !== undefined && { limit: options.limit }),
     all: options.all ?? false,
   }
-  using status = openStatus(readConfig(context, options.config), context.clock)
-  return status.report(filter)
+  using status = openStatus(config, context.clock)
+  const filtered = [feed, options.state, options.since].some((part) => part !== undefined)
+  return { report: status.report(filter), filtered, staleAfterMs: staleAfterMs(config) }
 }
 
-function limitOf({ limit, json, check }: Options): Pick<ListFilter, 'limit'> {
-  if (limit !== undefined) return { limit }
-  return json || check ? {} : { limit: DEFAULT_LIMIT }
+/** Several listings were missed, and it is no single slow one. */
+function staleAfterMs({ inbox }: Config): number {
+  return Math.max(5 * MINUTE, 3 * inbox.rescanMs)
 }
 
-function show(context: Context, options: Options, model: StatusReport): void {
-  const { clock, out, terminal } = context
+function show(
+  context: Context,
+  options: Options,
+  { report, filtered, staleAfterMs }: Answer,
+): void {
+  const { clock, env, out, terminal } = context
   if (options.json) {
-    outJson(context, model)
+    outJson(context, report)
   } else {
     const clear = options.watch && terminal ? '\u001b[2J\u001b[H' : ''
-    const width = terminal ? (process.stdout.columns ?? null) : null
-    out(clear + statusText(model, { now: clock.now(), terminal, width }))
+    const commandLine = commandLineHere(env, options.config)
+    const limit = options.limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
+    const width = widthOf(terminal)
+    const view = { now: clock.now(), terminal, width, commandLine, staleAfterMs, limit, filtered }
+    out(clear + statusText(report, view))
   }
 }
 
 function check(context: Context, options: Options, feed: string | undefined): void {
   try {
-    const { code, line } = statusCheck(report(context, options, feed), context.clock.now())
+    const { report, staleAfterMs } = ask(context, options, feed)
+    const { code, line } = statusCheck(report, { now: context.clock.now(), staleAfterMs })
     context.out(line)
     context.exit(code)
   } catch (error) {

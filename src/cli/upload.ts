@@ -12,10 +12,12 @@ import { uploadReport } from '../history/report.ts'
 import { SECOND } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { formatBytes } from '../lib/units.ts'
+import { nextStep, nextText } from '../ops/advice.ts'
+import type { CommandLine } from '../ops/port.ts'
+import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { onSignals, type Signals } from './signals.ts'
-import { nextAction } from './status-view.ts'
 
 interface Options {
   config?: string
@@ -50,7 +52,7 @@ export function uploadCommand(context: Context): Command {
         (await throughDaemon(context, config, source, options.feed ?? null, signals)) ??
         (await here(context, config, source, options.feed ?? null, signals))
       if (options.json) outJson(context, uploadReport(version))
-      else tellEnd(context, version)
+      else tellEnd(context, version, commandLineHere(context.env, options.config))
       if (signals.stop.aborted) return context.exit(signals.exitCode)
       context.exit(refused ? EXIT.credentials : exitCodeOf(version.state))
     })
@@ -124,11 +126,12 @@ async function here(
   }
 }
 
-function tellEnd(context: Context, version: Version): void {
+function tellEnd(context: Context, version: Version, commandLine: CommandLine): void {
   const { id, feed, state, fileUrl, reason } = version
   context.out(`version ${id} of ${feed} is ${state}${fileUrl === null ? '' : `: ${fileUrl}`}`)
   if (state === 'uploaded') return
-  tellError(context, reason ?? state, nextAction(uploadReport(version), context.clock.now()))
+  const next = nextStep(uploadReport(version), context.clock.now(), commandLine)
+  tellError(context, reason ?? state, nextText(next))
 }
 
 function exitCodeOf(state: State): number {

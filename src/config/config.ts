@@ -3,6 +3,7 @@
 
 import type { FieldPaths } from '../feed/port.ts'
 import type { Secret } from '../lib/secret.ts'
+import type { SignatureAlgorithm } from '../lib/signature-terms.ts'
 
 export interface Config {
   service: {
@@ -82,20 +83,6 @@ export interface Alert {
     /** The address is a credential with many receivers, so only `origin` may be shown. */
     | { kind: 'webhook'; url: Secret; origin: string; secretFile: string | null }
 }
-
-export const SIGNATURE_ALGORITHMS = [
-  'hmac-sha1',
-  'hmac-sha256',
-  'hmac-sha512',
-  'rsa-sha1',
-  'rsa-sha256',
-  'rsa-sha512',
-  'rsa-pss-sha256',
-  'ecdsa-p256-sha256',
-  'ed25519',
-] as const
-
-export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
 
 export const ALERT_EVENTS = ['rejected', 'held', 'failed', 'overdue', 'credentials'] as const
 

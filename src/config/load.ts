@@ -18,7 +18,7 @@ export type LoadedConfig =
 /** sysexits.h: EX_CONFIG. The unit does not restart on it. */
 const EXIT_CONFIG = 78
 
-const DEFAULT_FILE = '/etc/feedsyncd/feedsyncd.yaml'
+export const DEFAULT_FILE = '/etc/feedsyncd/feedsyncd.yaml'
 
 /** `--config`, else `FEEDSYNCD_CONFIG`, else the default place. */
 export function findConfig(flag: string | undefined, env: Environment): string {
@@ -89,22 +89,12 @@ function warningsOf(file: string, document: YamlDocument, config: Config): Probl
   })
 }
 
-function withoutEffect(document: YamlDocument, { service, feeds, campaigns }: Config): Finding[] {
+function withoutEffect(document: YamlDocument, { service, feeds }: Config): Finding[] {
+  if (service.identity.kind !== 'account') return []
   const accounts = feeds.map((_, index) => ['feeds', index, 'partnerAccount'])
   const useless = accounts.filter((path) => valueAt(document.value, path) != null)
   const problem = 'has no effect: service.account uploads for itself alone; name service.partner'
-  return [
-    ...(service.identity.kind === 'account' ? useless.map((path) => ({ path, problem })) : []),
-    ...(campaigns.mode === 'apply'
-      ? [
-          {
-            path: ['campaigns', 'mode'],
-            problem:
-              'the daemon does not apply the file by itself yet; run feedsyncd campaigns apply',
-          },
-        ]
-      : []),
-  ]
+  return useless.map((path) => ({ path, problem }))
 }
 
 /** The one route that needs no partner account is the bulk one (service-facts, "Other facts"). */

@@ -3,7 +3,8 @@
 
 import { z } from 'zod'
 import { DAY, SECOND } from '../lib/clock.ts'
-import { ALERT_EVENTS, LOG_LEVELS, SIGNATURE_ALGORITHMS } from './config.ts'
+import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../lib/signature-terms.ts'
+import { ALERT_EVENTS, LOG_LEVELS } from './config.ts'
 import { LISTEN_EXPECTED, parseListen } from './listen.ts'
 import {
   address,
@@ -21,23 +22,9 @@ import {
   wholeNumber,
 } from './values.ts'
 
-/** What `stringToSign` can name; the signer knows the same (service/signer.ts, held by a test). */
-export const SIGN_FIELDS = [
-  'method',
-  'path',
-  'query',
-  'body',
-  'date',
-  'host',
-  'url',
-  'account',
-  'partner',
-  'partnerAccount',
-]
-
 function unknownSignField(template: string): string | null {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '')
-  return names.find((name) => !SIGN_FIELDS.includes(name)) ?? null
+  return names.find((name) => !SIGN_FIELDS.some((known) => known === name)) ?? null
 }
 
 const service = section({

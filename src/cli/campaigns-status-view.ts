@@ -1,0 +1,31 @@
+// The daemon's last look at the campaigns, in `status`: one line, and what needs a person.
+
+import { relativeTime } from '../lib/units.ts'
+import type { CampaignRun, CommandLine } from '../ops/port.ts'
+import { printable } from './render.ts'
+
+/** Entries that a person can take in; `--json` has them all. */
+const MOST = 10
+
+export function campaignLines(
+  run: CampaignRun | null,
+  { now, commandLine }: { now: number; commandLine: CommandLine },
+): string[] {
+  if (run === null) return []
+  const { at, mode, problem, hint, pending, planId, waiting } = run
+  const facts = [
+    ...(problem === null ? [] : [printable(problem)]),
+    ...(pending === 0 ? [] : [`${pending} to make (plan ${planId})`]),
+    ...(waiting.length === 0 ? [] : [`${waiting.length} wait for a person`]),
+  ]
+  const found = facts.length === 0 ? 'nothing to do' : facts.join('; ')
+  const lines = [`campaigns (${mode}) looked at ${relativeTime(at, now)}: ${found}`]
+  if (problem !== null && hint !== null) lines.push(`  ${printable(hint)}`)
+  for (const { key, reason, needs } of waiting.slice(0, MOST)) {
+    lines.push(`next: campaign ${printable(`${key}: ${reason ?? 'it was not done'}`)}`)
+    if (needs !== null) lines.push(`  ${printable(needs)}`)
+  }
+  if (waiting.length > MOST) lines.push(`next: ${waiting.length - MOST} more campaigns`)
+  if (waiting.length > MOST || pending > 0) lines.push(`  ${commandLine('campaigns plan')}`)
+  return lines
+}

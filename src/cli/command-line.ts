@@ -1,0 +1,28 @@
+// How a person calls this program here, so that every command that is shown can be copied into a shell.
+
+import { resolve } from 'node:path'
+import { DEFAULT_FILE } from '../config/load.ts'
+import type { CommandLine } from '../ops/port.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** For the shell that asked: what its environment says need not be repeated. */
+export function commandLineHere(env: Environment, flag: string | undefined): CommandLine {
+  return commandLine(env, flag ?? null)
+}
+
+/** For whoever reads it later, in another shell: the page and the alerts. `file` may be relative. */
+export function commandLineAnywhere(env: Environment, file: string): CommandLine {
+  const path = resolve(file)
+  return commandLine(env, path === DEFAULT_FILE ? null : path)
+}
+
+function commandLine(env: Environment, file: string | null): CommandLine {
+  const program = env.npm_lifecycle_event === 'feedsyncd' ? 'npm run -s feedsyncd --' : 'feedsyncd'
+  const config = file === null ? '' : ` --config ${shellWord(file)}`
+  return (command) => `${program} ${command}${config}`
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

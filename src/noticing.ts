@@ -1,0 +1,71 @@
+// The first step of a feed's story: every path of a listing has a state from now on, and what left
+// before it could be taken is `gone`. Only a listing that can tell is believed.
+
+import type { Aftercare } from './aftercare.ts'
+import type { FeedRule } from './config/feeds.ts'
+import type { Ledger, Origin } from './history/ledger.ts'
+import type { Listing, Refusal, Sighting } from './inbox/port.ts'
+
+export interface NoticingParts {
+  ledger: Ledger
+  aftercare: Pick<Aftercare, 'mayHaveMoved'>
+  /** The feed that a path belongs to. */
+  ruleFor: (path: string) => FeedRule
+}
+
+/** As many as one commit takes without holding up the event loop: thousands may arrive at once. */
+const PIECE = 64
+const HINT = 'put a regular file in its place'
+
+/**
+ * Answers the files to read once they are quiet, the oldest first. `isBusy`: those that are being taken,
+ * of which nothing is news. A folder that cannot be read proves nothing about its files.
+ */
+export async function notice(
+  listing: Listing,
+  { aftercare, ledger, ruleFor }: NoticingParts,
+  isBusy: (file: Sighting) => boolean,
+): Promise<Sighting[]> {
+  if (listing.folder.kind !== 'ready') return []
+  const originOf = ({ path, identity }: Sighting): Origin => {
+    const { feed, account } = ruleFor(path)
+    return { path, identity, feed, account }
+  }
+  const isNews = ({ path, identity }: Sighting) => ledger.isNews(path, identity)
+  const isFree = (file: Sighting) => isNews(file) && !isBusy(file)
+  const inPieces = async <T>(all: readonly T[], step: (each: T) => void) => {
+    for (let from = 0; from < all.length; from += PIECE) {
+      await ledger.commit(() => all.slice(from, from + PIECE).forEach(step))
+    }
+  }
+
+  const news = byAge(listing.files.filter(isFree))
+  await inPieces(news, (file) => {
+    // It may have been taken meanwhile.
+    if (isFree(file)) ledger.settling(originOf(file), file.identity.size)
+  })
+  await inPieces(listing.refused.filter(isNews), (refused: Refusal) => {
+    ledger.conclude(originOf(refused), 'rejected', refused.reason, { hint: HINT })
+  })
+  await inPieces(leavers(listing, ledger), (path) => {
+    if (aftercare.mayHaveMoved(ledger.foundAt(path))) ledger.disposed(path)
+    else ledger.gone(path)
+  })
+  return news.filter(isFree)
+}
+
+function leavers(listing: Listing, ledger: Ledger): string[] {
+  const unsettled = ledger.unsettledPaths()
+  if (unsettled.length === 0) return []
+  const present = new Set([...listing.files, ...listing.refused].map(({ path }) => path))
+  const unknown = (path: string) => listing.unknown.some((prefix) => path.startsWith(prefix))
+  return unsettled.filter((path) => !present.has(path) && !unknown(path))
+}
+
+/** So that of several files of one feed the one written last is the newest version. */
+function byAge(files: Sighting[]): Sighting[] {
+  return files.toSorted((a, b) => {
+    const age = BigInt(a.identity.mtimeNs) - BigInt(b.identity.mtimeNs)
+    return age === 0n ? a.path.localeCompare(b.path) : age < 0n ? -1 : 1
+  })
+}

@@ -1,0 +1,151 @@
+// When the campaigns are looked at: at the start, when their file changed and rests, after an upload, and
+// each hour. One look at a time, apart from the deliveries: whatever goes wrong here is said, and the
+// feeds go on. What a look does is in app-campaigns.ts.
+
+import { type Clock, HOUR, MINUTE, SECOND } from './lib/clock.ts'
+import { messageOf } from './lib/errors.ts'
+import type { Log } from './lib/log.ts'
+import type { CampaignRun } from './ops/port.ts'
+
+export interface ReconcilingParts {
+  clock: Clock
+  log: Log
+  /** Says to a person what hinders: what, and what to do. */
+  tell: (message: string, hint: string | null) => void
+  /** Changes with the campaigns file; null: there is none, and none is asked for. */
+  stamp: () => string | null
+  /** Looks, and in mode `apply` writes; null: there is no file. Nothing new is sent after `stop`. */
+  look: (cause: string, stop: AbortSignal, abort: AbortSignal) => Promise<CampaignRun | null>
+}
+
+export interface ReconcilingSignals {
+  stop: AbortSignal
+  abort: AbortSignal
+}
+
+/** An editor may write a file in several steps. */
+const REST_MS = 2 * SECOND
+const INTERVAL_MS = HOUR
+/** After a look that could not be made, or one that left something unknown. */
+const AGAIN_MS = { busy: 10 * SECOND, failed: 5 * MINUTE, unknown: 2 * MINUTE }
+/** Between two looks for uploads: a look takes at most a twentieth of the time. */
+const LEAST_GAP_MS = 5 * SECOND
+const SHARE = 20
+
+export class Reconciling {
+  readonly #parts: ReconcilingParts
+  #running: Promise<void> | null = null
+  #last: CampaignRun | null = null
+  #told = ''
+  #stamp: string | null = null
+  /** Monotonic ms at which each cause is due. */
+  readonly #due = new Map<string, number>()
+  #notBefore = Number.NEGATIVE_INFINITY
+
+  constructor(parts: ReconcilingParts) {
+    this.#parts = parts
+    this.#stamp = parts.stamp()
+    this.#due.set('start', Number.NEGATIVE_INFINITY)
+  }
+
+  /** How the last look ended; null: there was none, or there is no file. */
+  get last(): CampaignRun | null {
+    return this.#last
+  }
+
+  get running(): readonly Promise<void>[] {
+    return this.#running === null ? [] : [this.#running]
+  }
+
+  /** A feed was uploaded: its postings may have changed what the campaigns select. */
+  uploaded(): void {
+    this.#plan('upload', Math.max(this.#parts.clock.monotonic(), this.#notBefore))
+  }
+
+  /** A person asks for a look (SIGHUP). */
+  again(): void {
+    this.#plan('reload', this.#parts.clock.monotonic())
+  }
+
+  /** Starts a look that is due; `ended` is called after it. */
+  start(signals: ReconcilingSignals, ended: () => void): void {
+    const now = this.#parts.clock.monotonic()
+    this.#watch(now)
+    if (this.#running !== null || signals.stop.aborted) return
+    const [cause] = [...this.#due].find(([, at]) => at <= now) ?? []
+    if (cause === undefined) return
+    this.#running = this.#run(cause, signals).finally(() => {
+      this.#running = null
+      ended()
+    })
+  }
+
+  /** A single look now, after whatever runs. */
+  async once(signals: ReconcilingSignals): Promise<void> {
+    await this.#running
+    if (!signals.stop.aborted) await this.#run('once', signals)
+  }
+
+  #watch(now: number): void {
+    const stamp = this.#parts.stamp()
+    if (stamp === this.#stamp) return
+    this.#stamp = stamp
+    this.#due.set('file', now + REST_MS)
+  }
+
+  async #run(cause: string, { stop, abort }: ReconcilingSignals): Promise<void> {
+    const { clock, log, look } = this.#parts
+    this.#due.clear()
+    const began = clock.monotonic()
+    let wait = INTERVAL_MS
+    try {
+      this.#last = await look(cause, stop, abort)
+      if (this.#last !== null) {
+        this.#tell(this.#last)
+        wait = waitAfter(this.#last)
+      }
+    } catch (error) {
+      if (stop.aborted) return
+      log.error({ err: error }, 'the campaigns could not be looked at; feeds go on')
+      this.#say(messageOf(error), 'feedsyncd campaigns plan')
+      wait = AGAIN_MS.failed
+    }
+    const ended = clock.monotonic()
+    this.#notBefore = ended + Math.max(LEAST_GAP_MS, SHARE * (ended - began))
+    const early = this.#due.get('upload')
+    if (early !== undefined) this.#due.set('upload', Math.max(early, this.#notBefore))
+    this.#plan('interval', ended + wait)
+  }
+
+  #plan(cause: string, at: number): void {
+    this.#due.set(cause, Math.min(at, this.#due.get(cause) ?? Number.POSITIVE_INFINITY))
+  }
+
+  #tell({ state, problem, hint, done, waiting, pending, planId, cause, mode }: CampaignRun): void {
+    const { log } = this.#parts
+    log.info(
+      { cause, mode, state, planId, pending, done, waiting: waiting.length },
+      'campaigns looked at',
+    )
+    if (problem !== null) this.#say(`campaigns: ${problem}`, hint)
+    else if (waiting.length > 0)
+      this.#say(
+        `campaigns: ${waiting.length} wait for a person: ${waiting.map(({ key }) => key).join(', ')}`,
+        'feedsyncd campaigns plan says why',
+      )
+    else this.#told = ''
+  }
+
+  /** The same thing is said once, however often it is seen. */
+  #say(message: string, hint: string | null): void {
+    if (message === this.#told) return
+    this.#told = message
+    this.#parts.tell(message, hint)
+  }
+}
+
+function waitAfter({ state, waiting }: CampaignRun): number {
+  if (state === 'busy') return AGAIN_MS.busy
+  if (state === 'failed' || state === 'credentials') return AGAIN_MS.failed
+  return waiting.some(({ action }) => action === 'unknown') ? AGAIN_MS.unknown : INTERVAL_MS
+}
