@@ -30,7 +30,7 @@ VOLUME /var/lib/feedsyncd
 USER 65532:65532
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=60s --timeout=10s --start-period=30s --retries=3 \
-  CMD ["node", "/app/dist/main.js", "status", "--check"]
-# SIGUSR1 would open Node's debugger, which can read the key out of memory.
-ENTRYPOINT ["node", "--disable-sigusr1", "/app/dist/main.js"]
+  CMD ["/app/dist/main.js", "status", "--check"]
+# By its own first line, which names the flags of Node and becomes it: no debugger, and less memory.
+ENTRYPOINT ["/app/dist/main.js"]
 CMD ["run"]

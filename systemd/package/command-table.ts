@@ -1,0 +1,14 @@
+// The command table without a terminal or a clock that anybody looks at: to describe it, and to ask it for
+// its completions.
+
+import type { Command } from 'commander'
+import type { Context } from '../../src/cli/context.ts'
+import { buildProgram } from '../../src/cli/program.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+
+const context: Context = {
+  ...{ env: {}, clock: systemClock, terminal: false },
+  ...{ out: () => {}, err: () => {}, exit: () => {} },
+}
+
+export const commandTable = { context, program: (): Command => buildProgram(context) }

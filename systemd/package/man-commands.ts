@@ -1,0 +1,103 @@
+// feedsyncd(1), made of the command table itself, so that it never names what is not there.
+
+import type { Command } from 'commander'
+import { EXIT } from '../../src/cli/exit-codes.ts'
+import { document, entry, heading, page, paragraph, subheading } from './roff.ts'
+
+const MEANINGS: Record<keyof typeof EXIT, string> = {
+  ok: 'well',
+  failed: 'failed; the error says what, and what to try',
+  changesPending: 'changes are pending (campaigns plan)',
+  notAllOk: 'not all is well: something is rejected, held, blocked or unknown',
+  credentials: 'the service refuses the credentials',
+  usage: 'a wrong command line',
+  temporary: 'temporary: something is owed, or another process is at it',
+  config: 'the configuration is wrong or missing; nothing was done',
+  interrupted: 'ended by SIGINT',
+  terminated: 'ended by SIGTERM',
+}
+
+const FILES: [string, string][] = [
+  ['/etc/feedsyncd/feedsyncd.yaml', 'the configuration, see feedsyncd.yaml(5)'],
+  ['/etc/feedsyncd/service.key', 'the secret or PEM key; under systemd only root reads it'],
+  ['/etc/feedsyncd/campaigns.yaml', 'the desired campaigns, if there are any'],
+  ['/var/lib/feedsyncd/', 'the history (feedsyncd.db) and the copies that are sent (spool/)'],
+  ['/usr/share/doc/feedsyncd/', 'the runbook, examples and the bill of materials'],
+]
+
+const ENVIRONMENT: [string, string][] = [
+  ['FEEDSYNCD_CONFIG', 'the configuration, where --config does not name it'],
+  [
+    'CREDENTIALS_DIRECTORY',
+    "where systemd puts the key (service-key), with the unit's LoadCredential=",
+  ],
+  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'the proxy, and the hosts that are reached without it'],
+  ['NODE_EXTRA_CA_CERTS', 'a file with further certificate authorities, in PEM form'],
+  ['NO_COLOR', 'no colour, on a terminal too'],
+]
+
+const SIGNALS: [string, string][] = [
+  ['SIGTERM, SIGINT', 'no new work; what is being uploaded may finish. A second one aborts it'],
+  ['SIGHUP', 'take up the configuration, all of it or nothing, and try refused credentials again'],
+]
+
+/** `day`: yyyy-mm-dd. */
+export function commandsPage(program: Command, version: string, day: string): string {
+  return document([
+    page('FEEDSYNCD', 1, day, `feedsyncd ${version}`, 'User Commands'),
+    heading('Name'),
+    paragraph('feedsyncd - delivers XML job feeds from a folder to a sponsorship service'),
+    heading('Synopsis'),
+    paragraph('feedsyncd [--config FILE] COMMAND [OPTIONS] [ARGUMENTS]'),
+    heading('Description'),
+    paragraph(program.description()),
+    paragraph(
+      'The answer is on standard output, everything else on standard error. Options that a command takes beside its own:',
+    ),
+    ...program.options.map(({ flags, description }) => entry(flags, description)),
+    heading('Commands'),
+    ...leaves(program).flatMap(commandText),
+    heading('Exit status'),
+    ...Object.entries(EXIT).map(([name, code]) =>
+      entry(String(code), MEANINGS[name as keyof typeof EXIT]),
+    ),
+    paragraph('Any other code is a failure.'),
+    heading('Signals'),
+    ...SIGNALS.map(([name, text]) => entry(name, text)),
+    heading('Environment'),
+    ...ENVIRONMENT.map(([name, text]) => entry(name, text)),
+    heading('Files'),
+    ...FILES.map(([name, text]) => entry(name, text)),
+    heading('See also'),
+    paragraph('feedsyncd.yaml(5), systemctl(1), journalctl(1)'),
+  ])
+}
+
+/** Commands that do something, with the words that lead to them. */
+function leaves(command: Command, path: string[] = []): { path: string[]; command: Command }[] {
+  return command.commands.flatMap((inner) => {
+    const at = [...path, inner.name()]
+    return inner.commands.length > 0 ? leaves(inner, at) : [{ path: at, command: inner }]
+  })
+}
+
+function commandText({ path, command }: { path: string[]; command: Command }): string[] {
+  const words = command.registeredArguments.map((one) => {
+    const name = `${one.name()}${one.variadic ? '...' : ''}`
+    return one.required ? `<${name}>` : `[${name}]`
+  })
+  const explained = command.registeredArguments.filter((one) => one.description !== '')
+  return [
+    subheading([...path, ...words].join(' ')),
+    paragraph(command.description()),
+    ...explained.map((one) => entry(`<${one.name()}>`, one.description)),
+    ...command.options.map(({ flags, description, argChoices, defaultValue }) => {
+      const values = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`
+      const usual =
+        typeof defaultValue === 'string' || typeof defaultValue === 'number'
+          ? ` (default ${defaultValue})`
+          : ''
+      return entry(flags, `${description}${values}${usual}`)
+    }),
+  ]
+}

@@ -1,0 +1,69 @@
+// feedsyncd.yaml(5), made of the configuration's schema: every key, what it takes, its default.
+
+import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts'
+import { document, entry, heading, literal, page, paragraph } from './roff.ts'
+
+const EXAMPLE = `version: 1
+service:
+  baseUrl: https://api.example.com/api
+  account: "123"
+inbox: { directory: /srv/ats/export }
+state: { directory: /var/lib/feedsyncd }`
+
+export function configPage(version: string, day: string): string {
+  return document([
+    page('FEEDSYNCD.YAML', 5, day, `feedsyncd ${version}`, 'File Formats'),
+    heading('Name'),
+    paragraph('feedsyncd.yaml - configuration of feedsyncd'),
+    heading('Description'),
+    paragraph(
+      'One YAML file. Unknown keys and bad values are refused, all at once, with line and column: feedsyncd config check. What is in force: feedsyncd config print. A running daemon takes up changes on SIGHUP, and names the keys that need a restart.',
+    ),
+    paragraph(
+      'Relative paths are relative to the file. Durations: 500ms, 2s, 15m, 24h, 400d. Sizes: 512B, 64KiB, 5MiB, 1GiB. A complete configuration:',
+    ),
+    literal(EXAMPLE),
+    heading('Keys'),
+    ...keysOf(configJsonSchema()).map(({ name, schema, required }) =>
+      entry(name, [schema.description ?? '', takes(schema), usual(schema, required)].join(' ')),
+    ),
+    heading('Files'),
+    entry('/etc/feedsyncd/feedsyncd.yaml', 'where it is looked for'),
+    entry(
+      '/usr/share/doc/feedsyncd/examples/',
+      'every key, explained, and the JSON Schema for editors',
+    ),
+    heading('See also'),
+    paragraph('feedsyncd(1)'),
+  ])
+}
+
+interface Key {
+  /** `feeds[].match` */
+  name: string
+  schema: JsonSchema
+  required: boolean
+}
+
+/** Every key that holds a value, in the order of the schema. */
+export function keysOf(schema: JsonSchema, prefix = ''): Key[] {
+  const required = Array.isArray(schema.required) ? schema.required : []
+  return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => {
+    const at = `${prefix}${name}`
+    if (inner.properties !== undefined) return keysOf(inner, `${at}.`)
+    const key = { name: at, schema: inner, required: required.includes(name) }
+    return inner.items?.properties === undefined ? [key] : [key, ...keysOf(inner.items, `${at}[].`)]
+  })
+}
+
+function takes({ enum: values }: JsonSchema): string {
+  return Array.isArray(values) ? `One of ${values.join(', ')}.` : ''
+}
+
+function usual(schema: JsonSchema, required: boolean): string {
+  if (required) return 'Required.'
+  const { default: value } = schema
+  if (value === undefined || value === '' || String(schema.description).includes('Default:'))
+    return ''
+  return `Default: ${typeof value === 'string' ? value : JSON.stringify(value)}.`
+}
