@@ -13,6 +13,8 @@ export interface Bench {
   runs: number
   /** Size in bytes of the largest feed that is tried. */
   upTo: number
+  /** Damaged feeds that are judged. */
+  documents: number
   /** Where everything is written: one file system, so that a drop is a rename. */
   directory: string
   progress: (text: string) => void

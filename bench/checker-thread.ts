@@ -2,6 +2,7 @@
 // the same pieces through the same check without the hashes.
 
 import { parentPort } from 'node:worker_threads'
+import { inlineMore } from '../src/feed/compiler.ts'
 import { DocumentCheck } from '../src/feed/document-check.ts'
 import { readFeed } from '../src/feed/feed-reader.ts'
 import { LIMITS } from '../src/feed/limits.ts'
@@ -20,24 +21,25 @@ export type CheckerAnswer = string | null
 const PIECE = 65_536
 const mapping = { records: null, fields: {} }
 
+inlineMore()
 parentPort?.on('message', ({ file, hashes }: CheckerRequest) => {
   const answer: CheckerAnswer = hashes ? whole(file) : bare(file)
   parentPort?.postMessage(answer)
 })
 
 function whole(source: string): CheckerAnswer {
-  const result = readFeed({ source, expected: null, copyTo: null, mapping })
+  const result = readFeed({ source, expected: null, copyTo: null, indexTo: null, mapping })
   return result.kind === 'read' && result.verdict.kind === 'ok' ? null : JSON.stringify(result)
 }
 
 function bare(source: string): CheckerAnswer {
   const opened = openSource(source)
   if (opened.kind === 'unreadable') return opened.reason
-  const tally = new PostingTally()
+  using tally = new PostingTally()
   const reader = new PostingReader(mapping, (posting) => tally.add(posting))
   const check = new DocumentCheck(reader, LIMITS)
   for (const piece of opened.file.pieces(PIECE)) check.write(piece)
   opened.file.close()
   const { kind } = check.end()
-  return kind === 'complete' && tally.finish().content.postings > 0 ? null : `it is ${kind}`
+  return kind === 'complete' && tally.finish().postings > 0 ? null : `it is ${kind}`
 }

@@ -1,7 +1,8 @@
 // What a benchmark answers: figures with all their runs, beside the same work done by a peer in the same
 // run, and the number that design section 8 asks for. Knows nothing of how they were measured.
 
-export type Unit = 'ms' | 's' | 'MB' | 'MB/s' | 'x' | '%'
+/** Empty: a count. */
+export type Unit = 'ms' | 's' | 'MB' | 'MB/s' | 'x' | '%' | ''
 
 export interface Target {
   /** What the limit is held against: the value itself, or its ratio to the peer's. */

@@ -7,13 +7,16 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseSize } from '../src/lib/units.ts'
 import type { Bench, Benchmark } from './bench.ts'
+import { campaigns } from './campaigns.ts'
 import { checkAlone } from './check-alone.ts'
+import { conformance } from './conformance.ts'
 import { dropToStored } from './drop-to-stored.ts'
 import { eventLoop } from './event-loop.ts'
 import { idle } from './idle.ts'
 import { latency } from './latency.ts'
 import { machineFacts } from './machine.ts'
 import { jsonOf, pageOf, type Result, tableOf } from './report.ts'
+import { scale } from './scale.ts'
 import { startUp } from './start-up.ts'
 import { statusRows } from './status-rows.ts'
 import { waitingFeeds } from './waiting-feeds.ts'
@@ -21,12 +24,15 @@ import { waitingFeeds } from './waiting-feeds.ts'
 const BENCHMARKS: readonly Benchmark[] = [
   dropToStored,
   checkAlone,
+  conformance,
   eventLoop,
   waitingFeeds,
   latency,
   statusRows,
+  campaigns,
   idle,
   startUp,
+  scale,
 ]
 const PAGE = join(import.meta.dirname, '..', 'docs', 'performance.md')
 
@@ -35,6 +41,7 @@ const USAGE = `npm run bench -- [options]
   --only NAME     one benchmark: ${BENCHMARKS.map(({ name }) => name).join(', ')}
   --runs N        paired runs of each measurement (5; with --quick 3)
   --up-to SIZE    largest feed (200MiB; up to 5GiB, which needs 20 GiB of disk)
+  --documents N   damaged feeds that other judges judge as well (10,000; with --quick 1,000)
   --dir DIR       where data is written (the temporary folder)
   --json FILE     all figures with all their runs
   --docs          write docs/performance.md`
@@ -45,6 +52,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     runs: { type: 'string' },
     'up-to': { type: 'string', default: '200MiB' },
+    documents: { type: 'string' },
     dir: { type: 'string', default: tmpdir() },
     json: { type: 'string' },
     docs: { type: 'boolean', default: false },
@@ -62,7 +70,8 @@ async function measure(): Promise<void> {
   const chosen = BENCHMARKS.filter(({ name }) => [undefined, name].includes(options.only))
   const upTo = parseSize(options['up-to'])
   const runs = Number(options.runs ?? (options.quick ? 3 : 5))
-  if (chosen.length === 0 || upTo === null || !(runs >= 1)) {
+  const documents = Number(options.documents ?? (options.quick ? 1_000 : 10_000))
+  if (chosen.length === 0 || upTo === null || !(runs >= 1) || !(documents >= 1)) {
     console.error(USAGE)
     process.exitCode = 64
     return
@@ -73,7 +82,7 @@ async function measure(): Promise<void> {
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   const facts = machineFacts(directory)
   const progress = (text: string) => process.stderr.write(`${text}\n`)
-  const bench: Bench = { quick: options.quick, runs, upTo, directory, progress }
+  const bench: Bench = { quick: options.quick, runs, upTo, documents, directory, progress }
   const results: Result[] = []
   for (const { name, title, run } of chosen) {
     results.push({ name, title, figures: await run(bench) })

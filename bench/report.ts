@@ -1,7 +1,7 @@
 // Turns figures into the table on stdout, the page docs/performance.md and the JSON for comparison over
 // time. Measures nothing.
 
-import { type Figure, isMet, median, ratioOf, type Target } from './figures.ts'
+import { type Figure, isMet, median, ratioOf, type Target, type Unit } from './figures.ts'
 
 export interface Result {
   name: string
@@ -66,9 +66,9 @@ function cellsOf(figure: Figure): string[] {
   const met = isMet(figure)
   return [
     what,
-    `${digits(median(ours))} ${unit}`,
+    written(median(ours), unit),
     ours.length > 1 ? `${digits(Math.min(...ours))} to ${digits(Math.max(...ours))}` : '',
-    peer === null ? '' : `${digits(median(peer.runs))} ${unit} (${peer.name})`,
+    peer === null ? '' : `${written(median(peer.runs), unit)} (${peer.name})`,
     ratio === null ? '' : ratio.toFixed(2),
     target === null ? '' : limitOf(target, unit),
     met === null ? '' : met ? 'ok' : 'missed',
@@ -78,7 +78,13 @@ function cellsOf(figure: Figure): string[] {
 
 function limitOf({ of, atMost, atLeast }: Target, unit: string): string {
   const scale = of === 'ratio' ? 'x' : unit
-  return atMost === undefined ? `at least ${atLeast} ${scale}` : `at most ${atMost} ${scale}`
+  return (
+    atMost === undefined ? `at least ${atLeast} ${scale}` : `at most ${atMost} ${scale}`
+  ).trim()
+}
+
+function written(value: number, unit: Unit): string {
+  return unit === '' ? String(value) : `${digits(value)} ${unit}`
 }
 
 const markdownRow = (cells: readonly string[]) => `| ${cells.join(' | ')} |`

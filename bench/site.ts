@@ -17,7 +17,7 @@ export class Site implements AsyncDisposable {
   readonly configFile: string
   readonly #children: Daemon[] = []
 
-  constructor(bench: Bench, sink: Sink, inbox: Record<string, unknown> = {}) {
+  constructor(bench: Bench, sink: Pick<Sink, 'url'>, inbox: Record<string, unknown> = {}) {
     this.root = mkdtempSync(join(bench.directory, 'site-'))
     this.inbox = join(this.root, 'inbox')
     this.configFile = join(this.root, 'feedsyncd.yaml')

@@ -1,0 +1,119 @@
+// What `feedsyncd campaigns plan` costs when there is nothing to do: ten thousand campaigns beside ten, as
+// a whole command, against a service that answers pages of a thousand at once. Any write is an error.
+
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { canonical, onTheWire } from '../src/campaigns/targeting.ts'
+import { tokenOf, withToken } from '../src/campaigns/token.ts'
+import { openCampaignStore } from '../src/history/campaign-store.ts'
+import { type Bench, type Benchmark, elapsed, repeat } from './bench.ts'
+import { type Figure, figure } from './figures.ts'
+import { Site } from './site.ts'
+
+const FEW = 10
+const MANY = 10_000
+const PAGE = 1_000
+
+export const campaigns: Benchmark = {
+  name: 'campaigns',
+  title: 'Campaigns with nothing to do',
+  run: async (bench) => {
+    await using few = await Vendor.open(bench, FEW)
+    const figures: Figure[] = []
+    for (const count of bench.quick ? [MANY] : [1_000, MANY]) {
+      await using many = await Vendor.open(bench, count)
+      const [ours, peer]: number[][] = [[], []]
+      await many.plan()
+      await repeat(bench, `campaigns, ${count}`, async () => {
+        peer?.push(await few.plan())
+        ours?.push(await many.plan())
+      })
+      figures.push(
+        figure(`plan, ${count.toLocaleString('en')} campaigns`, 'ms', ours ?? [], {
+          peer: { name: `${FEW} campaigns`, runs: peer ?? [] },
+          ...(count === MANY && { target: { of: 'value', atMost: 2_000 } }),
+          note: `the whole command; ${many.readsOfAPlan} reads, no write`,
+        }),
+      )
+    }
+    return figures
+  },
+}
+
+/** A file, the memory of having applied it, and a service that shows just that. */
+class Vendor implements AsyncDisposable {
+  readonly #site: Site
+  readonly #server: ReturnType<typeof createServer>
+  #reads = 0
+  #plans = 0
+
+  private constructor(site: Site, server: ReturnType<typeof createServer>) {
+    this.#site = site
+    this.#server = server
+    server.on('request', () => this.#reads++)
+  }
+
+  static async open(bench: Bench, count: number): Promise<Vendor> {
+    const rows: object[] = []
+    const server = createServer(({ method, url }, response) => {
+      if (method !== 'GET') throw new Error(`a write: ${method} ${url}`)
+      const query = new URL(url ?? '', 'http://localhost').searchParams
+      const status = query.get('Status')
+      const matching = status === null || status === '1' ? rows : []
+      const from = Number(query.get('Start') ?? 1)
+      const page = matching.slice(from - 1, from - 1 + PAGE)
+      const total = matching.length
+      const endNum = page.length === 0 ? null : from + page.length - 1
+      const envelope = { total, startNum: from, endNum, numRequested: PAGE, fromCache: false }
+      response.setHeader('Content-Type', 'application/json')
+      response.end(JSON.stringify({ ...envelope, campaigns: page }))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const site = new Site(bench, { url })
+    // Made by the program itself, with what the account is called.
+    await site.start(['status']).end()
+    const keys = Array.from({ length: count }, (_, n) => `K-${n}`)
+    const entries = keys.map(
+      (key) => `  - { externalCampaignId: ${key}, name: Campaign ${key}, budget: "100.00" }\n`,
+    )
+    const guards = 'guards: { maxExposure: "99999999.00" }\n'
+    const file = `version: 1\n${guards}campaigns:\n${entries.join('')}`
+    writeFileSync(join(site.root, 'campaigns.yaml'), file)
+    using store = openCampaignStore({ file: site.database })
+    store.atomically(() => {
+      for (const [n, key] of keys.entries()) {
+        const name = withToken(`Campaign ${key}`, tokenOf(`${url} 123`, key))
+        const targeting = canonical({ externalCampaignId: key })
+        const campaignId = String(48_000 + n)
+        store.save({
+          ...{ key, campaignId, origin: 'created', preventEnd: false, frozen: null, pending: null },
+          applied: { name, budget: 1_000_000, targeting },
+        })
+        const spent = { spend: 12.5, sponsoredPostings: 40, leads: 3 }
+        const wire = onTheWire(targeting, [])
+        rows.push({ id: campaignId, name, budget: 100, status: 1, period: null, ...spent, wire })
+      }
+    })
+    return new Vendor(site, server)
+  }
+
+  /** Calls of the service that one plan makes. */
+  get readsOfAPlan(): number {
+    return this.#reads / this.#plans
+  }
+
+  /** Ends with an error unless there is nothing to do. */
+  plan(): Promise<number> {
+    this.#plans++
+    return elapsed(() => this.#site.start(['campaigns', 'plan']).end())
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#site[Symbol.asyncDispose]()
+    this.#server.close()
+  }
+}

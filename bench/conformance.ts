@@ -1,0 +1,70 @@
+// Whether the check is right, as numbers: the W3C suite, the same documents in pieces, and damaged feeds
+// beside two other judges. The tests hold the same judges to zero; here more documents can be asked for.
+
+import fc from 'fast-check'
+import { damaged, SOUND } from '../test/feed/helpers/damage.ts'
+import { Folder } from '../test/feed/helpers/feeds.ts'
+import { unlikeSaxes } from '../test/feed/helpers/saxes-opinion.ts'
+import { W3cSuite } from '../test/feed/helpers/w3c-verdicts.ts'
+import { HAS_XMLLINT, unlikeXmllint } from '../test/feed/helpers/xmllint.ts'
+import type { Bench, Benchmark } from './bench.ts'
+import { type Figure, figure } from './figures.ts'
+
+/** Documents that are damaged and judged at a time. */
+const BATCH = 300
+const NONE = { of: 'value', atMost: 0 } as const
+
+export const conformance: Benchmark = {
+  name: 'conformance',
+  title: 'Verdicts of the check',
+  run: async (bench) => [...ofSuite(bench), ...ofDamage(bench)],
+}
+
+function ofSuite(bench: Bench): Figure[] {
+  bench.progress('the W3C suite')
+  const suite = new W3cSuite()
+  const passed = suite.passedThoughWrong()
+  const refused = suite.refusedThoughRight()
+  const wrong = suite.all.filter(({ type }) => type === 'not-wf').length
+  return [
+    figure('W3C suite: not well-formed, and accepted', '', [passed.unexplained.length], {
+      target: NONE,
+      note: `of ${wrong}; ${passed.explained.length} more have their fault in an external entity, which is never read`,
+    }),
+    figure('W3C suite: well-formed, and refused', '', [refused.unexplained.length], {
+      target: NONE,
+      note: `of ${suite.rightWithoutDtd.length} without DTD; ${refused.explained.length} more are wrong by namespaces`,
+    }),
+    figure('W3C suite: another verdict in pieces', '', [suite.unlikeInPieces().length], {
+      target: NONE,
+      note: `of ${suite.all.length}, in pieces of 1, 2, 3, 5 and 7 bytes`,
+    }),
+  ]
+}
+
+function ofDamage(bench: Bench): Figure[] {
+  const count = bench.documents
+  const seed = Date.now() % 2 ** 31
+  let saxes = 0
+  let xmllint = 0
+  for (let n = 0; n < count; n += BATCH) {
+    if (n % (BATCH * 10) === 0) bench.progress(`damaged feeds: ${n} of ${count}, seed ${seed}`)
+    using folder = new Folder()
+    const documents = fc.sample(damaged(SOUND), {
+      numRuns: Math.min(BATCH, count - n),
+      seed: seed + n,
+    })
+    saxes += unlikeSaxes(documents).length
+    if (HAS_XMLLINT) xmllint += unlikeXmllint(documents, folder).length
+  }
+  const note = `of ${count.toLocaleString('en-US')}, seed ${seed}`
+  const judged = [
+    figure('damaged feeds: judged otherwise by saxes', '', [saxes], { target: NONE, note }),
+  ]
+  if (HAS_XMLLINT) {
+    judged.push(
+      figure('damaged feeds: judged otherwise by xmllint', '', [xmllint], { target: NONE, note }),
+    )
+  }
+  return judged
+}
