@@ -41,11 +41,11 @@ const LAYERS = [
   ['main.ts'],
   ['cli'],
   ['app.ts'],
-  ['app-tools.ts', 'app-campaigns.ts', 'app-doctor.ts'],
+  ['app-reconcile.ts', 'app-tools.ts', 'app-campaigns.ts', 'app-preview.ts', 'app-doctor.ts'],
   ['daemon.ts'],
-  ['intake.ts', 'deliveries.ts'],
+  ['intake.ts', 'deliveries.ts', 'reconciling.ts'],
   ['pipeline.ts'],
-  ['aftercare.ts', 'outcomes.ts'],
+  ['aftercare.ts', 'noticing.ts', 'outcomes.ts', 'refusals.ts', 'resuming.ts'],
 ]
 
 const FEATURES = ['inbox', 'feed', 'upload', 'service', 'history', 'campaigns', 'ops']

@@ -238,12 +238,6 @@ describe('a warning', () => {
     expect([warnings(LEAST), warnings(bulk), warnings(ruled)]).toEqual([[], [], []])
   })
 
-  it('tells that the daemon does not apply campaigns by itself yet', () => {
-    expect(warnings(`${LEAST}campaigns:\n  mode: apply\n`)?.map(([, key]) => key)).toEqual([
-      'campaigns.mode',
-    ])
-  })
-
   it('tells that a partner account has no effect for an account, and leaves it out', () => {
     writeFileSync(file, `${LEAST}feeds: [{ match: "{1}/*.xml", partnerAccount: "{1}" }]\n`)
 

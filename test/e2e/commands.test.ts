@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openHistory } from '../../src/history/sqlite-history.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
 const TWO_LINES = /^error: .+\ntry: .+\n$/
@@ -135,7 +136,49 @@ describe('what an operator gets wrong is told in two lines', () => {
   })
 })
 
+describe('status in a pipe', () => {
+  it('lists every feed, however many there are', async () => {
+    await using site = await Site.open()
+    await site.run('run', '--once')
+    using history = openHistory({ file: join(site.root, 'state', 'feedsyncd.db') })
+    for (let n = 100; n < 160; n++) {
+      const feed = { path: `f${n}.xml`, feed: `f${n}.xml`, account: null, reason: null }
+      history.add({ ...feed, state: 'settling', at: Date.now() })
+    }
+
+    const { stdout } = await site.run('status')
+
+    expect(stdout.match(/^ *\d+ +f1\d\d\.xml/gm)).toHaveLength(60)
+  })
+})
+
+describe('a wrong command line', () => {
+  it('is answered with what was meant, and with the help of that very command', async () => {
+    await using site = await Site.open()
+
+    const option = await site.run('status', '--wach')
+    const command = await site.run('config', 'chek')
+
+    expect([option.code, option.stderr]).toEqual([
+      64,
+      "error: unknown option '--wach' (Did you mean --watch?)\ntry: feedsyncd status --help\n",
+    ])
+    expect([command.code, command.stderr]).toEqual([
+      64,
+      "error: unknown command 'chek' (Did you mean check?)\ntry: feedsyncd config --help\n",
+    ])
+  })
+})
+
 describe('check', () => {
+  it('says of a path that is mistyped that there is no such file', async () => {
+    await using site = await Site.open()
+
+    const { code, stdout } = await site.run('check', 'mistyped.xml')
+
+    expect([code, stdout]).toEqual([3, 'mistyped.xml: broken: there is no such file\n'])
+  })
+
   it('answers the documented JSON and exits 3 when any file is not ok', async () => {
     await using site = await Site.open()
     const good = join(site.root, 'good.xml')
@@ -184,6 +227,7 @@ describe('status', () => {
       service: { baseUrl: site.sandbox.url, state: 'unknown', reason: null, clockSkewMs: null },
       uploads: [],
       owed: [],
+      campaigns: null,
     })
   })
 

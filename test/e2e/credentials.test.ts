@@ -90,27 +90,33 @@ describe('refused credentials', () => {
     expect(daemon.exitCode).toBeNull()
   })
 
-  it('for one account alone stop the others, too, and the reason names the account', async () => {
+  it('for one account alone hold up no other, and status names the account', async () => {
     const rules = [{ match: '{1}/*.xml', name: '{1}', partnerAccount: '{1}' }]
     const service = { partner: 'acme', account: undefined }
     await using site = await Site.open(
-      { feeds: rules, upload: { concurrency: 1 } },
+      { feeds: rules, upload: { concurrency: 1 }, service },
       { identity: { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET } },
     )
-    site.configure({ feeds: rules, upload: { concurrency: 1 }, service })
-    await site.daemon()
+    const daemon = await site.daemon()
     site.drop('42/jobs.xml', feedOf(2))
     await site.until('42', 'uploaded')
 
     site.drop('4e/jobs.xml', feedOf(2))
-    await vi.waitFor(() => expect(site.uploads({ feed: '4e' })[0]?.attempts).toBe(1), PATIENT)
+    const refused = () => site.uploads({ feed: '4e' })[0]
+    await vi.waitFor(() => expect(refused()?.reason).toContain('account "4e" with 403'), PATIENT)
     site.drop('43/jobs.xml', feedOf(2))
-    const waiting = await site.until('43', 'queued')
+    await site.until('43', 'uploaded')
+    const look = async () => {
+      const { service: shown } = await status(site)
+      expect(shown).toMatchObject({ state: 'degraded' })
+      expect((await site.run('status')).stdout).toContain('4e')
+    }
+    await vi.waitFor(look, PATIENT)
 
-    const refused = await site.until('4e', 'queued')
-    expect(refused.reason).toContain('for the partner account "4e" with 403')
-    expect(waiting.attempts).toBe(0)
-    expect((await status(site)).service.state).toBe('credentials')
+    const { code } = await site.run('retry', String(refused()?.id))
+    await vi.waitFor(() => expect(refused()?.attempts).toBe(2), PATIENT)
+    expect(code).toBe(0)
+    expect(daemon.exitCode).toBeNull()
   })
 
   it('end a pass with their own exit code', async () => {

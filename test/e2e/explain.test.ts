@@ -145,7 +145,10 @@ it('status names the next action for everything that is owed', async () => {
   const next = (feed: string) =>
     stdout.split('\n').find((line) => line.startsWith(`next: ${feed} (`)) ?? 'nothing'
   expect(next('queued.xml')).toMatch(/tried again in (10m|9m \d+s)/)
-  expect(next('held.xml')).toMatch(/feedsyncd release \d+, or feedsyncd discard \d+/)
+  expect(next('held.xml')).toMatch(/If this is right, release it/)
+  expect(stdout).toMatch(
+    /^ {2}feedsyncd release \d+ --config .+\n {2}feedsyncd discard \d+ --config /m,
+  )
   expect(next('deep/rejected.xml')).toMatch(/correct the export and drop the file again/)
   expect(next('incomplete.xml')).toMatch(/wait for its writer.*rejected in/)
 })

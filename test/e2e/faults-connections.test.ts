@@ -30,30 +30,16 @@ describe('a kept connection', () => {
 })
 
 describe('an answer', () => {
-  it.each([102, 103] as const)('fault 15: after an interim %i counts', async (status) => {
+  it.each([100, 102, 103] as const)('fault 15: after an interim %i counts', async (status) => {
     await using outlet = await Outlet.open()
-    outlet.fault({ at: 'storage', kind: 'interim', status })
+    outlet.fault(
+      { at: 'service', kind: 'interim', status },
+      { at: 'storage', kind: 'interim', status },
+    )
 
     await outlet.deliver()
 
     expect(outlet.story()).toEqual(AT_ONCE)
-  })
-
-  it('fault 15: after an interim 100 that nobody asked for is lost, and the reason says so', async () => {
-    await using outlet = await Outlet.open()
-    outlet.fault({ at: 'storage', kind: 'interim', status: 100 })
-
-    const version = await outlet.deliver()
-
-    expect(version).toMatchObject({
-      state: 'queued',
-      reason: expect.stringContaining('100 Continue'),
-      hint: expect.stringContaining('100 Continue'),
-    })
-    expect(new Set(outlet.outcomes())).toEqual(new Set(['unknown']))
-    expect(outlet.attempts()[0]?.code).toBe('unasked-100')
-    // All with one key, so that there is one object however often it is sent.
-    expect(outlet.writes()).toEqual([4])
   })
 
   it('fault 15: twice is taken as what came first', async () => {
@@ -95,7 +81,7 @@ describe('an answer', () => {
   )
 
   it.each(['chunked', 'gzip', 'byte-by-byte'] as const)(
-    'fault 17: of refusal that travels %s is not retried for ever',
+    'fault 17: of refusal that travels %s is read by its code',
     async (how) => {
       await using outlet = await Outlet.open()
       outlet.fault(
@@ -105,7 +91,9 @@ describe('an answer', () => {
 
       await outlet.deliver(undefined, 10 * MINUTE)
 
-      expect(outlet.requests('storage').length).toBeLessThanOrEqual(3)
+      expect(outlet.story()).toMatchObject({ state: 'failed', forms: 2, posts: 2, writes: [] })
+      const codes = outlet.attempts().map(({ code }) => code)
+      expect(codes).toEqual(['InvalidPolicyDocument', 'InvalidPolicyDocument'])
     },
   )
 

@@ -2,6 +2,8 @@
 // main-job.test.ts; the instants between two writes are in the crash matrix.
 
 import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { FaultRule } from '../../src/sandbox/fault-types.ts'
 import type { SeenRequest } from '../../src/sandbox/journal.ts'
@@ -63,6 +65,20 @@ describe('a daemon that is killed', () => {
       expect(site.sandbox.objects().length).toBeLessThanOrEqual(stored ? 2 : 1)
     },
   )
+
+  it('fault 24: in a second look at an incomplete file looks again', async () => {
+    site = await Site.open()
+    site.drop('jobs.xml', feedOf(3).slice(0, 200))
+    await site.run('run', '--once')
+    const before = site.uploads()[0]?.state
+    const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    db.exec("UPDATE versions SET state = 'checking'")
+    db.close()
+
+    await site.run('run', '--once')
+
+    expect([before, site.uploads()[0]?.state]).toEqual(['incomplete', 'incomplete'])
+  })
 
   it('fault 24: while a form lives for a moment only asks for another one', async () => {
     site = await Site.open({}, { formLifetimeMs: 6000 })

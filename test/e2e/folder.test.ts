@@ -154,6 +154,25 @@ describe('dispositions', () => {
     expect(files(join(site.root, 'bad'))).toEqual([expect.stringMatching(/^broken\..*\.xml$/)])
   })
 
+  it('archive: what a crash left half moved never comes back over a newer version', async () => {
+    await using site = await Site.open({ inbox: { afterUpload: 'archive' } })
+    const [old, newer] = [feedOf(5, 'Old'), feedOf(6, 'Newer')]
+    site.drop('jobs.xml', old)
+    await site.run('run', '--once')
+    writeFileSync(join(site.inbox, '.jobs.xml.0a1b2c3d4e5f.taken'), old)
+    site.drop('jobs.xml', newer)
+
+    for (let pass = 0; pass < 3; pass++) await site.run('run', '--once')
+
+    const uploaded = site.uploads({ all: true }).map(({ postings, state }) => [postings, state])
+    expect(uploaded).toEqual([
+      [6, 'uploaded'],
+      [5, 'uploaded'],
+    ])
+    expect(files(site.inbox)).toEqual([])
+    expect(files(join(site.root, 'archive'))).toHaveLength(2)
+  })
+
   it('receipts: beside each feed, with line and column, and never taken for feeds', async () => {
     await using site = await Site.open({ inbox: { receipts: true, include: ['**'] } })
     await site.daemon()

@@ -177,7 +177,10 @@ it('an honest empty feed stays visible until someone decides, behind whatever co
   expect(uploads.map(({ id }) => id)).toEqual([broken.id])
   expect(owed.map(({ id, state }) => [id, state])).toEqual([[held.id, 'held']])
   expect(text.stdout).toMatch(
-    new RegExp(`^next: jobs.xml \\(${held.id}\\): .*feedsyncd release`, 'm'),
+    new RegExp(
+      `^next: jobs.xml \\(${held.id}\\): .*\\n  feedsyncd release ${held.id} --config `,
+      'm',
+    ),
   )
   expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining('jobs.xml held: ') })
 })

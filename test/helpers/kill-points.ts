@@ -14,6 +14,7 @@ import { isMainThread } from 'node:worker_threads'
 const { FEEDSYNCD_KILL_ROOT: ROOT = '', FEEDSYNCD_KILL_AT, FEEDSYNCD_KILL_LOG } = process.env
 const { appendFileSync, writeSync, writeFileSync } = fs
 const counts = new Map<string, number>()
+const RECORD = 'daemon record'
 
 type Works = (...parameters: never[]) => unknown
 
@@ -99,6 +100,7 @@ wrap(fs, 'writeSync', onDescriptor('write'), ([fd, bytes]) => {
 wrap(fs, 'fsyncSync', onDescriptor('fsync'))
 wrap(fs, 'mkdirSync', onPath('make'))
 wrap(fs, 'rmSync', onPath('remove'))
+wrap(fs, 'renameSync', toPath('rename'))
 
 for (const verb of ['rm', 'unlink'] as const) wrap(fs.promises, verb, onPath('remove'))
 for (const verb of ['rename', 'link', 'copyFile'] as const) wrap(fs.promises, verb, toPath(verb))
@@ -146,7 +148,9 @@ function wrapDatabase(): void {
   statement.run = function (...parameters: unknown[]) {
     const work = () => run.apply(this, parameters)
     if (this.source === 'COMMIT') {
-      const label = written.join(', ')
+      // The daemon's own record goes along with whatever is written at that moment.
+      const told = written.filter((fact) => fact !== RECORD)
+      const label = (told.length > 0 ? told : written).join(', ')
       written = []
       return isPoint(label) ? step(`commit: ${label}`, work) : work()
     }
@@ -173,7 +177,7 @@ function wrapDatabase(): void {
 
 /** How often the daemon's own record is written depends on the machine: the first time stands for all. */
 function isPoint(label: string): boolean {
-  return label !== '' && (label !== 'daemon record' || !counts.has('commit: daemon record'))
+  return label !== '' && (label !== RECORD || !counts.has(`commit: ${RECORD}`))
 }
 
 function factOf(sql: string, parameters: unknown[]): string | null {
@@ -186,7 +190,7 @@ function factOf(sql: string, parameters: unknown[]): string | null {
   if (text.includes("outcome = 'unknown'")) return 'running attempts end as unknown'
   if (text.startsWith('UPDATE attempts')) return `attempt ended: ${parameters[1]}`
   if (text.startsWith('INSERT INTO files')) return 'file known'
-  if (text.startsWith('INSERT INTO daemon')) return 'daemon record'
+  if (text.startsWith('INSERT INTO daemon')) return RECORD
   if (/^UPDATE versions SET spool = \? WHERE/.test(text)) return 'bytes given up'
   return null
 }

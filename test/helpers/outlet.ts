@@ -11,12 +11,13 @@ import type { FeedConfig } from '../../src/config/config.ts'
 import { feedFor } from '../../src/config/feeds.ts'
 import { Deliveries } from '../../src/deliveries.ts'
 import { createFeedChecker } from '../../src/feed/worker-checker.ts'
+import { decide } from '../../src/history/decisions.ts'
 import { Ledger } from '../../src/history/ledger.ts'
 import type { Attempt, History, Version } from '../../src/history/port.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
 import { createDispositions } from '../../src/inbox/dispositions.ts'
 import { createSpool } from '../../src/inbox/spool.ts'
-import { MINUTE, SECOND } from '../../src/lib/clock.ts'
+import { MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
 import { createHttpClient, type HttpClient } from '../../src/lib/http.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { Pipeline } from '../../src/pipeline.ts'
@@ -115,7 +116,10 @@ export class Outlet implements AsyncDisposable {
         return { kind: 'form', form: form?.(answer.form) ?? answer.form }
       },
     }
-    this.history = owned.use(openHistory({ file: join(root, 'state', 'history.db'), clock, log }))
+    // A commit waits a few ms for company, which is nothing that a test lets pass.
+    const patient = { ...clock, sleep: systemClock.sleep }
+    const file = join(root, 'state', 'history.db')
+    this.history = owned.use(openHistory({ file, clock: patient, log }))
     this.uploader = owned.use(
       createUploader({
         ...{ http: listening, forms, clock, log, random: random ?? (() => 0.5) },
@@ -135,14 +139,16 @@ export class Outlet implements AsyncDisposable {
       settings: { ...inbox, ...settings, keepVersions: 3 },
     })
     this.#pipeline = new Pipeline({
-      ...{ clock, log, history: this.history, ledger, checker, spool, aftercare },
+      ...{ clock, log, history: this.history, ledger, spool, aftercare, checkerFor: () => checker },
       ...{ uploader: this.uploader, onProgress: () => {}, incompleteAfterMs: 15 * MINUTE },
       ruleFor: (path) => feedFor(path, feeds),
+      reconcile: () => {},
       guards: { maxDropPercent: 50, minPostings: 1 },
     })
     this.#deliveries = new Deliveries({
       ...{ clock, log, history: this.history, pipeline: this.#pipeline, concurrency },
       ...{ uploader: this.uploader, clockSkewMs: () => real.clockSkewMs() },
+      accepted: () => real.accepted(),
       tell: (message) => this.told.push(message),
       reloadKey: () => false,
     })
@@ -211,6 +217,11 @@ export class Outlet implements AsyncDisposable {
     const { id } = await this.take('jobs.xml', content)
     await this.run(forMs)
     return this.version(id)
+  }
+
+  /** A person tries it again. */
+  retry(id: number): void {
+    decide(this.history, id, 'retry', this.clock.now())
   }
 
   version(id = 1): Version {

@@ -43,10 +43,8 @@ describe('the image', () => {
     expect(only('USER')).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)])
   })
 
-  it('starts the daemon itself, so that signals reach it', () => {
-    expect(only('ENTRYPOINT').map((text) => JSON.parse(text))).toEqual([
-      ['node', '--disable-sigusr1', '/app/dist/main.js'],
-    ])
+  it('starts the daemon itself, so that signals reach it, with the flags of its first line', () => {
+    expect(only('ENTRYPOINT').map((text) => JSON.parse(text))).toEqual([['/app/dist/main.js']])
     expect(only('CMD').map((text) => JSON.parse(text))).toEqual([['run']])
     expect(only('STOPSIGNAL')).toEqual(['SIGTERM'])
   })
@@ -54,7 +52,7 @@ describe('the image', () => {
   it('tells its health by the status command, without a shell', () => {
     const [command] = only('HEALTHCHECK').map((text) => /CMD\s*(\[.*\])$/.exec(text)?.[1] ?? '')
 
-    expect(JSON.parse(command ?? '')).toEqual(['node', '/app/dist/main.js', 'status', '--check'])
+    expect(JSON.parse(command ?? '')).toEqual(['/app/dist/main.js', 'status', '--check'])
   })
 
   it('copies nothing that is not there, or that .dockerignore leaves out', () => {

@@ -17,6 +17,10 @@ describe('the systemd unit', () => {
     expect(setting('RestartPreventExitStatus')).toEqual(['64 78'])
   })
 
+  it('reloads by what every host has: a minimal one has no kill program', () => {
+    expect(setting('ExecReload')).toEqual([expect.stringMatching(/^\/bin\/sh -c "kill -HUP /)])
+  })
+
   it('never asks for a kind of service that the systemd of Debian 12 does not know', () => {
     expect(setting('Type')).toEqual(['notify'])
   })
@@ -39,6 +43,10 @@ describe('the systemd unit', () => {
     expect(setting('SystemCallErrorNumber')).toEqual(['EPERM'])
   })
 
+  it('does not start before there is a configuration', () => {
+    expect(setting('ConditionPathExists')).toEqual(['/etc/feedsyncd/feedsyncd.yaml'])
+  })
+
   it('runs as the account that sysusers.d makes', () => {
     const sysusers = readFileSync(join(FOLDER, 'feedsyncd.sysusers.conf'), 'utf8')
 
@@ -49,7 +57,7 @@ describe('the systemd unit', () => {
 })
 
 describe('every systemd file', () => {
-  it.each(readdirSync(FOLDER))(
+  it.each(readdirSync(FOLDER).filter((name) => /\.(service|conf|example)$/.test(name)))(
     '%s has no comment behind a value, which systemd would take as a part of it',
     (name) => {
       const lines = readFileSync(join(FOLDER, name), 'utf8').split('\n')

@@ -1,0 +1,110 @@
+// What becomes of files whose story is over, and of what the daemon still owed to a person when it died.
+
+import { mkdirSync, readdirSync, readFileSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, it, vi } from 'vitest'
+import { feedOf, Site } from '../helpers/site.ts'
+
+const BROKEN = '<source><job>&nbsp;</job></source>'
+const PATIENCE = { timeout: 20_000, interval: 20 }
+
+const files = (site: Site, folder = 'inbox') =>
+  readdirSync(join(site.root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+
+it('a rejected file that its vendor removes is gone, with its reason, and is a new version when it comes back', async () => {
+  await using site = await Site.open()
+  site.drop('jobs.xml', BROKEN)
+  await site.run('run', '--once')
+  const before = await site.run('status', '--check')
+
+  unlinkSync(join(site.inbox, 'jobs.xml'))
+  await site.run('run', '--once')
+  const [gone] = site.uploads({ feed: 'jobs.xml' })
+  const after = await site.run('status', '--check')
+  site.drop('jobs.xml', BROKEN)
+  await site.run('run', '--once')
+  const [back] = site.uploads({ feed: 'jobs.xml' })
+
+  expect(before.stdout).toMatch(/rejected/)
+  expect(gone).toMatchObject({ id: 1, state: 'gone' })
+  expect(gone?.reason).toMatch(/^it is not there any more; it was rejected: line 1, column \d+: /)
+  expect(after.stdout).not.toMatch(/rejected/)
+  expect(back).toMatchObject({ id: 2, state: 'rejected' })
+})
+
+it('an older file of a feed is archived with the one that took its place', async () => {
+  await using site = await Site.open({
+    inbox: { afterUpload: 'archive', archiveDirectory: './archive' },
+    feeds: [{ match: '{1}/*.xml', name: '{1}' }],
+  })
+  mkdirSync(join(site.inbox, 'acme'))
+  site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
+  site.drop('acme/monday.xml', feedOf(3))
+  await site.run('run', '--once')
+  site.sandbox.faults.clear()
+  site.drop('acme/tuesday.xml', feedOf(4))
+  const daemon = await site.daemon()
+
+  await vi.waitFor(() => expect(files(site)).toEqual([]), PATIENCE)
+  daemon.kill('SIGTERM')
+
+  expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['uploaded', 'superseded'])
+  expect(files(site, 'archive')).toHaveLength(2)
+})
+
+it('a discarded file is put aside after a while, and never deleted', async () => {
+  await using site = await Site.open({
+    inbox: {
+      incompleteAfter: '1s',
+      afterUpload: 'delete',
+      afterReject: 'quarantine',
+      quarantineDirectory: './quarantine',
+    },
+    guards: { minPostings: 5 },
+  })
+  site.drop('jobs.xml', feedOf(3))
+  await site.run('run', '--once')
+  await site.run('discard', '1')
+  await site.daemon()
+
+  await vi.waitFor(() => expect(files(site)).toEqual([]), PATIENCE)
+
+  expect(files(site, 'quarantine')).toHaveLength(1)
+  expect(site.uploads()).toMatchObject([{ state: 'discarded' }])
+})
+
+it('a receipt that a crash kept from being written is written at the next start', async () => {
+  await using site = await Site.open({ inbox: { receipts: true } })
+  site.drop('jobs.xml', BROKEN)
+  await site.run('run', '--once')
+  const receipt = join(site.inbox, 'jobs.xml.receipt.json')
+  const written = readFileSync(receipt, 'utf8')
+  unlinkSync(receipt)
+
+  // As the crash would have left it: the state is written, and so is what is owed.
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  const owed = () => db.prepare("SELECT name FROM notes WHERE name LIKE 'receipt %'").pluck().all()
+  const paid = owed()
+  db.prepare("INSERT INTO notes VALUES ('receipt owed 1', '')").run()
+  await site.run('run', '--once')
+  const left = owed()
+  db.close()
+
+  const withoutTime = (text: string) => ({ ...JSON.parse(text), at: null })
+  expect(withoutTime(readFileSync(receipt, 'utf8'))).toEqual(withoutTime(written))
+  expect([paid, left]).toEqual([[], []])
+})
+
+it('a receipt that a person removed after it was written is not written again', async () => {
+  await using site = await Site.open({ inbox: { receipts: true } })
+  site.drop('jobs.xml', feedOf(3))
+  await site.run('run', '--once')
+  unlinkSync(join(site.inbox, 'jobs.xml.receipt.json'))
+
+  await site.run('run', '--once')
+
+  expect(files(site)).toEqual(['jobs.xml'])
+})

@@ -1,0 +1,138 @@
+// A fresh Debian as a machine of its own, with the real systemd, without a container engine: a root by
+// debootstrap in memory, booted in namespaces (boot-machine). Needs root, and leaves nothing behind.
+
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { vi } from 'vitest'
+
+const BOOT = join(import.meta.dirname, 'boot-machine')
+const MIRROR = process.env.FEEDSYNCD_DEBIAN_MIRROR ?? 'http://deb.debian.org/debian'
+const RELEASE = process.env.FEEDSYNCD_DEBIAN_RELEASE ?? 'bookworm'
+/** A root that debootstrap has made before: copied, to spare the time. */
+const MADE = process.env.FEEDSYNCD_DEBIAN_ROOT
+
+export interface Answer {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+export class Machine implements AsyncDisposable {
+  readonly root: string
+  readonly #folder: string
+  readonly #cgroup: string
+  #shell: ChildProcess | null = null
+  #init = 0
+
+  private constructor(folder: string) {
+    this.#folder = folder
+    this.root = join(folder, 'root')
+    this.#cgroup = join(unifiedGroups(), `feedsyncd-test-${process.pid}`)
+  }
+
+  /** Takes a minute or two, most of it to fetch and unpack Debian's packages. */
+  static async install(): Promise<Machine> {
+    const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-machine-'))
+    // In memory, where fsync costs nothing.
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1500m', 'tmpfs', folder])
+    const machine = new Machine(folder)
+    const release = ['--variant=minbase', '--include=systemd-sysv', RELEASE]
+    try {
+      if (MADE !== undefined) execFileSync('cp', ['-a', MADE, machine.root])
+      else await promisify(execFile)('debootstrap', [...release, machine.root, MIRROR])
+    } catch (error) {
+      await machine[Symbol.asyncDispose]()
+      throw error
+    }
+    return machine
+  }
+
+  async boot(): Promise<void> {
+    const shell = spawn(BOOT, [this.root, this.#cgroup], { stdio: ['ignore', 'ignore', 'inherit'] })
+    this.#shell = shell
+    await vi.waitFor(() => {
+      const children = readFileSync(`/proc/${shell.pid}/task/${shell.pid}/children`, 'utf8')
+      this.#init = Number(children.trim() || Number.NaN)
+      if (readFileSync(`/proc/${this.#init}/comm`, 'utf8') !== 'systemd\n') throw new Error('boots')
+    }, 10_000)
+    await vi.waitFor(async () => {
+      const { stdout } = await this.run('systemctl is-system-running')
+      if (stdout !== 'running\n') throw new Error(`the machine is ${stdout}`)
+    }, 30_000)
+  }
+
+  /** Runs a line of shell on the machine, as root. */
+  run(line: string): Promise<Answer> {
+    // The network's and the others' namespaces, its root, and nothing of this process's environment.
+    const args = ['-t', String(this.#init), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w']
+    const env = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL=C.UTF-8']
+    return new Promise((resolve) => {
+      const own = [...args, ...env, 'sh', '-c', line]
+      execFile('nsenter', own, { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr })
+      })
+    })
+  }
+
+  /** What a line answers. Throws when it fails. */
+  async must(line: string): Promise<string> {
+    const { code, stdout, stderr } = await this.run(line)
+    if (code !== 0) throw new Error(`${line}: ${code}\n${stdout}${stderr}`)
+    return stdout.trimEnd()
+  }
+
+  /** One property of the unit, as systemd has it. */
+  unit(property: string): Promise<string> {
+    return this.must(`systemctl show feedsyncd --value --property=${property}`)
+  }
+
+  /** Every path of the machine's own file system that belongs to packages and their configuration. */
+  async files(): Promise<string[]> {
+    const apart = [
+      '/proc',
+      '/sys',
+      '/dev',
+      '/run',
+      '/tmp',
+      '/var/log',
+      '/var/cache',
+      '/var/lib/dpkg',
+    ]
+    const pruned = apart.map((path) => `-path ${path}`).join(' -o ')
+    const found = await this.must(`find / -xdev \\( ${pruned} \\) -prune -o -print`)
+    return found.split('\n').sort()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const shell = this.#shell
+    if (shell !== null && shell.exitCode === null && shell.signalCode === null) {
+      const gone = new Promise((resolve) => shell.once('exit', resolve))
+      // unshare takes its first process with it, and that one all others.
+      shell.kill('SIGKILL')
+      await gone
+    }
+    if (this.#shell !== null) await vi.waitFor(() => removeGroups(this.#cgroup), 10_000)
+    execFileSync('umount', ['-l', this.#folder])
+    rmSync(this.#folder, { recursive: true })
+  }
+}
+
+/** Where control groups of the second version are: alone, or beside those of the first. */
+function unifiedGroups(): string {
+  const line = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .find((entry) => entry.includes(' - cgroup2 '))
+  const path = line?.split(' ')[4]
+  if (path === undefined) throw new Error('no cgroup2 is mounted')
+  return path
+}
+
+function removeGroups(path: string): void {
+  for (const item of readdirSync(path, { withFileTypes: true })) {
+    if (item.isDirectory()) removeGroups(join(path, item.name))
+  }
+  rmdirSync(path)
+}
