@@ -2,6 +2,7 @@
 // whose transitions are remembered by name, since every posting has the same few names.
 
 import type { Field, FieldPath, Step } from './field-paths.ts'
+import type { Name } from './names.ts'
 import { withoutPrefix } from './record-path.ts'
 import type { Attributes } from './xml-events.ts'
 
@@ -55,7 +56,7 @@ export class Place {
   }
 
   /** The place of a child element. */
-  enter(name: string, attributes: Attributes): Place {
+  enter({ text: name }: Name, attributes: Attributes): Place {
     if (this.#progress.length === 0) return this.#within
     const known = this.#next.get(name)
     if (known !== undefined) return known
@@ -68,7 +69,8 @@ export class Place {
   }
 }
 
-const NOWHERE: Place = new Place([])
+/** Where no field is, nor anywhere below. */
+export const NOWHERE: Place = new Place([])
 
 /** The place of the record element itself. */
 export function recordPlace(paths: ReadonlyArray<readonly [Field, FieldPath[]]>): Place {

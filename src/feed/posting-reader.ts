@@ -9,6 +9,7 @@ import {
   type Capture,
   isProse,
   longest,
+  NOWHERE,
   type Place,
   recordPlace,
 } from './field-matcher.ts'
@@ -21,7 +22,7 @@ import { type Attributes, decodedText, type Text, type XmlHandler } from './xml-
 export interface Posting {
   /** Absent where the posting has no such value, or an empty one. */
   values: Partial<Record<Field, string>>
-  /** CRC-32 of tags, attributes and texts as written; white space around them does not count, nor does CDATA. */
+  /** CRC-32 of the posting as written, from `<` of its start tag to `>` of its end tag. */
   content: number
 }
 
@@ -35,8 +36,6 @@ export class PostingReader implements XmlHandler {
   readonly #start: Place
   readonly #take: (posting: Posting) => void
   #node: PathNode | null = null
-  /** Elements below the last one that the finder follows. */
-  #untracked = 0
   #record: PathNode | null = null
   /** Place and text of each open element of the posting; the text only where a field wants it. */
   readonly #places: Place[] = []
@@ -77,37 +76,31 @@ export class PostingReader implements XmlHandler {
     return node === null ? null : pathOf(node)
   }
 
-  open(name: Name, attributes: Attributes, from: number, to: number): void {
+  open(name: Name, attributes: Attributes, from: number): boolean {
     const place = this.#place
     if (place !== null) {
       if (this.#node !== null) this.#node.hasElements = true
-      this.#hash.add(attributes.data, from, to)
-      this.#enter(place.enter(name.text, attributes), attributes)
-      return
+      return this.#enter(place.enter(name, attributes), attributes)
     }
     this.root ??= name.text
-    const node = this.#untracked > 0 ? null : this.#finder.enter(this.#node, name.text)
-    if (node === null) {
-      this.#untracked++
-      return
-    }
+    const node = this.#finder.enter(this.#node, name.text)
+    if (node === null) return false
     this.#node = node
     if (attributes.count > 0) node.hasAttributes = true
-    if (!this.#isRecord(node)) return
-    this.#hash.add(attributes.data, from, to)
+    if (!this.#isRecord(node)) return true
+    this.#hash.begin(from)
     this.#enter(this.#start, attributes)
+    return true
   }
 
   text(text: Text): void {
     const place = this.#place
-    if (place === null) return
+    if (place === null || place.captures.length === 0) return
     const { data, continued } = text
     let { from, to } = text
     if (!continued) while (from < to && isOf(data, from, SPACE)) from++
     while (to > from && isOf(data, to - 1, SPACE)) to--
     if (to === from) return
-    this.#hash.add(data, from, to)
-    if (place.captures.length === 0) return
     if (!place.captures.some((capture) => this.#isWanted(capture))) return
     const last = place.inProse ? this.#prose : this.#depth - 1
     const known = this.#texts[last] ?? ''
@@ -117,11 +110,10 @@ export class PostingReader implements XmlHandler {
     }
   }
 
-  close(data: Buffer, from: number, to: number): void {
+  close(data: Buffer, to: number): void {
     const place = this.#place
     if (place === null) {
-      if (this.#untracked > 0) this.#untracked--
-      else this.#node = this.#node?.parent ?? null
+      this.#node = this.#node?.parent ?? null
       return
     }
     const depth = --this.#depth
@@ -133,12 +125,11 @@ export class PostingReader implements XmlHandler {
       }
     }
     this.#place = depth === 0 ? null : (this.#places[depth - 1] ?? null)
-    this.#hash.add(data, from, to)
-    if (this.#depth === 0) this.#finish()
+    if (depth === 0) this.#finish(this.#hash.digest(data, to))
   }
 
-  moving(): void {
-    this.#hash.settle()
+  moving(data: Buffer, to: number): void {
+    this.#hash.moving(data, to)
   }
 
   #isRecord(node: PathNode): boolean {
@@ -149,13 +140,15 @@ export class PostingReader implements XmlHandler {
     return wanted
   }
 
-  #enter(place: Place, attributes: Attributes): void {
+  /** False: neither this element nor what is within it holds a field. */
+  #enter(place: Place, attributes: Attributes): boolean {
+    if (place === NOWHERE) return false
     this.#place = place
     this.#places[this.#depth++] = place
-    if (place.captures.length === 0) return
+    if (place.captures.length === 0) return true
     if (place.inProse) {
       this.#part()
-      return
+      return true
     }
     this.#prose = this.#depth - 1
     this.#texts[this.#prose] = ''
@@ -163,6 +156,7 @@ export class PostingReader implements XmlHandler {
       if (attribute === null) continue
       this.#capture(field, rank, attributeValue(attributes, attribute) ?? '')
     }
+    return true
   }
 
   /** Whether the text of an element could be the value of the field. */
@@ -188,8 +182,8 @@ export class PostingReader implements XmlHandler {
     this.#values[field] = `${before}${trimmed}`.slice(0, longest(field))
   }
 
-  #finish(): void {
-    this.#take({ values: this.#values, content: this.#hash.digest() })
+  #finish(content: number): void {
+    this.#take({ values: this.#values, content })
     this.#values = {}
     this.#ranks = {}
     this.#node = this.#node?.parent ?? null

@@ -77,7 +77,7 @@ export class TagReader {
     const name = this.#reader.bareName(from)
     if (name === null || this.depth === 0 || this.depth >= this.#limits.depth) return MORE
     const end = from + name.bytes.length + 1
-    this.#opened(name, end)
+    this.#opened(name)
     return end
   }
 
@@ -134,16 +134,16 @@ export class TagReader {
     this.#namespaces.enter(name, this.depth + 1)
     this.opening = null
     this.rootSeen = true
-    this.#opened(name, end)
-    if (empty) this.#leave(end, end)
+    this.#opened(name)
+    if (empty) this.#leave(end)
     return end
   }
 
-  #opened(name: Name, end: number): void {
+  #opened(name: Name): void {
     this.#open[this.depth] = name
     this.#openAt[this.depth] = this.#input.base + this.#markup
     this.depth++
-    this.#handler.open(name, this.#reader.attributes, this.#markup, end)
+    this.#handler.open(name, this.#reader.attributes, this.#markup)
   }
 
   /** Reads the end tag of the open element, written without white space as almost all are; else MORE. */
@@ -154,7 +154,7 @@ export class TagReader {
     const close = name + bytes.length
     // What is compared ends at the sentinel, before which there is no ">" of an earlier piece.
     if (!equal(bytes, data, name) || data[close] !== GT) return MORE
-    this.#leave(this.#markup, close + 1)
+    this.#leave(close + 1)
     return close + 1
   }
 
@@ -172,7 +172,7 @@ export class TagReader {
     if (at >= end) return MORE
     if (data[at] !== GT) misplaced(this.#input, this.#markup, at)
     if (name.text !== element.text) this.#unmatched(name, element)
-    this.#leave(this.#markup, at + 1)
+    this.#leave(at + 1)
     return at + 1
   }
 
@@ -185,10 +185,10 @@ export class TagReader {
     })
   }
 
-  #leave(from: number, to: number): void {
+  #leave(to: number): void {
     this.depth--
     this.#namespaces.leave(this.depth)
-    this.#handler.close(this.#input.data, from, to)
+    this.#handler.close(this.#input.data, to)
   }
 
   #limitLength(reached: number, closing: boolean): void {

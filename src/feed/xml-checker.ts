@@ -6,6 +6,7 @@ import { BANG, CLOSE_BRACKET, isOf, LT, QUESTION, SPACE } from './byte-classes.t
 import { equal } from './byte-table.ts'
 import { doctypeAt, LONGEST_DOCTYPE } from './doctype.ts'
 import { type Ending, type Fault, type Look, short } from './fault.ts'
+import { HeardEvents } from './heard-events.ts'
 import { Input, MORE } from './input.ts'
 import { instructionAt } from './instruction.ts'
 import type { Limits } from './limits.ts'
@@ -42,12 +43,13 @@ export class XmlChecker {
   /** `at`: bytes of the XML declaration that was read before, 0 without one. */
   constructor(handler: XmlHandler, limits: Limits, at: number) {
     this.#input = new Input(at)
+    const heard = new HeardEvents(handler)
     this.#handler = handler
     this.#limits = limits
     this.#references = new ReferenceReader(this.#input, limits.name)
-    this.#tags = new TagReader(this.#input, handler, limits, this.#references)
-    this.#text = new TextReader(this.#input, handler, limits, this.#references)
-    this.#section = new SectionReader(this.#input, handler, limits)
+    this.#tags = new TagReader(this.#input, heard, limits, this.#references)
+    this.#text = new TextReader(this.#input, heard, limits, this.#references)
+    this.#section = new SectionReader(this.#input, heard, limits)
   }
 
   /** Bytes of the document so far. */
@@ -100,7 +102,7 @@ export class XmlChecker {
       at = next
     }
     const left = end - at
-    this.#handler.moving()
+    this.#handler.moving(data, at)
     input.discard(at)
     this.#enough = left > LONG_TAG ? left + left / 2 : 0
   }

@@ -14,14 +14,17 @@ export interface Text {
 }
 
 export interface XmlHandler {
-  /** The tag is what stands in `attributes.data` from `from` to `to`. */
-  open(name: Name, attributes: Attributes, from: number, to: number): void
+  /**
+   * The tag begins at `from` in `attributes.data`. False: nothing of this element is to be told any more,
+   * its end tag included.
+   */
+  open(name: Name, attributes: Attributes, from: number): boolean
   /** Character data; a long run comes in several calls, cut behind a character that is no white space. */
   text(text: Text): void
-  /** The end tag is what stands in `data` from `from` to `to`; nothing where the start tag was empty. */
-  close(data: Buffer, from: number, to: number): void
-  /** All memory that was handed out is about to be used for something else. */
-  moving(): void
+  /** The end tag, or the start tag of an empty element, ends at `to` in `data`. */
+  close(data: Buffer, to: number): void
+  /** All memory that was handed out is about to be used for something else: what follows `to` comes to its beginning. */
+  moving(data: Buffer, to: number): void
 }
 
 /** The attributes of one tag, namespace declarations included. */

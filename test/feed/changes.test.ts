@@ -40,11 +40,16 @@ describe('changes between two versions', () => {
     expect(compareIndexes(older, older)).toEqual({ added: 0, removed: 0, changed: 0 })
   })
 
-  it('does not count white space between elements or around values, nor CDATA', () => {
+  it('counts a posting that is written in another way', () => {
     const older = indexOf(nurse)
-    const newer = indexOf('\n  <id> 1</id>\n  <title><![CDATA[Nurse]]></title>\n')
-
-    expect(compareIndexes(older, newer)).toEqual({ added: 0, removed: 0, changed: 0 })
+    for (const title of [
+      '<title>Nurse </title>',
+      '\n<title>Nurse</title>',
+      '<title>Nurse</title><!---->',
+    ]) {
+      const newer = indexOf(nurse.replace('<title>Nurse</title>', title))
+      expect(compareIndexes(older, newer)).toEqual({ added: 0, removed: 0, changed: 1 })
+    }
   })
 
   it('notices a change in an attribute, a name and the end of a long text', () => {

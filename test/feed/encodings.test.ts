@@ -7,7 +7,12 @@ import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 function textOf(bytes: Buffer, pieceSize: number): string {
   let text = ''
   const check = new DocumentCheck(
-    { open() {}, text: (portion) => (text += decodedText(portion)), close() {}, moving() {} },
+    {
+      open: () => true,
+      text: (portion) => (text += decodedText(portion)),
+      close() {},
+      moving() {},
+    },
     LIMITS,
   )
   for (let at = 0; at < bytes.length; at += pieceSize)

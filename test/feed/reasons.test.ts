@@ -8,7 +8,7 @@ import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 function explained(marked: string, encode: (text: string) => Buffer = (text) => Buffer.from(text)) {
   const before = marked.split('▶')[0] ?? ''
   const bytes = encode(marked.replace('▶', ''))
-  const check = new DocumentCheck({ open() {}, text() {}, close() {}, moving() {} }, LIMITS)
+  const check = new DocumentCheck({ open: () => true, text() {}, close() {}, moving() {} }, LIMITS)
   check.write(bytes)
   const ending = check.end()
   if (ending.kind !== 'fault') throw new Error(`${ending.kind}: ${marked}`)

@@ -29,6 +29,7 @@ function ours(bytes: Buffer): Opinion {
         for (let i = 0; i < attributes.count; i++) {
           events += ` ${attributes.names[i]?.text}=${JSON.stringify(attributes.valueAt(i))}`
         }
+        return true
       },
       text: (text) => (events += decodedText(text)),
       close: () => (events += '>'),

@@ -5,7 +5,7 @@ import type { Ending } from '../../../src/feed/fault.ts'
 import { LIMITS, type Limits } from '../../../src/feed/limits.ts'
 import type { XmlHandler } from '../../../src/feed/xml-events.ts'
 
-const nobody: XmlHandler = { open() {}, text() {}, close() {}, moving() {} }
+const nobody: XmlHandler = { open: () => true, text() {}, close() {}, moving() {} }
 
 export interface CheckedBytes {
   ending: Ending
