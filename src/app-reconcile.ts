@@ -2,12 +2,18 @@
 // what no guard holds. The answer is kept for `status`.
 
 import { statSync } from 'node:fs'
-import { openReconciler, readCampaignsFile, type Surroundings } from './app-campaigns.ts'
+import {
+  openCampaignMemory,
+  openReconciler,
+  readCampaignsFile,
+  type Surroundings,
+} from './app-campaigns.ts'
 import type { Result } from './campaigns/apply.ts'
 import { isWritten, type Plan } from './campaigns/plan.ts'
 import type { CampaignStore } from './campaigns/port.ts'
 import type { View } from './campaigns/reconciler.ts'
 import type { Config } from './config/config.ts'
+import type { History } from './history/port.ts'
 import { isoTime } from './lib/clock.ts'
 import { errorCode, FeedsyncError } from './lib/errors.ts'
 import { identityOf } from './lib/file-identity.ts'
@@ -22,17 +28,21 @@ interface Look {
   abort: AbortSignal
 }
 
+/** In the audit: what the daemon did without being asked. */
+const BY_DAEMON = 'daemon: '
 const NOTHING = { problem: null, hint: null, planId: null, pending: 0 }
 const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 
 /** The daemon's campaigns, to be looked at when it is time. */
 export function reconcilingOf(
   config: Config,
-  parts: Surroundings & Pick<ReconcilingParts, 'log' | 'tell'>,
+  parts: Surroundings &
+    Pick<ReconcilingParts, 'log' | 'tell'> & { history: Pick<History, 'foreignChanges'> },
 ): Reconciling {
   return new Reconciling({
     ...parts,
     stamp: () => stampOf(config.campaigns),
+    decision: decisionsOf(config, parts.history),
     look: (cause, stop, abort) => reconcile(config, parts, { cause, stop, abort }),
   })
 }
@@ -44,6 +54,26 @@ function stampOf({ file, explicit }: Config['campaigns']): string | null {
     return explicit ? 'missing' : null
   } catch (error) {
     return errorCode(error) ?? 'unreadable'
+  }
+}
+
+/** The newest entry of the audit, unless it is the daemon's; read only after another connection wrote. */
+function decisionsOf(config: Config, { foreignChanges }: Pick<History, 'foreignChanges'>) {
+  let changes: number | null = null
+  let last: string | null = null
+  return (): string | null => {
+    try {
+      const now = foreignChanges()
+      if (now === changes) return last
+      using memory = openCampaignMemory(config)
+      const [newest] = memory?.history({ limit: 1 }) ?? []
+      const isOurs = newest === undefined || newest.cause.startsWith(BY_DAEMON)
+      last = isOurs ? null : JSON.stringify(newest)
+      changes = now
+    } catch {
+      // The database is in trouble, which the daemon says; it is asked again.
+    }
+    return last
   }
 }
 
@@ -89,7 +119,7 @@ export async function reconcile(
       const isApplied = config.campaigns.mode === 'apply' && plan.stopped === null
       const results = isApplied
         ? await reconciler.apply(wanted, view, {
-            ...{ approved: null, cause: `daemon: ${cause}`, signal: abort, stop },
+            ...{ approved: null, cause: BY_DAEMON + cause, signal: abort, stop },
           })
         : []
       return keep({ planId, ...ending(view, results) })

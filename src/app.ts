@@ -156,7 +156,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       return { ...current.inbox, keepVersions: current.upload.keepVersions }
     },
   })
-  const reconciling = reconcilingOf(config, { clock, env, log, tell })
+  const reconciling = reconcilingOf(config, { clock, env, log, tell, history: stored })
   const pipeline = new Pipeline({
     reconcile: () => reconciling.uploaded(),
     ...{ clock, log, history, ledger, checkerFor, spool, uploader, aftercare, ruleFor, onProgress },

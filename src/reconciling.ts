@@ -1,6 +1,6 @@
-// When the campaigns are looked at: at the start, when their file changed and rests, after an upload, and
-// each hour. One look at a time, apart from the deliveries: whatever goes wrong here is said, and the
-// feeds go on. What a look does is in app-campaigns.ts.
+// When the campaigns are looked at: at the start, when their file changed and rests, after an upload, after
+// a person's decision, and each hour. One look at a time, apart from the deliveries: whatever goes wrong
+// here is said, and the feeds go on. What a look does is in app-reconcile.ts.
 
 import { type Clock, HOUR, MINUTE, SECOND } from './lib/clock.ts'
 import { messageOf } from './lib/errors.ts'
@@ -14,6 +14,8 @@ export interface ReconcilingParts {
   tell: (message: string, hint: string | null) => void
   /** Changes with the campaigns file; null: there is none, and none is asked for. */
   stamp: () => string | null
+  /** Another text when a person decided since, in another process; null: the last word was the daemon's. */
+  decision: () => string | null
   /** Looks, and in mode `apply` writes; null: there is no file. Nothing new is sent after `stop`. */
   look: (cause: string, stop: AbortSignal, abort: AbortSignal) => Promise<CampaignRun | null>
 }
@@ -25,10 +27,12 @@ export interface ReconcilingSignals {
 
 /** An editor may write a file in several steps. */
 const REST_MS = 2 * SECOND
+/** Between two glances at the file and at decisions: the loop may turn far more often. Not more than the rest. */
+const GLANCE_MS = REST_MS
 const INTERVAL_MS = HOUR
 /** After a look that could not be made, or one that left something unknown. */
 const AGAIN_MS = { busy: 10 * SECOND, failed: 5 * MINUTE, unknown: 2 * MINUTE }
-/** Between two looks for uploads: a look takes at most a twentieth of the time. */
+/** Between two looks for uploads or decisions: a look takes at most a twentieth of the time. */
 const LEAST_GAP_MS = 5 * SECOND
 const SHARE = 20
 
@@ -38,6 +42,8 @@ export class Reconciling {
   #last: CampaignRun | null = null
   #told = ''
   #stamp: string | null = null
+  #decision: string | null = null
+  #glanceAt = Number.NEGATIVE_INFINITY
   /** Monotonic ms at which each cause is due. */
   readonly #due = new Map<string, number>()
   #notBefore = Number.NEGATIVE_INFINITY
@@ -59,7 +65,7 @@ export class Reconciling {
 
   /** A feed was uploaded: its postings may have changed what the campaigns select. */
   uploaded(): void {
-    this.#plan('upload', Math.max(this.#parts.clock.monotonic(), this.#notBefore))
+    this.#planSoon('upload', this.#parts.clock.monotonic())
   }
 
   /** A person asks for a look (SIGHUP). */
@@ -70,7 +76,7 @@ export class Reconciling {
   /** Starts a look that is due; `ended` is called after it. */
   start(signals: ReconcilingSignals, ended: () => void): void {
     const now = this.#parts.clock.monotonic()
-    this.#watch(now)
+    this.#glance(now)
     if (this.#running !== null || signals.stop.aborted) return
     const [cause] = [...this.#due].find(([, at]) => at <= now) ?? []
     if (cause === undefined) return
@@ -86,16 +92,26 @@ export class Reconciling {
     if (!signals.stop.aborted) await this.#run('once', signals)
   }
 
-  #watch(now: number): void {
+  #glance(now: number): void {
+    if (now < this.#glanceAt) return
+    this.#glanceAt = now + GLANCE_MS
     const stamp = this.#parts.stamp()
-    if (stamp === this.#stamp) return
-    this.#stamp = stamp
-    this.#due.set('file', now + REST_MS)
+    if (stamp !== this.#stamp) {
+      this.#stamp = stamp
+      this.#due.set('file', now + REST_MS)
+    }
+    if (stamp === null) return
+    const decision = this.#parts.decision()
+    if (decision === null || decision === this.#decision) return
+    this.#decision = decision
+    this.#planSoon('decision', now)
   }
 
   async #run(cause: string, { stop, abort }: ReconcilingSignals): Promise<void> {
     const { clock, log, look } = this.#parts
     this.#due.clear()
+    // What is decided from here on may not be seen by this look.
+    this.#decision = this.#parts.decision()
     const began = clock.monotonic()
     let wait = INTERVAL_MS
     try {
@@ -112,9 +128,15 @@ export class Reconciling {
     }
     const ended = clock.monotonic()
     this.#notBefore = ended + Math.max(LEAST_GAP_MS, SHARE * (ended - began))
-    const early = this.#due.get('upload')
-    if (early !== undefined) this.#due.set('upload', Math.max(early, this.#notBefore))
+    for (const cause of ['upload', 'decision']) {
+      const early = this.#due.get(cause)
+      if (early !== undefined) this.#due.set(cause, Math.max(early, this.#notBefore))
+    }
     this.#plan('interval', ended + wait)
+  }
+
+  #planSoon(cause: string, now: number): void {
+    this.#plan(cause, Math.max(now, this.#notBefore))
   }
 
   #plan(cause: string, at: number): void {

@@ -170,7 +170,7 @@ export interface Supervisor {
 export interface CampaignRun {
   /** ISO 8601 UTC. */
   at: string
-  /** What it was done for: `start`, `file`, `upload`, `interval`, `once`. */
+  /** What it was done for: `start`, `file`, `upload`, `decision`, `interval`, `reload`, `once`, or a command. */
   cause: string
   mode: 'report' | 'apply'
   /**

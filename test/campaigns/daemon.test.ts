@@ -114,6 +114,33 @@ describe('the daemon', () => {
     await until(() => expect(daemon.exitCode).toBe(0))
   })
 
+  it('does within seconds what a person decided in another process', async () => {
+    const { site, all, calls, lastRun, until } = await siteWith(fileOf(entry('A')))
+    await using _site = site
+    const lost = { at: 'service', kind: 'drop', point: 'headers', how: 'rst' } as const
+    site.sandbox.faults.add({ ...lost, route: 'campaign-create', times: 1 })
+    await site.daemon()
+    await until(() => expect(lastRun()).toMatchObject({ waiting: [{ action: 'unknown' }] }))
+
+    const decided = await site.run('campaigns', 'resolve', 'A', '--not-created')
+
+    expect(decided.code).toBe(0)
+    await until(() => expect(all).toHaveLength(1))
+    await until(() => expect(lastRun()).toMatchObject({ cause: 'decision', waiting: [] }))
+    expect(calls('campaign-create')).toBe(2)
+  })
+
+  it('looks again on SIGHUP', async () => {
+    const { site, lastRun, until } = await siteWith(fileOf(entry('A')))
+    await using _site = site
+    const daemon = await site.daemon()
+    await until(() => expect(lastRun()).toMatchObject({ cause: 'start' }))
+
+    daemon.kill('SIGHUP')
+
+    await until(() => expect(lastRun()).toMatchObject({ cause: 'reload' }))
+  })
+
   it('waits for another process that writes campaigns, and uploads meanwhile', async () => {
     const { site, all, lastRun, until } = await siteWith(fileOf(entry('A')))
     await using _site = site

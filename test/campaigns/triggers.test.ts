@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { HOUR, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/silent-log.ts'
+import type { CampaignRun } from '../../src/ops/port.ts'
+import { Reconciling } from '../../src/reconciling.ts'
+
+const RUN: CampaignRun = {
+  ...{ at: '2026-11-22T06:00:00.000Z', cause: 'start', mode: 'apply', state: 'done', pending: 0 },
+  ...{ problem: null, hint: null, planId: 1, done: [], waiting: [] },
+}
+const never = new AbortController().signal
+
+/** The daemon's loop turns each second; `pass` answers the causes of the looks meanwhile, with their times. */
+class Hours {
+  #now = 0
+  readonly #causes: string[] = []
+  stamp: string | null = 'file 1'
+  decision: string | null = null
+  glances = 0
+  run: Partial<CampaignRun> | Error = {}
+  /** How long each look takes, in ms. */
+  takes = 0
+  readonly reconciling = new Reconciling({
+    ...{ clock: { ...systemClock, monotonic: () => this.#now }, log: silentLog, tell: () => {} },
+    stamp: () => {
+      this.glances += 1
+      return this.stamp
+    },
+    decision: () => this.decision,
+    look: async (cause) => {
+      this.#causes.push(`${cause} ${this.#now / SECOND}`)
+      this.#now += this.takes
+      if (this.run instanceof Error) throw this.run
+      return { ...RUN, cause, ...this.run }
+    },
+  })
+
+  async pass(ms: number, step = SECOND): Promise<string[]> {
+    const before = this.#causes.length
+    const end = this.#now + ms
+    while (this.#now < end) {
+      this.reconciling.start({ stop: never, abort: never }, () => {})
+      await Promise.all(this.reconciling.running)
+      this.#now += step
+    }
+    return this.#causes.slice(before)
+  }
+}
+
+describe('the daemon looks at the campaigns', () => {
+  it('at its start and each hour after', async () => {
+    const hours = new Hours()
+
+    expect(await hours.pass(2 * HOUR + MINUTE)).toEqual([
+      'start 0',
+      'interval 3600',
+      'interval 7200',
+    ])
+  })
+
+  it('at once when a person asks for it with SIGHUP, and an hour after that', async () => {
+    const hours = new Hours()
+    await hours.pass(10 * MINUTE)
+
+    hours.reconciling.again()
+
+    expect(await hours.pass(HOUR + MINUTE)).toEqual(['reload 600', 'interval 4200'])
+  })
+
+  it('within seconds after a person decided in another process, once for each decision', async () => {
+    const hours = new Hours()
+    await hours.pass(MINUTE)
+
+    hours.decision = 'resolve NUR-Q1'
+    const decided = await hours.pass(MINUTE)
+    hours.decision = null
+    const own = await hours.pass(MINUTE)
+    hours.decision = 'resolve DRV'
+    const again = await hours.pass(MINUTE)
+
+    expect([decided, own, again]).toEqual([['decision 60'], [], ['decision 180']])
+  })
+
+  it('not more than a twentieth of the time, however often a person decides', async () => {
+    const hours = new Hours()
+    hours.takes = 10 * SECOND
+    await hours.pass(MINUTE)
+    let looks = 0
+    for (let n = 0; n < 40; n++) {
+      hours.decision = `apply ${n}`
+      looks += (await hours.pass(30 * SECOND)).length
+    }
+
+    expect(looks).toBeLessThanOrEqual(6)
+  })
+
+  it('when the file changed and then rests for two seconds', async () => {
+    const hours = new Hours()
+    await hours.pass(MINUTE)
+    hours.stamp = 'file 2'
+    await hours.pass(2 * SECOND)
+
+    hours.stamp = 'file 3'
+
+    expect(await hours.pass(MINUTE)).toEqual(['file 64'])
+  })
+
+  it('again in five minutes when the service could not be asked, and in two while an outcome is unknown', async () => {
+    const hours = new Hours()
+    hours.run = { state: 'failed' }
+    const failing = await hours.pass(5 * MINUTE + SECOND)
+    hours.run = new Error('a fault')
+    const faulty = await hours.pass(5 * MINUTE)
+    const waiting = { key: 'A', action: 'unknown', reason: null, needs: null }
+    hours.run = { waiting: [waiting] }
+    const unknown = await hours.pass(7 * MINUTE)
+
+    expect([failing, faulty, unknown]).toEqual([
+      ['start 0', 'interval 300'],
+      ['interval 600'],
+      ['interval 900', 'interval 1020'],
+    ])
+  })
+
+  it('with a glance at the file each two seconds at most, however often its loop turns', async () => {
+    const hours = new Hours()
+    await hours.pass(SECOND)
+    const before = hours.glances
+
+    await hours.pass(MINUTE, 5)
+
+    expect(hours.glances - before).toBeLessThanOrEqual(30)
+  })
+})
