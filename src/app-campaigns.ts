@@ -21,7 +21,7 @@ import { openCampaignReader, openCampaignStore } from './history/campaign-store.
 import { absencesOf, latestUploads } from './history/feed-uploads.ts'
 import { acquireLock } from './history/instance-lock.ts'
 import type { HistoryReader, Version } from './history/port.ts'
-import { openHistoryReader } from './history/sqlite-history.ts'
+import { openHistoryReader } from './history/reader.ts'
 import type { Clock } from './lib/clock.ts'
 import { errorCode, FeedsyncError } from './lib/errors.ts'
 import { createHttpClient } from './lib/http.ts'

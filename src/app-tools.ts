@@ -1,21 +1,19 @@
 // The smaller composition root: what commands need beside a daemon or without one. Apart from app.ts,
-// so that `status` loads neither the network nor the watcher.
+// so that `status` loads neither the network, the watcher nor the checker.
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { Config } from './config/config.ts'
 import { type FeedRule, feedFor } from './config/feeds.ts'
-import { type FileReport, fileReport } from './feed/file-report.ts'
-import { createFeedChecker } from './feed/worker-checker.ts'
+import type { FileReport } from './feed/file-report.ts'
 import { openCampaignReader } from './history/campaign-store.ts'
-import { type Decided, type Decision, decide, restore } from './history/decisions.ts'
 import { expectations } from './history/expectation.ts'
-import { type Explanation, explain } from './history/explain.ts'
+import type { Explanation } from './history/explain.ts'
 import { isLocked } from './history/instance-lock.ts'
-import type { HistoryReader, ListFilter, UploadRequest, Version } from './history/port.ts'
+import type { HistoryReader, ListFilter, Version } from './history/port.ts'
+import { openHistoryReader } from './history/reader.ts'
 import { type ShowReport, type StatusReport, showReport, statusReport } from './history/report.ts'
-import { openHistory, openHistoryReader } from './history/sqlite-history.ts'
 import { type Clock, isoTime } from './lib/clock.ts'
 import { silentLog } from './lib/silent-log.ts'
 import { VERSION } from './lib/version.ts'
@@ -123,6 +121,7 @@ export function openStatus(config: Config, clock: Clock): StatusSource {
     show: (id) => (reader === null ? null : versionOf(reader, config, clock, id)),
     explain: async (path) => {
       const { createInbox } = await import('./inbox/folder.ts')
+      const { explain } = await import('./history/explain.ts')
       await using inbox = createInbox({ ...config.inbox, clock, log: silentLog })
       const looks = await inbox.look([path])
       return explain({
@@ -137,30 +136,6 @@ export function openStatus(config: Config, clock: Clock): StatusSource {
       })
     },
     [Symbol.dispose]: () => reader?.[Symbol.dispose](),
-  }
-}
-
-/** Writes a person's decisions, beside a running daemon or without one. */
-export interface Decisions extends Disposable {
-  readonly daemonRuns: boolean
-  decide(id: number, decision: Decision): Decided
-  restore(id: number): Decided
-  /** Hands a file to the running daemon; answers the number of the request. */
-  request(file: { path: string; source: string; feed: string | null }): number
-  answer(request: number): UploadRequest | null
-  version(id: number): Version | null
-}
-
-export function openDecisions(config: Config, clock: Clock): Decisions {
-  const history = openHistory({ file: historyFile(config), clock })
-  return {
-    daemonRuns: isLocked(config.state.directory),
-    decide: (id, decision) => decide(history, id, decision, clock.now()),
-    restore: (id) => restore(history, id, clock.now()),
-    request: (file) => history.addRequest({ ...file, at: clock.now() }).id,
-    answer: (id) => history.request(id),
-    version: (id) => history.version(id),
-    [Symbol.dispose]: () => history[Symbol.dispose](),
   }
 }
 
@@ -189,6 +164,8 @@ export async function* checkFiles(
   files: readonly { source: string; shown: string }[],
   config: Config | null,
 ): AsyncGenerator<FileReport> {
+  const { createFeedChecker } = await import('./feed/worker-checker.ts')
+  const { fileReport } = await import('./feed/file-report.ts')
   await using checker = createFeedChecker()
   for (const { source, shown } of files) {
     const path = config === null ? shown : pathInInbox(config, source)

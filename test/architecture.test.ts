@@ -41,7 +41,10 @@ const LAYERS = [
   ['main.ts'],
   ['cli'],
   ['app.ts'],
-  ['app-reconcile.ts', 'app-tools.ts', 'app-campaigns.ts', 'app-preview.ts', 'app-doctor.ts'],
+  [
+    ...['app-reconcile.ts', 'app-tools.ts', 'app-campaigns.ts', 'app-decisions.ts'],
+    ...['app-preview.ts', 'app-doctor.ts'],
+  ],
   ['daemon.ts'],
   ['intake.ts', 'deliveries.ts', 'reconciling.ts'],
   ['pipeline.ts'],

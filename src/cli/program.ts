@@ -3,29 +3,40 @@
 import { Command, CommanderError } from 'commander'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import { VERSION } from '../lib/version.ts'
-import { alertsCommand } from './alerts.ts'
-import { campaignsCommand } from './campaigns.ts'
-import { checkCommand } from './check.ts'
-import { completionCommand } from './completion.ts'
-import { configCommand } from './config.ts'
 import { ConfigProblems, type Context, tellError } from './context.ts'
-import { decisionCommands } from './decide.ts'
-import { demoCommand } from './demo.ts'
-import { doctorCommand } from './doctor.ts'
 import { EXIT } from './exit-codes.ts'
-import { explainCommand } from './explain.ts'
-import { runCommand } from './run.ts'
-import { sandboxCommand } from './sandbox.ts'
-import { serviceCommand } from './service.ts'
-import { showCommand } from './show.ts'
-import { statusCommand } from './status.ts'
-import { uploadCommand } from './upload.ts'
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 changes pending, 3 not all ok, 4 credentials, 64 usage,
 75 temporary, 78 configuration, 130/143 ended by a signal. Any other code is a failure.`
 
-export function buildProgram(context: Context): Command {
+/** In the order of the help. Each is loaded when it is needed: most runs need one. */
+const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
+  run: async (context) => (await import('./run.ts')).runCommand(context),
+  status: async (context) => (await import('./status.ts')).statusCommand(context),
+  show: async (context) => (await import('./show.ts')).showCommand(context),
+  explain: async (context) => (await import('./explain.ts')).explainCommand(context),
+  check: async (context) => (await import('./check.ts')).checkCommand(context),
+  upload: async (context) => (await import('./upload.ts')).uploadCommand(context),
+  release: async (context) => (await import('./decide.ts')).decisionCommand('release', context),
+  discard: async (context) => (await import('./decide.ts')).decisionCommand('discard', context),
+  retry: async (context) => (await import('./decide.ts')).decisionCommand('retry', context),
+  restore: async (context) => (await import('./decide.ts')).decisionCommand('restore', context),
+  campaigns: async (context) => (await import('./campaigns.ts')).campaignsCommand(context),
+  doctor: async (context) => (await import('./doctor.ts')).doctorCommand(context),
+  config: async (context) => (await import('./config.ts')).configCommand(context),
+  alerts: async (context) => (await import('./alerts.ts')).alertsCommand(context),
+  service: async (context) => (await import('./service.ts')).serviceCommand(context),
+  completion: async (context) => (await import('./completion.ts')).completionCommand(context),
+  sandbox: async (context) => (await import('./sandbox.ts')).sandboxCommand(context),
+  demo: async (context) => (await import('./demo.ts')).demoCommand(context),
+}
+
+/** The program with all its commands, or with those of these names alone. */
+export async function buildProgram(
+  context: Context,
+  names: readonly string[] = Object.keys(COMMANDS),
+): Promise<Command> {
   const program = new Command('feedsyncd')
     .description('Watches a folder for XML job feeds, proves them complete, and delivers them.')
     .version(VERSION, '--version', 'print the version')
@@ -35,23 +46,11 @@ export function buildProgram(context: Context): Command {
     )
     .addHelpText('after', EXIT_CODES)
     .showSuggestionAfterError()
-  const commands = [
-    runCommand(context),
-    statusCommand(context),
-    showCommand(context),
-    explainCommand(context),
-    checkCommand(context),
-    uploadCommand(context),
-    ...decisionCommands(context),
-    campaignsCommand(context),
-    doctorCommand(context),
-    configCommand(context),
-    alertsCommand(context),
-    serviceCommand(context),
-    completionCommand(context),
-    sandboxCommand(context),
-    demoCommand(context),
-  ]
+  const commands: Command[] = []
+  for (const name of names) {
+    const command = await COMMANDS[name]?.(context)
+    if (command !== undefined) commands.push(command)
+  }
   for (const command of commands) program.addCommand(command)
   for (const command of [
     program,
@@ -68,7 +67,7 @@ export function buildProgram(context: Context): Command {
 
 /** Runs one command line (without the program's own name). Never throws. */
 export async function runCli(args: readonly string[], context: Context): Promise<void> {
-  const program = buildProgram(context)
+  const program = await buildProgram(context, neededFor(args))
   const meant = commandOf(program, args)
   try {
     await program.parseAsync([...args], { from: 'user' })
@@ -80,6 +79,16 @@ export async function runCli(args: readonly string[], context: Context): Promise
       context.exit(report(context, error, meant))
     }
   }
+}
+
+/**
+ * The one command that is certainly meant. Undefined, for all of them, where the others matter: help, words
+ * that name none and get a suggestion, and completions, which list everything.
+ */
+function neededFor(args: readonly string[]): string[] | undefined {
+  const [first = '', , third = ''] = args
+  const word = first === '--config' ? third : first
+  return word !== 'completion' && Object.hasOwn(COMMANDS, word) ? [word] : undefined
 }
 
 /** The innermost command that the words name. */

@@ -7,12 +7,14 @@ import { silentLog } from '../lib/silent-log.ts'
 import { type Connection, openWritable } from './connection.ts'
 import { deliveryWrites } from './delivery-writes.ts'
 import { GroupCommit } from './group-commit.ts'
-import { migrate, openReader } from './migrations.ts'
-import type { History, HistoryReader } from './port.ts'
+import { migrate } from './migrations.ts'
+import type { History } from './port.ts'
 import { pruner } from './pruning.ts'
 import { reads } from './reads.ts'
 import { recordWrites } from './record-writes.ts'
 import { versionWrites } from './version-writes.ts'
+
+export { openHistoryReader } from './reader.ts'
 
 export interface HistoryOptions {
   /** Path of the database; its directory is made (0750) where it is missing. */
@@ -50,14 +52,6 @@ export function openHistory({
     connection[Symbol.dispose]()
     throw error
   }
-}
-
-/**
- * Opens the history for reading, for one answer; null where there is none yet. Works while the daemon
- * runs, after a crash, and for a user who may read but not write. Throws `FeedsyncError`.
- */
-export function openHistoryReader({ file }: { file: string }): HistoryReader | null {
-  return openReader(file, 1, reads)
 }
 
 /** The history over a connection whose schema is current. It owns the connection. */

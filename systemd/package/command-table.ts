@@ -11,4 +11,6 @@ const context: Context = {
   ...{ out: () => {}, err: () => {}, exit: () => {} },
 }
 
-export const commandTable = { context, program: (): Command => buildProgram(context) }
+const program = await buildProgram(context)
+
+export const commandTable = { context, program: (): Command => program }

@@ -1,0 +1,34 @@
+// Opens the history for what a person decides. Apart from app-tools.ts, since who only asks loads nothing that
+// writes.
+
+import { historyFile } from './app-tools.ts'
+import type { Config } from './config/config.ts'
+import { type Decided, type Decision, decide, restore } from './history/decisions.ts'
+import { isLocked } from './history/instance-lock.ts'
+import type { UploadRequest, Version } from './history/port.ts'
+import { openHistory } from './history/sqlite-history.ts'
+import type { Clock } from './lib/clock.ts'
+
+/** Writes a person's decisions, beside a running daemon or without one. */
+export interface Decisions extends Disposable {
+  readonly daemonRuns: boolean
+  decide(id: number, decision: Decision): Decided
+  restore(id: number): Decided
+  /** Hands a file to the running daemon; answers the number of the request. */
+  request(file: { path: string; source: string; feed: string | null }): number
+  answer(request: number): UploadRequest | null
+  version(id: number): Version | null
+}
+
+export function openDecisions(config: Config, clock: Clock): Decisions {
+  const history = openHistory({ file: historyFile(config), clock })
+  return {
+    daemonRuns: isLocked(config.state.directory),
+    decide: (id, decision) => decide(history, id, decision, clock.now()),
+    restore: (id) => restore(history, id, clock.now()),
+    request: (file) => history.addRequest({ ...file, at: clock.now() }).id,
+    answer: (id) => history.request(id),
+    version: (id) => history.version(id),
+    [Symbol.dispose]: () => history[Symbol.dispose](),
+  }
+}
