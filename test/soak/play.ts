@@ -121,6 +121,7 @@ export class Play implements AsyncDisposable {
   #fault(): void {
     const fault = { ...this.#pick(FAULTS), times: 1 + this.#int(2) } as FaultRule
     const account = this.#chance(0.5) ? { account: this.#pick(ACCOUNTS) } : {}
+    this.#trace(`fault ${JSON.stringify({ ...fault, ...account })}`)
     this.#site.sandbox.faults.add({ ...fault, ...account } as FaultRule)
   }
 

@@ -4,7 +4,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { Play } from './play.ts'
-import { problemsOf } from './verdict.ts'
+import { problemsOf, trailsOf } from './verdict.ts'
 
 const RUNS = Number(process.env.FEEDSYNCD_SOAK ?? 0)
 const FIRST = Number(process.env.FEEDSYNCD_SEED ?? 1)
@@ -20,7 +20,9 @@ describe.runIf(RUNS > 0)('random feeds, faults and kills', () => {
         const played = await play.play()
         const found = problemsOf(played).map((problem) => `seed ${seed}: ${problem}`)
         wrong.push(...found)
-        if (found.length > 0) process.stdout.write(`${[...found, ...played.trace].join('\n')}\n`)
+        if (found.length > 0) {
+          process.stdout.write(`${[...found, ...played.trace, ...trailsOf(played)].join('\n')}\n`)
+        }
         if (seed % 20 === 0) process.stdout.write(`seed ${seed}, ${wrong.length} wrong\n`)
       }
     }

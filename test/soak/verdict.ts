@@ -43,6 +43,14 @@ export function problemsOf(played: Played): string[] {
   ]
 }
 
+/** What became of each version, for whoever looks into a failure. */
+export function trailsOf({ site }: Played): string[] {
+  return site.uploads({ all: true }).map(({ id, feed, state, reason, sha256 }) => {
+    const ends = site.show(id).attempts.map(({ outcome }) => outcome)
+    return `${feed} ${id} ${state} (${reason}) ${sha256}, attempts: ${ends.join(', ') || 'none'}`
+  })
+}
+
 function stuck(versions: UploadReport[]): string[] {
   const states = ['settling', 'checking', 'queued', 'uploading', 'failed']
   return versions
@@ -131,15 +139,18 @@ function wrongOrder({ site, feedOf, left }: Played, versions: UploadReport[]): s
     const own = versions.filter(({ feed }) => feed === feedOf(path))
     const hashes = new Set(own.map((version) => version.sha256))
     const last = objects.findLast((object) => hashes.has(object.sha256))
-    const uploaded = own.find(({ state }) => state === 'uploaded')
-    // After an unknown end the newest may be there already, and wait for its confirmation no more.
-    const newestTaken = own.find(({ sha256: hash }) => hash !== null)
-    const isRight = last === undefined || [uploaded, newestTaken].some(isOf(last.sha256))
-    return isRight ? [] : [`storage has ${last?.sha256} of ${path} last, not ${uploaded?.sha256}`]
+    const uploaded = own.findIndex(({ state }) => state === 'uploaded')
+    // A newer one may be there already: its attempt's end is unknown, and it was refused or overtaken since.
+    const newer = own.slice(0, uploaded === -1 ? own.length : uploaded)
+    const unknown = newer.filter(({ id }) =>
+      site.show(id).attempts.some(({ outcome }) => outcome === 'unknown'),
+    )
+    const isRight = [own[uploaded], ...unknown].some((one) => one?.sha256 === last?.sha256)
+    return isRight || last === undefined
+      ? []
+      : [`storage has ${last.sha256} of ${path} last, not ${own[uploaded]?.sha256}`]
   })
 }
-
-const isOf = (hash: string) => (version: UploadReport | undefined) => version?.sha256 === hash
 
 /** Files may only leave the folder with a place of their own, or a copy in storage. */
 function lostFiles({ site, standing, afterUpload }: Played): string[] {
