@@ -9,16 +9,17 @@ import {
   type Surroundings,
 } from './app-campaigns.ts'
 import type { Result } from './campaigns/apply.ts'
-import { isWritten, type Plan } from './campaigns/plan.ts'
-import type { CampaignStore } from './campaigns/port.ts'
+import { instant } from './campaigns/diff.ts'
+import { isWritten, LATER, type Plan } from './campaigns/plan.ts'
+import { type CampaignStore, STATUS } from './campaigns/port.ts'
 import type { View } from './campaigns/reconciler.ts'
 import type { Config } from './config/config.ts'
 import type { History } from './history/port.ts'
 import { isoTime } from './lib/clock.ts'
-import { errorCode, FeedsyncError } from './lib/errors.ts'
+import { errorCode, FeedsyncError, messageOf } from './lib/errors.ts'
 import { identityOf } from './lib/file-identity.ts'
 import type { CampaignRun } from './ops/port.ts'
-import { Reconciling, type ReconcilingParts } from './reconciling.ts'
+import { type CampaignMemory, Reconciling, type ReconcilingParts } from './reconciling.ts'
 
 interface Look {
   cause: string
@@ -30,7 +31,12 @@ interface Look {
 
 /** In the audit: what the daemon did without being asked. */
 const BY_DAEMON = 'daemon: '
-const NOTHING = { problem: null, hint: null, planId: null, pending: 0 }
+const LOG = 'its log says more: journalctl -u feedsyncd'
+/** What of a failed look passes by itself, and what does not. */
+const STATE_OF = {
+  ...({ credentials: 'credentials', refused: 'refused', missing: 'refused' } as const),
+  ...({ temporary: 'failed', unreadable: 'failed' } as const),
+}
 const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 
 /** The daemon's campaigns, to be looked at when it is time. */
@@ -42,7 +48,7 @@ export function reconcilingOf(
   return new Reconciling({
     ...parts,
     stamp: () => stampOf(config.campaigns),
-    decision: decisionsOf(config, parts.history),
+    memory: memoryOf(config, parts.history),
     look: (cause, stop, abort) => reconcile(config, parts, { cause, stop, abort }),
   })
 }
@@ -57,24 +63,28 @@ function stampOf({ file, explicit }: Config['campaigns']): string | null {
   }
 }
 
-/** The newest entry of the audit, unless it is the daemon's; read only after another connection wrote. */
-function decisionsOf(config: Config, { foreignChanges }: Pick<History, 'foreignChanges'>) {
+/** Read only after another connection wrote, our own look's included. */
+function memoryOf(config: Config, { foreignChanges }: Pick<History, 'foreignChanges'>) {
   let changes: number | null = null
-  let last: string | null = null
-  return (): string | null => {
+  let known: CampaignMemory = { decision: null, run: null }
+  return (): CampaignMemory => {
     try {
       const now = foreignChanges()
-      if (now === changes) return last
+      if (now === changes) return known
       using memory = openCampaignMemory(config)
       const [newest] = memory?.history({ limit: 1 }) ?? []
       const isOurs = newest === undefined || newest.cause.startsWith(BY_DAEMON)
-      last = isOurs ? null : JSON.stringify(newest)
+      known = { decision: isOurs ? null : JSON.stringify(newest), run: keptRun(memory) }
       changes = now
     } catch {
       // The database is in trouble, which the daemon says; it is asked again.
     }
-    return last
+    return known
   }
+}
+
+function keptRun(memory: Pick<CampaignStore, 'lastRun'> | null): CampaignRun | null {
+  return JSON.parse(memory?.lastRun() ?? 'null') as CampaignRun | null
 }
 
 /** null: there is no campaigns file. Throws what `openReconciler` throws. */
@@ -88,16 +98,10 @@ export async function reconcile(
   await using reconciler = openReconciler(config, surroundings)
   const { store } = reconciler
   const { cause, stop, abort } = look
+  const before = keptRun(store)
   const at = isoTime(surroundings.clock.now()) ?? ''
-  const run: CampaignRun = {
-    ...{ at, cause, mode: config.campaigns.mode, state: 'done' },
-    ...{ ...NOTHING, done: [], waiting: [] },
-  }
-  const keep = (found: Partial<CampaignRun>): CampaignRun => {
-    const kept = { ...run, ...found }
-    store.keepRun(JSON.stringify(kept))
-    return kept
-  }
+  const looked = { at, cause, mode: config.campaigns.mode }
+  const keep = (ended: Ending): CampaignRun => keepRun(store, runOf(looked, ended, before))
   if (file.kind === 'unusable')
     return keep({
       ...{ state: 'unusable', problem: file.lines.join('; ') },
@@ -111,8 +115,7 @@ export async function reconcile(
       if (view.kind === 'failure') {
         // A stop is no failure of the service.
         stop.throwIfAborted()
-        const state = view.class === 'credentials' ? 'credentials' : 'failed'
-        return keep({ state, problem: view.reason, hint: view.hint })
+        return keep({ state: STATE_OF[view.class], problem: view.reason, hint: view.hint })
       }
       const plan = view.plan()
       const planId = keptPlan(store, plan, surroundings.clock.now())
@@ -122,11 +125,18 @@ export async function reconcile(
             ...{ approved: null, cause: BY_DAEMON + cause, signal: abort, stop },
           })
         : []
-      return keep({ planId, ...ending(view, results) })
+      return keep({ planId, ...ending(store, view, results, at) })
     })
   } catch (error) {
-    if (!(error instanceof FeedsyncError) || error.exitCode !== 75) throw error
-    return keep({ state: 'busy', problem: error.message, hint: error.hint })
+    if (stop.aborted) throw error
+    const { hint, exitCode } = error instanceof FeedsyncError ? error : { hint: LOG, exitCode: 1 }
+    const kept = keep({
+      state: exitCode === 75 ? 'busy' : 'failed',
+      problem: messageOf(error),
+      hint,
+    })
+    if (exitCode !== 75) throw error
+    return kept
   }
 }
 
@@ -134,38 +144,77 @@ export async function reconcile(
 export function keepApplied(
   store: CampaignStore,
   config: Config,
-  { at, cause, planId }: Pick<CampaignRun, 'at' | 'cause' | 'planId'>,
+  looked: Pick<CampaignRun, 'at' | 'cause' | 'planId'>,
   view: View,
   results: readonly Result[],
 ): void {
   const { mode } = config.campaigns
-  const run = {
-    ...{ at, cause, mode, state: 'done' },
-    ...NOTHING,
-    planId,
-    ...ending(view, results),
-  }
+  const ended = { planId: looked.planId, ...ending(store, view, results, looked.at) }
+  keepRun(store, runOf({ ...looked, mode }, ended, keptRun(store)))
+}
+
+type Ending = Partial<CampaignRun> & Pick<CampaignRun, 'state'>
+
+function keepRun(store: CampaignStore, run: CampaignRun): CampaignRun {
   store.keepRun(JSON.stringify(run))
+  return run
+}
+
+/** What was not looked at is as the look before had found it: what needs a person still does. */
+function runOf(
+  looked: Pick<CampaignRun, 'at' | 'cause' | 'mode'>,
+  ended: Ending,
+  before: CampaignRun | null,
+): CampaignRun {
+  const { at } = looked
+  const { planId = null, pending = 0, planned = [], waiting = [], vanished = [] } = before ?? {}
+  const found = { planId, pending, planned, waiting, vanished, ...ended }
+  const sinceOf = (key: string, action: string) =>
+    waiting.find((one) => one.key === key && one.action === action)?.since ?? at
+  return {
+    ...{ ...looked, problem: null, hint: null, done: [], ...found },
+    since: before?.state === ended.state ? (before.since ?? at) : at,
+    waiting: found.waiting.map((one) => ({ ...one, since: sinceOf(one.key, one.action) })),
+  }
 }
 
 /** What is left after a look, and what was done. */
-function ending(view: View, results: readonly Result[]): Partial<CampaignRun> {
+function ending(store: CampaignStore, view: View, results: readonly Result[], at: string): Ending {
   const left = view.plan()
+  // Compared with the wrong account or with half a file, everything seems to be missing.
+  if (left.stopped !== null) return { state: 'stopped', problem: left.stopped }
   const waiting = left.items
     .filter(({ action }) => action === 'blocked' || action === 'unknown')
-    .map(({ key, action, reason, needs }) => ({ key, action, reason, needs }))
+    .map(({ key, action, reason, needs }) => {
+      return { key, action, reason, needs, passes: needs === LATER }
+    })
   const failed = results.flatMap(({ key, outcome, reason }) =>
     GOOD.includes(outcome) || waiting.some((one) => one.key === key)
       ? []
-      : [{ key, action: outcome, reason, needs: 'feedsyncd campaigns plan' }],
+      : [{ key, action: outcome, reason, needs: 'feedsyncd campaigns plan', passes: true }],
   )
   const done = results.flatMap(({ key, outcome }) =>
     GOOD.includes(outcome) ? [`${outcome} ${key}`] : [],
   )
-  const stopped =
-    left.stopped === null ? {} : ({ state: 'stopped', problem: left.stopped } as const)
-  const pending = left.items.filter((item) => isWritten(item) || item.action === 'adopt').length
-  return { ...stopped, done, pending, waiting: [...waiting, ...failed] }
+  const planned = left.items
+    .filter((item) => isWritten(item) || item.action === 'adopt')
+    .map(({ key, action }) => `${action} ${key}`)
+  const pending = planned.length
+  const vanished = vanishedOf(store, view, left, Date.parse(at))
+  return { state: 'done', done, pending, planned, waiting: [...waiting, ...failed], vanished }
+}
+
+/** Those whose campaign runs on. */
+function vanishedOf(store: CampaignStore, { remote }: View, { feed }: Plan, now: number) {
+  return feed.gone.flatMap(({ key, kind, uploads, pinned }) => {
+    const campaignId = kind === 'vanished' ? store.record(key)?.campaignId : undefined
+    const campaign = campaignId === undefined ? undefined : remote.get(campaignId)
+    if (campaignId === undefined || campaign === undefined) return []
+    const { status = null, endDate = null } = campaign
+    const isOver = endDate !== null && instant(endDate) <= now
+    if (isOver || (status !== null && status !== STATUS.running)) return []
+    return [{ key, campaignId, uploads, pinned }]
+  })
 }
 
 /** The number of the plan; one that says the same as the last is not kept again. */

@@ -139,6 +139,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       overdue,
       refusal: () => deliveries.refusal,
       trusted: () => deliveries.isTrusted,
+      campaigns: () => reconciling.last,
     },
     send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
   })

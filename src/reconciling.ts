@@ -14,10 +14,17 @@ export interface ReconcilingParts {
   tell: (message: string, hint: string | null) => void
   /** Changes with the campaigns file; null: there is none, and none is asked for. */
   stamp: () => string | null
-  /** Another text when a person decided since, in another process; null: the last word was the daemon's. */
-  decision: () => string | null
+  /** What the database says by now; never throws. */
+  memory: () => CampaignMemory
   /** Looks, and in mode `apply` writes; null: there is no file. Nothing new is sent after `stop`. */
   look: (cause: string, stop: AbortSignal, abort: AbortSignal) => Promise<CampaignRun | null>
+}
+
+export interface CampaignMemory {
+  /** Another text when a person decided since, in another process; null: the last word was the daemon's. */
+  decision: string | null
+  /** How the last look ended, whoever made it. */
+  run: CampaignRun | null
 }
 
 export interface ReconcilingSignals {
@@ -51,10 +58,11 @@ export class Reconciling {
   constructor(parts: ReconcilingParts) {
     this.#parts = parts
     this.#stamp = parts.stamp()
+    if (this.#stamp !== null) this.#last = parts.memory().run
     this.#due.set('start', Number.NEGATIVE_INFINITY)
   }
 
-  /** How the last look ended; null: there was none, or there is no file. */
+  /** How the last look ended, also before a restart; null: there was none, or there is no file. */
   get last(): CampaignRun | null {
     return this.#last
   }
@@ -101,7 +109,8 @@ export class Reconciling {
       this.#due.set('file', now + REST_MS)
     }
     if (stamp === null) return
-    const decision = this.#parts.decision()
+    const { decision, run } = this.#parts.memory()
+    this.#last = run ?? this.#last
     if (decision === null || decision === this.#decision) return
     this.#decision = decision
     this.#planSoon('decision', now)
@@ -111,7 +120,7 @@ export class Reconciling {
     const { clock, log, look } = this.#parts
     this.#due.clear()
     // What is decided from here on may not be seen by this look.
-    this.#decision = this.#parts.decision()
+    this.#decision = this.#parts.memory().decision
     const began = clock.monotonic()
     let wait = INTERVAL_MS
     try {
@@ -122,6 +131,7 @@ export class Reconciling {
       }
     } catch (error) {
       if (stop.aborted) return
+      this.#last = this.#parts.memory().run ?? this.#last
       log.error({ err: error }, 'the campaigns could not be looked at; feeds go on')
       this.#say(messageOf(error), 'feedsyncd campaigns plan')
       wait = AGAIN_MS.failed
@@ -132,7 +142,8 @@ export class Reconciling {
       const early = this.#due.get(cause)
       if (early !== undefined) this.#due.set(cause, Math.max(early, this.#notBefore))
     }
-    this.#plan('interval', ended + wait)
+    // What another process kept from being looked at is still the reason to look.
+    this.#plan(this.#last?.state === 'busy' ? cause : 'interval', ended + wait)
   }
 
   #planSoon(cause: string, now: number): void {
@@ -168,6 +179,6 @@ export class Reconciling {
 
 function waitAfter({ state, waiting }: CampaignRun): number {
   if (state === 'busy') return AGAIN_MS.busy
-  if (state === 'failed' || state === 'credentials') return AGAIN_MS.failed
+  if (['failed', 'refused', 'credentials'].includes(state)) return AGAIN_MS.failed
   return waiting.some(({ action }) => action === 'unknown') ? AGAIN_MS.unknown : INTERVAL_MS
 }

@@ -80,4 +80,6 @@ export function exitCodeOf({ stopped, summary }: Plan): 0 | 2 | 3 {
   return summary.reduce + summary.update + summary.create > 0 ? 2 : 0
 }
 
+/** `needs` of what a later look does by itself. */
+export const LATER = 'apply again later'
 export const isWritten = ({ action }: PlanItem) => action === 'create' || action === 'update'

@@ -11,7 +11,7 @@ import type { Effects } from './effects.ts'
 import { ExposureGuard, tooEarly } from './exposure.ts'
 import { feedFindings } from './feed-states.ts'
 import { COMMAND, type Located, type LocateInput, Locator, quoted } from './locate.ts'
-import type { Plan, PlanItem } from './plan.ts'
+import { LATER, type Plan, type PlanItem } from './plan.ts'
 import {
   anyFeed,
   createBody,
@@ -175,7 +175,7 @@ class Planner {
     if (calm.changes.length > 0) {
       const early = tooEarly(record.unsettled, calm.update, now)
       if (halted !== null) hold(calm, halted, look)
-      else if (early !== null) hold(calm, early, 'apply again then')
+      else if (early !== null) hold(calm, early, LATER)
       else {
         this.#exposure.take(campaign, calm.update)
         this.#add({ ...calm, action: 'update' })
@@ -189,7 +189,7 @@ class Planner {
       if (halted !== null) hold(raise, halted, look)
       else if (campaign.status === STATUS.paused)
         hold(raise, 'paused on the service, so nothing is raised', 'have it resumed there first')
-      else if (early !== null) hold(raise, early, 'apply again then')
+      else if (early !== null) hold(raise, early, LATER)
       else if (state.kind === 'vanished')
         hold(raise, `gone from ${state.uploads} feeds in a row, so nothing is raised`, RESTORE)
       else if (widens !== undefined && !allowWiden.has(key)) {
@@ -218,8 +218,7 @@ class Planner {
     this.#raises.push(() => {
       const block = (reason: string, needs: string) =>
         this.#add({ key, campaignId: null, action: 'blocked', reason, needs })
-      if (incomplete !== null)
-        return block(`the listing is not complete: ${incomplete}`, 'try again later')
+      if (incomplete !== null) return block(`the listing is not complete: ${incomplete}`, LATER)
       if (this.#locator.memoryLost)
         return block(
           'campaigns on the service carry tokens, but this database knows none: it may be lost',

@@ -1,12 +1,17 @@
 // `status --check`: one line and an exit code as monitoring plugins give them.
 
 import type { StatusReport, UploadReport } from '../history/report.ts'
+import { HOUR } from '../lib/clock.ts'
 import { relativeTime } from '../lib/units.ts'
+import { campaignConditions } from '../ops/campaign-conditions.ts'
+import type { CampaignRun } from '../ops/port.ts'
 import { printable } from './render.ts'
 import { staleness, type View } from './status-view.ts'
 
 /** Beyond this a pager shows nothing anyway. */
 const MOST_NAMED = 5
+/** A look is due each hour. */
+const LATE_LOOK_MS = 3 * HOUR
 
 /** 0 ok, 1 warning, 2 critical; whoever cannot answer says 3. */
 export function statusCheck(
@@ -26,6 +31,8 @@ export function statusCheck(
       : []),
     ...named(all.filter(({ state }) => state === 'failed')),
   ]
+  const campaigns = ofCampaigns(report.campaigns ?? null, daemon.running, now)
+  critical.push(...campaigns.critical)
   const late = uploads.filter(({ overdue }) => overdue)
   const warning = [
     ...(service.state === 'degraded' ? [`service degraded: ${service.reason}`] : []),
@@ -35,6 +42,7 @@ export function statusCheck(
         return `${feed} overdue: expected ${relativeTime(expectedBy, now)}`
       }),
     ),
+    ...campaigns.warning,
   ]
   const count = `${uploads.length} feed${uploads.length === 1 ? '' : 's'}`
   const facts = `${count}, folder listed ${relativeTime(daemon.lastScanAt, now)}`
@@ -43,6 +51,24 @@ export function statusCheck(
   if (critical.length > 0) return { code: 2, line: line('CRITICAL', [...critical, ...warning]) }
   if (warning.length > 0) return { code: 1, line: line('WARNING', warning) }
   return { code: 0, line: `OK - ${facts}` }
+}
+
+/** The same as is alerted: what a later look settles by itself is given its time. */
+function ofCampaigns(run: CampaignRun | null, daemonRuns: boolean, now: number) {
+  const isLate = run !== null && daemonRuns && now - Date.parse(run.at) > LATE_LOOK_MS
+  const late = isLate ? [`campaigns looked at ${relativeTime(run.at, now)}`] : []
+  const found = campaignConditions(run)
+  const said = (isCritical: boolean) =>
+    some(
+      found
+        .filter((one) => one.isCritical === isCritical)
+        .map(({ campaign, reason, state }) => {
+          return campaign === null
+            ? `campaigns: ${reason}`
+            : `campaign ${campaign} ${state}: ${reason}`
+        }),
+    )
+  return { critical: said(true), warning: [...said(false), ...late] }
 }
 
 function named(uploads: readonly UploadReport[]): string[] {

@@ -103,7 +103,9 @@ function show(
 function check(context: Context, options: Options, feed: string | undefined): void {
   try {
     const { report, staleAfterMs } = ask(context, options, feed)
-    const { code, line } = statusCheck(report, { now: context.clock.now(), staleAfterMs })
+    // Who watches one feed is not told of the campaigns.
+    const model = feed === undefined ? report : { ...report, campaigns: null }
+    const { code, line } = statusCheck(model, { now: context.clock.now(), staleAfterMs })
     context.out(line)
     context.exit(code)
   } catch (error) {

@@ -84,7 +84,11 @@ export interface Alert {
     | { kind: 'webhook'; url: Secret; origin: string; secretFile: string | null }
 }
 
-export const ALERT_EVENTS = ['rejected', 'held', 'failed', 'overdue', 'credentials'] as const
+export const ALERT_EVENTS = [
+  ...(['rejected', 'held', 'failed', 'overdue', 'credentials'] as const),
+  ...(['campaigns-stopped', 'campaign-waiting', 'campaign-unknown'] as const),
+  ...(['campaign-vanished', 'plan-waiting'] as const),
+] as const
 
 export type AlertEvent = (typeof ALERT_EVENTS)[number]
 

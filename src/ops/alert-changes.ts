@@ -3,13 +3,18 @@
 
 import type { HistoryReader, Version } from '../history/port.ts'
 import { advice, STATES_IN_WORK } from './advice.ts'
+import { campaignConditions } from './campaign-conditions.ts'
 import type { AlertEvent, AlertFacts, CommandLine } from './port.ts'
 
 /** Something that needs a person. */
 export interface Condition {
   event: AlertEvent
-  /** null: it concerns all feeds. */
+  /** null: it concerns no feed, or all of them. */
   feed: string | null
+  /** External campaign id; null: it concerns no campaign, or all of them. */
+  campaign: string | null
+  /** Of a campaign; a feed's is its version's. */
+  state: string | null
   version: Pick<Version, 'id' | 'path' | 'state'> | null
   reason: string
   hint: string | null
@@ -24,11 +29,15 @@ export type Change =
       key: string
       event: AlertEvent
       feed: string | null
+      campaign: string | null
       version: Pick<Version, 'id' | 'path' | 'state'> | null
     }
 
 /** What a receiver knows, by key: kept in the history. */
-export type Told = Record<string, { mark: string; event: AlertEvent; feed: string | null }>
+export type Told = Record<
+  string,
+  { mark: string; event: AlertEvent; feed: string | null; campaign?: string | null }
+>
 
 export function conditionsOf(
   history: HistoryReader,
@@ -48,6 +57,7 @@ export function conditionsOf(
     const since = new Date(expectedBy).toISOString()
     const condition: Condition = {
       ...{ event: 'overdue', feed: version.feed, version: brief(version), mark: since },
+      ...OF_NO_CAMPAIGN,
       reason: `its next version was expected by ${since}`,
       hint: 'see whether its export still runs, and where it writes to',
     }
@@ -57,8 +67,12 @@ export function conditionsOf(
   if (refusal !== null) {
     const condition: Condition = {
       ...{ event: 'credentials', feed: null, version: null, mark: refusal.mark },
-      ...{ reason: refusal.reason, hint: refusal.hint },
+      ...{ reason: refusal.reason, hint: refusal.hint, ...OF_NO_CAMPAIGN },
     }
+    found.set(keyOf(condition), condition)
+  }
+  for (const { isCritical, ...ofCampaign } of campaignConditions(facts.campaigns())) {
+    const condition: Condition = { ...ofCampaign, feed: null, version: null }
     found.set(keyOf(condition), condition)
   }
   return found
@@ -77,7 +91,7 @@ export function changesFor(
     if (!on.includes(condition.event) || told[key]?.mark === condition.mark) continue
     changes.push({ kind: 'raised', key, condition })
   }
-  for (const [key, { event, feed }] of Object.entries(told)) {
+  for (const [key, { event, feed, campaign = null }] of Object.entries(told)) {
     if (now.has(key)) continue
     const newest = feed === null ? null : history.newest(feed)
     const isOpen =
@@ -86,7 +100,8 @@ export function changesFor(
         ? !facts.trusted()
         : event !== 'overdue' && newest !== null && STATES_IN_WORK.includes(newest.state)
     if (isOpen) continue
-    changes.push({ kind: 'recovered', key, event, feed, version: newest && brief(newest) })
+    const version = newest && brief(newest)
+    changes.push({ kind: 'recovered', key, event, feed, campaign, version })
   }
   return changes
 }
@@ -97,8 +112,8 @@ export function tell(told: Told, changes: readonly Change[]): Told {
   for (const change of changes) {
     if (change.kind === 'recovered') after.delete(change.key)
     else {
-      const { mark, event, feed } = change.condition
-      after.set(change.key, { mark, event, feed })
+      const { mark, event, feed, campaign } = change.condition
+      after.set(change.key, { mark, event, feed, ...(campaign !== null && { campaign }) })
     }
   }
   return Object.fromEntries(after)
@@ -109,6 +124,7 @@ function ofVersion(version: Version, commandLine: CommandLine): Condition {
   return {
     event: state as 'rejected' | 'held' | 'failed',
     feed,
+    ...OF_NO_CAMPAIGN,
     version: brief(version),
     reason: reason ?? state,
     hint: advice(version, commandLine),
@@ -121,7 +137,10 @@ function brief({ id, path, state }: Version): Pick<Version, 'id' | 'path' | 'sta
   return { id, path, state }
 }
 
-/** JSON, since a feed may be called anything, `__proto__` included. */
-function keyOf({ event, feed }: Condition): string {
-  return JSON.stringify(feed === null ? [event] : [event, feed])
+/** JSON, since a feed may be called anything, `__proto__` included. No event is of both feeds and campaigns. */
+function keyOf({ event, feed, campaign }: Condition): string {
+  const name = feed ?? campaign
+  return JSON.stringify(name === null ? [event] : [event, name])
 }
+
+const OF_NO_CAMPAIGN = { campaign: null, state: null }

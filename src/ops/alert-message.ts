@@ -25,6 +25,8 @@ export interface AlertChange {
   event: AlertEvent
   recovered: boolean
   feed: string | null
+  /** External campaign id. */
+  campaign: string | null
   version: number | null
   path: string | null
   state: string | null
@@ -93,6 +95,7 @@ export function alertVariables(message: AlertMessage): Record<string, string> {
     TEXT: message.text,
     COUNT: String(message.count),
     FEED: change?.feed,
+    CAMPAIGN: change?.campaign,
     VERSION: change?.version?.toString(),
     PATH: change?.path,
     STATE: change?.state,
@@ -107,26 +110,37 @@ export function alertVariables(message: AlertMessage): Record<string, string> {
 
 function shownChange(change: Change): AlertChange {
   const recovered = change.kind === 'recovered'
-  const { event, feed, version } = recovered ? change : change.condition
+  const { event, feed, campaign, version } = recovered ? change : change.condition
   return {
     event,
     recovered,
     feed: oneLine(feed),
+    campaign: oneLine(campaign),
     version: version?.id ?? null,
     path: oneLine(version?.path ?? null),
-    state: version?.state ?? null,
+    state: version?.state ?? (recovered ? null : change.condition.state),
     reason: recovered ? null : oneLine(change.condition.reason),
     hint: recovered ? null : oneLine(change.condition.hint),
   }
 }
 
 function sentence(change: AlertChange): string {
-  const { event, feed, state, reason, hint } = change
-  const what = feed ?? 'the service'
-  if (change.recovered && event === 'credentials') return 'the service takes the credentials again'
-  if (change.recovered) return `${what} recovered (${event} before, ${state ?? 'gone'} now)`
-  const refused = event === 'credentials' ? 'credentials refused' : `${what} ${event}`
-  return `${refused}: ${reason}${hint === null ? '' : `; ${hint}`}`
+  const { event, recovered, feed, campaign, state, reason, hint } = change
+  const what = feed ?? (campaign === null ? 'the service' : `campaign ${campaign}`)
+  const word = campaign === null ? event : event.replace('campaign-', '')
+  if (recovered) {
+    const now = campaign === null ? `, ${state ?? 'gone'} now` : ''
+    return OF_ALL[event]?.over ?? `${what} recovered (${word} before${now})`
+  }
+  const said = OF_ALL[event]?.now ?? `${what} ${word}`
+  return `${said}: ${reason}${hint === null ? '' : `; ${hint}`}`
+}
+
+/** What concerns neither a single feed nor a single campaign. */
+const OF_ALL: { [event in AlertEvent]?: { now: string; over: string } } = {
+  credentials: { now: 'credentials refused', over: 'the service takes the credentials again' },
+  'campaigns-stopped': { now: 'campaigns stopped', over: 'campaigns are looked after again' },
+  'plan-waiting': { now: 'plan waiting', over: 'no plan of campaigns waits any more' },
 }
 
 function summary(changes: readonly Change[]): string {

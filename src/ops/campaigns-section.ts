@@ -1,5 +1,6 @@
 // The campaigns on the status page: what waits for a person, and what the last look found, with its plan.
 
+import { VANISHED_HINT, vanishedReason } from './campaign-conditions.ts'
 import { html, type Markup } from './html.ts'
 import { ago, choice, count, type Scene, sentence, type Tone } from './page-parts.ts'
 import type { CampaignRun, PlanModel } from './port.ts'
@@ -10,13 +11,15 @@ const MOST = 50
 const PASSING: readonly CampaignRun['state'][] = ['done', 'failed', 'busy']
 
 export function waitingCampaigns(run: CampaignRun | null): number {
-  return run === null ? 0 : run.waiting.length + Number(!PASSING.includes(run.state))
+  if (run === null) return 0
+  const { state, vanished = [], waiting } = run
+  return waiting.length + vanished.length + Number(!PASSING.includes(state))
 }
 
 /** Entries of the list of what needs a person. */
 export function campaignCards(run: CampaignRun | null): Markup[] {
   if (run === null) return []
-  const { hint, problem, state, waiting } = run
+  const { hint, problem, state, waiting, vanished = [] } = run
   const stopped = PASSING.includes(state)
     ? []
     : [card('', 'Campaigns', state, problem ?? 'nothing is written', hint)]
@@ -25,6 +28,11 @@ export function campaignCards(run: CampaignRun | null): Markup[] {
     ...waiting
       .slice(0, MOST)
       .map((one) => card(one.key, one.key, one.action, one.reason, one.needs)),
+    ...vanished
+      .slice(0, MOST)
+      .map((one) =>
+        card(`${one.key} vanished`, one.key, 'vanished', vanishedReason(one), VANISHED_HINT),
+      ),
   ]
 }
 

@@ -8,7 +8,17 @@ import type { AttemptOutcome, UploadCounters } from '../upload/port.ts'
 /** `release 9` as a person can copy it: with the program and, where it is needed, the configuration. */
 export type CommandLine = (command: string) => string
 
-export type AlertEvent = 'rejected' | 'held' | 'failed' | 'overdue' | 'credentials'
+export type AlertEvent =
+  | 'rejected'
+  | 'held'
+  | 'failed'
+  | 'overdue'
+  | 'credentials'
+  | 'campaigns-stopped'
+  | 'campaign-waiting'
+  | 'campaign-unknown'
+  | 'campaign-vanished'
+  | 'plan-waiting'
 
 export interface AlertTarget {
   on: readonly AlertEvent[]
@@ -25,6 +35,8 @@ export interface AlertFacts {
   refusal(): { reason: string; hint: string; mark: string } | null
   /** Whether the credentials were last seen to work: a refusal that is merely forgotten proves nothing. */
   trusted(): boolean
+  /** How the last look at the campaigns ended, also before a restart; null: none, or no campaigns file. */
+  campaigns(): CampaignRun | null
 }
 
 export interface Alerts {
@@ -166,7 +178,7 @@ export interface Supervisor {
   stopping(): Promise<void>
 }
 
-/** How a look at the campaigns ended; kept for `status`. */
+/** How a look at the campaigns ended; kept for `status`. What is optional an earlier version did not keep. */
 export interface CampaignRun {
   /** ISO 8601 UTC. */
   at: string
@@ -175,9 +187,12 @@ export interface CampaignRun {
   mode: 'report' | 'apply'
   /**
    * `done`; `stopped`: nothing may be written; `unusable`: the file; `failed`: the service could not be
-   * asked; `busy`: another process writes campaigns.
+   * asked; `refused`: it refuses to be asked; `busy`: another process writes campaigns. Only `done` looked
+   * at all: with the others, what is below is what the look before had found.
    */
-  state: 'done' | 'stopped' | 'unusable' | 'failed' | 'credentials' | 'busy'
+  state: 'done' | 'stopped' | 'unusable' | 'failed' | 'refused' | 'credentials' | 'busy'
+  /** The first look that ended in this state without another in between; ISO 8601 UTC. */
+  since?: string
   /** Why it is not `done`, and what to do; null otherwise. */
   problem: string | null
   hint: string | null
@@ -185,8 +200,25 @@ export interface CampaignRun {
   planId: number | null
   /** Changes of the plan that are not made: in `report` all of them. */
   pending: number
+  /** Those, as `update NUR-Q1`. */
+  planned?: string[]
   /** What was written, one sentence each. */
   done: string[]
   /** What needs a person. */
-  waiting: { key: string; action: string; reason: string | null; needs: string | null }[]
+  waiting: WaitingCampaign[]
+  /** Campaigns that run on although the feeds do not carry them any more. */
+  vanished?: { key: string; campaignId: string; uploads: number; pinned: number }[]
+}
+
+export interface WaitingCampaign {
+  /** External campaign id. */
+  key: string
+  action: string
+  reason: string | null
+  /** The command or edit that moves it on. */
+  needs: string | null
+  /** A later look may do it by itself. */
+  passes?: boolean
+  /** The first look that found it so; ISO 8601 UTC. */
+  since?: string
 }

@@ -155,6 +155,25 @@ describe('an id that leaves the feeds', () => {
     expect(itemOf(late, 'A')).toMatchObject({ action: 'blocked' })
   })
 
+  it('is told of to monitoring once it vanished, unless its campaign cannot spend any more', async () => {
+    const { vendor, uploadAfter } = await left()
+    uploadAfter(HOUR)
+    uploadAfter(HOUR)
+    uploadAfter(HOUR)
+    const early = await vendor.run()
+    vendor.account.pass(DAY)
+    const late = await vendor.run()
+    const ours = vendor.campaigns.all.find(({ name }) => name?.startsWith('Campaign A'))
+    Object.assign(ours ?? {}, { status: 3 })
+    const paused = await vendor.run()
+    Object.assign(ours ?? {}, { status: 1, endDate: new Date(vendor.account.clock.now()) })
+    const over = await vendor.run()
+
+    expect(early.vanished).toEqual([])
+    expect(late.vanished).toEqual([{ key: 'A', campaignId: ours?.id, uploads: 3, pinned: 0 }])
+    expect([paused.vanished, over.vanished]).toEqual([[], []])
+  })
+
   it('is not counted as gone by a feed that looks like an accident', async () => {
     const { vendor, uploadAfter } = await left()
     uploadAfter(HOUR)

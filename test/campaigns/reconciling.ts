@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { feedSideOf } from '../../src/app-campaigns.ts'
+import { keepApplied } from '../../src/app-reconcile.ts'
 import { applyPlan, type Result } from '../../src/campaigns/apply.ts'
 import { readDesired } from '../../src/campaigns/desired-reader.ts'
 import type { Plan, PlanItem } from '../../src/campaigns/plan.ts'
@@ -15,6 +16,7 @@ import { lookAtCampaigns } from '../../src/campaigns/reconciler.ts'
 import type { FeedSide } from '../../src/feed/port.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
+import type { CampaignRun } from '../../src/ops/port.ts'
 import type { CampaignKnobs } from '../../src/sandbox/campaign-types.ts'
 import { listCampaigns } from '../../src/service/campaign-listing.ts'
 import { type Account, forever, openAccount } from './account.ts'
@@ -60,6 +62,18 @@ export class Vendor {
     const { parts, wanted, view } = await this.#look(store, options.allowWiden ?? [])
     const whole = { ...parts, signal: forever, stop: forever, cause: 'test' }
     return await applyPlan(whole, wanted, view, options.approved ?? null)
+  }
+
+  /** Applies, and answers what is kept of it for `status`, alerts and monitoring. */
+  async run(): Promise<CampaignRun> {
+    using store = this.store()
+    const { parts, wanted, view } = await this.#look(store, [])
+    const whole = { ...parts, signal: forever, stop: forever, cause: 'test' }
+    const results = await applyPlan(whole, wanted, view, null)
+    const at = new Date(parts.clock.now()).toISOString()
+    const config = { campaigns: { mode: 'apply' } } as Parameters<typeof keepApplied>[1]
+    keepApplied(store, config, { at, cause: 'test', planId: null }, view, results)
+    return JSON.parse(store.lastRun() ?? 'null')
   }
 
   /** A feed of these postings was uploaded, as the history tells it: `id` alone, or more elements. */

@@ -26,7 +26,7 @@ class Hours {
       this.glances += 1
       return this.stamp
     },
-    decision: () => this.decision,
+    memory: () => ({ decision: this.decision, run: null }),
     look: async (cause) => {
       this.#causes.push(`${cause} ${this.#now / SECOND}`)
       this.#now += this.takes
@@ -120,6 +120,16 @@ describe('the daemon looks at the campaigns', () => {
       ['interval 600'],
       ['interval 900', 'interval 1020'],
     ])
+  })
+
+  it('in ten seconds for the same reason while another process writes campaigns', async () => {
+    const hours = new Hours()
+    hours.run = { state: 'busy' }
+    const busy = await hours.pass(11 * SECOND)
+    hours.run = {}
+    const free = await hours.pass(HOUR)
+
+    expect([busy, free]).toEqual([['start 0', 'start 10'], ['start 20']])
   })
 
   it('with a glance at the file each two seconds at most, however often its loop turns', async () => {

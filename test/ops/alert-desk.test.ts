@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { ALERT_EVENTS } from '../../src/config/config.ts'
 import type { History, Version } from '../../src/history/port.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
 import { type Clock, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
@@ -7,10 +8,10 @@ import { silentLog } from '../../src/lib/silent-log.ts'
 import { AlertDesk } from '../../src/ops/alert-desk.ts'
 import type { AlertMessage } from '../../src/ops/alert-message.ts'
 import type { Sent } from '../../src/ops/alert-senders.ts'
-import type { AlertEvent, AlertFacts, AlertTarget } from '../../src/ops/port.ts'
+import type { AlertEvent, AlertFacts, AlertTarget, CampaignRun } from '../../src/ops/port.ts'
 import { temporaryHistory, versionIn } from '../history/helpers.ts'
 
-const ALL: AlertEvent[] = ['rejected', 'held', 'failed', 'overdue', 'credentials']
+const ALL: AlertEvent[] = [...ALERT_EVENTS]
 const PROGRAM: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/page'] } }
 
 const REFUSED = { reason: 'refused with 401', hint: 'see the key', mark: 'refused' }
@@ -22,6 +23,7 @@ class Bench {
     late: [] as { version: Version; expectedBy: number }[],
     refusal: null as ReturnType<AlertFacts['refusal']>,
     trusted: false,
+    campaigns: null as CampaignRun | null,
   }
   answer: Sent = { kind: 'sent' }
   tries = 0
@@ -38,6 +40,7 @@ class Bench {
         overdue: () => this.facts.late,
         refusal: () => this.facts.refusal,
         trusted: () => this.facts.trusted,
+        campaigns: () => this.facts.campaigns,
       },
       send: async (_target, message) => {
         this.tries += 1
@@ -226,6 +229,69 @@ describe('alerts', () => {
         'see whether its export still runs, and where it writes to',
     ])
     expect(came).toEqual(['acme recovered (overdue before, uploaded now)'])
+  })
+
+  it('tell once of each campaign that waits, and when it does not any more', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    const look = (reason: string | null): CampaignRun => ({
+      ...{ at: '2026-11-22T06:00:00.000Z', cause: 'interval', mode: 'apply', state: 'done' },
+      ...{ problem: null, hint: null, planId: 1, pending: 0, done: [] },
+      waiting: reason === null ? [] : [{ key: 'NUR', action: 'blocked', reason, needs: 'look' }],
+    })
+    const told: string[][] = []
+    for (const reason of ['over by 10', 'over by 12', 'frozen', null, null]) {
+      bench.facts.campaigns = look(reason)
+      told.push(await bench.pass(MINUTE))
+    }
+
+    expect(told).toEqual([
+      ['campaign NUR waiting: over by 10; look'],
+      [],
+      ['campaign NUR waiting: frozen; look'],
+      ['campaign NUR recovered (waiting before)'],
+      [],
+    ])
+    expect(bench.sent[0]?.changes).toMatchObject([
+      { event: 'campaign-waiting', campaign: 'NUR', feed: null, state: 'blocked' },
+    ])
+  })
+
+  it('tell that campaigns stopped and that they go on, each once, also over a restart', async () => {
+    const { history } = temporaryHistory()
+    const stopped: CampaignRun = {
+      ...{ at: '2026-11-22T06:00:00.000Z', cause: 'file', mode: 'apply', state: 'unusable' },
+      ...{ problem: 'campaigns.yaml:1:1 it is empty', hint: 'mend the file', planId: null },
+      ...{ pending: 0, done: [], waiting: [] },
+    }
+    const told: string[][] = []
+    for (const run of [stopped, stopped, { ...stopped, state: 'done', problem: null } as const]) {
+      const bench = new Bench(history)
+      bench.facts.campaigns = run
+      told.push(await bench.pass(SECOND))
+    }
+
+    expect(told).toEqual([
+      ['campaigns stopped: nothing is written: campaigns.yaml:1:1 it is empty; mend the file'],
+      [],
+      ['campaigns are looked after again'],
+    ])
+  })
+
+  it('tell of hundreds of campaigns in one message', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    bench.facts.campaigns = {
+      ...{ at: '2026-11-22T06:00:00.000Z', cause: 'file', mode: 'apply', state: 'done' },
+      ...{ problem: null, hint: null, planId: 1, pending: 0, done: [] },
+      waiting: Array.from({ length: 300 }, (_, n) => {
+        return { key: `C${n}`, action: 'blocked', reason: 'a guard', needs: null }
+      }),
+    }
+
+    expect(await bench.pass(SECOND)).toEqual([
+      '300 changes: 300 campaign-waiting; feedsyncd status',
+    ])
   })
 
   it('reach each receiver for the events that it asked for, and one that is deaf hinders no other', async () => {

@@ -24,6 +24,8 @@ function held(feed: string): Change {
     reason: 'it shrank',
     hint: 'look',
     mark: '7/0',
+    campaign: null,
+    state: null,
   } as const
   return { kind: 'raised', key: feed, condition }
 }

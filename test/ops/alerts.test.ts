@@ -3,11 +3,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { ALERT_EVENTS } from '../../src/config/config.ts'
 import type { AlertMessage } from '../../src/ops/alert-message.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
 const BROKEN = '<source><job></source>'
-const ALL = ['rejected', 'held', 'failed', 'overdue', 'credentials']
+const ALL = ALERT_EVENTS
 
 /** An operator's program that adds each message to a file. */
 function pager(file: string): object {
@@ -71,6 +72,33 @@ describe('the daemon', () => {
     daemon.kill('SIGHUP')
 
     await untilPaged(file, ['credentials', 'recovered'])
+  })
+
+  it('tells that a broken file stops the campaigns, and that it is mended, to people and to monitoring', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    site.configure({ alerts: [pager(file)], campaigns: { mode: 'apply' } })
+    const campaigns = (text: string) => writeFileSync(join(site.root, 'campaigns.yaml'), text)
+    const entry = '  - { externalCampaignId: A, name: A, budget: "5.00" }\n'
+    campaigns('version: 1\n')
+    await site.daemon()
+    await untilPaged(file, ['campaigns-stopped'])
+    const broken = await site.run('status', '--check')
+    const ofOneFeed = await site.run('status', 'jobs.xml', '--check')
+
+    campaigns(
+      `version: 1\ncampaigns:\n${entry}${entry.replace(/A/g, 'B').replace('5.00', '9000.00')}`,
+    )
+    await untilPaged(file, ['campaigns-stopped', 'campaign-waiting', 'recovered'])
+    const held = await site.run('status', '--check')
+
+    expect(broken.code).toBe(2)
+    expect(broken.stdout).toMatch(
+      /^CRITICAL - campaigns: nothing is written: .*campaigns\.yaml:1:1 /,
+    )
+    expect(ofOneFeed.code).toBe(0)
+    expect(held.code).toBe(1)
+    expect(held.stdout).toMatch(/^WARNING - campaign B blocked: guards\.maxBudget is 5000\.00/)
   })
 
   it('delivers feeds although no alert can be sent', async () => {

@@ -85,6 +85,7 @@ describe('10,000 hostile names and reasons', () => {
             ...{ kind: 'raised', key: name },
             condition: {
               ...{ event: 'held', feed: name, reason: name, hint: name, mark: '1' },
+              ...{ campaign: name, state: name },
               version: { id: n, path: name, state: 'held' },
             },
           },

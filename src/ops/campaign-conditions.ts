@@ -1,0 +1,93 @@
+// What of the campaigns needs a person, for alerts and for monitoring: read from how the last look ended.
+// What a later look settles by itself is given its time first. Pure.
+
+import { createHash } from 'node:crypto'
+import { HOUR, MINUTE } from '../lib/clock.ts'
+import type { AlertEvent, CampaignRun } from './port.ts'
+
+export interface CampaignCondition {
+  event: Extract<AlertEvent, `campaign${string}` | 'plan-waiting'>
+  /** External campaign id; null: it concerns all of them. */
+  campaign: string | null
+  state: string
+  reason: string
+  hint: string | null
+  /** Nothing is written although the daemon should, or money may be spent that nobody looks after. */
+  isCritical: boolean
+  /** Another mark for the same event and campaign is another occurrence. */
+  mark: string
+}
+
+/** The service cannot be asked, or another process writes: two hourly looks may miss each other. */
+const PASSING: readonly CampaignRun['state'][] = ['failed', 'busy']
+const PASSING_MS = HOUR
+/** research/reconcile.md section 3.9: a create that was sent is listed by then, or held. */
+const UNKNOWN_MS = 15 * MINUTE
+const MOST_NAMED = 5
+
+/** null: there was no look, or there is no campaigns file. */
+export function campaignConditions(run: CampaignRun | null): CampaignCondition[] {
+  if (run === null) return []
+  return [...stopped(run), ...waiting(run), ...vanished(run), ...planned(run)]
+}
+
+function stopped({ at, hint, mode, problem, since, state }: CampaignRun): CampaignCondition[] {
+  if (state === 'done') return []
+  if (PASSING.includes(state) && elapsed(since, at) < PASSING_MS) return []
+  const reason = `nothing is written: ${problem ?? state}`
+  // In mode `report` a person writes, and sees it then.
+  const isCritical = mode === 'apply'
+  const what = { campaign: null, state, hint, isCritical, mark: state }
+  return [{ event: 'campaigns-stopped', reason, ...what }]
+}
+
+function waiting({ at, waiting }: CampaignRun): CampaignCondition[] {
+  return waiting.flatMap(({ key, action, reason, needs, passes, since }) => {
+    const isUnknown = action === 'unknown'
+    const grace = isUnknown ? UNKNOWN_MS : passes ? PASSING_MS : 0
+    if (elapsed(since, at) < grace) return []
+    const why = reason ?? 'it was not done'
+    return {
+      event: isUnknown ? 'campaign-unknown' : 'campaign-waiting',
+      ...{ campaign: key, state: action, reason: why, hint: needs, isCritical: isUnknown },
+      // Counts, budgets and times in it move with every look, and say nothing new.
+      mark: isUnknown ? '' : `${action} ${why.replace(/\d+/g, '#')}`,
+    }
+  })
+}
+
+function vanished({ vanished = [] }: CampaignRun): CampaignCondition[] {
+  return vanished.map((one) => ({
+    ...{ event: 'campaign-vanished', campaign: one.key, state: 'vanished', isCritical: false },
+    ...{ reason: vanishedReason(one), hint: VANISHED_HINT, mark: one.campaignId },
+  }))
+}
+
+type Vanished = NonNullable<CampaignRun['vanished']>[number]
+
+export function vanishedReason({ campaignId, uploads, pinned }: Omit<Vanished, 'key'>): string {
+  const still = pinned === 0 ? '' : `; its ${pinned} pinned requisitions may still spend`
+  return `the last ${uploads} uploads do not carry it, and campaign ${campaignId} runs on${still}`
+}
+
+export const VANISHED_HINT =
+  'have the feed carry it again, or end the campaign: list it under removed in the file'
+
+function planned({ mode, planned = [] }: CampaignRun): CampaignCondition[] {
+  if (mode === 'apply' || planned.length === 0) return []
+  const more = planned.length > MOST_NAMED ? ', ...' : ''
+  const named = `${planned.slice(0, MOST_NAMED).join(', ')}${more}`
+  const count = planned.length === 1 ? '1 change waits' : `${planned.length} changes wait`
+  return [
+    {
+      ...{ event: 'plan-waiting', campaign: null, state: 'planned', isCritical: false },
+      reason: `${count} for approval: ${named}`,
+      hint: 'feedsyncd campaigns plan, then feedsyncd campaigns apply with its number',
+      mark: createHash('sha256').update(planned.join('\n')).digest('hex').slice(0, 16),
+    },
+  ]
+}
+
+function elapsed(since: string | undefined, at: string): number {
+  return since === undefined ? 0 : Date.parse(at) - Date.parse(since)
+}
