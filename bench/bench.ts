@@ -15,6 +15,8 @@ export interface Bench {
   upTo: number
   /** Damaged feeds that are judged. */
   documents: number
+  /** Folder of further feeds to damage; null: only those that are made here. */
+  feeds: string | null
   /** Where everything is written: one file system, so that a drop is a rename. */
   directory: string
   progress: (text: string) => void

@@ -1,4 +1,4 @@
-// The check by itself on each shape of feed, in a worker as the daemon does it, beside `xmllint --stream`:
+// The check by itself on each shape of feed, in a worker as the daemon does it, beside `xmllint --stream` and xmlwf:
 // with both hashes (all that a feed's reading costs but the copy), and bare, which is what is compared.
 
 import { once } from 'node:events'
@@ -11,7 +11,8 @@ import { type Figure, figure } from './figures.ts'
 import { SHAPES, type ShapeName, writeFeed } from './generator.ts'
 import { missing, shell } from './peers.ts'
 
-const PEER = 'xmllint --stream --noout --huge "$1"'
+const XMLLINT = 'xmllint --stream --noout --huge "$1"'
+const XMLWF = 'xmlwf -n "$1"'
 
 export const checkAlone: Benchmark = {
   name: 'check',
@@ -34,23 +35,31 @@ async function ofShape(bench: Bench, shape: ShapeName): Promise<Figure[]> {
   await using checker = new Checker()
   const { size } = statSync(feed)
   const rate = async (work: () => Promise<void>) => size / 1000 / (await elapsed(work))
-  const noPeer = missing('xmllint')
-  const [bare, hashed, peer]: number[][] = [[], [], []]
+  const noXmllint = missing('xmllint')
+  const noXmlwf = missing('xmlwf')
+  const bare: number[] = []
+  const hashed: number[] = []
+  const xmllint: number[] = []
+  const xmlwf: number[] = []
   await checker.check({ file: small, hashes: true })
   await checker.check({ file: small, hashes: false })
   await repeat(bench, `the check alone, ${shape}`, async () => {
-    if (noPeer === null) peer?.push(await rate(() => shell(PEER, feed)))
-    bare?.push(await rate(() => checker.check({ file: feed, hashes: false })))
-    hashed?.push(await rate(() => checker.check({ file: feed, hashes: true })))
+    if (noXmllint === null) xmllint.push(await rate(() => shell(XMLLINT, feed)))
+    bare.push(await rate(() => checker.check({ file: feed, hashes: false })))
+    hashed.push(await rate(() => checker.check({ file: feed, hashes: true })))
+    if (noXmlwf === null) xmlwf.push(await rate(() => shell(XMLWF, feed)))
   })
-  const beside = noPeer === null ? { peer: { name: 'xmllint --stream', runs: peer ?? [] } } : {}
+  const beside = (name: string, runs: number[]) => (runs.length > 0 ? { name, runs } : null)
+  const peer = beside('xmllint --stream', xmllint)
+  const note = 'bare'
   return [
-    figure(`check, ${shape}`, 'MB/s', bare ?? [], {
-      ...beside,
-      target: { of: 'ratio', atLeast: 2 },
-      note: noPeer ?? 'bare',
+    figure(`check, ${shape}`, 'MB/s', bare, {
+      ...{ peer, target: { of: 'ratio', atLeast: 2 }, note: noXmllint ?? note },
     }),
-    figure(`check with SHA-256 and MD5, ${shape}`, 'MB/s', hashed ?? [], { ...beside }),
+    figure(`check, ${shape}, beside xmlwf`, 'MB/s', bare, {
+      ...{ peer: beside('xmlwf', xmlwf), note: noXmlwf ?? 'bare' },
+    }),
+    figure(`check with SHA-256 and MD5, ${shape}`, 'MB/s', hashed, { peer }),
   ]
 }
 

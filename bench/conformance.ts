@@ -1,17 +1,24 @@
 // Whether the check is right, as numbers: the W3C suite, the same documents in pieces, and damaged feeds
 // beside two other judges. The tests hold the same judges to zero; here more documents can be asked for.
 
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { damaged, SOUND } from '../test/feed/helpers/damage.ts'
 import { Folder } from '../test/feed/helpers/feeds.ts'
 import { unlikeSaxes } from '../test/feed/helpers/saxes-opinion.ts'
+import { verdictOf } from '../test/feed/helpers/verdicts.ts'
 import { W3cSuite } from '../test/feed/helpers/w3c-verdicts.ts'
 import { HAS_XMLLINT, unlikeXmllint } from '../test/feed/helpers/xmllint.ts'
-import type { Bench, Benchmark } from './bench.ts'
+import { type Bench, type Benchmark, temporaryFolder } from './bench.ts'
 import { type Figure, figure } from './figures.ts'
+import { SHAPES, type ShapeName, writeFeed } from './generator.ts'
 
 /** Documents that are damaged and judged at a time. */
 const BATCH = 300
+/** Bytes of a feed that is made, and of the longest one that is taken. */
+const GENERATED = 3_000
+const LONGEST = 16_384
 const NONE = { of: 'value', atMost: 0 } as const
 
 export const conformance: Benchmark = {
@@ -45,19 +52,20 @@ function ofSuite(bench: Bench): Figure[] {
 function ofDamage(bench: Bench): Figure[] {
   const count = bench.documents
   const seed = Date.now() % 2 ** 31
+  const sources = [...SOUND, ...generated(bench), ...given(bench.feeds)]
   let saxes = 0
   let xmllint = 0
   for (let n = 0; n < count; n += BATCH) {
     if (n % (BATCH * 10) === 0) bench.progress(`damaged feeds: ${n} of ${count}, seed ${seed}`)
     using folder = new Folder()
-    const documents = fc.sample(damaged(SOUND), {
+    const documents = fc.sample(damaged(sources), {
       numRuns: Math.min(BATCH, count - n),
       seed: seed + n,
     })
     saxes += unlikeSaxes(documents).length
     if (HAS_XMLLINT) xmllint += unlikeXmllint(documents, folder).length
   }
-  const note = `of ${count.toLocaleString('en-US')}, seed ${seed}`
+  const note = `of ${count.toLocaleString('en-US')} made of ${sources.length}, seed ${seed}`
   const judged = [
     figure('damaged feeds: judged otherwise by saxes', '', [saxes], { target: NONE, note }),
   ]
@@ -67,4 +75,23 @@ function ofDamage(bench: Bench): Figure[] {
     )
   }
   return judged
+}
+
+/** A few postings of each shape. */
+function generated(bench: Bench): Buffer[] {
+  using folder = temporaryFolder(bench)
+  const path = join(folder.path, 'feed.xml')
+  return (Object.keys(SHAPES) as ShapeName[]).map((shape) => {
+    writeFeed(path, shape, GENERATED)
+    return readFileSync(path)
+  })
+}
+
+/** The sound feeds of a folder that are short enough to be judged by the thousand. */
+function given(folder: string | null): Buffer[] {
+  if (folder === null) return []
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.xml'))
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
+    .filter((bytes) => bytes.length <= LONGEST && verdictOf(bytes) === 'complete')
 }

@@ -1,16 +1,22 @@
 // How long a small feed takes from the drop until the daemon's request reaches storage, less the quiet
 // period: the daemon's own share of what a person waits.
 
+import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../src/lib/clock.ts'
-import { type Bench, type Benchmark, MB, repeat, temporaryFolder } from './bench.ts'
+import { type Bench, type Benchmark, MB, repeat, sharedNow, temporaryFolder } from './bench.ts'
 import { figure, percentile } from './figures.ts'
 import { writeFeed } from './generator.ts'
+import { missing, RunningShell } from './peers.ts'
 import { Sink } from './sink.ts'
 import { QUIET_MS, Site } from './site.ts'
 
 /** What starts with the daemon is over by then: the first feed waits only for what nothing has begun. */
 const START_MS = 1_000
+/** What a careful shell script does; it has no quiet period, and forgets what it was doing when it ends. */
+const PEER = `inotifywait -m -e close_write -e moved_to --format %f "$1" | while read -r feed; do
+  xmllint --noout "$1/$feed" && curl -sSf -X POST "$2/v1/form" && curl -sSf -F file=@"$1/$feed" "$2/storage"
+done`
 
 export const latency: Benchmark = {
   name: 'latency',
@@ -20,8 +26,12 @@ export const latency: Benchmark = {
     const first: number[] = []
     const medians: number[] = []
     const p95: number[] = []
+    const script: number[] = []
+    const noPeer = missing('inotifywait', 'xmllint', 'curl')
+    const count = bench.quick ? 15 : 60
     await repeat(bench, 'latency', async () => {
-      const [cold = 0, ...warm] = await drops(bench, sink, bench.quick ? 15 : 60)
+      if (noPeer === null) script.push(percentile(await scripted(bench, sink, count), 50))
+      const [cold = 0, ...warm] = await drops(bench, sink, count)
       first.push(cold)
       medians.push(percentile(warm, 50))
       p95.push(percentile(warm, 95))
@@ -29,7 +39,10 @@ export const latency: Benchmark = {
     const target = { of: 'value', atMost: 150 } as const
     const note = `less the quiet period of ${QUIET_MS} ms`
     return [
-      figure('drop to storage request, median', 'ms', medians, { target, note }),
+      figure('drop to storage request, median', 'ms', medians, {
+        ...{ target, note: noPeer ?? note },
+        peer: noPeer === null ? { name: 'inotifywait; xmllint, 2 x curl', runs: script } : null,
+      }),
       figure('drop to storage request, p95', 'ms', p95, { target, note }),
       figure('drop to storage request, first, 1 s after the start', 'ms', first, { target, note }),
     ]
@@ -48,6 +61,23 @@ async function drops(bench: Bench, sink: Sink, count: number): Promise<number[]>
     const droppedAt = site.drop(staged, `feed-${n}.xml`)
     const { requestedAt } = await sink.stored()
     waits.push(requestedAt - droppedAt - QUIET_MS)
+  }
+  return waits
+}
+
+async function scripted(bench: Bench, sink: Sink, count: number): Promise<number[]> {
+  using folder = temporaryFolder(bench)
+  const inbox = join(folder.path, 'inbox')
+  mkdirSync(inbox)
+  await using _ = await RunningShell.start('Watches established', PEER, inbox, sink.url)
+  const staged = join(folder.path, 'staged.xml')
+  const waits: number[] = []
+  for (let n = 1; n <= count; n++) {
+    writeFeed(staged, 'cdata', MB / 50, n)
+    const droppedAt = sharedNow()
+    renameSync(staged, join(inbox, `feed-${n}.xml`))
+    const { requestedAt } = await sink.stored()
+    waits.push(requestedAt - droppedAt)
   }
   return waits
 }

@@ -42,6 +42,7 @@ const USAGE = `npm run bench -- [options]
   --runs N        paired runs of each measurement (5; with --quick 3)
   --up-to SIZE    largest feed (200MiB; up to 5GiB, which needs 20 GiB of disk)
   --documents N   damaged feeds that other judges judge as well (10,000; with --quick 1,000)
+  --feeds DIR     damages the feeds in this folder as well
   --dir DIR       where data is written (the temporary folder)
   --json FILE     all figures with all their runs
   --docs          write docs/performance.md`
@@ -53,6 +54,7 @@ const { values: options } = parseArgs({
     runs: { type: 'string' },
     'up-to': { type: 'string', default: '200MiB' },
     documents: { type: 'string' },
+    feeds: { type: 'string' },
     dir: { type: 'string', default: tmpdir() },
     json: { type: 'string' },
     docs: { type: 'boolean', default: false },
@@ -82,7 +84,8 @@ async function measure(): Promise<void> {
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   const facts = machineFacts(directory)
   const progress = (text: string) => process.stderr.write(`${text}\n`)
-  const bench: Bench = { quick: options.quick, runs, upTo, documents, directory, progress }
+  const { quick, feeds = null } = options
+  const bench: Bench = { quick, runs, upTo, documents, feeds, directory, progress }
   const results: Result[] = []
   for (const { name, title, run } of chosen) {
     results.push({ name, title, figures: await run(bench) })
