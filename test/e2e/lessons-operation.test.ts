@@ -57,7 +57,7 @@ describe('lesson 10: a form for each attempt', () => {
 
     const forms = site.sandbox.requests().filter(({ route }) => route.startsWith('presign'))
     expect(forms).toHaveLength(2)
-    expect(log).toContain('uploaded')
+    await vi.waitFor(() => expect(log).toContain('"state":"uploaded"'), PATIENCE)
     expect(log).not.toMatch(/x-store-signature|security-token|"policy"/)
   })
 
