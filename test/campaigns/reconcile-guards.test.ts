@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { openAccount } from './account.ts'
 import { entry, fileOf, itemOf, Vendor } from './reconciling.ts'
 
 describe('a create that did not succeed', () => {
-  it('is sent again when it was never sent', async () => {
+  it('is sent again when a proxy on the way refused it', async () => {
     const vendor = await Vendor.open(fileOf(entry('A')))
     const { faults } = vendor.account.sandbox
     const refused = faults.add({
@@ -17,6 +18,23 @@ describe('a create that did not succeed', () => {
     const [second] = await vendor.apply()
 
     expect([first?.outcome, second?.outcome]).toEqual(['failed', 'created'])
+    expect(vendor.campaigns.all).toHaveLength(1)
+  })
+
+  it('is sent again when nobody listened, and made once', async () => {
+    const vendor = await Vendor.open(fileOf(entry('A')))
+    const nobody = await openAccount()
+    await nobody.sandbox.close()
+    const { api } = vendor.account
+    vendor.account.api = { ...api, create: nobody.api.create }
+
+    const [first] = await vendor.apply()
+    const planned = await vendor.plan()
+    vendor.account.api = api
+    const [second] = await vendor.apply()
+
+    expect([first?.outcome, second?.outcome]).toEqual(['failed', 'created'])
+    expect(itemOf(planned, 'A')).toMatchObject({ action: 'create' })
     expect(vendor.campaigns.all).toHaveLength(1)
   })
 

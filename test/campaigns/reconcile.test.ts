@@ -100,6 +100,30 @@ describe('the reconciler', () => {
     expect(vendor.account.calls('campaign-create')).toBe(1)
   })
 
+  it('finds the list whatever its field is called, and writes nothing where two could be it', async () => {
+    const vendor = await Vendor.open(fileOf(entry('A')), { listField: 'rows' })
+    await vendor.apply()
+    vendor.campaigns.knobs.secondList = true
+    vendor.file = vendor.file.replace('100.00', '90.00')
+
+    const refused = await vendor.apply().catch(String)
+
+    expect(refused).toContain('campaigns.listField')
+    expect(vendor.campaigns.all).toMatchObject([{ budget: 100 }])
+  })
+
+  it('creates nothing where the service shows its campaigns in another order each time', async () => {
+    const vendor = await Vendor.open(fileOf(entry('A')), { pageSize: 4, unsorted: true })
+    for (let n = 0; n < 12; n++) vendor.campaigns.create('123', { name: `x${n}` })
+
+    const plan = await vendor.plan()
+    await vendor.apply()
+
+    expect(plan.listing.complete).toBe(false)
+    expect(itemOf(plan, 'A')?.reason).toContain('the listing is not complete')
+    expect(vendor.writes()).toBe(0)
+  })
+
   it('never believes a listing from a cache', async () => {
     const vendor = await Vendor.open(fileOf(entry('A')), { fromCache: true })
 
