@@ -1,12 +1,15 @@
-// The worker thread's side of the feed checker: takes one job at a time, answers with its result.
-// A wrapper around `readFeed` and nothing else.
+// The worker thread's side of the feed checker: takes one job at a time, answers with its result. The
+// copy of a small feed becomes durable while the next ones are read; the answers keep the jobs' order.
 
-import { parentPort } from 'node:worker_threads'
+import { rmSync } from 'node:fs'
+import { parentPort, workerData } from 'node:worker_threads'
 import { inlineMore } from './compiler.ts'
 import { readFeed } from './feed-reader.ts'
 import type { Followed } from './hash-following.ts'
 import { compareIndexes } from './index-changes.ts'
+import { NoRoom } from './no-room.ts'
 import type { CheckJob, CheckResult, Comparison, PostingChanges } from './port.ts'
+import type { SpoolCopy } from './spool-copy.ts'
 
 export type WorkerRequest =
   | {
@@ -20,20 +23,38 @@ export type WorkerRequest =
 
 export type WorkerAnswer = { result: CheckResult | PostingChanges | null } | { error: unknown }
 
+type Result = CheckResult | PostingChanges | null
+
+/** One Int32: jobs that were begun, so that a job which this thread dies of can be told from the others. */
+const begun = new Int32Array(workerData as SharedArrayBuffer)
+let answered: Promise<void> = Promise.resolve()
+
 inlineMore()
 parentPort?.on('message', (request: WorkerRequest) => {
-  try {
-    parentPort?.postMessage({ result: answerTo(request) } satisfies WorkerAnswer)
-  } catch (error) {
-    parentPort?.postMessage({ error } satisfies WorkerAnswer)
-  }
+  Atomics.add(begun, 0, 1)
+  const answer = answerTo(request).then(
+    (result): WorkerAnswer => ({ result }),
+    (error): WorkerAnswer => ({ error }),
+  )
+  answered = answered.then(async () => parentPort?.postMessage(await answer))
 })
 
-function answerTo(request: WorkerRequest): CheckResult | PostingChanges | null {
+async function answerTo(request: WorkerRequest): Promise<Result> {
   if (request.kind === 'compare') {
     return compareIndexes(request.indexes.older, request.indexes.newer)
   }
   const { job, cancelled, followed } = request
   const flag = new Int32Array(cancelled)
-  return readFeed(job, { cancelled: () => Atomics.load(flag, 0) !== 0, followed })
+  const written: SpoolCopy[] = []
+  // What another thread hashes becomes durable while that one comes to its end.
+  const later = followed === null ? (copy: SpoolCopy) => written.push(copy) : null
+  const result = readFeed(job, { cancelled: () => Atomics.load(flag, 0) !== 0, followed, later })
+  try {
+    for (const copy of written) await copy.keptDurably()
+    return result
+  } catch (error) {
+    if (!(error instanceof NoRoom)) throw error
+    if (job.indexTo !== null) rmSync(job.indexTo, { force: true })
+    return { kind: 'no-room', code: error.code, reason: error.message }
+  }
 }

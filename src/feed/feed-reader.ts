@@ -23,6 +23,8 @@ export interface ReadOptions {
   cancelled: () => boolean
   /** Another thread follows and hashes; null: this one does. */
   followed: Followed | null
+  /** Is given the copy of what is `ok`, to make it durable and keep it; null: that is done before the answer. */
+  later: ((copy: SpoolCopy) => void) | null
 }
 
 const DEFAULTS: ReadOptions = {
@@ -30,6 +32,7 @@ const DEFAULTS: ReadOptions = {
   limits: LIMITS,
   cancelled: () => false,
   followed: null,
+  later: null,
 }
 
 /**
@@ -93,17 +96,21 @@ class Reading implements Disposable {
       if (checked === null) return { kind: 'changed' }
       const verdict = this.#verdict(checked)
       if (this.#bytes !== this.#file.size || !this.#file.unchanged()) return { kind: 'changed' }
-      if (verdict.kind === 'ok') copy?.sync()
+      const { later } = this.#options
+      if (verdict.kind === 'ok' && later === null) copy?.sync()
       const digests = this.#hashes.digest()
-      if (verdict.kind === 'ok') {
-        copy?.keep()
-        kept = true
+      kept = verdict.kind === 'ok'
+      if (kept && copy !== null) {
+        if (later === null) copy.keep()
+        else later(copy)
       }
       const encoding = checked.check.encoding.name
       return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding }
     } finally {
-      copy?.discard()
-      if (!kept) for (const tally of this.#tallies) tally.discard()
+      if (!kept) {
+        copy?.discard()
+        for (const tally of this.#tallies) tally.discard()
+      }
     }
   }
 

@@ -1,8 +1,8 @@
 // Writes the private copy of a feed: a new file for this user alone, its bytes durable before anybody
 // hears of it, and gone again unless it is kept. Its lasting name is the spool's business.
 
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
-import { translated } from './no-room.ts'
+import { closeSync, fsync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import { NoRoom, translated } from './no-room.ts'
 
 const WHAT = 'the copy'
 
@@ -30,6 +30,21 @@ export class SpoolCopy {
   /** Makes the bytes durable. The name is not: it lasts until the spool gives them another one. */
   sync(): void {
     translated(WHAT, this.#path, () => fsyncSync(this.#fd))
+  }
+
+  /** The same while this thread goes on, and keeps the copy. Rejects with `NoRoom`, and it is gone then. */
+  keptDurably(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      fsync(this.#fd, (error) => {
+        if (error === null) {
+          this.#close()
+          resolve()
+        } else {
+          this.discard()
+          reject(new NoRoom(WHAT, this.#path, error))
+        }
+      })
+    })
   }
 
   keep(): void {

@@ -1,6 +1,6 @@
 // Runs the feed reader in a worker thread, so that a large feed never holds up the daemon. One worker,
 // started at once, for the first job not to wait for it, and with the next job after it died; jobs in
-// order; every job is answered.
+// order, small ones sent ahead so that neither thread waits for the other; every job is answered.
 
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -18,12 +18,18 @@ export interface FeedCheckerOptions {
 }
 
 const HASHED_BESIDE_FROM = 32 * 2 ** 20
+/** Bytes up to which a feed is sent ahead: its copy is durable later than it is read. */
+const SMALL = 2 ** 20
+const MOST_AHEAD = 16
 
 /** Short-lived strings are most of the work: a small young generation keeps them in the cache and RSS low. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
 
 interface Queued {
   request: WorkerRequest
+  /** It may share the worker with others of its kind. */
+  isSmall: boolean
+  isAborted: boolean
   /** What the worker's death interrupts, for a sentence, and the files that it leaves half written. */
   what: string
   writes: readonly (string | null)[]
@@ -41,8 +47,12 @@ class WorkerChecker implements FeedChecker {
   readonly #entry: URL
   readonly #hashedBesideFrom: number
   readonly #queue: Queued[] = []
-  #running: Queued | null = null
+  /** What the worker has, in the order in which it answers. */
+  readonly #sent: Queued[] = []
   #worker: Worker | null = null
+  /** See `check-worker.ts`; answered ones of this worker. */
+  #begun = new Int32Array(new SharedArrayBuffer(4))
+  #answered = 0
   #hashing: HashThread | null = null
   #disposed = false
 
@@ -88,9 +98,12 @@ class WorkerChecker implements FeedChecker {
     if (this.#disposed) return Promise.reject(stopped())
     if (signal?.aborted) return Promise.reject(signal.reason)
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const queued: Queued = { request, ...effects, resolve, reject }
+    const isSmall = request.kind === 'check' && (request.job.expected?.size ?? SMALL) < SMALL
+    const state = { isSmall, isAborted: false }
+    const queued: Queued = { request, ...state, ...effects, resolve, reject }
     const abort = () => {
       cancel()
+      queued.isAborted = true
       const at = this.#queue.indexOf(queued)
       if (at !== -1) this.#queue.splice(at, 1)
       reject(signal?.reason)
@@ -108,16 +121,23 @@ class WorkerChecker implements FeedChecker {
   }
 
   #next(): void {
-    if (this.#running !== null) return
-    const queued = this.#queue.shift()
-    if (queued === undefined) {
-      this.#worker?.unref()
-      return
+    for (
+      let next = this.#queue[0];
+      next !== undefined && this.#takes(next);
+      next = this.#queue[0]
+    ) {
+      this.#queue.shift()
+      this.#worker ??= this.#start()
+      this.#worker.ref()
+      this.#sent.push(next)
+      this.#worker.postMessage(this.#followed(next.request))
     }
-    this.#running = queued
-    this.#worker ??= this.#start()
-    this.#worker.ref()
-    this.#worker.postMessage(this.#followed(queued.request))
+    if (this.#sent.length === 0) this.#worker?.unref()
+  }
+
+  #takes(next: Queued): boolean {
+    if (this.#sent.length === 0) return true
+    return next.isSmall && this.#sent.length < MOST_AHEAD && this.#sent.every((job) => job.isSmall)
   }
 
   #followed(request: WorkerRequest): WorkerRequest {
@@ -127,10 +147,15 @@ class WorkerChecker implements FeedChecker {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#entry, { resourceLimits: RESOURCE_LIMITS })
+    const begun = new SharedArrayBuffer(4)
+    this.#begun = new Int32Array(begun)
+    this.#answered = 0
+    const worker = new Worker(this.#entry, { workerData: begun, resourceLimits: RESOURCE_LIMITS })
     let cause: unknown
     worker.on('message', (answer: WorkerAnswer) => {
-      const done = this.#done()
+      const done = this.#sent.shift()
+      this.#answered++
+      this.#endHashing()
       if ('error' in answer) done?.reject(answer.error)
       else done?.resolve(answer.result as never)
       this.#next()
@@ -145,28 +170,29 @@ class WorkerChecker implements FeedChecker {
     return worker
   }
 
+  /** The job that it was in ends; those that were sent ahead, or waited for the disk, are begun again. */
   #died(cause: unknown): void {
-    const done = this.#done()
-    if (done !== null) {
-      for (const path of done.writes) if (path !== null) rmSync(path, { force: true })
-      done.reject(
-        this.#disposed
-          ? stopped()
-          : new FeedsyncError(`${done.what} stopped: ${why(cause)}`, {
-              hint: 'It is started again for the next feed. If it happens again with this file, report it.',
-              cause,
-            }),
-      )
+    const sent = this.#sent.splice(0)
+    this.#endHashing()
+    for (const path of sent.flatMap(({ writes }) => writes)) {
+      if (path !== null) rmSync(path, { force: true })
     }
-    if (!this.#disposed) this.#next()
+    const fatal = sent[Math.max(0, Atomics.load(this.#begun, 0) - this.#answered - 1)]
+    for (const job of sent) if (this.#disposed) job.reject(stopped())
+    fatal?.reject(
+      new FeedsyncError(`${fatal.what} stopped: ${why(cause)}`, {
+        hint: 'It is started again for the next feed. If it happens again with this file, report it.',
+        cause,
+      }),
+    )
+    if (this.#disposed) return
+    this.#queue.unshift(...sent.filter((job) => job !== fatal && !job.isAborted))
+    this.#next()
   }
 
-  #done(): Queued | null {
-    const running = this.#running
-    this.#running = null
+  #endHashing(): void {
     this.#hashing?.[Symbol.asyncDispose]()
     this.#hashing = null
-    return running
   }
 }
 

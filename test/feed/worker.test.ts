@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readFeed } from '../../src/feed/feed-reader.ts'
 import { giveUp, sharedState } from '../../src/feed/hash-following.ts'
 import { createFeedChecker } from '../../src/feed/worker-checker.ts'
+import { identityOf } from '../../src/lib/file-identity.ts'
 import { Folder, jobFor } from './helpers/feeds.ts'
 
 const FEED = '<source><job><id>1</id></job></source>'
@@ -94,6 +95,56 @@ import { existsSync, writeFileSync } from 'node:fs'
     await expect(first).rejects.toThrow('reading /a.xml stopped: the reading thread ended')
     await expect(second).resolves.toEqual({ kind: 'changed' })
     expect(existsSync(copyTo)).toBe(false)
+  })
+
+  it('blames the job that its worker died in, and does again what was sent ahead', async () => {
+    using folder = new Folder()
+    const marker = join(folder.path, 'died')
+    const entry = folder.file(
+      'worker.mjs',
+      `import { existsSync, writeFileSync } from 'node:fs'
+       import { parentPort, workerData } from 'node:worker_threads'
+       const begun = new Int32Array(workerData)
+       parentPort.on('message', ({ job }) => {
+         Atomics.add(begun, 0, 1)
+         if (existsSync(${JSON.stringify(marker)})) return parentPort.postMessage({ result: { kind: 'changed' } })
+         writeFileSync(job.copyTo, 'half')
+         if (job.source !== '/fatal.xml') return
+         writeFileSync(${JSON.stringify(marker)}, '')
+         process.exit(1)
+       })`,
+    )
+    await using checker = createFeedChecker({ entry: pathToFileURL(entry) })
+    const expected = { dev: '1', ino: '1', size: 1, mtimeNs: '1', ctimeNs: '1' }
+    const copies = ['a', 'b', 'c'].map((name) => join(folder.path, name))
+    const [a, fatal, c] = ['/a.xml', '/fatal.xml', '/c.xml'].map((source, n) =>
+      checker.check(jobFor(source, { expected, copyTo: copies[n] ?? null })),
+    )
+
+    await expect(fatal).rejects.toThrow('reading /fatal.xml stopped: the reading thread ended')
+    await expect(Promise.all([a, c])).resolves.toEqual([{ kind: 'changed' }, { kind: 'changed' }])
+    expect(copies.filter((copy) => existsSync(copy))).toEqual([])
+  })
+
+  it('has made the copies of small feeds durable and whole when it answers, in order', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker()
+    const documents = Array.from({ length: 40 }, (_, n) => FEED.replace('1', `${n}`))
+    const answers: number[] = []
+
+    await Promise.all(
+      documents.map(async (document, n) => {
+        const source = folder.file(`${n}.xml`, document)
+        const expected = identityOf(statSync(source, { bigint: true }))
+        const [copyTo, indexTo] = [join(folder.path, `${n}.copy`), join(folder.path, `${n}.index`)]
+        const result = await checker.check(jobFor(source, { expected, copyTo, indexTo }))
+        answers.push(n)
+        expect(result).toMatchObject({ verdict: { kind: 'ok' } })
+        expect(readFileSync(copyTo, 'utf8')).toBe(document)
+      }),
+    )
+
+    expect(answers).toEqual(documents.keys().toArray())
   })
 
   it('rejects a job with a field path that cannot be read, in words', async () => {

@@ -98,6 +98,16 @@ wrap(fs, 'writeSync', onDescriptor('write'), ([fd, bytes]) => {
   writeSync(fd as number, (bytes as Buffer).subarray(0, (bytes as Buffer).length / 2))
 })
 wrap(fs, 'fsyncSync', onDescriptor('fsync'))
+const { fsync } = fs
+fs.fsync = ((fd: number, done: fs.NoParamCallback) => {
+  const name = opened.get(fd)
+  const sync = () =>
+    new Promise<void>((resolve, reject) =>
+      fsync(fd, (error) => (error ? reject(error) : resolve())),
+    )
+  const synced = name === undefined ? sync() : (step(`fsync ${name}`, sync) as Promise<void>)
+  synced.then(() => done(null), done)
+}) as typeof fs.fsync
 wrap(fs, 'mkdirSync', onPath('make'))
 wrap(fs, 'rmSync', onPath('remove'))
 wrap(fs, 'renameSync', toPath('rename'))
