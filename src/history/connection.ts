@@ -61,6 +61,11 @@ export class Connection implements Disposable {
     return this.#translated(() => this.#transaction.immediate(work) as T)
   }
 
+  /** The same, but as a part of a transaction that runs already: what fails then fails with all of it. */
+  joined<T>(work: () => T): T {
+    return this.#db.inTransaction ? work() : this.atomically(work)
+  }
+
   /** Runs several statements of a script, for migrations. */
   script(sql: string): void {
     this.#translated(() => this.#db.exec(sql))

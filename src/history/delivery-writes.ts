@@ -67,7 +67,7 @@ export function deliveryWrites(db: Connection, { move }: Pick<History, 'move'>):
 
   return {
     startAttempt: (id, at, key) =>
-      db.atomically(() => {
+      db.joined(() => {
         const counted = countAttempt.get(id)
         if (counted === undefined) throw new FeedsyncError(`there is no version ${id}`)
         start.run(id, counted.n, at, key)

@@ -22,6 +22,9 @@ const MOST_AT_ONCE = 64
 /** Short beside a disk's own time, and long beside the time that many small feeds need between two writes. */
 const SOON_MS = 3
 const RETRY_MS = 50
+/** A commit holds up the thread: until the next one, others have this many times as long. */
+const REST = 2
+const LONGEST_REST_MS = 20
 /** A lock that lasts longer than this is said; until then nobody need hear of it. */
 const PATIENCE_MS = 5 * SECOND
 
@@ -31,6 +34,8 @@ export class GroupCommit {
   #waiting: Waiting[] = []
   #isScheduled = false
   #isTimed = false
+  /** Monotonic ms until which no commit begins, so that a slow disk gets fewer and larger ones. */
+  #restsUntil = 0
 
   constructor(db: Pick<Connection, 'atomically'>, clock: Clock) {
     this.#db = db
@@ -54,7 +59,9 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => this.#turn())
+    const rest = this.#restsUntil - this.#clock.monotonic()
+    if (rest > 0) void this.#clock.sleep(rest).then(() => this.#turn())
+    else setImmediate(() => this.#turn())
   }
 
   #scheduleSoon(): void {
@@ -69,7 +76,10 @@ export class GroupCommit {
 
   #turn(): void {
     this.#isScheduled = false
+    const began = this.#clock.monotonic()
     const isLocked = this.#flush(PATIENCE_MS)
+    const ended = this.#clock.monotonic()
+    this.#restsUntil = ended + Math.min(REST * (ended - began), LONGEST_REST_MS)
     if (this.#waiting.length === 0) return
     if (!isLocked) {
       this.#schedule()

@@ -78,7 +78,7 @@ export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'
 
   return {
     add: ({ at, patch, ...first }) =>
-      db.atomically(() => {
+      db.joined(() => {
         assertStep(null, null, first.state, false)
         const id = insert({ ...patch, ...first, detectedAt: at })
         event.run(id, at, null, first.state, first.reason, id)
@@ -87,28 +87,30 @@ export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'
       }),
 
     move: (id, to, reason, at, patch = {}) =>
-      db.atomically(() => {
+      db.joined(() => {
         const from = existing(id)
         assertStep(id, from.state, to, from.sha256 !== null)
-        write(id, { ...leftBehind(to, at), ...patch, state: to, reason })
+        const changed = { ...leftBehind(to, at), ...patch, state: to, reason }
+        write(id, changed)
         event.run(id, at, from.state, to, reason, id)
         if (to === 'uploaded') pointUploaded.run(id, from.feed)
-        return existing(id)
+        return { ...from, ...changed }
       }),
 
     update: (id, patch) =>
-      db.atomically(() => {
-        write(existing(id).id, patch)
-        return existing(id)
+      db.joined(() => {
+        const found = existing(id)
+        write(id, patch)
+        return { ...found, ...patch }
       }),
 
     seen: (id, reason, at) =>
-      db.atomically(() => {
+      db.joined(() => {
         event.run(existing(id).id, at, null, 'seen', reason, id)
       }),
 
     forget: (id) =>
-      db.atomically(() => {
+      db.joined(() => {
         const { feed, sha256 } = existing(id)
         if (sha256 !== null) {
           throw new FeedsyncError(`version ${id} has a known content and cannot be taken back`)

@@ -61,6 +61,22 @@ it('gives the works of one moment one commit, in their order', async () => {
   expect(seen.commits).toBe(1)
 })
 
+it('leaves the thread to others after a commit, for longer after a slow one, but not for long', async () => {
+  const clock = hastyClock()
+  const slept: number[] = []
+  const took = [4, 1000, 0]
+  const { atomically } = countingDatabase(took.map((ms) => () => void clock.sleep(ms)))
+  const sleep = (ms: number) => {
+    slept.push(ms)
+    return clock.sleep(ms)
+  }
+  const group = new GroupCommit({ atomically }, { ...clock, sleep })
+
+  for (const n of took) await group.add(() => n)
+
+  expect(slept).toEqual([8, 20])
+})
+
 it('lets a work that fails by itself fail alone, and undoes what it wrote', async () => {
   const { history } = temporaryHistory()
   const { id } = versionIn(history, 'uploading')
