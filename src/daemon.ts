@@ -190,11 +190,20 @@ export class Daemon {
     }
   }
 
-  #startDelivering({ stop, abort }: RunOptions): void {
-    if (stop.aborted) return
-    this.#parts.deliveries.start(abort, (error) => {
-      if (error !== undefined) this.#stumble(error)
-      this.#bell.ring()
+  #startDelivering(options: RunOptions): void {
+    if (options.stop.aborted) return
+    this.#parts.deliveries.start(options.abort, {
+      ended: (error) => {
+        if (error !== undefined) this.#stumble(error)
+        this.#bell.ring()
+      },
+      freed: () => {
+        try {
+          this.#startDelivering(options)
+        } catch (error) {
+          this.#stumble(error)
+        }
+      },
     })
   }
 

@@ -26,9 +26,28 @@ export interface DeliveriesParts {
   concurrency: number
 }
 
+interface Running {
+  account: string | null
+  /** Its file is not stored yet: it takes a place of the limit. */
+  isSending: boolean
+  done: Promise<void>
+}
+
+/** What is told of deliveries while they go on. */
+export interface DeliveryNews {
+  /** After each, with the error that it met. */
+  ended: (error?: unknown) => void
+  /**
+   * One is stored and its record is about to be written: what starts now shares that commit, and the
+   * line is not idle while the disk works. Must not throw.
+   */
+  freed?: () => void
+}
+
 export class Deliveries {
   readonly #parts: DeliveriesParts
-  readonly #running = new Map<string, { account: string | null; done: Promise<void> }>()
+  /** By feed. */
+  readonly #running = new Map<string, Running>()
   readonly #refusals: Refusals
 
   constructor(parts: DeliveriesParts) {
@@ -51,11 +70,11 @@ export class Deliveries {
     return this.#refusals.isTrusted
   }
 
-  /** Starts what is due and fits; `ended` is called after each, with the error that it met. */
-  start(signal: AbortSignal, ended: (error?: unknown) => void): void {
+  /** Starts what is due and fits. */
+  start(signal: AbortSignal, news: DeliveryNews): void {
     const { clock, concurrency, history, uploader } = this.#parts
     this.#refusals.look()
-    if (this.#running.size >= concurrency) return
+    if (!this.#hasPlace) return
     if (this.#refusals.first !== null && this.#hasNewKey()) this.#refusals.newKey()
     // An endpoint that is down gets one probe: the other versions stay as they are.
     let openings = uploader.openings()
@@ -65,13 +84,20 @@ export class Deliveries {
     for (let found = due(); found.length > 0; found = due()) {
       const sendable = this.#refusals.pass(found)
       for (const version of sendable) {
-        if (this.#running.size >= concurrency || openings === 0) return
+        if (!this.#hasPlace || openings === 0) return
         if (!this.#mayStart(version)) continue
         openings -= 1
-        this.#run(version, signal, ended)
+        this.#run(version, signal, news)
       }
       if (sendable.length === found.length) return
     }
+  }
+
+  /** Records that cannot be written hold up the line in the end: what is stored must be known to be. */
+  get #hasPlace(): boolean {
+    const { concurrency } = this.#parts
+    const sending = [...this.#running.values()].filter(({ isSending }) => isSending)
+    return sending.length < concurrency && this.#running.size < 2 * concurrency
   }
 
   #mayStart({ feed, account }: Version): boolean {
@@ -81,12 +107,17 @@ export class Deliveries {
     return !(isTried && this.#refusals.doubts(account))
   }
 
-  #run(version: Version, signal: AbortSignal, ended: (error?: unknown) => void): void {
+  #run(version: Version, signal: AbortSignal, { ended, freed }: DeliveryNews): void {
     const { feed, account } = version
-    const done = this.#deliver(version, signal)
+    const running: Running = { account, isSending: true, done: Promise.resolve() }
+    this.#running.set(feed, running)
+    const stored = () => {
+      running.isSending = false
+      freed?.()
+    }
+    running.done = this.#deliver(version, signal, stored)
       .then(() => ended(), ended)
       .finally(() => this.#running.delete(feed))
-    this.#running.set(feed, { account, done })
   }
 
   /** Tries refused credentials again now (SIGHUP). */
@@ -114,9 +145,9 @@ export class Deliveries {
     }
   }
 
-  async #deliver(version: Version, signal: AbortSignal): Promise<void> {
+  async #deliver(version: Version, signal: AbortSignal, stored: () => void): Promise<void> {
     const { log, pipeline, tell } = this.#parts
-    const result = await pipeline.deliver(version, signal)
+    const result = await pipeline.deliver(version, signal, stored)
     if (result.kind !== 'credentials' || !this.#refusals.refused(version, result.failure)) return
     const { reason, hint } = result.failure
     log.error({ reason, hint }, 'credentials refused')

@@ -181,8 +181,15 @@ export class Pipeline {
       : this.#conclude(file, 'queued', null, { ...accepted, hint: null })
   }
 
-  /** 5. Accepted and due: the spool file is delivered. Answers how that ended. */
-  async deliver(queued: Version, signal: AbortSignal): Promise<DeliveryResult> {
+  /**
+   * 5. Accepted and due: the spool file is delivered. Answers how that ended; `stored` is called when it
+   * is stored and that is about to be written.
+   */
+  async deliver(
+    queued: Version,
+    signal: AbortSignal,
+    stored: () => void = () => {},
+  ): Promise<DeliveryResult> {
     const { aftercare, clock, history, ledger, log, onProgress, reconcile, spool, uploader } =
       this.#parts
     const { id, account, attempts: attemptsBefore } = queued
@@ -211,6 +218,7 @@ export class Pipeline {
       await backlog.finish(() => recordError(ledger, id, error), signal)
       throw error
     })
+    if (result.kind === 'stored') stored()
     // What storage confirmed is not sent again because our own disk was full at that moment.
     const ended = await backlog.finish(() => recordDelivery(ledger, id, result), signal)
     await aftercare.of(ended, null)

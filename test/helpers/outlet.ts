@@ -304,9 +304,11 @@ export class Outlet implements AsyncDisposable {
   async #untilAllSleep(): Promise<void> {
     for (;;) {
       this.#changed = Promise.withResolvers()
-      this.#deliveries.start(this.#stop.signal, (error) => {
-        if (error !== undefined) this.#thrown.push(error)
-        this.#noteChange()
+      this.#deliveries.start(this.#stop.signal, {
+        ended: (error) => {
+          if (error !== undefined) this.#thrown.push(error)
+          this.#noteChange()
+        },
       })
       if (this.#deliveries.running.length === this.clock.sleeping) return
       await this.#changed.promise

@@ -1,0 +1,53 @@
+// The way out: how many are sent at once, and what starts when.
+
+import { expect, it } from 'vitest'
+import { Deliveries, type DeliveriesParts } from '../../src/deliveries.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/silent-log.ts'
+import { temporaryHistory, versionIn } from '../history/helpers.ts'
+
+function threeWaiting(concurrency: number) {
+  const { history } = temporaryHistory()
+  const feeds = ['a', 'b', 'c']
+  const ids = feeds.map((feed) => versionIn(history, 'queued', { feed }).id)
+  const started: number[] = []
+  const stored = new Map<number, () => void>()
+  const deliveries = new Deliveries({
+    ...{ clock: systemClock, log: silentLog, history, concurrency },
+    tell: () => {},
+    reloadKey: () => false,
+    clockSkewMs: () => null,
+    accepted: () => new Map(),
+    uploader: { openings: () => 10 } as unknown as DeliveriesParts['uploader'],
+    pipeline: {
+      // Stored at some time; its record is never written.
+      deliver: ({ id }: { id: number }, _: AbortSignal, tell: () => void) => {
+        started.push(id)
+        stored.set(id, tell)
+        return Promise.withResolvers().promise
+      },
+    } as unknown as DeliveriesParts['pipeline'],
+  })
+  const { signal } = new AbortController()
+  const news = { ended: () => {}, freed: () => deliveries.start(signal, news) }
+  deliveries.start(signal, news)
+  return { ids, started, store: (id: number | undefined) => stored.get(id ?? 0)?.() }
+}
+
+it('sends the next one as soon as one is stored, so that both share a commit', () => {
+  const { ids, started, store } = threeWaiting(1)
+  expect(started).toEqual(ids.slice(0, 1))
+
+  store(ids[0])
+
+  expect(started).toEqual(ids.slice(0, 2))
+})
+
+it('sends no more once as many records as uploads are allowed wait to be written', () => {
+  const { ids, started, store } = threeWaiting(1)
+
+  store(ids[0])
+  store(ids[1])
+
+  expect(started).toEqual(ids.slice(0, 2))
+})
