@@ -4,7 +4,7 @@
 
 import { fromWire } from '../lib/amount.ts'
 import { DAY } from '../lib/clock.ts'
-import type { Campaign, CampaignUpdate } from '../service/port.ts'
+import type { Campaign, CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import { type Change, canRaise } from './changes.ts'
 import { instant } from './diff.ts'
 import { isWritten, type Plan, type PlanItem } from './plan.ts'
@@ -91,10 +91,12 @@ class Application {
     const { store } = this.#parts
     if (campaignId === null) return
     const intent = store.intents().find((one) => one.key === key && one.state !== 'rejected')
+    const applied = intent?.remember ?? {}
+    const there = this.#view.remote.get(campaignId)
+    const frozen = intent === undefined ? null : moneyAmiss(intent.body, there)
     store.atomically(() => {
-      const applied = intent?.remember ?? {}
       store.save({
-        ...{ key, campaignId, applied, frozen: null, preventEnd: this.#preventsEnd(key) },
+        ...{ key, campaignId, applied, frozen, preventEnd: this.#preventsEnd(key) },
         origin: intent === undefined ? 'adopted' : 'recovered',
         // The body that was sent may have arrived changed or late: it is sent again.
         pending: applied.targeting ?? null,
@@ -186,15 +188,16 @@ class Application {
     }
     const campaign = answer.value
     this.#view.remote.set(campaign.id, campaign)
+    const frozen = moneyAmiss(body, campaign)
     store.atomically(() => {
       store.save({
         ...{ key, campaignId: campaign.id, origin: 'created', applied: item.remember },
-        ...{ pending: null, preventEnd: this.#preventsEnd(key), frozen: null },
+        ...{ pending: null, preventEnd: this.#preventsEnd(key), frozen },
       })
       store.settle(id, 'succeeded', null)
       const kept = tokenIn(campaign.name) === tokenIn(body.name)
       const lost = kept ? null : 'the service did not keep the token in its name'
-      this.#tell({ ...item, campaignId: campaign.id }, 'created', lost)
+      this.#tell({ ...item, campaignId: campaign.id }, 'created', frozen ?? lost)
     })
   }
 
@@ -254,6 +257,14 @@ class Application {
 /** What must be the same for an approved item to be the item that is now due. */
 function fingerprint({ key, campaignId, changes, create, seen, postings }: PlanItem): string {
   return JSON.stringify([key, campaignId, changes, create, seen, postings])
+}
+
+/** Budget and bids that are not as they were sent: the service may count in another unit. */
+function moneyAmiss(sent: CampaignCreate, shown: Campaign | undefined): string | null {
+  const fields = ['budget', 'cpc', 'maxCpc', 'paidCpaGoal'] as const
+  const both = fields.filter((name) => sent[name] != null && shown?.[name] != null)
+  const wrong = both.filter((name) => sent[name] !== shown?.[name])
+  return wrong.length === 0 ? null : `the service shows another ${wrong.join(', ')} than sent`
 }
 
 const VOLATILE = ['id', 'other', 'spend', 'sponsoredPostings', 'leads']

@@ -66,10 +66,11 @@ function criterionChange(
   const added = young.filter((value) => !old.includes(value))
   const removed = old.filter((value) => !young.includes(value))
   if (added.length + removed.length === 0) return []
+  const none = name === 'requisitionIds' ? 'none' : 'any'
   const change = {
     path: `targeting.${name}`,
-    before: old.join(', ') || null,
-    after: young.join(', ') || null,
+    before: old.join(', ') || none,
+    after: young.join(', ') || none,
   }
   if (added.length > 0 && removed.length > 0) return [{ ...change, spend: 'unknown' }]
   // Requisition ids are OR-ed: they add postings. The others are AND-ed.

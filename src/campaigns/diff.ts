@@ -82,20 +82,15 @@ function compareField(
 
 function update(field: Field, now: Value, want: string | Amount): Diff['updates'][number] {
   if (field === 'budget') {
-    const amount = want as Amount
-    return {
-      changes: [budgetChange(now as Amount | null, amount)],
-      body: { budget: toWire(amount) },
-    }
+    const change = budgetChange(now as Amount | null, want as Amount)
+    return { changes: [change], body: { budget: toWire(want as Amount) } }
   }
   const text = String(want)
   if (field === 'endDate')
     return { changes: [endDateChange(now as string | null, text)], body: { endDate: text } }
   const before = now === null ? null : String(now)
-  return {
-    changes: [{ path: 'name', before, after: text, spend: 'neutral' }],
-    body: { name: text },
-  }
+  const change = { path: 'name', before, after: text, spend: 'neutral' } as const
+  return { changes: [change], body: { name: text } }
 }
 
 function compareTargeting(
@@ -106,9 +101,7 @@ function compareTargeting(
   if (targeting === undefined) return
   const last = applied.targeting
   if (last === undefined && pending === null && adopt === 'observe') {
-    result.drift.push(
-      'targeting: not known, since the service does not show it; adopted to observe',
-    )
+    result.drift.push('targeting: not shown by the service, so not known; adopted to observe')
     return
   }
   if (pending === null && last !== undefined && isSame(last, targeting)) return

@@ -108,11 +108,7 @@ export class Locator {
     const named = remote.get(campaignId)
     if (named !== undefined)
       return { kind: 'adoptable', token, campaign: named, reason: 'named in the file' }
-    return held(
-      null,
-      `campaign ${campaignId} is not on the service`,
-      'correct campaignId in the file',
-    )
+    return held(null, `campaign ${campaignId} is not on the service`, 'correct its campaignId')
   }
 }
 

@@ -5,6 +5,7 @@ import { toWire } from '../lib/amount.ts'
 import type { Campaign, CampaignCreate } from '../service/port.ts'
 import type { DesiredCampaign } from './desired.ts'
 import type { Effects } from './effects.ts'
+import { COMMAND, quoted } from './locate.ts'
 import type { PlanItem, Selection } from './plan.ts'
 import type { Applied, CampaignRecord } from './port.ts'
 import { type CanonicalTargeting, onTheWire } from './targeting.ts'
@@ -82,3 +83,6 @@ export function selection(
   const before = known ? Math.max(...counts.map(Number)) : null
   return anyFeed(effects, { before, after: effects.count(after) })
 }
+
+export const checkFirst = (key: string) =>
+  `look at it on the service, then ${COMMAND} resolve ${quoted(key)} --checked`

@@ -14,6 +14,7 @@ import { COMMAND, type Located, type LocateInput, Locator, quoted } from './loca
 import { LATER, type Plan, type PlanItem } from './plan.ts'
 import {
   anyFeed,
+  checkFirst,
   createBody,
   rank,
   rememberOf,
@@ -156,6 +157,8 @@ class Planner {
     if (found.updates.length + found.impossible.length === 0) this.#unchanged++
     const halted = record.frozen ?? (campaign.status === STATUS.archived ? 'archived there' : null)
     const look = record.frozen === null ? 'have it resumed there first' : checkFirst(key)
+    if (record.frozen !== null && found.updates.length === 0)
+      this.#add({ ...at, action: 'blocked', reason: record.frozen, needs: look })
     const part = (raise: boolean) => {
       const chosen = found.updates.filter(
         ({ changes }) => canRaise({ spend: overall(changes) }) === raise,
@@ -262,10 +265,8 @@ class Planner {
     const at = { key, campaignId: campaign.id }
     if (record.preventEnd || record.frozen !== null) {
       const reason = record.frozen ?? 'lifecycle.preventEnd was set when the entry was last applied'
-      const needs =
-        record.frozen === null
-          ? 'list the entry again without preventEnd and apply, then remove it'
-          : checkFirst(key)
+      const again = 'list the entry again without preventEnd and apply, then remove it'
+      const needs = record.frozen === null ? again : checkFirst(key)
       this.#add({ ...at, action: 'blocked', reason, needs })
       return
     }
@@ -293,6 +294,3 @@ class Planner {
 }
 
 const RESTORE = 'have the feed carry it again, or end the campaign under removed'
-
-const checkFirst = (key: string) =>
-  `look at it on the service, then ${COMMAND} resolve ${quoted(key)} --checked`

@@ -114,14 +114,9 @@ function filters(targeting: CanonicalTargeting): ((posting: TargetedPosting) => 
     const places = new Set(cities.map((c) => place(c.name, c.stateProvCode)))
     tests.push(({ city, state }) => places.has(place(city, state)))
   }
-  if (stateProvCodes.length > 0) {
-    const codes = new Set(stateProvCodes)
-    tests.push(({ state }) => codes.has(code(state)))
-  }
-  if (postalCodes.length > 0) {
-    const codes = new Set(postalCodes)
-    tests.push(({ postalCode }) => codes.has(code(postalCode)))
-  }
+  const [states, zips] = [new Set(stateProvCodes), new Set(postalCodes)]
+  if (states.size > 0) tests.push(({ state }) => states.has(code(state)))
+  if (zips.size > 0) tests.push(({ postalCode }) => zips.has(code(postalCode)))
   if (targeting.jobDescKeywords.length > 0) {
     const keywords = targeting.jobDescKeywords.map(fold)
     tests.push(({ description }) => {

@@ -5,10 +5,12 @@ import type { FeedFindings, Selection } from '../campaigns/plan.ts'
 /** Of a long list, so many are named. */
 const NAMED = 10
 
+export const NO_FEED = 'no feed was uploaded yet, so no postings are counted'
+
 /** `NUR.xml 1,204 postings (version 118, 2026-11-20T06:00:00.000Z)`. */
 export function feedLine({ uploads, postings }: FeedFindings): string {
   const [only, another] = uploads
-  if (only === undefined) return 'no feed was uploaded yet, so no postings are counted'
+  if (only === undefined) return NO_FEED
   if (another !== undefined)
     return `${uploads.length} feeds with ${counted(postings, 'posting')}, as uploaded last`
   const { feed, version, uploadedAt } = only

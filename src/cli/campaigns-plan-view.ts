@@ -2,12 +2,12 @@
 
 import type { Result } from '../campaigns/apply.ts'
 import type { Plan, PlanItem } from '../campaigns/plan.ts'
-import { feedLine, feedNotices, selectionText } from './campaigns-feed-view.ts'
+import { counted, feedLine, feedNotices, selectionText } from './campaigns-feed-view.ts'
 import { printable } from './render.ts'
 
 export function planText(plan: Plan, id: number | null): string {
   const { listing, summary, exposure } = plan
-  const seen = `${listing.campaigns} campaigns read, ${listing.complete ? 'complete' : `not complete: ${listing.reason}`}`
+  const seen = `${counted(listing.campaigns, 'campaign')} read, ${listing.complete ? 'complete' : `not complete: ${listing.reason}`}`
   const lines = [
     `plan${id === null ? '' : ` ${id}`}, file ${plan.fileSha256.slice(0, 12)}, ${seen}`,
     feedLine(plan.feed),

@@ -4,7 +4,7 @@
 import { Command } from 'commander'
 import type { PreviewRow } from '../app-preview.ts'
 import type { Selection } from '../campaigns/plan.ts'
-import { counted, selectionText } from './campaigns-feed-view.ts'
+import { counted, NO_FEED, selectionText } from './campaigns-feed-view.ts'
 import { wholeNumber } from './campaigns-fields.ts'
 import { usable } from './campaigns-reconcile.ts'
 import { type Context, outJson, readConfig } from './context.ts'
@@ -35,13 +35,17 @@ export function previewCommand(context: Context): Command {
       if (key === undefined) {
         const all = await previewAll(config, desired, context.clock)
         if (options.json) return outJson(context, all)
+        const number = (count: number | null) =>
+          (all.feeds === 0 ? null : count)?.toLocaleString('en-US') ?? '?'
         const rows = all.entries.map((one) => [
           ...[one.key, one.state, number(one.before), number(one.after)],
         ])
         context.out(table(['key', 'feed', 'now', 'after'], rows, null))
         for (const problem of all.problems) context.err(printable(problem))
         return context.err(
-          `of ${counted(all.postings, 'posting')} in ${counted(all.feeds, 'feed')}`,
+          all.feeds === 0
+            ? NO_FEED
+            : `of ${counted(all.postings, 'posting')} in ${counted(all.feeds, 'feed')}`,
         )
       }
       const one = await previewOne(config, desired, key, options.limit ?? DEFAULT_LIMIT)
@@ -68,5 +72,3 @@ function rowsText(rows: readonly PreviewRow[]): string {
 function moves({ gained, lost }: Selection & { gained: number; lost: number }): string {
   return gained + lost === 0 ? '' : ` (+${gained}, -${lost})`
 }
-
-const number = (count: number | null) => count?.toLocaleString('en-US') ?? '?'

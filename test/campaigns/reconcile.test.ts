@@ -192,6 +192,19 @@ describe('the reconciler', () => {
     expect(cities()).toBe(0)
   })
 
+  it('says of a list that is empty what that means: any, and none of pinned requisitions', async () => {
+    const pinned = 'allowWiden: true\ntargeting: { stateProvCodes: [MA], requisitionIds: [R1] }'
+    const vendor = await Vendor.open(fileOf(entry('A', pinned)))
+    await vendor.apply()
+    vendor.file = fileOf(entry('A', 'targeting: { jobTitles: [nurse] }'))
+
+    expect(itemOf(await vendor.plan(), 'A')?.changes).toMatchObject([
+      { path: 'targeting.requisitionIds', before: 'R1', after: 'none', spend: 'down' },
+      { path: 'targeting.jobTitles', before: 'any', after: 'nurse', spend: 'down' },
+      { path: 'targeting.stateProvCodes', before: 'MA', after: 'any', spend: 'up' },
+    ])
+  })
+
   it.each([['replace'], ['merge']] as const)(
     'empties what it no longer names at a service that %ss targeting',
     async (targetingPut) => {
@@ -297,12 +310,40 @@ describe('the reconciler', () => {
     vendor.file = vendor.file.replace('100.00', '90.00')
 
     const [result] = await vendor.apply()
+    vendor.file = vendor.file.replace('endDate: 2027-03-31', '')
+    const still = await vendor.plan()
     vendor.file = vendor.file.replace('90.00', '80.00')
     await vendor.apply()
 
     expect(result?.reason).toContain('a write changed endDate as well')
+    expect(itemOf(still, 'A')).toMatchObject({ action: 'blocked' })
+    expect(itemOf(still, 'A')?.needs).toContain('resolve A --checked')
     expect(vendor.campaigns.all[0]).toMatchObject({ budget: 90 })
   })
+
+  it.each([false, true])(
+    'freezes a campaign that was made with another budget than sent (answer lost: %s)',
+    async (isLost) => {
+      const vendor = await Vendor.open(fileOf(entry('A')))
+      const { api, sandbox } = vendor.account
+      const inCents: typeof api.create = ({ budget = 0, ...body }, signal) =>
+        api.create({ ...body, budget: budget * 100 }, signal)
+      vendor.account.api = { ...api, create: inCents }
+      const fault = { at: 'service', kind: 'commit-drop', how: 'rst', times: 1 } as const
+      if (isLost) sandbox.faults.add({ ...fault, route: 'campaign-create' })
+
+      await vendor.apply()
+      const told = await vendor.run()
+      vendor.file = vendor.file.replace('100.00', '110.00')
+      await vendor.apply()
+
+      const reason = 'the service shows another budget than sent'
+      expect(told.waiting).toMatchObject([{ key: 'A', action: 'blocked', reason }])
+      expect(told.waiting[0]?.needs).toContain('resolve A --checked')
+      expect(vendor.campaigns.all).toMatchObject([{ budget: 10_000 }])
+      expect(vendor.account.calls('campaign-update')).toBe(0)
+    },
+  )
 
   it('refuses an approved item whose campaign, file or entry changed since, and does the others', async () => {
     const vendor = await Vendor.open(fileOf(entry('A'), entry('B'), entry('C')))
