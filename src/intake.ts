@@ -127,10 +127,10 @@ export class Intake {
   }
 
   async #scan(): Promise<void> {
-    const { aftercare, clock, history, inbox, rescanMs, settler } = this.#parts
+    const { aftercare, clock, history, inbox, ledger, rescanMs, settler } = this.#parts
     const started = clock.monotonic()
     this.#nextScan = started + rescanMs * (1 - JITTER * Math.random())
-    const listing = await inbox.list()
+    const listing = await inbox.list((path) => ledger.knownAt(path))
     this.#noteFolder(listing.folder)
     // The first sight of a file starts its quiet period, not the moment at which that is written.
     const seenAt = clock.monotonic()

@@ -7,7 +7,7 @@ import type { FileIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
 import { News } from './news.ts'
 import { Paths } from './paths.ts'
-import type { History, State, Version, VersionPatch } from './port.ts'
+import type { History, KnownFile, State, Version, VersionPatch } from './port.ts'
 
 /** A path in the folder, and the feed that its bytes belong to. */
 export interface Origin {
@@ -84,8 +84,8 @@ export class Ledger {
   }
 
   /** What stat said of the path when it was last read; null while that is not known. */
-  identityAt(path: string): FileIdentity | null {
-    return this.#paths.identityAt(path)
+  knownAt(path: string): KnownFile | null {
+    return this.#paths.knownAt(path)
   }
 
   /** Paths of files that have not been read, or not with success, as far as they are there. */

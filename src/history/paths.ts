@@ -4,12 +4,12 @@
 
 import { type FileIdentity, sameIdentity } from '../lib/file-identity.ts'
 import type { News } from './news.ts'
-import type { History, Version } from './port.ts'
+import type { History, KnownFile, Version } from './port.ts'
 
 export class Paths {
   readonly #history: History
   readonly #news: News
-  readonly #known = new Map<string, { identity: FileIdentity; versionId: number }>()
+  readonly #known = new Map<string, KnownFile>()
   /** Versions whose bytes are not known yet. */
   readonly #unread = new Map<string, number>()
   /** Of these, what is gone. */
@@ -31,14 +31,14 @@ export class Paths {
   }
 
   /** What stat said of the path when it was last read; null while that is not known. */
-  identityAt(path: string): FileIdentity | null {
-    return this.#known.get(path)?.identity ?? null
+  knownAt(path: string): KnownFile | null {
+    return this.#known.get(path) ?? null
   }
 
   /** False where the path is still what it was last found to be. */
   isNews(path: string, identity: FileIdentity): boolean {
-    const known = this.identityAt(path)
-    return known === null || !sameIdentity(known, identity)
+    const known = this.#known.get(path)
+    return known === undefined || !sameIdentity(known.identity, identity)
   }
 
   foundAt(path: string): number | null {
@@ -75,7 +75,7 @@ export class Paths {
     if (identity === null) return
     this.#history.know({ path, identity, versionId })
     this.#news.tell(() => {
-      this.#known.set(path, { identity, versionId })
+      this.#known.set(path, { path, identity, versionId })
       if (state === 'rejected') this.#rejected.add(path)
       else this.#rejected.delete(path)
     })

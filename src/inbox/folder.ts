@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 import { judge } from './file-kind.ts'
 import { type FilesystemProbe, probeFilesystem, remoteFilesystem } from './filesystem-type.ts'
 import { FolderGuard, unavailable } from './folder-guard.ts'
-import { nothingFound, walk } from './listing.ts'
+import { type KnownFiles, nothingFound, walk } from './listing.ts'
 import { Mounts } from './mounts.ts'
 import { createNameFilter, type NameFilter } from './name-filter.ts'
 import type { Ignored, Inbox, Listing, Refusal, Sighting, WatchMode } from './port.ts'
@@ -51,8 +51,8 @@ class Folder implements Inbox {
     this.#probe = options.networkFileSystem ?? probeFilesystem
   }
 
-  list(): Promise<Listing> {
-    this.#listing ??= this.#list().finally(() => {
+  list(known: KnownFiles = () => null): Promise<Listing> {
+    this.#listing ??= this.#list(known).finally(() => {
       this.#listing = null
     })
     return this.#listing
@@ -105,13 +105,13 @@ class Folder implements Inbox {
     await this.#listing
   }
 
-  async #list(): Promise<Listing> {
+  async #list(known: KnownFiles): Promise<Listing> {
     const { directory } = this.#options
     try {
       const stats = await stat(directory, { bigint: true })
       this.#isRemote ??= (await remoteFilesystem(directory, this.#probe)) !== null
       const found = await walk({
-        ...{ directory, filter: this.#filter, remote: this.#isRemote, mounts: this.#mounts },
+        ...{ directory, filter: this.#filter, remote: this.#isRemote, mounts: this.#mounts, known },
       })
       const isEmpty = found.files.length + found.refused.length + found.unknown.length === 0
       const { state, replaced } = this.#guard.admit(stats, isEmpty)

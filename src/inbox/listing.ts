@@ -5,12 +5,12 @@ import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { FileIdentity } from '../feed/port.ts'
 import { errorCode } from '../lib/errors.ts'
-import { identityOf, NO_IDENTITY } from '../lib/file-identity.ts'
+import { identityOf, NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
 import { type Entry, readDirectory } from './directory-entries.ts'
 import { cannotBeListed, judge, NOT_UTF8 } from './file-kind.ts'
 import { type Mounts, UNMOUNTED } from './mounts.ts'
 import type { NameFilter } from './name-filter.ts'
-import type { Listing, Refusal } from './port.ts'
+import type { Listing, Refusal, Sighting } from './port.ts'
 import { type Look, lstatEach, lstatOne, type PathLike } from './stat-batch.ts'
 
 export type Found = Omit<Listing, 'folder'>
@@ -22,7 +22,11 @@ export interface WalkOptions {
   /** On a network file system. */
   remote: boolean
   mounts: Mounts
+  known: KnownFiles
 }
+
+/** What stat said of a path when it was last read. */
+export type KnownFiles = (path: string) => Sighting | null
 
 interface Candidate {
   path: string
@@ -60,7 +64,7 @@ async function readOne(prefix: string, options: WalkOptions, pending: string[]):
   try {
     const batches = readDirectory(`${options.directory}/${prefix}`, options.remote)
     for await (const entries of batches) {
-      await lookAt(sort(entries, prefix, options, below), options.remote, here)
+      await lookAt(sort(entries, prefix, options, below), options, here)
     }
   } catch (error) {
     if (prefix === '') throw error
@@ -93,12 +97,16 @@ function tellApart({ files, refused }: Found): void {
 }
 
 /** Throws `EACCES`: names without their files, so the directory may be read but not entered. */
-async function lookAt(candidates: Candidate[], remote: boolean, here: Found): Promise<void> {
+async function lookAt(
+  candidates: Candidate[],
+  { known, remote }: WalkOptions,
+  here: Found,
+): Promise<void> {
   let denied: Error | null = null
   const paths = candidates.map(({ at }) => at)
   await lstatEach(paths, remote, (look, index) => {
     const candidate = candidates[index]
-    if (candidate !== undefined && look !== null) place(here, candidate, look)
+    if (candidate !== undefined && look !== null) place(here, candidate, look, known)
     if (errorCode(look) === 'EACCES') denied = look as Error
   })
   if (denied !== null) throw denied
@@ -143,7 +151,12 @@ function bytesOf(directory: string, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(directory), name])
 }
 
-function place(here: Found, { path, use }: Candidate, look: BigIntStats | Error): void {
+function place(
+  here: Found,
+  { path, use }: Candidate,
+  look: BigIntStats | Error,
+  known: KnownFiles,
+): void {
   const seen = judge(path, look)
   if (use === 'temporary') {
     if (!(look instanceof Error)) here.temporary.push({ path, mtimeMs: Number(look.mtimeMs) })
@@ -152,7 +165,9 @@ function place(here: Found, { path, use }: Candidate, look: BigIntStats | Error)
   } else if ('reason' in seen) {
     here.refused.push(seen)
   } else {
-    here.files.push(seen)
+    const before = known(path)
+    const isSame = before !== null && sameIdentity(before.identity, seen.identity)
+    here.files.push(isSame ? before : seen)
   }
 }
 

@@ -44,8 +44,11 @@ export interface Listing {
 }
 
 export interface Inbox extends AsyncDisposable {
-  /** Lists the whole folder. Never throws: an unreadable folder is a state, and its files are unknown, not gone. */
-  list(): Promise<Listing>
+  /**
+   * Lists the whole folder. Never throws: an unreadable folder is a state, and its files are unknown, not gone.
+   * Where a file is still what `known` says, the listing holds that very object: then it leaves little to collect.
+   */
+  list(known?: (path: string) => Sighting | null): Promise<Listing>
   /** Looks at single paths again, for what is settling: null where the path is not there any more. */
   look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>>
   /** Why a path is not a feed, or null when it would be taken. */

@@ -26,7 +26,7 @@ export function identityOf(stats: BigIntStats): FileIdentity {
 }
 
 export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
-  return sameBytes(a, b) && a.ctimeNs === b.ctimeNs
+  return a === b || (sameBytes(a, b) && a.ctimeNs === b.ctimeNs)
 }
 
 /** The same but for ctime, which a rename of our own changes. */

@@ -34,6 +34,21 @@ describe('listing the folder', () => {
     })
   })
 
+  it('holds what is known of a file while it is the same, and sees one that was changed in place', async () => {
+    const folder = temporaryFolder()
+    put(folder, 'same.xml')
+    put(folder, 'changed.xml', '<jobs/>')
+    const inbox = openInbox(folder)
+    const known = new Map((await inbox.list()).files.map((file) => [file.path, file]))
+
+    put(folder, 'changed.xml', '<jobs></jobs>')
+    const listing = await inbox.list((path) => known.get(path) ?? null)
+
+    const at = (path: string) => listing.files.find((file) => file.path === path)
+    expect(at('same.xml')).toBe(known.get('same.xml'))
+    expect(at('changed.xml')?.identity).not.toEqual(known.get('changed.xml')?.identity)
+  })
+
   it('passes over what is not included or is excluded, and says by which rule', async () => {
     const folder = temporaryFolder()
     for (const path of ['a.xml', 'notes.txt', 'old/b.xml', 'draft-c.xml', '.git/d.xml'])
