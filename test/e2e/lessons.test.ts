@@ -47,8 +47,9 @@ describe('lesson 1: scan is truth, events are hints', () => {
       for (let n = 0; n < MANY; n++) writeFileSync(join(site.inbox, `${n}.xml`), feedOf(1))
       daemon.kill('SIGCONT')
 
-      await vi.waitFor(() => expect(versions(site)).toBe(MANY), PATIENCE)
+      await vi.waitFor(() => expect(versions(site)).toBe(MANY), { ...PATIENCE, timeout: 110_000 })
     },
+    120_000,
   )
 })
 

@@ -9,6 +9,8 @@ import { feedOf, Site } from '../helpers/site.ts'
 import { openWithEndpoint } from './endpoint-site.ts'
 import { samplesOf } from './exposition.ts'
 
+const PATIENCE = { timeout: 25_000, interval: 20 }
+
 interface Answer {
   status: number
   headers: IncomingHttpHeaders
@@ -67,7 +69,12 @@ describe('the endpoint', () => {
     await site.until('bad.xml', 'rejected')
     await site.until('good "\\\u001b.xml', 'uploaded')
 
-    const { headers, body } = await ask(where, '/metrics')
+    // An upload is counted right after it is in the history.
+    const { headers, body } = await vi.waitFor(async () => {
+      const answer = await ask(where, '/metrics')
+      expect(answer.body).toContain('files_total{outcome="uploaded"} 1')
+      return answer
+    }, PATIENCE)
     const after = samplesOf(body)
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
     const value = (samples: Map<string, number>, name: string) => samples.get(`feedsyncd_${name}`)
@@ -92,9 +99,11 @@ describe('the endpoint', () => {
     site.drop('a.xml', feedOf(3))
     await site.until('a.xml', 'uploaded')
 
-    const after = samplesOf((await ask(where, '/metrics')).body)
-    expect(after.get('feedsyncd_retries_total{reason="5xx"}')).toBe(1)
-    expect(after.get('feedsyncd_uploads_total{code_class="5xx"}')).toBe(1)
+    await vi.waitFor(async () => {
+      const after = samplesOf((await ask(where, '/metrics')).body)
+      expect(after.get('feedsyncd_retries_total{reason="5xx"}')).toBe(1)
+      expect(after.get('feedsyncd_uploads_total{code_class="5xx"}')).toBe(1)
+    }, PATIENCE)
   })
 
   it('answers the JSON of status --json', async () => {
