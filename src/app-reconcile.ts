@@ -78,6 +78,7 @@ function memoryOf(config: Config, { foreignChanges }: Pick<History, 'foreignChan
       changes = now
     } catch {
       // The database is in trouble, which the daemon says; it is asked again.
+      return { decision: known.decision, run: null }
     }
     return known
   }

@@ -23,7 +23,7 @@ export interface ReconcilingParts {
 export interface CampaignMemory {
   /** Another text when a person decided since, in another process; null: the last word was the daemon's. */
   decision: string | null
-  /** How the last look ended, whoever made it. */
+  /** How the last look ended, whoever made it; null: there was none, or that cannot be told now. */
   run: CampaignRun | null
 }
 

@@ -3,7 +3,7 @@
 import type { StatusReport, UploadReport } from '../history/report.ts'
 import { HOUR } from '../lib/clock.ts'
 import { relativeTime } from '../lib/units.ts'
-import { campaignConditions } from '../ops/campaign-conditions.ts'
+import { type CampaignCondition, campaignConditions } from '../ops/campaign-conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { printable } from './render.ts'
 import { staleness, type View } from './status-view.ts'
@@ -59,16 +59,13 @@ function ofCampaigns(run: CampaignRun | null, daemonRuns: boolean, now: number) 
   const late = isLate ? [`campaigns looked at ${relativeTime(run.at, now)}`] : []
   const found = campaignConditions(run)
   const said = (isCritical: boolean) =>
-    some(
-      found
-        .filter((one) => one.isCritical === isCritical)
-        .map(({ campaign, reason, state }) => {
-          return campaign === null
-            ? `campaigns: ${reason}`
-            : `campaign ${campaign} ${state}: ${reason}`
-        }),
-    )
+    some(found.filter((one) => one.isCritical === isCritical).map(sentence))
   return { critical: said(true), warning: [...said(false), ...late] }
+}
+
+function sentence({ campaign, event, reason, state }: CampaignCondition): string {
+  if (campaign !== null) return `campaign ${campaign} ${state}: ${reason}`
+  return `${event === 'campaigns-stopped' ? 'no campaign is written' : 'campaigns'}: ${reason}`
 }
 
 function named(uploads: readonly UploadReport[]): string[] {

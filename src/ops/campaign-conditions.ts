@@ -34,11 +34,10 @@ export function campaignConditions(run: CampaignRun | null): CampaignCondition[]
 function stopped({ at, hint, mode, problem, since, state }: CampaignRun): CampaignCondition[] {
   if (state === 'done') return []
   if (PASSING.includes(state) && elapsed(since, at) < PASSING_MS) return []
-  const reason = `nothing is written: ${problem ?? state}`
   // In mode `report` a person writes, and sees it then.
   const isCritical = mode === 'apply'
   const what = { campaign: null, state, hint, isCritical, mark: state }
-  return [{ event: 'campaigns-stopped', reason, ...what }]
+  return [{ event: 'campaigns-stopped', reason: problem ?? state, ...what }]
 }
 
 function waiting({ at, waiting }: CampaignRun): CampaignCondition[] {

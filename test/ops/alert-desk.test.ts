@@ -272,7 +272,7 @@ describe('alerts', () => {
     }
 
     expect(told).toEqual([
-      ['campaigns stopped: nothing is written: campaigns.yaml:1:1 it is empty; mend the file'],
+      ['campaigns stopped: campaigns.yaml:1:1 it is empty; mend the file'],
       [],
       ['campaigns are looked after again'],
     ])

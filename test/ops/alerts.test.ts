@@ -93,9 +93,7 @@ describe('the daemon', () => {
     const held = await site.run('status', '--check')
 
     expect(broken.code).toBe(2)
-    expect(broken.stdout).toMatch(
-      /^CRITICAL - campaigns: nothing is written: .*campaigns\.yaml:1:1 /,
-    )
+    expect(broken.stdout).toMatch(/^CRITICAL - no campaign is written: .*campaigns\.yaml:1:1 /)
     expect(ofOneFeed.code).toBe(0)
     expect(held.code).toBe(1)
     expect(held.stdout).toMatch(/^WARNING - campaign B blocked: guards\.maxBudget is 5000\.00/)

@@ -50,7 +50,7 @@ describe('monitoring', () => {
     (state, problem) => {
       expect(check(run({ state, problem }))).toEqual({
         code: 2,
-        line: `CRITICAL - campaigns: nothing is written: ${problem}`,
+        line: `CRITICAL - no campaign is written: ${problem}`,
       })
       expect(check(run({ state, problem, mode: 'report' })).code).toBe(1)
     },
