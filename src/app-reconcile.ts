@@ -183,7 +183,12 @@ function runOf(
 function ending(store: CampaignStore, view: View, results: readonly Result[], at: string): Ending {
   const left = view.plan()
   // Compared with the wrong account or with half a file, everything seems to be missing.
-  if (left.stopped !== null) return { state: 'stopped', problem: left.stopped }
+  if (left.stopped !== null) {
+    // It says what is wrong and, after the last semicolon, what to do.
+    const at = left.stopped.lastIndexOf('; ')
+    const [problem, hint] = [left.stopped.slice(0, at), left.stopped.slice(at + 2)]
+    return { state: 'stopped', problem, hint }
+  }
   const waiting = left.items
     .filter(({ action }) => action === 'blocked' || action === 'unknown')
     .map(({ key, action, reason, needs }) => {

@@ -65,6 +65,8 @@ function compareField(
     return
   }
   const [from, to] = [showValue(field, now ?? null), showValue(field, want)]
+  const change = update(field, now ?? null, want)
+  const isBrake = change.changes.every(({ spend }) => spend === 'down')
   if (last === undefined && adopt === 'observe') {
     result.drift.push(`${field}: the file says ${to}, the service ${from}; adopted to observe`)
   } else if (last !== undefined && isEqual(field, want, last)) {
@@ -73,11 +75,11 @@ function compareField(
     result.impossible.push(
       `${field}: ${from} cannot become ${to}: a vendor cannot change it; end this campaign and add a new entry`,
     )
-  } else if (last !== undefined && now !== undefined && !isEqual(field, last, now)) {
+  } else if (!isBrake && last !== undefined && now !== undefined && !isEqual(field, last, now)) {
     result.impossible.push(
       `${field}: changed in the file to ${to} and on the service to ${from}; write ${from} into the file and apply, then change it`,
     )
-  } else result.updates.push(update(field, now ?? null, want))
+  } else result.updates.push(change)
 }
 
 function update(field: Field, now: Value, want: string | Amount): Diff['updates'][number] {

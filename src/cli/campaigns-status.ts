@@ -3,6 +3,7 @@
 import { Command } from 'commander'
 import type { CreateIntent } from '../campaigns/port.ts'
 import { isoTime } from '../lib/clock.ts'
+import { waitingCampaigns } from '../ops/campaign-conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { counted } from './campaigns-feed-view.ts'
 import { wholeNumber } from './campaigns-fields.ts'
@@ -66,7 +67,7 @@ function statusCommand(context: Context): Command {
         const view = { now: context.clock.now(), commandLine }
         for (const line of campaignLines(model.lastRun, view)) context.out(line)
       }
-      const waits = model.lastRun !== null && model.lastRun.waiting.length > 0
+      const waits = waitingCampaigns(model.lastRun) > 0
       const well = problems.length === 0 && open.length === 0 && !waits
       context.exit(well && records.every(({ frozen }) => frozen === null) ? EXIT.ok : EXIT.notAllOk)
     })

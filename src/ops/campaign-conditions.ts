@@ -31,6 +31,14 @@ export function campaignConditions(run: CampaignRun | null): CampaignCondition[]
   return [...stopped(run), ...waiting(run), ...vanished(run), ...planned(run)]
 }
 
+/** How many things need a person now, or may soon: for people who look, who are told of no grace. */
+export function waitingCampaigns(run: CampaignRun | null): number {
+  if (run === null) return 0
+  const { state, vanished = [], waiting } = run
+  const isWell = state === 'done' || PASSING.includes(state)
+  return waiting.length + vanished.length + Number(!isWell)
+}
+
 function stopped({ at, hint, mode, problem, since, state }: CampaignRun): CampaignCondition[] {
   if (state === 'done') return []
   if (PASSING.includes(state) && elapsed(since, at) < PASSING_MS) return []

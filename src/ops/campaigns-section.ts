@@ -10,12 +10,6 @@ const MOST = 50
 /** A service that could not be asked is asked again; another process ends by itself. */
 const PASSING: readonly CampaignRun['state'][] = ['done', 'failed', 'busy']
 
-export function waitingCampaigns(run: CampaignRun | null): number {
-  if (run === null) return 0
-  const { state, vanished = [], waiting } = run
-  return waiting.length + vanished.length + Number(!PASSING.includes(state))
-}
-
 /** Entries of the list of what needs a person. */
 export function campaignCards(run: CampaignRun | null): Markup[] {
   if (run === null) return []

@@ -4,7 +4,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { State } from '../history/port.ts'
 import { STATES_IN_WORK } from './advice.ts'
-import { waitingCampaigns } from './campaigns-section.ts'
+import { waitingCampaigns } from './campaign-conditions.ts'
 import type { VerdictWitness } from './observed-checker.ts'
 import type { Witness } from './observed-history.ts'
 import type { MetricsSource } from './port.ts'

@@ -4,7 +4,8 @@
 import { isoTime } from '../lib/clock.ts'
 import { formatDuration } from '../lib/units.ts'
 import { needsPerson, STATES_IN_WORK } from './advice.ts'
-import { campaignCards, campaignsSection, waitingCampaigns } from './campaigns-section.ts'
+import { waitingCampaigns } from './campaign-conditions.ts'
+import { campaignCards, campaignsSection } from './campaigns-section.ts'
 import { html, type Markup } from './html.ts'
 import type { Scene, Tone } from './page-parts.ts'
 import {

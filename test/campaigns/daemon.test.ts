@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { openCampaignReader } from '../../src/history/campaign-store.ts'
@@ -84,6 +84,25 @@ describe('run --once', () => {
     expect(site.uploads().map(({ state }) => state)).toEqual(['uploaded', 'uploaded'])
     expect([broken.code, failing.code]).toEqual([3, 75])
     expect(calls('campaign-create')).toBe(0)
+  })
+
+  it('writes nothing and says so when the configuration names another account than the database', async () => {
+    const { site, write, calls } = await siteWith(fileOf(entry('A')))
+    await using _site = site
+    await site.run('run', '--once')
+    const config = readFileSync(site.configFile, 'utf8')
+    writeFileSync(site.configFile, config.replace('127.0.0.1', 'localhost'))
+    write(fileOf(entry('A').replace('100.00', '90.00'), entry('B')))
+
+    const ran = await site.run('run', '--once')
+    const status = await site.run('campaigns', 'status')
+    const check = await site.run('status', '--check')
+
+    expect(ran.code).toBe(3)
+    expect(ran.stderr).toContain('try: give each account a state.directory of its own')
+    expect(status.code).toBe(3)
+    expect(check.stdout).toContain('no campaign is written: the database belongs to the account')
+    expect([calls('campaign-create'), calls('campaign-update')]).toEqual([1, 0])
   })
 
   it('asks nothing of the service where there is no campaigns file', async () => {

@@ -158,6 +158,21 @@ describe('the reconciler', () => {
     expect(exitCodeOf(await vendor.plan())).toBe(3)
   })
 
+  it('lowers a budget below both what it was and what it is, whoever changed it there', async () => {
+    const vendor = await Vendor.open(fileOf(entry('A', 'endDate: 2027-03-31'), entry('B')))
+    await vendor.apply()
+    for (const campaign of vendor.campaigns.all)
+      Object.assign(campaign, { budget: 55, endDate: '2027-02-01T00:00:00Z' })
+    vendor.file = vendor.file.replaceAll('100.00', '30.00').replace('2027-03-31', '2027-01-01')
+
+    await vendor.apply()
+
+    expect(vendor.campaigns.all).toMatchObject([
+      { budget: 30, endDate: '2027-01-01T00:00:00Z' },
+      { budget: 30 },
+    ])
+  })
+
   it('sends targeting whose outcome is unknown again, once', async () => {
     const vendor = await Vendor.open(fileOf(entry('A', CITIES)))
     await vendor.apply()
@@ -275,6 +290,10 @@ describe('the reconciler', () => {
 
     expect((await vendor.plan()).stopped).toContain('the database belongs to the account')
     expect(await vendor.apply()).toEqual([])
+    expect(await vendor.run()).toMatchObject({
+      ...{ state: 'stopped', waiting: [], problem: expect.stringMatching(/names \S+ 999$/) },
+      hint: 'give each account a state.directory of its own',
+    })
   })
 
   it('creates nothing when the database was lost and the service knows our tokens', async () => {
