@@ -19,7 +19,10 @@ export async function openWithEndpoint(): Promise<{
       const [, address] = /"address":"(http:[^"]+)"/.exec(said) ?? []
       if (address !== undefined) resolve(address)
     })
-    child.once('exit', () => reject(new Error(said)))
+    child.stderr?.on('data', (text) => {
+      said += text
+    })
+    child.once('close', () => reject(new Error(said)))
   })
   return { site, url, child }
 }
