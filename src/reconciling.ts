@@ -38,7 +38,12 @@ const REST_MS = 2 * SECOND
 const GLANCE_MS = REST_MS
 const INTERVAL_MS = HOUR
 /** After a look that could not be made, or one that left something unknown. */
-const AGAIN_MS = { busy: 10 * SECOND, failed: 5 * MINUTE, unknown: 2 * MINUTE }
+const AGAIN_MS = {
+  ...{ busy: 10 * SECOND, failed: 5 * MINUTE, refused: 15 * MINUTE, credentials: 15 * MINUTE },
+  unknown: 2 * MINUTE,
+}
+/** What is in no listing by then is held for a person (research/reconcile.md section 3.9). */
+const UNKNOWN_FOR_MS = 15 * MINUTE
 /** Between two looks for uploads or decisions: a look takes at most a twentieth of the time. */
 const LEAST_GAP_MS = 5 * SECOND
 const SHARE = 20
@@ -177,8 +182,21 @@ export class Reconciling {
   }
 }
 
-function waitAfter({ state, waiting }: CampaignRun): number {
-  if (state === 'busy') return AGAIN_MS.busy
-  if (['failed', 'refused', 'credentials'].includes(state)) return AGAIN_MS.failed
-  return waiting.some(({ action }) => action === 'unknown') ? AGAIN_MS.unknown : INTERVAL_MS
+function waitAfter({ at, state, waiting }: CampaignRun): number {
+  switch (state) {
+    case 'busy':
+    case 'failed':
+    case 'refused':
+    case 'credentials':
+      return AGAIN_MS[state]
+    case 'done':
+    case 'stopped':
+    case 'unusable': {
+      const isYoung = (since = at) => Date.parse(at) - Date.parse(since) < UNKNOWN_FOR_MS
+      const isSought = waiting.some(({ action, since }) => action === 'unknown' && isYoung(since))
+      return isSought ? AGAIN_MS.unknown : INTERVAL_MS
+    }
+    default:
+      return state satisfies never
+  }
 }

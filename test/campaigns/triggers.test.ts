@@ -122,6 +122,21 @@ describe('the daemon looks at the campaigns', () => {
     ])
   })
 
+  it('each hour again for an outcome that stays unknown, and each quarter while it is refused', async () => {
+    const hours = new Hours()
+    const since = '2026-11-22T05:40:00.000Z'
+    hours.run = { waiting: [{ key: 'A', action: 'unknown', reason: null, needs: null, since }] }
+    const held = await hours.pass(HOUR + SECOND)
+    hours.run = { state: 'refused' }
+    await hours.pass(HOUR)
+    const refused = await hours.pass(30 * MINUTE)
+
+    expect([held, refused]).toEqual([
+      ['start 0', 'interval 3600'],
+      ['interval 8100', 'interval 9000'],
+    ])
+  })
+
   it('in ten seconds for the same reason while another process writes campaigns', async () => {
     const hours = new Hours()
     hours.run = { state: 'busy' }
