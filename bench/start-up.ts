@@ -1,5 +1,6 @@
 // What a command costs before it does anything: CPU time and wall time of `feedsyncd status` on a short
-// history, beside the runtime alone.
+// history, beside the runtime alone. Once as in a checkout, and once as for whoever may not write beside the
+// program, where Node keeps what it compiled: the users of a package.
 
 import { spawnSync } from 'node:child_process'
 import { type Bench, type Benchmark, repeat } from './bench.ts'
@@ -20,16 +21,22 @@ export const startUp: Benchmark = {
     await site.start(['run', '--once']).end()
     const { file, args, env } = installedProgram()
     const ours: Cost[] = []
+    const uncached: Cost[] = []
     const node: Cost[] = []
     await repeat(bench, 'start-up', async () => {
       node.push(costOf({}, file, '-e', '0'))
-      ours.push(costOf(env, file, ...args, 'status', '--config', site.configFile))
+      const status = [file, ...args, 'status', '--config', site.configFile]
+      ours.push(costOf(env, ...status))
+      uncached.push(costOf({ ...env, NODE_DISABLE_COMPILE_CACHE: '1' }, ...status))
     })
     const peer = (pick: (cost: Cost) => number) => ({ name: 'node -e 0', runs: node.map(pick) })
     return [
       figure('start-up of status, CPU time', 'ms', ours.map(cpu), {
         peer: peer(cpu),
         target: { of: 'value', atMost: 150 },
+      }),
+      figure('start-up of status, nothing compiled before, CPU time', 'ms', uncached.map(cpu), {
+        peer: peer(cpu),
       }),
       figure('start-up of status, wall time', 'ms', ours.map(wall), { peer: peer(wall) }),
     ]
