@@ -1,6 +1,9 @@
 // Owns when the names of a directory are durable: one fsync for all that were given before it began.
 
-import { open } from 'node:fs/promises'
+import { closeSync, fsync, openSync } from 'node:fs'
+import { promisify } from 'node:util'
+
+const syncDescriptor = promisify(fsync)
 
 export class DirectorySync {
   readonly #path: string
@@ -27,6 +30,10 @@ export class DirectorySync {
 }
 
 async function fsyncDirectory(path: string): Promise<void> {
-  await using handle = await open(path, 'r')
-  await handle.sync()
+  const descriptor = openSync(path, 'r')
+  try {
+    await syncDescriptor(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
 }

@@ -3,6 +3,7 @@
 // memory, to rewrite line ends in fields and to count sizes above 4 GiB wrong (research/upload.md 3.1).
 
 import { randomInt } from 'node:crypto'
+import { readSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { getDefaultHighWaterMark } from 'node:stream'
 import type { UploadForm } from '../service/port.ts'
@@ -30,7 +31,8 @@ export interface MultipartBody {
 }
 
 export interface MultipartFile {
-  handle: FileHandle
+  /** Open for reading. A descriptor is read in one piece and in this thread, a handle bit by bit. */
+  opened: FileHandle | number
   bytes: number
 }
 
@@ -57,16 +59,32 @@ export function createMultipartBody(
     length: head.length + file.bytes + tail.length,
     headLength: head.length,
     async *chunks() {
+      const { opened, bytes } = file
+      if (typeof opened === 'number') {
+        yield inOnePiece(opened, bytes, head, tail)
+        return
+      }
       yield head
-      yield* read(file, Math.min(READ_SIZE, pace?.readSize ?? READ_SIZE), pace?.wait)
+      yield* read(opened, bytes, Math.min(READ_SIZE, pace?.readSize ?? READ_SIZE), pace?.wait)
       yield tail
     },
   }
 }
 
+/** One buffer, and so one write. Short of the announced size, as below, where the file is. */
+function inOnePiece(descriptor: number, bytes: number, head: Buffer, tail: Buffer): Buffer {
+  const all = Buffer.allocUnsafe(head.length + bytes + tail.length)
+  head.copy(all)
+  const end = head.length + readSync(descriptor, all, head.length, bytes, 0)
+  if (end < head.length + bytes) return all.subarray(0, end)
+  tail.copy(all, end)
+  return all
+}
+
 /** Bounded by the size that was announced. A file that ends early ends the stream early, which fails the request. */
 async function* read(
-  { handle, bytes }: MultipartFile,
+  handle: FileHandle,
+  bytes: number,
   readSize: number,
   wait: (bytes: number) => Promise<void> = async () => {},
 ): AsyncGenerator<Buffer> {
