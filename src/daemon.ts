@@ -43,6 +43,8 @@ export interface RunOptions {
 
 /** Decisions of other processes are obeyed within this time (design section 7: 2 s). */
 const POLL_MS = SECOND
+/** Between two rounds: takes and deliveries that follow each other ring thousands of times, and need none. */
+const ROUND_GAP_MS = 10
 const TROUBLE_WAIT_MS = 5 * SECOND
 const PRUNE_MS = DAY
 const LEAST_SKEW_MS = 1.5 * SECOND
@@ -86,6 +88,8 @@ export class Daemon {
       if (!options.once) reconciling.start(options, () => this.#bell.ring())
       if (options.once && this.#isDone(clock.monotonic() > patience)) break
       await this.#bell.wait(this.#msToNext())
+      const rest = this.#turnedAt + ROUND_GAP_MS - clock.monotonic()
+      if (rest > 0) await clock.sleep(rest, options.stop)
     }
     if (options.once) await reconciling.once(options)
     this.#stage = 'stopping'

@@ -72,19 +72,19 @@ export class Deliveries {
 
   /** Starts what is due and fits. */
   start(signal: AbortSignal, news: DeliveryNews): void {
-    const { clock, concurrency, history, uploader } = this.#parts
+    const { clock, history, uploader } = this.#parts
     this.#refusals.look()
-    if (!this.#hasPlace) return
+    if (this.#places === 0) return
     if (this.#refusals.first !== null && this.#hasNewKey()) this.#refusals.newKey()
     // An endpoint that is down gets one probe: the other versions stay as they are.
     let openings = uploader.openings()
     if (openings === 0) return
     // Thousands may wait after an outage: no more of them are read than could be started.
-    const due = () => history.due(clock.now(), concurrency + this.#running.size)
+    const due = () => history.due(clock.now(), this.#places + this.#running.size)
     for (let found = due(); found.length > 0; found = due()) {
       const sendable = this.#refusals.pass(found)
       for (const version of sendable) {
-        if (!this.#hasPlace || openings === 0) return
+        if (this.#places === 0 || openings === 0) return
         if (!this.#mayStart(version)) continue
         openings -= 1
         this.#run(version, signal, news)
@@ -93,11 +93,12 @@ export class Deliveries {
     }
   }
 
-  /** Records that cannot be written hold up the line in the end: what is stored must be known to be. */
-  get #hasPlace(): boolean {
+  /** How many may start. Records that cannot be written hold up the line in the end: what is stored must be known to be. */
+  get #places(): number {
     const { concurrency } = this.#parts
-    const sending = [...this.#running.values()].filter(({ isSending }) => isSending)
-    return sending.length < concurrency && this.#running.size < 2 * concurrency
+    const all = this.#running.size
+    const sending = this.#running.values().reduce((n, { isSending }) => n + Number(isSending), 0)
+    return Math.max(0, Math.min(concurrency - sending, 2 * concurrency - all))
   }
 
   #mayStart({ feed, account }: Version): boolean {
