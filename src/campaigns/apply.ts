@@ -4,7 +4,7 @@
 
 import { fromWire } from '../lib/amount.ts'
 import { DAY } from '../lib/clock.ts'
-import type { Campaign, CampaignCreate, CampaignUpdate } from '../service/port.ts'
+import type { Campaign, CampaignUpdate } from '../service/port.ts'
 import { type Change, canRaise } from './changes.ts'
 import { instant } from './diff.ts'
 import { isWritten, type Plan, type PlanItem } from './plan.ts'
@@ -150,8 +150,8 @@ class Application {
     const { targeting, ...readable } = update
     const wrong = differences({ ...after, ...(readable as Partial<Campaign>) }, after)
     const kept = Object.entries(item.remember).filter(([field]) => !wrong.includes(field))
-    const frozen =
-      changed.length === 0 ? record.frozen : `a write changed ${changed.join(', ')} as well`
+    const amiss = moneyAmiss(update, after, before) ?? record.frozen
+    const frozen = changed.length === 0 ? amiss : `a write changed ${changed.join(', ')} as well`
     store.atomically(() => {
       const applied: Applied = { ...record.applied, ...Object.fromEntries(kept) }
       store.save({
@@ -259,11 +259,11 @@ function fingerprint({ key, campaignId, changes, create, seen, postings }: PlanI
   return JSON.stringify([key, campaignId, changes, create, seen, postings])
 }
 
-/** Budget and bids that are not as they were sent: the service may count in another unit. */
-function moneyAmiss(sent: CampaignCreate, shown: Campaign | undefined): string | null {
+/** Budget and bids neither as sent nor as before: the service may count in another unit. */
+function moneyAmiss(sent: CampaignUpdate, shown?: Campaign, before?: Campaign): string | null {
   const fields = ['budget', 'cpc', 'maxCpc', 'paidCpaGoal'] as const
   const both = fields.filter((name) => sent[name] != null && shown?.[name] != null)
-  const wrong = both.filter((name) => sent[name] !== shown?.[name])
+  const wrong = both.filter((name) => ![sent[name], before?.[name]].includes(shown?.[name]))
   return wrong.length === 0 ? null : `the service shows another ${wrong.join(', ')} than sent`
 }
 

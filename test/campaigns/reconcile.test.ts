@@ -364,6 +364,39 @@ describe('the reconciler', () => {
     },
   )
 
+  it('freezes a campaign whose new budget is neither what was sent nor what it was', async () => {
+    const vendor = await Vendor.open(fileOf(entry('A')))
+    await vendor.apply()
+    const { api } = vendor.account
+    const inCents: typeof api.update = (id, { budget, ...body }, signal) =>
+      api.update(id, { ...body, budget: (budget ?? 0) * 100 }, signal)
+    vendor.account.api = { ...api, update: inCents }
+    vendor.file = vendor.file.replace('100.00', '90.00')
+
+    const [result] = await vendor.apply()
+    await vendor.apply()
+
+    const reason = 'the service shows another budget than sent'
+    expect(result).toMatchObject({ outcome: 'failed', reason })
+    expect(itemOf(await vendor.plan(), 'A')).toMatchObject({ action: 'blocked', reason })
+    expect(vendor.account.calls('campaign-update')).toBe(1)
+  })
+
+  it('tries a change again that the service does not show yet, and freezes nothing for it', async () => {
+    const vendor = await Vendor.open(fileOf(entry('A')))
+    await vendor.apply()
+    const { api } = vendor.account
+    vendor.account.api = { ...api, update: (id, _body, signal) => api.update(id, {}, signal) }
+    vendor.file = vendor.file.replace('100.00', '90.00')
+
+    const [first] = await vendor.apply()
+    vendor.account.api = api
+    const [second] = await vendor.apply()
+
+    expect([first?.outcome, second?.outcome]).toEqual(['failed', 'updated'])
+    expect(vendor.campaigns.all).toMatchObject([{ budget: 90 }])
+  })
+
   it('refuses an approved item whose campaign, file or entry changed since, and does the others', async () => {
     const vendor = await Vendor.open(fileOf(entry('A'), entry('B'), entry('C')))
     await vendor.apply()
