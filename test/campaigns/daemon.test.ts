@@ -19,7 +19,7 @@ async function siteWith(file: string, config: Record<string, unknown> = APPLY) {
     using memory = openCampaignReader({ file: join(site.root, 'state', 'feedsyncd.db') })
     return JSON.parse(memory?.lastRun() ?? 'null')
   }
-  const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 50 })
+  const until = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 50 })
   return { site, write, calls, all, lastRun, until }
 }
 

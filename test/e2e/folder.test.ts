@@ -15,7 +15,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { statusOf } from '../helpers/look.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 25_000, interval: 20 }
+const PATIENCE = { timeout: 60_000, interval: 20 }
 const files = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

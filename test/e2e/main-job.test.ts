@@ -99,7 +99,7 @@ describe('a feed dropped into the folder', () => {
 
     utimesSync(join(site.inbox, 'jobs.xml'), 1, 1)
     const events = () => site.show(first.id).events.map(({ to }) => to)
-    await expect.poll(events, { timeout: 10_000 }).toContain('seen')
+    await expect.poll(events, { timeout: 60_000 }).toContain('seen')
 
     expect(site.uploads({ all: true })).toHaveLength(1)
     expect(site.sandbox.objects()).toHaveLength(1)

@@ -103,7 +103,7 @@ describe('SIGHUP', () => {
     await using site = await Site.open({ inbox: { rescan: '1h', watch: 'poll' } })
     const daemon = await site.daemon()
     const status = async () => JSON.parse((await site.run('status', '--json')).stdout).daemon
-    await vi.waitUntil(async () => (await status()).lastScanAt !== null, { timeout: 20_000 })
+    await vi.waitUntil(async () => (await status()).lastScanAt !== null, { timeout: 60_000 })
     site.drop('jobs.xml', feedOf(3))
 
     daemon.kill('SIGHUP')

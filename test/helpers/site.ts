@@ -138,7 +138,7 @@ export class Site implements AsyncDisposable {
       }
       return newest
     }
-    return vi.waitFor(look, { timeout: 20_000, interval: 20 })
+    return vi.waitFor(look, { timeout: 60_000, interval: 20 })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

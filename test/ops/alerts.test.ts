@@ -31,7 +31,7 @@ async function siteWithPager(): Promise<{ site: Site; file: string }> {
 
 function untilPaged(file: string, events: string[]): Promise<void> {
   return vi.waitFor(() => expect(paged(file).map(({ event }) => event)).toEqual(events), {
-    timeout: 20_000,
+    timeout: 60_000,
     interval: 50,
   })
 }
