@@ -44,7 +44,7 @@ export interface RunOptions {
 /** Decisions of other processes are obeyed within this time (design section 7: 2 s). */
 const POLL_MS = SECOND
 /** Between two rounds: takes and deliveries that follow each other ring thousands of times, and need none. */
-const ROUND_GAP_MS = 10
+const ROUND_GAP_MS = 5
 const TROUBLE_WAIT_MS = 5 * SECOND
 const PRUNE_MS = DAY
 const LEAST_SKEW_MS = 1.5 * SECOND

@@ -22,7 +22,7 @@ const MOST_AT_ONCE = 64
 /** Short beside a disk's own time, and long beside the time that many small feeds need between two writes. */
 const SOON_MS = 3
 const RETRY_MS = 50
-/** A commit holds up the thread: until the next one, others have this many times as long. */
+/** A shared commit holds up the thread: until the next one, others have this many times as long. */
 const REST = 2
 const LONGEST_REST_MS = 20
 /** A lock that lasts longer than this is said; until then nobody need hear of it. */
@@ -76,10 +76,12 @@ export class GroupCommit {
 
   #turn(): void {
     this.#isScheduled = false
+    const isShared = this.#waiting.length > 1
     const began = this.#clock.monotonic()
     const isLocked = this.#flush(PATIENCE_MS)
     const ended = this.#clock.monotonic()
-    this.#restsUntil = ended + Math.min(REST * (ended - began), LONGEST_REST_MS)
+    // A feed that is alone need not wait for others.
+    if (isShared) this.#restsUntil = ended + Math.min(REST * (ended - began), LONGEST_REST_MS)
     if (this.#waiting.length === 0) return
     if (!isLocked) {
       this.#schedule()

@@ -61,10 +61,10 @@ it('gives the works of one moment one commit, in their order', async () => {
   expect(seen.commits).toBe(1)
 })
 
-it('leaves the thread to others after a commit, for longer after a slow one, but not for long', async () => {
+it('leaves the thread to others after a shared commit, for longer after a slow one, but not for long', async () => {
   const clock = hastyClock()
   const slept: number[] = []
-  const took = [4, 1000, 0]
+  const took = [4, 1000, 0, 5]
   const { atomically } = countingDatabase(took.map((ms) => () => void clock.sleep(ms)))
   const sleep = (ms: number) => {
     slept.push(ms)
@@ -72,7 +72,9 @@ it('leaves the thread to others after a commit, for longer after a slow one, but
   }
   const group = new GroupCommit({ atomically }, { ...clock, sleep })
 
-  for (const n of took) await group.add(() => n)
+  for (const n of took.slice(0, 3)) await Promise.all([group.add(() => n), group.add(() => n)])
+  await group.add(() => 'alone')
+  await group.add(() => 'the next one, at once')
 
   expect(slept).toEqual([8, 20])
 })
