@@ -1,7 +1,7 @@
 // npm run bench: measures the installed program beside its peers. Options choose what and how much; the
 // table goes to stdout, progress to stderr. Exit 0 also where a target is missed: the table says so.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -34,6 +34,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   startUp,
   scale,
 ]
+/** Written by hand, after looking at profiles. */
+const REASONS = join(import.meta.dirname, 'reasons.md')
 const PAGE = join(import.meta.dirname, '..', 'docs', 'performance.md')
 
 const USAGE = `npm run bench -- [options]
@@ -95,6 +97,6 @@ async function measure(): Promise<void> {
   if (options.json !== undefined) writeFileSync(options.json, jsonOf(results, facts))
   if (options.docs) {
     mkdirSync(dirname(PAGE), { recursive: true })
-    writeFileSync(PAGE, pageOf(results, facts, runs))
+    writeFileSync(PAGE, pageOf(results, facts, runs, readFileSync(REASONS, 'utf8')))
   }
 }

@@ -24,10 +24,12 @@ export function tableOf(results: readonly Result[]): string {
     .join('\n')
 }
 
+/** `reasons`: Markdown, about what falls short. */
 export function pageOf(
   results: readonly Result[],
   facts: Record<string, string>,
   runs: number,
+  reasons: string,
 ): string {
   const factLines = Object.entries(facts).map(([name, fact]) => `- ${name}: ${fact}`)
   const sections = results.map(
@@ -44,7 +46,8 @@ data; a ratio is the median of the ratios of the pairs. Ratios count, this hardw
 ${factLines.join('\n')}
 
 ${sections.join('\n\n')}
-`
+
+${reasons}`
 }
 
 export function jsonOf(results: readonly Result[], facts: Record<string, string>): string {
