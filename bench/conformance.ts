@@ -62,8 +62,14 @@ function ofDamage(bench: Bench): Figure[] {
       numRuns: Math.min(BATCH, count - n),
       seed: seed + n,
     })
-    saxes += unlikeSaxes(documents).length
-    if (HAS_XMLLINT) xmllint += unlikeXmllint(documents, folder).length
+    const unlike = unlikeSaxes(documents)
+    for (const one of unlike) bench.progress(`judged otherwise by saxes: ${JSON.stringify(one)}`)
+    saxes += unlike.length
+    if (!HAS_XMLLINT) continue
+    const wrong = unlikeXmllint(documents, folder)
+    for (const one of wrong)
+      bench.progress(`judged otherwise by xmllint: ${one.toString('latin1')}`)
+    xmllint += wrong.length
   }
   const note = `of ${count.toLocaleString('en-US')} made of ${sources.length}, seed ${seed}`
   const judged = [
