@@ -21,7 +21,7 @@ import { type Declared, type Name, NameTable } from './names.ts'
 import { declarationFault } from './namespaces.ts'
 import type { ReferenceReader } from './reference-reader.ts'
 import { stop, wrong } from './stopped.ts'
-import { misplaced, tagName } from './tag-sentences.ts'
+import { misplaced, refuseForbidden, tagName } from './tag-sentences.ts'
 import { Attributes } from './xml-events.ts'
 
 /** Bytes of a namespace's name that are kept, to recognise it the next time. */
@@ -123,6 +123,7 @@ export class AttributeReader {
     at = this.spaces(at + 1)
     if (at >= end) return MORE
     if (data[at] !== QUOTE && data[at] !== APOSTROPHE) {
+      refuseForbidden(this.#input, at)
       this.wrong((tag) => `an attribute value of <${tag}> must be put in quotes`, at)
     }
     return at

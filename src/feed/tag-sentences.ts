@@ -20,11 +20,17 @@ export function tagName(input: Input, markup: number, at: number): string {
   return short(/^[^ \t\r\n/>=<]*/.exec(data.toString('utf8', from, to))?.[0] ?? '')
 }
 
+/** What must be left out is named before what is missing in its place. */
+export function refuseForbidden(input: Input, at: number): void {
+  const character = characterAt(input, at)
+  if (!isXmlCharacter(character.codePointAt(0) ?? 0)) wrong(notAllowed(character), input.base + at)
+}
+
 /** The character at `at` has no place in the tag at `markup`. */
 export function misplaced(input: Input, markup: number, at: number): never {
   const character = characterAt(input, at)
   const place = input.base + at
-  if (!isXmlCharacter(character.codePointAt(0) ?? 0)) wrong(notAllowed(character), place)
+  refuseForbidden(input, at)
   const name = tagName(input, markup, at)
   const [tag, sign] = input.data[markup + 1] === SLASH ? ['end tag', '</'] : ['tag', '<']
   if (character === '<') {

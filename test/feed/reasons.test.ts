@@ -48,6 +48,7 @@ describe('the reason and the place of a fault', () => {
     ],
     ['<a b="1" c="2" ▶b="3"/>', '<a> has the attribute "b" twice'],
     ['<a b=▶c/>', 'an attribute value of <a> must be put in quotes'],
+    ['<a b=▶\u001ac/>', 'the character U+001A is not allowed in XML; leave it out'],
     ['<a b="1"▶c="2"/>', 'a space is missing between the attributes of <a>'],
     ['<s>▶<x:a/></s>', 'the prefix "x" in <x:a> is not declared with xmlns:x="…"'],
     ['<a>Gr▶\u0003ße</a>', 'the character U+0003 is not allowed in XML; leave it out'],
