@@ -17,7 +17,7 @@ import { feedFor } from './config/feeds.ts'
 import type { Absence, FeedSide, FeedUpload, FieldPaths } from './feed/port.ts'
 import { streamPostings } from './feed/posting-stream.ts'
 import { SelectionCount } from './feed/selection-count.ts'
-import { openCampaignReader, openCampaignStore } from './history/campaign-store.ts'
+import { openCampaignStore } from './history/campaign-store.ts'
 import { absencesOf, latestUploads } from './history/feed-uploads.ts'
 import { acquireLock } from './history/instance-lock.ts'
 import type { HistoryReader, Version } from './history/port.ts'
@@ -123,11 +123,6 @@ export function openReconciler(config: Config, surroundings: Surroundings): Reco
       return service[Symbol.asyncDispose]()
     },
   }
-}
-
-/** What is known without asking the service; null where nothing was ever written. */
-export function openCampaignMemory(config: Config) {
-  return openCampaignReader({ file: historyFile(config) })
 }
 
 /** What was uploaded for the account of the campaigns, as the history knows it now. */

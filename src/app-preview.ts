@@ -1,6 +1,7 @@
 // What `campaigns preview` needs: the file, our memory of what was written, and the last uploads.
 
-import { feedSideOf, openCampaignMemory, readPostings } from './app-campaigns.ts'
+import { feedSideOf, readPostings } from './app-campaigns.ts'
+import { openCampaignMemory } from './app-tools.ts'
 import type { Desired } from './campaigns/desired.ts'
 import { type Measured, measure } from './campaigns/effects.ts'
 import type { Selection } from './campaigns/plan.ts'

@@ -2,12 +2,8 @@
 // what no guard holds. The answer is kept for `status`.
 
 import { statSync } from 'node:fs'
-import {
-  openCampaignMemory,
-  openReconciler,
-  readCampaignsFile,
-  type Surroundings,
-} from './app-campaigns.ts'
+import { openReconciler, readCampaignsFile, type Surroundings } from './app-campaigns.ts'
+import { keptRun, openCampaignMemory } from './app-tools.ts'
 import type { Result } from './campaigns/apply.ts'
 import { instant } from './campaigns/diff.ts'
 import { isWritten, LATER, type Plan } from './campaigns/plan.ts'
@@ -82,10 +78,6 @@ function memoryOf(config: Config, { foreignChanges }: Pick<History, 'foreignChan
     }
     return known
   }
-}
-
-function keptRun(memory: Pick<CampaignStore, 'lastRun'> | null): CampaignRun | null {
-  return JSON.parse(memory?.lastRun() ?? 'null') as CampaignRun | null
 }
 
 /** null: there is no campaigns file. Throws what `openReconciler` throws. */

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, relative, sep } from 'node:path'
+import type { CampaignStore } from './campaigns/port.ts'
 import type { Config } from './config/config.ts'
 import { type FeedRule, feedFor } from './config/feeds.ts'
 import type { FileReport } from './feed/file-report.ts'
@@ -85,7 +86,17 @@ export function statusOf(
 function lastCampaignRun(config: Config): CampaignRun | null {
   const { file, explicit } = config.campaigns
   if (!explicit && !existsSync(file)) return null
-  using memory = openCampaignReader({ file: historyFile(config) })
+  using memory = openCampaignMemory(config)
+  return keptRun(memory)
+}
+
+/** What is known of the campaigns without asking the service; null where nothing was ever written. */
+export function openCampaignMemory(config: Config) {
+  return openCampaignReader({ file: historyFile(config) })
+}
+
+/** How the last look at the campaigns ended; null: there was none. */
+export function keptRun(memory: Pick<CampaignStore, 'lastRun'> | null): CampaignRun | null {
   return JSON.parse(memory?.lastRun() ?? 'null') as CampaignRun | null
 }
 
@@ -102,7 +113,7 @@ export function versionOf(
 
 /** A plan of the campaigns; null where it is not kept any more. */
 export function planOf(config: Config, id: number): PlanModel | null {
-  using memory = openCampaignReader({ file: historyFile(config) })
+  using memory = openCampaignMemory(config)
   return JSON.parse(memory?.plan(id) ?? 'null') as PlanModel | null
 }
 

@@ -2,10 +2,10 @@
 
 import { Command } from 'commander'
 import type { Reconciler } from '../app-campaigns.ts'
+import { keptRun } from '../app-tools.ts'
 import type { CreateIntent } from '../campaigns/port.ts'
 import { HOUR, isoTime } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
-import type { CampaignRun } from '../ops/port.ts'
 import { failureError } from './campaigns-view.ts'
 import { type Context, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
@@ -143,7 +143,7 @@ async function withReconciler(
   await using reconciler = openReconciler(config, context)
   await reconciler.alone(() => work(reconciler))
   const { store } = reconciler
-  const run = JSON.parse(store.lastRun() ?? 'null') as CampaignRun | null
+  const run = keptRun(store)
   const waiting = run?.waiting.filter(({ key }) => key !== command.args[0])
   if (run !== null) store.keepRun(JSON.stringify({ ...run, waiting }))
   context.exit(EXIT.ok)

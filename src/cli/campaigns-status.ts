@@ -1,10 +1,10 @@
 // feedsyncd campaigns status/history: what is known of the campaigns, without asking the service.
 
 import { Command } from 'commander'
+import { keptRun, openCampaignMemory } from '../app-tools.ts'
 import type { CreateIntent } from '../campaigns/port.ts'
 import { isoTime } from '../lib/clock.ts'
 import { waitingCampaigns } from '../ops/campaign-conditions.ts'
-import type { CampaignRun } from '../ops/port.ts'
 import { counted } from './campaigns-feed-view.ts'
 import { wholeNumber } from './campaigns-fields.ts'
 import { campaignLines } from './campaigns-status-view.ts'
@@ -32,9 +32,7 @@ function statusCommand(context: Context): Command {
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<Options>()
       const config = readConfig(context, options.config)
-      const { feedSideOf, openCampaignMemory, readCampaignsFile } = await import(
-        '../app-campaigns.ts'
-      )
+      const { feedSideOf, readCampaignsFile } = await import('../app-campaigns.ts')
       const { latest } = feedSideOf(config)
       const read = readCampaignsFile(config)
       using memory = openCampaignMemory(config)
@@ -46,7 +44,7 @@ function statusCommand(context: Context): Command {
         entries: read.kind === 'read' ? read.desired.campaigns.length : 0,
         account: memory?.account() ?? null,
         mode: config.campaigns.mode,
-        lastRun: JSON.parse(memory?.lastRun() ?? 'null') as CampaignRun | null,
+        lastRun: keptRun(memory),
         campaigns: records.map(({ key, campaignId, origin, pending, frozen, applied }) => ({
           ...{ key, campaignId, origin, frozen, name: applied.name ?? null },
           inFeed:
@@ -117,7 +115,6 @@ function historyCommand(context: Context): Command {
     .action(async (key: string | undefined, _options, command: Command) => {
       const options = command.optsWithGlobals<Options>()
       const config = readConfig(context, options.config)
-      const { openCampaignMemory } = await import('../app-campaigns.ts')
       using memory = openCampaignMemory(config)
       const filter = { limit: options.limit ?? DEFAULT_LIMIT, ...(key !== undefined && { key }) }
       const entries = (memory?.history(filter) ?? []).map(({ at, ...entry }) => ({

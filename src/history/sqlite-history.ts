@@ -14,8 +14,6 @@ import { reads } from './reads.ts'
 import { recordWrites } from './record-writes.ts'
 import { versionWrites } from './version-writes.ts'
 
-export { openHistoryReader } from './reader.ts'
-
 export interface HistoryOptions {
   /** Path of the database; its directory is made (0750) where it is missing. */
   file: string
@@ -62,7 +60,7 @@ export function historyOn(connection: Connection, clock = systemClock): History 
   return {
     ...questions,
     ...versions,
-    ...deliveryWrites(connection, versions),
+    ...deliveryWrites(connection, { ...versions, ...questions }),
     ...recordWrites(connection, questions),
     prune: pruner(connection, (work, when) => group.add(work, when)),
     atomically: (work) => connection.atomically(work),

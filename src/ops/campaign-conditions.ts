@@ -18,12 +18,18 @@ export interface CampaignCondition {
   mark: string
 }
 
-/** The service cannot be asked, or another process writes: two hourly looks may miss each other. */
-const PASSING: readonly CampaignRun['state'][] = ['failed', 'busy']
+/** A service that could not be asked is asked again; another process ends by itself. */
+const NO_PERSON: readonly CampaignRun['state'][] = ['done', 'failed', 'busy']
+/** Two hourly looks may miss each other. */
 const PASSING_MS = HOUR
 /** research/reconcile.md section 3.9: a create that was sent is listed by then, or held. */
 const UNKNOWN_MS = 15 * MINUTE
 const MOST_NAMED = 5
+
+/** How the look ended: no later one ends better unless somebody does something. */
+export function waitsForPerson(state: CampaignRun['state']): boolean {
+  return !NO_PERSON.includes(state)
+}
 
 /** null: there was no look, or there is no campaigns file. */
 export function campaignConditions(run: CampaignRun | null): CampaignCondition[] {
@@ -35,13 +41,12 @@ export function campaignConditions(run: CampaignRun | null): CampaignCondition[]
 export function waitingCampaigns(run: CampaignRun | null): number {
   if (run === null) return 0
   const { state, vanished = [], waiting } = run
-  const isWell = state === 'done' || PASSING.includes(state)
-  return waiting.length + vanished.length + Number(!isWell)
+  return waiting.length + vanished.length + Number(waitsForPerson(state))
 }
 
 function stopped({ at, hint, mode, problem, since, state }: CampaignRun): CampaignCondition[] {
   if (state === 'done') return []
-  if (PASSING.includes(state) && elapsed(since, at) < PASSING_MS) return []
+  if (!waitsForPerson(state) && elapsed(since, at) < PASSING_MS) return []
   // In mode `report` a person writes, and sees it then.
   const isCritical = mode === 'apply'
   const what = { campaign: null, state, hint, isCritical, mark: state }

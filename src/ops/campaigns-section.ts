@@ -1,22 +1,20 @@
 // The campaigns on the status page: what waits for a person, and what the last look found, with its plan.
 
-import { VANISHED_HINT, vanishedReason } from './campaign-conditions.ts'
+import { VANISHED_HINT, vanishedReason, waitsForPerson } from './campaign-conditions.ts'
 import { html, type Markup } from './html.ts'
 import { ago, choice, count, type Scene, sentence, type Tone } from './page-parts.ts'
 import type { CampaignRun, PlanModel } from './port.ts'
 
 /** Changes that a person can take in. */
 const MOST = 50
-/** A service that could not be asked is asked again; another process ends by itself. */
-const PASSING: readonly CampaignRun['state'][] = ['done', 'failed', 'busy']
 
 /** Entries of the list of what needs a person. */
 export function campaignCards(run: CampaignRun | null): Markup[] {
   if (run === null) return []
   const { hint, problem, state, waiting, vanished = [] } = run
-  const stopped = PASSING.includes(state)
-    ? []
-    : [card('', 'Campaigns', state, problem ?? 'nothing is written', hint)]
+  const stopped = waitsForPerson(state)
+    ? [card('', 'Campaigns', state, problem ?? 'nothing is written', hint)]
+    : []
   return [
     ...stopped,
     ...waiting
@@ -52,12 +50,12 @@ export function campaignsSection(
     return html`<section><h2>Campaigns</h2><p class="dim">Off, or not looked at yet: the daemon looks after them once there is a campaigns file.</p></section>`
   }
   const { at, done, mode, pending, planId, problem, state } = run
-  const tone: Tone = state === 'done' ? 'good' : PASSING.includes(state) ? 'dim' : 'warn'
+  const tone: Tone = state === 'done' ? 'good' : waitsForPerson(state) ? 'warn' : 'dim'
   const said = state === 'done' && pending === 0 ? 'in line with the file' : state
   const word = state === 'done' && pending > 0 ? `${pending} to change` : said
   const apply = planId === null ? 'campaigns plan' : `campaigns apply ${planId}`
   return html`<section><h2>Campaigns</h2><p><span class="state ${pending > 0 && state === 'done' ? 'warn' : tone}">${word}</span><span class="dim">, looked at ${ago(at, now)}, ${mode === 'apply' ? 'changes are applied by the daemon' : 'changes are only reported'}</span></p>
-${problem === null || !PASSING.includes(state) ? null : html`<p class="next">${sentence(problem)}</p>`}
+${problem === null || waitsForPerson(state) ? null : html`<p class="next">${sentence(problem)}</p>`}
 ${done.length === 0 ? null : html`<p class="next">Done: ${done.slice(0, MOST).join(', ')}</p>`}
 ${pending === 0 || plan === null ? null : planned(plan)}
 ${pending === 0 ? null : choice([commandLine(apply)])}</section>`

@@ -7,13 +7,13 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { vi } from 'vitest'
 import type { ListFilter, State } from '../../src/history/port.ts'
+import { openHistoryReader } from '../../src/history/reader.ts'
 import {
   type ShowReport,
   showReport,
   statusReport,
   type UploadReport,
 } from '../../src/history/report.ts'
-import { openHistoryReader } from '../../src/history/sqlite-history.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')

@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openHistory, openHistoryReader } from '../../src/history/sqlite-history.ts'
+import { openHistoryReader } from '../../src/history/reader.ts'
+import { openHistory } from '../../src/history/sqlite-history.ts'
 import { becomeNobody, child, temporaryFolder } from './helpers.ts'
 
 const STEP = `
@@ -26,7 +27,7 @@ async function readWithoutWriting(file: string): Promise<string> {
   chmodSync(dirname(file), 0o555)
   const run = child(`${becomeNobody()}
     try {
-      using reader = history.openHistoryReader({ file: ${JSON.stringify(file)} })
+      using reader = openHistoryReader({ file: ${JSON.stringify(file)} })
       console.log(reader.list({}).map(({ feed }) => feed).join())
     } catch (error) {
       console.log(errorCode(error), error.message)

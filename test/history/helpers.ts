@@ -83,10 +83,11 @@ export function becomeNobody(): string {
     }`
 }
 
-/** Runs a module text in a process of its own: `history` and `lock` are imported for it. */
+/** Runs a module text in a process of its own: `history`, `openHistoryReader`, `lock` are imported for it. */
 export function child(script: string): Child {
   const text = `
     import * as history from '${SOURCE}/sqlite-history.ts'
+    import { openHistoryReader } from '${SOURCE}/reader.ts'
     import * as lock from '${SOURCE}/instance-lock.ts'
     import { errorCode } from '${SOURCE}/../lib/errors.ts'
     ${script}`
