@@ -5,7 +5,8 @@ import { formatBytes, formatDuration, relativeTime } from '../lib/units.ts'
 import { needsPerson, nextStep } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { campaignLines } from './campaigns-status-view.ts'
-import { middleCut, printable, styled, table } from './render.ts'
+import { middleCut } from './columns.ts'
+import { printable, styled, table } from './render.ts'
 
 export interface View {
   now: number

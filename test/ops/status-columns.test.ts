@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { statusText } from '../../src/cli/status-view.ts'
+import type { UploadReport } from '../../src/history/report.ts'
+import { reportOf } from './samples.ts'
+
+/** Names, and how many columns of a terminal each takes: counted by hand. */
+const NAMES = {
+  'plain.xml': 9,
+  '护士职位.xml': 12,
+  '채용공고.xml': 12,
+  'ｶﾞﾙ.xml': 7,
+  'Ａ１.xml': 8,
+  'caf\u0065\u0301.xml': 8,
+  'a\u0323\u0302\u0301.xml': 5,
+  '😀.xml': 6,
+  '👩‍⚕️ nurses.xml': 13,
+  '🇩🇪.xml': 6,
+  'नर्स.xml': 7,
+}
+/** As wide as the widest of them. */
+const PLAIN = 'all nurses.xm'
+
+const graphemes = (text: string) =>
+  [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)
+
+function rows(uploads: UploadReport[], width: number | null): string[] {
+  const report = {
+    daemon: {
+      ...{ running: true, pid: 7, startedAt: null, lastScanAt: null, mode: 'events' as const },
+      ...{ modeReason: null, folderReason: null, unfinished: [] },
+    },
+    service: { baseUrl: 'https://x', state: 'ok' as const, reason: null, clockSkewMs: 0 },
+    ...{ uploads, owed: [] },
+  }
+  const view = { now: 0, terminal: false, width, staleAfterMs: 1000, limit: 50 }
+  const shown = statusText(report, { ...view, commandLine: (command) => command })
+  const from = shown.split('\n').findIndex((line) => line.trimStart().startsWith('id '))
+  return shown.split('\n').slice(from + 1, from + 1 + uploads.length)
+}
+
+describe('the table of status', () => {
+  it.each(Object.entries(NAMES))('keeps its columns in line behind %s', (name, columns) => {
+    const uploads = [reportOf({ feed: PLAIN }), reportOf({ feed: name })]
+
+    const [plain = '', shown = ''] = rows(uploads, null)
+
+    const before = shown.slice(0, shown.indexOf('uploaded'))
+    expect(before.length - name.length + columns).toBe(plain.indexOf('uploaded'))
+  })
+
+  it.each([
+    ['Chinese', '护士职位'.repeat(40)],
+    ['emoji of several characters', '👩‍⚕️🇩🇪👍🏽'.repeat(40)],
+    ['combining accents', 'e\u0301a\u0323\u0302'.repeat(80)],
+    ['Hindi', 'नर्सक्षि'.repeat(40)],
+  ])('cuts a reason in %s between two characters, never inside one', (_, reason) => {
+    const [whole = ''] = rows([reportOf({ reason })], null)
+
+    for (let width = 75; width < 95; width++) {
+      const [cut = ''] = rows([reportOf({ reason })], width)
+      expect(cut).toMatch(/\.\.\.$/)
+      const kept = graphemes(cut.slice(0, -3))
+      expect(kept).toEqual(graphemes(whole).slice(0, kept.length))
+    }
+  })
+
+  it('fills the terminal and never more, whatever a character takes', () => {
+    for (let width = 75; width < 95; width++) {
+      const [wide = ''] = rows([reportOf({ reason: '护'.repeat(80) })], width)
+      const columns = wide.length + wide.replace(/[^护]/g, '').length
+      expect([width - 1, width]).toContain(columns)
+
+      const [narrow = ''] = rows([reportOf({ reason: 'e\u0301'.repeat(80) })], width)
+      expect(narrow.replaceAll('\u0301', '')).toHaveLength(width)
+    }
+  })
+
+  it('shows both ends of a long name in as many columns as of a plain one', () => {
+    const [plain = '', han = '', accents = ''] = rows(
+      [
+        reportOf({ feed: `${'x'.repeat(90)}.xml` }),
+        reportOf({ feed: `${'护'.repeat(90)}.xml` }),
+        reportOf({ feed: `${'e\u0301'.repeat(90)}.xml` }),
+      ],
+      200,
+    )
+
+    expect(han).toMatch(/护{11}\.\.\.护+\.xml +uploaded/)
+    expect(han.replaceAll('护', 'xx').indexOf('uploaded')).toBe(plain.indexOf('uploaded'))
+    expect(accents.replaceAll('\u0301', '').indexOf('uploaded')).toBe(plain.indexOf('uploaded'))
+    expect(accents).not.toMatch(/\.\.\.\u0301/)
+  })
+})
