@@ -80,7 +80,7 @@ export class Deliveries {
     let openings = uploader.openings()
     if (openings === 0) return
     // Thousands may wait after an outage: no more of them are read than could be started.
-    const due = () => history.due(clock.now(), this.#places + this.#running.size)
+    const due = () => history.due(clock.now(), this.#places, this.#running)
     for (let found = due(); found.length > 0; found = due()) {
       const sendable = this.#refusals.pass(found)
       for (const version of sendable) {

@@ -40,7 +40,7 @@ export class Connection implements Disposable {
   query<P extends unknown[] = [], R = Row>(sql: string): Query<P, R> {
     const known = this.#queries.get(sql)
     if (known !== undefined) return known as unknown as Query<P, R>
-    const statement = this.#translated(() => this.#db.prepare<P, R>(sql))
+    const statement = this.#translated(() => this.#db.prepare<P, R>(planned(sql)))
     const query: Query<P, R> = {
       get: (...parameters) => this.#translated(() => statement.get(...parameters)),
       all: (...parameters) => this.#translated(() => statement.all(...parameters)),
@@ -86,6 +86,14 @@ export class Connection implements Disposable {
       throw databaseError(error, this.file)
     }
   }
+}
+
+/**
+ * SQLite plans a statement anew with each value that is bound to a bare parameter of its WHERE clause, which
+ * takes ten times as long as to run it; an expression is no such parameter.
+ */
+function planned(sql: string): string {
+  return sql.replaceAll('?', '+?')
 }
 
 /** Opens for reading and writing; creates the file (0600) and its directory (0750) where they are missing. */

@@ -4,7 +4,6 @@
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 import type { History, State } from './port.ts'
-import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
 const NO_LIMIT = -1
 const STOPPED = 'feedsyncd stopped before this was done'
@@ -14,7 +13,10 @@ export type DeliveryWrites = Pick<
   'startAttempt' | 'endAttempt' | 'due' | 'expired' | 'nextDueAt' | 'recover'
 >
 
-export function deliveryWrites(db: Connection, { move }: Pick<History, 'move'>): DeliveryWrites {
+export function deliveryWrites(
+  db: Connection,
+  { move, version }: Pick<History, 'move' | 'version'>,
+): DeliveryWrites {
   const countAttempt = db.query<[id: number], { n: number }>(
     'UPDATE versions SET attempts = attempts + 1 WHERE id = ? RETURNING attempts AS n',
   )
@@ -37,8 +39,8 @@ export function deliveryWrites(db: Connection, { move }: Pick<History, 'move'>):
        WHERE version = ? AND n = ? AND outcome IS NULL`,
   )
   // Only the oldest of a feed: a younger one must not overtake it and then be overwritten by it.
-  const due = db.query<[now: number, limit: number], VersionRow>(
-    `SELECT ${VERSION_FIELDS} FROM versions v
+  const due = db.query<[now: number, limit: number], { id: number; feed: string }>(
+    `SELECT v.id, v.feed FROM versions v
        WHERE v.state = 'queued' AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= ?)
          AND NOT EXISTS (
            SELECT 1 FROM versions o WHERE o.feed = v.feed AND o.state IN ('queued', 'uploading')
@@ -79,7 +81,12 @@ export function deliveryWrites(db: Connection, { move }: Pick<History, 'move'>):
       if (changes === 0) throw new FeedsyncError(`version ${id} has no running attempt ${n}`)
     },
 
-    due: (now, limit = NO_LIMIT) => due.all(now, limit).map(versionOf),
+    due: (now, limit, except = new Set()) =>
+      due
+        .all(now, limit === undefined ? NO_LIMIT : limit + except.size)
+        .filter(({ feed }) => !except.has(feed))
+        .slice(0, limit)
+        .flatMap(({ id }) => version(id) ?? []),
 
     expired: (now) => expired.all(now).map(({ path }) => path),
 

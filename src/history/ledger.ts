@@ -235,8 +235,8 @@ export class Ledger {
   #supersedeOlder(newer: Version): void {
     // What is held cannot take the place of what was accepted: a person may still discard it.
     const replaced = newer.state === 'held' ? (['held'] as const) : WAITING
-    const older = this.#history.list({ feed: newer.feed, states: replaced, all: true })
-    for (const version of older) if (version.id < newer.id) this.#supersede(version, newer)
+    const filter = { feed: newer.feed, states: replaced, before: newer.id, all: true }
+    for (const version of this.#history.list(filter)) this.#supersede(version, newer)
   }
 
   #supersede(older: Version, newer: Version): Version {

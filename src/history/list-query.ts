@@ -21,6 +21,10 @@ export function listQuery(filter: ListFilter): { sql: string; parameters: (strin
     conditions.push('v.detected_at >= ?')
     parameters.push(filter.since)
   }
+  if (filter.before !== undefined) {
+    conditions.push('v.id < ?')
+    parameters.push(filter.before)
+  }
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   const order = filter.all ? 'v.id' : 'f.newest'
   parameters.push(filter.limit ?? NO_LIMIT)

@@ -151,6 +151,8 @@ export interface ListFilter {
   /** Only versions detected at or after this wall ms. */
   since?: number
   limit?: number
+  /** Only versions with a smaller id. */
+  before?: number
   /** All versions, not just the newest of each feed. */
   all?: boolean
 }
@@ -210,7 +212,8 @@ export interface History extends HistoryReader {
   spooled(feed: string): { id: number; state: State; spool: string }[]
   /** Names of the spool files that versions still need: a restored version shares that of the earlier one. */
   spoolNames(): string[]
-  isSpooled(name: string): boolean
+  /** Whether a version still needs this file of the spool, or a stretch of it. */
+  isSpooled(file: string): boolean
   /** Adds a `seen` event: the same bytes were found again. */
   seen(id: number, reason: string, at: number): void
   /** Takes back a version that turned out to be no version (the same bytes as its feed's newest). Only without a sha256. */
@@ -236,8 +239,11 @@ export interface History extends HistoryReader {
       key: string | null
     },
   ): void
-  /** Waiting versions whose time has come, oldest first; at most one a feed, and none of a feed that is uploading. */
-  due(now: number, limit?: number): Version[]
+  /**
+   * Waiting versions whose time has come, oldest first; at most one a feed, and none of a feed that is uploading, or
+   * among `except`.
+   */
+  due(now: number, limit?: number, except?: Pick<ReadonlySet<string>, 'has' | 'size'>): Version[]
   /** Paths of incomplete files whose deadline has passed. */
   expired(now: number): string[]
   /** The earliest `nextAttemptAt` or `deadlineAt` after now, or null. */

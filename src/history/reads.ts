@@ -24,7 +24,7 @@ export interface Reads extends Omit<HistoryReader, keyof Disposable> {
   knownFiles(): KnownFile[]
   openRequests(): UploadRequest[]
   spoolNames(): string[]
-  isSpooled(name: string): boolean
+  isSpooled(file: string): boolean
 }
 
 export function reads(db: Connection): Reads {
@@ -74,8 +74,9 @@ export function reads(db: Connection): Reads {
   const spoolNames = db.query<[], { spool: string }>(
     'SELECT DISTINCT spool FROM versions WHERE spool IS NOT NULL',
   )
-  const spooled = db.query<[spool: string], { id: number }>(
-    'SELECT id FROM versions WHERE spool = ? LIMIT 1',
+  // The file itself, and its stretches: `$` is the character that follows `#`.
+  const spooled = db.query<[file: string, file: string], { id: number }>(
+    `SELECT id FROM versions WHERE spool >= ? AND spool < ? || '$' LIMIT 1`,
   )
 
   return {
@@ -109,7 +110,7 @@ export function reads(db: Connection): Reads {
     request: (id) => request.get(id) ?? null,
     openRequests: () => openRequests.all(),
     spoolNames: () => spoolNames.all().map(({ spool }) => spool),
-    isSpooled: (name) => spooled.get(name) !== undefined,
+    isSpooled: (file) => spooled.get(file, file) !== undefined,
   }
 }
 

@@ -24,8 +24,8 @@ export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'
       version: number,
     ]
   >(
-    `INSERT INTO events (version, n, at, from_state, to_state, reason)
-       SELECT ?, coalesce(max(n), 0) + 1, ?, ?, ?, ? FROM events WHERE version = ?`,
+    `INSERT INTO events (version, at, from_state, to_state, reason, n) VALUES (?, ?, ?, ?, ?,
+       (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = ?))`,
   )
   const pointNewest = db.query<[feed: string, version: number]>(
     `INSERT INTO feeds (name, newest) VALUES (?, ?)

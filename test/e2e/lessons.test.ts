@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { openHistoryReader } from '../../src/history/sqlite-history.ts'
+import { openHistoryReader } from '../../src/history/reader.ts'
 import { type Clock, DAY, systemClock } from '../../src/lib/clock.ts'
 import { daemonWithin, trail } from '../helpers/look.ts'
 import { feedOf, Site } from '../helpers/site.ts'

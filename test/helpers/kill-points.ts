@@ -201,6 +201,6 @@ function factOf(sql: string, parameters: unknown[]): string | null {
   if (text.startsWith('UPDATE attempts')) return `attempt ended: ${parameters[1]}`
   if (text.startsWith('INSERT INTO files')) return 'file known'
   if (text.startsWith('INSERT INTO daemon')) return RECORD
-  if (/^UPDATE versions SET spool = \? WHERE/.test(text)) return 'bytes given up'
+  if (/^UPDATE versions SET spool = \+\? WHERE/.test(text)) return 'bytes given up'
   return null
 }
