@@ -163,7 +163,8 @@ export class Aftercare {
     for (const { id, spool: name } of [...old, ...spent]) {
       // At once, so that no delivery of this feed begins in between.
       history.update(id, { spool: null })
-      if (!history.isSpooled(name)) await spool.remove(name)
+      const file = spool.fileOf(name)
+      if (!history.isSpooled(file)) await spool.remove(file)
     }
   }
 }

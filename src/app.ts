@@ -129,7 +129,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     const checker = lanes[laneOf(identity)]
     return metrics === null ? checker : observedChecker(checker, metrics)
   }
-  const spool = createSpool({ directory: join(config.state.directory, 'spool') })
+  const spool = createSpool({ directory: join(config.state.directory, 'spool'), clock })
   const settler = new Settler(config.inbox.quietPeriodMs)
   const ruleFor = (path: string) => feedFor(path, current.feeds)
   const overdue = overdueFeeds(() => current.feeds, history, ruleFor, clock)

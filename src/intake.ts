@@ -42,7 +42,7 @@ interface Waiting extends Candidate {
 /** A small feed does not wait for the minute that a large one takes: feeds never block each other. */
 export type Lane = 'small' | 'large'
 /** Files of each lane that are taken at once: one is read while others wait for the disk. */
-export const LANES: Readonly<Record<Lane, number>> = { small: 16, large: 1 }
+export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 
 const TEMPORARY = 75
 /** Bytes up to which a file is checked in about a tenth of a second. */

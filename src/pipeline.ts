@@ -9,7 +9,7 @@ import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Position } fr
 import { Backlog } from './history/backlog.ts'
 import type { Ledger, Origin } from './history/ledger.ts'
 import type { History, State, Version, VersionPatch } from './history/port.ts'
-import type { Spool } from './inbox/port.ts'
+import type { Kept, Spool } from './inbox/port.ts'
 import type { Clock } from './lib/clock.ts'
 import { isTrouble } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
@@ -59,6 +59,7 @@ export type Taken =
   | { kind: 'no-room'; code: string; reason: string }
 
 type Read = Extract<CheckResult, { kind: 'read' }>
+type NoRoom = Extract<Taken, { kind: 'no-room' }>
 
 const HINT = {
   broken: 'correct the export and drop the file again',
@@ -67,8 +68,13 @@ const HINT = {
   unreadable: 'let the daemon’s user read it; it is looked at again when its permissions change',
 }
 
+/** Bytes up to which a copy shares a file with others, where several are taken at once. */
+const MOST_HELD = 64 * 1024
+
 export class Pipeline {
   readonly #parts: PipelineParts
+  /** Files that are taken now. */
+  #taking = 0
 
   constructor(parts: PipelineParts) {
     this.#parts = parts
@@ -79,6 +85,15 @@ export class Pipeline {
    * `isTrouble`, and the signal's reason; any other error is a fault of ours, and ends this version alone.
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
+    this.#taking++
+    try {
+      return await this.#take(file, signal)
+    } finally {
+      this.#taking--
+    }
+  }
+
+  async #take(file: Candidate, signal: AbortSignal): Promise<Taken> {
     const { ledger, log, spool } = this.#parts
     await ledger.commit(() => ledger.checking(file.path), 'soon')
     const copy = spool.prepare()
@@ -96,8 +111,10 @@ export class Pipeline {
   async #read(file: Candidate, copy: string, signal: AbortSignal): Promise<Taken> {
     const { checkerFor, spool } = this.#parts
     const { source, identity: expected, rule } = file
+    const files = { source, expected, copyTo: copy, indexTo: spool.indexOf(copy) }
+    const holdUpTo = this.#taking > 1 ? MOST_HELD : -1
     const result = await checkerFor(expected).check(
-      { source, expected, copyTo: copy, indexTo: spool.indexOf(copy), mapping: rule.mapping },
+      { ...files, holdUpTo, mapping: rule.mapping },
       signal,
     )
     switch (result.kind) {
@@ -107,8 +124,7 @@ export class Pipeline {
         if (result.code === 'ENOENT') return this.#lookAgain(file, 'it left while it was read')
         return this.#conclude(file, 'rejected', result.reason, { hint: HINT.unreadable })
       case 'no-room':
-        await this.#lookAgain(file, `the spool has no room for it: ${result.reason}`)
-        return result
+        return this.#noRoom(file, result)
       case 'read':
         return this.#judge(file, result, copy)
       default:
@@ -123,7 +139,7 @@ export class Pipeline {
     const newest = history.newestTaken(file.rule.feed)
     // What was rejected and left is a new version when it comes back.
     if (newest?.sha256 === read.sha256 && newest.state !== 'gone') {
-      await spool.discard(copy)
+      if (read.held === undefined) await spool.discard(copy)
       await ledger.commit(() => ledger.seen(originOf(file), newest), 'soon')
       return { kind: 'seen', version: newest }
     }
@@ -150,10 +166,11 @@ export class Pipeline {
   }
 
   /** Bytes of the same size as before are not told of until they are known to be others. */
-  async #begin(file: Candidate): Promise<number> {
-    const { ledger } = this.#parts
-    const { id } = await ledger.commit(() => ledger.versionFor(originOf(file)))
-    return id
+  async #keep(file: Candidate, copy: string): Promise<Kept> {
+    const { ledger, spool } = this.#parts
+    const begin = () => ledger.commit(() => ledger.versionFor(originOf(file)))
+    const { id } = ledger.openAt(file.path) ?? (await begin())
+    return { kind: 'kept', name: await spool.keep(copy, id) }
   }
 
   #reject(file: Candidate, read: Read, fault: Placed, hint: string): Promise<Taken> {
@@ -163,18 +180,18 @@ export class Pipeline {
 
   /** 4. Well-formed: a collapse of its postings is held for a person; all else is accepted. */
   async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
-    const { checkerFor, guards, history, ledger, spool } = this.#parts
+    const { checkerFor, guards, history, spool } = this.#parts
     const uploaded = history.lastUploaded(file.rule.feed)
     const changes = uploaded?.spool
       ? await checkerFor(file.identity).compare({
           older: spool.indexOf(spool.path(uploaded.spool)),
-          newer: spool.indexOf(copy),
+          newer: read.held?.index ?? spool.indexOf(copy),
         })
       : null
-    const id = ledger.openAt(file.path)?.id ?? (await this.#begin(file))
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
-    const kept = await spool.keep(copy, id)
-    const accepted: VersionPatch = { ...facts(read), spool: kept, changes }
+    const kept = read.held ? await spool.keepHeld(read.held) : await this.#keep(file, copy)
+    if (kept.kind === 'no-room') return this.#noRoom(file, kept)
+    const accepted: VersionPatch = { ...facts(read), spool: kept.name, changes }
     const judged = guard(content, uploaded && known(uploaded), guards)
     return judged.kind === 'held'
       ? this.#conclude(file, 'held', judged.reason, { ...accepted, hint: judged.hint })
@@ -239,6 +256,11 @@ export class Pipeline {
     const version = await ledger.commit(end, 'soon')
     await aftercare.of(version, position)
     return { kind: 'version', version }
+  }
+
+  async #noRoom(file: Candidate, { code, reason }: NoRoom): Promise<Taken> {
+    await this.#lookAgain(file, `the spool has no room for it: ${reason}`)
+    return { kind: 'no-room', code, reason }
   }
 
   async #lookAgain(file: Candidate, reason: string): Promise<Taken> {

@@ -4,6 +4,7 @@
 
 import { opendirSync } from 'node:fs'
 import { opendir } from 'node:fs/promises'
+import { BATCH } from './stat-batch.ts'
 
 export interface Entry {
   name: string
@@ -11,9 +12,6 @@ export interface Entry {
   raw: Buffer | null
   isDirectory: boolean
 }
-
-/** As many as stat-batch.ts looks at in one go. */
-const BATCH = 64
 
 /** Latin-1 has one character a byte, so it loses nothing, and costs a third of reading buffers. */
 const OPTIONS = { encoding: 'latin1', bufferSize: BATCH } as const

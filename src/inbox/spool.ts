@@ -1,12 +1,15 @@
 // Owns the private copies: written once under a name of their own, then kept under the version's
-// name, durably. Nothing in here is ever changed, so what was checked is what is sent
-// (design promise 1).
+// name, durably; small ones of one moment share a file (bundles.ts). Nothing in here is ever changed, so
+// what was checked is what is sent (design promise 1).
 
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { lstat, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { stretch, stretchOf } from '../lib/stretch.ts'
+import { Bundles } from './bundles.ts'
 import { DirectorySync } from './directory-sync.ts'
 import type { Spool } from './port.ts'
 
@@ -26,7 +29,13 @@ const HINTS: Record<string, string> = {
  * Opens the spool, and creates it where it is missing, for our user only.
  * Throws `FeedsyncError` where the directory cannot be made or written.
  */
-export function createSpool({ directory }: { directory: string }): Spool {
+export function createSpool({
+  directory,
+  clock = systemClock,
+}: {
+  directory: string
+  clock?: Clock
+}): Spool {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     chmodSync(directory, 0o700)
@@ -41,6 +50,7 @@ export function createSpool({ directory }: { directory: string }): Spool {
     })
 
   const names = new DirectorySync(directory)
+  const bundles = new Bundles(directory, names, clock)
   const removed = async (path: string) => {
     const files = [path, path + INDEX].map((file) => rm(file, { force: true }))
     await attempt('remove a file of the spool', Promise.all(files))
@@ -49,7 +59,10 @@ export function createSpool({ directory }: { directory: string }): Spool {
   return {
     prepare: () => at(`${randomUUID()}.part`),
     path: at,
-    indexOf: (path) => path + INDEX,
+    indexOf(path) {
+      const { file, from, bytes } = stretchOf(path)
+      return bytes === null ? path + INDEX : stretch(file, from + bytes, null)
+    },
     discard: removed,
     async keep(prepared, id) {
       const name = `${id}.xml`
@@ -63,11 +76,21 @@ export function createSpool({ directory }: { directory: string }): Spool {
       await attempt('keep a file in the spool', renamed())
       return name
     },
-    remove: (name) => removed(at(name)),
+    keepHeld: (copy) =>
+      bundles.add(copy).then(
+        (name) => ({ kind: 'kept', name }),
+        (error) => {
+          const reason = `the copy in ${directory} cannot be written: ${messageOf(error)}`
+          return { kind: 'no-room', code: errorCode(error) ?? 'EIO', reason }
+        },
+      ),
+    fileOf,
+    remove: (file) => removed(at(file)),
     sweep(keep) {
       const orphans = async () => {
+        const files = new Set([...keep].map(fileOf))
         const names = await readdir(directory)
-        const left = names.filter((name) => !keep.has(name) && !keep.has(indexed(name)))
+        const left = names.filter((name) => !files.has(name) && !files.has(indexed(name)))
         for (const name of left) await rm(at(name), { recursive: true, force: true })
         return left.length
       }
@@ -75,6 +98,10 @@ export function createSpool({ directory }: { directory: string }): Spool {
     },
     space: () => attempt('read the spool', spaceOf(directory)),
   }
+}
+
+function fileOf(name: string): string {
+  return stretchOf(name).file
 }
 
 function renameIfThere(from: string, to: string): void {

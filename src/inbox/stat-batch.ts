@@ -12,7 +12,7 @@ export type PathLike = string | Buffer
 export type Look = BigIntStats | null | Error
 
 /** Direct calls that hold the event loop for half a ms, and whose paths are gone before they are collected. */
-const BATCH = 64
+export const BATCH = 64
 
 /** Looks at paths without following a link at their end, in order, letting others run in between. */
 export async function lstatEach(

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
+import { stretchOf } from '../lib/stretch.ts'
 import type { Breaker, Lesson } from './breaker.ts'
 import { failureOf, type Verdict } from './classify.ts'
 import type { FormFacts } from './form.ts'
@@ -81,9 +82,12 @@ export function spoolDiffers(): Verdict {
   })
 }
 
-export async function md5Of(file: string): Promise<string> {
+/** Of a file, or of its stretch of one. */
+export async function md5Of(path: string): Promise<string> {
+  const { file, from, bytes } = stretchOf(path)
   const hash = createHash('md5')
-  await pipeline(createReadStream(file), hash)
+  const end = bytes === null ? undefined : from + bytes - 1
+  await pipeline(createReadStream(file, { start: from, end }), hash)
   return hash.digest('hex')
 }
 

@@ -33,6 +33,8 @@ export interface MultipartBody {
 export interface MultipartFile {
   /** Open for reading. A descriptor is read in one piece and in this thread, a handle bit by bit. */
   opened: FileHandle | number
+  /** Its first byte in what is opened; absent: 0. */
+  from?: number
   bytes: number
 }
 
@@ -59,23 +61,28 @@ export function createMultipartBody(
     length: head.length + file.bytes + tail.length,
     headLength: head.length,
     async *chunks() {
-      const { opened, bytes } = file
+      const { opened } = file
       if (typeof opened === 'number') {
-        yield inOnePiece(opened, bytes, head, tail)
+        yield inOnePiece(opened, file, head, tail)
         return
       }
       yield head
-      yield* read(opened, bytes, Math.min(READ_SIZE, pace?.readSize ?? READ_SIZE), pace?.wait)
+      yield* read(opened, file, Math.min(READ_SIZE, pace?.readSize ?? READ_SIZE), pace?.wait)
       yield tail
     },
   }
 }
 
 /** One buffer, and so one write. Short of the announced size, as below, where the file is. */
-function inOnePiece(descriptor: number, bytes: number, head: Buffer, tail: Buffer): Buffer {
+function inOnePiece(
+  descriptor: number,
+  { from = 0, bytes }: MultipartFile,
+  head: Buffer,
+  tail: Buffer,
+): Buffer {
   const all = Buffer.allocUnsafe(head.length + bytes + tail.length)
   head.copy(all)
-  const end = head.length + readSync(descriptor, all, head.length, bytes, 0)
+  const end = head.length + readSync(descriptor, all, head.length, bytes, from)
   if (end < head.length + bytes) return all.subarray(0, end)
   tail.copy(all, end)
   return all
@@ -84,14 +91,14 @@ function inOnePiece(descriptor: number, bytes: number, head: Buffer, tail: Buffe
 /** Bounded by the size that was announced. A file that ends early ends the stream early, which fails the request. */
 async function* read(
   handle: FileHandle,
-  bytes: number,
+  { from = 0, bytes }: MultipartFile,
   readSize: number,
   wait: (bytes: number) => Promise<void> = async () => {},
 ): AsyncGenerator<Buffer> {
   const buffers = [0, 1].map(() => Buffer.allocUnsafeSlow(Math.min(readSize, bytes)))
   for (let at = 0, n = 0; at < bytes; n++) {
     const buffer = (readSize < SOCKET_BUFFER ? undefined : buffers[n % 2]) ?? Buffer.alloc(readSize)
-    const { bytesRead } = await handle.read(buffer, 0, Math.min(readSize, bytes - at), at)
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(readSize, bytes - at), from + at)
     if (bytesRead === 0) return
     await wait(bytesRead)
     yield buffer.subarray(0, bytesRead)

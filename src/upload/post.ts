@@ -7,6 +7,7 @@ import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { Watchdog } from '../lib/http-watchdog.ts'
+import { stretchOf } from '../lib/stretch.ts'
 import { failureOf, judgeNoAnswer, judgeReply, type Verdict } from './classify.ts'
 import type { FormFacts } from './form.ts'
 import { createMultipartBody } from './multipart.ts'
@@ -27,6 +28,7 @@ export interface PostParts {
 
 export interface Post {
   facts: FormFacts
+  /** A path, or its stretch of one (lib/stretch.ts). */
   file: string
   bytes: number
   md5: string
@@ -62,10 +64,10 @@ export async function postFile(
   }
   // Opened and closed here: a body that never starts would not close it.
   try {
-    const { opened, size } = file
+    const { size } = file
     if (size !== post.bytes)
       return { kind: 'failed', verdict: otherSize(size, post.bytes), bytesSent: 0, status: null }
-    return await postTo(post.facts.url, true, opened, parts, post, signal)
+    return await postTo(post.facts.url, true, file, parts, post, signal)
   } finally {
     await file.close()
   }
@@ -73,24 +75,34 @@ export async function postFile(
 
 interface SpoolFile {
   opened: FileHandle | number
+  from: number
   size: number
   close: () => Promise<void> | void
 }
 
 function openSmall(path: string): SpoolFile {
-  const opened = openSync(path, 'r')
-  return { opened, size: fstatSync(opened).size, close: () => closeSync(opened) }
+  const { file, from, bytes } = stretchOf(path)
+  const opened = openSync(file, 'r')
+  const size = sizeIn(fstatSync(opened).size, from, bytes)
+  return { opened, from, size, close: () => closeSync(opened) }
 }
 
 async function openLarge(path: string): Promise<SpoolFile> {
-  const opened = await open(path)
-  return { opened, size: (await opened.stat()).size, close: () => opened.close() }
+  const { file, from, bytes } = stretchOf(path)
+  const opened = await open(file)
+  const size = sizeIn((await opened.stat()).size, from, bytes)
+  return { opened, from, size, close: () => opened.close() }
+}
+
+function sizeIn(all: number, from: number, bytes: number | null): number {
+  const rest = Math.max(0, all - from)
+  return bytes === null ? rest : Math.min(bytes, rest)
 }
 
 async function postTo(
   url: URL,
   mayHop: boolean,
-  opened: SpoolFile['opened'],
+  file: SpoolFile,
   parts: PostParts,
   post: Post,
   signal: AbortSignal,
@@ -100,7 +112,11 @@ async function postTo(
   const totalMs = MINUTE + (post.bytes / parts.minRate) * SECOND
   using watchdog = new Watchdog(clock, signal, { totalMs, stallMs: parts.stallMs })
   const pace = pacer === null ? undefined : paceOf(pacer, watchdog)
-  const body = createMultipartBody(facts.form, { opened, bytes: post.bytes }, pace)
+  const body = createMultipartBody(
+    facts.form,
+    { opened: file.opened, from: file.from, bytes: post.bytes },
+    pace,
+  )
   const ofFile = (sent: number) => Math.min(Math.max(0, sent - body.headLength), post.bytes)
   const answer = await http.request({
     method: 'POST',
@@ -130,7 +146,7 @@ async function postTo(
   const { status } = answer
   const judgement = judgeReply(answer, facts, post.md5, clock.now())
   if (judgement.kind !== 'moved') return { ...judgement, bytesSent, status }
-  if (mayHop) return postTo(judgement.to, false, opened, parts, post, signal)
+  if (mayHop) return postTo(judgement.to, false, file, parts, post, signal)
   return { kind: 'failed', verdict: judgement.verdict, bytesSent, status }
 }
 

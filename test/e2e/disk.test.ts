@@ -123,6 +123,25 @@ describe.concurrent('a disk that is full', () => {
     expect(site.sandbox.objects()).toHaveLength(2)
   })
 
+  it('for copies that share a file: the feeds wait, and each is sent once when there is room', async () => {
+    await using site = await Site.open()
+    using disk = new SmallDisk(site)
+    const daemon = await site.daemon()
+    const { until } = listen(daemon)
+    const names = Array.from({ length: 12 }, (_, n) => `${n}.xml`)
+    disk.fill(daemon, 300_000)
+
+    // Some 40 kB each: together they have no room.
+    for (const name of names) site.drop(name, feedOf(300, `Job ${name}`))
+    await until('stderr', 'into the spool')
+    expectAlive(daemon)
+    disk.free(daemon)
+    for (const name of names) await site.until(name, 'uploaded')
+
+    expect(site.sandbox.objects()).toHaveLength(names.length)
+    expect(new Set(site.sandbox.objects().map(({ sha256 }) => sha256)).size).toBe(names.length)
+  })
+
   it('for the database: it is said once, and everything goes on when there is room', async () => {
     await using site = await Site.open()
     using disk = new SmallDisk(site)

@@ -1,0 +1,141 @@
+// Small feeds that come together share a file of the spool: nothing of what is promised of one feed may
+// depend on that.
+
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openHistoryReader } from '../../src/history/reader.ts'
+import { killed } from '../helpers/crash-scenarios.ts'
+import { feedOf, Site } from '../helpers/site.ts'
+
+const NAMES = ['a.xml', 'b.xml', 'c.xml', 'd.xml', 'e.xml']
+const contentOf = (name: string, round = 1) => feedOf(5, `${name} ${round}`)
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+function dropAll(site: Site, names = NAMES, round = 1): void {
+  for (const name of names) site.drop(name, contentOf(name, round))
+}
+
+/** The files of the spool, and which of them versions name. */
+function spooled(site: Site): { files: string[]; named: string[] } {
+  return {
+    files: readdirSync(join(site.root, 'state', 'spool')).filter((name) => !/index$/.test(name)),
+    named: NAMES.flatMap((feed) => filesOf(site, feed)),
+  }
+}
+
+function filesOf(site: Site, feed: string): string[] {
+  using history = openHistoryReader({ file: join(site.root, 'state', 'feedsyncd.db') })
+  const versions = history?.list({ feed, all: true }) ?? []
+  return versions.flatMap(({ spool }) => (spool === null ? [] : spool.replace(/#.*/, '')))
+}
+const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
+const shas = (round = 1) => NAMES.map((name) => sha256(contentOf(name, round)))
+
+describe.concurrent('feeds that come together', () => {
+  it('arrive whole, each once, from the file that they share', async () => {
+    await using site = await Site.open()
+    dropAll(site)
+
+    const { code } = await site.run('run', '--once')
+
+    expect(code).toBe(0)
+    expect(stored(site).sort()).toEqual(shas().sort())
+    const { files } = spooled(site)
+    expect(files.some((name) => name.endsWith('.bundle'))).toBe(true)
+    expect(files.length).toBeLessThan(NAMES.length)
+  })
+
+  it('are compared with what was uploaded before, wherever that lies', async () => {
+    await using site = await Site.open()
+    site.drop('a.xml', contentOf('a.xml'))
+    await site.run('run', '--once')
+    dropAll(site, NAMES, 2)
+    await site.run('run', '--once')
+    dropAll(site, NAMES, 3)
+
+    await site.run('run', '--once')
+
+    const changes = site.uploads({ all: true }).map(({ feed, changes }) => [feed, changes])
+    const changed = { added: 0, removed: 0, changed: 5 }
+    expect(changes).toEqual(
+      expect.arrayContaining(NAMES.map((feed) => [feed, changed])) as typeof changes,
+    )
+    expect(changes.filter(([feed]) => feed === 'a.xml')).toEqual([
+      ['a.xml', changed],
+      ['a.xml', changed],
+      ['a.xml', null],
+    ])
+  })
+
+  it('leave nothing when they are what is there already', async () => {
+    await using site = await Site.open()
+    dropAll(site)
+    await site.run('run', '--once')
+    const before = spooled(site).files.sort()
+
+    dropAll(site)
+    await site.run('run', '--once')
+
+    expect(spooled(site).files.sort()).toEqual(before)
+    expect(stored(site)).toHaveLength(NAMES.length)
+  })
+
+  it('keep their file while one of them is the last upload of its feed, and no longer', async () => {
+    await using site = await Site.open({ upload: { keepVersions: 1 } })
+    dropAll(site)
+    await site.run('run', '--once')
+    const [spool] = filesOf(site, 'a.xml')
+
+    dropAll(site, NAMES.slice(1), 2)
+    await site.run('run', '--once')
+    const whileNeeded = spooled(site).files
+    site.drop('a.xml', contentOf('a.xml', 2))
+    await site.run('run', '--once')
+
+    expect(spool).toMatch(/\.bundle$/)
+    expect(whileNeeded).toContain(spool)
+    const { files, named } = spooled(site)
+    expect(files).not.toContain(spool)
+    expect(files.sort()).toEqual([...new Set(named)].sort())
+  })
+
+  it('can be restored from it', async () => {
+    await using site = await Site.open()
+    dropAll(site)
+    await site.run('run', '--once')
+    dropAll(site, NAMES, 2)
+    await site.run('run', '--once')
+    const [older] = site.uploads({ feed: 'c.xml', all: true }).toReversed()
+
+    await site.run('restore', String(older?.id))
+    await site.run('run', '--once')
+
+    const again = stored(site).filter((sha) => sha === sha256(contentOf('c.xml')))
+    expect(again).toHaveLength(2)
+  })
+})
+
+describe.concurrent('a process that is killed while it keeps several feeds', () => {
+  for (const point of [
+    'after create state/spool/*.bundle',
+    'half of write state/spool/*.bundle (3)',
+    'before fsync state/spool/*.bundle',
+    'after fsync state/spool/*.bundle',
+    'after fsync state/spool',
+  ]) {
+    it(`${point}: all arrive once, and nothing is left that no version names`, async () => {
+      await using site = await Site.open()
+      dropAll(site)
+
+      expect(await killed(site, point)).toBe(true)
+      const { code } = await site.run('run', '--once')
+
+      expect(code).toBe(0)
+      expect(stored(site).sort()).toEqual(shas().sort())
+      const { files, named } = spooled(site)
+      expect(files.sort()).toEqual([...new Set(named)].sort())
+    })
+  }
+})
