@@ -20,6 +20,7 @@ import { type Limits, tooLong, tooManyAttributes } from './limits.ts'
 import { type Declared, type Name, NameTable } from './names.ts'
 import { declarationFault } from './namespaces.ts'
 import type { ReferenceReader } from './reference-reader.ts'
+import type { Skimmer } from './skimmer.ts'
 import { stop, wrong } from './stopped.ts'
 import { misplaced, refuseForbidden, tagName } from './tag-sentences.ts'
 import { Attributes } from './xml-events.ts'
@@ -38,42 +39,34 @@ export class AttributeReader {
   readonly #input: Input
   readonly #limits: Limits
   readonly #references: ReferenceReader
-  readonly #names = new NameTable()
+  readonly #skimmer: Skimmer
+  readonly names: NameTable
   #markup = 0
 
-  constructor(input: Input, limits: Limits, references: ReferenceReader) {
+  constructor(input: Input, limits: Limits, references: ReferenceReader, skimmer: Skimmer) {
     this.#input = input
     this.#limits = limits
     this.#references = references
+    this.#skimmer = skimmer
+    this.names = new NameTable(skimmer)
   }
 
   /** The tag whose `<` is at `markup` begins. */
   begin(markup: number): void {
     this.#markup = markup
-    this.#names.prune()
     this.attributes.data = this.#input.data
     this.attributes.count = 0
     if (this.declarations.length > 0) this.declarations.length = 0
     this.valueBytes = 0
   }
 
-  /** The name at `from` of a tag without attributes, if it is the one to be expected; else null. */
-  bareName(from: number): Name | null {
-    const { data } = this.#input
-    const name = this.#names.bare(data, from)
-    if (name === null) return null
-    this.attributes.data = data
-    this.attributes.count = 0
-    return name
-  }
-
   /** The Name (5) at `from`; null: it may go on. */
   name(from: number): Name | null {
     const { data, base, end, final } = this.#input
-    const expected = this.#names.expected(data, from)
-    if (expected !== null && from + expected.bytes.length < end) {
-      this.nameEnd = from + expected.bytes.length
-      return expected
+    const known = this.names.at(from)
+    if (known !== undefined && from + known.bytes.length < end) {
+      this.nameEnd = from + known.bytes.length
+      return known
     }
     let at = from
     let hash = 0
@@ -83,7 +76,7 @@ export class AttributeReader {
       stop(tooLong('name', 'a name', this.#limits.name, base + from))
     }
     if (at >= end && !final) return null
-    const name = this.#names.find(data, from, at, hash)
+    const name = this.names.find(data, from, at, hash)
     if (name.wrongAt !== null) misplaced(this.#input, this.#markup, from + name.wrongAt)
     return at >= end ? null : name
   }
@@ -106,7 +99,7 @@ export class AttributeReader {
     attributes.from[i] = open + 1
     attributes.to[i] = close
     if (name.malformed) this.malformed(name)
-    if (name.declares !== null) this.#declare(name.declares, i)
+    if (name.declares !== null) this.#declare(name, name.declares, i)
     return close + 1
   }
 
@@ -163,7 +156,7 @@ export class AttributeReader {
   }
 
   /** `xmlns="…"` and `xmlns:prefix="…"` (Namespaces productions 1 to 3). */
-  #declare(declared: Declared, i: number): void {
+  #declare(name: Name, declared: Declared, i: number): void {
     const { data } = this.#input
     const from = this.attributes.from[i] ?? 0
     const to = this.attributes.to[i] ?? 0
@@ -175,7 +168,9 @@ export class AttributeReader {
         this.wrong((tag) => `a namespace prefix in <${tag}> is declared with an empty value`)
       }
       if (fault === 'reserved') this.reserved()
+      declared.number = this.names.namespace(declared.uri)
       declared.written = to - from <= LONGEST_KEPT ? Uint8Array.from(data.subarray(from, to)) : null
+      this.#skimmer.declared(name, from, to, declared.number)
     }
     this.declarations.push(declared)
   }

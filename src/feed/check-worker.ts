@@ -3,7 +3,6 @@
 
 import { rmSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import { inlineMore } from './compiler.ts'
 import { readFeed } from './feed-reader.ts'
 import type { Followed } from './hash-following.ts'
 import { compareIndexes } from './index-changes.ts'
@@ -29,15 +28,23 @@ type Result = CheckResult | PostingChanges | null
 const begun = new Int32Array(workerData as SharedArrayBuffer)
 let answered: Promise<void> = Promise.resolve()
 
-inlineMore()
 parentPort?.on('message', (request: WorkerRequest) => {
   Atomics.add(begun, 0, 1)
   const answer = answerTo(request).then(
     (result): WorkerAnswer => ({ result }),
     (error): WorkerAnswer => ({ error }),
   )
-  answered = answered.then(async () => parentPort?.postMessage(await answer))
+  answered = answered.then(async () => {
+    const message = await answer
+    parentPort?.postMessage(message, handedOver(message))
+  })
 })
+
+/** Memory that is not copied for the other thread. */
+function handedOver(answer: WorkerAnswer): ArrayBuffer[] {
+  const held = 'result' in answer && answer.result && 'held' in answer.result && answer.result.held
+  return held ? [held.bytes.buffer as ArrayBuffer] : []
+}
 
 async function answerTo(request: WorkerRequest): Promise<Result> {
   if (request.kind === 'compare') {

@@ -6,6 +6,7 @@ import { DocumentCheck } from './document-check.ts'
 import type { Ending } from './fault.ts'
 import { type Followed, HashedBeside } from './hash-following.ts'
 import { Hashes, type Hashing } from './hashes.ts'
+import { HeldFeed } from './held-feed.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { locate } from './locator.ts'
 import { NoRoom } from './no-room.ts'
@@ -78,6 +79,7 @@ class Reading implements Disposable {
   readonly #end: number
   readonly #hashes: Hashing
   readonly #tallies: PostingTally[] = []
+  readonly #held: HeldFeed | null
   #bytes = 0
 
   constructor(file: SourceFile, job: CheckJob, options: ReadOptions) {
@@ -85,14 +87,17 @@ class Reading implements Disposable {
     this.#job = job
     this.#options = options
     this.#end = file.nulPadding()
-    this.#hashes = options.followed === null ? new Hashes() : new HashedBeside(options.followed)
+    this.#held = file.size <= (job.holdUpTo ?? -1) ? new HeldFeed(file.size) : null
+    const { followed } = options
+    this.#hashes = followed ? new HashedBeside(followed) : new Hashes(job.copyTo !== null)
   }
 
   result(): CheckResult {
-    const copy = this.#job.copyTo === null ? null : new SpoolCopy(this.#job.copyTo)
+    const { copyTo } = this.#job
+    const copy = copyTo === null || this.#held !== null ? null : new SpoolCopy(copyTo)
     let kept = false
     try {
-      const checked = this.#firstPass(copy)
+      const checked = this.#firstPass(this.#held ?? copy)
       if (checked === null) return { kind: 'changed' }
       const verdict = this.#verdict(checked)
       if (this.#bytes !== this.#file.size || !this.#file.unchanged()) return { kind: 'changed' }
@@ -105,7 +110,8 @@ class Reading implements Disposable {
         else later(copy)
       }
       const encoding = checked.check.encoding.name
-      return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding }
+      const held = kept && this.#held !== null ? { held: this.#held.copy } : {}
+      return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding, ...held }
     } finally {
       if (!kept) {
         copy?.discard()
@@ -119,7 +125,7 @@ class Reading implements Disposable {
   }
 
   /** Null: cancelled, or the file is longer than it was. */
-  #firstPass(copy: SpoolCopy | null): Checked | null {
+  #firstPass(copy: Pick<SpoolCopy, 'write'> | null): Checked | null {
     const { check, reader, tally } = this.#begin(null)
     let sound = true
     let copied = 0
@@ -136,7 +142,7 @@ class Reading implements Disposable {
   }
 
   #begin(only: string | null): Omit<Checked, 'ending'> {
-    const tally = new PostingTally(this.#job.indexTo)
+    const tally = new PostingTally(this.#held?.newIndex() ?? this.#job.indexTo)
     this.#tallies.push(tally)
     const reader = new PostingReader(this.#job.mapping, (posting) => tally.add(posting), only)
     return { check: new DocumentCheck(reader, this.#options.limits), reader, tally }

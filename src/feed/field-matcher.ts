@@ -34,8 +34,12 @@ export class Place {
   readonly captures: readonly Capture[]
   /** Text here belongs to the prose of an element around this one, whose captures these are. */
   readonly inProse: boolean
+  /** Whether a field may be in the text here. */
+  readonly wantsText: boolean
   /** Characters of the text that a capture may need. */
   readonly longest: number
+  /** For the reader: 0 where it has no number, null where it was never. */
+  number: number | null = null
   readonly #progress: readonly Progress[]
   readonly #next = new Map<string, Place>()
   /** The place of elements that lead to no field. */
@@ -49,10 +53,16 @@ export class Place {
       : progress
           .filter(({ path, taken }) => taken === path.steps.length)
           .map(({ field, rank, path }) => ({ field, rank, attribute: path.attribute }))
+    this.wantsText = this.captures.some(({ attribute }) => attribute === null)
     this.longest = Math.max(0, ...this.captures.map(({ field }) => longest(field)))
     const whole = this.captures.filter((one) => one.attribute === null && isProse(one.field))
     if (this.inProse || progress.length === 0) this.#within = this
     else this.#within = whole.length > 0 ? new Place([], whole) : NOWHERE
+  }
+
+  /** Whether no child element of this name can hold a field, nor any below it. */
+  ignores(name: string): boolean {
+    return this.#progress.length === 0 ? this.#within === NOWHERE : this.#next.get(name) === NOWHERE
   }
 
   /** The place of a child element. */

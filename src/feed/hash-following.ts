@@ -54,7 +54,7 @@ class FollowedState {
   }
 
   done({ sha256, md5 }: Digests): void {
-    this.#digests.set(Buffer.from(sha256 + md5, 'hex'))
+    this.#digests.set(Buffer.from(sha256 + (md5 ?? ''), 'hex'))
     this.#end(DONE)
   }
 
@@ -63,11 +63,12 @@ class FollowedState {
   }
 
   /** Waits for the other thread; null: it failed. */
-  digests(): Digests | null {
+  digests(isCopied: boolean): Digests | null {
     Atomics.wait(this.#words, OUTCOME, PENDING)
     if (Atomics.load(this.#words, OUTCOME) !== DONE) return null
     const hex = Buffer.from(this.#digests).toString('hex')
-    return { sha256: hex.slice(0, SHA256_BYTES * 2), md5: hex.slice(SHA256_BYTES * 2) }
+    const md5 = isCopied ? hex.slice(SHA256_BYTES * 2) : null
+    return { sha256: hex.slice(0, SHA256_BYTES * 2), md5 }
   }
 
   #end(outcome: bigint): void {
@@ -107,12 +108,14 @@ export class HashedBeside implements Hashing {
 
   /** Waits for the other thread, and does its work if it failed. */
   digest(): Digests {
-    return this.#state.digests() ?? hashFollowed(this.#followed, this.#state)
+    return (
+      this.#state.digests(this.#followed.copy !== null) ?? hashFollowed(this.#followed, this.#state)
+    )
   }
 }
 
 function hashFollowed({ size, source, copy }: Followed, state: FollowedState): Digests {
-  const hashes = new Hashes()
+  const hashes = new Hashes(copy !== null)
   const memory = Buffer.allocUnsafeSlow(PIECE)
   using files = new OpenFiles()
   for (let at = 0; at < size; ) {

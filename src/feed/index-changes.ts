@@ -6,11 +6,11 @@ import { IndexReader } from './index-file.ts'
 import type { PostingChanges } from './port.ts'
 
 /**
- * `older` and `newer`: paths of index files. Null where one of them is not there, not whole or not to be
+ * `older` and `newer`: where the indexes are (`Comparison`). Null where one of them is not there, not whole or not to be
  * read: then nothing is known, which is no reason to hold up a feed. Several postings of one id are
  * compared by their contents, each counted once.
  */
-export function compareIndexes(older: string, newer: string): PostingChanges | null {
+export function compareIndexes(older: string, newer: string | Uint8Array): PostingChanges | null {
   try {
     using a = IndexReader.open(older)
     using b = IndexReader.open(newer)

@@ -4,16 +4,18 @@
 import { utf8Tail } from './decoder.ts'
 import { type Fault, notWellFormed, shown, undecodable } from './fault.ts'
 import { firstForbidden } from './forbidden-bytes.ts'
+import type { Skimmer } from './skimmer.ts'
 
-/** Bytes at first, which a small feed never leaves, and in which it grows. */
-const FIRST_ROOM = 32 * 1_024
-const ROOM = 128 * 1_024
+/** Bytes behind the document that can be read without harm. */
+const BEHIND = 64
+
+const FULL = 'more of the document is waiting to be read than the limits allow'
 
 /** Everything is not there yet: what a reader answers instead of the place where it ended. */
 export const MORE = -1
 
 export class Input {
-  data: Buffer = Buffer.allocUnsafeSlow(FIRST_ROOM)
+  data: Buffer
   /** The place in the document of the first byte of `data`. */
   base: number
   /** How many bytes may be read. A 0 stands behind them, so that no loop has to count. */
@@ -22,12 +24,14 @@ export class Input {
   final = false
   /** What ends the readable bytes for good: a fault in case nothing before it is wrong. */
   forbidden: Fault | null = null
-  #words = new Int32Array(this.data.buffer)
+  readonly #skimmer: Skimmer
   #filled = 0
   #behind = 0
 
-  constructor(base: number) {
+  constructor(base: number, skimmer: Skimmer) {
     this.base = base
+    this.#skimmer = skimmer
+    this.data = skimmer.room.subarray(0, BEHIND)
   }
 
   /** Bytes that are there, the beginning of a cut character included. */
@@ -36,9 +40,10 @@ export class Input {
   }
 
   append(bytes: Buffer): void {
-    const needed = this.#filled + bytes.length + 8
     this.data[this.end] = this.#behind
-    if (needed > this.data.length) this.#grow(needed)
+    // The limits are far below.
+    if (this.#filled + bytes.length + BEHIND > this.#skimmer.room.length) throw new RangeError(FULL)
+    this.data = this.#skimmer.room.subarray(0, this.#filled + bytes.length + BEHIND)
     bytes.copy(this.data, this.#filled)
     this.#filled += bytes.length
     const tail = utf8Tail(this.data.subarray(Math.max(this.end, this.#filled - 3), this.#filled))
@@ -56,7 +61,7 @@ export class Input {
   }
 
   #certify(to: number): void {
-    const found = firstForbidden(this.data, this.#words, this.end, to)
+    const found = firstForbidden(this.data, this.#skimmer, this.end, to)
     this.end = to
     if (found === null) return
     this.final = true
@@ -69,13 +74,6 @@ export class Input {
     this.end = found.at + found.length
     const character = this.data.toString('utf8', found.at, this.end)
     this.forbidden = notWellFormed(notAllowed(character), at)
-  }
-
-  #grow(needed: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.ceil(needed / ROOM + 1) * ROOM)
-    this.data.copy(larger, 0, 0, this.#filled)
-    this.data = larger
-    this.#words = new Int32Array(larger.buffer)
   }
 }
 

@@ -1,14 +1,14 @@
 // Names of elements and attributes: what is true of a name wherever it stands is found out once. That
 // it is written right, and how it parts into prefix and local name (Namespaces in XML 1.0 §4).
 
-import { GT, isOf, NAME_CHAR } from './byte-classes.ts'
-import { ByteTable, equal } from './byte-table.ts'
+import { ByteTable } from './byte-table.ts'
+import { ATTRIBUTE, ELEMENT, type Skimmer } from './skimmer.ts'
 import { NAME, NAME_START } from './xml-names.ts'
 
-/** A namespace prefix, and what it is bound to at the moment; null: to nothing. */
+/** A namespace prefix; what it is bound to at the moment is known by its number (namespaces.ts). */
 export interface Prefix {
   readonly text: string
-  uri: string | null
+  readonly number: number
 }
 
 export interface Name {
@@ -30,8 +30,8 @@ export interface Name {
   readonly declares: Declared | null
   /** The tag that had it last as an attribute. */
   seenIn: number
-  /** The name that was read after it the last time: records are alike, so it is likely to come again. */
-  next: Name | null
+  /** Where the skimmer has it; 0: nowhere, -1: it was not asked to yet. */
+  entry: number
 }
 
 /** A namespace declaration. */
@@ -41,64 +41,111 @@ export interface Declared {
   /** The value as written; null: none, or too long to keep. */
   written: Uint8Array | null
   uri: string
+  /** The number of `uri`. */
+  number: number
 }
 
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace'
 export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
 
+const RESERVED = [
+  ['xml', XML_NAMESPACE],
+  ['xmlns', XMLNS_NAMESPACE],
+] as const
+const UNASKED = -1
+const MOST_NAMESPACES = 2_000
+
 const LONGEST_NAME = new RegExp(NAME, 'uy')
 const BAD_LOCAL = new RegExp(`:(?!${NAME_START})`, 'u')
 
 export class NameTable {
+  readonly #skimmer: Skimmer
   readonly #names = new ByteTable((text) => this.#make(text))
-  readonly #prefixes = new Map<string, Prefix>([
-    ['xml', { text: 'xml', uri: XML_NAMESPACE }],
-    ['xmlns', { text: 'xmlns', uri: XMLNS_NAMESPACE }],
-  ])
-  #last = this.#make('')
+  readonly #prefixes = new Map<string, Prefix>()
+  /** Numbers of prefixes that were forgotten. */
+  readonly #free: number[] = []
+  /** By the place of its entry. */
+  readonly #entries = new Map<number, Name>()
+  #namespaces = new Map<string, number>()
+  #lastNamespace = 0
+  #mostNamespaces = MOST_NAMESPACES
 
-  /** The name at `from`, if it is the one that is to be expected there. */
-  expected(data: Buffer, from: number): Name | null {
-    const name = this.#last.next
-    if (name === null || !equal(name.bytes, data, from)) return null
-    if (isOf(data, from + name.bytes.length, NAME_CHAR)) return null
-    this.#last = name
-    return name
-  }
-
-  /** The same, if it is a plain one and `>` stands behind it. */
-  bare(data: Buffer, from: number): Name | null {
-    const name = this.#last.next
-    if (name === null || !name.isPlain || !equal(name.bytes, data, from)) return null
-    if (data[from + name.bytes.length] !== GT) return null
-    this.#last = name
-    return name
+  constructor(skimmer: Skimmer) {
+    this.#skimmer = skimmer
+    for (const [text, uri] of RESERVED) {
+      skimmer.namespaceOf[this.#prefix(text).number] = this.namespace(uri)
+    }
   }
 
   /** `hash`: of the bytes from `from` to `to`; see `hashed`. */
   find(data: Buffer, from: number, to: number, hash: number): Name {
     const name = this.#names.find(data, from, to, hash)
-    if (name.wrongAt === null) {
-      this.#last.next = name
-      this.#last = name
-    }
+    if (name.entry === UNASKED) this.#enter(name, from, to - from)
     return name
+  }
+
+  /** The name at `from`, if the skimmer knows it. */
+  at(from: number): Name | undefined {
+    return this.#entries.get(this.#skimmer.nameAt(from))
+  }
+
+  /** The name that the skimmer has there. */
+  ofEntry(entry: number): Name | undefined {
+    return this.#entries.get(entry)
+  }
+
+  /** The number of a namespace, from 1. */
+  namespace(uri: string): number {
+    const known = this.#namespaces.get(uri)
+    if (known !== undefined) return known
+    this.#namespaces.set(uri, ++this.#lastNamespace)
+    return this.#lastNamespace
+  }
+
+  #enter(name: Name, from: number, length: number): void {
+    const { prefix, declares } = name
+    const sound = name.wrongAt === null && !name.malformed && !name.badLocal
+    const element = sound && prefix?.text !== 'xmlns' ? ELEMENT : 0
+    const attribute = sound && declares === null ? ATTRIBUTE : 0
+    const number = (declares === null ? prefix : declares.prefix)?.number ?? 0
+    name.entry = sound ? this.#skimmer.enter(from, length, element | attribute, number) : 0
+    if (name.entry !== 0) this.#entries.set(name.entry, name)
   }
 
   #prefix(text: string): Prefix {
     const known = this.#prefixes.get(text)
     if (known !== undefined) return known
-    const prefix = { text, uri: null }
+    const prefix = { text, number: this.#free.pop() ?? this.#skimmer.newPrefix() }
     this.#prefixes.set(text, prefix)
     return prefix
   }
 
-  /** Keeps memory bounded; to be called between tags. */
-  prune(): void {
-    if (!this.#names.full) return
+  /** Whether it is time to call `forget`, between two tags. */
+  get full(): boolean {
+    return this.#names.full || this.#namespaces.size > this.#mostNamespaces
+  }
+
+  /** Forgets all but the prefixes that are bound, so that memory stays bounded. No entry is valid afterwards. */
+  forget(): void {
+    this.#skimmer.forget()
     this.#names.forget()
-    this.#last = this.#make('')
-    for (const [text, { uri }] of this.#prefixes) if (uri === null) this.#prefixes.delete(text)
+    this.#entries.clear()
+    const { namespaceOf } = this.#skimmer
+    for (const [text, { number }] of this.#prefixes) {
+      if (namespaceOf[number] !== 0) continue
+      this.#prefixes.delete(text)
+      this.#free.push(number)
+    }
+    this.#forgetNamespaces()
+  }
+
+  #forgetNamespaces(): void {
+    const { bindings, boundBefore, namespaceOf } = this.#skimmer
+    const used = new Set(boundBefore.subarray(0, bindings[0]))
+    for (const { number } of this.#prefixes.values()) used.add(namespaceOf[number] as number)
+    const kept = [...this.#namespaces].filter(([, number]) => used.has(number))
+    this.#namespaces = new Map(kept)
+    this.#mostNamespaces = MOST_NAMESPACES + 2 * kept.length
   }
 
   #make(text: string): Name {
@@ -118,12 +165,17 @@ export class NameTable {
       isPlain: isRight && text !== '' && colon === -1,
       declares: this.#declares(text, local),
       seenIn: 0,
-      next: null,
+      entry: UNASKED,
     }
   }
 
   #declares(text: string, local: string): Declared | null {
     if (text !== 'xmlns' && !text.startsWith('xmlns:')) return null
-    return { prefix: text === 'xmlns' ? null : this.#prefix(local), written: null, uri: '' }
+    return {
+      prefix: text === 'xmlns' ? null : this.#prefix(local),
+      written: null,
+      uri: '',
+      number: 0,
+    }
   }
 }

@@ -1,9 +1,10 @@
-// Which prefix is bound to which namespace (Namespaces in XML 1.0), and what that forbids in a tag. A
-// binding is kept at its prefix; what it replaced is put back when the element that declared it ends.
+// Which prefix is bound to which namespace (Namespaces in XML 1.0), and what that forbids in a tag. What a
+// binding replaced is put back when the element that declared it ends.
 
 import type { AttributeReader } from './attribute-reader.ts'
 import { short } from './fault.ts'
 import { type Declared, type Name, type Prefix, XML_NAMESPACE, XMLNS_NAMESPACE } from './names.ts'
+import type { Skimmer } from './skimmer.ts'
 
 /** Whether a tag may declare this (namespace constraints of §3 and §5); null: it may. */
 export function declarationFault({ prefix, uri }: Declared): 'empty' | 'reserved' | null {
@@ -14,15 +15,13 @@ export function declarationFault({ prefix, uri }: Declared): 'empty' | 'reserved
 
 export class Namespaces {
   readonly #reader: AttributeReader
-  /** What was declared by open elements, and replaces what: three columns, so that nothing is made for each. */
-  readonly #prefixes: Prefix[] = []
-  readonly #depths: number[] = []
-  readonly #before: (string | null)[] = []
-  #count = 0
+  /** Where the bindings are kept, by the numbers of prefixes and namespaces: the skimmer binds, too. */
+  readonly #skimmer: Skimmer
   #tags = 0
 
-  constructor(reader: AttributeReader) {
+  constructor(reader: AttributeReader, skimmer: Skimmer) {
     this.#reader = reader
+    this.#skimmer = skimmer
   }
 
   /** The tag is complete: binds what it declares and checks what only holds of it as a whole. */
@@ -39,26 +38,31 @@ export class Namespaces {
 
   /** Ends what elements deeper than `depth` declared. */
   leave(depth: number): void {
-    while (this.#count > 0 && (this.#depths[this.#count - 1] as number) > depth) {
-      const last = --this.#count
-      const prefix = this.#prefixes[last] as Prefix
-      prefix.uri = this.#before[last] as string | null
+    const { bindings, boundPrefix, boundDepth, boundBefore, namespaceOf } = this.#skimmer
+    let count = bindings[0] as number
+    while (count > 0 && (boundDepth[count - 1] as number) > depth) {
+      count--
+      namespaceOf[boundPrefix[count] as number] = boundBefore[count] as number
+      bindings[0] = count
     }
   }
 
   #bind(declarations: readonly Declared[], depth: number): void {
-    for (const { prefix, uri } of declarations) {
+    const { bindings, boundPrefix, boundDepth, boundBefore, namespaceOf } = this.#skimmer
+    for (const { prefix, number } of declarations) {
       if (prefix === null) continue
-      this.#prefixes[this.#count] = prefix
-      this.#depths[this.#count] = depth
-      this.#before[this.#count++] = prefix.uri
-      prefix.uri = uri
+      const count = bindings[0] as number
+      boundPrefix[count] = prefix.number
+      boundDepth[count] = depth
+      boundBefore[count] = namespaceOf[prefix.number] as number
+      namespaceOf[prefix.number] = number
+      bindings[0] = count + 1
     }
   }
 
   /** Prefix Declared (§5). */
   #checkBound({ prefix }: Name): void {
-    if (prefix === null || prefix.uri !== null) return
+    if (prefix === null || this.#namespace(prefix) !== 0) return
     const text = short(prefix.text)
     this.#reader.wrong(
       (tag) => `the prefix "${text}" in <${tag}> is not declared with xmlns:${text}="…"`,
@@ -92,8 +96,14 @@ export class Namespaces {
     if (prefix === null) return false
     for (let j = 0; j < i; j++) {
       const other = this.#reader.attributes.names[j]
-      if (other?.local === local && other.prefix?.uri === prefix.uri) return true
+      if (other?.prefix == null || other.local !== local) continue
+      if (this.#namespace(other.prefix) === this.#namespace(prefix)) return true
     }
     return false
+  }
+
+  /** The number of what a prefix is bound to; 0: nothing. */
+  #namespace({ number }: Prefix): number {
+    return this.#skimmer.namespaceOf[number] as number
   }
 }

@@ -33,7 +33,15 @@ export interface CheckJob {
   copyTo: string | null
   /** Absolute path of a new file that receives the posting index, for `compare`; null: none is written. */
   indexTo: string | null
+  /** A file of at most so many bytes is handed over instead, with its index: nothing is written. Absent: none is. */
+  holdUpTo?: number
   mapping: Mapping
+}
+
+/** A small feed and its posting index, in memory: it is durable once somebody has made it so. */
+export interface HeldCopy {
+  bytes: Uint8Array
+  index: Uint8Array
 }
 
 export interface Position {
@@ -70,13 +78,15 @@ export type Verdict =
 export type CheckResult =
   | {
       kind: 'read'
-      /** Copy and index are there only if it is `ok`. */
+      /** Copy and index are there only if it is `ok`, and in `held` where that was asked for. */
       verdict: Verdict
       sha256: string
-      md5: string
+      /** Null where no copy was asked for. */
+      md5: string | null
       bytes: number
       /** Name of the encoding that was used to decode (`UTF-8`, `UTF-16LE`, `windows-1252`). */
       encoding: string
+      held?: HeldCopy
     }
   /** The file is not the one expected, or changed while it was read: settle again. */
   | { kind: 'changed' }
@@ -94,9 +104,10 @@ export interface PostingChanges {
 }
 
 export interface Comparison {
-  /** Absolute paths of index files. */
+  /** Absolute path of an index. */
   older: string
-  newer: string
+  /** The same, or the index itself. */
+  newer: string | Uint8Array
 }
 
 export interface FeedChecker extends AsyncDisposable {

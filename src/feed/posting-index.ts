@@ -1,6 +1,7 @@
 // Collects one entry a posting in bounded memory, and writes them down as a sorted file.
 
 import { IndexWriter } from './index-file.ts'
+import { type HeldIndex, IndexFile } from './index-place.ts'
 import { SortedRuns } from './sorted-runs.ts'
 
 /** Two 32-bit hashes of a string; together they tell apart what a feed contains (2^-25 at 2^20 ids). */
@@ -31,9 +32,10 @@ export class PostingIndexBuilder implements Disposable {
     this.#runs.add(high, low, content)
   }
 
-  /** Writes the index to a new file, if there is a path for it; answers how many entries have the id of another one. Throws `NoRoom`. */
-  finish(path: string | null): { duplicates: number } {
-    const writer = path === null ? null : new IndexWriter(path)
+  /** Writes the index to a new file or into memory, if it is wanted; answers how many entries have the id of another one. Throws `NoRoom`. */
+  finish(to: string | HeldIndex | null): { duplicates: number } {
+    const writer =
+      to === null ? null : new IndexWriter(typeof to === 'string' ? new IndexFile(to) : to)
     this.#writer = writer
     let duplicates = 0
     let lastHigh = -1

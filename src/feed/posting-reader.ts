@@ -26,6 +26,8 @@ export interface Posting {
   content: number
 }
 
+/** Places that have a number (`XmlHandler.place`): those of the fields, and more than any mapping has. */
+const MOST_PLACES = 63
 /** Bytes of a text that can matter to a character of a value: it may be written as a reference. */
 const LONGEST_CHARACTER = 16
 
@@ -45,6 +47,8 @@ export class PostingReader implements XmlHandler {
   #prose = 0
   /** The place of the innermost one; null outside postings. */
   #place: Place | null = null
+  /** Places that have a number. */
+  #seen = 0
   #values: Partial<Record<Field, string>> = {}
   #ranks: Partial<Record<Field, number>> = {}
   readonly #hash = new ContentHash()
@@ -93,19 +97,32 @@ export class PostingReader implements XmlHandler {
     return true
   }
 
+  get place(): number {
+    return this.#place?.number ?? 0
+  }
+
+  get wantsText(): boolean {
+    return this.#place?.wantsText ?? false
+  }
+
+  ignores({ text }: Name): boolean {
+    return this.#place?.ignores(text) ?? false
+  }
+
   text(text: Text): void {
     const place = this.#place
-    if (place === null || place.captures.length === 0) return
-    const { data, continued } = text
-    let { from, to } = text
+    if (place === null || !place.wantsText) return
+    const { data, to, cdata, continued } = text
+    let { from } = text
     if (!continued) while (from < to && isOf(data, from, SPACE)) from++
-    while (to > from && isOf(data, to - 1, SPACE)) to--
-    if (to === from) return
+    if (from === to) return
     if (!place.captures.some((capture) => this.#isWanted(capture))) return
     const last = place.inProse ? this.#prose : this.#depth - 1
     const known = this.#texts[last] ?? ''
     if (known.length < place.longest) {
-      const read = decoded(text, place.longest * LONGEST_CHARACTER)
+      // The beginning, as far as a value can need it.
+      const most = Math.min(to, from + place.longest * LONGEST_CHARACTER)
+      const read = decodedText({ data, from, to: most, cdata, continued })
       this.#texts[last] = `${known}${read}`.trimStart().slice(0, place.longest)
     }
   }
@@ -143,6 +160,7 @@ export class PostingReader implements XmlHandler {
   /** False: neither this element nor what is within it holds a field. */
   #enter(place: Place, attributes: Attributes): boolean {
     if (place === NOWHERE) return false
+    if (place.number === null) place.number = this.#seen < MOST_PLACES ? ++this.#seen : 0
     this.#place = place
     this.#places[this.#depth++] = place
     if (place.captures.length === 0) return true
@@ -188,12 +206,4 @@ export class PostingReader implements XmlHandler {
     this.#ranks = {}
     this.#node = this.#node?.parent ?? null
   }
-}
-
-/** The beginning of a text, as far as a value can need it. */
-function decoded(text: Text, most: number): string {
-  const { data, to, cdata, continued } = text
-  let { from } = text
-  if (!continued) while (from < to && isOf(data, from, SPACE)) from++
-  return decodedText({ data, from, to: Math.min(to, from + most), cdata, continued })
 }

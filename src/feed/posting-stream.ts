@@ -2,6 +2,7 @@
 // thread: between two pieces (about a millisecond) others have their turn.
 
 import { setImmediate } from 'node:timers/promises'
+import { stretchOf } from '../lib/stretch.ts'
 import { DocumentCheck } from './document-check.ts'
 import type { Field } from './field-paths.ts'
 import { LIMITS } from './limits.ts'
@@ -10,7 +11,7 @@ import { type Posting, PostingReader } from './posting-reader.ts'
 import { openSource, Unreadable } from './source-file.ts'
 
 export interface PostingSource {
-  /** Absolute path. */
+  /** Absolute path, or its stretch of one (lib/stretch.ts). */
   file: string
   /** Full path of the record element, as the check found it; null: the feed has no posting. */
   records: string | null
@@ -39,12 +40,14 @@ export async function streamPostings(
   if (records === null) return null
   const mapping = { records, fields: paths }
   const reader = new PostingReader(mapping, ({ values }) => take(values), records, fields)
-  const opened = openSource(file)
+  const { file: path, from, bytes } = stretchOf(file)
+  const opened = openSource(path)
   if (opened.kind === 'unreadable')
     return opened.code === 'ENOENT' ? 'its bytes are no longer kept' : opened.reason
   const check = new DocumentCheck(reader, LIMITS)
   try {
-    for (const piece of opened.file.pieces(PIECE)) {
+    const end = bytes === null ? undefined : from + bytes
+    for (const piece of opened.file.pieces(PIECE, end, from)) {
       if (!check.write(piece)) return 'its bytes in the spool are damaged'
       await setImmediate()
       signal.throwIfAborted()

@@ -4,6 +4,7 @@
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { short } from './fault.ts'
+import type { HeldIndex } from './index-place.ts'
 import { type FeedContent, MAX_CAMPAIGN_IDS } from './port.ts'
 import { DistinctCount, hash64, PostingIndexBuilder } from './posting-index.ts'
 import type { Posting } from './posting-reader.ts'
@@ -14,7 +15,7 @@ const FIRST_SLOTS = 1 << 10
 const MOST_SLOTS = 1 << 16
 
 export class PostingTally implements Disposable {
-  readonly #indexTo: string | null
+  readonly #indexTo: string | HeldIndex | null
   #postings = 0
   #withoutId = 0
   readonly #campaigns = new Map<string, number>()
@@ -25,9 +26,9 @@ export class PostingTally implements Disposable {
   #recentHigh = new Uint32Array(FIRST_SLOTS)
   readonly #duplicates = new Set<string>()
 
-  /** `indexTo`: path of a new file for the posting index; null: none is written. */
-  constructor(indexTo: string | null = null) {
-    const directory = indexTo === null ? tmpdir() : dirname(indexTo)
+  /** `indexTo`: path of a new file for the posting index, or memory; null: none is written. */
+  constructor(indexTo: string | HeldIndex | null = null) {
+    const directory = typeof indexTo === 'string' ? dirname(indexTo) : tmpdir()
     this.#indexTo = indexTo
     this.#index = new PostingIndexBuilder(directory)
     this.#requisitions = new DistinctCount(directory)

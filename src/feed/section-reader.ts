@@ -2,11 +2,11 @@
 // instructions (16) and CDATA sections (20). They pass in portions, however long they are.
 
 import { GT } from './byte-classes.ts'
+import type { HeardEvents } from './heard-events.ts'
 import { type Input, MORE } from './input.ts'
 import { type Limits, tooLong } from './limits.ts'
 import { stop, wrong } from './stopped.ts'
 import { TextTeller } from './text-teller.ts'
-import type { XmlHandler } from './xml-events.ts'
 
 export type Section = 'comment' | 'cdata' | 'instruction'
 
@@ -26,10 +26,10 @@ export class SectionReader {
   #began = 0
   #length = 0
 
-  constructor(input: Input, handler: XmlHandler, limits: Limits) {
+  constructor(input: Input, heard: HeardEvents, limits: Limits) {
     this.#input = input
     this.#limits = limits
-    this.#teller = new TextTeller(input, handler, true)
+    this.#teller = new TextTeller(input, heard, true)
   }
 
   /** For a sentence. */

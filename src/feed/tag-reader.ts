@@ -6,54 +6,62 @@ import { COLON, GT, isOf, NAME_START, SLASH, SPACE } from './byte-classes.ts'
 import { equal } from './byte-table.ts'
 import { HTML_PAGE } from './doctype.ts'
 import { short, shown } from './fault.ts'
+import type { HeardEvents } from './heard-events.ts'
 import { type Input, MORE } from './input.ts'
 import { type Limits, tooDeep, tooLong } from './limits.ts'
 import type { Name } from './names.ts'
 import { Namespaces } from './namespaces.ts'
+import { OpenElements } from './open-elements.ts'
 import type { ReferenceReader } from './reference-reader.ts'
+import type { Skimmer } from './skimmer.ts'
 import { stop, wrong } from './stopped.ts'
 import { characterAt, misplaced } from './tag-sentences.ts'
-import type { XmlHandler } from './xml-events.ts'
 import { STARTS_NAME } from './xml-names.ts'
 
 export class TagReader {
   rootSeen = false
   /** Name of a start tag that is not complete, for a sentence. */
   opening: string | null = null
-  /** Open elements. */
-  depth = 0
   readonly #input: Input
-  readonly #handler: XmlHandler
+  readonly #heard: HeardEvents
   readonly #limits: Limits
   readonly #reader: AttributeReader
   readonly #namespaces: Namespaces
-  readonly #open: Name[] = []
-  /** Where the start tag of each open element is, in the document. */
-  readonly #openAt: number[] = []
+  readonly #open: OpenElements
   #markup = 0
 
-  constructor(input: Input, handler: XmlHandler, limits: Limits, references: ReferenceReader) {
+  constructor(
+    input: Input,
+    heard: HeardEvents,
+    limits: Limits,
+    references: ReferenceReader,
+    skimmer: Skimmer,
+  ) {
     this.#input = input
-    this.#handler = handler
+    this.#heard = heard
     this.#limits = limits
-    this.#reader = new AttributeReader(input, limits, references)
-    this.#namespaces = new Namespaces(this.#reader)
+    this.#reader = new AttributeReader(input, limits, references, skimmer)
+    this.#namespaces = new Namespaces(this.#reader, skimmer)
+    this.#open = new OpenElements(skimmer, this.#reader.names)
+  }
+
+  /** Open elements. */
+  get depth(): number {
+    return this.#open.depth
   }
 
   /** The element that is open; null: none. */
   get element(): string | null {
-    return this.depth === 0 ? null : (this.#open[this.depth - 1]?.text ?? null)
+    return this.#open.last?.text ?? null
   }
 
   /** Reads the tag whose `<` is at `at`; answers where it ends, or MORE. */
   read(at: number): number {
     this.#markup = at
+    this.opening = null
     const closing = this.#input.data[at + 1] === SLASH
-    const usual = closing ? this.#matching(at + 2) : this.#repeated(at + 1)
-    return usual === MORE ? this.#any(at, closing) : usual
-  }
-
-  #any(at: number, closing: boolean): number {
+    const matching = closing ? this.#matching(at + 2) : MORE
+    if (matching !== MORE) return matching
     const name = closing ? at + 2 : at + 1
     if (name >= this.#input.end) return MORE
     this.#checkFirst(name, closing)
@@ -72,15 +80,6 @@ export class TagReader {
     wrong(`an end tag must have a name after "</", not ${shown(character)}`, place)
   }
 
-  /** Reads a start tag as most are, of the name to be expected and no attributes, inside the root; else MORE. */
-  #repeated(from: number): number {
-    const name = this.#reader.bareName(from)
-    if (name === null || this.depth === 0 || this.depth >= this.#limits.depth) return MORE
-    const end = from + name.bytes.length + 1
-    this.#opened(name)
-    return end
-  }
-
   /** STag (40) and EmptyElemTag (44). */
   #start(from: number): number {
     if (this.rootSeen && this.depth === 0) {
@@ -89,8 +88,7 @@ export class TagReader {
     }
     const { data, end } = this.#input
     const reader = this.#reader
-    reader.begin(this.#markup)
-    this.opening = null
+    this.#begin()
     const name = reader.name(from)
     if (name === null) return MORE
     this.#checkElement(name)
@@ -110,6 +108,15 @@ export class TagReader {
     }
     this.opening = name.text
     return MORE
+  }
+
+  #begin(): void {
+    const { names } = this.#reader
+    if (names.full) {
+      this.#open.keepNames()
+      names.forget()
+    }
+    this.#reader.begin(this.#markup)
   }
 
   #checkElement(name: Name): void {
@@ -140,17 +147,15 @@ export class TagReader {
   }
 
   #opened(name: Name): void {
-    this.#open[this.depth] = name
-    this.#openAt[this.depth] = this.#input.base + this.#markup
-    this.depth++
-    this.#handler.open(name, this.#reader.attributes, this.#markup)
+    this.#open.push(name, this.#input.base + this.#markup)
+    this.#heard.open(name, this.#reader.attributes, this.#markup)
   }
 
   /** Reads the end tag of the open element, written without white space as almost all are; else MORE. */
   #matching(name: number): number {
     const { data } = this.#input
-    if (this.depth === 0) return MORE
-    const bytes = this.#open[this.depth - 1]?.bytes ?? NOTHING
+    const bytes = this.#open.last?.bytes
+    if (bytes === undefined) return MORE
     const close = name + bytes.length
     // What is compared ends at the sentinel, before which there is no ">" of an earlier piece.
     if (!equal(bytes, data, name) || data[close] !== GT) return MORE
@@ -161,11 +166,11 @@ export class TagReader {
   /** ETag (42), and its match with the start tag (Element Type Match, §3). */
   #close(from: number): number {
     const { data, base, end } = this.#input
-    const element = this.depth === 0 ? undefined : this.#open[this.depth - 1]
+    const element = this.#open.last
     if (element === undefined) {
       wrong('there is an end tag without a start tag', base + this.#markup)
     }
-    this.#reader.begin(this.#markup)
+    this.#begin()
     const name = this.#reader.name(from)
     if (name === null) return MORE
     const at = this.#reader.spaces(this.#reader.nameEnd)
@@ -181,14 +186,13 @@ export class TagReader {
       code: 'not-well-formed',
       reason: `the end tag </${short(name.text)}> does not match <${short(element.text)}> opened in line {line}`,
       at: this.#input.base + this.#markup,
-      reference: this.#openAt[this.depth - 1] ?? 0,
+      reference: this.#open.lastAt,
     })
   }
 
   #leave(to: number): void {
-    this.depth--
-    this.#namespaces.leave(this.depth)
-    this.#handler.close(this.#input.data, to)
+    this.#namespaces.leave(this.#open.pop())
+    this.#heard.close(this.#input.data, to)
   }
 
   #limitLength(reached: number, closing: boolean): void {
@@ -201,5 +205,4 @@ export class TagReader {
   }
 }
 
-const NOTHING = Buffer.alloc(0)
 const STARTS_ATTRIBUTE = new RegExp(`:|${STARTS_NAME.source}`, 'u')

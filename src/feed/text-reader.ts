@@ -2,12 +2,12 @@
 // "]]>", and where it ends. Most of a feed is text, so long runs are searched, not walked.
 
 import { AMPERSAND, CLOSE_BRACKET, GT, isOf, LT, TEXT_STOP } from './byte-classes.ts'
+import type { HeardEvents } from './heard-events.ts'
 import { type Input, MORE } from './input.ts'
 import { type Limits, tooLong } from './limits.ts'
 import type { ReferenceReader } from './reference-reader.ts'
 import { stop, wrong } from './stopped.ts'
 import { TextTeller } from './text-teller.ts'
-import type { XmlHandler } from './xml-events.ts'
 
 /** Bytes that are walked before a search begins, which costs about as much. */
 const WALKED = 48
@@ -25,11 +25,16 @@ export class TextReader {
   #nextReference = 0
   #nextBracket = 0
 
-  constructor(input: Input, handler: XmlHandler, limits: Limits, references: ReferenceReader) {
+  constructor(input: Input, heard: HeardEvents, limits: Limits, references: ReferenceReader) {
     this.#input = input
     this.#limits = limits
     this.#references = references
-    this.#teller = new TextTeller(input, handler, false)
+    this.#teller = new TextTeller(input, heard, false)
+  }
+
+  /** Whether a text is not over that was read in part. */
+  get inside(): boolean {
+    return this.#length > 0
   }
 
   /** The input has moved: nothing is known of it any more. */

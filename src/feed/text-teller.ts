@@ -2,15 +2,15 @@
 // inside it, however the input was cut: a portion that does not end its run never ends in white space.
 
 import { isOf, SPACE } from './byte-classes.ts'
+import type { HeardEvents } from './heard-events.ts'
 import type { Input } from './input.ts'
-import type { XmlHandler } from './xml-events.ts'
 
 /** More white space than this before a cut is not kept for the next piece. */
 const MOST_SPACE = 4_096
 
 export class TextTeller {
   readonly #input: Input
-  readonly #handler: XmlHandler
+  readonly #heard: HeardEvents
   readonly #portion: {
     data: Buffer
     from: number
@@ -20,9 +20,9 @@ export class TextTeller {
   }
   #told = false
 
-  constructor(input: Input, handler: XmlHandler, cdata: boolean) {
+  constructor(input: Input, heard: HeardEvents, cdata: boolean) {
     this.#input = input
-    this.#handler = handler
+    this.#heard = heard
     this.#portion = { data: input.data, from: 0, to: 0, cdata, continued: false }
   }
 
@@ -41,7 +41,7 @@ export class TextTeller {
     portion.to = to
     portion.continued = this.#told
     this.#told = true
-    this.#handler.text(portion)
+    this.#heard.text(portion)
   }
 
   finish(): void {

@@ -20,7 +20,7 @@ export interface FeedCheckerOptions {
 const HASHED_BESIDE_FROM = 32 * 2 ** 20
 /** Bytes up to which a feed is sent ahead: its copy is durable later than it is read. */
 const SMALL = 2 ** 20
-const MOST_AHEAD = 16
+const MOST_AHEAD = 32
 
 /** Short-lived strings are most of the work: a small young generation keeps them in the cache and RSS low. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }

@@ -13,11 +13,14 @@ import type { Limits } from './limits.ts'
 import { outsideText } from './outside-text.ts'
 import { ReferenceReader } from './reference-reader.ts'
 import { SectionReader } from './section-reader.ts'
+import { Skimmer } from './skimmer.ts'
 import { Stopped, stop, wrong } from './stopped.ts'
 import { TagReader } from './tag-reader.ts'
 import { TextReader } from './text-reader.ts'
 import type { XmlHandler } from './xml-events.ts'
 
+/** Bytes that are read at a time, of however many. */
+const PIECE = 65_536
 /** A tag that has this many bytes without being over is read again only when there is half as much more. */
 const LONG_TAG = 8_192
 /** Bytes that tell what stands in front of the root, if it is no markup. */
@@ -29,8 +32,9 @@ const CDATA_BEGINS = '<![CDATA['
 const CDATA_BYTES = Buffer.from(CDATA_BEGINS)
 
 export class XmlChecker {
+  readonly #skimmer: Skimmer
   readonly #input: Input
-  readonly #handler: XmlHandler
+  readonly #heard: HeardEvents
   readonly #limits: Limits
   readonly #references: ReferenceReader
   readonly #tags: TagReader
@@ -42,14 +46,14 @@ export class XmlChecker {
 
   /** `at`: bytes of the XML declaration that was read before, 0 without one. */
   constructor(handler: XmlHandler, limits: Limits, at: number) {
-    this.#input = new Input(at)
-    const heard = new HeardEvents(handler)
-    this.#handler = handler
+    this.#skimmer = Skimmer.take(limits)
+    this.#input = new Input(at, this.#skimmer)
+    this.#heard = new HeardEvents(handler, this.#skimmer)
     this.#limits = limits
     this.#references = new ReferenceReader(this.#input, limits.name)
-    this.#tags = new TagReader(this.#input, heard, limits, this.#references)
-    this.#text = new TextReader(this.#input, heard, limits, this.#references)
-    this.#section = new SectionReader(this.#input, heard, limits)
+    this.#tags = new TagReader(this.#input, this.#heard, limits, this.#references, this.#skimmer)
+    this.#text = new TextReader(this.#input, this.#heard, limits, this.#references)
+    this.#section = new SectionReader(this.#input, this.#heard, limits)
   }
 
   /** Bytes of the document so far. */
@@ -59,16 +63,22 @@ export class XmlChecker {
 
   /** Reads the next bytes; answers the first fault of the document once there is one. */
   write(bytes: Buffer): Fault | null {
-    if (this.#fault === null) {
-      this.#input.append(bytes)
+    for (let at = 0; at < bytes.length && this.#fault === null; at += PIECE) {
+      this.#input.append(bytes.subarray(at, at + PIECE))
       if (this.#input.final || this.#input.end >= this.#enough) this.#scan()
       this.#fault ??= this.#input.forbidden
     }
     return this.#fault
   }
 
-  /** Looks at everything that was written, whatever may follow. */
+  /** Looks at everything that was written, whatever may follow. Nothing may be written afterwards. */
   end(): Ending {
+    const ending = this.#end()
+    this.#skimmer.giveBack()
+    return ending
+  }
+
+  #end(): Ending {
     this.#input.final = true
     if (this.#fault === null) this.#scan()
     if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
@@ -97,19 +107,27 @@ export class XmlChecker {
     let at = 0
     this.#text.moved()
     while (at < end) {
+      if (data[at] === LT) this.#text.finish()
+      if (this.#mayPassOver(data, at)) at = this.#skimmer.skim(at, end, input.base)
+      if (at >= end) break
       const next = this.#section.inside !== null ? this.#section.read(at) : this.#token(data, at)
       if (next === MORE) break
       at = next
     }
     const left = end - at
-    this.#handler.moving(data, at)
+    this.#heard.moving(data, at)
     input.discard(at)
     this.#enough = left > LONG_TAG ? left + left / 2 : 0
   }
 
+  /** Nothing is begun that the skimmer would have to go on with, and nobody waits for what is next. */
+  #mayPassOver(data: Buffer, at: number): boolean {
+    if (this.#section.inside !== null || this.#text.inside || this.#tags.depth === 0) return false
+    return !this.#heard.wants(data, at)
+  }
+
   #token(data: Buffer, at: number): number {
     if (data[at] !== LT) return this.#tags.depth > 0 ? this.#text.read(at) : this.#outside(at)
-    this.#text.finish()
     const next = data[at + 1]
     if (next === BANG) return this.#declaration(at)
     if (next === QUESTION) return this.#instruction(at)

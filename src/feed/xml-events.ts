@@ -14,11 +14,17 @@ export interface Text {
 }
 
 export interface XmlHandler {
+  /** Where the handler is, from 1 to 63: in the same place it ignores the same elements; 0: not to be relied on. */
+  readonly place: number
+  /** Whether the text that stands here is to be told; what cannot be decided by the place alone, is. */
+  readonly wantsText: boolean
   /**
    * The tag begins at `from` in `attributes.data`. False: nothing of this element is to be told any more,
    * its end tag included.
    */
   open(name: Name, attributes: Attributes, from: number): boolean
+  /** Asked where `open` answered false: whether it does so for each element of this name in this place. */
+  ignores(name: Name): boolean
   /** Character data; a long run comes in several calls, cut behind a character that is no white space. */
   text(text: Text): void
   /** The end tag, or the start tag of an empty element, ends at `to` in `data`. */
@@ -52,7 +58,8 @@ export class Attributes {
 
 /** Text as the application should see it (XML 1.0 §2.11 and §4.4). */
 export function decodedText({ data, from, to, cdata }: Text): string {
-  const written = data.toString('utf8', from, to).replace(/\r\n?/g, '\n')
+  const read = data.toString('utf8', from, to)
+  const written = read.includes('\r') ? read.replace(/\r\n?/g, '\n') : read
   return cdata ? written : withReferences(written)
 }
 

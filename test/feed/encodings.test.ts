@@ -2,16 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { DocumentCheck } from '../../src/feed/document-check.ts'
 import { LIMITS } from '../../src/feed/limits.ts'
 import { decodedText } from '../../src/feed/xml-events.ts'
+import { everything } from './helpers/handlers.ts'
 import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 
 function textOf(bytes: Buffer, pieceSize: number): string {
   let text = ''
   const check = new DocumentCheck(
     {
-      open: () => true,
+      ...everything,
       text: (portion) => (text += decodedText(portion)),
-      close() {},
-      moving() {},
     },
     LIMITS,
   )

@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { DocumentCheck } from '../../src/feed/document-check.ts'
 import { LIMITS } from '../../src/feed/limits.ts'
 import { locate } from '../../src/feed/locator.ts'
+import { everything } from './helpers/handlers.ts'
 import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 
 /** `line:column reason` of a document whose culprit is marked by `▶`. */
 function explained(marked: string, encode: (text: string) => Buffer = (text) => Buffer.from(text)) {
   const before = marked.split('▶')[0] ?? ''
   const bytes = encode(marked.replace('▶', ''))
-  const check = new DocumentCheck({ open: () => true, text() {}, close() {}, moving() {} }, LIMITS)
+  const check = new DocumentCheck(everything, LIMITS)
   check.write(bytes)
   const ending = check.end()
   if (ending.kind !== 'fault') throw new Error(`${ending.kind}: ${marked}`)

@@ -8,6 +8,8 @@ export const SOUND = [
   <job id="a&lt;b" x:id='é'><title><![CDATA[Nurse ]] > & <b>]]></title><x:city/></job><!-- c - c -->
   <?render fast?><job><title>職 &#38; ]] ></title></job></source>`,
   `<jobs><job a="1" b='2'>x</job><job/><job>&quot;&apos;&gt;</job></jobs>`,
+  // What comes again is passed over, if nobody listens.
+  `<feed xmlns:p="u:p">${`<item at="1" p:id='&amp;"&#38;'><ab/>x &lt; ]]<abc> é&#x20;</abc><p:ex xmlns:q="u:q" q:at="v" at=''><q:ab></q:ab></p:ex><![CDATA[ ]] ]]></item>\n`.repeat(3)}</feed>`,
   `<!DOCTYPE rss SYSTEM "rss.dtd"><rss version="2.0"><channel><item>a</item></channel></rss>`,
 ].map((text) => Buffer.from(text))
 

@@ -1,11 +1,12 @@
-// Runs the check on bytes alone, cut into pieces of a given size.
+// Runs the check on bytes alone, cut into pieces of a given size, and makes sure that nothing depends on
+// who listens.
 
+import { deepStrictEqual } from 'node:assert'
 import { DocumentCheck } from '../../../src/feed/document-check.ts'
 import type { Ending } from '../../../src/feed/fault.ts'
 import { LIMITS, type Limits } from '../../../src/feed/limits.ts'
 import type { XmlHandler } from '../../../src/feed/xml-events.ts'
-
-const nobody: XmlHandler = { open: () => true, text() {}, close() {}, moving() {} }
+import { LISTENERS } from './handlers.ts'
 
 export interface CheckedBytes {
   ending: Ending
@@ -18,7 +19,20 @@ export function checkBytes(
   limits: Limits = LIMITS,
 ): CheckedBytes {
   const bytes = typeof document === 'string' ? Buffer.from(document) : document
-  const check = new DocumentCheck(nobody, limits)
+  const checked = heardBy(LISTENERS.everything, bytes, pieceSize, limits)
+  for (const listener of [LISTENERS.some, LISTENERS.nothing]) {
+    deepStrictEqual(heardBy(listener, bytes, pieceSize, limits), checked)
+  }
+  return checked
+}
+
+function heardBy(
+  listener: XmlHandler,
+  bytes: Buffer,
+  pieceSize: number,
+  limits: Limits,
+): CheckedBytes {
+  const check = new DocumentCheck(listener, limits)
   // Each piece is a copy that is overwritten after use, as the reader does with its memory.
   const memory = Buffer.alloc(pieceSize)
   for (let at = 0; at < bytes.length; at += pieceSize) {

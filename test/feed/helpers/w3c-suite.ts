@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { DocumentCheck } from '../../../src/feed/document-check.ts'
 import { LIMITS } from '../../../src/feed/limits.ts'
+import { everything } from './handlers.ts'
 
 export interface SuiteTest {
   id: string
@@ -26,6 +27,7 @@ export function suiteTests(): SuiteTest[] {
   const names: string[] = []
   const catalogue = new DocumentCheck(
     {
+      ...everything,
       open({ text: name }, attributes) {
         const value = (key: string) => attributes.value(key) ?? undefined
         names.push(name)
@@ -45,11 +47,9 @@ export function suiteTests(): SuiteTest[] {
         })
         return true
       },
-      text() {},
       close() {
         bases.pop()
       },
-      moving() {},
     },
     LIMITS,
   )
