@@ -2,7 +2,6 @@
 // the same pieces through the same check without the hashes.
 
 import { parentPort } from 'node:worker_threads'
-import { inlineMore } from '../src/feed/compiler.ts'
 import { DocumentCheck } from '../src/feed/document-check.ts'
 import { readFeed } from '../src/feed/feed-reader.ts'
 import { LIMITS } from '../src/feed/limits.ts'
@@ -21,7 +20,6 @@ export type CheckerAnswer = string | null
 const PIECE = 65_536
 const mapping = { records: null, fields: {} }
 
-inlineMore()
 parentPort?.on('message', ({ file, hashes }: CheckerRequest) => {
   const answer: CheckerAnswer = hashes ? whole(file) : bare(file)
   parentPort?.postMessage(answer)

@@ -10,7 +10,9 @@ import { missing, shell } from './peers.ts'
 import { Sink } from './sink.ts'
 import { QUIET_MS, Site } from './site.ts'
 
-const SIZES = [20 * MB, 200 * MB, 2 ** 30, 5 * 2 ** 30]
+const KB = 1_000
+const GIB = 2 ** 30
+const SIZES = [100 * KB, 20 * MB, 200 * MB, GIB, 5 * GIB]
 const PEER =
   'cp "$1" "$2" && xmllint --stream --noout --huge "$2" && sha256sum "$2" && curl -sSf -F file=@"$2" "$3"'
 
@@ -44,7 +46,8 @@ async function ofSize(bench: Bench, size: number): Promise<Figure[]> {
   return [
     figure(`drop to stored, ${nameOf(size)}`, 's', seconds, {
       peer: noPeer === null ? { name: 'cp; xmllint; sha256sum; curl', runs: peerSeconds } : null,
-      target: { of: 'ratio', atMost: 0.5 },
+      // Design section 8 asks it of 1 GiB: below, what costs the same for every feed weighs too much.
+      target: size < GIB ? null : { of: 'ratio', atMost: 0.5 },
       note: noPeer ?? `with the quiet period of ${QUIET_MS} ms`,
     }),
     figure(`peak memory of the daemon, ${nameOf(size)}`, 'MB', memory, {
@@ -78,5 +81,6 @@ async function daemon(bench: Bench, feed: string, folder: string, sink: Sink) {
 }
 
 function nameOf(bytes: number): string {
-  return bytes % 2 ** 30 === 0 ? `${bytes / 2 ** 30} GiB` : `${bytes / MB} MB`
+  if (bytes < MB) return `${bytes / KB} kB`
+  return bytes % GIB === 0 ? `${bytes / GIB} GiB` : `${bytes / MB} MB`
 }

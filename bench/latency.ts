@@ -1,7 +1,7 @@
 // How long a small feed takes from the drop until the daemon's request reaches storage, less the quiet
 // period: the daemon's own share of what a person waits.
 
-import { mkdirSync, renameSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../src/lib/clock.ts'
 import { type Bench, type Benchmark, MB, repeat, sharedNow, temporaryFolder } from './bench.ts'
@@ -50,32 +50,36 @@ export const latency: Benchmark = {
 }
 
 async function drops(bench: Bench, sink: Sink, count: number): Promise<number[]> {
-  using folder = temporaryFolder(bench)
   await using site = new Site(bench, sink)
   await site.daemon()
   await systemClock.sleep(START_MS)
-  const staged = join(folder.path, 'staged.xml')
-  const waits: number[] = []
-  for (let n = 1; n <= count; n++) {
-    writeFeed(staged, 'cdata', MB / 50, n)
-    const droppedAt = site.drop(staged, `feed-${n}.xml`)
-    const { requestedAt } = await sink.stored()
-    waits.push(requestedAt - droppedAt - QUIET_MS)
-  }
-  return waits
+  const waits = await waitsOf(bench, sink, count, (staged, name) => site.drop(staged, name))
+  return waits.map((ms) => ms - QUIET_MS)
 }
 
 async function scripted(bench: Bench, sink: Sink, count: number): Promise<number[]> {
+  using inbox = temporaryFolder(bench)
+  await using _ = await RunningShell.start('Watches established', PEER, inbox.path, sink.url)
+  return await waitsOf(bench, sink, count, (staged, name) => {
+    const at = sharedNow()
+    renameSync(staged, join(inbox.path, name))
+    return at
+  })
+}
+
+/** From each drop until the request reaches storage, in ms; one after the other. `drop` answers when it was. */
+async function waitsOf(
+  bench: Bench,
+  sink: Sink,
+  count: number,
+  drop: (staged: string, name: string) => number,
+): Promise<number[]> {
   using folder = temporaryFolder(bench)
-  const inbox = join(folder.path, 'inbox')
-  mkdirSync(inbox)
-  await using _ = await RunningShell.start('Watches established', PEER, inbox, sink.url)
   const staged = join(folder.path, 'staged.xml')
   const waits: number[] = []
   for (let n = 1; n <= count; n++) {
     writeFeed(staged, 'cdata', MB / 50, n)
-    const droppedAt = sharedNow()
-    renameSync(staged, join(inbox, `feed-${n}.xml`))
+    const droppedAt = drop(staged, `feed-${n}.xml`)
     const { requestedAt } = await sink.stored()
     waits.push(requestedAt - droppedAt)
   }
