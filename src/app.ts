@@ -178,7 +178,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     },
   })
   const intake = new Intake({
-    ...{ clock, log, tell, history, ledger, inbox, settler, pipeline, aftercare, ruleFor },
+    ...{ clock, log, tell, history, ledger, inbox, spool, settler, pipeline, aftercare, ruleFor },
     get rescanMs() {
       return current.inbox.rescanMs
     },

@@ -10,6 +10,7 @@ import { type Intake, LANES, type Lane } from './intake.ts'
 import { Bell } from './lib/bell.ts'
 import { type Clock, DAY, SECOND } from './lib/clock.ts'
 import { FeedsyncError, isTrouble, messageOf } from './lib/errors.ts'
+import { Hindrance } from './lib/hindrance.ts'
 import type { Log } from './lib/log.ts'
 import type { Alerts, Pulse, Supervisor } from './ops/port.ts'
 import type { Reconciling } from './reconciling.ts'
@@ -45,7 +46,6 @@ export interface RunOptions {
 const POLL_MS = SECOND
 /** Between two rounds: takes and deliveries that follow each other ring thousands of times, and need none. */
 const ROUND_GAP_MS = 5
-const TROUBLE_WAIT_MS = 5 * SECOND
 const PRUNE_MS = DAY
 const LEAST_SKEW_MS = 1.5 * SECOND
 
@@ -55,7 +55,7 @@ export class Daemon {
   readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
   /** A watch may break, or work again, at any time. */
   #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
-  #trouble: { message: string; until: number } | null = null
+  readonly #hindrance = new Hindrance()
   /** Monotonic ms. */
   #nextPrune = 0
   #pruning: Promise<void> = Promise.resolve()
@@ -110,7 +110,7 @@ export class Daemon {
     return {
       stage: this.#stage,
       sinceTurnMs: this.#parts.clock.monotonic() - this.#turnedAt,
-      trouble: this.#trouble?.message ?? null,
+      trouble: this.#hindrance.trouble,
     }
   }
 
@@ -150,18 +150,15 @@ export class Daemon {
 
   async #round(options: RunOptions): Promise<void> {
     const { clock, intake, log } = this.#parts
-    if (this.#trouble !== null && clock.monotonic() < this.#trouble.until) return
-    const before = this.#trouble
+    if (this.#hindrance.pauseLeft(clock.monotonic()) > 0) return
     try {
       await intake.look()
       this.#startTaking(options)
       this.#startDelivering(options)
       this.#report()
       this.#prune(options)
-      // A take that failed meanwhile has made its own trouble.
-      if (before !== null && this.#trouble === before) {
-        log.info({ trouble: before.message }, 'recovered')
-        this.#trouble = null
+      for (const trouble of this.#hindrance.over(clock.monotonic())) {
+        log.info({ trouble }, 'recovered')
       }
     } catch (error) {
       this.#hinder(error)
@@ -221,12 +218,11 @@ export class Daemon {
   #hinder(error: unknown): void {
     const { clock, intake, log, tell } = this.#parts
     const message = messageOf(error)
-    if (this.#trouble?.message !== message) {
+    if (this.#hindrance.meet(message, clock.monotonic())) {
       const hint = error instanceof FeedsyncError ? error.hint : null
       log.error({ err: error, hint }, 'hindered')
       tell(message, hint)
     }
-    this.#trouble = { message, until: clock.monotonic() + TROUBLE_WAIT_MS }
     intake.hint()
   }
 
@@ -264,16 +260,17 @@ export class Daemon {
   }
 
   #isDone(impatient: boolean): boolean {
-    const { deliveries, intake, settler } = this.#parts
+    const { clock, deliveries, intake, settler } = this.#parts
     if (intake.waiting || deliveries.running.length > 0) return false
-    if (this.#trouble !== null) return impatient
+    if (this.#hindrance.pauseLeft(clock.monotonic()) > 0) return impatient
     return !deliveries.due && (impatient || settler.size === 0)
   }
 
   #msToNext(): number {
     const { clock, history, intake } = this.#parts
     const now = clock.monotonic()
-    if (this.#trouble !== null) return Math.max(0, this.#trouble.until - now)
+    const pause = this.#hindrance.pauseLeft(now)
+    if (pause > 0) return pause
     const due = history.nextDueAt(clock.now())
     const next = Math.min(
       POLL_MS,

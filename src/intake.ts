@@ -7,13 +7,14 @@ import type { FeedRule } from './config/feeds.ts'
 import type { FileIdentity } from './feed/port.ts'
 import type { Ledger } from './history/ledger.ts'
 import type { DaemonRecord, History } from './history/port.ts'
-import type { FolderState, Inbox, Listing, Sighting } from './inbox/port.ts'
+import type { FolderState, Inbox, Listing, Sighting, Spool } from './inbox/port.ts'
 import type { Settler } from './inbox/settling.ts'
 import type { Clock } from './lib/clock.ts'
 import { FeedsyncError } from './lib/errors.ts'
 import { sameIdentity } from './lib/file-identity.ts'
 import { LaneQueue } from './lib/lane-queue.ts'
 import type { Log } from './lib/log.ts'
+import { formatBytes } from './lib/units.ts'
 import { notice } from './noticing.ts'
 import type { Candidate, Pipeline } from './pipeline.ts'
 
@@ -23,6 +24,7 @@ export interface IntakeParts {
   history: History
   ledger: Ledger
   inbox: Inbox
+  spool: Pick<Spool, 'freeBytes'>
   settler: Settler
   pipeline: Pipeline
   aftercare: Aftercare
@@ -45,6 +47,7 @@ export type Lane = 'small' | 'large'
 export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 
 const TEMPORARY = 75
+const ROOM_HINT = 'make room on the disk of state.directory; it is tried again by itself'
 /** Bytes up to which a file is checked in about a tenth of a second. */
 const SMALL_FILE = 8 * 2 ** 20
 /** Listing takes at most this share of the time, however many hints come. */
@@ -114,7 +117,7 @@ export class Intake {
       if (next.request !== undefined) await this.#answer(next.request, taken)
       if (taken.kind === 'again') this.hint()
       if (taken.kind === 'no-room') {
-        throw new FeedsyncError(`copy ${next.path} into the spool: ${taken.reason}`, {
+        throw new FeedsyncError(`copy feeds into the spool: ${taken.reason}`, {
           hint: 'make room on the disk of state.directory, and let the daemon’s user write there; it is tried again by itself',
           exitCode: TEMPORARY,
         })
@@ -179,10 +182,32 @@ export class Intake {
         this.hint()
       }
     }
-    for (const { path, identity } of settler.takeQuiet(clock.monotonic())) {
+    for (const { path, identity } of await this.#withRoom(settler.takeQuiet(clock.monotonic()))) {
       const source = inbox.absolute(path)
       this.#enqueue({ path, source, identity, rule: ruleFor(path), final: false })
     }
+  }
+
+  /** What the spool has no room for goes on settling, without holding up others or filling the disk. */
+  async #withRoom(quiet: readonly Sighting[]): Promise<Sighting[]> {
+    const { clock, ledger, log, ruleFor, settler, spool, tell } = this.#parts
+    if (quiet.length === 0) return []
+    const free = await spool.freeBytes()
+    const fits = ({ identity }: Sighting) => identity.size <= free
+    for (const file of quiet.filter((each) => !fits(each))) {
+      const { path, identity } = file
+      settler.observe(file, clock.monotonic())
+      const { feed, account } = ruleFor(path)
+      const reason = `the spool has no room for it: ${formatBytes(identity.size)}`
+      const record = () => ledger.noRoom({ path, identity, feed, account }, reason, ROOM_HINT)
+      if (!(await ledger.commit(record))) continue
+      log.error({ path, feed, reason, hint: ROOM_HINT, freeBytes: free }, 'no room for a feed')
+      tell(
+        `copy ${path} into the spool: it has ${formatBytes(identity.size)}, and ${formatBytes(free)} are left`,
+        ROOM_HINT,
+      )
+    }
+    return quiet.filter(fits)
   }
 
   /** Incomplete files past their deadline get a last look. */

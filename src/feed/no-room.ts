@@ -1,13 +1,15 @@
 // A file of ours that cannot be written: nothing is said of the feed, which may be fine.
 
-import { errorCode, messageOf } from '../lib/errors.ts'
+import { dirname } from 'node:path'
+import { errorCode, systemReason } from '../lib/errors.ts'
 
 export class NoRoom extends Error {
   /** The system's: `ENOSPC`, `EROFS`, `EEXIST`. */
   readonly code: string
 
   constructor(what: string, path: string, cause: unknown) {
-    super(`${what} ${path} cannot be written: ${messageOf(cause)}`, { cause })
+    // Not the name, which is another one each time.
+    super(`${what} in ${dirname(path)} cannot be written: ${systemReason(cause)}`, { cause })
     this.code = errorCode(cause) ?? 'EIO'
   }
 }

@@ -3,9 +3,9 @@
 import type { Ignored, Refusal, Sighting } from '../inbox/port.ts'
 import { sameIdentity } from '../lib/file-identity.ts'
 import { formatDuration } from '../lib/units.ts'
-import { UNREAD } from './ledger.ts'
 import type { HistoryReader, KnownFile } from './port.ts'
 import { type UploadReport, uploadReport } from './report.ts'
+import { UNREAD } from './states.ts'
 
 export interface Explanation {
   path: string

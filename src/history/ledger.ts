@@ -8,6 +8,7 @@ import type { Log } from '../lib/log.ts'
 import { News } from './news.ts'
 import { Paths } from './paths.ts'
 import type { History, KnownFile, State, Version, VersionPatch } from './port.ts'
+import { UNREAD, WAITING } from './states.ts'
 
 /** A path in the folder, and the feed that its bytes belong to. */
 export interface Origin {
@@ -18,10 +19,6 @@ export interface Origin {
   account: string | null
 }
 
-/** States of a version whose bytes are not known yet. */
-export const UNREAD: readonly State[] = ['settling', 'incomplete', 'checking', 'gone']
-/** States in which a version still waits, so that a newer one takes its place. */
-const WAITING: readonly State[] = ['held', 'queued', 'failed']
 /** What an operator reads in the journal without asking for more. */
 const LOUD: Partial<Record<State, 'info' | 'warn'>> = {
   uploaded: 'info',
@@ -112,7 +109,8 @@ export class Ledger {
   /** Its bytes are being read. */
   checking(path: string): void {
     const open = this.openAt(path)
-    if (open !== null && open.state !== 'checking') this.#move(open.id, 'checking', null)
+    if (open === null || open.state === 'checking') return
+    this.#move(open.id, 'checking', null, { hint: null })
   }
 
   /** Until when the document at this path may stay incomplete; null where it grew, or was not read before. */
@@ -125,6 +123,14 @@ export class Ledger {
   again(path: string, reason: string): void {
     const open = this.openAt(path)
     if (open?.state === 'checking') this.#move(open.id, 'settling', reason)
+  }
+
+  /** There is no room for a copy of it, so it goes on settling. Answers whether that was not known. */
+  noRoom(origin: Origin, reason: string, hint: string): boolean {
+    const open = this.versionFor(origin)
+    if (open.reason === reason) return false
+    this.#history.update(open.id, { reason, hint })
+    return true
   }
 
   /** It left before it could be taken, or after it was rejected. */

@@ -38,6 +38,12 @@ export const STEPS: Readonly<Record<State, readonly State[]>> = {
   gone: ['settling'],
 }
 
+/** States of a version whose bytes are not known yet. */
+export const UNREAD: readonly State[] = ['settling', 'incomplete', 'checking', 'gone']
+
+/** States in which a version still waits, so that a newer one takes its place. */
+export const WAITING: readonly State[] = ['held', 'queued', 'failed']
+
 /** States in which nothing is owed any more: history that may be pruned. */
 export const SETTLED_STATES: readonly State[] = STATES.filter((state) => !OWED.includes(state))
 

@@ -85,8 +85,8 @@ export interface Spool {
   remove(file: string): Promise<void>
   /** Removes what no name in `keep` accounts for, prepared files included: at start, before anything is prepared. Answers how many files. */
   sweep(keep: ReadonlySet<string>): Promise<number>
-  /** Bytes that the spool holds, and bytes that its file system has left for us. */
-  space(): Promise<{ usedBytes: number; freeBytes: number }>
+  /** Bytes that its file system has left for us. */
+  freeBytes(): Promise<number>
 }
 
 export type Kept =

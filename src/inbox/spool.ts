@@ -4,10 +4,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, renameSync } from 'node:fs'
-import { lstat, readdir, rm, statfs } from 'node:fs/promises'
+import { readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { errorCode, FeedsyncError, messageOf, systemReason } from '../lib/errors.ts'
 import { stretch, stretchOf } from '../lib/stretch.ts'
 import { Bundles } from './bundles.ts'
 import { DirectorySync } from './directory-sync.ts'
@@ -80,7 +80,7 @@ export function createSpool({
       bundles.add(copy).then(
         (name) => ({ kind: 'kept', name }),
         (error) => {
-          const reason = `the copy in ${directory} cannot be written: ${messageOf(error)}`
+          const reason = `the copy in ${directory} cannot be written: ${systemReason(error)}`
           return { kind: 'no-room', code: errorCode(error) ?? 'EIO', reason }
         },
       ),
@@ -96,7 +96,7 @@ export function createSpool({
       }
       return attempt('sweep the spool', orphans())
     },
-    space: () => attempt('read the spool', spaceOf(directory)),
+    freeBytes: () => attempt('read the spool', freeBytesOf(directory)),
   }
 }
 
@@ -117,17 +117,9 @@ function indexed(name: string): string {
   return name.endsWith(INDEX) ? name.slice(0, -INDEX.length) : name
 }
 
-async function spaceOf(directory: string): Promise<{ usedBytes: number; freeBytes: number }> {
-  let usedBytes = 0
-  for (const name of await readdir(directory)) {
-    // A file may be removed while we count.
-    usedBytes += await lstat(join(directory, name)).then(
-      ({ size }) => size,
-      () => 0,
-    )
-  }
+async function freeBytesOf(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory)
-  return { usedBytes, freeBytes: bavail * bsize }
+  return bavail * bsize
 }
 
 function translated(what: string, directory: string, error: unknown): FeedsyncError {

@@ -38,6 +38,11 @@ export function errorCode(error: unknown): string | null {
   return null
 }
 
+/** What the system said: `ENOSPC: no space left on device`, without the call and the path it was about. */
+export function systemReason(error: unknown): string {
+  return messageOf(error).replace(/, [a-z]+(?: '.*')?$/s, '')
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

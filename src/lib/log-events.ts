@@ -12,6 +12,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   'configuration reloaded': 'config.reloaded',
   'configuration not reloaded; the one in force stays': 'config.not-reloaded',
   'feed noticed': 'feed.noticed',
+  'no room for a feed': 'feed.no-room',
   'feed changed state': 'feed.state',
   'a fault of feedsyncd': 'feed.fault',
   'folder cannot be listed': 'folder.unlisted',

@@ -80,7 +80,7 @@ function* sentences(
     case 'settling':
     case 'checking':
     case 'uploading':
-      yield 'nothing to do; it is being worked on'
+      yield hint ?? 'nothing to do; it is being worked on'
       return
     case 'queued':
       yield upload.nextAttemptAt === null

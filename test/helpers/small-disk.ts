@@ -5,41 +5,46 @@ import { type ChildProcess, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../../src/lib/errors.ts'
-import type { Site } from './site.ts'
 
 export class SmallDisk implements Disposable {
-  readonly #folder: string
+  readonly folder: string
   readonly #ballast: string
-  readonly #mounted: boolean
+  /** False where this user may not mount one. */
+  readonly isMounted: boolean
 
-  /** Under the state directory, before anything is in it. */
-  constructor(site: Site) {
-    this.#folder = join(site.root, 'state')
-    this.#ballast = join(this.#folder, 'ballast')
-    mkdirSync(this.#folder)
-    this.#mounted = ran('mount', '-t', 'tmpfs', '-o', 'size=4m', 'feedsyncd', this.#folder)
+  /** At the folder, which is not there yet. */
+  constructor(folder: string) {
+    this.folder = folder
+    this.#ballast = join(folder, 'ballast')
+    mkdirSync(folder)
+    this.isMounted = ran('mount', '-t', 'tmpfs', '-o', 'size=4m', 'feedsyncd', this.folder)
   }
 
-  /** Leaves room for this many bytes. */
-  fill(daemon: ChildProcess, room = 0): void {
-    if (this.#mounted) this.#occupy(room)
+  /** Leaves room for this many bytes. `daemon`: what writes on it. */
+  fill(daemon: Pick<ChildProcess, 'pid'>, room = 0): void {
+    if (this.isMounted) this.#occupy(room)
     else limit(daemon, String(Math.max(room, 4096)))
   }
 
-  free(daemon: ChildProcess): void {
-    if (this.#mounted) rmSync(this.#ballast)
+  free(daemon: Pick<ChildProcess, 'pid'>): void {
+    if (this.isMounted) rmSync(this.#ballast)
     else limit(daemon, 'unlimited')
   }
 
-  /** Nobody may have a file open on it. Without a mount: the directory's mode, which root does not heed. */
+  /** Root heeds no directory's mode. */
+  get canBeReadOnly(): boolean {
+    return this.isMounted || process.getuid?.() !== 0
+  }
+
+  /** Nobody may have a file open on it. */
   make(how: 'read-only' | 'writable'): void {
     const isReadOnly = how === 'read-only'
-    if (this.#mounted) ran('mount', '-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, this.#folder)
-    else chmodSync(this.#folder, isReadOnly ? 0o555 : 0o755)
+    if (this.isMounted) ran('mount', '-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, this.folder)
+    else chmodSync(this.folder, isReadOnly ? 0o555 : 0o755)
   }
 
   #occupy(room: number): void {
-    const { bavail, bsize } = statfsSync(this.#folder)
+    const { bavail, bsize } = statfsSync(this.folder)
     try {
       writeFileSync(this.#ballast, Buffer.alloc(bavail * bsize - room))
     } catch (error) {
@@ -49,11 +54,11 @@ export class SmallDisk implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#mounted) ran('umount', '-l', this.#folder)
+    if (this.isMounted) ran('umount', '-l', this.folder)
   }
 }
 
-function limit(daemon: ChildProcess, bytes: string): void {
+function limit(daemon: Pick<ChildProcess, 'pid'>, bytes: string): void {
   ran('prlimit', '--pid', String(daemon.pid), `--fsize=${bytes}:`)
 }
 

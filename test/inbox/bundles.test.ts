@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSpool } from '../../src/inbox/spool.ts'
 import { stretchOf } from '../../src/lib/stretch.ts'
+import { SmallDisk } from '../helpers/small-disk.ts'
 import { temporaryFolder } from './harness.ts'
 
 function opened() {
@@ -87,6 +88,24 @@ describe('small copies of one moment', () => {
     expect(swept).toBe(0)
     const files = ['7.xml', '7.xml.index', spool.fileOf(name)]
     expect(readdirSync(directory).sort()).toEqual(files.sort())
+  })
+
+  it('leave nothing on a disk that gets full while they are written, and are kept when there is room', async (context) => {
+    using disk = new SmallDisk(join(temporaryFolder(), 'state'))
+    context.skip(!disk.isMounted, 'a file system of its own cannot be mounted here')
+    const spool = createSpool({ directory: join(disk.folder, 'spool') })
+    const keep = () =>
+      Promise.all(['<a/>', '<b/>'].map((tag) => spool.keepHeld(copyOf(tag.repeat(10_000)))))
+
+    disk.fill(process, 60_000)
+    const full = await keep()
+    const left = readdirSync(join(disk.folder, 'spool'))
+    disk.free(process)
+    const kept = await keep()
+
+    expect(full).toMatchObject(Array(2).fill({ kind: 'no-room', code: 'ENOSPC' }))
+    expect(left).toEqual([])
+    expect(kept).toMatchObject(Array(2).fill({ kind: 'kept' }))
   })
 
   it('are all said to have no room, and leave nothing, where their file cannot be written', async () => {
