@@ -1,7 +1,8 @@
 // Makes feeds shaped like real ones (2 to 6 kB a posting; research/feeds.md), the same bytes for the same
 // arguments on every host. One shape for each thing that costs a checker its time.
 
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
+import { writeAll } from '../src/lib/write-all.ts'
 
 type Random = () => number
 
@@ -106,7 +107,7 @@ export function writeFeed(path: string, name: ShapeName, bytes: number, seed = 1
   let size = 0
   const flush = () => {
     const buffer = Buffer.from(portion)
-    for (let at = 0; at < buffer.length; ) at += writeSync(file, buffer, at)
+    writeAll(file, buffer)
     written += buffer.length
     portion = ''
     size = 0

@@ -165,9 +165,9 @@ export class Pipeline {
     }
   }
 
-  /** Bytes of the same size as before are not told of until they are known to be others. */
   async #keep(file: Candidate, copy: string): Promise<Kept> {
     const { ledger, spool } = this.#parts
+    // Bytes of the same size as before were not told of until they were known to be others.
     const begin = () => ledger.commit(() => ledger.versionFor(originOf(file)))
     const { id } = ledger.openAt(file.path) ?? (await begin())
     return { kind: 'kept', name: await spool.keep(copy, id) }

@@ -20,13 +20,10 @@ import { type Limits, tooLong, tooManyAttributes } from './limits.ts'
 import { type Declared, type Name, NameTable } from './names.ts'
 import { declarationFault } from './namespaces.ts'
 import type { ReferenceReader } from './reference-reader.ts'
-import type { Skimmer } from './skimmer.ts'
+import { LONGEST_KEPT, type Skimmer } from './skimmer.ts'
 import { stop, wrong } from './stopped.ts'
 import { misplaced, refuseForbidden, tagName } from './tag-sentences.ts'
 import { Attributes } from './xml-events.ts'
-
-/** Bytes of a namespace's name that are kept, to recognise it the next time. */
-const LONGEST_KEPT = 200
 
 export class AttributeReader {
   /** Those of the present tag. */

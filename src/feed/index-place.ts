@@ -1,8 +1,9 @@
 // Where a posting index is written to and read from: a file of its own, memory, or for reading the stretch
 // of a bundle that begins behind its copy.
 
-import { closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs'
 import { stretchOf } from '../lib/stretch.ts'
+import { writeAll } from '../lib/write-all.ts'
 import { translated } from './no-room.ts'
 
 const WHAT = 'the posting index'
@@ -28,9 +29,7 @@ export class IndexFile implements IndexTarget {
 
   write(bytes: Uint8Array, begin: number): void {
     translated(WHAT, this.#path, () => {
-      for (let at = 0; at < bytes.length; ) {
-        at += writeSync(this.#fd, bytes, at, bytes.length - at, begin + at)
-      }
+      writeAll(this.#fd, bytes, begin)
     })
   }
 

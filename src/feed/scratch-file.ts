@@ -2,8 +2,9 @@
 // descriptor, so that nothing is left of it, not even by a SIGKILL.
 
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeAll } from '../lib/write-all.ts'
 import { translated } from './no-room.ts'
 
 export class ScratchFile {
@@ -27,11 +28,8 @@ export class ScratchFile {
 
   append(bytes: Uint8Array): void {
     translated('the scratch file', this.#path, () => {
-      for (let at = 0; at < bytes.length; ) {
-        const written = writeSync(this.#fd, bytes, at, bytes.length - at, this.#size)
-        at += written
-        this.#size += written
-      }
+      writeAll(this.#fd, bytes, this.#size)
+      this.#size += bytes.length
     })
   }
 

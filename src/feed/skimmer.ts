@@ -5,6 +5,14 @@
 import { APOSTROPHE, QUOTE } from './byte-classes.ts'
 import type { Limits } from './limits.ts'
 import { SKIM_CODE } from './skim-code.ts'
+import {
+  type Addresses,
+  MOST_BINDINGS,
+  MOST_OPEN,
+  MOST_PREFIXES,
+  ROOM,
+  type SkimmerParts,
+} from './skimmer-parts.ts'
 import { withoutSimd } from './without-simd.ts'
 
 /** Places in `state`; the same in assembly/skim.ts. */
@@ -24,40 +32,10 @@ export const State = {
 export const ELEMENT = 1
 export const ATTRIBUTE = 2
 
-/** As many as assembly/ has room for. */
-const ROOM = 8 * 1_024 * 1_024
-const MOST_OPEN = 1_024
-const MOST_PREFIXES = 131_072
-const MOST_BINDINGS = 65_536
 /** Bytes of a name that has an entry. */
 const LONGEST_NAME = 255
 /** Bytes of a namespace's name that are kept, to recognise it the next time. */
-const LONGEST_KEPT = 200
-
-type Addresses = Record<
-  | 'INPUT'
-  | 'STATE'
-  | 'OPEN'
-  | 'OPENED_AT'
-  | 'NAMESPACE_OF'
-  | 'BOUND_PREFIX'
-  | 'BOUND_DEPTH'
-  | 'BOUND_BEFORE'
-  | 'BINDINGS',
-  WebAssembly.Global
->
-
-/** What assembly/ exports. */
-export interface SkimmerParts extends Addresses {
-  memory: WebAssembly.Memory
-  skim(from: number, end: number, base: number): number
-  firstForbidden(from: number, to: number): number
-  add(at: number, length: number, flags: number, prefix: number): number
-  nameAt(at: number): number
-  ignore(entry: number, place: number): void
-  declared(entry: number, at: number, length: number, most: number, namespace: number): void
-  forget(): void
-}
+export const LONGEST_KEPT = 200
 
 let compiled: WebAssembly.Module | 'cannot run here' | null = null
 /** Those that no document is checked with at the moment: to make one takes longer than to check a small feed. */
@@ -172,7 +150,7 @@ export class Skimmer {
 
 function newParts(): SkimmerParts {
   compiled ??= compile()
-  if (compiled === 'cannot run here') return withoutSimd(ROOM)
+  if (compiled === 'cannot run here') return withoutSimd()
   return new WebAssembly.Instance(compiled).exports as SkimmerParts
 }
 

@@ -1,7 +1,8 @@
 // Writes the private copy of a feed: a new file for this user alone, its bytes durable before anybody
 // hears of it, and gone again unless it is kept. Its lasting name is the spool's business.
 
-import { closeSync, fsync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { writeAll } from '../lib/write-all.ts'
 import { NoRoom, translated } from './no-room.ts'
 
 const WHAT = 'the copy'
@@ -20,9 +21,7 @@ export class SpoolCopy {
 
   /** Answers the bytes that it holds now. */
   write(bytes: Buffer): number {
-    translated(WHAT, this.#path, () => {
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at)
-    })
+    translated(WHAT, this.#path, () => writeAll(this.#fd, bytes))
     this.#length += bytes.length
     return this.#length
   }

@@ -139,7 +139,6 @@ export class TagReader {
 
   #enter(name: Name, end: number, empty: boolean): number {
     this.#namespaces.enter(name, this.depth + 1)
-    this.opening = null
     this.rootSeen = true
     this.#opened(name)
     if (empty) this.#leave(end)

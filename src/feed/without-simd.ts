@@ -1,31 +1,40 @@
 // What stands in for the compiled skimmer where the processor cannot run it (no SSE4.1, as some virtual
 // machines have it): it knows no names and passes over nothing, so that the readers read everything.
 
-import type { SkimmerParts } from './skimmer.ts'
+import {
+  type Addresses,
+  MOST_BINDINGS,
+  MOST_OPEN,
+  MOST_PREFIXES,
+  ROOM,
+  type SkimmerParts,
+  STATE_BYTES,
+} from './skimmer-parts.ts'
 
-const TABLE_BYTES = 4 * 1_024 * 1_024
+const BYTES: Readonly<Record<keyof Addresses, number>> = {
+  INPUT: ROOM,
+  STATE: STATE_BYTES,
+  OPEN: MOST_OPEN * Int32Array.BYTES_PER_ELEMENT,
+  OPENED_AT: MOST_OPEN * Float64Array.BYTES_PER_ELEMENT,
+  NAMESPACE_OF: MOST_PREFIXES * Int32Array.BYTES_PER_ELEMENT,
+  BOUND_PREFIX: MOST_BINDINGS * Int32Array.BYTES_PER_ELEMENT,
+  BOUND_DEPTH: MOST_BINDINGS * Int32Array.BYTES_PER_ELEMENT,
+  BOUND_BEFORE: MOST_BINDINGS * Int32Array.BYTES_PER_ELEMENT,
+  BINDINGS: STATE_BYTES,
+}
 
-/** `input`: bytes of the room for the document. */
-export function withoutSimd(input: number): SkimmerParts {
-  const buffer = new ArrayBuffer(input + TABLE_BYTES)
+export function withoutSimd(): SkimmerParts {
+  let end = 0
+  const places = Object.entries(BYTES).map(([name, bytes]) => {
+    const value = end
+    end += bytes
+    return [name, { value }]
+  })
+  const buffer = new ArrayBuffer(end)
   const bytes = new Uint8Array(buffer)
-  let free = 0
-  const take = (size: number) => {
-    const value = free
-    free += size
-    return { value }
-  }
   return {
     memory: { buffer },
-    INPUT: take(input),
-    STATE: take(64),
-    OPEN: take(8_192),
-    OPENED_AT: take(8_192),
-    NAMESPACE_OF: take(524_288),
-    BOUND_PREFIX: take(262_144),
-    BOUND_DEPTH: take(262_144),
-    BOUND_BEFORE: take(262_144),
-    BINDINGS: take(64),
+    ...(Object.fromEntries(places) as Addresses),
     skim: (from) => from,
     firstForbidden(from, to) {
       let at = from

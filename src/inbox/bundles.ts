@@ -3,13 +3,14 @@
 // index behind it. Written once; it is there until no version needs any part of it.
 
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsync, openSync, writeSync } from 'node:fs'
+import { closeSync, fsync, openSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { HeldCopy } from '../feed/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { stretch } from '../lib/stretch.ts'
+import { writeAll } from '../lib/write-all.ts'
 import type { DirectorySync } from './directory-sync.ts'
 
 interface Waiting {
@@ -88,8 +89,4 @@ async function written(path: string, bundle: string, group: readonly Waiting[]):
   } finally {
     closeSync(descriptor)
   }
-}
-
-function writeAll(descriptor: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at)
 }
