@@ -1,31 +1,33 @@
-// CRC-32 of the bytes of a posting, from the first of its start tag to the last of its end tag.
+// Hash of the bytes of a posting (assembly/content.ts), from the first of its start tag to the last of its end
+// tag, where they lie: in the memory that the document is checked in.
 
-import { crc32 } from 'node:zlib'
+import type { Skimmer } from './skimmer.ts'
 
 export class ContentHash {
-  #crc = 0
+  #memory: Skimmer | null = null
   /** Where the bytes begin that are not in yet; null: no posting is open. */
   #from: number | null = null
 
-  begin(from: number): void {
-    this.#from = from
-    this.#crc = 0
+  /** Before anything else. */
+  attach(memory: Skimmer): void {
+    this.#memory = memory
   }
 
-  /** What follows `to` in `data` is about to stand at its beginning. */
-  moving(data: Buffer, to: number): void {
+  begin(from: number): void {
+    this.#from = from
+    this.#memory?.beginContent()
+  }
+
+  /** What follows `to` is about to stand at the beginning of the memory. */
+  moving(to: number): void {
     if (this.#from === null) return
-    this.#take(data, this.#from, to)
+    this.#memory?.takeContent(this.#from, to)
     this.#from = 0
   }
 
-  digest(data: Buffer, to: number): number {
-    if (this.#from !== null) this.#take(data, this.#from, to)
+  digest(to: number): number {
+    if (this.#from !== null) this.#memory?.takeContent(this.#from, to)
     this.#from = null
-    return this.#crc
-  }
-
-  #take(data: Buffer, from: number, to: number): void {
-    if (to > from) this.#crc = crc32(data.subarray(from, to), this.#crc)
+    return this.#memory?.contentHash() ?? 0
   }
 }

@@ -13,6 +13,7 @@ export class HeardEvents {
   constructor(handler: XmlHandler, skimmer: Skimmer) {
     this.#handler = handler
     this.#skimmer = skimmer
+    handler.attach?.(skimmer)
   }
 
   /** The element of the tag is open already. */
@@ -31,11 +32,11 @@ export class HeardEvents {
   }
 
   /** The element of the tag is not open any more. */
-  close(data: Buffer, to: number): void {
+  close(to: number): void {
     const { state } = this.#skimmer
     const ignoredFrom = state[State.ignoredFrom] as number
     if (ignoredFrom === 0) {
-      this.#handler.close(data, to)
+      this.#handler.close(to)
       this.#arrived()
     } else if (ignoredFrom > (state[State.depth] as number)) state[State.ignoredFrom] = 0
   }
@@ -54,7 +55,7 @@ export class HeardEvents {
     state[State.wantsText] = this.#handler.wantsText ? 1 : 0
   }
 
-  moving(data: Buffer, to: number): void {
-    this.#handler.moving(data, to)
+  moving(to: number): void {
+    this.#handler.moving(to)
   }
 }

@@ -6,7 +6,7 @@ import { WORDS } from './entry-sort.ts'
 import { type IndexSource, type IndexTarget, indexSource } from './index-place.ts'
 
 /** Names the layout and what an entry is made of: magic, CRC-32 of the entries, their number, the entries, in the machine's order. */
-const MAGIC = Buffer.from('FSIX3\0\0\0')
+const MAGIC = Buffer.from('FSIX4\0\0\0')
 const HEADER_BYTES = MAGIC.length + 8
 const ENTRY_BYTES = WORDS * Uint32Array.BYTES_PER_ELEMENT
 /** Entries of a portion: some 64 KiB. */

@@ -17,12 +17,13 @@ import { CHECKED_FIELDS, type Field, pathsOf } from './field-paths.ts'
 import type { Name } from './names.ts'
 import type { Mapping } from './port.ts'
 import { type PathNode, pathOf, RecordFinder } from './record-path.ts'
+import type { Skimmer } from './skimmer.ts'
 import { type Attributes, decodedText, type Text, type XmlHandler } from './xml-events.ts'
 
 export interface Posting {
   /** Absent where the posting has no such value, or an empty one. */
   values: Partial<Record<Field, string>>
-  /** CRC-32 of the posting as written, from `<` of its start tag to `>` of its end tag. */
+  /** Hash (32 bits) of the posting as written, from `<` of its start tag to `>` of its end tag. */
   content: number
 }
 
@@ -80,6 +81,10 @@ export class PostingReader implements XmlHandler {
     return node === null ? null : pathOf(node)
   }
 
+  attach(memory: Skimmer): void {
+    this.#hash.attach(memory)
+  }
+
   open(name: Name, attributes: Attributes, from: number): boolean {
     const place = this.#place
     if (place !== null) {
@@ -127,7 +132,7 @@ export class PostingReader implements XmlHandler {
     }
   }
 
-  close(data: Buffer, to: number): void {
+  close(to: number): void {
     const place = this.#place
     if (place === null) {
       this.#node = this.#node?.parent ?? null
@@ -142,11 +147,11 @@ export class PostingReader implements XmlHandler {
       }
     }
     this.#place = depth === 0 ? null : (this.#places[depth - 1] ?? null)
-    if (depth === 0) this.#finish(this.#hash.digest(data, to))
+    if (depth === 0) this.#finish(this.#hash.digest(to))
   }
 
-  moving(data: Buffer, to: number): void {
-    this.#hash.moving(data, to)
+  moving(to: number): void {
+    this.#hash.moving(to)
   }
 
   #isRecord(node: PathNode): boolean {

@@ -30,4 +30,7 @@ export interface SkimmerParts extends Addresses {
   ignore(entry: number, place: number): void
   declared(entry: number, at: number, length: number, most: number, namespace: number): void
   forget(): void
+  beginContent(): void
+  takeContent(from: number, to: number): void
+  contentHash(): number
 }

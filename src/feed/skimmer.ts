@@ -142,6 +142,20 @@ export class Skimmer {
     this.#parts.declared(entry, this.#input + from, length, LONGEST_KEPT, namespace)
   }
 
+  /** A hash of bytes is begun; one at a time (assembly/content.ts). */
+  beginContent(): void {
+    this.#parts.beginContent()
+  }
+
+  takeContent(from: number, to: number): void {
+    this.#parts.takeContent(this.#input + from, this.#input + to)
+  }
+
+  /** 32 bits, of all that was taken. */
+  contentHash(): number {
+    return this.#parts.contentHash() >>> 0
+  }
+
   /** Forgets all names. */
   forget(): void {
     this.#parts.forget()

@@ -191,7 +191,7 @@ export class TagReader {
 
   #leave(to: number): void {
     this.#namespaces.leave(this.#open.pop())
-    this.#heard.close(this.#input.data, to)
+    this.#heard.close(to)
   }
 
   #limitLength(reached: number, closing: boolean): void {

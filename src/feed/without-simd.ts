@@ -46,6 +46,7 @@ export function withoutSimd(): SkimmerParts {
     ignore() {},
     declared() {},
     forget() {},
+    ...hashOf(bytes),
   }
 }
 
@@ -53,4 +54,58 @@ function isForbidden(bytes: Uint8Array, at: number): boolean {
   const byte = bytes[at] as number
   if (byte < 0x20) return byte !== 0x9 && byte !== 0xa && byte !== 0xd
   return byte === 0xef && bytes[at + 1] === 0xbf && (bytes[at + 2] as number) >= 0xbe
+}
+
+const STRIPE = 64
+const PRIME_1 = 0x9e3779b1
+const PRIME_2 = 0x85ebca77
+const PRIME_3 = 0xc2b2ae3d
+
+/** The same hash as that of assembly/content.ts. */
+function hashOf(
+  bytes: Uint8Array<ArrayBuffer>,
+): Pick<SkimmerParts, 'beginContent' | 'takeContent' | 'contentHash'> {
+  const lanes = new Uint32Array(STRIPE / 4)
+  const stripe = new Uint8Array(STRIPE)
+  const words = new DataView(stripe.buffer)
+  let length = 0
+  const takeStripe = () => {
+    for (let lane = 0; lane < lanes.length; lane++) {
+      const word = words.getUint32(lane * 4, true)
+      const sum = ((lanes[lane] as number) + Math.imul(word, PRIME_2)) | 0
+      lanes[lane] = Math.imul(turned(sum, 13), PRIME_1)
+    }
+  }
+  return {
+    beginContent() {
+      lanes.fill(PRIME_1)
+      length = 0
+    },
+    takeContent(from, to) {
+      for (let at = from; at < to; ) {
+        const held = length % STRIPE
+        const taken = Math.min(STRIPE - held, to - at)
+        stripe.set(bytes.subarray(at, at + taken), held)
+        at += taken
+        length += taken
+        if (length % STRIPE === 0) takeStripe()
+      }
+    },
+    contentHash() {
+      const held = length % STRIPE
+      if (held !== 0) {
+        stripe.fill(0, held)
+        takeStripe()
+      }
+      let hash = length | 0
+      for (const lane of lanes) hash = Math.imul(turned(hash ^ lane, 17), PRIME_3)
+      hash = Math.imul(hash ^ (hash >>> 15), PRIME_2)
+      hash = Math.imul(hash ^ (hash >>> 13), PRIME_3)
+      return hash ^ (hash >>> 16)
+    },
+  }
+}
+
+function turned(word: number, bits: number): number {
+  return (word << bits) | (word >>> (32 - bits))
 }

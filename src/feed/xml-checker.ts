@@ -115,7 +115,7 @@ export class XmlChecker {
       at = next
     }
     const left = end - at
-    this.#heard.moving(data, at)
+    this.#heard.moving(at)
     input.discard(at)
     this.#enough = left > LONG_TAG ? left + left / 2 : 0
   }

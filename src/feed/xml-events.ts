@@ -2,6 +2,7 @@
 // places in a memory that is used again: whoever wants to keep something makes a string of it.
 
 import type { Name } from './names.ts'
+import type { Skimmer } from './skimmer.ts'
 
 /** Bytes from `from` to `to`, as written. */
 export interface Text {
@@ -16,10 +17,12 @@ export interface Text {
 export interface XmlHandler {
   /** Where the handler is, from 1 to 63: in the same place it ignores the same elements; 0: not to be relied on. */
   readonly place: number
+  /** What is told of lies in this memory, at the places that it is told with. */
+  attach?(memory: Skimmer): void
   /** Whether the text that stands here is to be told; what cannot be decided by the place alone, is. */
   readonly wantsText: boolean
   /**
-   * The tag begins at `from` in `attributes.data`. False: nothing of this element is to be told any more,
+   * The tag begins at `from`. False: nothing of this element is to be told any more,
    * its end tag included.
    */
   open(name: Name, attributes: Attributes, from: number): boolean
@@ -27,10 +30,10 @@ export interface XmlHandler {
   ignores(name: Name): boolean
   /** Character data; a long run comes in several calls, cut behind a character that is no white space. */
   text(text: Text): void
-  /** The end tag, or the start tag of an empty element, ends at `to` in `data`. */
-  close(data: Buffer, to: number): void
+  /** The end tag, or the start tag of an empty element, ends at `to`. */
+  close(to: number): void
   /** All memory that was handed out is about to be used for something else: what follows `to` comes to its beginning. */
-  moving(data: Buffer, to: number): void
+  moving(to: number): void
 }
 
 /** The attributes of one tag, namespace declarations included. */

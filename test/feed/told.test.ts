@@ -36,11 +36,12 @@ function toldOfEverything(reader: PostingReader): XmlHandler {
       return true
     },
     text: (text) => (unheard > 0 ? undefined : reader.text(text)),
-    close(data, to) {
+    close(to) {
       if (unheard > 0) unheard--
-      else reader.close(data, to)
+      else reader.close(to)
     },
-    moving: (data, to) => reader.moving(data, to),
+    attach: (memory) => reader.attach(memory),
+    moving: (to) => reader.moving(to),
   }
 }
 

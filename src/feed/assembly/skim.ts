@@ -93,6 +93,7 @@ export function skim(from: u32, end: u32, base: f64): u32 {
   return at
 }
 
+export { beginContent, contentHash, takeContent } from './content'
 export { firstForbidden } from './forbidden'
 export { add, declared, forget, ignore, nameAt } from './names'
 export { BINDINGS, BOUND_BEFORE, BOUND_DEPTH, BOUND_PREFIX, NAMESPACE_OF } from './namespaces'
