@@ -65,6 +65,14 @@ export class Place {
     return this.#progress.length === 0 ? this.#within === NOWHERE : this.#next.get(name) === NOWHERE
   }
 
+  /** Whether something here, or below, may hold a field. `isBetter`: than what the posting has of it. */
+  mayHold(isBetter: (field: Field, rank: number) => boolean): boolean {
+    if (this.inProse) return true
+    // A rank never gets lower on the way down.
+    for (const { field, rank } of this.#progress) if (isBetter(field, rank)) return true
+    return false
+  }
+
   /** The place of a child element. */
   enter({ text: name }: Name, attributes: Attributes): Place {
     if (this.#progress.length === 0) return this.#within

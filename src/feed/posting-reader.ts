@@ -162,9 +162,9 @@ export class PostingReader implements XmlHandler {
     return wanted
   }
 
-  /** False: neither this element nor what is within it holds a field. */
+  /** False: neither this element nor what is within it holds a field that the posting does not have yet. */
   #enter(place: Place, attributes: Attributes): boolean {
-    if (place === NOWHERE) return false
+    if (place === NOWHERE || !place.mayHold(this.#isBetter)) return false
     if (place.number === null) place.number = this.#seen < MOST_PLACES ? ++this.#seen : 0
     this.#place = place
     this.#places[this.#depth++] = place
@@ -187,7 +187,7 @@ export class PostingReader implements XmlHandler {
     return attribute === null && this.#isBetter(field, rank)
   }
 
-  #isBetter(field: Field, rank: number): boolean {
+  readonly #isBetter = (field: Field, rank: number): boolean => {
     const known = this.#ranks[field] ?? Number.POSITIVE_INFINITY
     return rank < known || (rank === known && isProse(field))
   }
