@@ -23,6 +23,8 @@ import type { XmlHandler } from './xml-events.ts'
 const PIECE = 65_536
 /** A tag that has this many bytes without being over is read again only when there is half as much more. */
 const LONG_TAG = 8_192
+/** Bytes in front of the end of a piece that wait for the next one: what it cuts can be passed over then. */
+const SHORT_REST = 8_192
 /** Bytes that tell what stands in front of the root, if it is no markup. */
 const TELLING = 16
 const BYTES_A_CHARACTER = 4
@@ -108,7 +110,10 @@ export class XmlChecker {
     this.#text.moved()
     while (at < end) {
       if (data[at] === LT) this.#text.finish()
-      if (this.#mayPassOver(data, at)) at = this.#skimmer.skim(at, end, input.base)
+      if (this.#mayPassOver(data, at)) {
+        at = this.#skimmer.skim(at, end, input.base)
+        if (end - at < SHORT_REST && !input.final) break
+      }
       if (at >= end) break
       const next = this.#section.inside !== null ? this.#section.read(at) : this.#token(data, at)
       if (next === MORE) break

@@ -132,6 +132,7 @@ describe('the content of a posting', () => {
     for (let at = 0; at < bytes.length; at += pieceSize) {
       check.write(bytes.subarray(at, at + pieceSize))
     }
+    check.end()
     return found
   }
 
