@@ -3,17 +3,16 @@
 
 import { SPACE } from './bytes'
 
+/** By the value of a control character below 16: all bits for tab, LF and CR. */
+const ALLOWED = i8x16(0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 0, 0, -1, 0, 0)
+
 /** In UTF-8 that is well formed; `to` when there is none. */
 export function firstForbidden(from: u32, to: u32): u32 {
   let at = from
   while (at < to) {
     const bytes = v128.load(at)
-    const low = i8x16.lt_u(bytes, i8x16.splat(SPACE))
-    const allowed = v128.or(
-      i8x16.eq(bytes, i8x16.splat(0x0a)),
-      v128.or(i8x16.eq(bytes, i8x16.splat(0x09)), i8x16.eq(bytes, i8x16.splat(0x0d))),
-    )
-    const control = v128.andnot(low, allowed)
+    const low = i8x16.le_u(bytes, i8x16.splat(SPACE - 1))
+    const control = v128.andnot(low, i8x16.swizzle(ALLOWED, bytes))
     const found = i8x16.bitmask(v128.or(control, i8x16.eq(bytes, i8x16.splat(<i8>0xef))))
     if (found == 0) {
       at += 16
