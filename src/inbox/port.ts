@@ -85,7 +85,7 @@ export interface Spool {
   remove(file: string): Promise<void>
   /** Removes what no name in `keep` accounts for, prepared files included: at start, before anything is prepared. Answers how many files. */
   sweep(keep: ReadonlySet<string>): Promise<number>
-  /** Bytes that its file system has left for us. */
+  /** Bytes that its file system has left for us; infinite where it does not tell. */
   freeBytes(): Promise<number>
 }
 

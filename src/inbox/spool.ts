@@ -118,8 +118,9 @@ function indexed(name: string): string {
 }
 
 async function freeBytesOf(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory)
-  return bavail * bsize
+  const { bavail, blocks, bsize } = await statfs(directory)
+  // Some file systems, such as those in user space, do not say how large they are.
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
 }
 
 function translated(what: string, directory: string, error: unknown): FeedsyncError {

@@ -5,6 +5,7 @@ import {
   rmSync,
   statfsSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -103,6 +104,14 @@ describe('the spool', () => {
     const { bsize, blocks } = statfsSync(directory)
     expect(freeBytes).toBeGreaterThan(0)
     expect(freeBytes).toBeLessThanOrEqual(bsize * blocks)
+  })
+
+  it('takes room for granted on a file system that does not tell', async () => {
+    const { directory, spool } = opened()
+    rmSync(directory, { recursive: true })
+    symlinkSync('/proc', directory)
+
+    expect(await spool.freeBytes()).toBe(Number.POSITIVE_INFINITY)
   })
 
   it('names the system’s reason and the way out when it cannot work', async () => {
