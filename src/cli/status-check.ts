@@ -3,6 +3,7 @@
 import type { StatusReport, UploadReport } from '../history/report.ts'
 import { HOUR } from '../lib/clock.ts'
 import { relativeTime } from '../lib/units.ts'
+import { hasNoRoom } from '../ops/advice.ts'
 import { type CampaignCondition, campaignConditions } from '../ops/campaign-conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { printable } from './render.ts'
@@ -29,7 +30,7 @@ export function statusCheck(
     ...(service.state === 'credentials' || service.state === 'down'
       ? [`service ${service.state}: ${service.reason}`]
       : []),
-    ...named(all.filter(({ state }) => state === 'failed')),
+    ...named(all.filter((upload) => upload.state === 'failed' || hasNoRoom(upload))),
   ]
   const campaigns = ofCampaigns(report.campaigns ?? null, daemon.running, now)
   critical.push(...campaigns.critical)

@@ -80,7 +80,7 @@ function because(
 
 function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadReport): string {
   const { look, now, path, quietPeriodMs } = evidence
-  const { id, reason, state } = upload
+  const { hint, id, reason, state } = upload
   const said = reason === null ? '' : `: ${reason}`
   const isElsewhere = upload.path !== path
   const is = isElsewhere
@@ -88,6 +88,8 @@ function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadRe
     : `it is ${state} as version ${id}${said}`
   if (path.startsWith('/')) return is
   if (look === null) return `there is no file of this name in the folder now; ${is}`
+  // Somebody has to do something first.
+  if (state === 'settling' && hint !== null) return is
   const quiet = `it is read once it was left alone for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
   const changedAt = Number(BigInt(look.identity.ctimeNs) / 1_000_000n)
   const changed = `it last changed ${formatDuration(Math.max(0, now - changedAt))} ago`

@@ -22,8 +22,13 @@ export interface NextStep {
   commands: string[]
 }
 
-export function needsPerson({ state, overdue }: Pick<UploadModel, 'state' | 'overdue'>): boolean {
-  return NEED_A_PERSON.includes(state) || overdue
+export function needsPerson(upload: Pick<UploadModel, 'state' | 'hint' | 'overdue'>): boolean {
+  return NEED_A_PERSON.includes(upload.state) || upload.overdue || hasNoRoom(upload)
+}
+
+/** Whether it settles on and on, since the spool has no room for it: nothing else gives such a file a hint. */
+export function hasNoRoom({ state, hint }: Pick<UploadModel, 'state' | 'hint'>): boolean {
+  return state === 'settling' && hint !== null
 }
 
 /** What is to be done, or what is waited for; nothing of either where all is well. */

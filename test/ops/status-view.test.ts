@@ -156,6 +156,17 @@ describe('status --check', () => {
     )
     expect(line.length).toBeLessThan(300)
   })
+
+  it('is critical for a feed that the spool has no room for, and well for one that is only new', () => {
+    const fresh = reportOf({ state: 'settling', reason: null })
+    const large = { ...fresh, reason: 'the spool has no room for it: 9 GiB', hint: 'make room' }
+
+    const [well, full] = [fresh, large].map((upload) => check(report({ uploads: [upload] })))
+
+    expect(well).toMatchObject({ code: 0 })
+    expect(full).toMatchObject({ code: 2, line: expect.stringContaining('no room for it: 9 GiB') })
+    expect(text(report({ uploads: [large] }))).toMatch(/\nnext: .*: make room$/)
+  })
 })
 
 describe('a command that is shown', () => {
