@@ -88,7 +88,7 @@ export class Place {
 }
 
 /** Where no field is, nor anywhere below. */
-export const NOWHERE: Place = new Place([])
+const NOWHERE: Place = new Place([])
 
 /** The place of the record element itself. */
 export function recordPlace(paths: ReadonlyArray<readonly [Field, FieldPath[]]>): Place {

@@ -9,7 +9,6 @@ import {
   type Capture,
   isProse,
   longest,
-  NOWHERE,
   type Place,
   recordPlace,
 } from './field-matcher.ts'
@@ -89,7 +88,10 @@ export class PostingReader implements XmlHandler {
     const place = this.#place
     if (place !== null) {
       if (this.#node !== null) this.#node.hasElements = true
-      return this.#enter(place.enter(name, attributes), attributes)
+      const inner = place.enter(name, attributes)
+      if (!inner.mayHold(this.#isBetter)) return false
+      this.#enter(inner, attributes)
+      return true
     }
     this.root ??= name.text
     const node = this.#finder.enter(this.#node, name.text)
@@ -162,16 +164,14 @@ export class PostingReader implements XmlHandler {
     return wanted
   }
 
-  /** False: neither this element nor what is within it holds a field that the posting does not have yet. */
-  #enter(place: Place, attributes: Attributes): boolean {
-    if (place === NOWHERE || !place.mayHold(this.#isBetter)) return false
+  #enter(place: Place, attributes: Attributes): void {
     if (place.number === null) place.number = this.#seen < MOST_PLACES ? ++this.#seen : 0
     this.#place = place
     this.#places[this.#depth++] = place
-    if (place.captures.length === 0) return true
+    if (place.captures.length === 0) return
     if (place.inProse) {
       this.#part()
-      return true
+      return
     }
     this.#prose = this.#depth - 1
     this.#texts[this.#prose] = ''
@@ -179,7 +179,6 @@ export class PostingReader implements XmlHandler {
       if (attribute === null) continue
       this.#capture(field, rank, attributeValue(attributes, attribute) ?? '')
     }
-    return true
   }
 
   /** Whether the text of an element could be the value of the field. */

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { FieldPaths } from '../../src/feed/port.ts'
-import { type PostingSource, streamPostings } from '../../src/feed/posting-stream.ts'
+import {
+  type PostingSource,
+  type PostingStreamOptions,
+  streamPostings,
+} from '../../src/feed/posting-stream.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'posting-stream-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -13,7 +17,11 @@ const FIELDS = [
   ...(['city', 'state', 'postalCode', 'description'] as const),
 ]
 
-async function postingsOf(document: string, more: Partial<PostingSource> = {}) {
+async function postingsOf(
+  document: string,
+  more: Partial<PostingSource> = {},
+  fields: PostingStreamOptions['fields'] = FIELDS,
+) {
   const file = join(directory, 'feed.xml')
   writeFileSync(file, document)
   const postings: Record<string, string>[] = []
@@ -21,7 +29,7 @@ async function postingsOf(document: string, more: Partial<PostingSource> = {}) {
   const problem = await streamPostings(
     { file, records: '/source/job', paths: {}, ...more },
     (values) => postings.push(values),
-    { fields: FIELDS, signal },
+    { fields, signal },
   )
   return { problem, postings }
 }
@@ -30,6 +38,12 @@ const of = async (posting: string, paths: FieldPaths = {}) =>
   (await postingsOf(`<source><job>${posting}</job></source>`, { paths })).postings[0]
 
 describe('the postings of a feed that was checked', () => {
+  it('come each, also where nothing of them is wanted', async () => {
+    const document = '<source><job><title>a</title></job><job/></source>'
+
+    expect(await postingsOf(document, {}, [])).toEqual({ problem: null, postings: [{}, {}] })
+  })
+
   it('come with every field that targeting looks at', async () => {
     const posting = `<referencenumber>1</referencenumber><campaignid>NUR</campaignid>
       <requisitionid>R-1</requisitionid><title>Nurse &amp; Carer</title><city>Boston</city>
