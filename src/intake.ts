@@ -197,10 +197,11 @@ export class Intake {
     for (const file of quiet.filter((each) => !fits(each))) {
       const { path, identity } = file
       settler.observe(file, clock.monotonic())
-      const { feed, account } = ruleFor(path)
       const reason = `the spool has no room for it: ${formatBytes(identity.size)}`
-      const record = () => ledger.noRoom({ path, identity, feed, account }, reason, ROOM_HINT)
-      if (!(await ledger.commit(record))) continue
+      // It is looked at again and again, and told once.
+      if (ledger.openAt(path)?.reason === reason) continue
+      const { feed, account } = ruleFor(path)
+      await ledger.commit(() => ledger.noRoom({ path, identity, feed, account }, reason, ROOM_HINT))
       log.error({ path, feed, reason, hint: ROOM_HINT, freeBytes: free }, 'no room for a feed')
       tell(
         `copy ${path} into the spool: it has ${formatBytes(identity.size)}, and ${formatBytes(free)} are left`,

@@ -125,12 +125,9 @@ export class Ledger {
     if (open?.state === 'checking') this.#move(open.id, 'settling', reason)
   }
 
-  /** There is no room for a copy of it, so it goes on settling. Answers whether that was not known. */
-  noRoom(origin: Origin, reason: string, hint: string): boolean {
-    const open = this.versionFor(origin)
-    if (open.reason === reason) return false
-    this.#history.update(open.id, { reason, hint })
-    return true
+  /** There is no room for a copy of it, so it goes on settling. */
+  noRoom(origin: Origin, reason: string, hint: string): void {
+    this.#history.update(this.versionFor(origin).id, { reason, hint })
   }
 
   /** It left before it could be taken, or after it was rejected. */
