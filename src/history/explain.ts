@@ -88,12 +88,11 @@ function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadRe
     : `it is ${state} as version ${id}${said}`
   if (path.startsWith('/')) return is
   if (look === null) return `there is no file of this name in the folder now; ${is}`
-  // Somebody has to do something first.
-  if (state === 'settling' && hint !== null) return is
   const quiet = `it is read once it was left alone for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
   const changedAt = Number(BigInt(look.identity.ctimeNs) / 1_000_000n)
   const changed = `it last changed ${formatDuration(Math.max(0, now - changedAt))} ago`
-  if (state === 'settling') return `${is}: ${changed}, and ${quiet}`
+  // With a hint, somebody has to do something first.
+  if (state === 'settling') return hint === null ? `${is}: ${changed}, and ${quiet}` : is
   const isNews = known !== null && !sameIdentity(known.identity, look.identity)
   return isNews ? `${is}; ${changed}: ${quiet}` : is
 }
