@@ -3,7 +3,6 @@
 
 /** Bytes for the document. */
 export const ROOM = 8 * 1_024 * 1_024
-export const STATE_BYTES = 64
 export const MOST_OPEN = 1_024
 export const MOST_PREFIXES = 131_072
 export const MOST_BINDINGS = 65_536

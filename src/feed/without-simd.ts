@@ -8,8 +8,10 @@ import {
   MOST_PREFIXES,
   ROOM,
   type SkimmerParts,
-  STATE_BYTES,
 } from './skimmer-parts.ts'
+
+/** More than `State` and the number of bindings take. */
+const STATE_BYTES = 64
 
 const BYTES: Readonly<Record<keyof Addresses, number>> = {
   INPUT: ROOM,
