@@ -3,10 +3,10 @@
 
 import { rmSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
+import { NoRoom } from '../lib/no-room.ts'
 import { readFeed } from './feed-reader.ts'
 import type { Followed } from './hash-following.ts'
 import { compareIndexes } from './index-changes.ts'
-import { NoRoom } from './no-room.ts'
 import type { CheckJob, CheckResult, Comparison, PostingChanges } from './port.ts'
 import type { SpoolCopy } from './spool-copy.ts'
 
@@ -62,6 +62,6 @@ async function answerTo(request: WorkerRequest): Promise<Result> {
   } catch (error) {
     if (!(error instanceof NoRoom)) throw error
     if (job.indexTo !== null) rmSync(job.indexTo, { force: true })
-    return { kind: 'no-room', code: error.code, reason: error.message }
+    return error.outcome
   }
 }

@@ -2,6 +2,7 @@
 // pass, then makes sure that the file is still the one that it was. Runs in the worker thread.
 
 import { sameIdentity } from '../lib/file-identity.ts'
+import { NoRoom } from '../lib/no-room.ts'
 import { DocumentCheck } from './document-check.ts'
 import type { Ending } from './fault.ts'
 import { type Followed, HashedBeside } from './hash-following.ts'
@@ -9,7 +10,6 @@ import { Hashes, type Hashing } from './hashes.ts'
 import { HeldFeed } from './held-feed.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { locate } from './locator.ts'
-import { NoRoom } from './no-room.ts'
 import type { CheckJob, CheckResult, FeedContent, Position, Verdict } from './port.ts'
 import { PostingReader } from './posting-reader.ts'
 import { PostingTally } from './posting-tally.ts'
@@ -56,7 +56,7 @@ export function readFeed(job: CheckJob, options: Partial<ReadOptions> = {}): Che
       return { kind: 'unreadable', code: error.code, reason: error.message }
     }
     if (error instanceof NoRoom) {
-      return { kind: 'no-room', code: error.code, reason: error.message }
+      return error.outcome
     }
     throw error
   } finally {

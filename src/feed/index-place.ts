@@ -2,9 +2,9 @@
 // of a bundle that begins behind its copy.
 
 import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs'
+import { translated } from '../lib/no-room.ts'
 import { stretchOf } from '../lib/stretch.ts'
 import { writeAll } from '../lib/write-all.ts'
-import { translated } from './no-room.ts'
 
 const WHAT = 'the posting index'
 

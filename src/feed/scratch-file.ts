@@ -4,8 +4,8 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { translated } from '../lib/no-room.ts'
 import { writeAll } from '../lib/write-all.ts'
-import { translated } from './no-room.ts'
 
 export class ScratchFile {
   readonly #path: string

@@ -2,8 +2,8 @@
 // hears of it, and gone again unless it is kept. Its lasting name is the spool's business.
 
 import { closeSync, fsync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { NoRoom, translated } from '../lib/no-room.ts'
 import { writeAll } from '../lib/write-all.ts'
-import { NoRoom, translated } from './no-room.ts'
 
 const WHAT = 'the copy'
 

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { HeldCopy } from '../feed/port.ts'
 import type { Clock } from '../lib/clock.ts'
+import { NoRoom } from '../lib/no-room.ts'
 import { stretch } from '../lib/stretch.ts'
 import { writeAll } from '../lib/write-all.ts'
 import type { DirectorySync } from './directory-sync.ts'
@@ -16,7 +17,7 @@ import type { DirectorySync } from './directory-sync.ts'
 interface Waiting {
   copy: HeldCopy
   resolve: (name: string) => void
-  reject: (error: unknown) => void
+  reject: (error: NoRoom) => void
 }
 
 const syncDescriptor = promisify(fsync)
@@ -39,7 +40,7 @@ export class Bundles {
     this.#clock = clock
   }
 
-  /** The name of the copy, once that and its bytes are durable. Rejects with the system's error, and nothing is left. */
+  /** The name of the copy, once that and its bytes are durable. Rejects with `NoRoom`, and nothing is left. */
   add(copy: HeldCopy): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     this.#waiting.push({ copy, resolve, reject })
@@ -67,7 +68,8 @@ export class Bundles {
     } catch (error) {
       // What cannot be removed on such a disk is swept at the next start.
       await rm(path, { force: true }).catch(() => {})
-      for (const { reject } of group) reject(error)
+      const noRoom = new NoRoom('the copy', path, error)
+      for (const { reject } of group) reject(noRoom)
     }
   }
 }

@@ -7,7 +7,8 @@ import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { errorCode, FeedsyncError, messageOf, systemReason } from '../lib/errors.ts'
+import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import type { NoRoom } from '../lib/no-room.ts'
 import { stretch, stretchOf } from '../lib/stretch.ts'
 import { Bundles } from './bundles.ts'
 import { DirectorySync } from './directory-sync.ts'
@@ -79,10 +80,7 @@ export function createSpool({
     keepHeld: (copy) =>
       bundles.add(copy).then(
         (name) => ({ kind: 'kept', name }),
-        (error) => {
-          const reason = `the copy in ${directory} cannot be written: ${systemReason(error)}`
-          return { kind: 'no-room', code: errorCode(error) ?? 'EIO', reason }
-        },
+        (error: NoRoom) => error.outcome,
       ),
     fileOf,
     remove: (file) => removed(at(file)),

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareIndexes } from '../../src/feed/index-changes.ts'
-import { NoRoom } from '../../src/feed/no-room.ts'
 import type { PostingChanges } from '../../src/feed/port.ts'
 import { DistinctCount, PostingIndexBuilder } from '../../src/feed/posting-index.ts'
+import { NoRoom } from '../../src/lib/no-room.ts'
 import { Folder } from './helpers/feeds.ts'
 
 type Entry = [high: number, low: number, content: number]

@@ -1,7 +1,7 @@
 // A file of ours that cannot be written: nothing is said of the feed, which may be fine.
 
 import { dirname } from 'node:path'
-import { errorCode, systemReason } from '../lib/errors.ts'
+import { errorCode, systemReason } from './errors.ts'
 
 export class NoRoom extends Error {
   /** The system's: `ENOSPC`, `EROFS`, `EEXIST`. */
@@ -11,6 +11,10 @@ export class NoRoom extends Error {
     // Not the name, which is another one each time.
     super(`${what} in ${dirname(path)} cannot be written: ${systemReason(cause)}`, { cause })
     this.code = errorCode(cause) ?? 'EIO'
+  }
+
+  get outcome(): { kind: 'no-room'; code: string; reason: string } {
+    return { kind: 'no-room', code: this.code, reason: this.message }
   }
 }
 
