@@ -1,0 +1,127 @@
+// What stops or slows the daemon as a whole: one named condition for each cause, in the same words wherever
+// it is shown. Whoever sees the cause sets it and clears it; listeners write it down and pass it on.
+
+import type { Clock } from './clock.ts'
+
+export type Severity = 'warning' | 'critical'
+
+/** All conditions. Critical: feeds are not taken or not sent, or nobody can know. */
+const SEVERITY = {
+  /** A listing of the folder does not end. */
+  'scan-stuck': 'critical',
+  'inbox-missing': 'critical',
+  'inbox-unreadable': 'critical',
+  'state-full': 'critical',
+  'state-read-only': 'critical',
+  /** A file of ours belongs to another user, who does not let us read or write it. */
+  'state-foreign-owner': 'critical',
+  /** The disk reports errors, or the state directory cannot be used for another reason. */
+  'state-failing': 'critical',
+  /** The open database is not the file at its path any more. */
+  'database-lost': 'critical',
+  'database-damaged': 'critical',
+  'database-locked': 'critical',
+  credentials: 'critical',
+  /** An error that feedsyncd does not know. */
+  'internal-error': 'critical',
+  /** The daemon was told to stop and cannot. */
+  'stop-stuck': 'critical',
+  /** Files cannot be archived, quarantined or deleted, or receipts cannot be written. */
+  'dispositions-failing': 'warning',
+  /** An alert's program does not end. */
+  'hook-stuck': 'warning',
+  'alerts-failing': 'warning',
+  'clock-stepped': 'warning',
+  'reload-failed': 'warning',
+  /** The configuration that was read needs a restart. */
+  'restart-needed': 'warning',
+} as const satisfies Record<string, Severity>
+
+export type ConditionCode = keyof typeof SEVERITY
+
+export interface Condition {
+  code: ConditionCode
+  severity: Severity
+  /** What happened and why, one plain sentence without a full stop. */
+  message: string
+  /** What to do next; null where nothing is to be done. */
+  hint: string | null
+  /** Wall ms at which it began. */
+  since: number
+}
+
+export interface ConditionChange {
+  kind: 'set' | 'changed' | 'cleared'
+  condition: Condition
+}
+
+interface Held {
+  condition: Condition
+  /** Monotonic ms at which it is over unless it is set again; null: `clear` ends it. */
+  until: number | null
+}
+
+export class Conditions {
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>
+  readonly #held = new Map<ConditionCode, Held>()
+  readonly #listeners: ((change: ConditionChange) => void)[] = []
+
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
+    this.#clock = clock
+  }
+
+  /** Listeners must not throw. They hear of each change once, in the order in which they were added. */
+  onChange(listener: (change: ConditionChange) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /**
+   * Sets a condition, or renews it with other words: `since` stays. `lastsMs`: it is over if it is not set again
+   * within this time, for causes whose end nobody sees (`expire` looks).
+   */
+  set(
+    code: ConditionCode,
+    { message, hint = null }: { message: string; hint?: string | null },
+    lastsMs: number | null = null,
+  ): void {
+    const known = this.#held.get(code)?.condition
+    const condition: Condition = {
+      ...{ code, severity: SEVERITY[code], message, hint },
+      since: known?.since ?? this.#clock.now(),
+    }
+    const until = lastsMs === null ? null : this.#clock.monotonic() + lastsMs
+    this.#held.set(code, { condition, until })
+    if (known === undefined) this.#announce('set', condition)
+    else if (known.message !== message || known.hint !== hint) this.#announce('changed', condition)
+  }
+
+  clear(code: ConditionCode): void {
+    const known = this.#held.get(code)
+    if (!this.#held.delete(code) || known === undefined) return
+    this.#announce('cleared', known.condition)
+  }
+
+  /** Clears what was not set again in time. */
+  expire(): void {
+    const now = this.#clock.monotonic()
+    for (const [code, { until }] of this.#held) if (until !== null && now >= until) this.clear(code)
+  }
+
+  has(code: ConditionCode): boolean {
+    return this.#held.has(code)
+  }
+
+  /** The critical ones first, then the oldest. */
+  current(): Condition[] {
+    const all = [...this.#held.values()].map(({ condition }) => condition)
+    return all.toSorted((a, b) => rank(a) - rank(b) || a.since - b.since)
+  }
+
+  #announce(kind: ConditionChange['kind'], condition: Condition): void {
+    for (const listener of this.#listeners) listener({ kind, condition })
+  }
+}
+
+function rank({ severity }: Condition): number {
+  return severity === 'critical' ? 0 : 1
+}
