@@ -1,7 +1,7 @@
 // Owns waiting for something to become true in the sandbox. Tests await a condition that is looked
 // at again after each change; nothing here polls or sleeps.
 
-import { type Clock, SECOND } from '../lib/clock.ts'
+import { type Clock, MINUTE } from '../lib/clock.ts'
 
 export class Changes {
   readonly #clock: Clock
@@ -24,7 +24,7 @@ export class Changes {
     what: string,
     probe: () => T | undefined,
     seen: () => string,
-    timeoutMs = 10 * SECOND,
+    timeoutMs = MINUTE,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = () => {

@@ -1,5 +1,5 @@
 // The control routes of the sandbox, on the service's listener but outside of its base address:
-// faults are added, listed and removed at run time; objects and requests can be looked at.
+// faults are added, listed and removed at run time, gates released; objects and requests can be looked at.
 
 import { messageOf } from '../lib/errors.ts'
 import { answer, type Exchange } from './exchange.ts'
@@ -40,7 +40,15 @@ export class Control {
 
   #run(command: string, body: Buffer): { status: number; json: unknown } {
     const { faults, objects, requests } = this.#parts
-    switch (command) {
+    const id = Number(/^\w+ faults\/(\d+)/.exec(command)?.[1])
+    const isKnown = faults.list().some((fault) => fault.id === id)
+    switch (isKnown ? command.replace(/\d+/, 'ID') : command) {
+      case 'DELETE faults/ID':
+        faults.remove(id)
+        return { status: 200, json: {} }
+      case 'POST faults/ID/release':
+        faults.release(id)
+        return { status: 200, json: {} }
       case 'GET objects':
         return { status: 200, json: objects() }
       case 'GET requests':

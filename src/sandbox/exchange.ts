@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { BodyReader } from './body-reader.ts'
 import type { Cut, Ending, FaultSubject } from './fault-types.ts'
 import type { Plan } from './faults.ts'
+import type { Gate } from './gate.ts'
 import type { Journal, SeenRequest } from './journal.ts'
 
 export interface Answer {
@@ -115,6 +116,16 @@ export function silence({ socket, signal }: Exchange): Promise<void> {
     socket.once('close', () => resolve())
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
+}
+
+/** Returns when no gate holds the request (any more). */
+export async function passGate(exchange: Exchange, gate: Gate | undefined): Promise<void> {
+  if (gate === undefined || gate.isOpen) return
+  const { journal, entry } = exchange
+  const passed = gate.hold(silence(exchange))
+  journal.update(entry, { held: true })
+  await passed
+  journal.update(entry, { held: false })
 }
 
 export function rawHead(what: Answer, more: Record<string, string>): Buffer {

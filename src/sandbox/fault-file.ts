@@ -35,6 +35,8 @@ const SHAPES: Record<FaultKind, readonly [at: readonly Side[], shape: Shape]> = 
   transfer: [BOTH, { how: ['chunked', 'gzip', 'byte-by-byte'] }],
   'connection-close': [BOTH, {}],
   'keep-alive': [BOTH, { seconds: 'number', closeAfterMs: 'number', 'how?': CUT }],
+  gate: [BOTH, { point: ['headers', 'end', 'answer'] }],
+  'gate-at-byte': [STORAGE, { fileByte: 'number' }],
   slow: [
     SERVICE,
     { 'headersAfterMs?': 'number', 'bytesPerSecond?': 'number', 'never?': 'boolean' },

@@ -17,6 +17,12 @@ export type Point = 'headers' | 'fields' | 'middle' | 'end'
  */
 export type Ending = 'drain' | 'destroy' | 'hold' | 'cut'
 
+/**
+ * Where a gate holds a request. `headers`: its head is read, of its body nothing; `end`: its body is read, nothing is
+ * stored or carried out; `answer`: it is stored or carried out, and its answer is not sent.
+ */
+export type GatePoint = 'headers' | 'end' | 'answer'
+
 /** A header's value, or an HTTP date this many ms from now. */
 export type RetryAfter = string | { dateInMs: number }
 
@@ -52,6 +58,12 @@ export type SharedFault =
   | { kind: 'connection-close' }
   /** Announces `Keep-Alive: timeout=seconds` and closes the idle connection after `closeAfterMs`. */
   | { kind: 'keep-alive'; seconds: number; closeAfterMs: number; how?: Cut }
+  /**
+   * The request waits until a program lets it go: see `FaultHandle`, or `POST /_sandbox/faults/ID/release` (those that
+   * wait now) and `DELETE /_sandbox/faults/ID` (the gate is gone). `GET /_sandbox/faults` tells how many are held.
+   * A held request of a client that went away goes on; it may be noticed no earlier than on release.
+   */
+  | { kind: 'gate'; point: GatePoint }
 
 export type ServiceFault =
   | SharedFault
@@ -91,6 +103,8 @@ export type ServiceFault =
 
 export type StorageFault =
   | SharedFault
+  /** A gate where this many bytes of the file are read; negative: counted from its end. */
+  | { kind: 'gate-at-byte'; fileByte: number }
   /** The connection ends when this many bytes of the file are read; negative: counted from its end. */
   | { kind: 'drop-at-byte'; fileByte: number; how: Cut }
   /** One of S3's errors. `style` shapes the XML; `huge` is 10 MB, `entities` a billion laughs. */

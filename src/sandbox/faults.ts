@@ -1,14 +1,18 @@
 // Owns the rules that say which fault is played when: by count, by share, by route, account or key.
 // Knows nothing of how a fault is played.
 
+import { MINUTE, systemClock } from '../lib/clock.ts'
+import { Changes } from './changes.ts'
 import type {
   FaultKind,
   FaultRule,
   FaultSubject,
+  GatePoint,
   ServiceFault,
   Side,
   StorageFault,
 } from './fault-types.ts'
+import { Gate } from './gate.ts'
 
 type AnyFault = ServiceFault | StorageFault
 
@@ -19,6 +23,11 @@ export interface FaultHandle {
   readonly id: number
   /** How often the fault was played so far. */
   played(): number
+  /** Resolves once `n` requests (default 1) wait at this gate; rejects after `timeoutMs` (default 1 min). */
+  held(n?: number, timeoutMs?: number): Promise<void>
+  /** Lets the requests go that wait at this gate now; later ones are held. */
+  release(): void
+  /** No request meets this fault from now on; those that wait at this gate go on. */
   remove(): void
 }
 
@@ -26,31 +35,44 @@ interface Entry {
   readonly id: number
   readonly rule: FaultRule
   readonly draw: () => number
+  readonly gate: Gate
   matched: number
   played: number
 }
 
 /** What is played on one request: at most one outcome, and one of each modifier. */
 export class Plan {
-  readonly #faults: ReadonlyMap<string, AnyFault>
+  readonly #chosen: ReadonlyMap<string, Pick<Entry, 'rule' | 'gate'>>
 
-  constructor(faults: ReadonlyMap<string, AnyFault> = new Map()) {
-    this.#faults = faults
+  constructor(chosen: ReadonlyMap<string, Pick<Entry, 'rule' | 'gate'>> = new Map()) {
+    this.#chosen = chosen
   }
 
   get<K extends FaultKind>(kind: K): Extract<AnyFault, { kind: K }> | undefined {
-    const fault = this.#faults.get(slotOf(kind))
+    const fault: AnyFault | undefined = this.#chosen.get(slotOf(kind))?.rule
     return fault?.kind === kind ? (fault as Extract<AnyFault, { kind: K }>) : undefined
   }
 
+  /** The gate that holds the request at this point; `file`: at the byte that `gate-at-byte` names. */
+  gate(point: GatePoint | 'file'): Gate | undefined {
+    if (point === 'file') return this.#chosen.get('gate-at-byte')?.gate
+    return this.get('gate')?.point === point ? this.#chosen.get('gate')?.gate : undefined
+  }
+
   get kinds(): FaultKind[] {
-    return [...this.#faults.values()].map((fault) => fault.kind)
+    return [...this.#chosen.values()].map(({ rule }) => rule.kind)
   }
 }
 
 export class FaultBook {
+  readonly #changes: Changes
   #entries: Entry[] = []
   #lastId = 0
+
+  /** `changes`: tells when a request is held. */
+  constructor(changes = new Changes(systemClock)) {
+    this.#changes = changes
+  }
 
   /** The first rule that matches wins its slot, so rules with `times` make a sequence. */
   add(rule: FaultRule): FaultHandle {
@@ -62,6 +84,7 @@ export class FaultBook {
       id: ++this.#lastId,
       rule,
       draw: generator(rule.seed ?? 1),
+      gate: new Gate(),
       matched: 0,
       played: 0,
     }
@@ -69,32 +92,53 @@ export class FaultBook {
     return {
       id: entry.id,
       played: () => entry.played,
+      held: async (n = 1, timeoutMs = MINUTE) => {
+        await this.#changes.waitFor(
+          `${n} requests at the gate ${JSON.stringify(rule)}`,
+          () => entry.gate.held >= n || undefined,
+          () => `${entry.gate.held} held, ${entry.matched} matched`,
+          timeoutMs,
+        )
+      },
+      release: () => entry.gate.release(),
       remove: () => this.remove(entry.id),
     }
   }
 
   remove(id: number): void {
+    this.#find(id)?.gate.open()
     this.#entries = this.#entries.filter((entry) => entry.id !== id)
   }
 
-  clear(): void {
-    this.#entries = []
+  /** As `FaultHandle.release`. */
+  release(id: number): void {
+    this.#find(id)?.gate.release()
   }
 
-  list(): { id: number; rule: FaultRule; matched: number; played: number }[] {
-    return this.#entries.map(({ id, rule, matched, played }) => ({ id, rule, matched, played }))
+  clear(): void {
+    for (const { id } of this.#entries) this.remove(id)
+  }
+
+  list(): { id: number; rule: FaultRule; matched: number; played: number; held: number }[] {
+    return this.#entries.map(({ id, rule, matched, played, gate }) => {
+      return { id, rule, matched, played, held: gate.held }
+    })
   }
 
   /** Chooses for one request at one stage; a rule that is chosen counts as played. */
   plan(at: Side, stage: Stage, subject: FaultSubject): Plan {
-    const chosen = new Map<string, AnyFault>()
+    const chosen = new Map<string, Entry>()
     for (const entry of this.#entries) {
       const { rule } = entry
       const slot = slotOf(rule.kind)
       if (rule.at !== at || stageOf(rule) !== stage || chosen.has(slot)) continue
-      if (matches(rule, subject) && takes(entry)) chosen.set(slot, rule)
+      if (matches(rule, subject) && takes(entry)) chosen.set(slot, entry)
     }
     return new Plan(chosen)
+  }
+
+  #find(id: number): Entry | undefined {
+    return this.#entries.find((entry) => entry.id === id)
   }
 }
 
@@ -130,6 +174,8 @@ const MODIFIERS: ReadonlySet<FaultKind> = new Set([
   'connection-close',
   'date',
   'form',
+  'gate',
+  'gate-at-byte',
   'interim',
   'keep-alive',
   'slow',

@@ -27,6 +27,8 @@ export interface SeenRequest {
   stored: boolean
   /** Kinds of the faults that were played. */
   faults: readonly FaultKind[]
+  /** Whether it waits at a gate now. */
+  held: boolean
   /** The same number for requests on the same connection; counted from 1 on each side. */
   readonly connection: number
   /** Wall ms. */
@@ -59,6 +61,7 @@ export class Journal {
       fileBytes: null,
       stored: false,
       faults: [],
+      held: false,
       connection,
       startedAt: this.#clock.now(),
       endedAt: null,

@@ -2,7 +2,7 @@
 // have to do with the body on the way. What it answers with is decided, not sent, here.
 
 import type { Exchange } from './exchange.ts'
-import { subjectOf } from './exchange.ts'
+import { passGate, subjectOf } from './exchange.ts'
 import type { ReplacedAnswer } from './fault-answers.ts'
 import { replacedAnswer } from './fault-answers.ts'
 import type { Cut } from './fault-types.ts'
@@ -49,6 +49,7 @@ export class Reception {
   #fileBytes = 0
   #expected = 0
   #stalled = false
+  #gated = false
 
   constructor(exchange: Exchange, boundary: string, bodyBytes: number, parts: ReceptionParts) {
     this.#exchange = exchange
@@ -175,6 +176,11 @@ export class Reception {
 
   /** Plays what is due at this byte of the file. */
   async #progress(): Promise<Received | null> {
+    const gate = this.#plan.get('gate-at-byte')
+    if (gate !== undefined && !this.#gated && this.#reached(gate.fileByte)) {
+      this.#gated = true
+      await passGate(this.#exchange, this.#plan.gate('file'))
+    }
     const drop = this.#plan.get('drop-at-byte')
     if (drop !== undefined && this.#reached(drop.fileByte)) return { kind: 'cut', how: drop.how }
     if (this.#replaced?.point === 'middle' && this.#reached(this.#expected >> 1)) {

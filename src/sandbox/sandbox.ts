@@ -73,11 +73,11 @@ export interface Sandbox extends AsyncDisposable {
   objects(): StoredObject[]
   /** What both sides saw, oldest first; control requests left out. */
   requests(): SeenRequest[]
-  /** Resolves once at least `n` objects are there; rejects after `timeoutMs` (default 10 s). */
+  /** Resolves once at least `n` objects are there; rejects after `timeoutMs` (default 1 min). */
   waitForObjects(n: number, timeoutMs?: number): Promise<StoredObject[]>
   /**
    * Resolves with the first request, past or to come, that `predicate` takes; it is asked again at
-   * each step of a request (running ones have `endedAt` null). Rejects after `timeoutMs` (default 10 s).
+   * each step of a request (running ones have `endedAt` null). Rejects after `timeoutMs` (default 1 min).
    */
   waitForRequest(
     predicate: (request: SeenRequest) => boolean,
@@ -100,7 +100,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   )
   const changes = new Changes(clock)
   const journal = new Journal(clock, changes)
-  const faults = new FaultBook()
+  const faults = new FaultBook(changes)
   const keys = new StorageKeys()
   const store = await ObjectStore.open(options.directory)
   const issuer = new FormIssuer(keys, {

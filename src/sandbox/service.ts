@@ -11,6 +11,7 @@ import {
   cut,
   type Exchange,
   header,
+  passGate,
   silence,
   subjectOf,
 } from './exchange.ts'
@@ -61,12 +62,12 @@ export class Service {
     const drop = plan.get('drop')
     if (drop !== undefined) return cut(exchange, drop.how)
 
+    await passGate(exchange, plan.gate('headers'))
     const body = await reader.all(LARGEST_BODY)
-    const date = plan.get('date')
-    const now = clock.now() + (date?.skewMs ?? 0)
     const slow = plan.get('slow')
     if (slow?.never) return silence(exchange)
     if (slow?.headersAfterMs !== undefined) await clock.sleep(slow.headersAfterMs, signal)
+    await passGate(exchange, plan.gate('end'))
     if (exchange.socket.destroyed) return
     if (body === null) return answerEarly(exchange, UNREADABLE, 'drain')
     journal.update(entry, { bytes: body.length })
@@ -80,12 +81,15 @@ export class Service {
       body,
       header: get,
     }
-    const replaced = replacedAnswer(plan, now, `http://${get('host')}${path}`)
-    const what = replaced?.answer ?? this.#answer(exchange, found, call, plan, now)
+    const date = plan.get('date')
+    const now = () => clock.now() + (date?.skewMs ?? 0)
+    const replaced = replacedAnswer(plan, now(), `http://${get('host')}${path}`)
+    const what = replaced?.answer ?? this.#answer(exchange, found, call, plan, now())
+    await passGate(exchange, plan.gate('answer'))
     const lost = plan.get('commit-drop')?.how
     if (lost === 'silence') return silence(exchange)
     if (lost !== undefined) return cut(exchange, lost)
-    const dated = { ...what, headers: { ...dateHeaders(date, now), ...what.headers } }
+    const dated = { ...what, headers: { ...dateHeaders(date, now()), ...what.headers } }
     if (replaced?.ending != null) return answerEarly(exchange, dated, replaced.ending)
     return answer(exchange, dated, plan)
   }

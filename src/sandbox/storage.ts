@@ -9,6 +9,7 @@ import {
   cut,
   type Exchange,
   header,
+  passGate,
   silence,
   subjectOf,
 } from './exchange.ts'
@@ -51,6 +52,7 @@ export class Storage {
     journal.update(entry, { faults: plan.kinds })
     const drop = plan.get('drop')
     if (drop !== undefined) return cut(exchange, drop.how)
+    await passGate(exchange, plan.gate('headers'))
     const early = replacedAnswer(plan, clock.now(), url)
     if (early !== null) {
       return answerEarly(exchange, dated(early.answer, exchange), early.ending ?? 'drain')
@@ -107,6 +109,10 @@ export class Storage {
         return cut(exchange, received.how)
       case 'replaced': {
         const { point, ending } = received.replaced
+        if (point === 'end') {
+          await passGate(exchange, received.plan.gate('end'))
+          await passGate(exchange, received.plan.gate('answer'))
+        }
         const what = dated(received.replaced.answer, exchange)
         // At the end the request is read: the answer may take its shape from the plan, and the connection lives on.
         if (point === 'end' && ending === null) return answer(exchange, what, received.plan)
@@ -127,9 +133,11 @@ export class Storage {
     const { store } = this.#parts
     const [lost, twist, raw] = [plan.get('lose-answer'), plan.get('success'), plan.get('raw')]
     const stored = lost?.stored ?? twist?.stored ?? true
+    await passGate(exchange, plan.gate('end'))
     const facts = { key: form.key, account: entry.account, receivedAt: clock.now() }
     const { md5 } = stored ? await store.commit(incoming, facts) : await incoming.discard()
     journal.update(entry, { stored })
+    await passGate(exchange, plan.gate('answer'))
     if (raw !== undefined) return answerRaw(exchange, rawBytes(raw))
     if (lost?.how === 'silence') return silence(exchange)
     if (lost !== undefined) return cut(exchange, lost.how)

@@ -1,0 +1,40 @@
+// A gate of a sandbox in another process, through its control routes. In this process it is
+// `sandbox.faults.add({ at, kind: 'gate', point })` itself.
+
+import { vi } from 'vitest'
+import type { FaultRule } from '../../src/sandbox/fault-types.ts'
+import type { FaultHandle } from '../../src/sandbox/faults.ts'
+
+type Listed = { id: number; played: number; held: number }
+
+export interface RemoteGate {
+  held: FaultHandle['held']
+  release(): Promise<void>
+  remove(): Promise<void>
+}
+
+/** `controlUrl`: as `Sandbox.controlUrl`, such as `http://127.0.0.1:4123/_sandbox`. */
+export async function remoteGate(
+  controlUrl: string,
+  rule: Extract<FaultRule, { kind: 'gate' | 'gate-at-byte' }>,
+): Promise<RemoteGate> {
+  const [{ id } = { id: 0 }] = await call<{ id: number }[]>('POST', 'faults', JSON.stringify(rule))
+  return {
+    held: (n = 1, timeoutMs = 60_000) =>
+      vi.waitFor(
+        async () => {
+          const gate = (await call<Listed[]>('GET', 'faults')).find((fault) => fault.id === id)
+          if ((gate?.held ?? 0) < n) throw new Error(`${gate?.held} of ${n} requests are held`)
+        },
+        { timeout: timeoutMs, interval: 20 },
+      ),
+    release: () => call('POST', `faults/${id}/release`),
+    remove: () => call('DELETE', `faults/${id}`),
+  }
+
+  async function call<T>(method: string, path: string, body: string | null = null): Promise<T> {
+    const answer = await fetch(`${controlUrl}/${path}`, { method, body })
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return answer.json() as Promise<T>
+  }
+}
