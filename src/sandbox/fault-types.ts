@@ -61,7 +61,7 @@ export type SharedFault =
   /**
    * The request waits until a program lets it go: see `FaultHandle`, or `POST /_sandbox/faults/ID/release` (those that
    * wait now) and `DELETE /_sandbox/faults/ID` (the gate is gone). `GET /_sandbox/faults` tells how many are held.
-   * A held request of a client that went away goes on; it may be noticed no earlier than on release.
+   * What a client sent before it went away is still read after a release, so its upload may come whole.
    */
   | { kind: 'gate'; point: GatePoint }
 

@@ -52,9 +52,9 @@ describe('a feed dropped into the folder', () => {
     const path = join(site.inbox, 'slow.xml')
 
     writeFileSync(path, whole.slice(0, 700))
-    await site.until('slow.xml', 'incomplete')
+    const first = await site.passed('slow.xml', 'incomplete')
     appendFileSync(path, whole.slice(700, 1000))
-    await site.until('slow.xml', 'incomplete')
+    await site.passed('slow.xml', 'incomplete', { after: first })
     expect(site.sandbox.objects()).toEqual([])
     appendFileSync(path, whole.slice(1000))
     await site.until('slow.xml', 'uploaded')
@@ -95,11 +95,10 @@ describe('a feed dropped into the folder', () => {
     await using site = await Site.open()
     await site.daemon()
     site.drop('jobs.xml', feedOf(5))
-    const first = await site.until('jobs.xml', 'uploaded')
+    await site.until('jobs.xml', 'uploaded')
 
     utimesSync(join(site.inbox, 'jobs.xml'), 1, 1)
-    const events = () => site.show(first.id).events.map(({ to }) => to)
-    await expect.poll(events, { timeout: 60_000 }).toContain('seen')
+    await site.passed('jobs.xml', 'seen')
 
     expect(site.uploads({ all: true })).toHaveLength(1)
     expect(site.sandbox.objects()).toHaveLength(1)
@@ -155,11 +154,14 @@ describe('a daemon that dies', () => {
   it('ends with the feed uploaded after SIGKILL in the middle of an upload', async () => {
     await using site = await Site.open()
     const first = await site.daemon()
-    site.sandbox.faults.add({ at: 'storage', kind: 'throttle', bytesPerSecond: 50_000, times: 1 })
+    const gate = site.sandbox.faults.add({
+      at: 'storage',
+      kind: 'gate-at-byte',
+      fileByte: 20_000,
+      times: 1,
+    })
     site.drop('jobs.xml', feedOf(5000))
-    await site.sandbox.waitForRequest(
-      (request) => request.route === 'store' && request.bytes > 20_000,
-    )
+    await gate.held()
 
     first.kill('SIGKILL')
     await finished(first)

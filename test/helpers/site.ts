@@ -19,6 +19,18 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 export const SECRET = 'a-test-secret-that-must-never-be-printed'
 
+/** An event in the history of one of a feed's versions. */
+export interface FeedEvent {
+  /** The version. */
+  id: number
+  /** Counted from 1 within the version. */
+  n: number
+  at: string | null
+  from: State | null
+  to: State | 'seen'
+  reason: string | null
+}
+
 export interface Ran {
   code: number | null
   stdout: string
@@ -34,6 +46,8 @@ export class Site implements AsyncDisposable {
   env: Record<string, string> = {}
   readonly #objects: string
   readonly #children: ChildProcess[] = []
+  /** What each child wrote to stdout and stderr so far. */
+  readonly #output = new Map<ChildProcess, string>()
 
   private constructor(sandbox: Sandbox, objects: string) {
     this.sandbox = sandbox
@@ -100,19 +114,31 @@ export class Site implements AsyncDisposable {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#children.push(child)
+    this.#output.set(child, '')
+    for (const stream of [child.stdout, child.stderr]) {
+      const keep = (text: string) => this.#output.set(child, this.#output.get(child) + text)
+      stream.setEncoding('utf8').on('data', keep)
+    }
     return child
+  }
+
+  /** Waits until a child has written the n-th line (default: the first) that holds this text. */
+  async logged(child: ChildProcess, text: string, nth = 1): Promise<string> {
+    const look = () => {
+      const lines = this.#output.get(child)?.split('\n') ?? []
+      // The last piece is no whole line yet.
+      const line = lines.slice(0, -1).filter((each) => each.includes(text))[nth - 1]
+      if (line !== undefined) return line
+      if (child.exitCode !== null) throw new Ended(`the process ended with ${child.exitCode}`)
+      throw new Error(`"${text}" is not there ${nth} times: ${lines.slice(-10).join('\n')}`)
+    }
+    return waitFor(look)
   }
 
   /** A daemon that has listed the folder once. */
   async daemon(): Promise<ChildProcess> {
     const child = this.spawn('run')
-    const started = Promise.withResolvers<void>()
-    child.stdout?.on(
-      'data',
-      (chunk) => String(chunk).includes('daemon started') && started.resolve(),
-    )
-    child.once('exit', (code) => started.reject(new Error(`the daemon ended with ${code}`)))
-    await started.promise
+    await this.logged(child, 'daemon started')
     return child
   }
 
@@ -129,7 +155,44 @@ export class Site implements AsyncDisposable {
     return report
   }
 
-  /** Waits until a feed's newest version is in a state (and has this content). */
+  /** Every event of a feed's versions, by version and then as they happened. */
+  events(feed: string): FeedEvent[] {
+    const versions = this.uploads({ feed, all: true }).toReversed()
+    return versions.flatMap(({ id }) =>
+      this.show(id).events.map((event, n) => ({ id, n: n + 1, ...event })),
+    )
+  }
+
+  /**
+   * Waits for a step in the history of a feed: the n-th (default: the first) to this state, or the n-th `after` another
+   * event: later of the same version, or of a later version. It is found also when the feed has long moved on.
+   */
+  async passed(
+    feed: string,
+    to: FeedEvent['to'],
+    { nth = 1, after }: { nth?: number; after?: FeedEvent | undefined } = {},
+  ): Promise<FeedEvent> {
+    const isLater = ({ id, n }: FeedEvent) =>
+      after === undefined || id > after.id || (id === after.id && n > after.n)
+    const look = () => {
+      const events = this.events(feed)
+      const found = events.filter((event) => event.to === to && isLater(event))[nth - 1]
+      if (found !== undefined) return found
+      const seen = events.map((event) => `${event.id}:${event.to}`).join(' ')
+      throw new Error(`${feed} was not ${to} ${nth} times: ${seen || 'no events'}`)
+    }
+    return waitFor(look)
+  }
+
+  /** The last event of a feed's newest version, to wait for what comes `after` it. */
+  lastEvent(feed: string): FeedEvent | undefined {
+    return this.events(feed).at(-1)
+  }
+
+  /**
+   * Waits until a feed's newest version is in a state (and has this content): one that it stays in. For a state that it
+   * only passes through, or was in before, use `passed`.
+   */
   async until(feed: string, state: State, sha256?: string): Promise<UploadReport> {
     const look = () => {
       const [newest] = this.uploads({ feed })
@@ -138,7 +201,7 @@ export class Site implements AsyncDisposable {
       }
       return newest
     }
-    return vi.waitFor(look, { timeout: 60_000, interval: 20 })
+    return waitFor(look)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -158,6 +221,26 @@ export class Site implements AsyncDisposable {
 /** The environment in which a child first runs a module of this folder, in each of its threads. */
 export function preload(module: string): Record<string, string> {
   return { NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, module))}` }
+}
+
+/** What is waited for can no longer come. */
+class Ended extends Error {}
+
+/** Looks again until it no longer throws; the limit is for what hangs, whatever else the machine does. */
+async function waitFor<T>(look: () => T): Promise<T> {
+  const found = await vi.waitFor(
+    () => {
+      try {
+        return { value: look() }
+      } catch (error) {
+        if (error instanceof Ended) return { error }
+        throw error
+      }
+    },
+    { timeout: 90_000, interval: 20 },
+  )
+  if ('error' in found) throw found.error
+  return found.value
 }
 
 export async function finished(child: ChildProcess): Promise<Ran> {
