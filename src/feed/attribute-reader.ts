@@ -159,7 +159,7 @@ export class AttributeReader {
     const to = this.attributes.to[i] ?? 0
     const { written } = declared
     if (written === null || written.length !== to - from || !equal(written, data, from)) {
-      declared.uri = this.attributes.valueAt(i).trim()
+      declared.uri = this.attributes.valueAt(i)
       const fault = declarationFault(declared)
       if (fault === 'empty') {
         this.wrong((tag) => `a namespace prefix in <${tag}> is declared with an empty value`)

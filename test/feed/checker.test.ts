@@ -59,6 +59,14 @@ describe('namespaces', () => {
     '<a xml:lang="en" xmlns:xml="http://www.w3.org/XML/1998/namespace"/>',
     '<a xmlns=""><b xmlns="u"/></a>',
     '<a xmlns:p="u"><b xmlns:p="v"><p:c/></b><p:c/></a>',
+    // A namespace is named by exactly these characters (Namespaces section 2.3): white space is one of them.
+    '<a xmlns:p=" "/>',
+    '<a xmlns:p="\u00a0"/>',
+    '<a xmlns:p="&#32;" p:b=""/>',
+    '<a b:c="" d:c="" xmlns:b="u" xmlns:d=" u"/>',
+    '<a b:c="" d:c="" xmlns:b="u" xmlns:d="u\n"/>',
+    '<a xmlns:p=" http://www.w3.org/2000/xmlns/"/>',
+    '<a xmlns="http://www.w3.org/XML/1998/namespace "/>',
   ])('are understood in %j', (document) => {
     expect(verdictOf(document)).toBe('complete')
   })
@@ -70,6 +78,14 @@ describe('namespaces', () => {
     ['<a b:c="" d:c="" xmlns:b="u" xmlns:d="&#117;"/>', '<a> has the attribute "c" twice'],
     ['<a xmlns:p=""/>', 'a namespace prefix in <a> is declared with an empty value'],
     ['<a xmlns:xml="u"/>', '<a> declares one of the reserved names'],
+    ...[' ', '\u00a0', '\n', '&#9;'].flatMap((space): [string, string][] => {
+      const xml = 'http://www.w3.org/XML/1998/namespace'
+      const reason = '<a> declares one of the reserved names'
+      return [
+        [`<a xmlns:xml="${space}${xml}"/>`, reason],
+        [`<a xmlns:xml="${xml}${space}"/>`, reason],
+      ]
+    }),
     ['<a xmlns:xmlns="u"/>', '<a> declares one of the reserved names'],
     ['<a xmlns:p="http://www.w3.org/2000/xmlns/"/>', '<a> declares one of the reserved names'],
     ['<a xmlns="http://www.w3.org/XML/1998/namespace"/>', '<a> declares one of the reserved names'],
