@@ -47,6 +47,11 @@ export function documentStart(head: Buffer, whole: boolean): DocumentStart {
   if (declaration.kind === 'fault') return { kind: 'fault', fault: declaration.fault, ...family }
   if (declaration.kind === 'more') return whole ? { kind: 'cut', ...family } : { kind: 'more' }
   if (declaration.kind !== 'declaration' || declaration.encoding === null) {
+    // XML 1.0 section 4.3.3: a fatal error with neither a byte order mark nor an encoding declaration.
+    if (family.encoding.kind === 'utf-16' && family.bom === 0) {
+      const reason = `the file is ${family.encoding.name} without a byte order mark, and declares no encoding; export it as UTF-8`
+      return failed(family, 'encoding-mismatch', reason, 0)
+    }
     return started(
       family,
       family.encoding === UNKNOWN ? UTF_8 : family.encoding,

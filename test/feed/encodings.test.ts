@@ -103,6 +103,19 @@ describe('encodings', () => {
     }
   })
 
+  it.each(['<a/>', '<?xml version="1.0"?><a/>', '<!-- b --><a/>'])(
+    'refuses UTF-16 that neither a byte order mark nor a declaration names: %s',
+    (text) => {
+      const bytes = Buffer.from(text, 'utf16le')
+      const reason = expect.stringContaining('without a byte order mark')
+      for (const document of [bytes, Buffer.from(bytes).swap16()])
+        for (const size of [1, 3, 65_536])
+          expect(checkBytes(document, size).ending).toMatchObject({
+            fault: { code: 'encoding-mismatch', reason, at: 0 },
+          })
+    },
+  )
+
   it.each([
     [
       'UTF-16 declared in an 8-bit file',
