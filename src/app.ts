@@ -193,9 +193,11 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     status: () => [reloadProblem, statusLine(history)].filter((part) => part !== null).join('; '),
   })
   const daemon = new Daemon({
-    ...{ clock, log, tell, history, inbox, settler, intake, deliveries, reconciling },
+    ...{ clock, log, tell, history, inbox, intake, deliveries, reconciling },
     ...{ alerts, supervisor },
-    quietPeriodMs: config.inbox.quietPeriodMs,
+    get incompleteAfterMs() {
+      return current.inbox.incompleteAfterMs
+    },
     get historyForMs() {
       return current.state.historyForMs
     },

@@ -5,7 +5,6 @@
 import type { Deliveries } from './deliveries.ts'
 import type { DaemonRecord, History } from './history/port.ts'
 import type { Inbox, WatchMode } from './inbox/port.ts'
-import type { Settler } from './inbox/settling.ts'
 import { type Intake, LANES, type Lane } from './intake.ts'
 import { Bell } from './lib/bell.ts'
 import { type Clock, DAY, SECOND } from './lib/clock.ts'
@@ -22,19 +21,22 @@ export interface DaemonParts {
   tell: (message: string, hint: string | null) => void
   history: History
   inbox: Inbox
-  settler: Settler
   intake: Intake
   deliveries: Deliveries
   reconciling: Reconciling
   alerts: Alerts
   supervisor: Supervisor
-  quietPeriodMs: number
+  /** A single pass waits no longer than this for files that are being written, in ms. */
+  incompleteAfterMs: number
   /** What is older than this and settled is forgotten, in ms. */
   historyForMs: number
 }
 
 export interface RunOptions {
-  /** Takes and delivers what is there, then returns; what is incomplete or restless is left. */
+  /**
+   * Takes and delivers what is there, then returns. A file that is being written is waited for, up to
+   * `incompleteAfterMs` from the start; what is incomplete by then is left.
+   */
   once: boolean
   /** Nothing new is started; what runs may finish until `abort`. */
   stop: AbortSignal
@@ -46,6 +48,8 @@ export interface RunOptions {
 const POLL_MS = SECOND
 /** Between two rounds: takes and deliveries that follow each other ring thousands of times, and need none. */
 const ROUND_GAP_MS = 5
+/** A single pass gives up when trouble lasts so long: it was tried again, and met again. */
+const ONCE_TROUBLE_MS = 2 * SECOND
 const PRUNE_MS = DAY
 const LEAST_SKEW_MS = 1.5 * SECOND
 
@@ -56,6 +60,8 @@ export class Daemon {
   /** A watch may break, or work again, at any time. */
   #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
   readonly #hindrance = new Hindrance()
+  /** Monotonic ms; null while there is no trouble. */
+  #hinderedSince: number | null = null
   /** Monotonic ms. */
   #nextPrune = 0
   #pruning: Promise<void> = Promise.resolve()
@@ -78,7 +84,7 @@ export class Daemon {
     const { alerts, clock, deliveries, log, reconciling, supervisor } = this.#parts
     options.stop.addEventListener('abort', () => this.#bell.ring())
     await this.#start(options.once)
-    const patience = clock.monotonic() + 3 * this.#parts.quietPeriodMs + 2 * SECOND
+    const givesUpAt = clock.monotonic() + this.#parts.incompleteAfterMs
     this.#stage = 'running'
     if (!options.once) supervisor.ready()
     while (!options.stop.aborted) {
@@ -86,7 +92,7 @@ export class Daemon {
       await this.#round(options)
       alerts.look(options.abort)
       if (!options.once) reconciling.start(options, () => this.#bell.ring())
-      if (options.once && this.#isDone(clock.monotonic() > patience)) break
+      if (options.once && this.#isDone(clock.monotonic() > givesUpAt)) break
       await this.#bell.wait(this.#msToNext())
       const rest = this.#turnedAt + ROUND_GAP_MS - clock.monotonic()
       if (rest > 0) await clock.sleep(rest, options.stop)
@@ -160,6 +166,7 @@ export class Daemon {
       for (const trouble of this.#hindrance.over(clock.monotonic())) {
         log.info({ trouble }, 'recovered')
       }
+      if (this.#hindrance.trouble === null) this.#hinderedSince = null
     } catch (error) {
       this.#hinder(error)
     }
@@ -218,6 +225,7 @@ export class Daemon {
   #hinder(error: unknown): void {
     const { clock, intake, log, tell } = this.#parts
     const message = messageOf(error)
+    this.#hinderedSince ??= clock.monotonic()
     if (this.#hindrance.meet(message, clock.monotonic())) {
       const hint = error instanceof FeedsyncError ? error.hint : null
       log.error({ err: error, hint }, 'hindered')
@@ -260,10 +268,12 @@ export class Daemon {
   }
 
   #isDone(impatient: boolean): boolean {
-    const { clock, deliveries, intake, settler } = this.#parts
+    const { clock, deliveries, intake } = this.#parts
     if (intake.waiting || deliveries.running.length > 0) return false
-    if (this.#hindrance.pauseLeft(clock.monotonic()) > 0) return impatient
-    return !deliveries.due && (impatient || settler.size === 0)
+    if (this.#hindrance.pauseLeft(clock.monotonic()) > 0) {
+      return clock.monotonic() - (this.#hinderedSince ?? 0) > ONCE_TROUBLE_MS
+    }
+    return !deliveries.due && (impatient || !intake.isUnsettled)
   }
 
   #msToNext(): number {

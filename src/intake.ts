@@ -71,6 +71,8 @@ export class Intake {
   #folder: FolderState = { kind: 'ready' }
   /** Monotonic ms; a hint moves the next one forward. */
   #nextScan = 0
+  /** Since the last listing. */
+  #isHinted = false
   #lastScan = Number.NEGATIVE_INFINITY
   #lastScanTook = 0
   #foreignChanges: number | null = null
@@ -81,6 +83,7 @@ export class Intake {
 
   /** Something may have changed: the folder is listed soon. */
   hint(): void {
+    this.#isHinted = true
     const gap = Math.max(LEAST_SCAN_GAP_MS, this.#lastScanTook / SCAN_SHARE)
     this.#nextScan = Math.min(this.#nextScan, this.#lastScan + gap)
   }
@@ -88,6 +91,11 @@ export class Intake {
   /** True while files wait to be taken, or are taken. */
   get waiting(): boolean {
     return !this.#queue.isEmpty
+  }
+
+  /** True while files are being written, or may have changed: they will be taken without anybody's doing. */
+  get isUnsettled(): boolean {
+    return this.#isHinted || this.#parts.settler.isRestless
   }
 
   /** Monotonic ms at which `look` has something to do. */
@@ -132,6 +140,7 @@ export class Intake {
   async #scan(): Promise<void> {
     const { aftercare, clock, history, inbox, ledger, rescanMs, settler } = this.#parts
     const started = clock.monotonic()
+    this.#isHinted = false
     this.#nextScan = started + rescanMs * (1 - JITTER * Math.random())
     const listing = await inbox.list((path) => ledger.knownAt(path))
     this.#noteFolder(listing.folder)
@@ -196,7 +205,7 @@ export class Intake {
     const fits = ({ identity }: Sighting) => identity.size <= free
     for (const file of quiet.filter((each) => !fits(each))) {
       const { path, identity } = file
-      settler.observe(file, clock.monotonic())
+      settler.putBack(file, clock.monotonic())
       const reason = `the spool has no room for it: ${formatBytes(identity.size)}`
       // It is looked at again and again, and told once.
       if (ledger.openAt(path)?.reason === reason) continue

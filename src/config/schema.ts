@@ -102,7 +102,9 @@ const inbox = section({
     .describe('How long a file must stay unchanged before it is read. At least 100ms.'),
   incompleteAfter: duration(SECOND)
     .prefault('15m')
-    .describe('How long a feed that ends early may take to grow before it is rejected.'),
+    .describe(
+      'How long a feed that ends early may take to grow before it is rejected, and how long run --once waits for files that are being written.',
+    ),
   afterUpload: oneOf(['keep', 'archive', 'delete'])
     .prefault('keep')
     .describe('What happens to a file once storage has confirmed it.'),

@@ -12,6 +12,8 @@ interface Restless {
   since: number
   /** Monotonic ms of the last look that found it unchanged; the first sight until then. */
   confirmed: number
+  /** It was quiet, and there was no room for it. */
+  isPutBack: boolean
 }
 
 export class Settler {
@@ -26,6 +28,12 @@ export class Settler {
   /** Number of files that are settling: all that is kept in memory. */
   get size(): number {
     return this.#restless.size
+  }
+
+  /** Whether a file has changed since its quiet period began. One that was quiet and was put back has not. */
+  get isRestless(): boolean {
+    for (const { isPutBack } of this.#restless.values()) if (!isPutBack) return true
+    return false
   }
 
   /**
@@ -48,6 +56,11 @@ export class Settler {
     const before = this.#restless.get(path)
     if (before !== undefined && sameIdentity(before.identity, identity)) before.confirmed = now
     else this.#start(path, identity, now)
+  }
+
+  /** Ready, but not to be taken now: it settles anew. */
+  putBack({ path, identity }: Sighting, now: number): void {
+    this.#start(path, identity, now, true)
   }
 
   drop(path: string): void {
@@ -82,8 +95,8 @@ export class Settler {
     return null
   }
 
-  #start(path: string, identity: FileIdentity, now: number): void {
+  #start(path: string, identity: FileIdentity, now: number, isPutBack = false): void {
     this.#restless.delete(path)
-    this.#restless.set(path, { identity, since: now, confirmed: now })
+    this.#restless.set(path, { identity, since: now, confirmed: now, isPutBack })
   }
 }

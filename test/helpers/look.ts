@@ -48,6 +48,13 @@ export async function daemonWithin(site: Site, clock: Clock): Promise<DaemonWith
   }
 }
 
+/** What `run --once` does, within this process. */
+export async function onceWithin(site: Site, clock: Clock): Promise<void> {
+  await using app = await openApp(configOf(site), { clock, env: {}, tell: () => {} })
+  const { signal } = new AbortController()
+  await app.daemon.run({ once: true, stop: signal, abort: signal })
+}
+
 function configOf(site: Site): Config {
   const loaded = loadConfig(site.configFile, {})
   if (loaded.kind === 'problems') throw new Error(JSON.stringify(loaded.problems))

@@ -93,6 +93,24 @@ describe('settling', () => {
     expect(taken).toEqual([])
   })
 
+  it('is restless until the file was quiet, and one that was quiet and put back is not', async () => {
+    const file = put(folder, 'a.xml')
+    await scan()
+    const whileNew = settler.isRestless
+    clock.mono += QUIET
+    for (const seen of (await inbox.look(['a.xml'])).values()) {
+      if (seen !== null) settler.observe(seen, clock.monotonic())
+    }
+    const notTaken = settler.isRestless
+    for (const seen of settler.takeQuiet(clock.monotonic()))
+      settler.putBack(seen, clock.monotonic())
+    const putBack = settler.isRestless
+    appendFileSync(file, ' ')
+    await ready(QUIET)
+
+    expect([whileNew, notTaken, putBack, settler.isRestless]).toEqual([true, true, false, true])
+  })
+
   it('begins again when the file is replaced by rename', async () => {
     put(folder, 'a.xml', '<a/>')
     await scan()
