@@ -181,7 +181,8 @@ export async function* checkFiles(
   for (const { source, shown } of files) {
     const path = config === null ? shown : pathInInbox(config, source)
     const { mapping } = feedFor(path, config?.feeds ?? [])
-    const job = { source, expected: null, copyTo: null, indexTo: null, mapping }
+    const root = config === null || isAbsolute(path) ? undefined : config.inbox.directory
+    const job = { source, root, expected: null, copyTo: null, indexTo: null, mapping }
     const result = await checker.check(job)
     yield fileReport(shown, result)
   }

@@ -2,6 +2,7 @@
 // The listing is the truth; hints and second looks only make it quicker. Nothing is kept here that a
 // restart would lose: whatever is not known in the history is news at the next scan.
 
+import { isAbsolute } from 'node:path'
 import type { Aftercare } from './aftercare.ts'
 import type { FeedRule } from './config/feeds.ts'
 import type { FileIdentity } from './feed/port.ts'
@@ -9,9 +10,10 @@ import type { Ledger } from './history/ledger.ts'
 import type { DaemonRecord, History } from './history/port.ts'
 import type { FolderState, Inbox, Listing, Sighting, Spool } from './inbox/port.ts'
 import type { Settler } from './inbox/settling.ts'
+import { UnreadableFiles } from './inbox/unreadable-files.ts'
 import type { Clock } from './lib/clock.ts'
 import { FeedsyncError } from './lib/errors.ts'
-import { sameIdentity } from './lib/file-identity.ts'
+import { NO_IDENTITY, sameIdentity } from './lib/file-identity.ts'
 import { LaneQueue } from './lib/lane-queue.ts'
 import type { Log } from './lib/log.ts'
 import { formatBytes } from './lib/units.ts'
@@ -68,6 +70,7 @@ export class Intake {
   readonly #busy = new Map<string, FileIdentity | null>()
   /** Of these, what a listing found to have changed since. */
   readonly #overtaken = new Set<string>()
+  readonly #unreadable = new UnreadableFiles()
   #folder: FolderState = { kind: 'ready' }
   /** Monotonic ms; a hint moves the next one forward. */
   #nextScan = 0
@@ -123,7 +126,7 @@ export class Intake {
     try {
       const taken = await this.#parts.pipeline.take(next, signal)
       if (next.request !== undefined) await this.#answer(next.request, taken)
-      if (taken.kind === 'again') this.hint()
+      if (taken.kind === 'again') this.#again(next, taken)
       if (taken.kind === 'no-room') {
         throw new FeedsyncError(`copy feeds into the spool: ${taken.reason}`, {
           hint: 'make room on the disk of state.directory, and let the daemon’s user write there; it is tried again by itself',
@@ -160,9 +163,18 @@ export class Intake {
     await aftercare.tidy(listing)
   }
 
-  #isBusy({ path, identity }: Sighting): boolean {
+  /** What cannot be read at present is read again after the next regular scan. */
+  #again({ path, identity, rule }: Waiting, { reason, soon }: { reason: string; soon: boolean }) {
+    if (soon) return this.hint()
+    const { clock, log, rescanMs } = this.#parts
+    this.#unreadable.add(path, identity, clock.monotonic() + rescanMs / 2)
+    log.warn({ path, feed: rule.feed, reason }, 'feed cannot be read at present')
+  }
+
+  #isBusy(file: Sighting): boolean {
+    const { path, identity } = file
     const taken = this.#busy.get(path)
-    if (taken === undefined) return false
+    if (taken === undefined) return this.#unreadable.has(file, this.#parts.clock.monotonic())
     if (taken === null || !sameIdentity(taken, identity)) this.#overtaken.add(path)
     return true
   }
@@ -192,8 +204,7 @@ export class Intake {
       }
     }
     for (const { path, identity } of await this.#withRoom(settler.takeQuiet(clock.monotonic()))) {
-      const source = inbox.absolute(path)
-      this.#enqueue({ path, source, identity, rule: ruleFor(path), final: false })
+      this.#enqueue({ ...this.#inFolder(path), identity, rule: ruleFor(path), final: false })
     }
   }
 
@@ -222,11 +233,17 @@ export class Intake {
 
   /** Incomplete files past their deadline get a last look. */
   #queueExpired(): void {
-    const { clock, history, inbox, ruleFor } = this.#parts
+    const { clock, history, ledger, ruleFor } = this.#parts
     for (const path of history.expired(clock.now())) {
-      const source = inbox.absolute(path)
-      this.#enqueue({ path, source, identity: null, rule: ruleFor(path), final: true })
+      // Another file that came to the path since has a quiet period of its own.
+      const identity = ledger.knownAt(path)?.identity ?? NO_IDENTITY
+      this.#enqueue({ ...this.#inFolder(path), identity, rule: ruleFor(path), final: true })
     }
+  }
+
+  #inFolder(path: string): { path: string; source: string; root: string } {
+    const { inbox } = this.#parts
+    return { path, source: inbox.absolute(path), root: inbox.absolute('') }
   }
 
   /** What other processes ask for: files to take (`feedsyncd upload`), or to look at again (`retry`). */
@@ -238,7 +255,8 @@ export class Intake {
     if (ledger.heedRetries()) this.hint()
     for (const { id, path, source, feed } of history.openRequests()) {
       const rule = feed === null ? ruleFor(path) : { ...ruleFor(path), feed }
-      this.#enqueue({ path, source, identity: null, rule, final: true, request: id })
+      const file = isAbsolute(path) ? { path, source } : this.#inFolder(path)
+      this.#enqueue({ ...file, identity: null, rule, final: true, request: id })
     }
   }
 

@@ -12,6 +12,7 @@ import type { History, State, Version, VersionPatch } from './history/port.ts'
 import type { Kept, Spool } from './inbox/port.ts'
 import type { Clock } from './lib/clock.ts'
 import { isTrouble } from './lib/errors.ts'
+import { isMissing } from './lib/file-errors.ts'
 import type { Log } from './lib/log.ts'
 import { FAULT_HINT, faultReason, recordDelivery, recordError, STOPPED } from './outcomes.ts'
 import type { DeliveryResult, Uploader } from './upload/port.ts'
@@ -42,6 +43,8 @@ export interface Candidate {
   path: string
   /** Absolute path. */
   source: string
+  /** Absolute path of the folder that it was found in: no link below it is followed. Absent: a person named it. */
+  root?: string | undefined
   /** As it had settled; null takes it as it is. */
   identity: FileIdentity | null
   rule: FeedRule
@@ -53,8 +56,8 @@ export type Taken =
   | { kind: 'version'; version: Version }
   /** The same bytes as the feed's newest version: no new one. */
   | { kind: 'seen'; version: Version }
-  /** It changed or left while it was read: look again. */
-  | { kind: 'again'; reason: string }
+  /** It changed or left while it was read: look again. Not `soon`: it cannot be read at present. */
+  | { kind: 'again'; reason: string; soon: boolean }
   /** The spool has no room; the file itself may be fine. */
   | { kind: 'no-room'; code: string; reason: string }
 
@@ -65,7 +68,8 @@ const HINT = {
   broken: 'correct the export and drop the file again',
   incomplete: 'wait for its writer; if the export is over, run it again',
   rejected: 'run the export again: its writer stopped before the end of the document',
-  unreadable: 'let the daemon’s user read it; it is looked at again when its permissions change',
+  refused: 'let the daemon’s user read it; it is looked at again when its permissions change',
+  unreadable: 'it is read again automatically; if this lasts, look into the system’s log',
 }
 
 /** Bytes up to which a copy shares a file with others, where several are taken at once. */
@@ -110,8 +114,8 @@ export class Pipeline {
 
   async #read(file: Candidate, copy: string, signal: AbortSignal): Promise<Taken> {
     const { checkerFor, spool } = this.#parts
-    const { source, identity: expected, rule } = file
-    const files = { source, expected, copyTo: copy, indexTo: spool.indexOf(copy) }
+    const { source, root, identity: expected, rule } = file
+    const files = { source, root, expected, copyTo: copy, indexTo: spool.indexOf(copy) }
     const holdUpTo = this.#taking > 1 ? MOST_HELD : -1
     const result = await checkerFor(expected).check(
       { ...files, holdUpTo, mapping: rule.mapping },
@@ -121,8 +125,9 @@ export class Pipeline {
       case 'changed':
         return this.#lookAgain(file, 'it changed while it was read')
       case 'unreadable':
-        if (result.code === 'ENOENT') return this.#lookAgain(file, 'it left while it was read')
-        return this.#conclude(file, 'rejected', result.reason, { hint: HINT.unreadable })
+        if (isMissing(result.code)) return this.#lookAgain(file, 'it left while it was read')
+        if (!result.lasting) return this.#lookAgain(file, result.reason, HINT.unreadable)
+        return this.#conclude(file, 'rejected', result.reason, { hint: HINT.refused })
       case 'no-room':
         return this.#noRoom(file, result)
       case 'read':
@@ -263,10 +268,10 @@ export class Pipeline {
     return { kind: 'no-room', code, reason }
   }
 
-  async #lookAgain(file: Candidate, reason: string): Promise<Taken> {
+  async #lookAgain(file: Candidate, reason: string, hint: string | null = null): Promise<Taken> {
     const { ledger } = this.#parts
-    await ledger.commit(() => ledger.again(file.path, reason))
-    return { kind: 'again', reason }
+    await ledger.commit(() => ledger.again(file.path, reason, hint))
+    return { kind: 'again', reason, soon: hint === null }
   }
 }
 

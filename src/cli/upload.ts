@@ -2,7 +2,7 @@
 // followed; without one it is done here, under the same lock.
 
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { Command } from 'commander'
 import { openDecisions } from '../app-decisions.ts'
 import { pathInInbox } from '../app-tools.ts'
@@ -109,7 +109,8 @@ async function here(
   )
   const path = pathInInbox(config, source)
   const rule = { ...feedFor(path, config.feeds), ...(feed !== null && { feed }) }
-  const candidate = { path, source, identity: null, rule, final: true }
+  const root = isAbsolute(path) ? undefined : config.inbox.directory
+  const candidate = { path, source, root, identity: null, rule, final: true }
   const taken = await app.pipeline.take(candidate, signals.abort)
   if (taken.kind !== 'version' && taken.kind !== 'seen') {
     throw new FeedsyncError(`upload ${source}: ${taken.reason}`, {

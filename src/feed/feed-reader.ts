@@ -41,7 +41,7 @@ const DEFAULTS: ReadOptions = {
  * (`FeedsyncError`).
  */
 export function readFeed(job: CheckJob, options: Partial<ReadOptions> = {}): CheckResult {
-  const opened = openSource(job.source)
+  const opened = openSource(job.source, job.root)
   if (opened.kind === 'unreadable') return opened
   const { file } = opened
   try {
@@ -52,12 +52,7 @@ export function readFeed(job: CheckJob, options: Partial<ReadOptions> = {}): Che
     using reading = new Reading(file, job, { ...DEFAULTS, ...options })
     return reading.result()
   } catch (error) {
-    if (error instanceof Unreadable) {
-      return { kind: 'unreadable', code: error.code, reason: error.message }
-    }
-    if (error instanceof NoRoom) {
-      return error.outcome
-    }
+    if (error instanceof Unreadable || error instanceof NoRoom) return error.outcome
     throw error
   } finally {
     file.close()

@@ -2,13 +2,18 @@
 // has written, from the kernel's cache, and follows it through two counters in shared memory. What the
 // copy holds is read from the copy, so that the hashes are those of the bytes that will be sent.
 
-import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { type FileIdentity, sameIdentity } from '../lib/file-identity.ts'
 import { type Digests, Hashes, type Hashing } from './hashes.ts'
+import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 
 export interface Followed {
   /** The same for the whole reading: whatever else is found, the file has changed. */
   size: number
   source: string
+  /** See `CheckJob`. */
+  root?: string | undefined
+  /** See `CheckJob`. */
+  expected?: FileIdentity | null
   copy: string | null
   /** See `FollowedState`. */
   shared: SharedArrayBuffer
@@ -114,7 +119,9 @@ export class HashedBeside implements Hashing {
   }
 }
 
-function hashFollowed({ size, source, copy }: Followed, state: FollowedState): Digests {
+/** Throws `Unreadable`. */
+function hashFollowed(followed: Followed, state: FollowedState): Digests {
+  const { size, copy } = followed
   const hashes = new Hashes(copy !== null)
   const memory = Buffer.allocUnsafeSlow(PIECE)
   using files = new OpenFiles()
@@ -123,10 +130,10 @@ function hashFollowed({ size, source, copy }: Followed, state: FollowedState): D
     const { copied } = state
     // Nothing is copied behind a fault.
     const inCopy = copy !== null && at < copied
-    const fd = files.open(inCopy ? copy : source)
+    const file = inCopy ? files.copy(copy) : files.source(followed)
     const left = (inCopy ? copied : read) - at
-    const length = readSync(fd, memory, 0, Math.min(PIECE, left), at)
-    if (length === 0) throw new Error('the file is shorter than it was')
+    const length = file.read(memory, Math.min(PIECE, left), at)
+    if (length === 0) throw new Unreadable(new Error('the file is shorter than it was'))
     hashes.take(memory.subarray(0, length))
     at += length
   }
@@ -134,17 +141,29 @@ function hashFollowed({ size, source, copy }: Followed, state: FollowedState): D
 }
 
 class OpenFiles implements Disposable {
-  readonly #descriptors = new Map<string, number>()
+  readonly #files = new Map<string, SourceFile>()
 
-  open(path: string): number {
-    const known = this.#descriptors.get(path)
-    if (known !== undefined) return known
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    this.#descriptors.set(path, fd)
-    return fd
+  copy(path: string): SourceFile {
+    return this.#files.get(path) ?? this.#open(path)
+  }
+
+  /** The file that is checked, and no other that came to its path. */
+  source({ source, root, expected }: Followed): SourceFile {
+    const file = this.#files.get(source) ?? this.#open(source, root)
+    if (expected == null || sameIdentity(file.identity, expected)) return file
+    throw new Unreadable(new Error('another file is at its path'))
+  }
+
+  #open(path: string, root?: string): SourceFile {
+    const opened = openSource(path, root)
+    if (opened.kind === 'unreadable') {
+      throw new Unreadable(Object.assign(new Error(opened.reason), { code: opened.code }))
+    }
+    this.#files.set(path, opened.file)
+    return opened.file
   }
 
   [Symbol.dispose](): void {
-    for (const fd of this.#descriptors.values()) closeSync(fd)
+    for (const file of this.#files.values()) file.close()
   }
 }

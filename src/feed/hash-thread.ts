@@ -24,10 +24,10 @@ export class HashThread implements AsyncDisposable {
   }
 
   /** Null: a file of less than `least` bytes, or none that could be hashed. */
-  static for({ source, copyTo, expected }: CheckJob, least: number): HashThread | null {
+  static for({ source, root, copyTo, expected }: CheckJob, least: number): HashThread | null {
     const size = expected?.size ?? statSync(source, { throwIfNoEntry: false })?.size ?? 0
     if (size < least) return null
-    return new HashThread({ size, source, copy: copyTo, shared: sharedState() })
+    return new HashThread({ size, source, root, expected, copy: copyTo, shared: sharedState() })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

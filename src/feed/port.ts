@@ -27,6 +27,8 @@ export interface Mapping {
 export interface CheckJob {
   /** Absolute path of the file to read. Never followed when it is a symlink. */
   source: string
+  /** Absolute path of the folder that it was found in: below this no link is followed. Absent: the file's own directory. */
+  root?: string | undefined
   /** The identity seen when the file had settled, or null to take it as it is. */
   expected: FileIdentity | null
   /** Absolute path of a new file that receives the bytes, fsynced before the answer; null: check only. */
@@ -90,8 +92,11 @@ export type CheckResult =
     }
   /** The file is not the one expected, or changed while it was read: settle again. */
   | { kind: 'changed' }
-  /** The file could not be opened or read: `code` is the system's (`EACCES`, `ENOENT`, `EIO`). */
-  | { kind: 'unreadable'; code: string; reason: string }
+  /**
+   * The file could not be opened or read: `code` is the system's (`EACCES`, `ENOENT`, `EIO`). `lasting`: it
+   * stays so until somebody changes the file; otherwise it may be read later as it is.
+   */
+  | { kind: 'unreadable'; code: string; reason: string; lasting: boolean }
   /** The copy or the index could not be written: `code` is the system's (`ENOSPC`, `EROFS`). The file itself may be fine. */
   | { kind: 'no-room'; code: string; reason: string }
 

@@ -1,5 +1,5 @@
-// Opens and reads a file that somebody else may be writing, replacing or removing: never follows a
-// link, never blocks on a fifo, and knows whether it is still the file that was looked at.
+// Opens and reads a file that somebody else may be writing, replacing or removing: follows no link in
+// its folder, never blocks on a fifo, and knows whether it is still the file that was looked at.
 
 import {
   type BigIntStats,
@@ -10,59 +10,78 @@ import {
   openSync,
   readSync,
 } from 'node:fs'
-import { errorCode, messageOf } from '../lib/errors.ts'
+import { basename, dirname, relative } from 'node:path'
+import { OpenDirectory } from '../lib/beneath.ts'
+import { errorCode } from '../lib/errors.ts'
+import { isLasting } from '../lib/file-errors.ts'
 import { type FileIdentity, identityOf, sameIdentity } from '../lib/file-identity.ts'
 
-export type Opened =
-  | { kind: 'opened'; file: SourceFile }
-  | { kind: 'unreadable'; code: string; reason: string }
+/** `code` is the system's. `lasting`: it stays so until somebody changes the file (lib/file-errors.ts). */
+export interface UnreadableFile {
+  kind: 'unreadable'
+  code: string
+  reason: string
+  lasting: boolean
+}
 
-/** A file that cannot be read: `code` is the system's. */
+export type Opened = { kind: 'opened'; file: SourceFile } | UnreadableFile
+
+/** A file that cannot be read. */
 export class Unreadable extends Error {
-  readonly code: string
+  readonly outcome: UnreadableFile
 
   constructor(cause: unknown) {
-    super(`the file cannot be read: ${messageOf(cause)}`, { cause })
-    this.code = errorCode(cause) ?? 'EIO'
+    const code = errorCode(cause) ?? 'EIO'
+    const reason = `the file cannot be read (${code})`
+    super(reason, { cause })
+    this.outcome = { kind: 'unreadable', code, reason, lasting: isLasting(code) }
   }
 }
 
 const REASONS: Record<string, string> = {
   ELOOP: 'the path is a symbolic link, which is never followed',
   ENOENT: 'there is no such file',
+  ENOTDIR: 'a part of its path is a link, or no directory',
   EACCES: 'the file may not be read by this user; check its permissions and those of its folders',
   EPERM: 'the file may not be read by this user; check its permissions and those of its folders',
   ENXIO: 'the path is a socket or device, not a regular file',
 }
 
-export function openSource(path: string): Opened {
+/** `root`: absolute path of a directory above the file, below which no link is followed; its own by default. */
+export function openSource(path: string, root: string = dirname(path)): Opened {
   let fd: number
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    using directory = directoryOf(path, root)
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+    fd = openSync(directory.entry(basename(path)), flags)
   } catch (error) {
     const code = errorCode(error) ?? 'EIO'
-    return {
-      kind: 'unreadable',
-      code,
-      reason: REASONS[code] ?? `the file cannot be opened (${code})`,
-    }
+    const reason = REASONS[code] ?? `the file cannot be opened (${code})`
+    return { kind: 'unreadable', code, reason, lasting: isLasting(code) }
   }
   const stats = fstatSync(fd, { bigint: true })
-  if (stats.isFile()) return { kind: 'opened', file: new SourceFile(path, fd, stats) }
+  if (stats.isFile()) return { kind: 'opened', file: new SourceFile(path, root, fd, stats) }
   closeSync(fd)
   const what = stats.isDirectory() ? 'a directory' : stats.isFIFO() ? 'a fifo' : 'a device'
   const code = stats.isDirectory() ? 'EISDIR' : 'EINVAL'
-  return { kind: 'unreadable', code, reason: `the path is ${what}, not a regular file` }
+  const reason = `the path is ${what}, not a regular file`
+  return { kind: 'unreadable', code, reason, lasting: true }
+}
+
+function directoryOf(path: string, root: string): OpenDirectory {
+  return OpenDirectory.atSync(root, relative(root, dirname(path)))
 }
 
 export class SourceFile {
   readonly identity: FileIdentity
   readonly size: number
   readonly #path: string
+  readonly #root: string
   readonly #fd: number
 
-  constructor(path: string, fd: number, stats: BigIntStats) {
+  constructor(path: string, root: string, fd: number, stats: BigIntStats) {
     this.#path = path
+    this.#root = root
     this.#fd = fd
     this.identity = identityOf(stats)
     this.size = Number(stats.size)
@@ -76,7 +95,7 @@ export class SourceFile {
   ): Generator<Buffer, void, void> {
     const memory = Buffer.allocUnsafeSlow(Math.max(1, Math.min(pieceSize, this.size)))
     for (let at = from; at < end; ) {
-      const length = this.#read(memory, Math.min(memory.length, end - at), at)
+      const length = this.read(memory, Math.min(memory.length, end - at), at)
       if (length === 0) return
       yield memory.subarray(0, length)
       at += length
@@ -87,7 +106,7 @@ export class SourceFile {
   nulPadding(): number {
     const begin = this.#nulRun()
     const head = Buffer.alloc(2)
-    this.#read(head, 2, 0)
+    this.read(head, 2, 0)
     const littleEndian = head[0] === 0xff ? head[1] === 0xfe : head[0] === 0x3c && head[1] === 0
     // In UTF-16LE a NUL in an odd place is the second half of a character such as ">".
     return littleEndian && begin > 2 && begin % 2 === 1 ? begin + 1 : begin
@@ -98,7 +117,7 @@ export class SourceFile {
     let end = this.size
     while (end > 0) {
       const at = Math.max(0, end - memory.length)
-      const piece = memory.subarray(0, this.#read(memory, end - at, at))
+      const piece = memory.subarray(0, this.read(memory, end - at, at))
       let kept = piece.length
       while (kept > 0 && piece[kept - 1] === 0) kept--
       if (kept > 0) return at + kept
@@ -111,7 +130,8 @@ export class SourceFile {
   unchanged(): boolean {
     try {
       const now = identityOf(fstatSync(this.#fd, { bigint: true }))
-      const there = lstatSync(this.#path, { bigint: true })
+      using directory = directoryOf(this.#path, this.#root)
+      const there = lstatSync(directory.entry(basename(this.#path)), { bigint: true })
       return sameIdentity(now, this.identity) && sameIdentity(identityOf(there), this.identity)
     } catch {
       return false
@@ -122,7 +142,8 @@ export class SourceFile {
     closeSync(this.#fd)
   }
 
-  #read(memory: Buffer, length: number, at: number): number {
+  /** Bytes that were read, 0 at the end. Throws `Unreadable`. */
+  read(memory: Buffer, length: number, at: number): number {
     try {
       return readSync(this.#fd, memory, 0, length, at)
     } catch (error) {

@@ -119,10 +119,12 @@ export class Ledger {
     return open === null || bytes > (open.bytes ?? 0) ? null : open.deadlineAt
   }
 
-  /** It could not be read as one piece: it settles again. */
-  again(path: string, reason: string): void {
+  /** It could not be read as one piece: it settles again, whatever was known of the path. */
+  again(path: string, reason: string, hint: string | null = null): void {
     const open = this.openAt(path)
-    if (open?.state === 'checking') this.#move(open.id, 'settling', reason)
+    if (open?.state !== 'checking') return
+    this.#paths.forget(path)
+    this.#move(open.id, 'settling', reason, { hint })
   }
 
   /** There is no room for a copy of it, so it goes on settling. */

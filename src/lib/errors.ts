@@ -1,6 +1,8 @@
 // The errors that reach a person: two lines, what failed and what to try. Expected outcomes are
 // values; an exception means that a command or the daemon cannot go on.
 
+import { constants } from 'node:os'
+
 export class FeedsyncError extends Error {
   override name = 'FeedsyncError'
   /** What to try next: one sentence, printed on the second line. */
@@ -33,9 +35,16 @@ export function errorCode(error: unknown): string | null {
     at = at.cause, depth++
   ) {
     const code = (at as { code?: unknown }).code
-    if (typeof code === 'string') return code
+    if (typeof code === 'string') return systemCode(code)
   }
   return null
+}
+
+/** libuv has no name for some of the system's errors, and says `Unknown system error -116` for ESTALE. */
+function systemCode(code: string): string {
+  const number = /^Unknown system error -(\d+)$/.exec(code)?.[1]
+  const named = Object.entries(constants.errno).find(([, errno]) => String(errno) === number)
+  return named?.[0] ?? code
 }
 
 /** What the system said: `ENOSPC: no space left on device`, without the call and the path it was about. */

@@ -14,6 +14,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   'feed noticed': 'feed.noticed',
   'no room for a feed': 'feed.no-room',
   'feed changed state': 'feed.state',
+  'feed cannot be read at present': 'feed.unreadable',
   'a fault of feedsyncd': 'feed.fault',
   'folder cannot be listed': 'folder.unlisted',
   'folder listed again': 'folder.listed',

@@ -1,0 +1,24 @@
+// What an error at a file of somebody else says about that file: the one table for every place that
+// looks at, opens or reads it.
+
+/** Stays until somebody changes the file, its permissions or what is in its place. */
+const LASTING: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EPERM',
+  'ELOOP', // a link where the file should be
+  'ENXIO', // a socket
+  'EISDIR',
+])
+
+/**
+ * False for an error of the moment (EIO, ESTALE, ETIMEDOUT, EMFILE, ENFILE, ENOMEM, or one that is not
+ * known): the file may be fine, and is read again.
+ */
+export function isLasting(code: string): boolean {
+  return LASTING.has(code)
+}
+
+/** There is nothing at the path any more, or a part of it is no directory of the folder any more. */
+export function isMissing(code: string): boolean {
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}

@@ -1,0 +1,146 @@
+// A library that is loaded before the daemon's own (`LD_PRELOAD`) and makes the file system lie, as
+// networks, failing disks and foreign file systems do. Compiled where there is a compiler.
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Why the library cannot be had here; null: it can. */
+export const NO_COMPILER =
+  spawnSync('cc', ['--version']).status === 0 ? null : 'there is no C compiler (cc) here'
+
+const SOURCE = String.raw`
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* LIES/open-NAME and LIES/read-NAME hold the number of an error; LIES/no-types is there or not. */
+static int asked(const char *what, const char *path) {
+  const char *lies = getenv("LIES");
+  const char *slash = strrchr(path, '/');
+  char rule[4096], text[16] = "";
+  if (!lies || !slash) return 0;
+  snprintf(rule, sizeof rule, "%s/%s-%s", lies, what, slash + 1);
+  static int (*real)(const char *, int, ...);
+  if (!real) real = dlsym(RTLD_NEXT, "open64");
+  int fd = real(rule, O_RDONLY);
+  if (fd < 0) return 0;
+  ssize_t (*reading)(int, void *, size_t) = dlsym(RTLD_NEXT, "read");
+  reading(fd, text, sizeof text - 1);
+  close(fd);
+  return atoi(text);
+}
+
+static int asked_of(int fd) {
+  char link[64], path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 0) return 0;
+  path[length] = 0;
+  return asked("read", path);
+}
+
+#define OPENS(name) \
+  int name(const char *path, int flags, ...) { \
+    va_list rest; va_start(rest, flags); int mode = va_arg(rest, int); va_end(rest); \
+    int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, #name); \
+    int saved = errno, error = asked("open", path); \
+    if (error) { errno = error; return -1; } \
+    errno = saved; \
+    return real(path, flags, mode); \
+  }
+OPENS(open)
+OPENS(open64)
+
+#define PREADS(name) \
+  ssize_t name(int fd, void *to, size_t size, off64_t at) { \
+    ssize_t (*real)(int, void *, size_t, off64_t) = dlsym(RTLD_NEXT, #name); \
+    int error = asked_of(fd); \
+    if (error) { errno = error; return -1; } \
+    return real(fd, to, size, at); \
+  }
+PREADS(pread)
+PREADS(pread64)
+
+static int has_no_types(void) {
+  const char *lies = getenv("LIES");
+  char rule[4096];
+  if (!lies) return 0;
+  snprintf(rule, sizeof rule, "%s/no-types", lies);
+  return access(rule, F_OK) == 0;
+}
+
+struct dirent64 *readdir64(DIR *directory) {
+  struct dirent64 *(*real)(DIR *) = dlsym(RTLD_NEXT, "readdir64");
+  struct dirent64 *entry = real(directory);
+  if (entry && has_no_types()) entry->d_type = DT_UNKNOWN;
+  return entry;
+}
+struct dirent *readdir(DIR *directory) { return (struct dirent *)readdir64(directory); }
+
+int scandir64(const char *path, struct dirent64 ***list, int (*filter)(const struct dirent64 *),
+              int (*compare)(const struct dirent64 **, const struct dirent64 **)) {
+  int (*real)(const char *, struct dirent64 ***, int (*)(const struct dirent64 *),
+              int (*)(const struct dirent64 **, const struct dirent64 **)) = dlsym(RTLD_NEXT, "scandir64");
+  int count = real(path, list, filter, compare);
+  for (int n = 0; n < count && has_no_types(); n++) (*list)[n]->d_type = DT_UNKNOWN;
+  return count;
+}
+int scandir(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
+            int (*compare)(const struct dirent **, const struct dirent **)) {
+  return scandir64(path, (struct dirent64 ***)list, (void *)filter, (void *)compare);
+}
+`
+
+/** errno(3) of x86 and ARM. */
+const NUMBERS = {
+  EIO: 5,
+  ENOMEM: 12,
+  EACCES: 13,
+  ENFILE: 23,
+  EMFILE: 24,
+  ETIMEDOUT: 110,
+  ESTALE: 116,
+}
+export type Lie = keyof typeof NUMBERS
+
+/** Lies that a process tells itself from the next call on, as long as they are set. */
+export class LyingFiles {
+  readonly #rules: string
+  /** Of the process that is lied to. */
+  readonly env: Record<string, string>
+
+  /** `directory`: where the library and the rules are kept. */
+  constructor(directory: string) {
+    this.#rules = join(directory, 'lies')
+    mkdirSync(this.#rules)
+    const library = join(directory, 'lies.so')
+    execFileSync('cc', ['-shared', '-fPIC', '-w', '-O1', '-o', library, '-x', 'c', '-', '-ldl'], {
+      input: SOURCE,
+    })
+    this.env = { LD_PRELOAD: library, LIES: this.#rules }
+  }
+
+  /** Each file of this name fails, when it is opened or when it is read. */
+  fail(call: 'open' | 'read', name: string, error: Lie): void {
+    writeFileSync(join(this.#rules, `${call}-${name}`), String(NUMBERS[error]))
+  }
+
+  /** Directories do not say what kind their entries are. */
+  hideTypes(): void {
+    writeFileSync(join(this.#rules, 'no-types'), '')
+  }
+
+  tellTheTruth(): void {
+    rmSync(this.#rules, { recursive: true })
+    mkdirSync(this.#rules)
+  }
+}
