@@ -1,10 +1,10 @@
 // The composition root: the only place that builds adapters and knows which parts a command needs.
 // What the parts do with each other is daemon.ts and pipeline.ts.
 
-import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Aftercare } from './aftercare.ts'
+import { conditionsOf } from './app-conditions.ts'
 import { reconcilingOf } from './app-reconcile.ts'
 import {
   historyFile,
@@ -32,6 +32,7 @@ import { Settler } from './inbox/settling.ts'
 import { createSpool } from './inbox/spool.ts'
 import { Intake, laneOf } from './intake.ts'
 import type { Clock } from './lib/clock.ts'
+import type { Conditions } from './lib/conditions.ts'
 import { FeedsyncError, messageOf } from './lib/errors.ts'
 import { createHttpClient } from './lib/http.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -47,7 +48,7 @@ import { createSupervisor } from './ops/supervisor.ts'
 import { Pipeline } from './pipeline.ts'
 import { noteExpected, resume } from './resuming.ts'
 import { createFormSource } from './service/form-source.ts'
-import type { FormSource } from './service/port.ts'
+import { keyReloader } from './service/key-file.ts'
 import type { Failure } from './upload/port.ts'
 import { createUploader } from './upload/uploader.ts'
 
@@ -56,7 +57,7 @@ export interface AppOptions {
   env: Record<string, string | undefined>
   /** How a person calls a command, for the page and the alerts. */
   commandLine?: CommandLine
-  /** Says to a person what hinders the daemon as a whole: what, and what to do. */
+  /** Says to a person at the terminal what happened, and what to do. */
   tell: (message: string, hint: string | null) => void
   /** Hears of every new state of a version. */
   onMove?: (version: Version) => void
@@ -69,6 +70,7 @@ export interface App extends AsyncDisposable {
   readonly history: History
   readonly pipeline: Pipeline
   readonly log: Log
+  readonly conditions: Conditions
   /** Why the credentials were refused, if they were. */
   refusal(): Failure | null
   /** How the last look at the campaigns ended; null: there was none, or there is no file. */
@@ -93,11 +95,11 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   /** What of it may change is read from here, whenever it is needed. */
   let current = config
   const inForce = () => ({ ...config, feeds: current.feeds })
-  let reloadProblem: string | null = null
   const { clock, env, tell, onMove = () => {}, onProgress = () => {} } = options
   const { commandLine = (command) => `feedsyncd ${command}` } = options
   await using parts = new AsyncDisposableStack()
   const log = createLog(config.log)
+  const conditions = conditionsOf({ clock, log, tell })
   parts.use(lockOf(config))
   const stored = parts.use(
     openHistory({ file: historyFile(config), log, clock, busyTimeoutMs: BUSY_MS }),
@@ -138,6 +140,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     facts: {
       overdue,
       refusal: () => deliveries.refusal,
+      conditions: () => conditions.current(),
       trusted: () => deliveries.isTrusted,
       campaigns: () => reconciling.last,
     },
@@ -169,7 +172,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     },
   })
   const deliveries = new Deliveries({
-    ...{ clock, tell, log, history, pipeline, uploader },
+    ...{ clock, conditions, log, history, pipeline, uploader },
     reloadKey: keyReloader(forms, config.service.auth.keyFile),
     clockSkewMs: () => forms.clockSkewMs(),
     accepted: () => forms.accepted(),
@@ -178,7 +181,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     },
   })
   const intake = new Intake({
-    ...{ clock, log, tell, history, ledger, inbox, spool, settler, pipeline, aftercare, ruleFor },
+    ...{ clock, conditions, log, tell, history, ledger, inbox, spool, settler, pipeline },
+    ...{ aftercare, ruleFor },
     get rescanMs() {
       return current.inbox.rescanMs
     },
@@ -190,10 +194,11 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const supervisor = createSupervisor({
     ...{ clock, env, pid, notifier: createNotifier({ env, log, pid }) },
     pulse: () => daemon.pulse(),
-    status: () => [reloadProblem, statusLine(history)].filter((part) => part !== null).join('; '),
+    status: () =>
+      [...conditions.current().map(({ message }) => message), statusLine(history)].join('; '),
   })
   const daemon = new Daemon({
-    ...{ clock, log, tell, history, inbox, intake, deliveries, reconciling },
+    ...{ clock, conditions, log, history, inbox, intake, deliveries, reconciling },
     ...{ alerts, supervisor },
     get incompleteAfterMs() {
       return current.inbox.incompleteAfterMs
@@ -203,11 +208,17 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     },
   })
 
+  conditions.onChange(() => {
+    alerts.moved()
+    daemon.conditionsChanged()
+    supervisor.changed()
+  })
+
   const resuming = { aftercare, clock, history, log, ruleFor, spool }
   await resume(resuming, current.feeds)
   const disposal = parts.move()
   return {
-    ...{ daemon, history, pipeline, log },
+    ...{ conditions, daemon, history, pipeline, log },
     campaigns: () => reconciling.last,
     refusal: () => deliveries.refusal,
     reload: (read) => {
@@ -219,12 +230,16 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
         void noteExpected(resuming, current.feeds)
         log.level = current.log.level
         log.info({ waiting }, 'configuration reloaded')
-        reloadProblem = waiting.length === 0 ? null : `restart needed for ${waiting.join(', ')}`
-        if (reloadProblem !== null) tell(reloadProblem, 'systemctl restart feedsyncd')
+        conditions.clear('reload-failed')
+        if (waiting.length === 0) conditions.clear('restart-needed')
+        else {
+          const message = `restart needed for ${waiting.join(', ')}`
+          conditions.set('restart-needed', { message, hint: 'systemctl restart feedsyncd' })
+        }
       } else {
-        reloadProblem = `configuration not reloaded: ${reread.lines[0]}`
         log.error({ problems: reread.lines }, 'configuration not reloaded; the one in force stays')
-        tell(reloadProblem, 'feedsyncd config check')
+        const message = `configuration not reloaded: ${reread.lines[0]}`
+        conditions.set('reload-failed', { message, hint: 'feedsyncd config check' })
       }
       metrics?.reloaded(reread.kind === 'ok', clock.now())
       daemon.wake()
@@ -271,20 +286,4 @@ function lockOf(config: Config): Disposable {
   throw new FeedsyncError(`another feedsyncd runs with the state directory ${directory}`, {
     hint: 'stop it first, or give this one another state.directory',
   })
-}
-
-/** Reads the key again when its file changed, and says whether it did. */
-function keyReloader(forms: FormSource, keyFile: string): () => boolean {
-  const stamp = () => {
-    const stats = statSync(keyFile, { bigint: true, throwIfNoEntry: false })
-    return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.ctimeNs}`
-  }
-  let known = stamp()
-  return () => {
-    const now = stamp()
-    if (now === known || now === '') return false
-    known = now
-    forms.reloadKey()
-    return true
-  }
 }

@@ -3,13 +3,14 @@
 // round, not the daemon. The way in is intake.ts, the way out deliveries.ts, the story pipeline.ts.
 
 import type { Deliveries } from './deliveries.ts'
+import { FailurePause } from './failure-pause.ts'
 import type { DaemonRecord, History } from './history/port.ts'
 import type { Inbox, WatchMode } from './inbox/port.ts'
 import { type Intake, LANES, type Lane } from './intake.ts'
 import { Bell } from './lib/bell.ts'
 import { type Clock, DAY, SECOND } from './lib/clock.ts'
-import { FeedsyncError, isTrouble, messageOf } from './lib/errors.ts'
-import { Hindrance } from './lib/hindrance.ts'
+import type { Conditions } from './lib/conditions.ts'
+import { isTrouble } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import type { Alerts, Pulse, Supervisor } from './ops/port.ts'
 import type { Reconciling } from './reconciling.ts'
@@ -17,8 +18,7 @@ import type { Reconciling } from './reconciling.ts'
 export interface DaemonParts {
   clock: Clock
   log: Log
-  /** Says to a person what hinders the daemon as a whole: what, and what to do. */
-  tell: (message: string, hint: string | null) => void
+  conditions: Conditions
   history: History
   inbox: Inbox
   intake: Intake
@@ -59,9 +59,7 @@ export class Daemon {
   readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
   /** A watch may break, or work again, at any time. */
   #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
-  readonly #hindrance = new Hindrance()
-  /** Monotonic ms; null while there is no trouble. */
-  #hinderedSince: number | null = null
+  readonly #pause: FailurePause
   /** Monotonic ms. */
   #nextPrune = 0
   #pruning: Promise<void> = Promise.resolve()
@@ -76,6 +74,7 @@ export class Daemon {
   constructor(parts: DaemonParts) {
     this.#parts = parts
     this.#bell = new Bell(parts.clock)
+    this.#pause = new FailurePause(parts)
     this.#turnedAt = parts.clock.monotonic()
   }
 
@@ -116,8 +115,13 @@ export class Daemon {
     return {
       stage: this.#stage,
       sinceTurnMs: this.#parts.clock.monotonic() - this.#turnedAt,
-      trouble: this.#hindrance.trouble,
+      conditions: this.#parts.conditions.current(),
     }
+  }
+
+  /** Written at once: the round that would do so may be what does not end. */
+  conditionsChanged(): void {
+    if (this.#stage !== 'starting') this.#report()
   }
 
   /** SIGHUP: refused credentials are tried again, and the folder is listed. */
@@ -148,27 +152,24 @@ export class Daemon {
       service: 'unknown',
       serviceReason: null,
       clockSkewMs: null,
-      folderReason: null,
+      conditions: [],
     }
     await history.commit(() => history.setDaemon(record))
     log.info({ ...this.#watch, inbox: inbox.absolute('.') }, 'daemon started')
   }
 
   async #round(options: RunOptions): Promise<void> {
-    const { clock, intake, log } = this.#parts
-    if (this.#hindrance.pauseLeft(clock.monotonic()) > 0) return
+    const { conditions, intake } = this.#parts
+    if (this.#pause.left() > 0) return
     try {
       await intake.look()
       this.#startTaking(options)
       this.#startDelivering(options)
       this.#report()
       this.#prune(options)
-      for (const trouble of this.#hindrance.over(clock.monotonic())) {
-        log.info({ trouble }, 'recovered')
-      }
-      if (this.#hindrance.trouble === null) this.#hinderedSince = null
+      conditions.expire()
     } catch (error) {
-      this.#hinder(error)
+      this.#paused(error)
     }
   }
 
@@ -178,7 +179,7 @@ export class Daemon {
       while (taking.size < LANES[lane] && this.#parts.intake.hasNext(lane)) {
         const each = this.#takeAll(lane, options)
           .catch((error) => {
-            if (error !== options.stop.reason) this.#stumble(error)
+            if (error !== options.stop.reason) this.#onError(error)
           })
           .finally(() => {
             taking.delete(each)
@@ -202,40 +203,38 @@ export class Daemon {
     if (options.stop.aborted) return
     this.#parts.deliveries.start(options.abort, {
       ended: (error) => {
-        if (error !== undefined) this.#stumble(error)
+        if (error !== undefined) this.#onError(error)
         this.#bell.ring()
       },
       freed: () => {
         try {
           this.#startDelivering(options)
         } catch (error) {
-          this.#stumble(error)
+          this.#onError(error)
         }
       },
     })
   }
 
   /** A fault of ours that one feed met is no reason to pause the others. */
-  #stumble(error: unknown): void {
-    if (isTrouble(error)) this.#hinder(error)
-    else this.#parts.log.error({ err: error }, 'a fault of feedsyncd; please report it')
+  #onError(error: unknown): void {
+    if (isTrouble(error)) this.#paused(error)
+    else this.#pause.fault(error)
   }
 
-  /** Said once, tried again; the feeds stay where they are. */
-  #hinder(error: unknown): void {
-    const { clock, intake, log, tell } = this.#parts
-    const message = messageOf(error)
-    this.#hinderedSince ??= clock.monotonic()
-    if (this.#hindrance.meet(message, clock.monotonic())) {
-      const hint = error instanceof FeedsyncError ? error.hint : null
-      log.error({ err: error, hint }, 'hindered')
-      tell(message, hint)
-    }
-    intake.hint()
+  /** The feeds stay where they are. */
+  #paused(error: unknown): void {
+    this.#pause.begin(error)
+    this.#parts.intake.hint()
   }
 
   #report(): void {
-    const present = { ...watching(this.#watch), ...this.#parts.deliveries.health() }
+    const { conditions, deliveries } = this.#parts
+    const present = {
+      ...watching(this.#watch),
+      ...deliveries.health(),
+      conditions: conditions.current(),
+    }
     // The other side's clock is read to the second: by less than that it only seems to move.
     const moved = Math.abs((present.clockSkewMs ?? 0) - (this.#reportedSkew ?? 0))
     if (moved <= LEAST_SKEW_MS && this.#reportedSkew !== null) {
@@ -250,7 +249,7 @@ export class Daemon {
       .commit(() => history.updateDaemon(present), 'soon')
       .catch((error) => {
         this.#reported = ''
-        this.#stumble(error)
+        this.#onError(error)
       })
   }
 
@@ -264,22 +263,20 @@ export class Daemon {
       .then((forgotten) => {
         if (forgotten > 0) log.info({ forgotten }, 'old history forgotten')
       })
-      .catch((error) => this.#stumble(error))
+      .catch((error) => this.#onError(error))
   }
 
   #isDone(impatient: boolean): boolean {
-    const { clock, deliveries, intake } = this.#parts
+    const { deliveries, intake } = this.#parts
     if (intake.waiting || deliveries.running.length > 0) return false
-    if (this.#hindrance.pauseLeft(clock.monotonic()) > 0) {
-      return clock.monotonic() - (this.#hinderedSince ?? 0) > ONCE_TROUBLE_MS
-    }
+    if (this.#pause.left() > 0) return this.#pause.lasted() > ONCE_TROUBLE_MS
     return !deliveries.due && (impatient || !intake.isUnsettled)
   }
 
   #msToNext(): number {
     const { clock, history, intake } = this.#parts
     const now = clock.monotonic()
-    const pause = this.#hindrance.pauseLeft(now)
+    const pause = this.#pause.left()
     if (pause > 0) return pause
     const due = history.nextDueAt(clock.now())
     const next = Math.min(

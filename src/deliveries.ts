@@ -4,6 +4,7 @@
 
 import type { DaemonRecord, History, Version } from './history/port.ts'
 import type { Clock } from './lib/clock.ts'
+import type { Conditions } from './lib/conditions.ts'
 import { FeedsyncError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -13,8 +14,7 @@ import type { Failure, Uploader } from './upload/port.ts'
 export interface DeliveriesParts {
   clock: Clock
   log: Log
-  /** Says to a person what hinders the daemon as a whole. */
-  tell: (message: string, hint: string | null) => void
+  conditions: Conditions
   history: History
   pipeline: Pipeline
   uploader: Uploader
@@ -74,6 +74,7 @@ export class Deliveries {
   start(signal: AbortSignal, news: DeliveryNews): void {
     const { clock, history, uploader } = this.#parts
     this.#refusals.look()
+    this.#showRefusal()
     if (this.#places === 0) return
     if (this.#refusals.first !== null && this.#hasNewKey()) this.#refusals.newKey()
     // An endpoint that is down gets one probe: the other versions stay as they are.
@@ -147,23 +148,35 @@ export class Deliveries {
   }
 
   async #deliver(version: Version, signal: AbortSignal, stored: () => void): Promise<void> {
-    const { log, pipeline, tell } = this.#parts
+    const { log, pipeline } = this.#parts
     const result = await pipeline.deliver(version, signal, stored)
     if (result.kind !== 'credentials' || !this.#refusals.refused(version, result.failure)) return
     const { reason, hint } = result.failure
     log.error({ reason, hint }, 'credentials refused')
-    tell(reason, hint)
+    this.#showRefusal()
+  }
+
+  /** While refused credentials are tried again, nobody knows whether they are good. */
+  #showRefusal(): void {
+    const { conditions } = this.#parts
+    const { first, isOfKey } = this.#refusals
+    if (first !== null) {
+      const { reason: message, hint } = first
+      const severity = isOfKey ? 'critical' : 'warning'
+      conditions.set('credentials', { message, hint, severity })
+    } else if (this.#refusals.isTrusted) conditions.clear('credentials')
   }
 
   /** A key that cannot be used is said; the one in use stays, and the file is read again when it changes. */
   #hasNewKey(): boolean {
-    const { log, reloadKey, tell } = this.#parts
+    const { conditions, reloadKey } = this.#parts
     try {
-      return reloadKey()
+      const isNew = reloadKey()
+      if (isNew) conditions.clear('key-unreadable')
+      return isNew
     } catch (error) {
       if (!(error instanceof FeedsyncError)) throw error
-      log.error({ problem: error.message, hint: error.hint }, 'key not read')
-      tell(error.message, error.hint)
+      conditions.set('key-unreadable', error)
       return false
     }
   }

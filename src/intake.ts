@@ -12,6 +12,7 @@ import type { FolderState, Inbox, Listing, Sighting, Spool } from './inbox/port.
 import type { Settler } from './inbox/settling.ts'
 import { UnreadableFiles } from './inbox/unreadable-files.ts'
 import type { Clock } from './lib/clock.ts'
+import { type Conditions, conditionOfState } from './lib/conditions.ts'
 import { FeedsyncError } from './lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from './lib/file-identity.ts'
 import { LaneQueue } from './lib/lane-queue.ts'
@@ -30,7 +31,8 @@ export interface IntakeParts {
   settler: Settler
   pipeline: Pipeline
   aftercare: Aftercare
-  /** Says to a person what hinders the daemon as a whole. */
+  conditions: Conditions
+  /** Says to a person at the terminal what one feed waits for. */
   tell: (message: string, hint: string | null) => void
   ruleFor: (path: string) => FeedRule
   rescanMs: number
@@ -48,6 +50,8 @@ export type Lane = 'small' | 'large'
 /** Files of each lane that are taken at once: one is read while others wait for the disk. */
 export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 
+/** What the system answers for a folder that is not there, or not the one that was mounted. */
+const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', 'EXDEV']
 const TEMPORARY = 75
 const ROOM_HINT = 'make room on the disk of state.directory; it is tried again by itself'
 /** Bytes up to which a file is checked in about a tenth of a second. */
@@ -71,7 +75,6 @@ export class Intake {
   /** Of these, what a listing found to have changed since. */
   readonly #overtaken = new Set<string>()
   readonly #unreadable = new UnreadableFiles()
-  #folder: FolderState = { kind: 'ready' }
   /** Monotonic ms; a hint moves the next one forward. */
   #nextScan = 0
   /** Since the last listing. */
@@ -129,6 +132,7 @@ export class Intake {
       if (taken.kind === 'again') this.#again(next, taken)
       if (taken.kind === 'no-room') {
         throw new FeedsyncError(`copy feeds into the spool: ${taken.reason}`, {
+          condition: conditionOfState(taken.code),
           hint: 'make room on the disk of state.directory, and let the daemon’s user write there; it is tried again by itself',
           exitCode: TEMPORARY,
         })
@@ -154,8 +158,8 @@ export class Intake {
     await history.commit(() =>
       history.updateDaemon(
         listing.folder.kind === 'ready'
-          ? { lastScanAt: clock.now(), folderReason: null, unfinished: this.#unfinished(listing) }
-          : { folderReason: listing.folder.reason },
+          ? { lastScanAt: clock.now(), unfinished: this.#unfinished(listing) }
+          : {},
       ),
     )
     this.#lastScan = clock.monotonic()
@@ -274,15 +278,12 @@ export class Intake {
   }
 
   #noteFolder(folder: FolderState): void {
-    const { log, tell } = this.#parts
-    if (JSON.stringify(folder) === JSON.stringify(this.#folder)) return
-    this.#folder = folder
-    if (folder.kind === 'ready') {
-      log.info('folder listed again')
-    } else {
-      log.error(folder, 'folder cannot be listed')
-      tell(folder.reason, folder.hint)
-    }
+    const { conditions } = this.#parts
+    const isMissing = folder.kind !== 'ready' && MISSING.includes(folder.code)
+    const code = isMissing ? 'inbox-missing' : 'inbox-unreadable'
+    conditions.clear(isMissing ? 'inbox-unreadable' : 'inbox-missing')
+    if (folder.kind === 'ready') conditions.clear(code)
+    else conditions.set(code, { message: folder.reason, hint: folder.hint })
   }
 }
 

@@ -1,6 +1,7 @@
 // How a pass over the folder ended, as one word.
 
 import type { HistoryReader, State } from '../history/port.ts'
+import { isOfInbox } from '../lib/conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 
 export type Outcome = 'nothing-owed' | 'owed' | 'credentials' | 'not-all-ok'
@@ -19,7 +20,7 @@ export function outcomeOf(
   campaigns: CampaignRun | null = null,
 ): Outcome {
   if (refusal !== null) return 'credentials'
-  if ((history.daemon()?.folderReason ?? null) !== null) return 'owed'
+  if (history.daemon()?.conditions.some(({ code }) => isOfInbox(code))) return 'owed'
   if (history.list({ states: OWED, all: true, limit: 1 }).length > 0) return 'owed'
   const ofCampaigns = campaigns === null ? 'nothing-owed' : outcomeOfCampaigns(campaigns)
   if (ofCampaigns === 'owed' || ofCampaigns === 'credentials') return ofCampaigns

@@ -2,12 +2,13 @@
 
 import type { StatusReport, UploadReport } from '../history/report.ts'
 import { HOUR } from '../lib/clock.ts'
+import type { Severity } from '../lib/conditions.ts'
 import { relativeTime } from '../lib/units.ts'
 import { hasNoRoom } from '../ops/advice.ts'
 import { type CampaignCondition, campaignConditions } from '../ops/campaign-conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { printable } from './render.ts'
-import { staleness, type View } from './status-view.ts'
+import { conditionText, staleness, type View } from './status-view.ts'
 
 /** Beyond this a pager shows nothing anyway. */
 const MOST_NAMED = 5
@@ -25,17 +26,16 @@ export function statusCheck(
   const stale = staleness(report, view)
   const critical = [
     ...(daemon.running ? [] : ['the daemon is not running']),
-    ...(daemon.folderReason === null ? [] : [daemon.folderReason]),
+    ...sentences(daemon, 'critical'),
     ...(stale === null ? [] : [stale]),
-    ...(service.state === 'credentials' || service.state === 'down'
-      ? [`service ${service.state}: ${service.reason}`]
-      : []),
+    ...(service.state === 'down' ? [`service ${service.state}: ${service.reason}`] : []),
     ...named(all.filter((upload) => upload.state === 'failed' || hasNoRoom(upload))),
   ]
   const campaigns = ofCampaigns(report.campaigns ?? null, daemon.running, now)
   critical.push(...campaigns.critical)
   const late = uploads.filter(({ overdue }) => overdue)
   const warning = [
+    ...sentences(daemon, 'warning'),
     ...(service.state === 'degraded' ? [`service degraded: ${service.reason}`] : []),
     ...named(all.filter(({ state }) => ['held', 'rejected', 'incomplete'].includes(state))),
     ...some(
@@ -62,6 +62,10 @@ function ofCampaigns(run: CampaignRun | null, daemonRuns: boolean, now: number) 
   const said = (isCritical: boolean) =>
     some(found.filter((one) => one.isCritical === isCritical).map(sentence))
   return { critical: said(true), warning: [...said(false), ...late] }
+}
+
+function sentences({ conditions }: StatusReport['daemon'], of: Severity): string[] {
+  return conditions.filter(({ severity }) => severity === of).map(conditionText)
 }
 
 function sentence({ campaign, event, reason, state }: CampaignCondition): string {

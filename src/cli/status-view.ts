@@ -1,6 +1,7 @@
 // `status` for people: one line of health, a table, and what to do next.
 
 import type { StatusReport, UploadReport } from '../history/report.ts'
+import type { Condition } from '../lib/conditions.ts'
 import { formatBytes, formatDuration, relativeTime } from '../lib/units.ts'
 import { needsPerson, nextStep } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
@@ -28,6 +29,7 @@ const LONGEST_NAME = 48
 
 export function statusText(report: StatusReport, view: View): string {
   const sections = [
+    conditionLines(report, view).join('\n'),
     [health(report, view), ...summary(report)].join('\n'),
     feeds(report, view),
     campaignLines(report.campaigns ?? null, view).join('\n'),
@@ -50,6 +52,21 @@ export function staleness(
     : `the folder was not listed for ${age}`
 }
 
+/** A condition in one sentence: the same words everywhere. */
+export function conditionText({ hint, message }: Pick<Condition, 'message' | 'hint'>): string {
+  return hint === null ? message : `${message}; ${hint}`
+}
+
+/** What stops or slows the daemon comes first. */
+function conditionLines({ daemon }: StatusReport, { now, terminal }: View): string[] {
+  return daemon.conditions.map((condition) => {
+    const colour = condition.severity === 'critical' ? 'red' : 'yellow'
+    const since = relativeTime(condition.since, now)
+    const line = `${condition.severity}: ${printable(conditionText(condition))} (since ${since})`
+    return styled(colour, line, terminal)
+  })
+}
+
 function health(report: StatusReport, view: View): string {
   const { now, terminal } = view
   const { daemon, service } = report
@@ -64,8 +81,6 @@ function health(report: StatusReport, view: View): string {
     staleness(report, view) === null ? listed : styled('red', listed, terminal),
     `service ${service.state}${service.reason === null ? '' : `: ${printable(service.reason)}`}`,
   ]
-  if (daemon.folderReason !== null)
-    parts.push(styled('red', printable(daemon.folderReason), terminal))
   return parts.join('; ')
 }
 

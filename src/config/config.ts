@@ -85,7 +85,7 @@ export interface Alert {
 }
 
 export const ALERT_EVENTS = [
-  ...(['rejected', 'held', 'failed', 'overdue', 'credentials'] as const),
+  ...(['rejected', 'held', 'failed', 'overdue', 'credentials', 'daemon'] as const),
   ...(['campaigns-stopped', 'campaign-waiting', 'campaign-unknown'] as const),
   ...(['campaign-vanished', 'plan-waiting'] as const),
 ] as const

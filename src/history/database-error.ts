@@ -3,6 +3,7 @@
 
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { type ConditionCode, conditionOfState } from '../lib/conditions.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 
 const CONFIGURATION = 78
@@ -11,6 +12,7 @@ const TEMPORARY = 75
 interface Advice {
   what: string
   hint: string
+  condition?: ConditionCode
   exitCode: number
 }
 
@@ -25,8 +27,8 @@ export function fileError(error: unknown, file: string): unknown {
 }
 
 function translated(error: unknown, file: string): FeedsyncError {
-  const { what, hint, exitCode } = advice(errorCode(error) ?? '', file, messageOf(error))
-  return new FeedsyncError(what, { hint, exitCode, cause: error })
+  const { what, ...options } = advice(errorCode(error) ?? '', file, messageOf(error))
+  return new FeedsyncError(what, { ...options, cause: error })
 }
 
 function advice(code: string, file: string, detail: string): Advice {
@@ -38,6 +40,7 @@ function advice(code: string, file: string, detail: string): Advice {
       return {
         what: `the disk is full: ${file} cannot be written`,
         hint: 'Free some space on that disk; nothing that was recorded is lost.',
+        condition: 'state-full',
         exitCode: TEMPORARY,
       }
     case 'READONLY':
@@ -45,6 +48,7 @@ function advice(code: string, file: string, detail: string): Advice {
       return {
         what: `${file} cannot be written: the file, its directory or the disk is read-only`,
         hint: `Make ${dirname(file)} writable for the user that runs feedsyncd.`,
+        condition: 'state-read-only',
         exitCode: TEMPORARY,
       }
     case 'BUSY':
@@ -52,12 +56,14 @@ function advice(code: string, file: string, detail: string): Advice {
       return {
         what: `${file} is locked by another process`,
         hint: 'Try again; if it stays locked, end the command or database tool that keeps it open.',
+        condition: 'database-locked',
         exitCode: TEMPORARY,
       }
     case 'IOERR':
       return {
         what: `the disk reports an error for ${file} (${code})`,
         hint: 'Look at the kernel log (dmesg) for that disk, then start feedsyncd again.',
+        condition: 'state-failing',
         exitCode: TEMPORARY,
       }
     case 'CORRUPT':
@@ -67,6 +73,7 @@ function advice(code: string, file: string, detail: string): Advice {
         hint:
           'Stop feedsyncd and put a backup in its place; without one, move the file away together ' +
           'with its -wal and -shm files (what lies in the folder is then delivered again).',
+        condition: 'database-damaged',
         exitCode: CONFIGURATION,
       }
     case 'CANTOPEN':
@@ -82,6 +89,7 @@ function advice(code: string, file: string, detail: string): Advice {
           `Check that ${dirname(file)} is a directory that the user running feedsyncd may read ` +
           'and write, on a local disk.',
         // A disk that is read-only after an error, or not mounted yet, is for a supervisor to try again.
+        condition: conditionOfState(code),
         exitCode: /^E(NOTDIR|EXIST)$/.test(code) ? CONFIGURATION : TEMPORARY,
       }
     default:

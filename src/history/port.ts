@@ -2,6 +2,7 @@
 // rule that every change of state is one durable transaction with its event.
 
 import type { FileIdentity } from '../feed/port.ts'
+import type { Condition } from '../lib/conditions.ts'
 import type { AttemptOutcome } from '../upload/port.ts'
 
 /** Design section 3. */
@@ -121,8 +122,8 @@ export interface DaemonRecord {
   /** Why the service is not `ok`; null otherwise. */
   serviceReason: string | null
   clockSkewMs: number | null
-  /** Why the folder cannot be listed; null when it can. */
-  folderReason: string | null
+  /** What stops or slows it, as it was last written. */
+  conditions: readonly Condition[]
   /** Old temporary names of the last listing, the oldest first and not all; absent before the first one. */
   unfinished?: readonly { path: string; modifiedAt: number }[]
 }

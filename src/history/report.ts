@@ -2,6 +2,7 @@
 // fields may be added, never renamed; times are ISO 8601 UTC or null.
 
 import { isoTime } from '../lib/clock.ts'
+import type { Condition } from '../lib/conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { type Expectation, NOT_EXPECTED } from './expectation.ts'
 import {
@@ -21,8 +22,8 @@ export interface StatusReport {
     mode: 'events' | 'poll' | null
     /** Why the folder is polled; null with events. */
     modeReason: string | null
-    /** Why the folder cannot be listed; null when it can. */
-    folderReason: string | null
+    /** What stops or slows it: the critical ones first. Empty while it does not run. */
+    conditions: ConditionReport[]
     /** Temporary names that their writers left behind, as the last listing found them: the oldest, at most 10. */
     unfinished: { path: string; modifiedAt: string | null }[]
   }
@@ -37,6 +38,13 @@ export interface StatusReport {
   campaigns?: CampaignRun | null
   /** Versions that something still has to happen to, although they are not their feed's newest. */
   owed: UploadReport[]
+}
+
+/** As JSON has it: `since` in ISO 8601 UTC. */
+export type ConditionReport = Omit<Condition, 'since'> & { since: string | null }
+
+export function conditionReport({ since, ...rest }: Condition): ConditionReport {
+  return { ...rest, since: isoTime(since) }
 }
 
 export type UploadReport = ReturnType<typeof uploadReport>
@@ -88,7 +96,7 @@ export function statusReport(
       lastScanAt: isoTime(record?.lastScanAt ?? null),
       mode: record?.mode ?? null,
       modeReason: record?.modeReason ?? null,
-      folderReason: running ? (record?.folderReason ?? null) : null,
+      conditions: running ? (record?.conditions ?? []).map(conditionReport) : [],
       unfinished: (record?.unfinished ?? []).map(({ path, modifiedAt }) => ({
         path,
         modifiedAt: isoTime(modifiedAt),

@@ -7,6 +7,7 @@ import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { conditionOfState } from '../lib/conditions.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { NoRoom } from '../lib/no-room.ts'
 import { stretch, stretchOf } from '../lib/stretch.ts'
@@ -126,6 +127,7 @@ function translated(what: string, directory: string, error: unknown): FeedsyncEr
   return new FeedsyncError(`${what} ${directory}: ${code ?? messageOf(error)}`, {
     hint: HINTS[code ?? ''] ?? 'check that state.directory is a directory of the daemon’s user',
     exitCode: code === null ? 1 : TEMPORARY,
+    condition: conditionOfState(code),
     cause: error,
   })
 }

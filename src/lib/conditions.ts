@@ -21,7 +21,10 @@ const SEVERITY = {
   'database-lost': 'critical',
   'database-damaged': 'critical',
   'database-locked': 'critical',
+  /** The service rejects the key; a warning where it rejects some accounts and takes others. */
   credentials: 'critical',
+  /** The key file changed and cannot be used; the key before stays in use. */
+  'key-unreadable': 'warning',
   /** An error that feedsyncd does not know. */
   'internal-error': 'critical',
   /** The daemon was told to stop and cannot. */
@@ -51,9 +54,12 @@ export interface Condition {
 }
 
 export interface ConditionChange {
-  kind: 'set' | 'changed' | 'cleared'
+  /** `set`: it began, or has other words. `rated`: its severity alone is another. */
+  kind: 'set' | 'rated' | 'cleared'
   condition: Condition
 }
+
+type Words = { message: string; hint?: string | null }
 
 interface Held {
   condition: Condition
@@ -81,18 +87,18 @@ export class Conditions {
    */
   set(
     code: ConditionCode,
-    { message, hint = null }: { message: string; hint?: string | null },
+    { message, hint = null, severity = SEVERITY[code] }: Words & { severity?: Severity },
     lastsMs: number | null = null,
   ): void {
     const known = this.#held.get(code)?.condition
     const condition: Condition = {
-      ...{ code, severity: SEVERITY[code], message, hint },
+      ...{ code, severity, message, hint },
       since: known?.since ?? this.#clock.now(),
     }
     const until = lastsMs === null ? null : this.#clock.monotonic() + lastsMs
     this.#held.set(code, { condition, until })
-    if (known === undefined) this.#announce('set', condition)
-    else if (known.message !== message || known.hint !== hint) this.#announce('changed', condition)
+    if (known?.message !== message || known.hint !== hint) this.#announce('set', condition)
+    else if (known.severity !== severity) this.#announce('rated', condition)
   }
 
   clear(code: ConditionCode): void {
@@ -119,6 +125,27 @@ export class Conditions {
 
   #announce(kind: ConditionChange['kind'], condition: Condition): void {
     for (const listener of this.#listeners) listener({ kind, condition })
+  }
+}
+
+/** The folder of feeds cannot be listed: nothing is known of what lies in it. */
+export function isOfInbox(code: ConditionCode): code is 'inbox-missing' | 'inbox-unreadable' {
+  return code === 'inbox-missing' || code === 'inbox-unreadable'
+}
+
+/** What a failed system call on our own files means: `ENOSPC`, `EROFS`, `EACCES`. */
+export function conditionOfState(code: string | null): ConditionCode {
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'state-full'
+    case 'EROFS':
+      return 'state-read-only'
+    case 'EACCES':
+    case 'EPERM':
+      return 'state-foreign-owner'
+    default:
+      return 'state-failing'
   }
 }
 

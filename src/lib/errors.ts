@@ -2,20 +2,24 @@
 // values; an exception means that a command or the daemon cannot go on.
 
 import { constants } from 'node:os'
+import type { ConditionCode } from './conditions.ts'
 
 export class FeedsyncError extends Error {
   override name = 'FeedsyncError'
   /** What to try next: one sentence, printed on the second line. */
   readonly hint: string | null
   readonly exitCode: number
+  /** What it means for a daemon that meets it; null where it concerns the command alone. */
+  readonly condition: ConditionCode | null
 
   constructor(
     message: string,
-    options: { hint?: string; exitCode?: number; cause?: unknown } = {},
+    options: { hint?: string; exitCode?: number; condition?: ConditionCode; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause })
     this.hint = options.hint ?? null
     this.exitCode = options.exitCode ?? 1
+    this.condition = options.condition ?? null
   }
 }
 

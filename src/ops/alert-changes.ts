@@ -71,6 +71,15 @@ export function conditionsOf(
     }
     found.set(keyOf(condition), condition)
   }
+  for (const { code, message, hint, since } of facts.conditions()) {
+    // Refused credentials have an event of their own, which knows the accounts.
+    if (code === 'credentials') continue
+    const condition: Condition = {
+      ...{ event: 'daemon', feed: null, version: null, mark: `${code} ${since}` },
+      ...{ reason: message, hint, ...OF_NO_CAMPAIGN },
+    }
+    found.set(JSON.stringify(['daemon', code]), condition)
+  }
   for (const { isCritical, ...ofCampaign } of campaignConditions(facts.campaigns())) {
     const condition: Condition = { ...ofCampaign, feed: null, version: null }
     found.set(keyOf(condition), condition)

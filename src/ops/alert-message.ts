@@ -139,6 +139,7 @@ function sentence(change: AlertChange): string {
 /** What concerns neither a single feed nor a single campaign. */
 const OF_ALL: { [event in AlertEvent]?: { now: string; over: string } } = {
   credentials: { now: 'credentials refused', over: 'the service takes the credentials again' },
+  daemon: { now: 'feedsyncd cannot work as it should', over: 'feedsyncd works again' },
   'campaigns-stopped': { now: 'campaigns stopped', over: 'campaigns are looked after again' },
   'plan-waiting': { now: 'plan waiting', over: 'no plan of campaigns waits any more' },
 }

@@ -147,14 +147,14 @@ function illness(source: EndpointSource): string | null {
     : null
 }
 
-/** Feeds are not taken now. An unreachable service is no reason: a restart would not mend it. */
+/** Feeds are not taken or not sent now. An unreachable service is no reason: it is waited for. */
 function unreadiness(source: EndpointSource): string | null {
-  const { stage, trouble } = source.pulse()
+  const { stage, conditions } = source.pulse()
   if (stage !== 'running') return stage
-  if (trouble !== null) return trouble
+  const critical = conditions.filter(({ severity }) => severity === 'critical')
+  if (critical.length > 0) return critical.map(({ message }) => message).join('\n')
   const record = source.record()
-  if (record === null || record.lastScanAt === null) return 'the folder was not listed yet'
-  return record.folderReason
+  return record === null || record.lastScanAt === null ? 'the folder was not listed yet' : null
 }
 
 function overview({ searchParams }: URL, source: EndpointSource, clock: Clock): string {

@@ -3,6 +3,7 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { State } from '../history/port.ts'
+import { isOfInbox } from '../lib/conditions.ts'
 import { STATES_IN_WORK } from './advice.ts'
 import { waitingCampaigns } from './campaign-conditions.ts'
 import type { VerdictWitness } from './observed-checker.ts'
@@ -130,7 +131,11 @@ export function createMetrics(source: MetricsSource, options: MetricsOptions): M
   )
   gauge('folder_readable', 'Whether the folder could be listed.', () => {
     const record = source.record()
-    return Number(record !== null && record.lastScanAt !== null && record.folderReason === null)
+    return Number(
+      record !== null &&
+        record.lastScanAt !== null &&
+        !record.conditions.some(({ code }) => isOfInbox(code)),
+    )
   })
   gauge('overdue_feeds', 'Feeds whose next version is late.', () => source.overdue().length)
   gauge('campaigns_waiting', 'Campaigns that wait for a person.', () =>

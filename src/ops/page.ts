@@ -97,11 +97,12 @@ function headlineOf(troubles: number, urgent: number, campaigns: number, feeds: 
 
 /** Each with its way out. */
 function troublesOf({ status, pulse, commandLine }: PageFacts): Trouble[] {
-  const { daemon, service } = status
-  const found: Trouble[] = [pulse.trouble, daemon.folderReason]
-    .filter((text) => text !== null)
-    .map((says) => ({ says, commands: [commandLine('doctor')] }))
-  if (service.state === 'ok' || service.state === 'unknown') return found
+  const { service } = status
+  const found: Trouble[] = pulse.conditions.map(({ hint, message }) => ({
+    says: hint === null ? message : `${message}; ${hint}`,
+    commands: [commandLine('doctor')],
+  }))
+  if (['ok', 'unknown', 'credentials'].includes(service.state)) return found
   const says = `service ${service.state}: ${service.reason ?? 'no reason given'}`
   return [...found, { says, commands: [commandLine('doctor')] }]
 }

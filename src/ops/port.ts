@@ -2,6 +2,7 @@
 // the committed history and from what the parts say of themselves; nothing here decides about feeds.
 
 import type { Changes, DaemonRecord, State, Version } from '../history/port.ts'
+import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { AttemptOutcome, UploadCounters } from '../upload/port.ts'
 
@@ -14,6 +15,7 @@ export type AlertEvent =
   | 'failed'
   | 'overdue'
   | 'credentials'
+  | 'daemon'
   | 'campaigns-stopped'
   | 'campaign-waiting'
   | 'campaign-unknown'
@@ -33,6 +35,8 @@ export interface AlertFacts {
   overdue(): { version: Version; expectedBy: number }[]
   /** Why the service refuses credentials; null when it does not. Another `mark`: another set of accounts. */
   refusal(): { reason: string; hint: string; mark: string } | null
+  /** What stops or slows the daemon. */
+  conditions(): readonly Condition[]
   /** Whether the credentials were last seen to work: a refusal that is merely forgotten proves nothing. */
   trusted(): boolean
   /** How the last look at the campaigns ended, also before a restart; null: none, or no campaigns file. */
@@ -55,8 +59,8 @@ export interface Pulse {
   stage: 'starting' | 'running' | 'stopping'
   /** Ms since the loop last turned. */
   sinceTurnMs: number
-  /** What hinders the daemon as a whole, such as a full disk; null when nothing does. */
-  trouble: string | null
+  /** What stops or slows the daemon, such as a full disk; the critical ones first. */
+  conditions: readonly Condition[]
 }
 
 export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }
@@ -69,7 +73,6 @@ export interface StatusModel {
     lastScanAt: string | null
     mode: string | null
     modeReason: string | null
-    folderReason: string | null
     unfinished: readonly { path: string; modifiedAt: string | null }[]
   }
   service: { baseUrl: string; state: DaemonRecord['service']; reason: string | null }
@@ -174,6 +177,8 @@ export interface Supervisor {
   /** Not heard before `ready` and after `stopping`, like its end. */
   reloading(): void
   reloaded(): void
+  /** What the status line says has changed: it is sent now. */
+  changed(): void
   /** Resolves once it was told. */
   stopping(): Promise<void>
 }

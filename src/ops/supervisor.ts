@@ -29,6 +29,7 @@ const UNHEARD: Supervisor = {
   ready: () => {},
   reloading: () => {},
   reloaded: () => {},
+  changed: () => {},
   stopping: () => Promise.resolve(),
 }
 
@@ -64,6 +65,10 @@ class SystemdSupervisor implements Supervisor {
 
   reloaded(): void {
     if (this.#stage === 'ready') this.#sayReady()
+  }
+
+  changed(): void {
+    if (this.#stage === 'ready') this.#sayStatus()
   }
 
   async stopping(): Promise<void> {

@@ -1,9 +1,10 @@
 // Owns reading the service's key from its file into a Secret. What is wrong with a key is said in two
 // lines: the file, never its content.
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import { Secret } from '../lib/secret.ts'
+import type { FormSource } from './port.ts'
 
 /** Longer than any PEM key: a wrong path to something big is noticed, not read. */
 const LONGEST = 64 * 1024
@@ -54,4 +55,20 @@ const PROBLEM: Record<string, string> = {
 function withoutNewline(bytes: Buffer): Buffer {
   if (bytes.at(-1) !== 0x0a) return bytes
   return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)
+}
+
+/** Reads the key again when its file changed, and says whether it did. */
+export function keyReloader(forms: Pick<FormSource, 'reloadKey'>, keyFile: string): () => boolean {
+  const stamp = () => {
+    const stats = statSync(keyFile, { bigint: true, throwIfNoEntry: false })
+    return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.ctimeNs}`
+  }
+  let known = stamp()
+  return () => {
+    const now = stamp()
+    if (now === known || now === '') return false
+    known = now
+    forms.reloadKey()
+    return true
+  }
 }

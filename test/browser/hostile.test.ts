@@ -29,7 +29,7 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
         return reportOf({ ...over, id: from + n, state: STATES[n % STATES.length] ?? 'held' })
       })
     const { history } = temporaryHistory()
-    const nobody = { pid: 1, startedAt: null, lastScanAt: null, mode: 'poll', folderReason: null }
+    const nobody = { pid: 1, startedAt: null, lastScanAt: null, mode: 'poll' }
     const service = { baseUrl: 'https://api.example.com', state: 'ok', reason: null } as const
     const url = await serve(history, {
       status: () => ({

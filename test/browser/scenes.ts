@@ -26,7 +26,7 @@ const CONFIG = {
 export async function serve(history: History, over: Partial<EndpointSource> = {}): Promise<string> {
   const clock = { ...systemClock, now: () => NOW }
   const source: EndpointSource = {
-    pulse: () => ({ stage: 'running', sinceTurnMs: 5, trouble: null }),
+    pulse: () => ({ stage: 'running', sinceTurnMs: 5, conditions: [] }),
     record: () => history.daemon(),
     status: () => statusOf(history, CONFIG, clock, {}),
     versions: (feed, limit) => statusOf(history, CONFIG, clock, { feed, limit, all: true }).uploads,
@@ -107,14 +107,19 @@ const PLAN: PlanModel = {
 
 const HINDERED: Pulse = {
   ...{ stage: 'running', sinceTurnMs: 5 },
-  trouble: 'the disk of /var/lib/feedsyncd is full: ENOSPC, no space left on device',
+  conditions: [
+    {
+      ...{ code: 'state-full', severity: 'critical', hint: 'make room on that disk', since: 0 },
+      message: 'the disk of /var/lib/feedsyncd is full: ENOSPC, no space left on device',
+    },
+  ],
 }
 
 function daemon(over: Partial<DaemonRecord> = {}): DaemonRecord {
   return {
     ...{ pid: 4711, startedAt: NOW - 12 * DAY - 3 * HOUR, lastScanAt: NOW - 3 * SECOND },
     ...{ mode: 'events', modeReason: null, service: 'ok', serviceReason: null, clockSkewMs: 40 },
-    ...{ folderReason: null, unfinished: [], ...over },
+    ...{ conditions: [], unfinished: [], ...over },
   }
 }
 
@@ -212,7 +217,6 @@ function broken(history: History): void {
     daemon({
       ...{ service: 'credentials', mode: 'poll', lastScanAt: NOW - 3 * HOUR },
       serviceReason: 'the service refused the credentials with 401: signature does not match',
-      folderReason: '/srv/ats/export cannot be listed (EACCES)',
       modeReason: 'the folder is on nfs4, whose events are lost',
       unfinished: [{ path: 'acme/nightly.xml.part', modifiedAt: NOW - 9 * HOUR }],
     }),

@@ -221,7 +221,7 @@ describe('status', () => {
         lastScanAt: null,
         mode: null,
         modeReason: null,
-        folderReason: null,
+        conditions: [],
         unfinished: [],
       },
       service: { baseUrl: site.sandbox.url, state: 'unknown', reason: null, clockSkewMs: null },

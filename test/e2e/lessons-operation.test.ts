@@ -172,7 +172,9 @@ describe('lesson 13: the folder itself is guarded', () => {
 
       harm(site)
       await vi.waitFor(() => {
-        expect(statusOf(site).daemon.folderReason).toMatch(reason)
+        expect(statusOf(site).daemon.conditions).toMatchObject([
+          { message: expect.stringMatching(reason) },
+        ])
       }, PATIENCE)
       const check = await site.run('status', '--check')
       const states = site.uploads().map(({ state }) => state)
@@ -187,7 +189,7 @@ describe('lesson 13: the folder itself is guarded', () => {
         stdout: expect.stringMatching(/^CRITICAL - the folder/),
       })
       expect(states).toEqual(['incomplete', 'uploaded'])
-      expect(statusOf(site).daemon).toMatchObject({ folderReason: null, mode: 'events' })
+      expect(statusOf(site).daemon).toMatchObject({ conditions: [], mode: 'events' })
       expect(site.sandbox.objects()).toHaveLength(2)
     },
   )
@@ -233,8 +235,8 @@ describe('lesson 13: the folder itself is guarded', () => {
 
       inbox(below)
       await vi.waitFor(() => {
-        const { folderReason } = statusOf(site).daemon
-        expect(folderReason).toMatch(/is empty and on another file system than before/)
+        const [condition] = statusOf(site).daemon.conditions
+        expect(condition?.message).toMatch(/is empty and on another file system than before/)
       }, PATIENCE)
       const [unmounted] = site.uploads()
       inbox(mounted)

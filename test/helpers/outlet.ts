@@ -18,6 +18,7 @@ import { openHistory } from '../../src/history/sqlite-history.ts'
 import { createDispositions } from '../../src/inbox/dispositions.ts'
 import { createSpool } from '../../src/inbox/spool.ts'
 import { MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
+import { Conditions } from '../../src/lib/conditions.ts'
 import { createHttpClient, type HttpClient } from '../../src/lib/http.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { Pipeline } from '../../src/pipeline.ts'
@@ -57,7 +58,7 @@ export class Outlet implements AsyncDisposable {
   readonly uploader: Uploader
   readonly history: History
   readonly root: string
-  /** What a person was told about the daemon as a whole. */
+  /** What was said of the daemon as a whole. */
   readonly told: string[] = []
   readonly #pipeline: Pipeline
   readonly #deliveries: Deliveries
@@ -145,11 +146,15 @@ export class Outlet implements AsyncDisposable {
       reconcile: () => {},
       guards: { maxDropPercent: 50, minPostings: 1 },
     })
+    const conditions = new Conditions(clock)
+    conditions.onChange(({ kind, condition }) => {
+      if (kind === 'set') this.told.push(condition.message)
+    })
     this.#deliveries = new Deliveries({
       ...{ clock, log, history: this.history, pipeline: this.#pipeline, concurrency },
       ...{ uploader: this.uploader, clockSkewMs: () => real.clockSkewMs() },
       accepted: () => real.accepted(),
-      tell: (message) => this.told.push(message),
+      conditions,
       reloadKey: () => false,
     })
     this.clock = clock

@@ -13,7 +13,7 @@ const record: DaemonRecord = {
   service: 'unknown',
   serviceReason: null,
   clockSkewMs: null,
-  folderReason: null,
+  conditions: [],
 }
 
 describe('known files', () => {

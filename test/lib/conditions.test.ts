@@ -33,8 +33,16 @@ describe('conditions of the daemon', () => {
     conditions.set('reload-failed', { message: 'line 3' })
     pass(10)
     conditions.set('reload-failed', { message: 'line 4' })
-    expect(changes.map(({ kind }) => kind)).toEqual(['set', 'changed'])
+    expect(changes.map(({ kind }) => kind)).toEqual(['set', 'set'])
     expect(conditions.current()).toMatchObject([{ message: 'line 4', since: 1000 }])
+  })
+
+  it('announces a change of severity as such', () => {
+    const { conditions, changes } = conditionsAt()
+    conditions.set('credentials', { message: 'rejected' })
+    conditions.set('credentials', { message: 'rejected', severity: 'warning' })
+    expect(changes.map(({ kind }) => kind)).toEqual(['set', 'rated'])
+    expect(conditions.current()).toMatchObject([{ severity: 'warning' }])
   })
 
   it('announces its end once', () => {

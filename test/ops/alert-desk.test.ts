@@ -3,6 +3,7 @@ import { ALERT_EVENTS } from '../../src/config/config.ts'
 import type { History, Version } from '../../src/history/port.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
 import { type Clock, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
+import type { Condition } from '../../src/lib/conditions.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import { AlertDesk } from '../../src/ops/alert-desk.ts'
@@ -21,6 +22,7 @@ class Bench {
   readonly sent: AlertMessage[] = []
   readonly facts = {
     late: [] as { version: Version; expectedBy: number }[],
+    conditions: [] as Condition[],
     refusal: null as ReturnType<AlertFacts['refusal']>,
     trusted: false,
     campaigns: null as CampaignRun | null,
@@ -39,6 +41,7 @@ class Bench {
       facts: {
         overdue: () => this.facts.late,
         refusal: () => this.facts.refusal,
+        conditions: () => this.facts.conditions,
         trusted: () => this.facts.trusted,
         campaigns: () => this.facts.campaigns,
       },

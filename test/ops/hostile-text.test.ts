@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { outJson } from '../../src/cli/context.ts'
 import { statusCheck } from '../../src/cli/status-check.ts'
 import { statusText } from '../../src/cli/status-view.ts'
-import type { StatusReport } from '../../src/history/report.ts'
+import { conditionReport, type StatusReport } from '../../src/history/report.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { alertMessage, alertVariables } from '../../src/ops/alert-message.ts'
+import { conditionOf } from '../helpers/condition.ts'
 import { hostileNames } from '../helpers/hostile-names.ts'
 import { reportOf } from './samples.ts'
 
@@ -31,7 +32,7 @@ const report: StatusReport = {
       mode: 'poll',
       modeReason: 'nfs',
     },
-    folderReason: NAMES[20] ?? '',
+    conditions: [conditionReport(conditionOf(NAMES[20] ?? ''))],
     unfinished: NAMES.slice(0, 10).map((path) => ({ path, modifiedAt: null })),
   },
   service: { baseUrl: 'https://x', state: 'down', reason: NAMES[21] ?? '', clockSkewMs: null },

@@ -11,10 +11,11 @@ import type {
   VersionModel,
 } from '../../src/ops/port.ts'
 import { versionPage } from '../../src/ops/version-page.ts'
+import { conditionOf } from '../helpers/condition.ts'
 import { reportOf } from './samples.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
-const PULSE: Pulse = { stage: 'running', sinceTurnMs: 5, trouble: null }
+const PULSE: Pulse = { stage: 'running', sinceTurnMs: 5, conditions: [] }
 const SCENE: Scene = { now: NOW, host: 'ats', commandLine: (command) => `feedsyncd ${command}` }
 
 const upload = (over: Partial<UploadModel> = {}): UploadModel => ({ ...reportOf(), ...over })
@@ -30,7 +31,7 @@ function version(over: Partial<VersionModel> = {}): VersionModel {
 function status(over: Partial<StatusModel> = {}): StatusModel {
   return {
     daemon: {
-      ...{ pid: 7, startedAt: '2026-11-20T11:00:00.000Z', mode: 'events', folderReason: null },
+      ...{ pid: 7, startedAt: '2026-11-20T11:00:00.000Z', mode: 'events' },
       ...{ lastScanAt: '2026-11-20T11:59:59.000Z', unfinished: [], modeReason: null },
     },
     service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null },
@@ -91,16 +92,12 @@ describe('the status page', () => {
   })
 
   it('says what hinders the daemon as a whole, before all feeds', () => {
-    const service = {
-      ...status().service,
-      state: 'credentials',
-      reason: 'refused with 401',
-    } as const
-    const shown = page({ service }, { ...PULSE, trouble: 'the disk is full' })
+    const service = { ...status().service, state: 'down', reason: 'no answer' } as const
+    const shown = page({ service }, { ...PULSE, conditions: [conditionOf('the disk is full')] })
 
     expect(shown).toContain('feedsyncd is hindered')
     expect(shown).toContain('The disk is full')
-    expect(shown).toContain('Service credentials: refused with 401')
+    expect(shown).toContain('Service down: no answer')
   })
 
   it('shows campaigns that wait for a person among what is owed, and the plan to apply', () => {
@@ -213,7 +210,6 @@ describe('hostile names and reasons', () => {
     ) as [UploadModel, ...UploadModel[]]
     const daemon = {
       ...status().daemon,
-      folderReason: text,
       unfinished: [{ path: text, modifiedAt: null }],
     }
     const service = { baseUrl: text, state: 'down', reason: text } as const
@@ -223,7 +219,7 @@ describe('hostile names and reasons', () => {
       events: [{ at: null, from: null, to: 'seen', reason: text }],
     })
     return [
-      page({ uploads, daemon, service }, { ...PULSE, trouble: text }),
+      page({ uploads, daemon, service }, { ...PULSE, conditions: [conditionOf(text)] }),
       page({}, PULSE, { find: `${text}~` }),
       feedPage(text, uploads, 60, SCENE),
       versionPage(one, SCENE),

@@ -10,7 +10,7 @@ async function reload(daemon: ChildProcess): Promise<string> {
   let said = ''
   const listen = (text: Buffer) => {
     said += text
-    const line = said.split('\n').find((each) => each.includes('"configuration '))
+    const line = said.split('\n').find((each) => each.includes('"msg":"configuration '))
     if (line !== undefined && said.endsWith('\n')) resolve(line)
   }
   daemon.stdout?.on('data', listen)

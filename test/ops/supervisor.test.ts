@@ -27,7 +27,7 @@ function bench(env: Record<string, string> = {}) {
       send: (...fields) => void sent.push(fields.join(' ')),
       drained: () => Promise.resolve(),
     },
-    pulse: () => ({ stage: world.stage, sinceTurnMs: now - turnedAt, trouble: null }),
+    pulse: () => ({ stage: world.stage, sinceTurnMs: now - turnedAt, conditions: [] }),
     status: () => world.status,
   })
   const pass = (ms: number): string[] => {

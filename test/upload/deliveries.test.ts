@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest'
 import { Deliveries, type DeliveriesParts } from '../../src/deliveries.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { Conditions } from '../../src/lib/conditions.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import { temporaryHistory, versionIn } from '../history/helpers.ts'
 
@@ -14,7 +15,7 @@ function threeWaiting(concurrency: number) {
   const stored = new Map<number, () => void>()
   const deliveries = new Deliveries({
     ...{ clock: systemClock, log: silentLog, history, concurrency },
-    tell: () => {},
+    conditions: new Conditions(systemClock),
     reloadKey: () => false,
     clockSkewMs: () => null,
     accepted: () => new Map(),
