@@ -3,6 +3,7 @@
 
 import { join, resolve } from 'node:path'
 import type { FieldPaths } from '../feed/port.ts'
+import { keepAddress } from '../lib/redact.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Alert, Config, FeedConfig, Identity, Listen } from './config.ts'
 import { parseListen } from './listen.ts'
@@ -98,6 +99,7 @@ function action(
   absolute: (path: string) => string,
 ): Alert['action'] {
   if (alert.webhook === undefined) return { kind: 'exec', command: alert.exec ?? [] }
+  keepAddress(alert.webhook)
   return {
     kind: 'webhook',
     url: new Secret(alert.webhook),

@@ -1,29 +1,51 @@
-// Owns what may be shown and read of another host's answer: a short excerpt in which nothing that looks
-// like a credential survives, and the times in Date and Retry-After.
+// Owns what may be shown and read of another host's answer: a short excerpt in which nothing that is or
+// looks like a credential survives, codes, addresses, and the times in Date and Retry-After.
 
 import { HOUR, SECOND } from './clock.ts'
+import { holdsSecret, plainText, redact } from './redact.ts'
+import type { SecretSet } from './secret-set.ts'
 
 const EXCERPT = 300
+/** Of an answer that is searched for secrets, in characters. */
+const SEARCHED = 16 * 1024
 
 /** Long runs of letters and digits mixed, or of hex digits: keys, signatures, policies and tokens look so. */
 const TOKEN = /[A-Za-z0-9+/_=-]{20,}/g
 const HEX = /^[0-9a-f]{24,}$/i
+const CODE = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
 
 /**
- * One line of at most 300 characters. `secrets` and whatever looks like one are replaced, addresses lose
- * their query string, control characters their effect.
+ * One line of at most 300 characters, its escapes undone. Secrets and whatever looks like one are replaced;
+ * addresses lose user name, query and fragment, control characters their effect. `own`: see `redact`.
  */
-export function excerpt(text: string, secrets: readonly string[] = []): string {
-  let shown = text.slice(0, 16 * 1024)
-  for (const secret of secrets.toSorted((a, b) => b.length - a.length))
-    if (secret.length >= 4) shown = shown.replaceAll(secret, '[secret]')
-  shown = shown
-    .replace(/:\/\/[^\s/@]*@/g, '://')
-    .replace(/(\w:\/\/[^\s"'<>?]*)\?[^\s"'<>]*/g, '$1')
+export function excerpt(text: string, own?: SecretSet): string {
+  // Characters that nobody sees could hide a secret from the search.
+  const seen = text.slice(0, SEARCHED).replace(/(?!\s)[\p{Cc}\p{Cf}]/gu, '')
+  const shown = plainText(seen, own)
+    .replace(/\/\/[^\s/?#"'<>]*@/g, '//')
+    .replace(/(\w:\/\/[^\s"'<>?#]*)[?#][^\s"'<>]*/g, '$1')
+    .replace(/\?[\w.~[\]-]+=[^\s"'<>]*/g, '')
     .replace(TOKEN, (run) => (HEX.test(run) || isMixed(run) ? '[secret]' : run))
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
     .trim()
   return shown.length > EXCERPT ? `${shown.slice(0, EXCERPT - 1)}…` : shown
+}
+
+/** A code that another host names its error by; null when it is no word, or holds a secret. */
+export function shownCode(code: string, own?: SecretSet): string | null {
+  return CODE.test(code) && !holdsSecret(code, own) ? code : null
+}
+
+/** Scheme, host and port of an address, and nothing else of it. */
+export function shownOrigin({ protocol, host }: URL, own?: SecretSet): string {
+  return `${protocol}//${redact(host, own)}`
+}
+
+/** An address without user name, query and fragment; null for what is no address of a host. */
+export function shownAddress(address: string, own?: SecretSet): string | null {
+  const url = URL.parse(address)
+  if (url === null || url.host === '') return null
+  return redact(`${shownOrigin(url, own)}${url.pathname}`, own)
 }
 
 function isMixed(run: string): boolean {

@@ -10,6 +10,8 @@ import { type Clock, SECOND } from './clock.ts'
 import { FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
 import { passOverContinue } from './http-interim.ts'
+import { keepSecret } from './redact.ts'
+import { unescaped } from './unescape.ts'
 
 export interface StreamBody {
   /** Exact number of bytes that `chunks` yields: it is sent as Content-Length. */
@@ -121,11 +123,23 @@ function proxyAddress(env: Readonly<Record<string, string | undefined>>, name: s
   const value = env[name] ?? env[name.toUpperCase()] ?? ''
   if (value === '') return ''
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`
-  if (/^https?:/i.test(address) && URL.canParse(address)) return address
+  const url = URL.parse(address)
+  if (url !== null && /^https?:/i.test(address)) {
+    keepCredentials(url)
+    return address
+  }
   throw new FeedsyncError(`${name.toUpperCase()} holds no usable proxy address`, {
     hint: 'write it as http://host:port, with user:password@ before the host if the proxy wants one',
     exitCode: 78,
   })
+}
+
+/** Of a proxy: the password as it was written and as it is sent; a user name alone may be a token. */
+function keepCredentials({ username, password }: URL): void {
+  const [name, word] = [username, password].map(unescaped)
+  if (word) keepSecret(`${name}:${word}`)
+  for (const secret of password === '' ? [username, name] : [password, word])
+    if (secret) keepSecret(secret)
 }
 
 async function send(

@@ -8,6 +8,7 @@ import { type Clock, SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { excerpt } from '../lib/http-text.ts'
+import { keepSecret, rememberSecret } from '../lib/redact.ts'
 import { type AlertMessage, alertVariables } from './alert-message.ts'
 import type { AlertTarget } from './port.ts'
 
@@ -120,6 +121,7 @@ async function post(
     try {
       const signed = Buffer.concat([Buffer.from(`${message.id}.${timestamp}.`), body])
       const proof = createHmac('sha256', secretOf(secretFile)).update(signed).digest('base64')
+      rememberSecret(proof)
       headers['webhook-signature'] = `v1,${proof}`
     } catch (error) {
       return { kind: 'failed', reason: `the secret cannot be read: ${messageOf(error)}` }
@@ -141,5 +143,7 @@ function secretOf(file: string): Buffer {
   const bytes = readFileSync(file)
   const end = bytes.at(-1) !== 0x0a ? bytes.length : bytes.at(-2) === 0x0d ? -2 : -1
   if (bytes.length === 0) throw new Error(`${file} is empty`)
-  return bytes.subarray(0, end)
+  const secret = bytes.subarray(0, end)
+  keepSecret(secret)
+  return secret
 }

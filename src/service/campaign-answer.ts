@@ -1,6 +1,8 @@
 // Owns reading what the service says of campaigns: tolerant of unknown fields and unexpected types,
 // strict about what everything hangs on, the ids and the list.
 
+import { excerpt, shownAddress } from '../lib/http-text.ts'
+import { redactWhole } from '../lib/redact.ts'
 import type { Campaign, CampaignPage } from './port.ts'
 
 export type Reading<T> = { kind: 'read'; value: T } | { kind: 'unreadable'; reason: string }
@@ -69,7 +71,7 @@ export function readPage(body: Buffer, listField: string | null): Reading<Campai
       endNum: number('endNum'),
       numRequested: number('numRequested'),
       fromCache: typeof envelope.fromCache === 'boolean' ? envelope.fromCache : null,
-      self: typeof envelope.self === 'string' ? envelope.self : null,
+      self: typeof envelope.self === 'string' ? shownAddress(envelope.self) : null,
       elapsed: number('elapsed'),
       listField: found.name,
     },
@@ -95,10 +97,10 @@ function findList(
     ofCampaigns.length > 0 ? ofCampaigns : arrays.filter((a) => a.items.length === 0)
   const [only, another] = candidates
   if (only !== undefined && another === undefined) return only
-  const names = Object.keys(envelope).slice(0, 20).join(', ')
+  const names = excerpt(Object.keys(envelope).slice(0, 20).join(', '))
   return another === undefined
     ? `no list of campaigns among its properties (${names}); name it as campaigns.listField`
-    : `several lists (${candidates.map(({ name }) => name).join(', ')}); name the right one as campaigns.listField`
+    : `several lists (${excerpt(candidates.map(({ name }) => name).join(', '))}); name the right one as campaigns.listField`
 }
 
 function toCampaign(value: unknown): Campaign | null {
@@ -113,7 +115,7 @@ function toCampaign(value: unknown): Campaign | null {
     const field = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof typeof FIELDS] : undefined
     const fits = field !== undefined && (content === null ? field[1] : HAS_TYPE[field[0]](content))
     const into = fits ? known : other
-    into[name] = content
+    into[fits ? name : redactWhole(name)] = content
   }
   return { id: text, ...known, other }
 }
@@ -121,7 +123,10 @@ function toCampaign(value: unknown): Campaign | null {
 function parse(body: Buffer): Reading<unknown> {
   if (body.length === 0) return unreadable('an empty body')
   try {
-    return { kind: 'read', value: JSON.parse(body.toString('utf8').replace(/^\uFEFF/, '')) }
+    const text = body.toString('utf8').replace(/^\uFEFF/, '')
+    const withoutSecrets = (_: string, value: unknown) =>
+      typeof value === 'string' ? redactWhole(value) : value
+    return { kind: 'read', value: JSON.parse(text, withoutSecrets) }
   } catch {
     return unreadable('a body that is not valid JSON')
   }

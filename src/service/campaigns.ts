@@ -5,7 +5,7 @@ import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { repeatedly } from '../lib/retry.ts'
 import { type Reading, readCampaign, readPage } from './campaign-answer.ts'
-import { createServiceClient, type ServiceClient, type ServiceOptions } from './client.ts'
+import { createServiceClient, type ServiceOptions } from './client.ts'
 import type {
   Campaign,
   CampaignAnswer,
@@ -73,7 +73,7 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
       },
       signal,
     )
-    return judge(answer, read, client, options)
+    return judge(answer, read, options)
   }
   const repeated: typeof once = (call, read, signal) =>
     repeatedly(() => once(call, read, signal), waitOf, {
@@ -130,7 +130,6 @@ function waitOf(answer: CampaignAnswer<unknown>): number | 'stop' {
 function judge<T>(
   answer: HttpAnswer,
   read: (body: Buffer) => Reading<T>,
-  client: ServiceClient,
   { clock, auth }: CampaignApiOptions,
 ): CampaignAnswer<T> {
   if (answer.kind === 'no-answer') {
@@ -148,7 +147,7 @@ function judge<T>(
     const reading = bodyCut ? cut : read(answer.body)
     if (reading.kind === 'read') return { kind: 'ok', value: reading.value }
     return {
-      ...failure(answer, client, 'unreadable', 'unknown'),
+      ...failure(answer, 'unreadable', 'unknown'),
       reason: `the service answered ${status} with ${reading.reason}`,
       hint: 'check that service.baseUrl names the service, and no login or proxy page',
     }
@@ -157,26 +156,25 @@ function judge<T>(
   const retryAfter = retryAfterMs(headers, clock.now())
   if (status === 401 || status === 403)
     return {
-      ...failure(answer, client, 'credentials', effect),
+      ...failure(answer, 'credentials', effect),
       hint: `check the key in ${auth.keyFile}, service.auth and the account or partner`,
     }
-  if (status === 404) return failure(answer, client, 'missing', effect)
+  if (status === 404) return failure(answer, 'missing', effect)
   if (TEMPORARY(status))
     return {
-      ...failure(answer, client, 'temporary', effect),
+      ...failure(answer, 'temporary', effect),
       retryAfterMs: retryAfter,
       hint: 'try again later',
     }
-  return failure(answer, client, 'refused', effect)
+  return failure(answer, 'refused', effect)
 }
 
 function failure(
   { status, headers, body }: HttpReply,
-  client: ServiceClient,
   kind: CampaignFailure['class'],
   effect: CampaignFailure['effect'],
 ): CampaignFailure {
-  const text = isHtml(headers, body) ? null : excerpt(body.toString('utf8'), client.secrets())
+  const text = isHtml(headers, body) ? null : excerpt(body.toString('utf8'))
   const shown = text === '' ? null : text
   return {
     ...{ kind: 'failure', class: kind, effect, status, body: shown, retryAfterMs: null },

@@ -8,6 +8,7 @@ import type { HttpAnswer, HttpClient } from '../lib/http.ts'
 import { httpDate } from '../lib/http-text.ts'
 import { Watchdog } from '../lib/http-watchdog.ts'
 import type { Log } from '../lib/log.ts'
+import { rememberSecret } from '../lib/redact.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { SignatureAlgorithm } from '../lib/signature-terms.ts'
 import { readKeyFile } from './key-file.ts'
@@ -54,8 +55,6 @@ export interface ServiceClient {
   clockSkewMs(): number | null
   /** @throws FeedsyncError (78); the key in use then stays. */
   reloadKey(): void
-  /** What must not be shown when the other side echoes it. */
-  secrets(): string[]
 }
 
 /** Beyond this a refused request is signed again with the service's time (research/upload.md 2.3). */
@@ -80,7 +79,6 @@ class SignedClient implements ServiceClient {
   readonly #options: ServiceOptions
   readonly #base: string
   readonly #fill: (values: Signable) => Buffer
-  #key: Secret
   #authorize: (signable: Signable) => string
   #measuredSkew: number | null = null
   #appliedSkew = 0
@@ -92,8 +90,7 @@ class SignedClient implements ServiceClient {
     this.isPartner = 'partner' in options.identity
     this.#base = `${base.origin}${base.pathname.replace(/\/+$/, '')}`
     this.#fill = createTemplate(options.auth.stringToSign)
-    this.#key = this.#readKey()
-    this.#authorize = this.#createAuthorization(this.#key)
+    this.#authorize = this.#createAuthorization(this.#readKey())
   }
 
   clockSkewMs(): number | null {
@@ -101,13 +98,7 @@ class SignedClient implements ServiceClient {
   }
 
   reloadKey(): void {
-    const key = this.#readKey()
-    this.#authorize = this.#createAuthorization(key)
-    this.#key = key
-  }
-
-  secrets(): string[] {
-    return [this.#key.reveal().toString('utf8')]
+    this.#authorize = this.#createAuthorization(this.#readKey())
   }
 
   async call(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {
@@ -140,6 +131,7 @@ class SignedClient implements ServiceClient {
       url: url.href,
       ...who,
     })
+    rememberSecret(proof)
     const headers: Record<string, string> = {
       accept: 'application/json',
       ...(call.body === null ? {} : { 'content-type': 'application/json' }),

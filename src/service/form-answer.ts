@@ -1,7 +1,8 @@
 // Owns reading the JSON of a pre-signed form. Unknown members are left alone; what the upload depends on
 // must be exactly right, because storage verifies every byte of it.
 
-import { isSafeAddress } from '../lib/http-text.ts'
+import { excerpt, isSafeAddress } from '../lib/http-text.ts'
+import { holdsSecret, rememberForm } from '../lib/redact.ts'
 import type { UploadForm } from './port.ts'
 
 export type FormReading =
@@ -20,7 +21,8 @@ export function readForm(body: Buffer): FormReading {
   const { '.url': url, '.fileUrl': fileUrl, '.fields': fields } = answer
   if (typeof url !== 'string') return unreadable('a form without "url"')
   if (!isObject(fields)) return unreadable('a form without "fields"')
-  if (!URL.canParse(url) || !isSafeAddress(new URL(url)))
+  const to = URL.parse(url)
+  if (to === null || !isSafeAddress(to))
     return unreadable('a form whose "url" is not an https address')
   const entries: Array<readonly [string, string]> = []
   for (const [dotted, value] of Object.entries(fields)) {
@@ -28,11 +30,15 @@ export function readForm(body: Buffer): FormReading {
     // What a service leaves empty, such as a token that it does not use, is no field.
     if (value === null) continue
     const text = Number.isSafeInteger(value) ? String(value) : value
-    if (typeof text !== 'string') return unreadable(`a form whose field "${name}" is not text`)
+    if (typeof text !== 'string')
+      return unreadable(`a form whose field "${excerpt(name)}" is not text`)
     entries.push([name, text])
   }
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
     return unreadable('a form without the field "key"')
+  // The host is shown, and is asked of name servers.
+  if (holdsSecret(to.host, rememberForm(entries, [url])))
+    return unreadable('a form whose "url" has a secret in its host')
   // The upload does not need the later address, so nobody waits for it.
   const later = typeof fileUrl === 'string' && fileUrl !== '' ? fileUrl : null
   return { kind: 'form', form: { url, fileUrl: later, fields: entries } }

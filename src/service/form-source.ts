@@ -3,7 +3,7 @@
 
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import type { NoAnswer } from '../lib/http-errors.ts'
-import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
+import { excerpt, isHtml, retryAfterMs, shownAddress } from '../lib/http-text.ts'
 import type { Failure } from '../upload/port.ts'
 import { createServiceClient, type ServiceClient, type ServiceOptions } from './client.ts'
 import { readForm } from './form-answer.ts'
@@ -83,7 +83,7 @@ function judge(
       next: 'new-form',
     })
   }
-  const says = spoken(answer, client.secrets())
+  const says = spoken(answer)
   if (status === 401 || status === 403) {
     const isOfAccount = status === 403 && account !== null
     const whom = account === null ? '' : ` for the partner account "${account}"`
@@ -142,10 +142,10 @@ function judge(
   })
 }
 
-/** Without its query string, which may be a credential. */
 function placeOf(location: string, origin: string): string {
   const to = URL.parse(location, origin)
-  return to === null ? 'an address that is none' : excerpt(`${to.origin}${to.pathname}`)
+  const shown = to === null ? null : shownAddress(to.href)
+  return shown === null ? 'no usable address' : excerpt(shown)
 }
 
 function noAnswer(answer: NoAnswer): Omit<Failure, 'origin'> {
@@ -165,9 +165,9 @@ function noAnswer(answer: NoAnswer): Omit<Failure, 'origin'> {
 }
 
 /** What the service says of its refusal, for the partner's support; nothing of a web page. */
-function spoken({ headers, body }: HttpReply, secrets: string[]): string {
+function spoken({ headers, body }: HttpReply): string {
   if (isHtml(headers, body)) return ' and a web page'
-  const text = excerpt(body.toString('utf8'), secrets)
+  const text = excerpt(body.toString('utf8'))
   return text === '' ? '' : `: ${text}`
 }
 

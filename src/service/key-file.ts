@@ -3,6 +3,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { keepSecret } from '../lib/redact.ts'
 import { Secret } from '../lib/secret.ts'
 import type { FormSource } from './port.ts'
 
@@ -42,6 +43,7 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
       hint: 'set service.auth.keyFile to the file that holds the key',
       exitCode: 78,
     })
+  keepSecret(key)
   return new Secret(key)
 }
 

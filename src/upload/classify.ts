@@ -4,8 +4,16 @@
 
 import type { HttpReply } from '../lib/http.ts'
 import type { NoAnswer } from '../lib/http-errors.ts'
-import { excerpt, isHtml, isSafeAddress, retryAfterMs } from '../lib/http-text.ts'
+import {
+  excerpt,
+  isHtml,
+  isSafeAddress,
+  retryAfterMs,
+  shownCode,
+  shownOrigin,
+} from '../lib/http-text.ts'
 import type { GaveUp } from '../lib/http-watchdog.ts'
+import { holdsSecret, redact } from '../lib/redact.ts'
 import type { FormFacts } from './form.ts'
 import type { Failure } from './port.ts'
 import { RULES, type Rule } from './rules.ts'
@@ -54,10 +62,12 @@ export function judgeReply(
     return failed(ruleOfStatus(status), `http-${status}`, `storage answered ${status}${how}`)
   }
   const message = excerpt(error.message, facts.secrets)
-  const says = `storage answered ${status} ${error.code}${message === '' ? '' : `: ${message}`}`
+  const named = shownCode(error.code, facts.secrets)
+  const called = named === null ? status : `${status} ${named}`
+  const says = `storage answered ${called}${message === '' ? '' : `: ${message}`}`
   const rule = ruleOfCode(error) ?? ruleOfStatus(status, true)
-  const code = rule === RULES.policyExpired ? 'policy-expired' : error.code
-  return failed(rule, code, says + sizes(error))
+  const code = rule === RULES.policyExpired ? 'policy-expired' : (named ?? `http-${status}`)
+  return failed(rule, code, redact(says + sizes(error), facts.secrets))
 }
 
 function judgeSuccess(reply: HttpReply, facts: FormFacts, md5: string): Judgement {
@@ -71,7 +81,7 @@ function judgeSuccess(reply: HttpReply, facts: FormFacts, md5: string): Judgemen
         status,
         origin: facts.origin,
         code: 'etag-mismatch',
-        reason: `storage took the file and reports another checksum (${etag}) than it has here (${md5})`,
+        reason: `storage took the file and reports another checksum (${redact(etag, facts.secrets)}) than it has here (${md5})`,
       }),
     }
   const warning =
@@ -98,10 +108,11 @@ function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): 
   const verdict = failureOf(RULES.movedElsewhere, {
     ...told,
     code: `http-${status}`,
-    reason: `storage redirects to ${to === null ? 'nowhere' : to.host}, which the form does not allow`,
+    reason: `storage redirects to ${to === null ? 'nowhere' : shownOrigin(to, facts.secrets)}, which the form does not allow`,
   })
   const under =
     to !== null &&
+    !holdsSecret(to.host, facts.secrets) &&
     (to.hostname === facts.url.hostname || to.hostname.endsWith(`.${facts.url.hostname}`))
   const asSafe = to !== null && isSafeAddress(to) && to.protocol === facts.url.protocol
   return under && asSafe ? { kind: 'moved', to, verdict } : { kind: 'failed', verdict }

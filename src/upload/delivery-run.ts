@@ -20,7 +20,7 @@ import {
 } from './attempt-end.ts'
 import type { Breakers, Lesson } from './breaker.ts'
 import type { Verdict } from './classify.ts'
-import { type FormFacts, publicAddress, readFormFacts } from './form.ts'
+import { type FormFacts, readFormFacts } from './form.ts'
 import type { GeneralRefusals } from './general-refusals.ts'
 import type { Delivery, DeliveryResult, Failure, UploadCounters } from './port.ts'
 import { type PostParts, postFile } from './post.ts'
@@ -63,7 +63,6 @@ export class DeliveryRun {
   readonly #signal: AbortSignal
   readonly #budget: RetryBudget
   #facts: FormFacts | null = null
-  #fileUrl: string | null = null
   #attempts = 0
   #postFailed = false
   #lastFailure: Failure | null = null
@@ -203,10 +202,7 @@ export class DeliveryRun {
     return this.#through(forms.origin, async () => {
       this.#budget.formAsked()
       const answer = await forms.requestForm(this.#delivery.account, this.#signal)
-      if (answer.kind === 'form') {
-        this.#fileUrl = publicAddress(answer.form.fileUrl)
-        return readFormFacts(answer.form)
-      }
+      if (answer.kind === 'form') return readFormFacts(answer.form)
       if (this.#signal.aborted) return { kind: 'aborted' }
       const { failure } = answer
       this.#status = failure.status
@@ -230,7 +226,7 @@ export class DeliveryRun {
     )
     this.#bytesSent = bytesSent
     this.#status = status
-    if (result.kind === 'stored') return { ...result, fileUrl: this.#fileUrl }
+    if (result.kind === 'stored') return { ...result, fileUrl: facts.fileUrl }
     this.#postFailed = true
     if (result.kind === 'failed' && result.verdict.rule === RULES.digestDiffers) {
       const found = await md5Of(file)

@@ -1,6 +1,9 @@
 // Owns what a pre-signed form says about itself: the object's key, the status that means success, and,
 // where its policy can be decoded, its expiry and the sizes that it takes. It changes nothing in the form.
 
+import { shownAddress } from '../lib/http-text.ts'
+import { redact, rememberForm } from '../lib/redact.ts'
+import type { SecretSet } from '../lib/secret-set.ts'
 import type { UploadForm } from '../service/port.ts'
 
 export interface FormFacts {
@@ -8,6 +11,7 @@ export interface FormFacts {
   form: UploadForm
   url: URL
   origin: string
+  /** The object's key, as it may be shown. */
   key: string
   /** The status that means success (specification section 4); 204 when the form names none, like S3. */
   expectedStatus: number
@@ -16,13 +20,16 @@ export interface FormFacts {
   /** Of the file alone, not of the request around it. */
   minBytes: number
   maxBytes: number
+  /** Where the file may be found later, as it may be shown; null when the service does not say. */
+  fileUrl: string | null
   /** What must not be shown when storage echoes it. */
-  secrets: string[]
+  secrets: SecretSet
 }
 
 /** The policy is advice to us and a rule to storage: whatever cannot be read of it is simply not known. */
 export function readFormFacts(form: UploadForm): FormFacts {
   const url = new URL(form.url)
+  const secrets = rememberForm(form.fields, [form.url, form.fileUrl ?? ''])
   const policy = decodePolicy(fieldOf(form, 'policy'))
   const [minBytes, maxBytes] = sizeRange(policy.conditions)
   const expiration = typeof policy.expiration === 'string' ? Date.parse(policy.expiration) : NaN
@@ -31,18 +38,14 @@ export function readFormFacts(form: UploadForm): FormFacts {
     form,
     url,
     origin: url.origin,
-    key: fieldOf(form, 'key') ?? '',
+    key: redact(fieldOf(form, 'key') ?? '', secrets),
     expectedStatus: expectedStatus(form),
     expiresAt: Number.isNaN(expiration) ? null : expiration,
     minBytes,
     maxBytes,
-    secrets: secretsOf(form, url),
+    fileUrl: form.fileUrl === null ? null : shownAddress(form.fileUrl, secrets),
+    secrets,
   }
-}
-
-/** Where the file may be found later, without the query string: a signed address is a credential. */
-export function publicAddress(fileUrl: string | null): string | null {
-  return fileUrl === null ? null : fileUrl.replace(/[?#].*$/s, '')
 }
 
 function fieldOf(form: UploadForm, name: string): string | undefined {
@@ -75,13 +78,4 @@ function sizeRange(conditions: unknown): [min: number, max: number] {
     if (range.every(Number.isSafeInteger)) return [...range]
   }
   return [0, Number.MAX_SAFE_INTEGER]
-}
-
-const PUBLIC_FIELDS = new Set(['key', 'success_action_status', 'content-type', 'acl'])
-
-function secretsOf(form: UploadForm, url: URL): string[] {
-  const values = form.fields.flatMap(([name, value]) =>
-    PUBLIC_FIELDS.has(name.toLowerCase()) ? [] : [value],
-  )
-  return [...values, url.search.slice(1)].filter((value) => value !== '')
 }

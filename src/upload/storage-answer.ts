@@ -4,6 +4,7 @@
 import { XMLParser } from 'fast-xml-parser'
 
 export interface StorageError {
+  /** As it came: not to be shown. */
   code: string
   message: string
   /** Sizes in bytes, with EntityTooLarge and EntityTooSmall. */
@@ -25,7 +26,7 @@ export function readStorageError(body: Buffer): StorageError | null {
   const error = root(body).Error
   if (!isObject(error)) return null
   const code = text(error.Code)
-  if (code === null || !/^[\w.-]{1,100}$/.test(code)) return null
+  if (code === null) return null
   return {
     code,
     message: text(error.Message) ?? '',

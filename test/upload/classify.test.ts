@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HttpReply } from '../../src/lib/http.ts'
 import { judgeReply } from '../../src/upload/classify.ts'
-import { publicAddress, readFormFacts } from '../../src/upload/form.ts'
+import { readFormFacts } from '../../src/upload/form.ts'
 
 const MD5 = '0123456789abcdef0123456789abcdef'
 const OTHER = 'f'.repeat(32)
@@ -185,7 +185,9 @@ describe('a form', () => {
   })
 
   it('leads to an address that is shown without its query', () => {
-    expect(publicAddress('https://a.example/b.xml?sig=1#x')).toBe('https://a.example/b.xml')
+    const fileUrl = 'https://me:word@a.example:8443/b.xml?sig=1#x'
+    const { fileUrl: shown } = readFormFacts({ url: 'https://a.example/', fileUrl, fields: [] })
+    expect(shown).toBe('https://a.example:8443/b.xml')
   })
 })
 

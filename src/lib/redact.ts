@@ -1,0 +1,121 @@
+// Owns what is never shown, whoever repeats it: the secrets that this process knows, and their removal from
+// text of another host, however that host escaped them. What is secret is so in the whole process, so the
+// values are kept here and not with those who use them.
+
+import { fold, SecretSet } from './secret-set.ts'
+import { unescaped } from './unescape.ts'
+
+/** More levels of escapes were made on purpose: nothing of such a text is shown. */
+const MOST_LEVELS = 8
+/** Values of forms, and signatures: those of about 50 uploads. */
+const MOST_RECENT = 300
+/** A token in an address is longer than the words beside it. */
+const SHORTEST_TOKEN = 16
+/** Stands for a secret while the text is searched further. */
+const MARK = '\ue000'
+const SHOWN = '[secret]'
+
+const permanent = new SecretSet()
+const recent = new SecretSet(MOST_RECENT)
+
+/** A key or password: it, its Base64 and its hex are never shown again by this process. */
+export function keepSecret(value: Buffer | string): void {
+  const bytes = Buffer.from(value)
+  // What frames a PEM key is the same in all of them.
+  const text = bytes.toString('utf8').replace(/-----[A-Z ]+-----/g, '')
+  for (const form of [
+    text,
+    ...(['latin1', 'base64', 'hex'] as const).map((as) => bytes.toString(as)),
+  ])
+    permanent.add(form)
+}
+
+/** An address that is a credential, as webhooks have them; its host is none. */
+export function keepAddress(address: string): void {
+  const { pathname, search } = new URL(address)
+  permanent.add(pathname + search, false)
+  for (const part of `${pathname}${search}`.split(/[/?&=]/))
+    if (part.length >= SHORTEST_TOKEN) permanent.add(part)
+}
+
+/** A signature or another value that is made anew with each request: it is forgotten after many others. */
+export function rememberSecret(value: string): void {
+  recent.add(value)
+}
+
+/** Anybody may see these fields of a form: they name the object, or say what is expected of it. */
+const PUBLIC_FIELD = /^(key|success_action_status|content-type|acl|.*-algorithm|.*-date)$/i
+/** An access key's name with a date, a region and a service, which are no secrets. */
+const CREDENTIAL_FIELD = /credential$/i
+
+/** All that is secret of a pre-signed form. Remembered, and answered for those who use the form for long. */
+export function rememberForm(
+  fields: ReadonlyArray<readonly [name: string, value: string]>,
+  addresses: readonly string[],
+): SecretSet {
+  const own = new SecretSet()
+  const add = (value: string, partly: boolean) => {
+    own.add(value, partly)
+    recent.add(value, partly)
+  }
+  for (const [name, value] of fields) {
+    if (PUBLIC_FIELD.test(name)) continue
+    const isCredential = CREDENTIAL_FIELD.test(name)
+    add(value, !isCredential)
+    if (isCredential) add(value.replace(/\/.*/s, ''), true)
+  }
+  for (const address of addresses) {
+    const url = URL.parse(address)
+    if (url === null) continue
+    for (const value of url.searchParams.values()) add(value, true)
+    for (const value of [url.password, url.hash.slice(1)]) add(value, true)
+  }
+  return own
+}
+
+/**
+ * The text itself where no known secret is in it. Otherwise secrets are `[secret]`, and the escapes of JSON,
+ * XML, HTML and URLs that hid one are undone. `own`: those of a form that is still in use.
+ */
+export function redact(text: string, own?: SecretSet): string {
+  return search(text, own).redacted
+}
+
+/** For values that are compared and not only shown, such as names: long secrets alone, and only whole ones. */
+export function redactWhole(text: string): string {
+  return search(text, undefined, true).redacted
+}
+
+/** As `redact`, and with every escape undone. */
+export function plainText(text: string, own?: SecretSet): string {
+  return search(text, own).plain
+}
+
+export function holdsSecret(text: string, own?: SecretSet): boolean {
+  return redact(text, own) !== text
+}
+
+/** Looks at the text as it is, then with one level of escapes after the other undone. */
+function search(text: string, own?: SecretSet, onlyWhole = false) {
+  const sets = own === undefined ? [permanent, recent] : [permanent, recent, own]
+  let redacted = text
+  let level = text
+  for (let n = 0; n <= MOST_LEVELS; n++) {
+    const masked = mask(level, sets, onlyWhole)
+    if (masked !== level) redacted = masked
+    level = unescaped(masked)
+    if (level === masked) return { redacted: shown(redacted), plain: shown(level) }
+  }
+  return { redacted: SHOWN, plain: SHOWN }
+}
+
+/** With the padding of a Base64. */
+const shown = (text: string) => text.replace(/\ue000+={0,2}/g, SHOWN)
+
+function mask(text: string, sets: readonly SecretSet[], onlyWhole: boolean): string {
+  const hidden = new Uint8Array(text.length)
+  const folded = fold(text)
+  for (const set of sets) set.find(text, folded, onlyWhole, (from, to) => hidden.fill(1, from, to))
+  if (!hidden.includes(1)) return text
+  return [...hidden].map((is, i) => (is === 1 ? MARK : text[i])).join('')
+}
