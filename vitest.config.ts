@@ -1,12 +1,45 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+
+/** These take minutes of a processor, although they start no process. */
+const LONG = ['test/feed/conformance.test.ts']
+
+/** Whether a test starts processes, itself or by a helper of ours. */
+function startsProcesses(file: string): boolean {
+  const text = readFileSync(file, 'utf8')
+  if (/ from '(node:child_process|playwright-core)'/.test(text)) return true
+  const imported = [...text.matchAll(/^(?:import|export) (?!type ).*? from '(\..*?)'$/gms)]
+  return imported
+    .map(([, path = '']) => join(dirname(file), path))
+    .some((path) => path.startsWith('test') && startsProcesses(path))
+}
+
+const files = globSync('test/**/*.test.ts', { cwd: import.meta.dirname })
+const e2e = files.filter((file) => LONG.includes(file) || startsProcesses(file))
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      {
+        extends: true,
+        // A worker keeps the modules it has loaded: loading them anew for each file took a third of the time.
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: e2e,
+          isolate: false,
+          maxWorkers: 2,
+        },
+      },
+      {
+        extends: true,
+        // Each of these tests keeps several processes busy, so they run one after the other.
+        test: { name: 'e2e', include: e2e, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
     environment: 'node',
-    // One less than the cores is the default; most of our time is spent waiting for processes and disks.
-    maxWorkers: 3,
-    // Real processes, sockets and fsync on two cores: generous, and only a bound for what hangs.
+    // Only a bound for what hangs: on a busy machine every other time is too short.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     restoreMocks: true,

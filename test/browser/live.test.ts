@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { feedOf } from '../helpers/site.ts'
+import { feedOf } from '../helpers/feed.ts'
 import { openWithEndpoint } from '../ops/endpoint-site.ts'
 import { CHROMIUM, launch, open, SLOW } from './chromium.ts'
 import { scene } from './scenes.ts'

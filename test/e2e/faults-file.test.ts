@@ -16,8 +16,8 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MINUTE } from '../../src/lib/clock.ts'
+import { feedOf } from '../helpers/feed.ts'
 import { largeFeed, Outlet } from '../helpers/outlet.ts'
-import { feedOf } from '../helpers/site.ts'
 
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 const LARGE = largeFeed(16_000_000)

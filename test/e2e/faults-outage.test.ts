@@ -3,8 +3,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts'
+import { feedOf } from '../helpers/feed.ts'
 import { largeFeed, Outlet } from '../helpers/outlet.ts'
-import { feedOf } from '../helpers/site.ts'
 
 const FEEDS = 200
 

@@ -30,7 +30,7 @@ import type { FormSource, UploadForm } from '../../src/service/port.ts'
 import type { Uploader } from '../../src/upload/port.ts'
 import { createUploader, type UploaderOptions } from '../../src/upload/uploader.ts'
 import { FaultClock } from './fault-clock.ts'
-import { feedOf } from './site.ts'
+import { feedOf } from './feed.ts'
 
 export const SECRET = 'the/secret+of the outlet=='
 /** Fields of a form that anybody may see. */

@@ -16,6 +16,8 @@ import {
 } from '../../src/history/report.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 
+export { feedOf } from './feed.ts'
+
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 export const SECRET = 'a-test-secret-that-must-never-be-printed'
 
@@ -250,15 +252,4 @@ export async function finished(child: ChildProcess): Promise<Ran> {
   child.stderr?.setEncoding('utf8').on('data', (chunk) => (stderr += chunk))
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   return { code, stdout, stderr }
-}
-
-/** A small feed in the most common shape. */
-export function feedOf(postings: number, title = 'Nurse'): string {
-  const jobs = Array.from(
-    { length: postings },
-    (_, n) =>
-      `<job><title><![CDATA[${title} ${n}]]></title><referencenumber>J-${n}</referencenumber>` +
-      `<campaignid>${n % 2 ? 'A' : 'B'}</campaignid><city>Köln</city></job>\n`,
-  )
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<source>\n${jobs.join('')}</source>\n`
 }

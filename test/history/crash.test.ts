@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openHistoryReader } from '../../src/history/reader.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
-import { becomeNobody, child, temporaryFolder } from './helpers.ts'
+import { becomeNobody, child } from './child.ts'
+import { temporaryFolder } from './helpers.ts'
 
 const STEP = `
   const at = 1000

@@ -8,7 +8,8 @@ import type { History } from '../../src/history/port.ts'
 import { openHistoryReader } from '../../src/history/reader.ts'
 import { historyOn, openHistory } from '../../src/history/sqlite-history.ts'
 import { errorCode, FeedsyncError } from '../../src/lib/errors.ts'
-import { child, temporaryFolder, temporaryHistory, versionIn } from './helpers.ts'
+import { child } from './child.ts'
+import { temporaryFolder, temporaryHistory, versionIn } from './helpers.ts'
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { acquireLock, isLocked } from '../../src/history/instance-lock.ts'
 import { errorCode, FeedsyncError } from '../../src/lib/errors.ts'
-import { becomeNobody, child, temporaryFolder } from './helpers.ts'
+import { becomeNobody, child } from './child.ts'
+import { temporaryFolder } from './helpers.ts'
 
 /** A process that holds the lock of this directory until it is killed. */
 async function holder(directory: string) {

@@ -11,7 +11,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { feedOf } from '../helpers/site.ts'
+import { feedOf } from '../helpers/feed.ts'
 import { Machine } from './machine.ts'
 import { answersByCode, blocks } from './runbook.ts'
 

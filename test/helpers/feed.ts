@@ -1,0 +1,12 @@
+// Feeds for tests.
+
+/** A small feed in the most common shape. */
+export function feedOf(postings: number, title = 'Nurse'): string {
+  const jobs = Array.from(
+    { length: postings },
+    (_, n) =>
+      `<job><title><![CDATA[${title} ${n}]]></title><referencenumber>J-${n}</referencenumber>` +
+      `<campaignid>${n % 2 ? 'A' : 'B'}</campaignid><city>Köln</city></job>\n`,
+  )
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<source>\n${jobs.join('')}</source>\n`
+}
