@@ -22,6 +22,7 @@ import { Daemon } from './daemon.ts'
 import { Deliveries } from './deliveries.ts'
 import type { FileIdentity } from './feed/port.ts'
 import { createFeedChecker } from './feed/worker-checker.ts'
+import { Guard } from './guard.ts'
 import { acquireLock } from './history/instance-lock.ts'
 import { Ledger } from './history/ledger.ts'
 import type { History, Version } from './history/port.ts'
@@ -127,8 +128,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   )
   const inbox = parts.use(createInbox({ ...config.inbox, clock, log }))
   const lanes = { small: parts.use(createFeedChecker()), large: parts.use(createFeedChecker()) }
-  const checkerFor = (identity: FileIdentity | null) => {
-    const checker = lanes[laneOf(identity)]
+  const checkerFor = (file: Pick<FileIdentity, 'size'> | null) => {
+    const checker = lanes[laneOf(file)]
     return metrics === null ? checker : observedChecker(checker, metrics)
   }
   const spool = createSpool({ directory: join(config.state.directory, 'spool'), clock })
@@ -161,12 +162,16 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     },
   })
   const reconciling = reconcilingOf(config, { clock, env, log, tell, history: stored })
+  const guard = new Guard({
+    ...{ history, ledger, spool, checkerFor },
+    get limits() {
+      return current.guards
+    },
+  })
   const pipeline = new Pipeline({
     reconcile: () => reconciling.uploaded(),
     ...{ clock, log, history, ledger, checkerFor, spool, uploader, aftercare, ruleFor, onProgress },
-    get guards() {
-      return current.guards
-    },
+    guard,
     get incompleteAfterMs() {
       return current.inbox.incompleteAfterMs
     },

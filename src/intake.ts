@@ -288,6 +288,6 @@ export class Intake {
 }
 
 /** Of unknown size: rather held up than in the way. */
-export function laneOf(identity: FileIdentity | null): Lane {
+export function laneOf(identity: Pick<FileIdentity, 'size'> | null): Lane {
   return identity !== null && identity.size <= SMALL_FILE ? 'small' : 'large'
 }

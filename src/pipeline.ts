@@ -4,8 +4,8 @@
 
 import type { Aftercare } from './aftercare.ts'
 import type { FeedRule } from './config/feeds.ts'
-import { type GuardedVersion, type GuardLimits, guard } from './feed/guards.ts'
 import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Position } from './feed/port.ts'
+import type { Guard } from './guard.ts'
 import { Backlog } from './history/backlog.ts'
 import type { Ledger, Origin } from './history/ledger.ts'
 import type { History, State, Version, VersionPatch } from './history/port.ts'
@@ -23,7 +23,7 @@ export interface PipelineParts {
   history: History
   ledger: Ledger
   /** The thread that a file of this size belongs to. */
-  checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check' | 'compare'>
+  checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check'>
   spool: Spool
   uploader: Uploader
   aftercare: Aftercare
@@ -31,7 +31,7 @@ export interface PipelineParts {
   reconcile: () => void
   /** The feed that a path belongs to. */
   ruleFor: (path: string) => FeedRule
-  guards: GuardLimits
+  guard: Guard
   incompleteAfterMs: number
   /** Bytes of a version handed to the network so far. */
   onProgress: (sent: number, total: number) => void
@@ -183,24 +183,25 @@ export class Pipeline {
     return this.#conclude(file, 'rejected', placed(fault), patch, fault.position)
   }
 
-  /** 4. Well-formed: a collapse of its postings is held for a person; all else is accepted. */
+  /** 4. Well-formed: what looks like an accident is held for a person; all else is accepted. */
   async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
-    const { checkerFor, guards, history, spool } = this.#parts
-    const uploaded = history.lastUploaded(file.rule.feed)
-    const changes = uploaded?.spool
-      ? await checkerFor(file.identity).compare({
-          older: spool.indexOf(spool.path(uploaded.spool)),
-          newer: read.held?.index ?? spool.indexOf(copy),
-        })
-      : null
+    const { aftercare, guard, ledger, spool } = this.#parts
+    const { feed } = file.rule
+    const index = read.held?.index ?? spool.indexOf(copy)
+    const compared = await guard.compare({ feed, bytes: read.bytes }, index)
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
     const kept = read.held ? await spool.keepHeld(read.held) : await this.#keep(file, copy)
     if (kept.kind === 'no-room') return this.#noRoom(file, kept)
-    const accepted: VersionPatch = { ...facts(read), spool: kept.name, changes }
-    const judged = guard(content, uploaded && known(uploaded), guards)
-    return judged.kind === 'held'
-      ? this.#conclude(file, 'held', judged.reason, { ...accepted, hint: judged.hint })
-      : this.#conclude(file, 'queued', null, { ...accepted, hint: null })
+    const [changes = null] = compared.values()
+    const accepted = { ...facts(read), spool: kept.name, changes }
+    const conclude = () => {
+      const { to, reason, ...by } = guard.judge({ ...content, bytes: read.bytes, feed }, compared)
+      return ledger.conclude(originOf(file), to, reason, { ...accepted, ...by })
+    }
+    const version = await ledger.commit(conclude, 'soon')
+    if (version.state === 'queued') guard.remember(version.id, compared)
+    await aftercare.of(version, null)
+    return { kind: 'version', version }
   }
 
   /**
@@ -212,7 +213,7 @@ export class Pipeline {
     signal: AbortSignal,
     stored: () => void = () => {},
   ): Promise<DeliveryResult> {
-    const { aftercare, clock, history, ledger, log, onProgress, reconcile, spool, uploader } =
+    const { aftercare, clock, guard, history, ledger, log, reconcile, spool, uploader } =
       this.#parts
     const { id, account, attempts: attemptsBefore } = queued
     const bytes = queued.bytes ?? 0
@@ -221,9 +222,9 @@ export class Pipeline {
       {
         ...{ account, attemptsBefore, bytes, md5: queued.md5 ?? '' },
         file: spool.path(queued.spool ?? ''),
-        progress: (sent) => onProgress(sent, bytes),
+        progress: (sent) => this.#parts.onProgress(sent, bytes),
         attempts: {
-          started: (key) => ledger.commit(() => ledger.attempt(id, key)),
+          started: (key) => guard.start(queued, () => ledger.attempt(id, key)),
           ended: (n, end) => {
             const endedAt = clock.now()
             const write = () => history.endAttempt(id, n, endedAt, end)
@@ -277,10 +278,6 @@ export class Pipeline {
 
 function originOf({ path, identity, rule }: Candidate): Origin {
   return { path, identity, feed: rule.feed, account: rule.account }
-}
-
-function known({ root, records, postings }: Version): GuardedVersion {
-  return { root, records, postings: postings ?? 0 }
 }
 
 /** What is known of a file that was read to its end. */

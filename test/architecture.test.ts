@@ -50,7 +50,7 @@ const LAYERS = [
   ['daemon.ts'],
   ['intake.ts', 'deliveries.ts', 'reconciling.ts'],
   ['pipeline.ts'],
-  ['aftercare.ts', 'noticing.ts', 'outcomes.ts', 'refusals.ts', 'resuming.ts'],
+  ['aftercare.ts', 'guard.ts', 'noticing.ts', 'outcomes.ts', 'refusals.ts', 'resuming.ts'],
 ]
 
 const FEATURES = ['inbox', 'feed', 'upload', 'service', 'history', 'campaigns', 'ops']

@@ -38,6 +38,10 @@ export interface Config {
     /** 0 to 100. */
     maxDropPercent: number
     minPostings: number
+    /** 0 to 100. */
+    maxShrinkPercent: number
+    /** 0 to 100. */
+    maxReplacedPercent: number
   }
   upload: {
     concurrency: number

@@ -13,6 +13,8 @@ const RELOADABLE = new Set([
   'feeds',
   'guards.maxDropPercent',
   'guards.minPostings',
+  'guards.maxShrinkPercent',
+  'guards.maxReplacedPercent',
   'upload.concurrency',
   'upload.keepVersions',
   'state.historyFor',

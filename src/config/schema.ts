@@ -186,10 +186,22 @@ export const configSchema = section({
   guards: section({
     maxDropPercent: percent()
       .prefault(50)
-      .describe('A feed that loses this share of its postings, or more, is held for a person.'),
+      .describe(
+        'A feed that loses this share of its postings, of those with an id, or of those that differ, or more, is held for a person.',
+      ),
     minPostings: wholeNumber(0)
       .prefault(1)
       .describe('A feed with fewer postings is held for a person.'),
+    maxShrinkPercent: percent()
+      .prefault(60)
+      .describe(
+        'A feed whose postings are smaller by more than this share, on average, is held for a person. 100: never.',
+      ),
+    maxReplacedPercent: percent()
+      .prefault(90)
+      .describe(
+        'A feed in which others took the place of more than this share of its postings is held for a person where that is unusual for it. 100: never.',
+      ),
   })
     .prefault({})
     .describe('What holds a well-formed feed back.'),

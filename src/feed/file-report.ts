@@ -49,7 +49,10 @@ export function fileReport(path: string, result: CheckResult): FileReport {
     case 'read': {
       const { verdict, sha256, bytes, encoding } = result
       const read = { ...nothing, verdict: verdict.kind, sha256, bytes, encoding }
-      if (verdict.kind === 'ok') return { ...read, ...verdict.content }
+      if (verdict.kind === 'ok') {
+        const { duplicates: _, withoutId: __, ...content } = verdict.content
+        return { ...read, ...content }
+      }
       const { reason, position } = verdict
       return { ...read, reason, line: position?.line ?? null, column: position?.column ?? null }
     }

@@ -1,86 +1,173 @@
 // Decides whether a well-formed feed is plausible enough to be sent without a person (design promise
-// 3: never a silent wipe). Pure: compares counts and shape with the version that was uploaded last.
+// 3: never a silent wipe). Pure: compares counts, sizes and shape with earlier versions of the feed.
+// Which versions those are, and why: `baselines` in history/baselines.ts; the limits: docs/guards.md.
 
-import type { FeedContent } from './port.ts'
+import type { GuardName, PostingChanges } from './port.ts'
 
-/** What the guards look at. `root` is null where nothing is known of a version. */
+/** What the guards look at. `root` is null where nothing is known of a version, counts likewise. */
 export interface GuardedVersion {
   root: string | null
   records: string | null
-  postings: number
+  postings: number | null
+  bytes: number | null
+  withoutId: number | null
+  duplicates: number | null
+}
+
+/** An earlier version of the feed that the new one is compared with. */
+export interface Baseline extends GuardedVersion {
+  id: number
+  /** From this version to the new one; null where that is not known. */
+  changes: PostingChanges | null
 }
 
 export interface GuardLimits {
-  /** A drop of this many percent or more is held. */
+  /** A drop of this many percent or more is held: of postings, of those with an id, of different ones. */
   maxDropPercent: number
   /** Fewer postings than this are held. */
   minPostings: number
+  /** Postings that are smaller by more than so many percent on average are held; 100: never. */
+  maxShrinkPercent: number
+  /** More than so many percent of the postings replaced by others are held where that is unusual; 100: never. */
+  maxReplacedPercent: number
 }
-
-export type GuardName = 'empty' | 'min-postings' | 'drop' | 'shape'
 
 export type GuardResult =
   | { kind: 'pass' }
   /** `reason` and `hint` are plain sentences. */
   | { kind: 'held'; guard: GuardName; reason: string; hint: string }
 
+type Found = { guard: GuardName; reason: string } | null
+
 const RELEASE =
   'If this is right, release it; otherwise correct the export and drop the feed again.'
+/** The average size of fewer postings says little. */
+const FEW = 10
 
-/** `older`: the version of the same feed that was uploaded last; null: there is none. */
+/**
+ * `older`: what to compare with; none for a first version. `turnovers`: which share of its postings (0 to 1) the
+ * feed lost with each of its last uploads, asked only when many are replaced.
+ */
 export function guard(
-  newer: Pick<FeedContent, 'root' | 'records' | 'postings'>,
-  older: GuardedVersion | null,
+  newer: GuardedVersion,
+  older: readonly Baseline[],
   limits: GuardLimits,
+  turnovers: () => readonly number[] = () => [],
 ): GuardResult {
-  const { postings } = newer
+  const postings = newer.postings ?? 0
   if (postings === 0) {
-    const reason = `the feed contains no postings${
-      newer.records === null ? ` (none were found below <${newer.root}>)` : ''
-    }`
-    return held(
-      'empty',
-      reason,
-      `${RELEASE} If it has postings, configure their path in "records".`,
-    )
+    const where = newer.records === null ? ` (none were found below <${newer.root}>)` : ''
+    const hint = `${RELEASE} If it has postings, configure their path in "records".`
+    return { kind: 'held', guard: 'empty', reason: `the feed contains no postings${where}`, hint }
   }
   if (postings < limits.minPostings) {
     const reason = `the feed contains ${counted(postings)}, fewer than the ${limits.minPostings} of guards.minPostings`
-    return held('min-postings', reason, RELEASE)
+    return { kind: 'held', guard: 'min-postings', reason, hint: RELEASE }
   }
-  const shape = older === null ? null : changedShape(newer, older)
-  if (shape !== null) return held('shape', shape, RELEASE)
-  if (older !== null && droppedTooFar(postings, older.postings, limits.maxDropPercent)) {
-    // Rounded down, so that a feed with postings left never reads "100 %".
-    const percent = Math.floor((1 - postings / older.postings) * 100)
-    const reason = `the feed dropped from ${counted(older.postings)} to ${postings.toLocaleString('en-US')} (${percent} %)`
-    return held('drop', `${reason}; guards.maxDropPercent is ${limits.maxDropPercent}`, RELEASE)
+  for (const baseline of older) {
+    const found =
+      changedShape(newer, baseline) ??
+      collapsed(newer, baseline, limits) ??
+      shrunk(newer, baseline, limits) ??
+      replaced(baseline, limits, turnovers)
+    if (found === null) continue
+    const reason = `${found.reason}; compared with version ${baseline.id}`
+    return { kind: 'held', guard: found.guard, reason, hint: RELEASE }
   }
   return { kind: 'pass' }
 }
 
-function droppedTooFar(postings: number, before: number, maxDropPercent: number): boolean {
-  return postings < before && (before - postings) * 100 >= before * maxDropPercent
-}
-
-function changedShape(
-  newer: Pick<FeedContent, 'root' | 'records'>,
-  older: GuardedVersion,
-): string | null {
+function changedShape(newer: GuardedVersion, older: Baseline): Found {
   if (older.root === null) return null
   if (newer.root !== older.root) {
-    return `the root element changed from <${older.root}> to <${newer.root}>`
+    return {
+      guard: 'shape',
+      reason: `the root element changed from <${older.root}> to <${newer.root}>`,
+    }
   }
   // A version without postings has no record path that could have changed.
   if (older.records === null || newer.records === null || newer.records === older.records)
     return null
-  return `the postings moved from ${older.records} to ${newer.records}`
+  return {
+    guard: 'shape',
+    reason: `the postings moved from ${older.records} to ${newer.records}`,
+  }
 }
 
-function held(name: GuardName, reason: string, hint: string): GuardResult {
-  return { kind: 'held', guard: name, reason, hint }
+/** As many elements as before prove nothing: they may have lost their ids, or be the same one again and again. */
+const COUNTS: readonly {
+  guard: GuardName
+  what: string
+  of: (version: GuardedVersion) => number
+}[] = [
+  { guard: 'drop', what: '', of: ({ postings }) => postings ?? 0 },
+  {
+    guard: 'missing-ids',
+    what: 'postings with an id',
+    of: ({ postings, withoutId }) => (postings ?? 0) - (withoutId ?? 0),
+  },
+  {
+    guard: 'duplicate-ids',
+    what: 'different postings',
+    of: ({ postings, duplicates }) => (postings ?? 0) - (duplicates ?? 0),
+  },
+]
+
+function collapsed(newer: GuardedVersion, older: Baseline, limits: GuardLimits): Found {
+  for (const { guard, what, of } of COUNTS) {
+    const [before, now] = [of(older), of(newer)]
+    if (now >= before || (before - now) * 100 < before * limits.maxDropPercent) continue
+    const share = `${percent(now / before)} %`
+    const said =
+      guard === 'drop'
+        ? `the feed dropped from ${counted(before)} to ${number(now)} (${share})`
+        : `the number of ${what} fell from ${number(before)} to ${number(now)} (${share}), of ${number(newer.postings ?? 0)} in all`
+    return { guard, reason: `${said}; guards.maxDropPercent is ${limits.maxDropPercent}` }
+  }
+  return null
+}
+
+/** Whether the same number of postings, or more, has lost most of its bytes. */
+function shrunk(newer: GuardedVersion, older: Baseline, limits: GuardLimits): Found {
+  const [before, now] = [older.postings ?? 0, newer.postings ?? 0]
+  if (Math.min(before, now) < FEW || older.bytes === null || newer.bytes === null) return null
+  const size = { before: older.bytes / before, now: newer.bytes / now }
+  if (size.now * 100 >= size.before * (100 - limits.maxShrinkPercent)) return null
+  const change = `from ${number(size.before)} bytes on average to ${number(size.now)} (${percent(size.now / size.before)} %)`
+  const limit = `guards.maxShrinkPercent is ${limits.maxShrinkPercent}`
+  return { guard: 'shrink', reason: `the postings shrank ${change}; ${limit}` }
+}
+
+/**
+ * Whether nearly all postings gave way to others. Many feeds are renewed like this each day, so it is
+ * held only where the feed's own uploads show that it is unusual: a first renewal proves nothing.
+ */
+function replaced(
+  { changes, postings, withoutId }: Baseline,
+  limits: GuardLimits,
+  turnovers: () => readonly number[],
+): Found {
+  if (changes === null || postings === null || postings === 0) return null
+  // A posting without an id is another one as soon as a character of it changes.
+  const gone = Math.min(postings, changes.removed) - (withoutId ?? 0)
+  const tooMany = (share: number) => share * 100 > limits.maxReplacedPercent
+  if (!tooMany(gone / postings)) return null
+  const before = turnovers()
+  if (before.length === 0 || before.some(tooMany)) return null
+  const share = `${number(gone)} of ${counted(postings)} were replaced by others (${percent(1 - gone / postings)} %)`
+  const limit = `guards.maxReplacedPercent is ${limits.maxReplacedPercent}`
+  return { guard: 'replaced', reason: `${share}, which this feed has not done lately; ${limit}` }
+}
+
+/** Of the loss, rounded down, so that a feed with postings left never reads "100 %". */
+function percent(left: number): number {
+  return Math.floor((1 - left) * 100)
 }
 
 function counted(postings: number): string {
-  return `${postings.toLocaleString('en-US')} posting${postings === 1 ? '' : 's'}`
+  return `${number(postings)} posting${postings === 1 ? '' : 's'}`
+}
+
+function number(value: number): string {
+  return Math.round(value).toLocaleString('en-US')
 }

@@ -62,6 +62,10 @@ export interface FeedContent {
   /** Full path of the record element (`/source/job`), or null when there is no posting. */
   records: string | null
   postings: number
+  /** Postings without an id. */
+  withoutId: number
+  /** Postings with the id of another one; where there is no id, with its content. Null: not known. */
+  duplicates: number | null
   /** External campaign id -> number of postings that carry it. At most `MAX_CAMPAIGN_IDS` distinct. */
   externalCampaignIds: Record<string, number>
   /** Distinct requisition ids. */
@@ -99,6 +103,18 @@ export type CheckResult =
   | { kind: 'unreadable'; code: string; reason: string; lasting: boolean }
   /** The copy or the index could not be written: `code` is the system's (`ENOSPC`, `EROFS`). The file itself may be fine. */
   | { kind: 'no-room'; code: string; reason: string }
+
+/** What held a version back; see guards.ts. `history-lost`: nothing is known that it could be compared with. */
+export type GuardName =
+  | 'empty'
+  | 'min-postings'
+  | 'shape'
+  | 'drop'
+  | 'missing-ids'
+  | 'duplicate-ids'
+  | 'shrink'
+  | 'replaced'
+  | 'history-lost'
 
 /** What is different between two versions of a feed, in postings. */
 export interface PostingChanges {

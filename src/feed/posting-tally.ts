@@ -56,6 +56,8 @@ export class PostingTally implements Disposable {
     const { duplicates } = this.#index.finish(this.#indexTo)
     return {
       postings: this.#postings,
+      withoutId: this.#withoutId,
+      duplicates,
       externalCampaignIds: Object.fromEntries(this.#campaigns),
       requisitionIds: this.#requisitions.finish(),
       warnings: this.#warnings(duplicates),

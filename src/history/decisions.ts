@@ -2,6 +2,7 @@
 // the history; a running daemon finds it there within two seconds.
 
 import type { History, State, Version, VersionPatch } from './port.ts'
+import { WAITING } from './states.ts'
 
 export type Decision = 'release' | 'discard' | 'retry'
 
@@ -36,9 +37,13 @@ export function decide(history: History, id: number, decision: Decision, now: nu
     }
     if (decision === 'retry' && version.sha256 === null)
       return readAgain(history, version, reason, now)
-    const patch = { hint: null, nextAttemptAt: null }
+    const newer = decision === 'retry' ? acceptedAfter(history, version) : undefined
+    if (newer !== undefined) return overtaken(version, newer)
+    const approved = decision === 'retry' ? version.approved : decision === 'release'
+    const patch = { approved, hint: null, nextAttemptAt: null }
     const decided =
       version.state === to ? history.update(id, patch) : history.move(id, to, reason, now, patch)
+    if (decision === 'release') supersedeOthers(history, decided, now)
     return { kind: 'done', version: decided }
   })
 }
@@ -63,21 +68,39 @@ export function restore(history: History, id: number, now: number): Decided {
       ...{ feed, path, account, at: now },
       state: 'queued',
       reason: `restored from version ${id} by a person`,
-      patch: contentOf(version),
+      patch: { ...contentOf(version), approved: true },
     })
-    for (const older of history.list({ feed, states: ['held', 'queued', 'failed'], all: true })) {
-      if (older.id === restored.id) continue
-      const reason = `version ${restored.id} took the place of version ${older.id}`
-      history.move(older.id, 'superseded', reason, now)
-    }
+    supersedeOthers(history, restored, now)
     return { kind: 'done', version: restored }
   })
+}
+
+/** What waits of the feed would be sent before it, or be asked about although this one was chosen. */
+function supersedeOthers(history: History, { feed, id }: Version, now: number): void {
+  for (const older of history.list({ feed, states: WAITING, before: id, all: true })) {
+    const reason = `version ${id} took the place of version ${older.id}`
+    history.move(older.id, 'superseded', reason, now)
+  }
+}
+
+/** Sent again it would take the place of this one. */
+function acceptedAfter(history: History, { feed, id }: Version): Version | undefined {
+  const states = ['queued', 'uploading', 'uploaded'] as const
+  return history.list({ feed, states, all: true, limit: 1 }).find((newer) => newer.id > id)
+}
+
+function overtaken({ id }: Version, newer: Version): Decided {
+  return {
+    kind: 'refused',
+    reason: `retry version ${id}: version ${newer.id} of its feed is newer, and ${newer.state}`,
+    hint: `feedsyncd restore ${id} sends its bytes again, as a new version`,
+  }
 }
 
 /** What a version says of its bytes, which does not change with the attempt to deliver them. */
 function contentOf(version: Version): VersionPatch {
   const { sha256, md5, bytes, encoding, root, records, postings, warnings } = version
-  const { requisitionIds, externalCampaignIds, spool } = version
+  const { duplicates, requisitionIds, externalCampaignIds, spool, withoutId } = version
   return {
     sha256,
     md5,
@@ -87,6 +110,8 @@ function contentOf(version: Version): VersionPatch {
     records,
     postings,
     warnings,
+    withoutId,
+    duplicates,
     requisitionIds,
     externalCampaignIds,
     spool,

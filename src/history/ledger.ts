@@ -218,8 +218,9 @@ export class Ledger {
   ): Version {
     return this.atomically(() => {
       const before = this.#history.version(id)
-      // What a person discarded before its first attempt does not wait.
-      if (before?.state === 'discarded' || before?.state === 'superseded') return before
+      // What was discarded, superseded or held before its first attempt does not wait.
+      if (before !== null && before.state !== 'queued' && before.state !== 'uploading')
+        return before
       const patch = { hint, nextAttemptAt }
       const waiting =
         before?.state === 'queued'
@@ -228,7 +229,7 @@ export class Ledger {
       const newer = this.#history
         .list({ feed: waiting.feed, states: ['queued'], all: true, limit: 1 })
         .find((other) => other.id > id)
-      return newer === undefined ? waiting : this.#supersede(waiting, newer)
+      return newer === undefined ? waiting : this.supersede(waiting, newer)
     })
   }
 
@@ -241,10 +242,10 @@ export class Ledger {
     // What is held cannot take the place of what was accepted: a person may still discard it.
     const replaced = newer.state === 'held' ? (['held'] as const) : WAITING
     const filter = { feed: newer.feed, states: replaced, before: newer.id, all: true }
-    for (const version of this.#history.list(filter)) this.#supersede(version, newer)
+    for (const version of this.#history.list(filter)) this.supersede(version, newer)
   }
 
-  #supersede(older: Version, newer: Version): Version {
+  supersede(older: Version, newer: Version): Version {
     const reason = `version ${newer.id} took the place of version ${older.id}`
     return this.#move(older.id, 'superseded', reason)
   }

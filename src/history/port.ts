@@ -1,7 +1,7 @@
 // What the rest of the program knows of the history: versions, their closed set of states, and the
 // rule that every change of state is one durable transaction with its event.
 
-import type { FileIdentity } from '../feed/port.ts'
+import type { FileIdentity, GuardName } from '../feed/port.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { AttemptOutcome } from '../upload/port.ts'
 
@@ -52,6 +52,10 @@ export interface Version {
   reason: string | null
   /** What to do about it, a plain sentence; null where nothing is to be done. */
   hint: string | null
+  /** The guard that holds it; null where it is not held. */
+  guard: GuardName | null
+  /** A person released or restored it: no guard asks again, and it is what later versions are compared with. */
+  approved: boolean
   sha256: string | null
   md5: string | null
   bytes: number | null
@@ -59,6 +63,9 @@ export interface Version {
   root: string | null
   records: string | null
   postings: number | null
+  /** Postings without an id; postings with an id (or, without ids, a content) that another one has. */
+  withoutId: number | null
+  duplicates: number | null
   requisitionIds: number | null
   externalCampaignIds: Record<string, number> | null
   changes: Changes | null
@@ -165,6 +172,15 @@ export interface HistoryReader extends Disposable {
   newestTaken(feed: string): Version | null
   /** The version of this feed that was uploaded last. */
   lastUploaded(feed: string): Version | null
+  /** What storage or a person confirmed of this feed last: the newest version that was uploaded, released or restored. */
+  confirmed(feed: string, except: number): Version | null
+  /**
+   * What a version of this feed is compared with before it is sent, at most three: the last confirmed one, the
+   * newest accepted one that still waits or is on its way, and one since that storage may have.
+   */
+  baselines(feed: string, except?: number): Version[]
+  /** Which share of its postings (0 to 1) the feed lost with each of its last uploads, the newest first. */
+  turnovers(feed: string): number[]
   /** Newest first. */
   list(filter: ListFilter): Version[]
   /** Postings of a feed's last versions, newest first: less to read than the versions. */

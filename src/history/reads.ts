@@ -1,5 +1,6 @@
 // Owns the questions that any process may ask the history, whether or not it may write.
 
+import { baselines } from './baselines.ts'
 import type { Connection } from './connection.ts'
 import { listQuery } from './list-query.ts'
 import {
@@ -79,10 +80,8 @@ export function reads(db: Connection): Reads {
     `SELECT id FROM versions WHERE spool >= ? AND spool < ? || '$' LIMIT 1`,
   )
 
-  return {
+  const versions: Pick<HistoryReader, 'lastUploaded' | 'list' | 'version'> = {
     version: (id) => orNull(byId.get(id), versionOf),
-    newest: (feed) => orNull(newest.get(feed), versionOf),
-    newestTaken: (feed) => orNull(newestTaken.get(feed), versionOf),
     lastUploaded: (feed) => orNull(lastUploaded.get(feed), versionOf),
     list: (filter) => {
       const { sql, parameters } = listQuery(filter)
@@ -91,6 +90,13 @@ export function reads(db: Connection): Reads {
         .all(...parameters)
         .map(versionOf)
     },
+  }
+
+  return {
+    ...versions,
+    ...baselines(db, versions),
+    newest: (feed) => orNull(newest.get(feed), versionOf),
+    newestTaken: (feed) => orNull(newestTaken.get(feed), versionOf),
     postings: (feed, limit) => postings.all(feed, limit).map((row) => row.postings),
     count: () => {
       const none = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>

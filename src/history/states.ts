@@ -26,7 +26,8 @@ export const STEPS: Readonly<Record<State, readonly State[]>> = {
   /** `settling`: only while its content is unknown, see `stepProblem`. `gone`: nothing is owed any more. */
   rejected: ['settling', 'gone'],
   held: ['queued', 'superseded', 'discarded'],
-  queued: ['uploading', 'superseded', 'discarded', 'failed', 'rejected'],
+  /** `held`: what it is compared with has changed before it was sent. */
+  queued: ['uploading', 'held', 'superseded', 'discarded', 'failed', 'rejected'],
   /** `queued`: try again later. `rejected`: the service or the storage refuses this very file. */
   uploading: ['uploaded', 'queued', 'failed', 'rejected', 'superseded', 'discarded'],
   uploaded: [],

@@ -11,6 +11,8 @@ const COLUMNS: Readonly<Record<keyof Version, string>> = {
   state: 'state',
   reason: 'reason',
   hint: 'hint',
+  guard: 'guard',
+  approved: 'approved',
   sha256: 'sha256',
   md5: 'md5',
   bytes: 'bytes',
@@ -18,6 +20,8 @@ const COLUMNS: Readonly<Record<keyof Version, string>> = {
   root: 'root',
   records: 'records',
   postings: 'postings',
+  withoutId: 'without_id',
+  duplicates: 'duplicates',
   requisitionIds: 'requisition_ids',
   externalCampaignIds: 'external_campaign_ids',
   changes: 'changes',
@@ -34,13 +38,14 @@ const COLUMNS: Readonly<Record<keyof Version, string>> = {
 
 const JSON_FIELDS = ['externalCampaignIds', 'changes', 'warnings'] as const
 
-type Encoded = (typeof JSON_FIELDS)[number] | 'etagVerified'
+type Encoded = (typeof JSON_FIELDS)[number] | 'approved' | 'etagVerified'
 
 /** A version as SQLite answers it, named as the port names it. */
 export type VersionRow = Omit<Version, Encoded> & {
   externalCampaignIds: string | null
   changes: string | null
   warnings: string
+  approved: number
   etagVerified: number | null
 }
 
@@ -56,6 +61,7 @@ export function versionOf(row: VersionRow): Version {
       row.externalCampaignIds === null ? null : JSON.parse(row.externalCampaignIds),
     changes: row.changes === null ? null : JSON.parse(row.changes),
     warnings: JSON.parse(row.warnings),
+    approved: row.approved === 1,
     etagVerified: row.etagVerified === null ? null : row.etagVerified === 1,
   }
 }

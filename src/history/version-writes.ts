@@ -133,6 +133,7 @@ export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'
 function leftBehind(to: State, at: number): VersionPatch {
   return {
     hint: null,
+    guard: null,
     nextAttemptAt: null,
     ...(WAITING_FOR_CONTENT.includes(to) ? {} : { deadlineAt: null }),
     ...(to === 'uploaded' ? { uploadedAt: at } : {}),

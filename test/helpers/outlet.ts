@@ -11,6 +11,7 @@ import type { FeedConfig } from '../../src/config/config.ts'
 import { feedFor } from '../../src/config/feeds.ts'
 import { Deliveries } from '../../src/deliveries.ts'
 import { createFeedChecker } from '../../src/feed/worker-checker.ts'
+import { Guard } from '../../src/guard.ts'
 import { decide } from '../../src/history/decisions.ts'
 import { Ledger } from '../../src/history/ledger.ts'
 import type { Attempt, History, Version } from '../../src/history/port.ts'
@@ -139,12 +140,16 @@ export class Outlet implements AsyncDisposable {
       dispositions: createDispositions({ ...inbox, clock }),
       settings: { ...inbox, ...settings, keepVersions: 3 },
     })
+    const guard = new Guard({
+      ...{ history: this.history, ledger, spool, checkerFor: () => checker },
+      limits: { maxDropPercent: 50, minPostings: 1, maxShrinkPercent: 60, maxReplacedPercent: 90 },
+    })
     this.#pipeline = new Pipeline({
       ...{ clock, log, history: this.history, ledger, spool, aftercare, checkerFor: () => checker },
       ...{ uploader: this.uploader, onProgress: () => {}, incompleteAfterMs: 15 * MINUTE },
       ruleFor: (path) => feedFor(path, feeds),
       reconcile: () => {},
-      guards: { maxDropPercent: 50, minPostings: 1 },
+      guard,
     })
     const conditions = new Conditions(clock)
     conditions.onChange(({ kind, condition }) => {

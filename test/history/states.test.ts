@@ -28,7 +28,7 @@ describe('the steps between states', () => {
       'checking -> settling, incomplete, rejected, held, queued, failed, superseded, gone',
       'rejected -> settling, gone',
       'held -> queued, superseded, discarded',
-      'queued -> uploading, superseded, discarded, failed, rejected',
+      'queued -> uploading, held, superseded, discarded, failed, rejected',
       'uploading -> uploaded, queued, failed, rejected, superseded, discarded',
       'uploaded -> (final)',
       'superseded -> (final)',

@@ -15,6 +15,8 @@ describe('a version', () => {
       state: 'queued',
       reason: 'restored',
       hint: 'none',
+      guard: 'drop',
+      approved: true,
       sha256: 'a'.repeat(64),
       md5: 'b'.repeat(32),
       bytes: 5 * 2 ** 30,
@@ -22,6 +24,8 @@ describe('a version', () => {
       root: 'source',
       records: '/source/job',
       postings: 0,
+      withoutId: 4,
+      duplicates: 5,
       requisitionIds: 3,
       externalCampaignIds: { 'NUR-Q1': 40, constructor: 1, '': 2 },
       changes: { added: 1, removed: 2, changed: 3 },
@@ -47,9 +51,9 @@ describe('a version', () => {
 
     const version = versionIn(history, 'settling')
 
-    const { id, feed, path, state, warnings, attempts, detectedAt, ...unknown } = version
+    const { id, feed, path, state, approved, warnings, attempts, detectedAt, ...unknown } = version
     expect(new Set(Object.values(unknown))).toEqual(new Set([null]))
-    expect({ warnings, attempts }).toEqual({ warnings: [], attempts: 0 })
+    expect({ approved, warnings, attempts }).toEqual({ approved: false, warnings: [], attempts: 0 })
   })
 
   it('records every step with its time, both states and the reason', () => {

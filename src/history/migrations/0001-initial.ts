@@ -15,6 +15,8 @@ CREATE TABLE versions (
   state TEXT NOT NULL,
   reason TEXT,
   hint TEXT,
+  guard TEXT,
+  approved INTEGER NOT NULL DEFAULT 0,
   sha256 TEXT,
   md5 TEXT,
   bytes INTEGER,
@@ -22,6 +24,8 @@ CREATE TABLE versions (
   root TEXT,
   records TEXT,
   postings INTEGER,
+  without_id INTEGER,
+  duplicates INTEGER,
   requisition_ids INTEGER,
   changes TEXT,
   attempts INTEGER NOT NULL DEFAULT 0,
@@ -41,6 +45,7 @@ CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_detected ON versions (detected_at);
 CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = 'queued';
 CREATE INDEX versions_deadline ON versions (deadline_at) WHERE state = 'incomplete';
+CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
 CREATE INDEX versions_spool ON versions (spool) WHERE spool IS NOT NULL;
 
 CREATE TABLE feeds (
