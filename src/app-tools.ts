@@ -14,11 +14,23 @@ import type { Explanation } from './history/explain.ts'
 import { isLocked } from './history/instance-lock.ts'
 import type { HistoryReader, ListFilter, Version } from './history/port.ts'
 import { openHistoryReader } from './history/reader.ts'
-import { type ShowReport, type StatusReport, showReport, statusReport } from './history/report.ts'
+import {
+  conditionReport,
+  type ShowReport,
+  type StatusReport,
+  showReport,
+  statusReport,
+} from './history/report.ts'
 import { type Clock, isoTime } from './lib/clock.ts'
+import type { Condition } from './lib/conditions.ts'
+import { messageOf } from './lib/errors.ts'
 import { silentLog } from './lib/silent-log.ts'
 import { VERSION } from './lib/version.ts'
+import { readDaemonFile } from './ops/daemon-file.ts'
 import type { CampaignRun, PlanModel } from './ops/port.ts'
+import { fullDisk } from './ops/room.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
 
@@ -57,8 +69,17 @@ export function overdueFeeds(
   }
 }
 
-/** The daemon in one line, for `systemctl status`. */
-export function statusLine(history: HistoryReader): string {
+/** The daemon in one line, for `systemctl status`: its conditions first, also when the history cannot be read. */
+export function statusLine(history: HistoryReader, conditions: readonly Condition[]): string {
+  const words = conditions.map(({ message }) => message)
+  try {
+    return [...words, countsLine(history)].join('; ')
+  } catch (error) {
+    return (words.length > 0 ? words : [messageOf(error)]).join('; ')
+  }
+}
+
+function countsLine(history: HistoryReader): string {
   const count = history.count()
   const waiting = count.settling + count.incomplete + count.checking + count.queued
   const last = isoTime(history.lastSuccessAt())
@@ -69,17 +90,59 @@ export function statusLine(history: HistoryReader): string {
   ].join('; ')
 }
 
+export { lastStateDirectory } from './ops/daemon-file.ts'
+
+/** A full disk is seen here as well: without a daemon, or before it has looked. */
+function withRoom(report: StatusReport, { state }: Config, clock: Clock): StatusReport {
+  const { conditions } = report.daemon
+  const full = conditions.some(({ code }) => code === 'state-full')
+    ? null
+    : fullDisk(state.directory)
+  if (full === null) return report
+  const condition = {
+    code: 'state-full',
+    severity: 'critical',
+    since: clock.now(),
+    ...full,
+  } as const
+  return {
+    ...report,
+    daemon: { ...report.daemon, conditions: [conditionReport(condition), ...conditions] },
+  }
+}
+
+/** What another process sees of the daemon without its history. */
+export interface DaemonLook {
+  running: boolean
+  /** null: only the history tells. */
+  conditions: readonly Condition[] | null
+}
+
+/**
+ * Whether a daemon runs, and what it says of itself outside of its state directory, which may be full or lost.
+ * Throws `FeedsyncError` for who may not see the lock.
+ */
+export function lookAtDaemon({ state }: Pick<Config, 'state'>, env: Environment): DaemonLook {
+  const file = readDaemonFile(state.directory, env)
+  // A daemon whose lock file was deleted still runs.
+  return {
+    running: file !== null || isLocked(state.directory),
+    conditions: file?.conditions ?? null,
+  }
+}
+
 /** The document that `status --json` and the endpoint give. */
 export function statusOf(
   history: HistoryReader | null,
   config: Config,
   clock: Clock,
   filter: ListFilter,
-  running = true,
+  { conditions, running }: DaemonLook = { conditions: null, running: true },
 ): StatusReport {
   const ruleFor = (path: string) => feedFor(path, config.feeds)
   const expect = history === null ? undefined : expectations(history, ruleFor, clock.now())
   const report = statusReport(history, running, config.service.baseUrl, filter, expect)
+  if (conditions !== null) report.daemon.conditions = conditions.map(conditionReport)
   return { ...report, campaigns: lastCampaignRun(config) }
 }
 
@@ -124,11 +187,12 @@ export interface StatusSource extends Disposable {
   explain(path: string): Promise<Explanation>
 }
 
-export function openStatus(config: Config, clock: Clock): StatusSource {
+export function openStatus(config: Config, clock: Clock, env: Environment): StatusSource {
   const reader = openHistoryReader({ file: historyFile(config) })
-  const running = isLocked(config.state.directory)
+  const look = lookAtDaemon(config, env)
+  const { running } = look
   return {
-    report: (filter) => statusOf(reader, config, clock, filter, running),
+    report: (filter) => withRoom(statusOf(reader, config, clock, filter, look), config, clock),
     show: (id) => (reader === null ? null : versionOf(reader, config, clock, id)),
     explain: async (path) => {
       const { createInbox } = await import('./inbox/folder.ts')

@@ -4,7 +4,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Aftercare } from './aftercare.ts'
-import { conditionsOf } from './app-conditions.ts'
+import { conditionsOf, watchConditions } from './app-conditions.ts'
 import { reconcilingOf } from './app-reconcile.ts'
 import {
   historyFile,
@@ -56,6 +56,8 @@ import { createUploader } from './upload/uploader.ts'
 export interface AppOptions {
   clock: Clock
   env: Record<string, string | undefined>
+  /** Of a daemon: absolute path of its configuration. */
+  configFile?: string | null
   /** How a person calls a command, for the page and the alerts. */
   commandLine?: CommandLine
   /** Says to a person at the terminal what happened, and what to do. */
@@ -97,11 +99,12 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   let current = config
   const inForce = () => ({ ...config, feeds: current.feeds })
   const { clock, env, tell, onMove = () => {}, onProgress = () => {} } = options
-  const { commandLine = (command) => `feedsyncd ${command}` } = options
+  const { configFile = null, commandLine = (command) => `feedsyncd ${command}` } = options
   await using parts = new AsyncDisposableStack()
-  const log = createLog(config.log)
-  const conditions = conditionsOf({ clock, log, tell })
   parts.use(lockOf(config))
+  const log = createLog(config.log)
+  const { directory: stateDirectory } = config.state
+  const conditions = conditionsOf({ clock, configFile, env, log, stateDirectory, tell })
   const stored = parts.use(
     openHistory({ file: historyFile(config), log, clock, busyTimeoutMs: BUSY_MS }),
   )
@@ -199,12 +202,12 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const supervisor = createSupervisor({
     ...{ clock, env, pid, notifier: createNotifier({ env, log, pid }) },
     pulse: () => daemon.pulse(),
-    status: () =>
-      [...conditions.current().map(({ message }) => message), statusLine(history)].join('; '),
+    status: () => statusLine(history, conditions.current()),
   })
   const daemon = new Daemon({
     ...{ clock, conditions, log, history, inbox, intake, deliveries, reconciling },
     ...{ alerts, supervisor },
+    watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
     get incompleteAfterMs() {
       return current.inbox.incompleteAfterMs
     },

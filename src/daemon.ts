@@ -26,6 +26,8 @@ export interface DaemonParts {
   reconciling: Reconciling
   alerts: Alerts
   supervisor: Supervisor
+  /** Looks after the conditions until it is disposed, also while the loop stands still. */
+  watch: (signal: AbortSignal) => Disposable
   /** A single pass waits no longer than this for files that are being written, in ms. */
   incompleteAfterMs: number
   /** What is older than this and settled is forgotten, in ms. */
@@ -83,6 +85,7 @@ export class Daemon {
     const { alerts, clock, deliveries, log, reconciling, supervisor } = this.#parts
     options.stop.addEventListener('abort', () => this.#bell.ring())
     await this.#start(options.once)
+    using _watch = this.#parts.watch(options.abort)
     const givesUpAt = clock.monotonic() + this.#parts.incompleteAfterMs
     this.#stage = 'running'
     if (!options.once) supervisor.ready()
@@ -159,7 +162,7 @@ export class Daemon {
   }
 
   async #round(options: RunOptions): Promise<void> {
-    const { conditions, intake } = this.#parts
+    const { intake } = this.#parts
     if (this.#pause.left() > 0) return
     try {
       await intake.look()
@@ -167,7 +170,6 @@ export class Daemon {
       this.#startDelivering(options)
       this.#report()
       this.#prune(options)
-      conditions.expire()
     } catch (error) {
       this.#paused(error)
     }

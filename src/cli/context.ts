@@ -26,17 +26,22 @@ export interface Context {
 export class ConfigProblems extends FeedsyncError {
   override name = 'ConfigProblems'
   readonly lines: string[]
+  /** What the file says of it in spite of its mistakes, absolute. */
+  readonly stateDirectory: string | null
 
-  constructor(lines: string[]) {
+  constructor(lines: string[], stateDirectory: string | null = null) {
     super(`the configuration has ${lines.length} mistakes`, { exitCode: EXIT.config })
     this.lines = lines
+    this.stateDirectory = stateDirectory
   }
 }
 
 /** The effective configuration. Throws `FeedsyncError` (exit 78) with all mistakes at once. */
 export function readConfig(context: Context, flag: string | undefined): Config {
   const loaded = loadConfig(findConfig(flag, context.env), context.env)
-  if (loaded.kind === 'problems') throw new ConfigProblems(loaded.problems.map(formatProblem))
+  if (loaded.kind === 'problems') {
+    throw new ConfigProblems(loaded.problems.map(formatProblem), loaded.stateDirectory)
+  }
   for (const warning of loaded.warnings) context.err(`warning: ${formatProblem(warning)}`)
   return loaded.config
 }

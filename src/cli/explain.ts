@@ -23,7 +23,7 @@ export function explainCommand(context: Context): Command {
     .action(async (given: string, _options, command: Command) => {
       const options = command.optsWithGlobals<{ config?: string; json?: boolean }>()
       const config = readConfig(context, options.config)
-      using status = openStatus(config, context.clock)
+      using status = openStatus(config, context.clock, context.env)
       const found = await status.explain(pathOf(config, given))
       const { clock, env } = context
       const line = commandLineHere(env, options.config)

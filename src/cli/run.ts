@@ -32,8 +32,9 @@ export function runCommand(context: Context): Command {
       // Here and not above: no other command needs the network, the watcher and the rest.
       const { openApp } = await import('../app.ts')
       const { clock, env } = context
-      const commandLine = commandLineAnywhere(env, findConfig(flag, env))
-      await using app = await openApp(config, { clock, commandLine, env, tell })
+      const configFile = findConfig(flag, env)
+      const commandLine = commandLineAnywhere(env, configFile)
+      await using app = await openApp(config, { clock, configFile, commandLine, env, tell })
       await using _endpoint = once ? null : await app.serve()
       using signals = onSignals(context.clock, DRAIN_MS, () =>
         app.reload(() => reread(context, flag)),

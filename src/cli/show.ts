@@ -20,7 +20,7 @@ export function showCommand(context: Context): Command {
     .option('--json', 'the documented JSON')
     .action((id: number, _options, command: Command) => {
       const { config, json } = command.optsWithGlobals<{ config?: string; json?: boolean }>()
-      using status = openStatus(readConfig(context, config), context.clock)
+      using status = openStatus(readConfig(context, config), context.clock, context.env)
       const report = status.show(id)
       if (report === null) {
         throw new FeedsyncError(`there is no version ${id}`, {

@@ -4,15 +4,16 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { openStatus } from '../app-tools.ts'
 import type { Config } from '../config/config.ts'
 import { type ListFilter, STATES, type State } from '../history/port.ts'
-import type { StatusReport } from '../history/report.ts'
+import { conditionReport, type StatusReport } from '../history/report.ts'
 import { MINUTE, SECOND } from '../lib/clock.ts'
-import { messageOf } from '../lib/errors.ts'
+import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import { parseDuration } from '../lib/units.ts'
 import { commandLineHere } from './command-line.ts'
-import { type Context, outJson, readConfig } from './context.ts'
+import { ConfigProblems, type Context, outJson } from './context.ts'
 import { EXIT } from './exit-codes.ts'
-import { widthOf } from './render.ts'
+import { printable, widthOf } from './render.ts'
 import { statusCheck } from './status-check.ts'
+import { readStatusConfig } from './status-config.ts'
 import { statusText } from './status-view.ts'
 
 interface Options {
@@ -26,7 +27,12 @@ interface Options {
   check?: boolean
 }
 
+const CRITICAL = 2
 const UNKNOWN = 3
+/** What no daemon gets over automatically. */
+const BAD: readonly unknown[] = [
+  ...['database-damaged', 'database-lost', 'state-failing', 'state-full'],
+]
 const WATCH_MS = 2 * SECOND
 /** Rows a person can take in; JSON has no limit of its own. */
 const DEFAULT_LIMIT = 50
@@ -48,10 +54,11 @@ export function statusCommand(context: Context): Command {
       const options = command.optsWithGlobals<Options>()
       if (options.check) return check(context, options, feed)
       do {
-        show(context, options, ask(context, options, feed))
+        const answer = ask(context, options, feed)
+        show(context, options, answer)
+        context.exit(answer.broken ? EXIT.config : EXIT.ok)
         if (options.watch) await context.clock.sleep(WATCH_MS)
       } while (options.watch)
-      context.exit(EXIT.ok)
     })
 }
 
@@ -59,11 +66,13 @@ interface Answer {
   report: StatusReport
   filtered: boolean
   staleAfterMs: number
+  /** The configuration file has mistakes. */
+  broken: boolean
 }
 
 /** The file is read each time: with `--watch` it may change meanwhile. */
 function ask(context: Context, options: Options, feed: string | undefined): Answer {
-  const config = readConfig(context, options.config)
+  const { broken, config } = readStatusConfig(context, options.config)
   const filter: ListFilter = {
     ...(feed !== undefined && { feed }),
     ...(options.state !== undefined && { states: [options.state] }),
@@ -72,9 +81,14 @@ function ask(context: Context, options: Options, feed: string | undefined): Answ
     ...(options.json && options.limit !== undefined && { limit: options.limit }),
     all: options.all ?? false,
   }
-  using status = openStatus(config, context.clock)
+  using status = openStatus(config, context.clock, context.env)
   const filtered = [feed, options.state, options.since].some((part) => part !== undefined)
-  return { report: status.report(filter), filtered, staleAfterMs: staleAfterMs(config) }
+  const report = status.report(filter)
+  if (broken !== null) {
+    report.daemon.conditions.unshift(conditionReport(broken))
+    report.service.baseUrl = ''
+  }
+  return { report, filtered, staleAfterMs: staleAfterMs(config), broken: broken !== null }
 }
 
 /** Several listings were missed, and it is no single slow one. */
@@ -109,9 +123,22 @@ function check(context: Context, options: Options, feed: string | undefined): vo
     context.out(line)
     context.exit(code)
   } catch (error) {
-    context.out(`UNKNOWN - ${messageOf(error)}`)
-    context.exit(UNKNOWN)
+    const { code, line } = unanswered(error)
+    context.out(printable(line))
+    context.exit(code)
   }
+}
+
+/** A configuration with mistakes, or a damaged history, is known to be bad; who may not look knows nothing. */
+function unanswered(error: unknown): { code: number; line: string } {
+  const mistake = error instanceof ConfigProblems ? `: ${error.lines[0]}` : ''
+  const isBad =
+    error instanceof ConfigProblems ||
+    (error instanceof FeedsyncError && BAD.includes(error.condition))
+  const line = `${messageOf(error)}${mistake}`
+  return isBad
+    ? { code: CRITICAL, line: `CRITICAL - ${line}` }
+    : { code: UNKNOWN, line: `UNKNOWN - ${line}` }
 }
 
 function ageOf(text: string): number {

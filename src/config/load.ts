@@ -13,7 +13,8 @@ import { configSchema } from './schema.ts'
 
 export type LoadedConfig =
   | { kind: 'ok'; config: Config; warnings: Problem[] }
-  | { kind: 'problems'; problems: Problem[] }
+  /** `stateDirectory`: what the file says in spite of its mistakes, absolute; null where it says nothing. */
+  | { kind: 'problems'; problems: Problem[]; stateDirectory: string | null }
 
 /** sysexits.h: EX_CONFIG. The unit does not restart on it. */
 const EXIT_CONFIG = 78
@@ -36,16 +37,26 @@ export function loadConfig(file: string, env: Environment): LoadedConfig {
     const problems = document.problems.map(({ line, column, message }) => {
       return { file, line, column, key: '', problem: message }
     })
-    return { kind: 'problems', problems }
+    return { kind: 'problems', problems, stateDirectory: null }
   }
   const parsed = configSchema.safeParse(document.value)
   const findings = brokenRules(document.value, base)
   if (!parsed.success || findings.length > 0) {
     const issues = parsed.error?.issues ?? []
-    return { kind: 'problems', problems: describeProblems(file, document, issues, findings) }
+    const problems = describeProblems(file, document, issues, findings)
+    const said = valueAt(document.value, ['state', 'directory'])
+    const stateDirectory = typeof said === 'string' && said !== '' ? resolve(base, said) : null
+    return { kind: 'problems', problems, stateDirectory }
   }
   const config = resolveConfig(parsed.data, base, env)
   return { kind: 'ok', config, warnings: warningsOf(file, document, config) }
+}
+
+/** What commands that only read the history go by, while the file itself has mistakes. */
+export function placeholderConfig(file: string, stateDirectory: string, env: Environment): Config {
+  const service = { baseUrl: 'https://unknown.invalid', account: 'unknown' }
+  const least = { version: 1, service, inbox: {}, state: { directory: stateDirectory } }
+  return resolveConfig(configSchema.parse(least), dirname(resolve(file)), env)
 }
 
 function readText(file: string): string {

@@ -130,10 +130,11 @@ export function openReadOnly(path: string): Connection | null {
     return connection
   } catch (error) {
     connection[Symbol.dispose]()
-    const mayNotWrite = /^SQLITE_(READONLY|CANTOPEN)/.test(errorCode(error) ?? '')
-    // A reader of a WAL database creates the -wal and -shm files. Who may not do that can read the bare
-    // file while no -wal exists: then nobody has the database open and everything is in that file.
-    if (!mayNotWrite || exists(`${file}-wal`)) throw error
+    const mayNotWrite = /^SQLITE_(READONLY|CANTOPEN|IOERR_SHM)/.test(errorCode(error) ?? '')
+    // A reader of a WAL database creates the -wal and -shm files. Who may not do that, or has no room for it,
+    // can read the bare file while the -wal is missing or empty: then everything is in that file.
+    const wal = `${file}-wal`
+    if (!mayNotWrite || (exists(wal) && statSync(wal).size > 0)) throw error
     return connect(`${pathToFileURL(file).href}?immutable=1`, file, { readonly: true })
   }
 }

@@ -8,6 +8,8 @@ import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 
 const CONFIGURATION = 78
 const TEMPORARY = 75
+/** The -shm file beside the database cannot be made as large as it has to be. */
+const NO_ROOM_FOR_INDEX = 'SQLITE_IOERR_SHMSIZE'
 
 interface Advice {
   what: string
@@ -33,7 +35,8 @@ function translated(error: unknown, file: string): FeedsyncError {
 
 function advice(code: string, file: string, detail: string): Advice {
   // Extended codes name the circumstance (`SQLITE_READONLY_DIRECTORY`), the second word the kind.
-  switch (code.startsWith('SQLITE_') ? code.split('_')[1] : code) {
+  const kind = code.startsWith('SQLITE_') ? code.split('_')[1] : code
+  switch (code === NO_ROOM_FOR_INDEX ? 'FULL' : kind) {
     case 'FULL':
     case 'ENOSPC':
     case 'EDQUOT':

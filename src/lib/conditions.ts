@@ -35,12 +35,16 @@ const SEVERITY = {
   'hook-stuck': 'warning',
   'alerts-failing': 'warning',
   'clock-stepped': 'warning',
+  /** The configuration file has mistakes: seen by `status`, since no daemon starts with it. */
+  'config-broken': 'critical',
   'reload-failed': 'warning',
   /** The configuration that was read needs a restart. */
   'restart-needed': 'warning',
 } as const satisfies Record<string, Severity>
 
 export type ConditionCode = keyof typeof SEVERITY
+
+export const CONDITION_CODES = Object.keys(SEVERITY) as ConditionCode[]
 
 export interface Condition {
   code: ConditionCode
@@ -83,7 +87,8 @@ export class Conditions {
 
   /**
    * Sets a condition, or renews it with other words: `since` stays. `lastsMs`: it is over if it is not set again
-   * within this time, for causes whose end nobody sees (`expire` looks).
+   * within this time, for causes whose end nobody sees (`expire` looks). Several may see such a cause: the words
+   * of the first one stay.
    */
   set(
     code: ConditionCode,
@@ -91,11 +96,13 @@ export class Conditions {
     lastsMs: number | null = null,
   ): void {
     const known = this.#held.get(code)?.condition
-    const condition: Condition = {
-      ...{ code, severity, message, hint },
-      since: known?.since ?? this.#clock.now(),
-    }
     const until = lastsMs === null ? null : this.#clock.monotonic() + lastsMs
+    if (known !== undefined && until !== null) {
+      this.#held.set(code, { condition: known, until })
+      return
+    }
+    const since = known?.since ?? this.#clock.now()
+    const condition: Condition = { code, severity, message, hint, since }
     this.#held.set(code, { condition, until })
     if (known?.message !== message || known.hint !== hint) this.#announce('set', condition)
     else if (known.severity !== severity) this.#announce('rated', condition)

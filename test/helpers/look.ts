@@ -12,13 +12,13 @@ import type { Site } from './site.ts'
 
 /** What `status --json` prints, without the cost of a process: for waiting. */
 export function statusOf(site: Site): StatusReport {
-  using status = openStatus(configOf(site), systemClock)
+  using status = openStatus(configOf(site), systemClock, site.runtime)
   return status.report({})
 }
 
 /** What `explain PATH` says, in the same way. */
 export async function explained(site: Site, path: string): Promise<Explanation> {
-  using status = openStatus(configOf(site), systemClock)
+  using status = openStatus(configOf(site), systemClock, site.runtime)
   return await status.explain(path)
 }
 

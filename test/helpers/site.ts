@@ -46,6 +46,8 @@ export class Site implements AsyncDisposable {
   readonly sandbox: Sandbox
   /** What every child finds in its environment, beside this process's own. */
   env: Record<string, string> = {}
+  /** Where its daemons write what they say of themselves. */
+  readonly runtime = { XDG_RUNTIME_DIR: join(this.root, 'runtime') }
   readonly #objects: string
   readonly #children: ChildProcess[] = []
   /** What each child wrote to stdout and stderr so far. */
@@ -112,7 +114,7 @@ export class Site implements AsyncDisposable {
     const own = [process.execPath, MAIN, ...args, '--config', this.configFile]
     const [program = process.execPath, ...rest] = [...starter, ...own]
     const child = spawn(program, rest, {
-      env: { ...process.env, NO_COLOR: '1', ...this.env },
+      env: { ...process.env, NO_COLOR: '1', ...this.runtime, ...this.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#children.push(child)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ALERT_EVENTS } from '../../src/config/config.ts'
 import { STATES } from '../../src/history/port.ts'
+import { CONDITION_CODES } from '../../src/lib/conditions.ts'
 import { commandTable } from '../../systemd/package/command-table.ts'
 import { blocks, RUNBOOK } from './runbook.ts'
 
@@ -26,6 +27,10 @@ describe('the runbook', () => {
 
   it('says of every alert where to go', () => {
     expect(rows('Read an alert').sort()).toEqual([...ALERT_EVENTS].sort())
+  })
+
+  it('says of every condition of the daemon what to do', () => {
+    expect(rows('Conditions').sort()).toEqual([...CONDITION_CODES].sort())
   })
 
   it('links to headings that are there', () => {

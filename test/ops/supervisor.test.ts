@@ -56,6 +56,18 @@ describe('the supervisor', () => {
     expect(sent).toEqual(['READY=1 STATUS=idle'])
   })
 
+  it('tells at once what a condition changed, and the same words never twice', () => {
+    const { supervisor, sent, world } = bench()
+    supervisor.changed()
+    supervisor.ready()
+
+    world.status = 'the disk is full; idle'
+    supervisor.changed()
+    supervisor.changed()
+
+    expect(sent).toEqual(['READY=1 STATUS=idle', 'STATUS=the disk is full; idle'])
+  })
+
   it('tells a new status at most every 10 s, and an old one never again', () => {
     const { supervisor, world, pass } = bench()
     supervisor.ready()

@@ -1,0 +1,52 @@
+// The configuration as `status` needs it. A file with mistakes must not hide how the daemon is: then the state
+// directory of the last start is shown, and the first mistake comes first.
+
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { historyFile, lastStateDirectory } from '../app-tools.ts'
+import type { Config } from '../config/config.ts'
+import { DEFAULT_FILE, findConfig, placeholderConfig } from '../config/load.ts'
+import type { Condition } from '../lib/conditions.ts'
+import { ConfigProblems, type Context, readConfig } from './context.ts'
+
+export interface StatusConfig {
+  config: Config
+  /** The first mistake of the file; null where it has none. */
+  broken: Condition | null
+}
+
+/** Throws `ConfigProblems` where nobody knows the state directory either. */
+export function readStatusConfig(context: Context, flag: string | undefined): StatusConfig {
+  try {
+    return { config: readConfig(context, flag), broken: null }
+  } catch (error) {
+    if (!(error instanceof ConfigProblems)) throw error
+    const file = findConfig(flag, context.env)
+    const config = places(file, error.stateDirectory, context.env)
+      .map((directory) => placeholderConfig(file, directory, context.env))
+      .find((each) => existsSync(historyFile(each)))
+    if (config === undefined) throw error
+    return { config, broken: brokenConfig(context, error, config) }
+  }
+}
+
+/** Where the last start had its state, what the file says in spite of its mistakes, and the default places. */
+function places(file: string, said: string | null, env: Context['env']): string[] {
+  const last = lastStateDirectory(file, env)
+  return [
+    ...(last === null ? [] : [last]),
+    ...(said === null ? [] : [said]),
+    join(dirname(resolve(file)), 'state'),
+    ...(file === DEFAULT_FILE ? ['/var/lib/feedsyncd'] : []),
+  ]
+}
+
+function brokenConfig(context: Context, { lines }: ConfigProblems, config: Config): Condition {
+  const [first = ''] = lines
+  const more = lines.length === 1 ? '' : ` (and ${lines.length - 1} more)`
+  return {
+    ...{ code: 'config-broken', severity: 'critical', since: context.clock.now() },
+    message: `the configuration has mistakes: ${first}${more}`,
+    hint: `feedsyncd config check lists them; what is shown is from ${config.state.directory}`,
+  }
+}

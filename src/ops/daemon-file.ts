@@ -1,0 +1,181 @@
+// What a running daemon says of itself where it can still be written: a small file in the runtime directory,
+// since the state directory may be full, read-only or gone. It is about a process: once that is gone, it says
+// nothing any more of conditions, and still where the last start had its state.
+
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Condition } from '../lib/conditions.ts'
+import { errorCode } from '../lib/errors.ts'
+
+export interface DaemonFile {
+  pid: number
+  /** Ticks from boot to the start of the process (proc(5), field 22); null where the system does not tell. */
+  startTicks: string | null
+  /** Absolute paths. */
+  stateDirectory: string
+  configFile: string
+  /** Wall ms at which it was written. */
+  at: number
+  conditions: Condition[]
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface DaemonFileWriter {
+  /** Never throws: it is written where it can be, and else nowhere. */
+  write(conditions: readonly Condition[], at: number): void
+}
+
+/** Of the packaged unit: readers do not have its environment. */
+const UNIT_DIRECTORY = '/run/feedsyncd'
+const NAME = /^daemon-[0-9a-f]{16}\.json$/
+const LARGEST = 64 * 1024
+
+export function daemonFileWriter(
+  about: Pick<DaemonFile, 'stateDirectory' | 'configFile'>,
+  { env, pid }: { env: Environment; pid: number },
+): DaemonFileWriter {
+  const stateDirectory = resolve(about.stateDirectory)
+  const facts = { pid, startTicks: startTicksOf(pid), stateDirectory }
+  const configFile = resolve(about.configFile)
+  return {
+    write(conditions, at) {
+      const text = JSON.stringify({ ...facts, configFile, at, conditions } satisfies {
+        [key in keyof DaemonFile]: unknown
+      })
+      for (const folder of foldersToWrite(env)) {
+        if (written(folder, nameOf(stateDirectory), text)) return
+      }
+    },
+  }
+}
+
+/** What the daemon of this state directory said last; null where none lives that said anything. */
+export function readDaemonFile(stateDirectory: string, env: Environment): DaemonFile | null {
+  const directory = resolve(stateDirectory)
+  const owner = statSync(directory, { throwIfNoEntry: false })?.uid ?? null
+  const found = foldersToRead(env, owner)
+    .map((folder) => readFrom(join(folder, nameOf(directory)), owner))
+    .filter((file) => file !== null && file.stateDirectory === directory && isAlive(file))
+  return newest(found)
+}
+
+/** Where the last start with this configuration file had its state; null where that is not known. */
+export function lastStateDirectory(configFile: string, env: Environment): string | null {
+  const file = resolve(configFile)
+  const found = foldersToRead(env, null).flatMap((folder) => {
+    const names = namesIn(folder).filter((name) => NAME.test(name))
+    return names.map((name) => readFrom(join(folder, name), null))
+  })
+  return newest(found.filter((each) => each?.configFile === file))?.stateDirectory ?? null
+}
+
+/** The directory is part of the name, not of its path: two daemons of a host write beside each other. */
+function nameOf(stateDirectory: string): string {
+  const key = createHash('sha256').update(stateDirectory).digest('hex').slice(0, 16)
+  return `daemon-${key}.json`
+}
+
+function foldersToWrite(env: Environment): string[] {
+  const { RUNTIME_DIRECTORY: unit = '', XDG_RUNTIME_DIR: user } = env
+  const [ofUnit] = unit.split(':')
+  return [
+    ...(ofUnit ? [ofUnit] : []),
+    ...(user ? [join(user, 'feedsyncd')] : []),
+    join(tmpdir(), `feedsyncd-${process.getuid?.() ?? 0}`),
+  ]
+}
+
+/** Whoever asks may be another user than the daemon's. */
+function foldersToRead(env: Environment, owner: number | null): string[] {
+  const users = [process.getuid?.() ?? 0, ...(owner === null ? [] : [owner])]
+  const ofUsers = users.flatMap((uid) => [
+    `/run/user/${uid}/feedsyncd`,
+    join(tmpdir(), `feedsyncd-${uid}`),
+    `/tmp/feedsyncd-${uid}`,
+  ])
+  return [...new Set([...foldersToWrite(env), UNIT_DIRECTORY, ...ofUsers])]
+}
+
+function written(folder: string, name: string, text: string): boolean {
+  const draft = join(folder, `.${name}.${process.pid}.tmp`)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // Another user may have made a folder of this name among temporary files.
+    if (statSync(folder).uid !== (process.getuid?.() ?? 0)) return false
+    writeFileSync(draft, text, { flag: 'wx', mode: 0o640 })
+    renameSync(draft, join(folder, name))
+    return true
+  } catch {
+    rmSync(draft, { force: true })
+    return false
+  }
+}
+
+/** Only what root, the reader or the owner of the state wrote is believed. */
+function readFrom(path: string, owner: number | null): DaemonFile | null {
+  try {
+    const descriptor = openSync(
+      path,
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    )
+    try {
+      const stats = fstatSync(descriptor)
+      const trusted = [0, process.getuid?.() ?? 0, owner]
+      const isOurs = trusted.includes(stats.uid) || path.startsWith(`${UNIT_DIRECTORY}/`)
+      if (!isOurs || !stats.isFile() || stats.size > LARGEST) return null
+      return JSON.parse(readFileSync(descriptor, 'utf8')) as DaemonFile
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    return null
+  }
+}
+
+function newest(files: readonly (DaemonFile | null)[]): DaemonFile | null {
+  return files.reduce((best, file) => ((file?.at ?? 0) > (best?.at ?? 0) ? file : best), null)
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** The process that wrote it: another one may have its number by now. */
+function isAlive({ pid, startTicks }: DaemonFile): boolean {
+  const now = startTicksOf(pid)
+  if (now !== null && startTicks !== null) return now === startTicks
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return errorCode(error) === 'EPERM'
+  }
+}
+
+/** The name in parentheses may hold anything. */
+function startTicksOf(pid: number): string | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? null
+  } catch {
+    return null
+  }
+}

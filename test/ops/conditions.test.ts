@@ -1,0 +1,126 @@
+// What stops or slows the daemon is shown at once, in the same words, wherever somebody looks: with real
+// processes, a real disk that is full, and a real systemd socket where that is asked for.
+
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { statusOf } from '../helpers/look.ts'
+import { feedOf, Site } from '../helpers/site.ts'
+import { SmallDisk } from '../helpers/small-disk.ts'
+
+const PATIENCE = { timeout: 60_000, interval: 50 }
+
+describe('a state disk that is full', () => {
+  it('is critical at once for --check, also before the daemon has looked or while none runs', async (test) => {
+    await using site = await Site.open()
+    using disk = new SmallDisk(join(site.root, 'state'))
+    if (!disk.isMounted) return test.skip()
+    await site.run('run', '--once')
+    disk.fill({ pid: 0 })
+
+    const { code, stdout } = await site.run('status', '--check')
+
+    expect(code).toBe(2)
+    expect(stdout).toMatch(/^CRITICAL - the daemon is not running; the disk of .*state is full/)
+  })
+
+  it('is told in the same words by status, --check, --json, /readyz and an alert', async (test) => {
+    const paged = 'paged'
+    await using site = await Site.open({ http: { listen: './http.sock' } })
+    const file = join(site.root, paged)
+    const script =
+      'require("fs").appendFileSync(process.argv[1], process.env.FEEDSYNCD_ALERT_TEXT + "\\n")'
+    site.configure({
+      http: { listen: './http.sock' },
+      alerts: [{ on: ['daemon'], exec: [process.execPath, '-e', script, file] }],
+    })
+    using disk = new SmallDisk(join(site.root, 'state'))
+    if (!disk.isMounted) return test.skip()
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded')
+
+    disk.fill(daemon)
+    await vi.waitFor(() => expect(existsSync(file)).toBe(true), PATIENCE)
+
+    const [condition] = statusOf(site).daemon.conditions
+    expect(condition).toMatchObject({ code: 'state-full', severity: 'critical' })
+    const words = condition?.message ?? ''
+    expect((await site.run('status')).stdout).toMatch(new RegExp(`^critical: ${words}`))
+    const check = await site.run('status', '--check')
+    expect(check).toMatchObject({ code: 2 })
+    expect(check.stdout).toContain(words)
+    const ready = await fetchReady(join(site.root, 'http.sock'))
+    expect(ready).toEqual({ status: 503, body: `${words}\n` })
+    expect(readFileSync(file, 'utf8')).toContain(words)
+
+    disk.free(daemon)
+    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+  })
+
+  it('leaves no word behind that outlives the process', async (test) => {
+    await using site = await Site.open()
+    using disk = new SmallDisk(join(site.root, 'state'))
+    if (!disk.isMounted) return test.skip()
+    const daemon = await site.daemon()
+    rmSync(site.inbox, { recursive: true })
+    await vi.waitFor(() => {
+      expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'inbox-missing' }])
+    }, PATIENCE)
+    daemon.kill('SIGKILL')
+    await new Promise((resolve) => daemon.once('exit', resolve))
+
+    expect(statusOf(site).daemon).toMatchObject({ running: false, conditions: [] })
+  })
+})
+
+describe('a configuration with mistakes', () => {
+  it('hides neither a dead daemon nor itself', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded')
+    daemon.kill('SIGTERM')
+    await new Promise((resolve) => daemon.once('exit', resolve))
+    writeFileSync(site.configFile, 'version: 1\nservice: [\n')
+
+    const check = await site.run('status', '--check')
+    const status = await site.run('status')
+
+    expect(check.code).toBe(2)
+    expect(check.stdout).toMatch(
+      /^CRITICAL - the daemon is not running; the configuration has mistakes: .*feedsyncd\.yaml:\d+:\d+ /,
+    )
+    expect(status.code).toBe(78)
+    expect(status.stdout).toMatch(
+      /^critical: the configuration has mistakes: .*feedsyncd\.yaml:\d+:/,
+    )
+    expect(status.stdout).toContain(`what is shown is from ${join(site.root, 'state')}`)
+    expect(status.stdout).toContain('jobs.xml')
+  })
+
+  it('is critical, with its first mistake, also where nothing else is known', async () => {
+    await using site = await Site.open()
+    site.configure({ upload: { concurrency: 0 } })
+
+    const { code, stdout } = await site.run('status', '--check')
+
+    expect(code).toBe(2)
+    expect(stdout).toMatch(/^CRITICAL - the configuration has 1 mistakes?: .*upload\.concurrency/)
+  })
+})
+
+async function fetchReady(socketPath: string): Promise<{ status: number; body: string }> {
+  const { request } = await import('node:http')
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path: '/readyz' }, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (text) => {
+        body += text
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+    })
+    asked.once('error', reject)
+    asked.end()
+  })
+}
