@@ -2,7 +2,7 @@
 // looks like a credential survives, codes, addresses, and the times in Date and Retry-After.
 
 import { HOUR, SECOND } from './clock.ts'
-import { holdsSecret, plainText, redact } from './redact.ts'
+import { holdsSecret, plainText, redactParts } from './redact.ts'
 import type { SecretSet } from './secret-set.ts'
 
 const EXCERPT = 300
@@ -12,7 +12,8 @@ const SEARCHED = 16 * 1024
 /** Long runs of letters and digits mixed, or of hex digits: keys, signatures, policies and tokens look so. */
 const TOKEN = /[A-Za-z0-9+/_=-]{20,}/g
 const HEX = /^[0-9a-f]{24,}$/i
-const CODE = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
+/** A word; what has more than a few digits encodes something. */
+const CODE = /^(?!(?:\D*\d){7})[A-Za-z][A-Za-z0-9._-]{0,63}$/
 
 /**
  * One line of at most 300 characters, its escapes undone. Secrets and whatever looks like one are replaced;
@@ -38,14 +39,14 @@ export function shownCode(code: string, own?: SecretSet): string | null {
 
 /** Scheme, host and port of an address, and nothing else of it. */
 export function shownOrigin({ protocol, host }: URL, own?: SecretSet): string {
-  return `${protocol}//${redact(host, own)}`
+  return `${protocol}//${redactParts(host, '.', own)}`
 }
 
 /** An address without user name, query and fragment; null for what is no address of a host. */
 export function shownAddress(address: string, own?: SecretSet): string | null {
   const url = URL.parse(address)
   if (url === null || url.host === '') return null
-  return redact(`${shownOrigin(url, own)}${url.pathname}`, own)
+  return `${shownOrigin(url, own)}${redactParts(url.pathname, '/', own)}`
 }
 
 function isMixed(run: string): boolean {

@@ -7,13 +7,15 @@ import { unescaped } from './unescape.ts'
 
 /** More levels of escapes were made on purpose: nothing of such a text is shown. */
 const MOST_LEVELS = 8
-/** Values of forms, and signatures: those of about 50 uploads. */
-const MOST_RECENT = 300
+/** Values of forms, and signatures: those of about 25 uploads. */
+const MOST_RECENT = 150
 /** A token in an address is longer than the words beside it. */
 const SHORTEST_TOKEN = 16
 /** Stands for a secret while the text is searched further. */
 const MARK = '\ue000'
 const SHOWN = '[secret]'
+/** What stands in one word with a secret may be more of it, behind an escape that is not undone yet. */
+const WORD_WITH_MARK = /[^\s"'<>,{}()]*\ue000[^\s"'<>,{}()]*/g
 
 const permanent = new SecretSet()
 const recent = new SecretSet(MOST_RECENT)
@@ -81,6 +83,16 @@ export function redact(text: string, own?: SecretSet): string {
   return search(text, own).redacted
 }
 
+/** As `redact`, for a host or a path: the other parts stay where a secret is in one part alone. */
+export function redactParts(text: string, separator: string, own?: SecretSet): string {
+  if (!holdsSecret(text, own)) return text
+  const parts = text.split(separator)
+  const redacted = parts.map((part) => redact(part, own))
+  const isInOne = redacted.filter((part, i) => part !== parts[i]).length === 1
+  const joined = redacted.join(separator)
+  return isInOne && !holdsSecret(joined, own) ? joined : SHOWN
+}
+
 /** For values that are compared and not only shown, such as names: long secrets alone, and only whole ones. */
 export function redactWhole(text: string): string {
   return search(text, undefined, true).redacted
@@ -109,13 +121,13 @@ function search(text: string, own?: SecretSet, onlyWhole = false) {
   return { redacted: SHOWN, plain: SHOWN }
 }
 
-/** With the padding of a Base64. */
-const shown = (text: string) => text.replace(/\ue000+={0,2}/g, SHOWN)
+const shown = (text: string) => text.replace(/\ue000+/g, SHOWN)
 
 function mask(text: string, sets: readonly SecretSet[], onlyWhole: boolean): string {
   const hidden = new Uint8Array(text.length)
   const folded = fold(text)
   for (const set of sets) set.find(text, folded, onlyWhole, (from, to) => hidden.fill(1, from, to))
   if (!hidden.includes(1)) return text
-  return [...hidden].map((is, i) => (is === 1 ? MARK : text[i])).join('')
+  const marked = [...hidden].map((is, i) => (is === 1 ? MARK : text[i])).join('')
+  return marked.replace(WORD_WITH_MARK, MARK)
 }

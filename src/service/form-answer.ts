@@ -24,20 +24,17 @@ export function readForm(body: Buffer): FormReading {
   const to = URL.parse(url)
   if (to === null || !isSafeAddress(to))
     return unreadable('a form whose "url" is not an https address')
-  const entries: Array<readonly [string, string]> = []
-  for (const [dotted, value] of Object.entries(fields)) {
-    const name = dotted.slice(1)
-    // What a service leaves empty, such as a token that it does not use, is no field.
-    if (value === null) continue
-    const text = Number.isSafeInteger(value) ? String(value) : value
-    if (typeof text !== 'string')
-      return unreadable(`a form whose field "${excerpt(name)}" is not text`)
-    entries.push([name, text])
-  }
+  // What a service leaves empty, such as a token that it does not use, is no field.
+  const given = Object.entries(fields).filter(([, value]) => value !== null)
+  const entries = given.map(([dotted, value]) => [dotted.slice(1), String(value)] as const)
+  const secrets = rememberForm(entries, [url])
+  const odd = given.find(([, value]) => typeof value !== 'string' && !Number.isSafeInteger(value))
+  if (odd !== undefined)
+    return unreadable(`a form whose field "${excerpt(odd[0].slice(1), secrets)}" is not text`)
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
     return unreadable('a form without the field "key"')
   // The host is shown, and is asked of name servers.
-  if (holdsSecret(to.host, rememberForm(entries, [url])))
+  if (holdsSecret(to.host, secrets))
     return unreadable('a form whose "url" has a secret in its host')
   // The upload does not need the later address, so nobody waits for it.
   const later = typeof fileUrl === 'string' && fileUrl !== '' ? fileUrl : null

@@ -2,7 +2,7 @@
 // where its policy can be decoded, its expiry and the sizes that it takes. It changes nothing in the form.
 
 import { shownAddress } from '../lib/http-text.ts'
-import { redact, rememberForm } from '../lib/redact.ts'
+import { redactParts, rememberForm } from '../lib/redact.ts'
 import type { SecretSet } from '../lib/secret-set.ts'
 import type { UploadForm } from '../service/port.ts'
 
@@ -38,7 +38,7 @@ export function readFormFacts(form: UploadForm): FormFacts {
     form,
     url,
     origin: url.origin,
-    key: redact(fieldOf(form, 'key') ?? '', secrets),
+    key: redactParts(fieldOf(form, 'key') ?? '', '/', secrets),
     expectedStatus: expectedStatus(form),
     expiresAt: Number.isNaN(expiration) ? null : expiration,
     minBytes,

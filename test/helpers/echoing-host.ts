@@ -1,0 +1,186 @@
+// A service, its storage and a proxy in one, which repeat what they were sent: in each place of an answer
+// where a host can put text, escaped in a way that the test chooses.
+
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What it knows of the secrets of who asks: by the names that a test uses. */
+export type Heard = Map<string, string>
+
+type Answer = (response: ServerResponse, text: string) => unknown
+
+const json = (response: ServerResponse, status: number, body: unknown, headers = {}) =>
+  response
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(typeof body === 'string' ? body : JSON.stringify(body))
+
+/** What a host name can be made of, so that an address with it can be read. */
+const inHost = (text: string) =>
+  text
+    .replace(/%[0-9a-f]{2}/gi, (one) => String.fromCharCode(Number.parseInt(one.slice(1), 16)))
+    .replace(/[^A-Za-z0-9-]/g, '')
+    .slice(0, 60)
+/** What a header can hold. */
+const inHeader = (text: string) => text.replace(/[^\x20-\x7e]/g, ' ')
+const inAddress = (text: string) => encodeURI(text).replace(/[/?#@]/g, encodeURIComponent)
+
+export const SERVICE_PLACES: Record<string, Answer> = {
+  'JSON of a 500': (r, text) => json(r, 500, `{"message":"bad ${text}"}`),
+  'JSON of a 400': (r, text) => json(r, 400, { message: `bad ${text}` }),
+  'text of a 403': (r, text) => json(r, 403, `not ${text}`),
+  'text cut by its length': (r, text) => json(r, 500, `${' '.repeat(16_370)}${text}`),
+  'the reason phrase': (r, text) => r.writeHead(500, inHeader(text)).end(),
+  'a header': (r, text) =>
+    json(r, 500, 'no', { 'x-error': inHeader(text), server: inHeader(text) }),
+  'the host of a redirect': (r, text) =>
+    json(r, 302, '', { location: `https://${inHost(text)}.example/a` }),
+  'the path of a redirect': (r, text) =>
+    json(r, 302, '', { location: `https://a.example/${inAddress(text)}/b` }),
+  'user and query of a redirect': (r, text) =>
+    json(r, 302, '', {
+      location: `https://u:${inAddress(text)}@a.example/?t=${inAddress(text)}#${inAddress(text)}`,
+    }),
+}
+
+/** Each changes the form that the service gives. */
+export const FORM_PLACES: Record<string, (form: Form, text: string) => void> = {
+  'the name of a field that is no text': (form, text) => {
+    Object.assign(form.fields, { [text]: 1.5 })
+  },
+  'the host of the form': (form, text) => {
+    form.url = `https://${inHost(text)}.example/feeds`
+  },
+  'the query of the form': (form, text) => {
+    form.url += `?sig=${inAddress(text)}`
+  },
+  'user and query of fileUrl': (form, text) => {
+    form.fileUrl = `https://u:${inAddress(text)}@a.example/b.xml?t=${inAddress(text)}#${inAddress(text)}`
+  },
+  'the path of fileUrl': (form, text) => {
+    form.fileUrl = `https://a.example/${inAddress(text)}/b.xml`
+  },
+  'the host of fileUrl': (form, text) => {
+    form.fileUrl = `https://${inHost(text)}.example/b.xml`
+  },
+  'the key': (form, text) => {
+    form.fields.key = `incoming/${text}/b.xml`
+  },
+}
+
+const error = (r: ServerResponse, code: string, message: string) =>
+  r
+    .writeHead(403, { 'content-type': 'application/xml' })
+    .end(`<Error><Code>${code}</Code><Message>${message}</Message></Error>`)
+
+export const STORAGE_PLACES: Record<string, Answer> = {
+  'the message of an error': (r, text) => error(r, 'AccessDenied', text.replace(/[<]/g, '&lt;')),
+  'the message of an error as CDATA': (r, text) =>
+    error(r, 'AccessDenied', `<![CDATA[${text.replaceAll(']]>', '')}]]>`),
+  'the code of an error': (r, text) => error(r, text.replace(/[<&]/g, ''), 'no'),
+  'a code that is a word': (r, text) => error(r, `A${text.replace(/[^\w.-]/g, '')}`, 'no'),
+  'the sizes of an error': (r, text) =>
+    r
+      .writeHead(400)
+      .end(
+        `<Error><Code>EntityTooLarge</Code><ProposedSize>${text.replace(/[<&]/g, '')}</ProposedSize></Error>`,
+      ),
+  'the host of a redirect of storage': (r, text) =>
+    r.writeHead(307, { location: `https://${inHost(text)}.example/` }).end(),
+  'a host below that of storage': (r, text) =>
+    r.writeHead(307, { location: `http://${inHost(text)}.localhost/` }).end(),
+  'the ETag': (r, text) => r.writeHead(201, { etag: `"${inHeader(text)}"` }).end(),
+  'an ETag that looks like a checksum': (r, text) =>
+    r.writeHead(201, { etag: `"${Buffer.from(text).toString('hex').slice(0, 32)}"` }).end(),
+  'the reason phrase of storage': (r, text) => r.writeHead(403, inHeader(text)).end(),
+}
+
+interface Form {
+  url: string
+  fileUrl: string
+  fields: Record<string, string>
+}
+
+const token = (bytes: number) => randomBytes(bytes).toString('base64')
+
+export class EchoingHost implements AsyncDisposable {
+  /** Made new with each form, but for the token. */
+  readonly heard: Heard = new Map()
+  /** Where it repeats, what, and how; null: it behaves. */
+  plan: { place: string; secret: string; escape: (text: string) => string } | null = null
+  /** Answers to requests that are not for a form. */
+  other: (request: IncomingMessage, response: ServerResponse, text: string) => void = (_, r) =>
+    json(r, 404, {})
+  /** How often it repeated a secret. */
+  echoes = 0
+  readonly #server = createServer(async (request, response) => {
+    await request.resume().toArray()
+    this.#answer(request, response)
+  })
+  readonly #token = token(90)
+
+  static async open(): Promise<EchoingHost> {
+    const host = new EchoingHost()
+    await new Promise<void>((resolve) => host.#server.listen(0, '127.0.0.1', resolve))
+    return host
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Takes the plan's text: the place was reached. */
+  #text(): string {
+    const { plan } = this
+    const value = this.heard.get(plan?.secret ?? '')
+    if (plan === null || value === undefined)
+      throw new Error(`nothing was heard of ${plan?.secret}`)
+    this.echoes++
+    return plan.escape(value)
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { headers, url = '' } = request
+    for (const [name, header] of [
+      ['signature', 'x-svc-signature'],
+      ['proxy', 'proxy-authorization'],
+    ] as const)
+      if (typeof headers[header] === 'string')
+        this.heard.set(name, headers[header].replace('Basic ', ''))
+    const place = this.plan?.place ?? ''
+    if (url.includes('/v1/presigned')) {
+      const service = SERVICE_PLACES[place]
+      if (service === undefined) this.#form(response)
+      else service(response, this.#text())
+    } else if (url.includes('/feeds')) {
+      const storage = STORAGE_PLACES[place]
+      if (storage === undefined) response.writeHead(201).end()
+      else storage(response, this.#text())
+    } else this.other(request, response, this.plan === null ? '' : this.#text())
+  }
+
+  #form(response: ServerResponse): void {
+    const form: Form = {
+      url: 'http://localhost:2/feeds',
+      fileUrl: 'https://files.example/a.xml',
+      fields: {
+        key: `incoming/${token(6)}.xml`,
+        policy: token(900),
+        success_action_status: '201',
+        'x-store-credential': `${randomBytes(12).toString('hex')}/20260102/eu-1/store/request`,
+        'x-store-security-token': this.#token,
+        'x-store-signature': randomBytes(32).toString('hex'),
+      },
+    }
+    for (const name of ['policy', 'credential', 'security-token', 'signature'])
+      this.heard.set(`form ${name}`, form.fields[name] ?? form.fields[`x-store-${name}`] ?? '')
+    const change = FORM_PLACES[this.plan?.place ?? '']
+    if (change !== undefined) change(form, this.#text())
+    json(response, 200, form)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+}
