@@ -123,7 +123,7 @@ export class Aftercare {
   /** What nobody wants is put aside, and never deleted. A person may be about to correct it in place. */
   #ofUnsent({ id, state }: Version): Disposition | null {
     const { clock, history, settings } = this.#parts
-    const endedAt = history.events(id).at(-1)?.at ?? clock.now()
+    const endedAt = history.events(id, 1)[0]?.at ?? clock.now()
     if (clock.now() - endedAt < settings.incompleteAfterMs) return null
     if (settings.afterReject === 'quarantine') return 'quarantine'
     return state === 'discarded' && settings.afterUpload === 'archive' ? 'archive' : null

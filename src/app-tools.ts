@@ -163,15 +163,16 @@ export function keptRun(memory: Pick<CampaignStore, 'lastRun'> | null): Campaign
   return JSON.parse(memory?.lastRun() ?? 'null') as CampaignRun | null
 }
 
-/** The document that `show --json` gives; null where there is no such version. */
+/** The document that `show --json` gives, with `most` events and attempts at most; null where there is no such version. */
 export function versionOf(
   history: HistoryReader,
   config: Config,
   clock: Clock,
   id: number,
+  most?: number,
 ): ShowReport | null {
   const ruleFor = (path: string) => feedFor(path, config.feeds)
-  return showReport(history, id, expectations(history, ruleFor, clock.now()))
+  return showReport(history, id, expectations(history, ruleFor, clock.now()), most)
 }
 
 /** A plan of the campaigns; null where it is not kept any more. */
@@ -183,7 +184,7 @@ export function planOf(config: Config, id: number): PlanModel | null {
 /** Reads the history without changing it, with or without a daemon. */
 export interface StatusSource extends Disposable {
   report(filter: ListFilter): StatusReport
-  show(id: number): ShowReport | null
+  show(id: number, most?: number): ShowReport | null
   explain(path: string): Promise<Explanation>
 }
 
@@ -193,7 +194,7 @@ export function openStatus(config: Config, clock: Clock, env: Environment): Stat
   const { running } = look
   return {
     report: (filter) => withRoom(statusOf(reader, config, clock, filter, look), config, clock),
-    show: (id) => (reader === null ? null : versionOf(reader, config, clock, id)),
+    show: (id, most) => (reader === null ? null : versionOf(reader, config, clock, id, most)),
     explain: async (path) => {
       const { createInbox } = await import('./inbox/folder.ts')
       const { explain } = await import('./history/explain.ts')

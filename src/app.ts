@@ -87,6 +87,8 @@ export interface App extends AsyncDisposable {
 /** The configuration file, read again: all of it, or its mistakes. */
 export type Reread = { kind: 'ok'; config: Config } | { kind: 'problems'; lines: string[] }
 
+/** Events and attempts of a version that its page shows. */
+const MOST_EVENTS = 200
 /** A transaction of a command takes less; nothing else is attended to meanwhile. */
 const BUSY_MS = 20
 
@@ -264,7 +266,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
         versions: (feed, limit) =>
           statusOf(history, inForce(), clock, { feed, limit, all: true }).uploads,
         postings: (feed, limit) => history.postings(feed, limit),
-        version: (id) => versionOf(history, inForce(), clock, id),
+        version: (id) => versionOf(history, inForce(), clock, id, MOST_EVENTS),
         metrics: () => metrics.text(),
         plan: (id) => planOf(config, id),
         lastSuccessAt: () => history.lastSuccessAt(),

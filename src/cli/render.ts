@@ -15,7 +15,8 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
     row.map((cell) => (cell === null ? '-' : printable(String(cell)))),
   )
   const widths = headers.map((header, column) =>
-    Math.max(header.length, ...texts.map((row) => columnsOf(row[column] ?? ''))),
+    // Not as arguments: there may be more rows than a call can take.
+    texts.reduce((width, row) => Math.max(width, columnsOf(row[column] ?? '')), header.length),
   )
   const numeric = headers.map((_, column) =>
     rows.every((row) => row[column] === null || typeof row[column] === 'number'),

@@ -13,15 +13,25 @@ import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable, table } from './render.ts'
 
+interface Options {
+  all?: boolean
+  config?: string
+  json?: boolean
+}
+
+/** Events, attempts and campaign ids that a person can take in. */
+const MOST = 50
+
 export function showCommand(context: Context): Command {
   return new Command('show')
     .description('everything about one version: what it holds, what happened to it, each attempt')
     .argument('<id>', 'the id that status prints', versionId)
+    .option('--all', 'every event and attempt, not only the newest 50')
     .option('--json', 'the documented JSON')
     .action((id: number, _options, command: Command) => {
-      const { config, json } = command.optsWithGlobals<{ config?: string; json?: boolean }>()
+      const { all, config, json } = command.optsWithGlobals<Options>()
       using status = openStatus(readConfig(context, config), context.clock, context.env)
-      const report = status.show(id)
+      const report = status.show(id, all || json ? undefined : MOST)
       if (report === null) {
         throw new FeedsyncError(`there is no version ${id}`, {
           hint: 'feedsyncd status --all lists them',
@@ -30,13 +40,13 @@ export function showCommand(context: Context): Command {
       if (json) outJson(context, report)
       else {
         const line = commandLineHere(context.env, config)
-        context.out(showText(report, context.clock.now(), line))
+        context.out(showText(report, context.clock.now(), line, all))
       }
       context.exit(EXIT.ok)
     })
 }
 
-function showText(report: ShowReport, now: number, commandLine: CommandLine): string {
+function showText(report: ShowReport, now: number, commandLine: CommandLine, all = false): string {
   const { changes, externalCampaignIds: campaigns } = report
   const facts: [string, string | number | null][] = [
     ['feed', report.feed],
@@ -54,9 +64,10 @@ function showText(report: ShowReport, now: number, commandLine: CommandLine): st
     [
       'campaigns',
       campaigns &&
-        Object.entries(campaigns)
-          .map(([id, n]) => `${id} (${n})`)
-          .join(', '),
+        limited(
+          Object.entries(campaigns).map(([id, n]) => `${id} (${n})`),
+          all,
+        ).join(', '),
     ],
     ['requisitions', report.requisitionIds],
     ['warnings', report.warnings.join('; ')],
@@ -75,8 +86,16 @@ function showText(report: ShowReport, now: number, commandLine: CommandLine): st
   const known = facts.filter(([, value]) => value !== null && value !== '')
   const width = Math.max(...known.map(([name]) => name.length))
   const lines = known.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value))}`)
-  const events = report.events.map(({ at, from, to, reason }) => [at, from, to, reason])
-  lines.push('', table(['at', 'from', 'to', 'reason'], events, null))
+  const earlier = (left: number) =>
+    left === 0
+      ? []
+      : [`… and ${left.toLocaleString('en-US')} earlier: ${commandLine(`show ${report.id} --all`)}`]
+  const events = report.events.map(({ at, count, firstAt, from, to, reason }) => {
+    const times = `${count?.toLocaleString('en-US')} times since ${firstAt}`
+    return [at, from, to, firstAt === undefined ? reason : `${reason}; ${times}`]
+  })
+  lines.push('', ...earlier(report.earlierEvents))
+  lines.push(table(['at', 'from', 'to', 'reason'], events, null))
   if (report.attempts.length > 0) {
     const attempts = report.attempts.map((a) => [
       a.n,
@@ -98,7 +117,12 @@ function showText(report: ShowReport, now: number, commandLine: CommandLine): st
       'bytes sent',
       'key',
     ]
-    lines.push('', table(headers, attempts, null))
+    lines.push('', ...earlier(report.earlierAttempts), table(headers, attempts, null))
   }
   return lines.join('\n')
+}
+
+function limited(texts: readonly string[], all: boolean): string[] {
+  const more = texts.length - MOST
+  return all || more <= 0 ? [...texts] : [...texts.slice(0, MOST), `and ${more} more: --all`]
 }

@@ -36,10 +36,6 @@ export function expectations(
 function lastArrival(history: HistoryReader, newest: Version): number {
   // Bytes that are seen again are noted at the version that they are, which may not be the newest.
   const taken = history.newestTaken(newest.feed) ?? newest
-  const arrivals = [newest, taken].flatMap(({ id }) =>
-    history
-      .events(id)
-      .filter(({ from, to }) => from === null || to === 'settling' || to === 'seen'),
-  )
-  return Math.max(newest.detectedAt, ...arrivals.map(({ at }) => at))
+  const arrivals = [newest, taken].map(({ id }) => history.lastArrivalAt(id) ?? 0)
+  return Math.max(newest.detectedAt, ...arrivals)
 }

@@ -115,6 +115,9 @@ export interface HistoryEvent {
   /** The new state, or `seen` for the same bytes again. */
   to: State | 'seen'
   reason: string | null
+  /** The same bytes came so many times in a row, first at this wall ms and last at `at`; absent for once. */
+  count?: number
+  firstAt?: number
 }
 
 /** What `status` tells of the daemon; written by the daemon only. */
@@ -190,8 +193,14 @@ export interface HistoryReader extends Disposable {
   oldest(states: readonly State[]): number | null
   /** Wall ms of the last upload of all. */
   lastSuccessAt(): number | null
-  attempts(id: number): Attempt[]
-  events(id: number): HistoryEvent[]
+  /** Oldest first; with a limit the newest ones. */
+  attempts(id: number, limit?: number): Attempt[]
+  /** Oldest first; with a limit the newest ones. */
+  events(id: number, limit?: number): HistoryEvent[]
+  /** How many events a version has. */
+  eventCount(id: number): number
+  /** Wall ms at which a file of this version came last, be it with the same bytes; null where it has no event. */
+  lastArrivalAt(id: number): number | null
   known(path: string): KnownFile | null
   daemon(): DaemonRecord | null
   request(id: number): UploadRequest | null
@@ -231,7 +240,7 @@ export interface History extends HistoryReader {
   spoolNames(): string[]
   /** Whether a version still needs this file of the spool, or a stretch of it. */
   isSpooled(file: string): boolean
-  /** Adds a `seen` event: the same bytes were found again. */
+  /** The same bytes were found again: a `seen` event, one for all times in a row. */
   seen(id: number, reason: string, at: number): void
   /** Takes back a version that turned out to be no version (the same bytes as its feed's newest). Only without a sha256. */
   forget(id: number): void

@@ -20,6 +20,10 @@ const REQUEST_FIELDS = 'id, path, source, feed, at, version AS versionId, proble
 
 export type FileRow = KnownFile['identity'] & Omit<KnownFile, 'identity'>
 
+type EventRow = Omit<HistoryEvent, 'count' | 'firstAt'> & { count: number; firstAt: number | null }
+
+const NO_LIMIT = -1
+
 /** What the writing side reads beside what the port shows. */
 export interface Reads extends Omit<HistoryReader, keyof Disposable> {
   knownFiles(): KnownFile[]
@@ -54,13 +58,20 @@ export function reads(db: Connection): Reads {
   const lastSuccess = db.query<[], { at: number | null }>(
     'SELECT max(v.uploaded_at) AS at FROM feeds f JOIN versions v ON v.id = f.last_uploaded',
   )
-  const attempts = db.query<[id: number], Attempt>(
+  const attempts = db.query<[id: number, limit: number], Attempt>(
     `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
-       bytes_sent AS bytesSent, key FROM attempts WHERE version = ? ORDER BY n`,
+       bytes_sent AS bytesSent, key FROM attempts WHERE version = ? ORDER BY n DESC LIMIT ?`,
   )
-  const events = db.query<[id: number], HistoryEvent>(
-    `SELECT at, from_state AS "from", to_state AS "to", reason FROM events
-       WHERE version = ? ORDER BY n`,
+  const events = db.query<[id: number, limit: number], EventRow>(
+    `SELECT at, from_state AS "from", to_state AS "to", reason, count, first_at AS firstAt
+       FROM events WHERE version = ? ORDER BY n DESC LIMIT ?`,
+  )
+  const eventCount = db.query<[id: number], { n: number | null }>(
+    'SELECT max(n) AS n FROM events WHERE version = ?',
+  )
+  const lastArrival = db.query<[id: number], { at: number | null }>(
+    `SELECT max(at) AS at FROM events WHERE version = ?
+       AND (from_state IS NULL OR to_state IN ('settling', 'seen'))`,
   )
   const file = db.query<[path: string], FileRow>(`SELECT ${FILE_FIELDS} FROM files WHERE path = ?`)
   const files = db.query<[], FileRow>(`SELECT ${FILE_FIELDS} FROM files ORDER BY path`)
@@ -108,8 +119,10 @@ export function reads(db: Connection): Reads {
       return times.length === 0 ? null : Math.min(...times)
     },
     lastSuccessAt: () => lastSuccess.get()?.at ?? null,
-    attempts: (id) => attempts.all(id),
-    events: (id) => events.all(id),
+    attempts: (id, limit = NO_LIMIT) => attempts.all(id, limit).reverse(),
+    events: (id, limit = NO_LIMIT) => events.all(id, limit).map(eventOf).reverse(),
+    eventCount: (id) => eventCount.get(id)?.n ?? 0,
+    lastArrivalAt: (id) => lastArrival.get(id)?.at ?? null,
     known: (path) => orNull(file.get(path), knownFileOf),
     knownFiles: () => files.all().map(knownFileOf),
     daemon: () => orNull(daemon.get(), ({ record }) => JSON.parse(record) as DaemonRecord),
@@ -118,6 +131,10 @@ export function reads(db: Connection): Reads {
     spoolNames: () => spoolNames.all().map(({ spool }) => spool),
     isSpooled: (file) => spooled.get(file, file) !== undefined,
   }
+}
+
+function eventOf({ count, firstAt, ...event }: EventRow): HistoryEvent {
+  return firstAt === null ? event : { ...event, count, firstAt }
 }
 
 function knownFileOf({ path, versionId, ...identity }: FileRow): KnownFile {

@@ -120,14 +120,17 @@ function owedBeside(history: HistoryReader, { limit: _, ...filter }: ListFilter)
   return owed.filter((version) => history.newest(version.feed)?.id !== version.id)
 }
 
-/** Everything about one version; null where there is none of this id. */
+/** Everything about one version, with its newest `most` events and attempts; null where there is none of this id. */
 export function showReport(
   history: HistoryReader,
   id: number,
   expect: (version: Version) => Expectation = () => NOT_EXPECTED,
+  most?: number,
 ) {
   const version = history.version(id)
   if (version === null) return null
+  const attempts = history.attempts(id, most)
+  const events = history.events(id, most)
   return {
     ...uploadReport(version, expect(version)),
     md5: version.md5,
@@ -136,13 +139,20 @@ export function showReport(
     records: version.records,
     requisitionIds: version.requisitionIds,
     externalCampaignIds: version.externalCampaignIds,
-    attempts: history.attempts(id).map(({ startedAt, endedAt, n, ...rest }) => ({
+    attempts: attempts.map(({ startedAt, endedAt, n, ...rest }) => ({
       n,
       startedAt: isoTime(startedAt),
       endedAt: isoTime(endedAt),
       ...rest,
     })),
-    events: history.events(id).map(({ at, ...rest }) => ({ at: isoTime(at), ...rest })),
+    events: events.map(({ at, firstAt, ...rest }) => ({
+      at: isoTime(at),
+      ...rest,
+      ...(firstAt !== undefined && { firstAt: isoTime(firstAt) }),
+    })),
+    /** Left out of `events` and `attempts`, the older ones. */
+    earlierEvents: history.eventCount(id) - events.length,
+    earlierAttempts: version.attempts - attempts.length,
   }
 }
 

@@ -27,6 +27,13 @@ export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'
     `INSERT INTO events (version, at, from_state, to_state, reason, n) VALUES (?, ?, ?, ?, ?,
        (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = ?))`,
   )
+  const lastEvent = db.query<[version: number], { n: number; to: State | 'seen' }>(
+    'SELECT n, to_state AS "to" FROM events WHERE version = ? ORDER BY n DESC LIMIT 1',
+  )
+  const seenAgain = db.query<[at: number, reason: string, version: number, n: number]>(
+    `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = ?, reason = ?
+       WHERE version = ? AND n = ?`,
+  )
   const pointNewest = db.query<[feed: string, version: number]>(
     `INSERT INTO feeds (name, newest) VALUES (?, ?)
        ON CONFLICT (name) DO UPDATE SET newest = excluded.newest`,
@@ -106,7 +113,10 @@ export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'
 
     seen: (id, reason, at) =>
       db.joined(() => {
-        event.run(existing(id).id, at, null, 'seen', reason, id)
+        // An export that writes the same bytes each minute must not make a row each time.
+        const last = lastEvent.get(existing(id).id)
+        if (last?.to === 'seen') seenAgain.run(at, reason, id, last.n)
+        else event.run(id, at, null, 'seen', reason, id)
       }),
 
     forget: (id) =>

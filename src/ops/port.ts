@@ -133,7 +133,18 @@ export interface VersionModel extends Omit<UploadModel, 'attempts'> {
     code: string | null
     bytesSent: number
   }[]
-  events: readonly { at: string | null; from: State | null; to: string; reason: string | null }[]
+  events: readonly {
+    at: string | null
+    from: State | null
+    to: string
+    reason: string | null
+    /** More than once in a row, since `firstAt`. */
+    count?: number
+    firstAt?: string | null
+  }[]
+  /** Older ones that are left out. */
+  earlierEvents: number
+  earlierAttempts: number
 }
 
 /** What the endpoint answers from; read anew for each request. */

@@ -38,8 +38,8 @@ export function versionPage(version: VersionModel, scene: Scene): string {
 <section><h2>What it holds</h2><dl class="facts">${facts(version).map(
     ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
   )}</dl></section>
-<section><h2>What happened</h2><ol class="events">${events.map((event, n) => happened(event, events[n - 1]))}</ol></section>
-${attempts.length === 0 ? null : attemptTable(attempts)}
+<section><h2>What happened</h2>${earlier(version.earlierEvents, id, scene)}<ol class="events">${events.map((event, n) => happened(event, events[n - 1]))}</ol></section>
+${attempts.length === 0 ? null : attemptTable(version, scene)}
 </main>`
   return document({ title: `${feed}, version ${id}`, tone: toneOf(version), main }, scene)
 }
@@ -84,19 +84,28 @@ function campaigns(ids: Readonly<Record<string, number>>): Markup | null {
     )}${more > 0 ? html`<li class="dim">${more} more</li>` : null}</ul>`
 }
 
-function happened({ at, to, reason }: Happening, before: Happening | undefined): Markup {
+/** What would make the page longer than anybody reads. */
+function earlier(left: number, id: number, { commandLine }: Scene): Markup | null {
+  if (left === 0) return null
+  return html`<p class="dim">${count(left)} earlier: <code>${commandLine(`show ${id} --all`)}</code></p>`
+}
+
+function happened(
+  { at, count: times, firstAt, to, reason }: Happening,
+  before: Happening | undefined,
+): Markup {
   const took = at && before?.at ? Date.parse(at) - Date.parse(before.at) : null
   const tone =
     to === 'seen' ? 'dim' : toneOf({ state: to as VersionModel['state'], overdue: false })
-  return html`<li><span class="state ${tone}">${to}</span><time class="dim" datetime="${at}">${at === null ? '–' : utc(Date.parse(at))}</time><span class="dim n">${took === null ? null : `after ${formatDuration(took)}`}</span>${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}</li>`
+  return html`<li><span class="state ${tone}">${to}</span><time class="dim" datetime="${at}">${at === null ? '–' : utc(Date.parse(at))}</time><span class="dim n">${took === null ? null : `after ${formatDuration(took)}`}</span>${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${firstAt ? html`<p class="dim">${count(times ?? 1)} times since ${utc(Date.parse(firstAt))}</p>` : null}</li>`
 }
 
-function attemptTable(attempts: readonly Attempt[]): Markup {
+function attemptTable({ attempts, earlierAttempts, id }: VersionModel, scene: Scene): Markup {
   const rows = attempts.map(({ n, startedAt, endedAt, outcome, status, code, bytesSent }) => {
     const ms = startedAt && endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null
     const answer = [status, code].filter((part) => part !== null).join(' ')
     return html`<tr><th scope="row">${n}</th><td><span class="state ${outcome === null ? 'dim' : TONES[outcome]}">${outcome ?? 'running'}</span></td><td class="code">${answer}</td>
 <td class="n">${size(bytesSent)}</td><td class="n">${ms === null ? null : formatDuration(ms)}</td><td class="n when">${startedAt === null ? null : utc(Date.parse(startedAt))}</td></tr>`
   })
-  return html`<section><h2>Attempts <span class="dim">${attempts.length}</span></h2><table class="attempts" aria-label="Attempts"><thead><tr><th scope="col">Attempt</th><th scope="col">Outcome</th><th scope="col">Answer</th><th scope="col" class="n">Sent</th><th scope="col" class="n">Took</th><th scope="col" class="n">Started</th></tr></thead><tbody>${rows}</tbody></table></section>`
+  return html`<section><h2>Attempts <span class="dim">${count(attempts.length + earlierAttempts)}</span></h2>${earlier(earlierAttempts, id, scene)}<table class="attempts" aria-label="Attempts"><thead><tr><th scope="col">Attempt</th><th scope="col">Outcome</th><th scope="col">Answer</th><th scope="col" class="n">Sent</th><th scope="col" class="n">Took</th><th scope="col" class="n">Started</th></tr></thead><tbody>${rows}</tbody></table></section>`
 }

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { statusOf, trail } from '../helpers/look.ts'
+import { statusOf } from '../helpers/look.ts'
 import { feedOf, finished, Site } from '../helpers/site.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
@@ -110,7 +110,8 @@ describe('lesson 7: identity is the feed and the SHA-256 of the whole file', () 
     const { id } = await site.until('jobs.xml', 'uploaded')
     const seen = (times: number) =>
       vi.waitFor(() => {
-        expect(trail(site, id).filter((to) => to === 'seen')).toHaveLength(times)
+        const seen = site.show(id).events.filter(({ to }) => to === 'seen')
+        expect(seen.map(({ count = 1 }) => count)).toEqual([times])
       }, PATIENCE)
 
     // touch

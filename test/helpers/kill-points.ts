@@ -196,6 +196,7 @@ function factOf(sql: string, parameters: unknown[]): string | null {
     const [, , from, to] = parameters
     return to === 'seen' ? 'seen' : `${from ?? 'new'} -> ${to}`
   }
+  if (text.startsWith('UPDATE events')) return 'seen'
   if (text.startsWith('INSERT INTO attempts')) return 'attempt started'
   if (text.includes("outcome = 'unknown'")) return 'running attempts end as unknown'
   if (text.startsWith('UPDATE attempts')) return `attempt ended: ${parameters[1]}`

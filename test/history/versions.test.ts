@@ -72,6 +72,22 @@ describe('a version', () => {
     expect(history.version(id)?.reason).toBe('ends inside <job>')
   })
 
+  it('counts the same bytes again in one event, until something else happens', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'held', { at: 10 })
+
+    for (const at of [30, 40, 50]) history.seen(id, `seen at ${at}`, at)
+    history.move(id, 'queued', 'released', 60)
+    history.seen(id, 'once more', 70)
+
+    expect(history.events(id, 3)).toEqual([
+      { at: 50, from: null, to: 'seen', reason: 'seen at 50', count: 3, firstAt: 30 },
+      { at: 60, from: 'held', to: 'queued', reason: 'released' },
+      { at: 70, from: null, to: 'seen', reason: 'once more' },
+    ])
+    expect([history.eventCount(id), history.lastArrivalAt(id)]).toEqual([6, 70])
+  })
+
   it('leaves hint and next attempt behind with the state that they belonged to', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'queued', { patch: { hint: 'wait', nextAttemptAt: 5000 } })

@@ -24,7 +24,7 @@ function version(over: Partial<VersionModel> = {}): VersionModel {
   return {
     ...{ ...upload(), account: null, sha256: null, encoding: null, root: null, records: null },
     ...{ requisitionIds: null, externalCampaignIds: null, fileUrl: null, etagVerified: null },
-    ...{ attempts: [], events: [], ...over },
+    ...{ attempts: [], events: [], earlierEvents: 0, earlierAttempts: 0, ...over },
   }
 }
 

@@ -80,6 +80,8 @@ CREATE TABLE events (
   from_state TEXT,
   to_state TEXT NOT NULL,
   reason TEXT,
+  count INTEGER NOT NULL DEFAULT 1,
+  first_at INTEGER,
   PRIMARY KEY (version, n)
 ) STRICT, WITHOUT ROWID;
 
