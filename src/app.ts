@@ -142,7 +142,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const ruleFor = (path: string) => feedFor(path, current.feeds)
   const overdue = overdueFeeds(() => current.feeds, history, ruleFor, clock)
   const alerts = new AlertDesk({
-    ...{ clock, commandLine, log, history, host: hostname(), targets: config.alerts },
+    ...{ clock, commandLine, conditions, log, history, host: hostname(), targets: config.alerts },
     facts: {
       overdue,
       refusal: () => deliveries.refusal,

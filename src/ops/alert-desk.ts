@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { History } from '../history/port.ts'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
+import type { Conditions } from '../lib/conditions.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { type Change, changesFor, conditionsOf, type Told, tell } from './alert-changes.ts'
@@ -18,6 +19,7 @@ export interface AlertDeskParts {
   history: History
   targets: readonly AlertTarget[]
   facts: AlertFacts
+  conditions: Pick<Conditions, 'set' | 'clear'>
   host: string
   commandLine: CommandLine
   send: (target: AlertTarget, message: AlertMessage, signal: AbortSignal) => Promise<Sent>
@@ -51,6 +53,9 @@ const LOOK_GAP_MS = SECOND
 /** What no move announces, such as a feed that is late, is seen within this time. */
 const LOOK_MS = 30 * SECOND
 const RETRY_MS = 5 * SECOND
+/** One or two that fail are tried again and no news. */
+const FAILURES_SHOWN = 2
+const FAILED_HINT = 'correct it, then: feedsyncd alerts test'
 const LONGEST_RETRY_MS = 10 * MINUTE
 
 export class AlertDesk implements Alerts {
@@ -81,6 +86,7 @@ export class AlertDesk implements Alerts {
     const notes = this.#receivers.map(({ note }) => note)
     for (const note of history.notes(NOTE)) if (!notes.includes(note)) history.setNote(note, null)
     this.#isNews = true
+    this.#showFailures()
   }
 
   moved(): void {
@@ -164,8 +170,9 @@ export class AlertDesk implements Alerts {
       const message = alertMessage(changes, { at: clock.now(), commandLine, host, sequence })
       const sent = await send(target, message, signal)
       if (signal.aborted) return
-      if (sent.kind === 'failed') return this.#failed(receiver, sent.reason)
+      if (sent.kind === 'failed') return this.#failed(receiver, sent)
       receiver.failures = 0
+      this.#showFailures()
       receiver.sequence += 1
       receiver.told = tell(receiver.told, changes)
       log.info({ to: targetName(target), alert: message.event, id: message.id }, 'alert sent')
@@ -178,12 +185,23 @@ export class AlertDesk implements Alerts {
     }
   }
 
-  #failed(receiver: Receiver, reason: string): void {
-    const { clock, log } = this.#parts
+  #failed(receiver: Receiver, { reason, stuck = false }: Extract<Sent, { kind: 'failed' }>): void {
+    const { clock, conditions, log } = this.#parts
+    const name = targetName(receiver.target)
+    const words = { message: `alerts do not reach ${name}: ${reason}`, hint: FAILED_HINT }
+    if (stuck) conditions.set('hook-stuck', words)
+    else if (receiver.failures >= FAILURES_SHOWN) conditions.set('alerts-failing', words)
     const waitMs = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** receiver.failures)
     receiver.failures += 1
     receiver.notBefore = clock.monotonic() + waitMs
-    log.warn({ to: targetName(receiver.target), reason, waitMs }, 'alert not sent')
+    log.warn({ to: name, reason, waitMs }, 'alert not sent')
+  }
+
+  /** Over when no receiver is left that an alert did not reach. */
+  #showFailures(): void {
+    if (this.#receivers.some(({ failures }) => failures > 0)) return
+    this.#parts.conditions.clear('hook-stuck')
+    this.#parts.conditions.clear('alerts-failing')
   }
 }
 

@@ -12,7 +12,8 @@ import { keepSecret, rememberSecret } from '../lib/redact.ts'
 import { type AlertMessage, alertVariables } from './alert-message.ts'
 import type { AlertTarget } from './port.ts'
 
-export type Sent = { kind: 'sent' } | { kind: 'failed'; reason: string }
+/** `stuck`: the program did not end in time. */
+export type Sent = { kind: 'sent' } | { kind: 'failed'; reason: string; stuck?: boolean }
 
 export interface SenderParts {
   clock: Clock
@@ -24,6 +25,7 @@ type Webhook = Extract<AlertTarget['action'], { kind: 'webhook' }>
 
 const EXEC_TIMEOUT = 30 * SECOND
 const LAST_WORDS = SECOND
+const TERM_GRACE = 2 * SECOND
 const ANSWER_TIMEOUT = 10 * SECOND
 const MOST_STDERR = 2000
 const SENT: Sent = { kind: 'sent' }
@@ -61,15 +63,20 @@ async function runProgram(
   const kept = Object.entries(env).filter(([name]) => !PRIVATE.test(name))
   const limit = new AbortController()
   const timer = clock.after(EXEC_TIMEOUT, () => limit.abort())
+  const isOver = AbortSignal.any([signal, limit.signal])
   try {
     return await new Promise<Sent>((resolve) => {
       const child = spawn(program, args, {
         env: { ...Object.fromEntries(kept), ...alertVariables(message) },
         stdio: ['pipe', 'ignore', 'pipe'],
         shell: false,
-        signal: AbortSignal.any([signal, limit.signal]),
-        killSignal: 'SIGKILL',
+        // A process group of its own, so that its children can be ended with it.
+        detached: true,
       })
+      // Whoever stops the daemon at once does not wait for an alert either.
+      const end = () => endGroup(child.pid, clock, signal.aborted)
+      isOver.addEventListener('abort', end)
+      if (isOver.aborted) end()
       let said = ''
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         said = (said + text).slice(-MOST_STDERR)
@@ -78,15 +85,15 @@ async function runProgram(
       child.stdin.on('error', () => {})
       child.stdin.end(`${JSON.stringify(message)}\n`)
       const failed = (reason: string) => resolve({ kind: 'failed', reason })
-      child.once('error', (error) => {
-        failed(
-          limit.signal.aborted
-            ? `it ran for more than ${EXEC_TIMEOUT / SECOND} s`
-            : messageOf(error),
-        )
-      })
+      child.once('error', (error) => failed(messageOf(error)))
       child.once('exit', (code, killedBy) => {
+        isOver.removeEventListener('abort', end)
+        end()
         const ended = () => {
+          if (limit.signal.aborted) {
+            const reason = `it ran for more than ${EXEC_TIMEOUT / SECOND} s`
+            return resolve({ kind: 'failed', reason, stuck: true })
+          }
           if (code === 0) return resolve(SENT)
           const how = code === null ? `was ended by ${killedBy}` : `ended with ${code}`
           failed(`it ${how}${said === '' ? '' : `: ${excerpt(said)}`}`)
@@ -101,6 +108,21 @@ async function runProgram(
     })
   } finally {
     timer.cancel()
+  }
+}
+
+/** What ignores SIGTERM is killed a moment later. Nobody is left to be told of what was gone before. */
+function endGroup(pid: number | undefined, clock: Clock, atOnce: boolean): void {
+  if (pid === undefined || !signalled(pid, atOnce ? 'SIGKILL' : 'SIGTERM') || atOnce) return
+  clock.after(TERM_GRACE, () => void signalled(pid, 'SIGKILL'))
+}
+
+/** False where no process of the group is left. */
+function signalled(pid: number, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+  try {
+    return process.kill(-pid, signal)
+  } catch {
+    return false
   }
 }
 

@@ -2,9 +2,9 @@
 // so it belongs on loopback or on a unix socket; names of other hosts are refused there, or a web page
 // could read it through a name that its own server points here.
 
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -40,6 +40,7 @@ const TEXT = 'text/plain; charset=utf-8'
 /** A loop that has not turned for so long hangs: a listing of 100,000 files takes seconds. */
 const HUNG_MS = 5 * MINUTE
 const SLOWEST_CLIENT = 10 * SECOND
+const CHECK_CLIENTS = 2 * SECOND
 const MOST_CONNECTIONS = 64
 const MOST_VERSIONS = 60
 /** Of a line as small as a word. */
@@ -53,9 +54,11 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
     headersTimeout: SLOWEST_CLIENT,
     requestTimeout: SLOWEST_CLIENT,
     keepAliveTimeout: SLOWEST_CLIENT,
+    // How often Node looks whether one of these is over: 30 s otherwise.
+    connectionsCheckingInterval: CHECK_CLIENTS,
     maxHeaderSize: 8192,
   })
-  server.maxConnections = MOST_CONNECTIONS
+  keepRoom(server)
   server.on('request', (request, response) => void serve(request, response, options))
   await listening(server, listen)
   server.on('error', (error) => log.warn({ problem: messageOf(error) }, 'endpoint'))
@@ -72,6 +75,25 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
       await closed
     },
   }
+}
+
+/** Whoever comes finds a place: the oldest connection that asks nothing goes, or else the oldest of all. */
+function keepRoom(server: Server): void {
+  const open = new Set<Socket>()
+  const asking = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+    if (open.size <= MOST_CONNECTIONS) return
+    const [oldest] = open
+    const idle = open.values().find((each) => each !== socket && !asking.has(each))
+    const goes = idle ?? oldest
+    goes?.destroy()
+  })
+  server.on('request', ({ socket }, response) => {
+    asking.add(socket)
+    response.once('close', () => asking.delete(socket))
+  })
 }
 
 async function serve(
@@ -184,9 +206,12 @@ async function listening(server: Server, listen: Listen): Promise<void> {
   try {
     await bound(server, listen)
   } catch (error) {
-    const isLeftover =
-      listen.kind === 'unix' && errorCode(error) === 'EADDRINUSE' && (await isDead(listen.path))
-    if (!isLeftover) throw unusable(listen, error)
+    if (listen.kind !== 'unix' || errorCode(error) !== 'EADDRINUSE') throw unusable(listen, error)
+    // Nothing but a socket is ever removed: connecting to a file is refused as well.
+    if (!lstatSync(listen.path, { throwIfNoEntry: false })?.isSocket()) {
+      throw unusable(listen, new Error(`${listen.path} is no socket`))
+    }
+    if (!(await isDead(listen.path))) throw unusable(listen, error)
     rmSync(listen.path)
     await bound(server, listen).catch((again) => {
       throw unusable(listen, again)

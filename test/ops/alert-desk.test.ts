@@ -3,7 +3,7 @@ import { ALERT_EVENTS } from '../../src/config/config.ts'
 import type { History, Version } from '../../src/history/port.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
 import { type Clock, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
-import type { Condition } from '../../src/lib/conditions.ts'
+import { type Condition, Conditions } from '../../src/lib/conditions.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import { AlertDesk } from '../../src/ops/alert-desk.ts'
@@ -28,6 +28,7 @@ class Bench {
     campaigns: null as CampaignRun | null,
   }
   answer: Sent = { kind: 'sent' }
+  readonly conditions = new Conditions(systemClock)
   tries = 0
   readonly #desk: AlertDesk
   readonly #signal = new AbortController().signal
@@ -36,7 +37,7 @@ class Bench {
   constructor(history: History, targets: AlertTarget[] = [PROGRAM]) {
     const clock: Clock = { ...systemClock, monotonic: () => this.#ahead }
     this.#desk = new AlertDesk({
-      ...{ clock, history, targets, log: silentLog, host: 'ats' },
+      ...{ clock, history, targets, log: silentLog, host: 'ats', conditions: this.conditions },
       commandLine: (command) => `feedsyncd ${command}`,
       facts: {
         overdue: () => this.facts.late,
@@ -349,6 +350,38 @@ describe('alerts', () => {
 
     expect(meanwhile).toEqual([])
     expect(await bench.pass(SECOND)).toHaveLength(1)
+  })
+
+  it('show a program that hangs as a condition, until an alert has reached it', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    const bench = new Bench(history)
+    bench.answer = { kind: 'failed', reason: 'it ran for more than 30 s', stuck: true }
+
+    await bench.pass(SECOND)
+    const stuck = bench.conditions.current()
+    bench.answer = { kind: 'sent' }
+    await bench.pass(MINUTE)
+
+    expect(stuck).toMatchObject([{ code: 'hook-stuck', severity: 'warning' }])
+    expect(bench.conditions.current()).toEqual([])
+  })
+
+  it('are shown as failing when a receiver was not reached three times', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    const bench = new Bench(history)
+    bench.answer = { kind: 'failed', reason: 'it answered 500' }
+
+    await bench.pass(SECOND)
+    const once = bench.conditions.current()
+    await bench.pass(MINUTE)
+    await bench.pass(MINUTE)
+
+    expect(once).toEqual([])
+    expect(bench.conditions.current()).toMatchObject([
+      { code: 'alerts-failing', message: expect.stringContaining('it answered 500') },
+    ])
   })
 
   it('forget what a receiver knew that is no longer configured', async () => {

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../src/lib/clock.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { createHttpClient } from '../../src/lib/http.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import type { Change } from '../../src/ops/alert-changes.ts'
@@ -49,10 +49,11 @@ async function send(
   action: AlertTarget['action'],
   alert: AlertMessage,
   env: Record<string, string> = {},
+  clock: Clock = systemClock,
 ): Promise<Sent> {
   await using http = createHttpClient({ clock: systemClock, env: {}, userAgent: 'feedsyncd/test' })
   const { signal } = new AbortController()
-  const parts = { clock: systemClock, http, env: { PATH: process.env.PATH, ...env } }
+  const parts = { clock, http, env: { PATH: process.env.PATH, ...env } }
   return await sendAlert({ on: ['held'], action }, alert, parts, signal)
 }
 
@@ -79,6 +80,16 @@ async function receiver(status: number): Promise<{ url: string; heard: Heard[] }
 const webhook = (url: string, secretFile: string | null = null): AlertTarget['action'] => ({
   ...{ kind: 'webhook', url: new Secret(url), origin: new URL(url).origin, secretFile },
 })
+
+const PATIENCE = { timeout: 60_000, interval: 20 }
+
+/** Waits until the process is gone whose number is in the file. */
+async function untilGone(file: string): Promise<void> {
+  const pid = Number(readFileSync(file, 'utf8'))
+  // What nobody has waited for is gone as well.
+  const isGone = () => /^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  await vi.waitFor(() => expect(!existsSync(`/proc/${pid}/stat`) || isGone()).toBe(true), PATIENCE)
+}
 
 describe('a program', () => {
   /** Runs Node as the operator's program, which writes down what it was given. */
@@ -130,19 +141,38 @@ describe('a program', () => {
     expect(sent).toEqual({ kind: 'failed', reason: expect.stringMatching(reason) })
   })
 
-  it('may leave a process behind that keeps its stderr', async () => {
-    const command = [
-      '/bin/sh',
-      '-c',
-      'sleep 60 & echo $! >"$1"; exit 0',
-      'sh',
-      join(folder(), 'pid'),
-    ]
+  it('that ends takes the processes with it that it left behind', async () => {
+    const file = join(folder(), 'pid')
+    const command = ['/bin/sh', '-c', 'sleep 600 & echo $! >"$1"; exit 0', 'sh', file]
 
     const sent = await send({ kind: 'exec', command }, message())
 
-    process.kill(Number(readFileSync(command.at(-1) ?? '', 'utf8')), 'SIGKILL')
     expect(sent).toEqual({ kind: 'sent' })
+    await untilGone(file)
+  })
+
+  it('that does not end in time is ended with its children, those that ignore SIGTERM as well', async () => {
+    const file = join(folder(), 'pid')
+    const child = 'trap "" TERM; echo $$ >"$1"; while :; do sleep 600; done'
+    const command = ['/bin/sh', '-c', `sh -c '${child}' sh "$1" & wait`, 'sh', file]
+    const timers: (() => void)[] = []
+    const clock: Clock = {
+      ...systemClock,
+      // Its time is over when the test says so.
+      after: (ms, run) => {
+        if (ms < 10_000) return systemClock.after(ms, run)
+        timers.push(run)
+        return { cancel: () => {} }
+      },
+    }
+    const sending = send({ kind: 'exec', command }, message(), {}, clock)
+    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).not.toBe(''), PATIENCE)
+    for (const run of timers) run()
+
+    const sent = await sending
+
+    expect(sent).toMatchObject({ kind: 'failed', stuck: true })
+    await untilGone(file)
   })
 
   it('need not read its input', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { type IncomingHttpHeaders, request } from 'node:http'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -176,6 +176,41 @@ describe('the endpoint', () => {
 
     expect((await ask({ socketPath }, '/healthz', 'GET', 'any')).status).toBe(200)
     expect(statSync(socketPath).mode & 0o777).toBe(0o660)
+  })
+
+  it('never deletes what is no socket, and says what is in the way; exit 75', async () => {
+    await using site = await Site.open({ http: { listen: './feedsyncd.yaml' } })
+    const before = readFileSync(site.configFile, 'utf8')
+
+    const { code, stderr } = await site.run('run')
+
+    expect(code).toBe(75)
+    expect(stderr).toMatch(
+      /^error: http\.listen .*feedsyncd\.yaml cannot be used: .* is no socket\ntry: /,
+    )
+    expect(readFileSync(site.configFile, 'utf8')).toBe(before)
+  })
+
+  it('answers at once while 100 connections say nothing', async () => {
+    const { where } = await open()
+    const silent = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const socket = connect(where.port ?? 0, '127.0.0.1')
+        onTestFinished(() => void socket.destroy())
+        socket.on('error', () => {})
+        await new Promise((resolve) => socket.once('connect', resolve))
+        return socket
+      }),
+    )
+
+    const answers = await Promise.all([ask(where, '/healthz'), ask(where, '/metrics')])
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    await vi.waitFor(() => {
+      expect(
+        silent.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length,
+      ).toBeGreaterThan(30)
+    }, PATIENCE)
   })
 
   it('says who is in the way when its address is taken; exit 75', async () => {
