@@ -7,6 +7,7 @@ import type { Ledger } from './history/ledger.ts'
 import type { History, State, Version } from './history/port.ts'
 import type { Disposed, Disposition, Dispositions, Listing, Sighting, Spool } from './inbox/port.ts'
 import { type Clock, isoTime } from './lib/clock.ts'
+import { isDue } from './lib/due.ts'
 import type { Log } from './lib/log.ts'
 
 export interface AftercareParts {
@@ -123,8 +124,9 @@ export class Aftercare {
   /** What nobody wants is put aside, and never deleted. A person may be about to correct it in place. */
   #ofUnsent({ id, state }: Version): Disposition | null {
     const { clock, history, settings } = this.#parts
+    const { incompleteAfterMs } = settings
     const endedAt = history.events(id, 1)[0]?.at ?? clock.now()
-    if (clock.now() - endedAt < settings.incompleteAfterMs) return null
+    if (!isDue(endedAt + incompleteAfterMs, clock.now(), incompleteAfterMs)) return null
     if (settings.afterReject === 'quarantine') return 'quarantine'
     return state === 'discarded' && settings.afterUpload === 'archive' ? 'archive' : null
   }

@@ -70,19 +70,23 @@ export function overdueFeeds(
 }
 
 /** The daemon in one line, for `systemctl status`: its conditions first, also when the history cannot be read. */
-export function statusLine(history: HistoryReader, conditions: readonly Condition[]): string {
+export function statusLine(
+  history: HistoryReader,
+  conditions: readonly Condition[],
+  now: number,
+): string {
   const words = conditions.map(({ message }) => message)
   try {
-    return [...words, countsLine(history)].join('; ')
+    return [...words, countsLine(history, now)].join('; ')
   } catch (error) {
     return (words.length > 0 ? words : [messageOf(error)]).join('; ')
   }
 }
 
-function countsLine(history: HistoryReader): string {
+function countsLine(history: HistoryReader, now: number): string {
   const count = history.count()
   const waiting = count.settling + count.incomplete + count.checking + count.queued
-  const last = isoTime(history.lastSuccessAt())
+  const last = isoTime(history.lastSuccessAt(now))
   return [
     `${waiting} waiting, ${count.uploading} uploading, ${count.held} held, ${count.failed} failed`,
     last === null ? 'nothing uploaded yet' : `last upload ${last}`,

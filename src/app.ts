@@ -50,6 +50,7 @@ import { Pipeline } from './pipeline.ts'
 import { noteExpected, resume } from './resuming.ts'
 import { createFormSource } from './service/form-source.ts'
 import { keyReloader } from './service/key-file.ts'
+import { Upkeep } from './upkeep.ts'
 import type { Failure } from './upload/port.ts'
 import { createUploader } from './upload/uploader.ts'
 
@@ -118,7 +119,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
         record: () => stored.daemon(),
         count: () => stored.count(),
         oldest: (states) => stored.oldest(states),
-        lastSuccessAt: () => stored.lastSuccessAt(),
+        lastSuccessAt: () => stored.lastSuccessAt(clock.now()),
         counters: () => uploader.counters(),
         overdue: () => overdue(),
         campaigns: () => reconciling.last,
@@ -200,21 +201,20 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       return current.inbox.incompleteAfterMs
     },
   })
+  const historyForMs = () => current.state.historyForMs
+  const upkeep = new Upkeep({ clock, log, history, deliveries, historyForMs })
   const { pid } = process
   const supervisor = createSupervisor({
     ...{ clock, env, pid, notifier: createNotifier({ env, log, pid }) },
     pulse: () => daemon.pulse(),
-    status: () => statusLine(history, conditions.current()),
+    status: () => statusLine(history, conditions.current(), clock.now()),
   })
   const daemon = new Daemon({
     ...{ clock, conditions, log, history, inbox, intake, deliveries, reconciling },
-    ...{ alerts, supervisor },
+    ...{ alerts, supervisor, upkeep },
     watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
     get incompleteAfterMs() {
       return current.inbox.incompleteAfterMs
-    },
-    get historyForMs() {
-      return current.state.historyForMs
     },
   })
 
@@ -269,7 +269,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
         version: (id) => versionOf(history, inForce(), clock, id, MOST_EVENTS),
         metrics: () => metrics.text(),
         plan: (id) => planOf(config, id),
-        lastSuccessAt: () => history.lastSuccessAt(),
+        lastSuccessAt: () => history.lastSuccessAt(clock.now()),
         ...{ host: hostname(), inbox: config.inbox.directory, commandLine },
       }
       return openEndpoint({ listen, source, clock, log })

@@ -8,12 +8,13 @@ import type { DaemonRecord, History } from './history/port.ts'
 import type { Inbox, WatchMode } from './inbox/port.ts'
 import { type Intake, LANES, type Lane } from './intake.ts'
 import { Bell } from './lib/bell.ts'
-import { type Clock, DAY, SECOND } from './lib/clock.ts'
+import { type Clock, SECOND } from './lib/clock.ts'
 import type { Conditions } from './lib/conditions.ts'
 import { isTrouble } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import type { Alerts, Pulse, Supervisor } from './ops/port.ts'
 import type { Reconciling } from './reconciling.ts'
+import type { Upkeep } from './upkeep.ts'
 
 export interface DaemonParts {
   clock: Clock
@@ -26,12 +27,11 @@ export interface DaemonParts {
   reconciling: Reconciling
   alerts: Alerts
   supervisor: Supervisor
+  upkeep: Upkeep
   /** Looks after the conditions until it is disposed, also while the loop stands still. */
   watch: (signal: AbortSignal) => Disposable
   /** A single pass waits no longer than this for files that are being written, in ms. */
   incompleteAfterMs: number
-  /** What is older than this and settled is forgotten, in ms. */
-  historyForMs: number
 }
 
 export interface RunOptions {
@@ -52,7 +52,6 @@ const POLL_MS = SECOND
 const ROUND_GAP_MS = 5
 /** A single pass gives up when trouble lasts so long: it was tried again, and met again. */
 const ONCE_TROUBLE_MS = 2 * SECOND
-const PRUNE_MS = DAY
 const LEAST_SKEW_MS = 1.5 * SECOND
 
 export class Daemon {
@@ -62,9 +61,6 @@ export class Daemon {
   /** A watch may break, or work again, at any time. */
   #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
   readonly #pause: FailurePause
-  /** Monotonic ms. */
-  #nextPrune = 0
-  #pruning: Promise<void> = Promise.resolve()
   /** Monotonic ms. */
   #turnedAt: number
   #stage: Pulse['stage'] = 'starting'
@@ -82,7 +78,7 @@ export class Daemon {
 
   /** Runs until `stop` (or, once, until nothing more can be done now), then drains. */
   async run(options: RunOptions): Promise<void> {
-    const { alerts, clock, deliveries, log, reconciling, supervisor } = this.#parts
+    const { alerts, clock, deliveries, log, reconciling, supervisor, upkeep } = this.#parts
     options.stop.addEventListener('abort', () => this.#bell.ring())
     await this.#start(options.once)
     using _watch = this.#parts.watch(options.abort)
@@ -103,7 +99,7 @@ export class Daemon {
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
     log.info({ running: deliveries.running.length }, 'stopping')
-    await this.#pruning
+    await upkeep.pruning
     await Promise.all([...this.#taking.small, ...this.#taking.large, ...deliveries.running])
     await Promise.all(reconciling.running)
     this.#report()
@@ -162,14 +158,14 @@ export class Daemon {
   }
 
   async #round(options: RunOptions): Promise<void> {
-    const { intake } = this.#parts
+    const { intake, upkeep } = this.#parts
     if (this.#pause.left() > 0) return
     try {
       await intake.look()
       this.#startTaking(options)
       this.#startDelivering(options)
       this.#report()
-      this.#prune(options)
+      upkeep.prune(options.stop, (error) => this.#onError(error))
     } catch (error) {
       this.#paused(error)
     }
@@ -253,19 +249,6 @@ export class Daemon {
         this.#reported = ''
         this.#onError(error)
       })
-  }
-
-  /** Beside everything else: a long history is gone through in small steps. */
-  #prune({ stop }: RunOptions): void {
-    const { clock, history, historyForMs, log } = this.#parts
-    if (clock.monotonic() < this.#nextPrune) return
-    this.#nextPrune = clock.monotonic() + PRUNE_MS
-    this.#pruning = history
-      .prune(clock.now() - historyForMs, stop)
-      .then((forgotten) => {
-        if (forgotten > 0) log.info({ forgotten }, 'old history forgotten')
-      })
-      .catch((error) => this.#onError(error))
   }
 
   #isDone(impatient: boolean): boolean {

@@ -4,6 +4,7 @@
 
 import { isAbsolute } from 'node:path'
 import type { Aftercare } from './aftercare.ts'
+import { clockFollower } from './clock-follower.ts'
 import type { FeedRule } from './config/feeds.ts'
 import type { FileIdentity } from './feed/port.ts'
 import type { Ledger } from './history/ledger.ts'
@@ -82,9 +83,11 @@ export class Intake {
   #lastScan = Number.NEGATIVE_INFINITY
   #lastScanTook = 0
   #foreignChanges: number | null = null
+  readonly #clockStepped: () => boolean
 
   constructor(parts: IntakeParts) {
     this.#parts = parts
+    this.#clockStepped = clockFollower(parts)
   }
 
   /** Something may have changed: the folder is listed soon. */
@@ -237,8 +240,10 @@ export class Intake {
 
   /** Incomplete files past their deadline get a last look. */
   #queueExpired(): void {
-    const { clock, history, ledger, ruleFor } = this.#parts
-    for (const path of history.expired(clock.now())) {
+    // Others compare the date of the last listing with their clock.
+    if (this.#clockStepped()) this.hint()
+    const { clock, history, incompleteAfterMs, ledger, ruleFor } = this.#parts
+    for (const path of history.expired(clock.now(), incompleteAfterMs)) {
       // Another file that came to the path since has a quiet period of its own.
       const identity = ledger.knownAt(path)?.identity ?? NO_IDENTITY
       this.#enqueue({ ...this.#inFolder(path), identity, rule: ruleFor(path), final: true })

@@ -5,6 +5,7 @@
 
 import type { History, Version } from './history/port.ts'
 import { type Clock, MINUTE } from './lib/clock.ts'
+import { isDue, LONGEST_ATTEMPT_WAIT_MS } from './lib/due.ts'
 import type { Failure } from './upload/port.ts'
 
 /** Design section 4: credentials are tried again this often when nothing else says so. */
@@ -155,7 +156,8 @@ export class Refusals {
   #isCurrent(refusal: Refusal | null | undefined): refusal is Refusal {
     if (refusal == null) return false
     // By the wall as well, since that is what the versions wait by: somebody may have set it.
-    return this.#clock.monotonic() < refusal.until && this.#clock.now() < refusal.retryAt
+    const isPast = isDue(refusal.retryAt, this.#clock.now(), LONGEST_ATTEMPT_WAIT_MS)
+    return this.#clock.monotonic() < refusal.until && !isPast
   }
 
   #wait({ id }: Version, { failure, retryAt }: Refusal): void {

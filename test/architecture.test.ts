@@ -48,9 +48,17 @@ const LAYERS = [
     ...['app-preview.ts', 'app-doctor.ts'],
   ],
   ['daemon.ts'],
-  ['intake.ts', 'deliveries.ts', 'reconciling.ts'],
+  ['intake.ts', 'deliveries.ts', 'reconciling.ts', 'upkeep.ts'],
   ['pipeline.ts'],
-  ['aftercare.ts', 'guard.ts', 'noticing.ts', 'outcomes.ts', 'refusals.ts', 'resuming.ts'],
+  [
+    'aftercare.ts',
+    'guard.ts',
+    'noticing.ts',
+    'outcomes.ts',
+    'refusals.ts',
+    'resuming.ts',
+    'clock-follower.ts',
+  ],
 ]
 
 const FEATURES = ['inbox', 'feed', 'upload', 'service', 'history', 'campaigns', 'ops']

@@ -3,6 +3,7 @@
 import type { StatusReport, UploadReport } from '../history/report.ts'
 import { HOUR } from '../lib/clock.ts'
 import type { Severity } from '../lib/conditions.ts'
+import { isRecent } from '../lib/due.ts'
 import { relativeTime } from '../lib/units.ts'
 import { hasNoRoom } from '../ops/advice.ts'
 import { type CampaignCondition, campaignConditions } from '../ops/campaign-conditions.ts'
@@ -56,7 +57,7 @@ export function statusCheck(
 
 /** The same as is alerted: what a later look settles by itself is given its time. */
 function ofCampaigns(run: CampaignRun | null, daemonRuns: boolean, now: number) {
-  const isLate = run !== null && daemonRuns && now - Date.parse(run.at) > LATE_LOOK_MS
+  const isLate = run !== null && daemonRuns && !isRecent(Date.parse(run.at), now, LATE_LOOK_MS)
   const late = isLate ? [`campaigns looked at ${relativeTime(run.at, now)}`] : []
   const found = campaignConditions(run)
   const said = (isCritical: boolean) =>

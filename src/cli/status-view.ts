@@ -2,6 +2,7 @@
 
 import type { StatusReport, UploadReport } from '../history/report.ts'
 import type { Condition } from '../lib/conditions.ts'
+import { isRecent } from '../lib/due.ts'
 import { formatBytes, formatDuration, relativeTime } from '../lib/units.ts'
 import { needsPerson, nextStep } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
@@ -45,8 +46,12 @@ export function staleness(
   { now, staleAfterMs }: Pick<View, 'now' | 'staleAfterMs'>,
 ): string | null {
   const since = daemon.lastScanAt ?? daemon.startedAt
-  if (!daemon.running || since === null || now - Date.parse(since) <= staleAfterMs) return null
-  const age = formatDuration(now - Date.parse(since))
+  if (!daemon.running || since === null) return null
+  if (isRecent(Date.parse(since), now, staleAfterMs)) return null
+  const ageMs = now - Date.parse(since)
+  const age = formatDuration(Math.abs(ageMs))
+  if (ageMs < 0)
+    return `the last listing of the folder is dated ${age} ahead: this host's clock was wrong, or is`
   return daemon.lastScanAt === null
     ? `the daemon runs for ${age} and has not listed the folder yet`
     : `the folder was not listed for ${age}`

@@ -1,6 +1,7 @@
 // Owns what a delivery leaves behind: attempts, whose turn it is, and the repair after a crash.
 // Of a form only the object's key is ever stored.
 
+import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 import type { History, State } from './port.ts'
@@ -10,7 +11,7 @@ const STOPPED = 'feedsyncd stopped before this was done'
 
 export type DeliveryWrites = Pick<
   History,
-  'startAttempt' | 'endAttempt' | 'due' | 'expired' | 'nextDueAt' | 'recover'
+  'startAttempt' | 'endAttempt' | 'due' | 'expired' | 'shiftDeadlines' | 'nextDueAt' | 'recover'
 >
 
 export function deliveryWrites(
@@ -39,9 +40,10 @@ export function deliveryWrites(
        WHERE version = ? AND n = ? AND outcome IS NULL`,
   )
   // Only the oldest of a feed: a younger one must not overtake it and then be overwritten by it.
-  const due = db.query<[now: number, limit: number], { id: number; feed: string }>(
+  const due = db.query<[now: number, latest: number, limit: number], { id: number; feed: string }>(
     `SELECT v.id, v.feed FROM versions v
-       WHERE v.state = 'queued' AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= ?)
+       WHERE v.state = 'queued'
+         AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= ? OR v.next_attempt_at > ?)
          AND NOT EXISTS (
            SELECT 1 FROM versions o WHERE o.feed = v.feed AND o.state IN ('queued', 'uploading')
              AND (o.state = 'uploading' OR o.id < v.id))
@@ -56,9 +58,15 @@ export function deliveryWrites(
     `SELECT min(deadline_at) AS at FROM versions INDEXED BY versions_deadline
        WHERE state = 'incomplete' AND deadline_at > ?`,
   )
-  const expired = db.query<[now: number], { path: string }>(
+  const expired = db.query<[now: number, latest: number], { path: string }>(
     `SELECT path FROM versions INDEXED BY versions_deadline
-       WHERE state = 'incomplete' AND deadline_at <= ?`,
+       WHERE state = 'incomplete' AND deadline_at <= ?
+     UNION ALL SELECT path FROM versions INDEXED BY versions_deadline
+       WHERE state = 'incomplete' AND deadline_at > ?`,
+  )
+  const shiftDeadlines = db.query<[byMs: number]>(
+    `UPDATE versions SET deadline_at = deadline_at + ?
+       WHERE state IN ('settling', 'incomplete', 'checking') AND deadline_at IS NOT NULL`,
   )
   const inState = db.query<[state: State], { id: number }>(
     'SELECT id FROM versions WHERE state = ? ORDER BY id',
@@ -83,12 +91,21 @@ export function deliveryWrites(
 
     due: (now, limit, except = new Set()) =>
       due
-        .all(now, limit === undefined ? NO_LIMIT : limit + except.size)
+        .all(
+          now,
+          latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
+          limit === undefined ? NO_LIMIT : limit + except.size,
+        )
         .filter(({ feed }) => !except.has(feed))
         .slice(0, limit)
         .flatMap(({ id }) => version(id) ?? []),
 
-    expired: (now) => expired.all(now).map(({ path }) => path),
+    expired: (now, longestMs) =>
+      expired.all(now, latestLegal(now, longestMs)).map(({ path }) => path),
+
+    shiftDeadlines: (byMs) => {
+      shiftDeadlines.run(byMs)
+    },
 
     nextDueAt: (now) => {
       const times = [nextAttempt.get(now)?.at, nextDeadline.get(now)?.at].filter(

@@ -2,6 +2,7 @@
 // Pure: from the history and the rules alone, so that it is answered with the daemon down too.
 
 import { isoTime } from '../lib/clock.ts'
+import { isDue } from '../lib/due.ts'
 import type { HistoryReader, Version } from './port.ts'
 
 export interface Expectation {
@@ -28,14 +29,17 @@ export function expectations(
     const { feed, expectEveryMs } = ruleFor(version.path)
     const isNewest = () => history.newest(version.feed)?.id === version.id
     if (expectEveryMs === null || feed !== version.feed || !isNewest()) return NOT_EXPECTED
-    const expectedBy = lastArrival(history, version) + expectEveryMs
-    return { expectedBy: isoTime(expectedBy), overdue: now > expectedBy }
+    const expectedBy = lastArrival(history, version, now) + expectEveryMs
+    // Not in its last moment yet.
+    const overdue = isDue(expectedBy + 1, now, expectEveryMs)
+    return { expectedBy: isoTime(expectedBy), overdue }
   }
 }
 
-function lastArrival(history: HistoryReader, newest: Version): number {
+/** One that a clock dated ahead counts only where there is no other: else its feed would not be missed for long. */
+function lastArrival(history: HistoryReader, newest: Version, now: number): number {
   // Bytes that are seen again are noted at the version that they are, which may not be the newest.
   const taken = history.newestTaken(newest.feed) ?? newest
-  const arrivals = [newest, taken].map(({ id }) => history.lastArrivalAt(id) ?? 0)
-  return Math.max(newest.detectedAt, ...arrivals)
+  const arrivals = [newest, taken].flatMap(({ id }) => history.lastArrivalAt(id, now) ?? [])
+  return arrivals.length > 0 ? Math.max(...arrivals) : newest.detectedAt
 }

@@ -191,16 +191,16 @@ export interface HistoryReader extends Disposable {
   count(): Record<State, number>
   /** Wall ms at which the longest waiting version of these states was detected. */
   oldest(states: readonly State[]): number | null
-  /** Wall ms of the last upload of all. */
-  lastSuccessAt(): number | null
+  /** Wall ms of the last upload of all; one that a wrong clock dated after now does not count. */
+  lastSuccessAt(now: number): number | null
   /** Oldest first; with a limit the newest ones. */
   attempts(id: number, limit?: number): Attempt[]
   /** Oldest first; with a limit the newest ones. */
   events(id: number, limit?: number): HistoryEvent[]
   /** How many events a version has. */
   eventCount(id: number): number
-  /** Wall ms at which a file of this version came last, be it with the same bytes; null where it has no event. */
-  lastArrivalAt(id: number): number | null
+  /** Wall ms at which a file of this version came last, be it with the same bytes; null where none came by now. */
+  lastArrivalAt(id: number, now: number): number | null
   known(path: string): KnownFile | null
   daemon(): DaemonRecord | null
   request(id: number): UploadRequest | null
@@ -266,12 +266,14 @@ export interface History extends HistoryReader {
     },
   ): void
   /**
-   * Waiting versions whose time has come, oldest first; at most one a feed, and none of a feed that is uploading, or
+   * Waiting versions whose time has come (lib/due.ts), oldest first; at most one a feed, and none of a feed that is uploading, or
    * among `except`.
    */
   due(now: number, limit?: number, except?: Pick<ReadonlySet<string>, 'has' | 'size'>): Version[]
-  /** Paths of incomplete files whose deadline has passed. */
-  expired(now: number): string[]
+  /** Paths of incomplete files whose deadline has passed, or is further away than `longestMs`: see lib/due.ts. */
+  expired(now: number, longestMs: number): string[]
+  /** The wall clock was set by so many ms: incomplete files keep the time that they still had. */
+  shiftDeadlines(byMs: number): void
   /** The earliest `nextAttemptAt` or `deadlineAt` after now, or null. */
   nextDueAt(now: number): number | null
   setDaemon(record: DaemonRecord): void

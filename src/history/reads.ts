@@ -1,5 +1,6 @@
 // Owns the questions that any process may ask the history, whether or not it may write.
 
+import { latestLegal } from '../lib/due.ts'
 import { baselines } from './baselines.ts'
 import type { Connection } from './connection.ts'
 import { listQuery } from './list-query.ts'
@@ -55,8 +56,9 @@ export function reads(db: Connection): Reads {
   const oldest = db.query<[state: string], { at: number | null }>(
     'SELECT min(detected_at) AS at FROM versions WHERE state = ?',
   )
-  const lastSuccess = db.query<[], { at: number | null }>(
-    'SELECT max(v.uploaded_at) AS at FROM feeds f JOIN versions v ON v.id = f.last_uploaded',
+  const lastSuccess = db.query<[latest: number], { at: number | null }>(
+    `SELECT max(v.uploaded_at) AS at FROM feeds f JOIN versions v ON v.id = f.last_uploaded
+       WHERE v.uploaded_at <= ?`,
   )
   const attempts = db.query<[id: number, limit: number], Attempt>(
     `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
@@ -69,9 +71,9 @@ export function reads(db: Connection): Reads {
   const eventCount = db.query<[id: number], { n: number | null }>(
     'SELECT max(n) AS n FROM events WHERE version = ?',
   )
-  const lastArrival = db.query<[id: number], { at: number | null }>(
+  const lastArrival = db.query<[id: number, latest: number], { at: number | null }>(
     `SELECT max(at) AS at FROM events WHERE version = ?
-       AND (from_state IS NULL OR to_state IN ('settling', 'seen'))`,
+       AND at <= ? AND (from_state IS NULL OR to_state IN ('settling', 'seen'))`,
   )
   const file = db.query<[path: string], FileRow>(`SELECT ${FILE_FIELDS} FROM files WHERE path = ?`)
   const files = db.query<[], FileRow>(`SELECT ${FILE_FIELDS} FROM files ORDER BY path`)
@@ -118,11 +120,11 @@ export function reads(db: Connection): Reads {
       const times = states.flatMap((state) => oldest.get(state)?.at ?? [])
       return times.length === 0 ? null : Math.min(...times)
     },
-    lastSuccessAt: () => lastSuccess.get()?.at ?? null,
+    lastSuccessAt: (now) => lastSuccess.get(latestLegal(now, 0))?.at ?? null,
     attempts: (id, limit = NO_LIMIT) => attempts.all(id, limit).reverse(),
     events: (id, limit = NO_LIMIT) => events.all(id, limit).map(eventOf).reverse(),
     eventCount: (id) => eventCount.get(id)?.n ?? 0,
-    lastArrivalAt: (id) => lastArrival.get(id)?.at ?? null,
+    lastArrivalAt: (id, now) => lastArrival.get(id, latestLegal(now, 0))?.at ?? null,
     known: (path) => orNull(file.get(path), knownFileOf),
     knownFiles: () => files.all().map(knownFileOf),
     daemon: () => orNull(daemon.get(), ({ record }) => JSON.parse(record) as DaemonRecord),

@@ -1,7 +1,8 @@
 // Owns what may be shown and read of another host's answer: a short excerpt in which nothing that is or
 // looks like a credential survives, codes, addresses, and the times in Date and Retry-After.
 
-import { HOUR, SECOND } from './clock.ts'
+import { SECOND } from './clock.ts'
+import { LONGEST_ATTEMPT_WAIT_MS } from './due.ts'
 import { holdsSecret, plainText, redactParts } from './redact.ts'
 import type { SecretSet } from './secret-set.ts'
 
@@ -74,7 +75,7 @@ export function retryAfterMs(
   const wait = /^\d+$/.test(value)
     ? Number(value) * SECOND
     : parseHttpDate(value) - (httpDate(headers) ?? wallNow)
-  return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), HOUR)
+  return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), LONGEST_ATTEMPT_WAIT_MS)
 }
 
 /** The answer's Date in wall ms; null when absent, unreadable, or a cache's (it then has an Age). */

@@ -1,6 +1,7 @@
 // What comes next for a version, and what a person can do about it. Pure.
 
 import type { State, Version } from '../history/port.ts'
+import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { relativeTime } from '../lib/units.ts'
 import type { CommandLine, UploadModel } from './port.ts'
 
@@ -88,7 +89,7 @@ function* sentences(
       yield hint ?? 'nothing to do; it is being worked on'
       return
     case 'queued':
-      yield upload.nextAttemptAt === null
+      yield isDue(wallMs(upload.nextAttemptAt), now, LONGEST_ATTEMPT_WAIT_MS)
         ? 'delivered as soon as possible'
         : `tried again ${relativeTime(upload.nextAttemptAt, now)}`
       if (hint !== null) yield hint
@@ -108,3 +109,5 @@ function* sentences(
       state satisfies never
   }
 }
+
+const wallMs = (iso: string | null) => (iso === null ? null : Date.parse(iso))

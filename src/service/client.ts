@@ -80,8 +80,10 @@ class SignedClient implements ServiceClient {
   readonly #base: string
   readonly #fill: (values: Signable) => Buffer
   #authorize: (signable: Signable) => string
-  #measuredSkew: number | null = null
-  #appliedSkew = 0
+  /** The service's time less our monotonic one, in ms: setting this host's clock does not change it. */
+  #measured: number | null = null
+  /** The same, once requests are dated with it; null: with this host's clock. */
+  #applied: number | null = null
 
   constructor(options: ServiceOptions) {
     const base = new URL(options.baseUrl)
@@ -94,7 +96,7 @@ class SignedClient implements ServiceClient {
   }
 
   clockSkewMs(): number | null {
-    return this.#measuredSkew
+    return this.#skewOf(this.#measured)
   }
 
   reloadKey(): void {
@@ -102,15 +104,16 @@ class SignedClient implements ServiceClient {
   }
 
   async call(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {
-    const datedWith = this.#appliedSkew
+    const datedWith = this.#skewOf(this.#applied) ?? 0
     const answer = await this.#send(call, signal)
     const refused = answer.kind === 'answer' && (answer.status === 401 || answer.status === 403)
-    if (!refused || this.#measuredSkew === null) return answer
+    const skewMs = this.clockSkewMs()
+    if (!refused || skewMs === null) return answer
     // Of this request's own date: another one, sent at the same time, may have corrected the clock already.
-    if (Math.abs(this.#measuredSkew - datedWith) <= SKEW_LIMIT) return answer
-    this.#appliedSkew = this.#measuredSkew
+    if (Math.abs(skewMs - datedWith) <= SKEW_LIMIT) return answer
+    this.#applied = this.#measured
     this.#options.log.warn(
-      { skewMs: this.#measuredSkew, status: answer.status },
+      { skewMs, status: answer.status },
       'the clock of this machine differs from that of the service; requests are dated with its time',
     )
     return this.#send(call, signal)
@@ -119,7 +122,7 @@ class SignedClient implements ServiceClient {
   async #send(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {
     const { http, clock, headerPrefix, auth } = this.#options
     const url = new URL(this.#base + call.path)
-    const date = new Date(clock.now() + this.#appliedSkew).toUTCString()
+    const date = new Date(clock.now() + (this.#skewOf(this.#applied) ?? 0)).toUTCString()
     const who = this.#identify(call.account)
     const proof = this.#authorize({
       method: call.method,
@@ -170,7 +173,12 @@ class SignedClient implements ServiceClient {
 
   #measure(headers: Readonly<Record<string, string>>): void {
     const date = httpDate(headers)
-    if (date !== null) this.#measuredSkew = Math.round(date - this.#options.clock.now())
+    if (date !== null) this.#measured = date - this.#options.clock.monotonic()
+  }
+
+  #skewOf(offset: number | null): number | null {
+    const { clock } = this.#options
+    return offset === null ? null : Math.round(offset + clock.monotonic() - clock.now())
   }
 
   #readKey(): Secret {

@@ -34,7 +34,7 @@ export async function serve(history: History, over: Partial<EndpointSource> = {}
     postings: (feed, limit) => history.postings(feed, limit),
     plan: () => PLAN,
     metrics: async () => '',
-    lastSuccessAt: () => history.lastSuccessAt(),
+    lastSuccessAt: () => history.lastSuccessAt(Date.now()),
     ...{ host: 'ats-07.vendor.example', inbox: '/srv/ats/export' },
     commandLine: (command) => `feedsyncd ${command}`,
     ...over,

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { FeedConfig } from '../../src/config/config.ts'
-import { MINUTE } from '../../src/lib/clock.ts'
+import { DAY, MINUTE } from '../../src/lib/clock.ts'
 import { Outlet, SECRET } from '../helpers/outlet.ts'
 
 const FEEDS: FeedConfig[] = [
@@ -170,14 +170,17 @@ describe('a key that the service refuses', () => {
     expect(outlet.serviceState).toBe('ok')
   })
 
-  it('delays nothing longer when the clock on the wall is set meanwhile', async () => {
-    await using outlet = await outletOf(['a', 'b', 'c'], ['a', 'b', 'c'])
-    outlet.fault({ at: 'service', kind: 'signature-mismatch', times: 2 })
-    await outlet.run(MINUTE)
+  it.each([60 * MINUTE, -400 * DAY])(
+    'delays nothing longer when the clock on the wall is set by %i ms meanwhile',
+    async (step) => {
+      await using outlet = await outletOf(['a', 'b', 'c'], ['a', 'b', 'c'])
+      outlet.fault({ at: 'service', kind: 'signature-mismatch', times: 2 })
+      await outlet.run(MINUTE)
 
-    outlet.clock.setWallClock(60 * MINUTE)
-    await outlet.run(5 * MINUTE)
+      outlet.clock.setWallClock(step)
+      await outlet.run(5 * MINUTE)
 
-    expect(states(outlet, 3)).toEqual(Array(3).fill('uploaded'))
-  })
+      expect(states(outlet, 3)).toEqual(Array(3).fill('uploaded'))
+    },
+  )
 })

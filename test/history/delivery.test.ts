@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts'
 import { temporaryHistory, versionIn } from './helpers.ts'
 
 const stored = { outcome: 'stored', status: 204, code: null, bytesSent: 7, key: 'a/1.xml' } as const
@@ -21,6 +22,15 @@ describe('whose turn it is', () => {
 
     expect(history.due(4999)).toEqual([])
     expect(history.due(5000)).toEqual([version])
+  })
+
+  it('has come when the next attempt lies further ahead than any wait: a wrong clock stored it', () => {
+    const { history } = temporaryHistory()
+    const inTime = versionIn(history, 'queued', { feed: 'a', patch: { nextAttemptAt: HOUR } })
+    const wrong = versionIn(history, 'queued', { feed: 'b', patch: { nextAttemptAt: 400 * DAY } })
+
+    expect(history.due(1000)).toEqual([wrong])
+    expect(history.due(HOUR)).toEqual([inTime, wrong])
   })
 
   it('is not overtaken by a younger version of the same feed', () => {
@@ -60,6 +70,28 @@ describe('whose turn it is', () => {
     versionIn(history, 'settling', { patch: { deadlineAt: 4000 } })
 
     expect(history.nextDueAt(0)).toBe(null)
+  })
+})
+
+describe('the deadline of an incomplete file', () => {
+  const incompleteUntil = (deadlineAt: number) => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'incomplete', { patch: { deadlineAt } })
+    return history
+  }
+
+  it('has passed when it lies further ahead than a file may wait', () => {
+    expect(incompleteUntil(10 * MINUTE).expired(1000, 15 * MINUTE)).toEqual([])
+    expect(incompleteUntil(400 * DAY).expired(1000, 15 * MINUTE)).toEqual(['acme.xml'])
+  })
+
+  it('moves with the wall clock, also while the file is read', () => {
+    const history = incompleteUntil(5000)
+    history.shiftDeadlines(400 * DAY)
+    history.move(1, 'checking', null, 2000)
+    history.shiftDeadlines(-100 * DAY)
+
+    expect(history.version(1)?.deadlineAt).toBe(300 * DAY + 5000)
   })
 })
 

@@ -65,6 +65,26 @@ describe('a feed that is expected at least so often', () => {
   })
 })
 
+describe('a version that a clock 400 days ahead has dated', () => {
+  it('is no arrival where an earlier one can be believed', () => {
+    const { at, history, version } = nightly()
+
+    history.seen(version.id, 'the same bytes', START + 400 * DAY)
+
+    expect(at(START + 25 * HOUR).overdue).toBe(false)
+    expect(at(START + 27 * HOUR).overdue).toBe(true)
+  })
+
+  it('does not keep its feed from being missed', () => {
+    const { at } = nightly()
+
+    expect(at(START - 400 * DAY)).toEqual({
+      expectedBy: '2027-01-05T08:00:00.000Z',
+      overdue: true,
+    })
+  })
+})
+
 describe('nothing is expected', () => {
   it('without a rule', () => {
     expect(nightly(null).at(START + 9 * DAY)).toEqual({ expectedBy: null, overdue: false })

@@ -85,7 +85,7 @@ describe('a version', () => {
       { at: 60, from: 'held', to: 'queued', reason: 'released' },
       { at: 70, from: null, to: 'seen', reason: 'once more' },
     ])
-    expect([history.eventCount(id), history.lastArrivalAt(id)]).toEqual([6, 70])
+    expect([history.eventCount(id), history.lastArrivalAt(id, 1000)]).toEqual([6, 70])
   })
 
   it('leaves hint and next attempt behind with the state that they belonged to', () => {

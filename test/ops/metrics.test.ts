@@ -16,7 +16,7 @@ function bench(run: CampaignRun | null = null) {
     ...{ record: () => history.daemon(), count: () => history.count(), overdue: () => [] },
     campaigns: (): CampaignRun | null => run,
     oldest: history.oldest,
-    lastSuccessAt: () => history.lastSuccessAt(),
+    lastSuccessAt: () => history.lastSuccessAt(Date.now()),
     counters: () => ({ attempts: 0, stored: 0, failures: 0, bytesSent: 0 }),
   }
   const metrics = createMetrics(source, { version: '1.2.3', startedAt: 1000 })
