@@ -1,35 +1,32 @@
 import { describe, expect, it, vi } from 'vitest'
-import { MINUTE } from '../../src/lib/clock.ts'
-import { feedOf, finished, preload, Site } from '../helpers/site.ts'
+import { statusOf } from '../helpers/look.ts'
+import { feedOf, finished, Site } from '../helpers/site.ts'
 
-const STALL = { at: 'storage', kind: 'stall', fileByte: 200, ms: MINUTE } as const
-
-/** A daemon in the middle of an upload that will not end by itself. */
+/** A daemon in the middle of its first upload, which does not end. */
 async function stuck(site: Site) {
   const daemon = await site.daemon()
-  const fault = site.sandbox.faults.add({ ...STALL, afterwards: 'continue' })
-  site.drop('jobs.xml', feedOf(6))
-  await site.sandbox.waitForRequest(({ fileBytes }) => (fileBytes ?? 0) >= STALL.fileByte)
-  fault.remove()
-  const stopping = new Promise<void>((resolve) => {
-    daemon.stdout?.on('data', (chunk) => String(chunk).includes('stopping') && resolve())
+  const gate = site.sandbox.faults.add({
+    ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 200, times: 1 },
   })
-  return { daemon, stopping, ended: finished(daemon) }
+  site.drop('jobs.xml', feedOf(6))
+  await gate.held()
+  return { daemon, ended: finished(daemon) }
 }
 
 describe('SIGTERM', () => {
   it('lets an upload that runs come to its end, and starts nothing new', async () => {
     await using site = await Site.open({ upload: { concurrency: 1 } })
     const daemon = await site.daemon()
-    const slow = { at: 'storage', kind: 'throttle', bytesPerSecond: 400_000 } as const
-    site.sandbox.faults.add({ ...slow, times: 1 })
-    site.drop('a.xml', feedOf(2000))
-    await site.sandbox.waitForRequest(({ fileBytes }) => (fileBytes ?? 0) > 0)
+    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
+    site.drop('a.xml', feedOf(20))
+    await gate.held()
     site.drop('b.xml', feedOf(2))
     await site.until('b.xml', 'queued')
 
     const ended = finished(daemon)
     daemon.kill('SIGTERM')
+    await site.logged(daemon, '"stopping"')
+    gate.remove()
     const { code } = await ended
 
     expect(code).toBe(0)
@@ -38,22 +35,23 @@ describe('SIGTERM', () => {
   })
 
   it('cuts the check of a large file short, which is taken at the next start', async () => {
-    await using site = await Site.open({}, { env: preload('slow-reading.ts') })
+    await using site = await Site.open()
+    const reading = site.holdReading()
     const daemon = await site.daemon()
-    site.drop('large.xml', feedOf(100_000))
-    await site.until('large.xml', 'checking')
+    site.drop('held.xml', feedOf(3_000, 'Nurse'.padEnd(3_000, '.')))
+    await site.passed('held.xml', 'checking')
 
     const ended = finished(daemon)
     daemon.kill('SIGTERM')
     const { code, stdout, stderr } = await ended
     const [stopped] = site.uploads()
-    site.env = {}
+    reading.release()
     await site.daemon()
 
     expect(code).toBe(0)
     expect(stopped).toMatchObject({ state: 'settling', reason: 'the daemon stopped' })
     expect(stdout + stderr).not.toContain('hindered')
-    expect((await site.until('large.xml', 'uploaded')).postings).toBe(100_000)
+    expect((await site.until('held.xml', 'uploaded')).postings).toBe(3_000)
   })
 })
 
@@ -64,10 +62,10 @@ describe('a second signal', () => {
   ] as const) {
     it(`aborts what runs: ${second} exits ${exit}, and the next start delivers it`, async () => {
       await using site = await Site.open()
-      const { daemon, ended, stopping } = await stuck(site)
+      const { daemon, ended } = await stuck(site)
 
       daemon.kill(first)
-      await stopping
+      await site.logged(daemon, '"stopping"')
       daemon.kill(second)
       const { code } = await ended
       const [left] = site.uploads()
@@ -87,11 +85,8 @@ describe('SIGHUP', () => {
     await using site = await Site.open()
     const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
     const daemon = await site.daemon()
-    const refused = new Promise<void>((resolve) => {
-      daemon.stdout?.on('data', (text) => String(text).includes('credentials refused') && resolve())
-    })
     site.drop('jobs.xml', feedOf(3))
-    await refused
+    await site.logged(daemon, 'credentials refused')
     refusal.remove()
 
     daemon.kill('SIGHUP')
@@ -102,8 +97,7 @@ describe('SIGHUP', () => {
   it('lists the folder without waiting for the next scan', async () => {
     await using site = await Site.open({ inbox: { rescan: '1h', watch: 'poll' } })
     const daemon = await site.daemon()
-    const status = async () => JSON.parse((await site.run('status', '--json')).stdout).daemon
-    await vi.waitUntil(async () => (await status()).lastScanAt !== null, { timeout: 60_000 })
+    await vi.waitUntil(() => statusOf(site).daemon.lastScanAt !== null, { timeout: 90_000 })
     site.drop('jobs.xml', feedOf(3))
 
     daemon.kill('SIGHUP')

@@ -27,7 +27,8 @@ export interface FeedEvent {
   id: number
   /** Counted from 1 within the version. */
   n: number
-  at: string | null
+  /** Wall ms. */
+  at: number
   from: State | null
   to: State | 'seen'
   reason: string | null
@@ -104,6 +105,14 @@ export class Site implements AsyncDisposable {
     return finished(this.spawn(...args))
   }
 
+  /** From now on, daemons read nothing of a file named `held*.xml`, until this is released. */
+  holdReading(): { release: () => void } {
+    const hold = join(this.root, 'hold')
+    writeFileSync(hold, '')
+    this.env = { ...this.env, ...preload('held-reading.ts'), FEEDSYNCD_TEST_HOLD: hold }
+    return { release: () => rmSync(hold, { force: true }) }
+  }
+
   /** Starts a command; it is killed when the site is disposed. */
   spawn(...args: string[]): ChildProcess {
     return this.spawnBy([], ...args)
@@ -161,9 +170,10 @@ export class Site implements AsyncDisposable {
 
   /** Every event of a feed's versions, by version and then as they happened. */
   events(feed: string): FeedEvent[] {
-    const versions = this.uploads({ feed, all: true }).toReversed()
-    return versions.flatMap(({ id }) =>
-      this.show(id).events.map((event, n) => ({ id, n: n + 1, ...event })),
+    using history = openHistoryReader({ file: join(this.root, 'state', 'feedsyncd.db') })
+    const versions = history?.list({ feed, all: true }).toReversed() ?? []
+    return versions.flatMap(
+      ({ id }) => history?.events(id).map((event, n) => ({ id, n: n + 1, ...event })) ?? [],
     )
   }
 
