@@ -1,0 +1,171 @@
+// Promise 5 with hosts that repeat what they heard: a real daemon behind a proxy that is service and storage, too,
+// and answers each feed's first request with a secret. Then all that it wrote, said and answered is searched.
+
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { expect, it, vi } from 'vitest'
+import {
+  EchoingHost,
+  FORM_PLACES,
+  SERVICE_PLACES,
+  STORAGE_PLACES,
+} from '../helpers/echoing-host.ts'
+import { ESCAPES } from '../helpers/escapes.ts'
+import { feedOf, finished, Site } from '../helpers/site.ts'
+
+const WAYS = ['JSON with \\/', 'URL', 'XML in hex', 'HTML names', 'JSON, all \\u', 'as it is']
+const SECRETS = [
+  'key',
+  'signature',
+  'proxy',
+  'form policy',
+  'form security-token',
+  'form signature',
+]
+/** Places whose answers end an account for a while, or tell nothing at this level, are left to echoes.test.ts. */
+const PLACES = [
+  ...[
+    'JSON of a 500',
+    'the reason phrase',
+    'the host of a redirect',
+    'user and query of a redirect',
+  ],
+  ...['the query of the form', 'user and query of fileUrl', 'the path of fileUrl', 'the key'],
+  ...['the host of the form', 'the name of a field that is no text'],
+  ...[
+    'the message of an error',
+    'a code that is a word',
+    'the host of a redirect of storage',
+    'the ETag',
+  ],
+]
+
+const PAGES = [
+  '/',
+  '/feed?name=feed1.xml',
+  '/version?id=5',
+  '/version?id=9',
+  '/metrics',
+  '/readyz',
+  '/api/status',
+]
+
+async function fetched(socketPath: string, path: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  request({ socketPath, path, headers: { host: 'localhost' } }, resolve)
+    .on('error', reject)
+    .end()
+  return Buffer.concat(await (await promise).toArray()).toString()
+}
+
+const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
+const GRAM = 10
+
+/** Which secrets have ten letters and digits in a row in a text, whatever stands between them. */
+function leaksIn(text: string, secrets: ReadonlyMap<string, string>): string[] {
+  const all = letters(text)
+  const found = new Set<string>()
+  for (let at = 0; at + GRAM <= all.length; at++) {
+    const one = secrets.get(all.slice(at, at + GRAM))
+    if (one !== undefined) found.add(one)
+  }
+  return [...found]
+}
+
+function filesBelow(folder: string): [name: string, content: string][] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => [name, name + readFileSync(join(parentPath, name), 'latin1')])
+}
+
+it('a daemon shows nothing of the secrets that service and storage repeat to it', async () => {
+  expect(Object.keys({ ...SERVICE_PLACES, ...FORM_PLACES, ...STORAGE_PLACES })).toEqual(
+    expect.arrayContaining(PLACES),
+  )
+  const key = `Key/${randomBytes(12).toString('base64')}+x`
+  const password = randomBytes(12).toString('base64url')
+  await using host = await EchoingHost.open()
+  vi.stubEnv('HTTP_PROXY', `http://u:${password}@127.0.0.1:${host.port}`)
+  for (const name of ['http_proxy', 'NO_PROXY', 'no_proxy']) vi.stubEnv(name, undefined)
+  await using site = await Site.open()
+  const alerts = join(site.root, 'alerts.txt')
+  const socket = join(site.root, 'http.sock')
+  writeFileSync(join(site.root, 'service.key'), key)
+  site.configure({
+    service: { baseUrl: 'http://127.0.0.1:2/api', account: '1', auth: { keyFile: 'service.key' } },
+    inbox: { receipts: true },
+    http: { listen: socket },
+    alerts: [{ on: ['rejected', 'failed', 'credentials'], exec: ['sh', '-c', `cat >> ${alerts}`] }],
+    log: { level: 'trace' },
+  })
+  const daemon = site.spawn('run')
+  const ran = finished(daemon)
+  const secrets = new Set([key, password])
+  const note = () => {
+    for (const value of host.heard.values()) secrets.add(value.replace(/\/2026.*/, ''))
+  }
+  host.heard.set('key', key)
+  site.drop('first.xml', feedOf(1))
+  await site.until('first.xml', 'uploaded')
+
+  for (const [n, place] of PLACES.entries()) {
+    const way = WAYS[n % WAYS.length] ?? ''
+    host.plan = {
+      ...{ place, secret: SECRETS[n % SECRETS.length] ?? '' },
+      escape: (text) => {
+        note()
+        host.plan = null
+        return ESCAPES[way]?.(text) ?? ''
+      },
+    }
+    site.drop(`feed${n}.xml`, feedOf(1, `f${n}`))
+    await vi.waitFor(() => expect(host.plan).toBeNull(), { timeout: 60_000, interval: 20 })
+    await vi.waitFor(
+      () => expect(site.show(n + 2).attempts.some(({ endedAt }) => endedAt !== null)).toBe(true),
+      { timeout: 60_000, interval: 20 },
+    )
+    note()
+  }
+  const said = await Promise.all(
+    [
+      ...[
+        ['status', '--all'],
+        ['status', '--all', '--json'],
+        ['status', '--check'],
+      ],
+      ...PLACES.flatMap((_, n) => [
+        ['show', `${n + 2}`],
+        ['explain', `feed${n}.xml`],
+      ]).slice(0, 12),
+      ['show', '8', '--json'],
+    ].map((command) => site.run(...command)),
+  )
+  const pages = await Promise.all(PAGES.map((path) => fetched(socket, path)))
+  const whileItRan = filesBelow(site.root)
+  daemon.kill('SIGTERM')
+  const { stdout, stderr } = await ran
+
+  expect(host.echoes).toBeGreaterThanOrEqual(PLACES.length)
+  expect(whileItRan.map(([name]) => name)).toContain('feedsyncd.db-wal')
+  const written = [...whileItRan, ...filesBelow(site.root)].filter(
+    ([name]) => name !== 'service.key',
+  )
+  const places: [string, string][] = [
+    ['the log', stdout],
+    ['stderr', stderr],
+    ...said.map((ran, n): [string, string] => [`command ${n}`, ran.stdout + ran.stderr]),
+    ...pages.map((text, n): [string, string] => [`page ${n}`, text]),
+    ...written,
+  ]
+  const grams = new Map<string, string>()
+  for (const secret of secrets)
+    for (const form of [secret, Buffer.from(secret).toString('hex')].map(letters))
+      for (let at = 0; at + GRAM <= form.length; at++) grams.set(form.slice(at, at + GRAM), secret)
+  const found = places.flatMap(([name, text]) =>
+    leaksIn(text, grams).map((one) => `${one} in ${name}`),
+  )
+  expect(secrets.size).toBeGreaterThan(PLACES.length)
+  expect(found).toEqual([])
+}, 180_000)
