@@ -7,7 +7,7 @@ import { errorCode } from './errors.ts'
 /**
  * `unreachable`: no connection, so nothing was sent. `certificate`: TLS refused the other side.
  * `proxy`: the proxy would not let us through. `lost`: the connection broke, or spoke no HTTP.
- * `silent`: no status line in time. `source`: the body could not be read as promised. `aborted`: by the caller.
+ * `silent`: no status line in time. `stalled`: the other side takes no more of the body. `source`: the body could not be read as promised. `aborted`: by the caller.
  */
 export type NoAnswerKind =
   | 'unreachable'
@@ -15,6 +15,7 @@ export type NoAnswerKind =
   | 'proxy'
   | 'lost'
   | 'silent'
+  | 'stalled'
   | 'source'
   | 'aborted'
 

@@ -10,6 +10,7 @@ import { type Clock, SECOND } from './clock.ts'
 import { FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
 import { passOverContinue } from './http-interim.ts'
+import { CountedBody, ProgressWatch } from './http-progress.ts'
 import { keepSecret } from './redact.ts'
 import { unescaped } from './unescape.ts'
 
@@ -18,6 +19,8 @@ export interface StreamBody {
   length: number
   /** Started at most once a request; its `finally` runs whenever it was started. */
   chunks: () => AsyncIterable<Buffer>
+  /** How long nothing may move while it is sent, in ms. A line that moves, however slowly, has no limit. */
+  stallMs: number
   /** Told the bytes so far each time that the socket has taken a chunk. */
   accepted?: (bytes: number) => void
 }
@@ -47,6 +50,8 @@ export interface HttpReply {
   /** The answer's body is longer than was kept, or the connection broke in it. */
   bodyCut: boolean
   bytesSent: number
+  /** The socket had taken all of the request's body when the status line came. */
+  sentAll: boolean
   /** From the call to the status line, in ms. */
   tookMs: number
 }
@@ -150,6 +155,8 @@ async function send(
   const { url, signal, body } = request
   const began = clock.monotonic()
   const counted = body === null || Buffer.isBuffer(body) ? null : new CountedBody(body)
+  using watch = counted && new ProgressWatch(clock, counted, request.headersTimeoutMs)
+  const ends = watch === null ? signal : AbortSignal.any([signal, watch.signal])
   const bytesSent = () => counted?.bytes ?? (body as Buffer | null)?.length ?? 0
   try {
     const responding = agent.request({
@@ -163,18 +170,21 @@ async function send(
       },
       // undici takes any async iterable, its types only the classes that it names.
       body: (counted ?? body) as Buffer | null,
-      signal,
-      headersTimeout: request.headersTimeoutMs,
+      signal: ends,
+      // undici's own limit counts from the start of the request, and would end a slow body.
+      headersTimeout: watch === null ? request.headersTimeoutMs : 0,
       bodyTimeout: request.bodyTimeoutMs,
     })
     // undici looks at the signal once it is connected, and a proxy can keep it from ever being so.
-    const response = await orAborted(responding, signal)
+    const response = await orAborted(responding, ends)
+    watch?.[Symbol.dispose]()
+    const sentAll = counted?.sentAll ?? true
     const tookMs = clock.monotonic() - began
     const headers = flatten(response.headers)
     const read = await readCapped(response.body, request.maxAnswerBytes)
     const answer = { ...read, body: unpacked(read.body, headers, request.maxAnswerBytes) }
     const status = response.statusCode
-    return { kind: 'answer', status, headers, ...answer, bytesSent: bytesSent(), tookMs }
+    return { kind: 'answer', status, headers, ...answer, bytesSent: bytesSent(), sentAll, tookMs }
   } catch (error) {
     if (signal.aborted)
       return {
@@ -184,6 +194,8 @@ async function send(
         reason: 'the request was stopped',
         bytesSent: bytesSent(),
       }
+    if (watch?.signal.aborted)
+      return { kind: 'no-answer', ...watch.explain(url.host), bytesSent: bytesSent() }
     if (counted?.failed || isLengthMismatch(error))
       return {
         kind: 'no-answer',
@@ -212,32 +224,6 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 function isLengthMismatch(error: unknown): boolean {
   return error instanceof Error && error.name === 'RequestContentLengthMismatchError'
-}
-
-/** undici asks for the next chunk when the socket has drained the one before: that is when a chunk counts. */
-class CountedBody implements AsyncIterable<Buffer> {
-  readonly length: number
-  readonly #source: StreamBody
-  bytes = 0
-  failed = false
-
-  constructor(source: StreamBody) {
-    this.#source = source
-    this.length = source.length
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    try {
-      for await (const chunk of this.#source.chunks()) {
-        yield chunk
-        this.bytes += chunk.length
-        this.#source.accepted?.(this.bytes)
-      }
-    } catch (error) {
-      this.failed = true
-      throw error
-    }
-  }
 }
 
 /** The status is known by now, so a cut body is a fact about the answer and no failure of the request. */

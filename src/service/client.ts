@@ -146,7 +146,7 @@ class SignedClient implements ServiceClient {
       [`${headerPrefix}Date`]: date,
       [`${headerPrefix}${auth.method === 'apiKey' ? 'ApiKey' : 'Signature'}`]: proof,
     }
-    using watchdog = new Watchdog(clock, signal, { totalMs: TOTAL_TIMEOUT, stallMs: null })
+    using watchdog = new Watchdog(clock, signal, TOTAL_TIMEOUT)
     const answer = await http.request({
       method: call.method,
       url,
@@ -159,7 +159,7 @@ class SignedClient implements ServiceClient {
       freshConnection: call.freshConnection ?? false,
     })
     if (answer.kind === 'answer' && answer.tookMs <= SLOW_ANSWER) this.#measure(answer.headers)
-    if (watchdog.gaveUp === null || answer.kind === 'answer') return answer
+    if (!watchdog.gaveUp || answer.kind === 'answer') return answer
     const reason = `${url.host} did not answer within ${TOTAL_TIMEOUT / SECOND} s`
     return { ...answer, why: 'silent', code: 'answer-timeout', reason }
   }

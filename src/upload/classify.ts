@@ -12,12 +12,12 @@ import {
   shownCode,
   shownOrigin,
 } from '../lib/http-text.ts'
-import type { GaveUp } from '../lib/http-watchdog.ts'
 import { holdsSecret, redact } from '../lib/redact.ts'
+import { confirm, isSuccess } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
 import type { Failure } from './port.ts'
 import { RULES, type Rule } from './rules.ts'
-import { readPostedEtag, readStorageError, type StorageError } from './storage-answer.ts'
+import { readStorageBody, type StorageError } from './storage-answer.ts'
 
 export interface Verdict {
   failure: Failure
@@ -46,58 +46,36 @@ export function judgeReply(
   wallNow: number,
 ): Judgement {
   const { status } = reply
-  const success = (status >= 200 && status < 300) || status === facts.expectedStatus
-  // A page that says 200 is a portal's, not storage's, whatever the form named (rows 16 and 28).
-  const page = isHtml(reply.headers, reply.body) && reply.headers.etag === undefined
-  if (success && !page) return judgeSuccess(reply, facts, md5)
+  const isPage = isHtml(reply.headers, reply.body)
+  const body = isPage ? ({ kind: 'foreign' } as const) : readStorageBody(reply.body)
   const told = { status, origin: facts.origin, retryAfterMs: retryAfterMs(reply.headers, wallNow) }
-  if (status === 307 || status === 308) return judgeMove(reply, facts, told)
-  const error = page ? null : readStorageError(reply.body)
-  const failed = (rule: Rule, code: string, reason: string): Judgement => ({
+  const failed = (
+    rule: Rule,
+    rest: Pick<Failure, 'code' | 'reason'> & Partial<Failure>,
+  ): Judgement => ({
     kind: 'failed',
-    verdict: failureOf(rule, { ...told, code, reason }),
+    verdict: failureOf(rule, { ...told, ...rest }),
   })
-  if (error === null) {
-    const how = page ? ' and a web page' : ''
-    return failed(ruleOfStatus(status), `http-${status}`, `storage answered ${status}${how}`)
+  if (isSuccess(status, facts) && body.kind !== 'error') {
+    const confirmed = confirm(reply, body, facts, md5)
+    if (confirmed.kind === 'stored') return confirmed
+    const { rule, code, reason, ambiguous } = confirmed
+    return failed(rule, { code, reason, ambiguous })
   }
+  if (status === 307 || status === 308) return judgeMove(reply, facts, told)
+  if (body.kind !== 'error') {
+    const how = isPage ? ' and a web page' : ''
+    const reason = `storage answered ${status}${how}`
+    return failed(ruleOfStatus(status), { code: `http-${status}`, reason })
+  }
+  const { error } = body
   const message = excerpt(error.message, facts.secrets)
   const named = shownCode(error.code, facts.secrets)
   const called = named === null ? status : `${status} ${named}`
   const says = `storage answered ${called}${message === '' ? '' : `: ${message}`}`
   const rule = ruleOfCode(error) ?? ruleOfStatus(status, true)
   const code = rule === RULES.policyExpired ? 'policy-expired' : (named ?? `http-${status}`)
-  return failed(rule, code, redact(says + sizes(error), facts.secrets))
-}
-
-function judgeSuccess(reply: HttpReply, facts: FormFacts, md5: string): Judgement {
-  const { status, headers } = reply
-  const etag = (headers.etag ?? readPostedEtag(reply.body) ?? '').replace(/^W\/|"/g, '')
-  const isMd5 = /^[0-9a-f]{32}$/i.test(etag) && !isEncrypted(headers)
-  if (isMd5 && etag.toLowerCase() !== md5)
-    return {
-      kind: 'failed',
-      verdict: failureOf(RULES.digestDiffers, {
-        status,
-        origin: facts.origin,
-        code: 'etag-mismatch',
-        reason: `storage took the file and reports another checksum than it has here (${md5})`,
-      }),
-    }
-  const warning =
-    status === facts.expectedStatus
-      ? null
-      : `storage answered ${status} where the form names ${facts.expectedStatus}; taken as stored`
-  return { kind: 'stored', etagVerified: isMd5, warning }
-}
-
-/** Under KMS or a customer's key the ETag looks like an MD5 and is none (research/upload.md 1.2). */
-function isEncrypted(headers: Readonly<Record<string, string>>): boolean {
-  return Object.entries(headers).some(
-    ([name, value]) =>
-      (name.endsWith('-server-side-encryption') && value.includes('kms')) ||
-      name.endsWith('-server-side-encryption-customer-algorithm'),
-  )
+  return failed(rule, { code, reason: redact(says + sizes(error), facts.secrets) })
 }
 
 /** Row 27: an address of the same host or under it, and nothing less protected than the form's own. */
@@ -119,12 +97,7 @@ function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): 
 }
 
 /** `announced`: bytes of the whole request body. */
-export function judgeNoAnswer(
-  answer: NoAnswer,
-  announced: number,
-  gaveUp: GaveUp | null,
-  origin: string,
-): Verdict {
+export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: string): Verdict {
   const sentAll = answer.bytesSent >= announced
   const told = { code: answer.code, reason: `no answer from storage: ${answer.reason}`, origin }
   switch (answer.why) {
@@ -145,18 +118,9 @@ export function judgeNoAnswer(
     case 'silent':
       if (sentAll) return failureOf(RULES.lostAfterBody, { ...told, ambiguous: true })
       return failureOf(RULES.stalled, told)
-    case 'aborted': {
-      const stuck = {
-        origin,
-        code: gaveUp ?? answer.code,
-        reason:
-          gaveUp === 'deadline'
-            ? 'the upload took longer than a file of this size may take'
-            : 'storage stopped taking bytes',
-      }
-      if (sentAll) return failureOf(RULES.lostAfterBody, { ...stuck, ambiguous: true })
-      return failureOf(RULES.stalled, stuck)
-    }
+    case 'stalled':
+    case 'aborted':
+      return failureOf(RULES.stalled, told)
     default:
       return answer.why satisfies never
   }

@@ -15,6 +15,8 @@ export interface FormFacts {
   key: string
   /** The status that means success (specification section 4); 204 when the form names none, like S3. */
   expectedStatus: number
+  /** Where the form asks to be sent to after success; storage then answers 303. */
+  redirect: URL | null
   /** Wall ms; null when the policy does not say, or cannot be read. */
   expiresAt: number | null
   /** Of the file alone, not of the request around it. */
@@ -40,6 +42,7 @@ export function readFormFacts(form: UploadForm): FormFacts {
     origin: url.origin,
     key: redactParts(fieldOf(form, 'key') ?? '', '/', secrets),
     expectedStatus: expectedStatus(form),
+    redirect: URL.parse(redirectField(form) ?? ''),
     expiresAt: Number.isNaN(expiration) ? null : expiration,
     minBytes,
     maxBytes,
@@ -52,9 +55,14 @@ function fieldOf(form: UploadForm, name: string): string | undefined {
   return form.fields.find(([field]) => field.toLowerCase() === name)?.[1]
 }
 
+/** `redirect` is the older name, which storage still knows. A value that is no address is ignored there. */
+function redirectField(form: UploadForm): string | undefined {
+  return fieldOf(form, 'success_action_redirect') ?? fieldOf(form, 'redirect')
+}
+
 function expectedStatus(form: UploadForm): number {
-  // A redirect field takes precedence over the status field, and storage then answers 303.
-  if (fieldOf(form, 'success_action_redirect') !== undefined) return 303
+  // A redirect field takes precedence over the status field.
+  if (URL.canParse(redirectField(form) ?? '')) return 303
   const named = fieldOf(form, 'success_action_status')?.trim() ?? ''
   return /^2\d\d$/.test(named) ? Number(named) : 204
 }

@@ -3,10 +3,9 @@
 
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
-import { Watchdog } from '../lib/http-watchdog.ts'
 import { stretchOf } from '../lib/stretch.ts'
 import { failureOf, judgeNoAnswer, judgeReply, type Verdict } from './classify.ts'
 import type { FormFacts } from './form.ts'
@@ -18,11 +17,9 @@ export interface PostParts {
   http: HttpClient
   clock: Clock
   pacer: Pacer | null
-  /** No byte accepted for this long ends the post, in ms: below the 20 s after which S3 itself gives up. */
+  /** Not a byte moves for this long: that ends the post, in ms. */
   stallMs: number
-  /** The slowest upload that is let run, in bytes a second. */
-  minRate: number
-  /** From the last byte to storage's answer, in ms. */
+  /** From the last byte that moved to storage's answer, in ms. */
   answerMs: number
 }
 
@@ -109,13 +106,14 @@ async function postTo(
 ): Promise<PostResult> {
   const { http, clock, pacer } = parts
   const { facts } = post
-  const totalMs = MINUTE + (post.bytes / parts.minRate) * SECOND
-  using watchdog = new Watchdog(clock, signal, { totalMs, stallMs: parts.stallMs })
-  const pace = pacer === null ? undefined : paceOf(pacer, watchdog)
+  const pace = pacer && {
+    readSize: pacer.readSize,
+    wait: (bytes: number) => pacer.wait(bytes, signal),
+  }
   const body = createMultipartBody(
     facts.form,
     { opened: file.opened, from: file.from, bytes: post.bytes },
-    pace,
+    pace ?? undefined,
   )
   const ofFile = (sent: number) => Math.min(Math.max(0, sent - body.headLength), post.bytes)
   const answer = await http.request({
@@ -125,13 +123,10 @@ async function postTo(
     body: {
       length: body.length,
       chunks: () => body.chunks(),
-      accepted: (sent) => {
-        watchdog.moved()
-        if (sent === body.length) watchdog.settle()
-        post.progress(ofFile(sent))
-      },
+      stallMs: parts.stallMs,
+      accepted: (sent) => post.progress(ofFile(sent)),
     },
-    signal: watchdog.signal,
+    signal,
     headersTimeoutMs: parts.answerMs,
     bodyTimeoutMs: parts.stallMs,
     maxAnswerBytes: MAX_ANSWER,
@@ -140,7 +135,7 @@ async function postTo(
   const bytesSent = ofFile(answer.bytesSent)
   if (answer.kind === 'no-answer') {
     if (signal.aborted) return { kind: 'aborted', bytesSent, status: null }
-    const verdict = judgeNoAnswer(answer, body.length, watchdog.gaveUp, url.origin)
+    const verdict = judgeNoAnswer(answer, body.length, url.origin)
     return { kind: 'failed', verdict, bytesSent, status: null }
   }
   const { status } = answer
@@ -148,17 +143,6 @@ async function postTo(
   if (judgement.kind !== 'moved') return { ...judgement, bytesSent, status }
   if (mayHop) return postTo(judgement.to, false, file, parts, post, signal)
   return { kind: 'failed', verdict: judgement.verdict, bytesSent, status }
-}
-
-function paceOf(pacer: Pacer, watchdog: Watchdog) {
-  return {
-    readSize: pacer.readSize,
-    wait: async (bytes: number) => {
-      await pacer.wait(bytes, watchdog.signal)
-      // Our own waiting is no stall of storage.
-      watchdog.moved()
-    },
-  }
 }
 
 function noSpool(code: string | null): Verdict {

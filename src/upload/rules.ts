@@ -27,6 +27,9 @@ const OUR_BUG =
 const ASK_OPERATOR =
   'ask the service operator whether the form for this account is right; then retry the feed'
 
+const NOT_CONFIRMED =
+  'a proxy may answer in place of storage: check HTTPS_PROXY, and ask the service operator what storage answers; it is tried again automatically'
+
 const rule = (row: number, rest: Partial<Rule>): Rule => ({
   row,
   class: 'transient',
@@ -58,6 +61,8 @@ export const RULES = {
   lostBeforeBody: rule(11, { sameForm: WHILE_BUDGET, firstAtOnce: true }),
   lostMidBody: rule(12, { sameForm: 2, newForms: WHILE_BUDGET }),
   lostAfterBody: rule(13, { sameForm: WHILE_BUDGET }),
+  answeredEarly: rule(13, { pace: 'half-minute', sameForm: 1, newForms: 1, hint: NOT_CONFIRMED }),
+  unconfirmed: rule(16, { pace: 'half-minute', sameForm: 1, newForms: 1, hint: NOT_CONFIRMED }),
   stalled: rule(14, { sameForm: WHILE_BUDGET }),
   policyExpired: rule(17, {
     pace: 'at-once',

@@ -1,5 +1,5 @@
 // Owns reading the small XML answers of storage: `<Error>` and `<PostResponse>`. A document with a DOCTYPE
-// is not read at all, so that no entity of another host is ever expanded; what cannot be read is null.
+// is not read at all, so that no entity of another host is ever expanded.
 
 import { XMLParser } from 'fast-xml-parser'
 
@@ -21,29 +21,42 @@ const parser = new XMLParser({
   trimValues: true,
 })
 
+/** What the body of an answer is. */
+export type StorageBody =
+  | { kind: 'empty' }
+  | { kind: 'error'; error: StorageError }
+  /** A 201's document; `etag` as it is written there. */
+  | { kind: 'posted'; etag: string | null }
+  /** Anything else: a page of a proxy, JSON, or too little of a document to tell. */
+  | { kind: 'foreign' }
+
 /** A cut document is read as far as it goes: the code comes first. */
-export function readStorageError(body: Buffer): StorageError | null {
-  const error = root(body).Error
-  if (!isObject(error)) return null
-  const code = text(error.Code)
-  if (code === null) return null
+export function readStorageBody(body: Buffer): StorageBody {
+  const text = body.toString('utf8').replace(/^\uFEFF/, '')
+  if (text.trim() === '') return { kind: 'empty' }
+  const { Error: error, PostResponse: posted } = root(text)
+  if (isObject(error)) return errorOf(error)
+  // An element without any content is read as a text.
+  if (posted === undefined) return { kind: 'foreign' }
+  return { kind: 'posted', etag: isObject(posted) ? textOf(posted.ETag) : null }
+}
+
+function errorOf(error: Record<string, unknown>): StorageBody {
+  const code = textOf(error.Code)
+  if (code === null) return { kind: 'foreign' }
   return {
-    code,
-    message: text(error.Message) ?? '',
-    proposedSize: size(error.ProposedSize),
-    maxSizeAllowed: size(error.MaxSizeAllowed),
-    minSizeAllowed: size(error.MinSizeAllowed),
+    kind: 'error',
+    error: {
+      code,
+      message: textOf(error.Message) ?? '',
+      proposedSize: size(error.ProposedSize),
+      maxSizeAllowed: size(error.MaxSizeAllowed),
+      minSizeAllowed: size(error.MinSizeAllowed),
+    },
   }
 }
 
-/** The ETag of a 201's body, as it is written there. */
-export function readPostedEtag(body: Buffer): string | null {
-  const response = root(body).PostResponse
-  return isObject(response) ? text(response.ETag) : null
-}
-
-function root(body: Buffer): Record<string, unknown> {
-  const xml = body.toString('utf8').replace(/^\uFEFF/, '')
+function root(xml: string): Record<string, unknown> {
   if (!/^\s*</.test(xml) || /<!DOCTYPE/i.test(xml)) return {}
   try {
     const document: unknown = parser.parse(xml)
@@ -57,7 +70,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-function text(value: unknown): string | null {
+function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 

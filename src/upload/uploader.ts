@@ -2,7 +2,7 @@
 // between the attempts of a delivery. p-retry runs the attempts; retry.ts says whether and when.
 
 import pRetry from 'p-retry'
-import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
+import { type Clock, MINUTE } from '../lib/clock.ts'
 import type { HttpClient } from '../lib/http.ts'
 import type { Log } from '../lib/log.ts'
 import type { FormSource } from '../service/port.ts'
@@ -24,11 +24,9 @@ export interface UploaderOptions {
   options?: {
     /** Bytes a second of all uploads together; null or absent: no limit. */
     maxRate?: number | null
-    /** Ms without a byte accepted; default 15 s, under the 20 s after which S3 gives up. */
+    /** Ms in which not a byte moves; default 60 s: a window that a slow reader opens in steps needs half of it. */
     stallMs?: number
-    /** Bytes a second; an upload may take 60 s and its size at this rate. Default 64 KiB. */
-    minRate?: number
-    /** Ms from the last byte to the answer; default 60 s. */
+    /** Ms from the last byte that moved to the answer; default 2 min. */
     answerMs?: number
   }
 }
@@ -47,14 +45,11 @@ class StorageUploader implements Uploader {
 
   constructor({ http, forms, clock, log, random = Math.random, options = {} }: UploaderOptions) {
     const maxRate = options.maxRate ?? null
-    const minRate = options.minRate ?? 64 * 1024
     this.#parts = {
       ...{ http, forms, clock, log, random },
       pacer: maxRate === null ? null : new Pacer(clock, maxRate),
-      stallMs: options.stallMs ?? 15 * SECOND,
-      // A limit that is shared by several uploads must not make each of them look too slow.
-      minRate: maxRate === null ? minRate : Math.min(minRate, maxRate / 32),
-      answerMs: options.answerMs ?? MINUTE,
+      stallMs: options.stallMs ?? MINUTE,
+      answerMs: options.answerMs ?? 2 * MINUTE,
       breakers: new Breakers(clock),
       quota: new RetryQuota(),
       general: new GeneralRefusals(),

@@ -11,7 +11,10 @@ async function* pieces(n: number) {
   for (let i = 0; i < n; i++) yield PIECE
 }
 
-const streamOf = (n: number) => ({ length: n * PIECE.length, chunks: () => pieces(n) })
+const streamOf = (n: number) => ({
+  ...{ length: n * PIECE.length, stallMs: 5000 },
+  chunks: () => pieces(n),
+})
 
 /** Runs `then` once a byte of a request has come. */
 const onRequest = (then: (socket: Socket) => void) => (socket: Socket) => {
@@ -93,7 +96,9 @@ describe('an answer', () => {
       }
     }
 
-    const answer = await client()(url, { body: { length: 2 ** 40, chunks: endless } })
+    const answer = await client()(url, {
+      body: { ...streamOf(1), length: 2 ** 40, chunks: endless },
+    })
 
     expect(answer).toMatchObject({ kind: 'answer', status: 403 })
     await expect.poll(() => ended).toBe(true)

@@ -40,12 +40,18 @@ describe('success', () => {
     expect(distinctKeys(h)).toBe(2)
   })
 
-  it.each(['opaque', 'missing'] as const)('stands unverified when the ETag is %s', async (etag) => {
-    const h = await harness()
-    h.sandbox.faults.add({ at: 'storage', kind: 'success', etag, body: 'none' })
+  it.each([
+    ['opaque', 'none'],
+    ['missing', 'xml'],
+  ] as const)(
+    'stands unverified when the ETag is %s and the document is %s',
+    async (etag, body) => {
+      const h = await harness()
+      h.sandbox.faults.add({ at: 'storage', kind: 'success', etag, body })
 
-    expect(await h.deliver(FEED)).toMatchObject({ kind: 'stored', etagVerified: false })
-  })
+      expect(await h.deliver(FEED)).toMatchObject({ kind: 'stored', etagVerified: false })
+    },
+  )
 
   it.each(['weak', 'unquoted'] as const)('is verified when the ETag is %s', async (etag) => {
     const h = await harness()

@@ -87,25 +87,6 @@ describe('an upload', () => {
     expect(h.attempts).toHaveLength(1)
   })
 
-  it('ends when it takes longer than its size allows', async () => {
-    const h = await harness({ uploader: { minRate: 64 * 1024 } })
-    const deadlines: number[] = []
-    h.clock.after = (ms, run) => {
-      // A minute, and 32 MiB at 64 KiB a second: that time is over as soon as storage stops reading.
-      const isDeadline = ms === 572_000 && deadlines.push(ms) === 1
-      if (isDeadline) void h.sandbox.waitForRequest((r) => (r.fileBytes ?? 0) > 0).then(run)
-      return { cancel: () => {} }
-    }
-    h.sandbox.faults.add({
-      ...{ at: 'storage', kind: 'stall', fileByte: 1, ms: 60_000, afterwards: 'rst', times: 1 },
-    })
-
-    const result = await h.deliver(Buffer.alloc(32 * 1024 * 1024))
-
-    expect(result).toMatchObject({ kind: 'stored' })
-    expect(h.attempts[0]).toMatchObject({ outcome: 'failed', code: 'deadline' })
-  })
-
   it('reports the bytes of the file that went out, never those around it', async () => {
     const h = await harness()
     const content = Buffer.alloc(700_000, 'z')

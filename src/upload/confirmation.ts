@@ -1,0 +1,100 @@
+// Owns the one question whether storage has the file: by the status, the body and the ETag of its answer, and
+// by whether the socket had taken the whole request when that answer came. Pure.
+
+import type { HttpReply } from '../lib/http.ts'
+import type { FormFacts } from './form.ts'
+import { RULES, type Rule } from './rules.ts'
+import type { StorageBody } from './storage-answer.ts'
+
+export type Confirmation =
+  | { kind: 'stored'; etagVerified: boolean; warning: string | null }
+  /** `ambiguous`: it may be stored all the same. */
+  | { kind: 'not-stored'; rule: Rule; code: string; reason: string; ambiguous: boolean }
+
+/** Storage sends these without a body, so that the status alone has to do where the form names it. */
+const BARE: ReadonlySet<number> = new Set([200, 204])
+
+/** Whether a status says success at all: a 2xx, or the redirect that the form asks for. */
+export function isSuccess(status: number, { expectedStatus }: FormFacts): boolean {
+  return (status >= 200 && status < 300) || status === expectedStatus
+}
+
+/** Of an answer for which `isSuccess`, and whose body is no error. `md5`: of the file that was sent, in hex. */
+export function confirm(
+  reply: HttpReply,
+  body: StorageBody,
+  facts: FormFacts,
+  md5: string,
+): Confirmation {
+  const { status, headers } = reply
+  if (!reply.sentAll)
+    return {
+      ...{ kind: 'not-stored', rule: RULES.answeredEarly, code: 'answered-early', ambiguous: true },
+      reason: `storage answered ${status} before it was sent the whole file`,
+    }
+  const redirect = redirectOf(headers.location, facts)
+  const etag =
+    readEtag(headers.etag) ??
+    readEtag(body.kind === 'posted' ? body.etag : null) ??
+    readEtag(redirect?.searchParams.get('etag'))
+  const isNamed = status === facts.expectedStatus
+  const stored: Confirmation = {
+    kind: 'stored',
+    etagVerified: etag?.value === md5,
+    warning: isNamed
+      ? null
+      : `storage answered ${status} where the form names ${facts.expectedStatus}; taken as stored`,
+  }
+  if (stored.etagVerified) return stored
+  if (body.kind === 'foreign' || (status === 303 && redirect === null))
+    return {
+      ...{ kind: 'not-stored', rule: RULES.notStorage, code: `http-${status}`, ambiguous: false },
+      reason: `storage answered ${status} and a page that is not storage's`,
+    }
+  if (etag?.isMd5 && !isEncrypted(headers))
+    return {
+      ...{ kind: 'not-stored', rule: RULES.digestDiffers, code: 'etag-mismatch', ambiguous: false },
+      reason: `storage took the file and reports another checksum than it has here (${md5})`,
+    }
+  const isConfirmed =
+    body.kind === 'posted' ||
+    redirect !== null ||
+    (etag !== null && !etag.isWeak) ||
+    (isNamed && BARE.has(status))
+  if (isConfirmed) return stored
+  return {
+    ...{ kind: 'not-stored', rule: RULES.unconfirmed, code: 'unconfirmed', ambiguous: true },
+    reason: `storage answered ${status} with neither an ETag nor a document that says the file is stored`,
+  }
+}
+
+interface Etag {
+  value: string
+  isMd5: boolean
+  /** A web server makes such ones for its pages; storage never does, but a proxy may weaken a right one. */
+  isWeak: boolean
+}
+
+/** Quoted, weak or bare; null where there is none. `"md5-parts"` of a multipart upload is no MD5. */
+function readEtag(text: string | null | undefined): Etag | null {
+  const [, weak, value] = /^\s*(W\/)?"?([^"]+)"?\s*$/i.exec(text ?? '') ?? []
+  if (value === undefined) return null
+  const isMd5 = /^[0-9a-f]{32}$/i.test(value)
+  return { value: isMd5 ? value.toLowerCase() : value, isMd5, isWeak: weak !== undefined }
+}
+
+/** Where the form asked to be sent to after success, as storage sends there; null: somewhere else, or nowhere. */
+function redirectOf(location: string | undefined, { redirect }: FormFacts): URL | null {
+  const to = location === undefined ? null : URL.parse(location)
+  const isAsked = redirect !== null && to?.origin === redirect.origin
+  return isAsked && to.pathname === redirect.pathname ? to : null
+}
+
+/** Under KMS or a customer's key the ETag looks like an MD5 and is none. */
+function isEncrypted(headers: Readonly<Record<string, string>>): boolean {
+  return Object.entries(headers).some(
+    ([name, value]) =>
+      (name.endsWith('-server-side-encryption') && value.includes('kms')) ||
+      name.endsWith('-server-side-encryption-customer-algorithm'),
+  )
+}
