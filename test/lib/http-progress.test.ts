@@ -92,7 +92,7 @@ describe('a body that is being sent', () => {
       const { url, read } = await patientReader(body.length)
       const clock = steppedClock(read)
 
-      const answer = await client(clock)(url, { body })
+      const answer = await client(clock)(url, { body, headersTimeoutMs: STALL })
 
       expect(answer).toMatchObject({ kind: 'answer', status: 204, sentAll: true })
       // It took many times as long as it may stand still.
