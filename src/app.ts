@@ -31,6 +31,7 @@ import { createDispositions } from './inbox/dispositions.ts'
 import { createInbox } from './inbox/folder.ts'
 import { Settler } from './inbox/settling.ts'
 import { createSpool } from './inbox/spool.ts'
+import { watchedListing } from './inbox/watched-listing.ts'
 import { Intake, laneOf } from './intake.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Conditions } from './lib/conditions.ts'
@@ -132,7 +133,10 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const uploader = parts.use(
     createUploader({ http, forms, clock, log, options: { maxRate: config.upload.maxRate } }),
   )
-  const inbox = parts.use(createInbox({ ...config.inbox, clock, log }))
+  const { directory } = config.inbox
+  const inbox = parts.use(
+    watchedListing(createInbox({ ...config.inbox, clock, log }), { clock, conditions, directory }),
+  )
   const lanes = { small: parts.use(createFeedChecker()), large: parts.use(createFeedChecker()) }
   const checkerFor = (file: Pick<FileIdentity, 'size'> | null) => {
     const checker = lanes[laneOf(file)]
@@ -161,7 +165,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const ledger = new Ledger(history, clock, log, moved, (version) => aftercare.owe(version))
 
   const aftercare = new Aftercare({
-    ...{ clock, log, history, ledger, spool },
+    ...{ clock, conditions, log, history, ledger, spool },
     dispositions: createDispositions({ ...config.inbox, clock }),
     get settings() {
       return { ...current.inbox, keepVersions: current.upload.keepVersions }

@@ -101,6 +101,7 @@ export class Daemon {
     log.info({ running: deliveries.running.length }, 'stopping')
     await upkeep.pruning
     await Promise.all([...this.#taking.small, ...this.#taking.large, ...deliveries.running])
+    await this.#parts.intake.finish()
     await Promise.all(reconciling.running)
     this.#report()
     await this.#reporting

@@ -97,9 +97,14 @@ export class Intake {
     this.#nextScan = Math.min(this.#nextScan, this.#lastScan + gap)
   }
 
-  /** True while files wait to be taken, or are taken. */
+  /** True while files wait to be taken, are taken, or leave the folder. */
   get waiting(): boolean {
-    return !this.#queue.isEmpty
+    return !this.#queue.isEmpty || this.#parts.aftercare.isTidying
+  }
+
+  /** Resolves once no file leaves the folder any more. */
+  finish(): Promise<void> {
+    return this.#parts.aftercare.finish()
   }
 
   /** True while files are being written, or may have changed: they will be taken without anybody's doing. */
@@ -167,7 +172,7 @@ export class Intake {
     )
     this.#lastScan = clock.monotonic()
     this.#lastScanTook = this.#lastScan - started
-    await aftercare.tidy(listing)
+    aftercare.tidy(listing)
   }
 
   /** What cannot be read at present is read again after the next regular scan. */

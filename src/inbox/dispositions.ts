@@ -2,16 +2,16 @@
 // the very bytes that were taken are moved. A look before a move proves nothing about the moment of
 // the move, so the file is first taken out of everyone's reach by a rename, and then looked at.
 
-import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { lstat, mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { type BigIntStats, constants } from 'node:fs'
+import { lstat, open, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { OpenDirectory } from '../lib/beneath.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
-import { errorCode, messageOf } from '../lib/errors.ts'
+import { errorCode, systemReason } from '../lib/errors.ts'
+import { isMissing } from '../lib/file-errors.ts'
 import { identityOf, sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import { moveExclusively, stampedName } from './exclusive-move.ts'
-import type { Disposed, Disposition, Dispositions, Receipt, Sighting } from './port.ts'
+import type { Departure, Disposed, Dispositions, Receipt } from './port.ts'
 
 export interface DispositionOptions {
   /** Absolute paths. */
@@ -21,14 +21,10 @@ export interface DispositionOptions {
   clock: Clock
 }
 
-/** `.jobs.xml.0a1b2c3d4e5f.taken`: a dot name, so no listing takes it for a feed. */
-const TAKEN = /^\.(?<name>.+)\.[0-9a-f]{12}\.taken$/s
-
-/** A receipt that was being written. */
-const DRAFT = /^\.[0-9a-f]{12}\.receipt\.tmp$/
-
 /** A folder that fills up within one millisecond is not worth more names. */
 const MOST_NAMES = 1000
+/** Bytes of a receipt with the longest reason, many times over. */
+const MOST_RECEIPT = 2 ** 20
 
 export function createDispositions(options: DispositionOptions): Dispositions {
   return new Disposer(options)
@@ -36,122 +32,170 @@ export function createDispositions(options: DispositionOptions): Dispositions {
 
 class Disposer implements Dispositions {
   readonly #options: DispositionOptions
-  /** What is half moved or half written on purpose. */
-  readonly #inHand = new Set<string>()
 
   constructor(options: DispositionOptions) {
     this.#options = options
   }
 
-  async dispose(disposition: Disposition, { path, identity }: Sighting): Promise<Disposed> {
-    const source = join(this.#options.directory, path)
-    const taken = join(dirname(source), takenName(basename(source)))
-    this.#inHand.add(taken)
+  async dispose(departure: Departure): Promise<Disposed> {
+    const { disposition, path, identity } = departure
     try {
+      using folder = await this.#folderOf(path)
+      const source = folder.entry(basename(path))
       const before = identityOf(await lstat(source, { bigint: true }))
       if (!sameIdentity(before, identity)) return { kind: 'changed' }
-      await rename(source, taken)
-      // The rename itself changes ctime, so that alone is left out of the second look.
-      const isOurs = sameBytes(identityOf(await lstat(taken, { bigint: true })), identity)
-      if (!isOurs) return await this.#giveBack(taken, source, { kind: 'changed' })
-      return await this.#finish(disposition, taken, path).catch((error) =>
-        this.#giveBack(taken, source, problem(error, `${disposition} ${path}`)),
-      )
+      await rename(source, folder.entry(takenName(departure)))
+      return await this.#finish(departure, folder)
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') return { kind: 'missing' }
+      if (isMissing(errorCode(error) ?? '')) return { kind: 'missing' }
       return problem(error, `${disposition} ${path}`)
-    } finally {
-      this.#inHand.delete(taken)
     }
   }
 
-  async writeReceipt(receipt: Receipt): Promise<Disposed> {
-    const target = join(this.#options.directory, `${receipt.file}.receipt.json`)
-    const draft = join(dirname(target), `.${randomBytes(6).toString('hex')}.receipt.tmp`)
-    this.#inHand.add(draft)
+  async resume(departure: Departure): Promise<Disposed> {
+    const { disposition, path } = departure
     try {
-      await writeFile(draft, `${JSON.stringify(receipt, null, 2)}\n`, { flag: 'wx', flush: true })
-      await rename(draft, target)
-      return { kind: 'done', to: target }
+      using folder = await this.#folderOf(path)
+      return await this.#finish(departure, folder)
     } catch (error) {
-      await rm(draft, { force: true })
-      return problem(error, `write the receipt of ${receipt.file}`)
-    } finally {
-      this.#inHand.delete(draft)
+      return { ...problem(error, `${disposition} ${path}`), isHalf: true }
     }
   }
 
-  async recover(
-    temporary: readonly { path: string }[],
-    isPast: (path: string, sha256: string) => boolean,
-  ): Promise<string[]> {
-    const back: string[] = []
-    for (const { path } of temporary) {
-      const name = TAKEN.exec(basename(path))?.groups?.name
-      const taken = join(this.#options.directory, path)
-      if (this.#inHand.has(taken)) continue
-      if (DRAFT.test(basename(path))) await rm(taken, { force: true }).catch(() => undefined)
-      if (name === undefined) continue
-      const original = join(dirname(path), name)
+  async writeReceipt(receipt: Receipt, token: string): Promise<Disposed> {
+    const what = `write the receipt of ${receipt.file}`
+    try {
+      using folder = await this.#folderOf(receipt.file)
+      const name = `${basename(receipt.file)}.receipt.json`
+      const target = folder.entry(name)
+      if (!(await mayBeReplaced(target, receipt.file))) return notOurs(what, name)
+      const draft = folder.entry(draftName(token))
       try {
-        if (isPast(original, await sha256Of(taken))) await this.#finish('archive', taken, original)
-        else {
-          // A newer file may have taken the name since: this one stays until that one was read.
-          await moveExclusively(taken, join(this.#options.directory, original))
-          back.push(original)
-        }
-      } catch {
-        // It is looked at again with the next listing.
+        const text = `${JSON.stringify(receipt, null, 2)}\n`
+        await writeFile(draft, text, { flag: 'wx', flush: true })
+        await rename(draft, target)
+      } catch (error) {
+        await rm(draft, { force: true })
+        throw error
       }
+      return { kind: 'done', to: join(this.#options.directory, dirname(receipt.file), name) }
+    } catch (error) {
+      return problem(error, what)
     }
-    return back
   }
 
-  async #finish(disposition: Disposition, taken: string, path: string): Promise<Disposed> {
-    const { archiveDirectory, clock, quarantineDirectory } = this.#options
-    if (disposition === 'delete') {
+  async discardDraft(file: string, token: string): Promise<void> {
+    try {
+      using folder = await this.#folderOf(file)
+      await unlink(folder.entry(draftName(token)))
+    } catch {
+      // There is none, or its folder is not there any more.
+    }
+  }
+
+  #folderOf(path: string): Promise<OpenDirectory> {
+    return OpenDirectory.at(this.#options.directory, dirname(path))
+  }
+
+  /** The file is out of reach: it goes where it belongs, or back. */
+  async #finish(departure: Departure, folder: OpenDirectory): Promise<Disposed> {
+    const { disposition, path, identity } = departure
+    const taken = folder.entry(takenName(departure))
+    let stats: BigIntStats
+    try {
+      stats = await lstat(taken, { bigint: true })
+    } catch (error) {
+      // A file system that is not mounted proves nothing about its files.
+      const { dev } = await stat(folder.entry('.'), { bigint: true })
+      const isThere = errorCode(error) === 'ENOENT' && String(dev) === identity.dev
+      if (isThere) return { kind: 'missing' }
+      return { ...problem(error, `${disposition} ${path}`), isHalf: true }
+    }
+    // The rename itself changes ctime, and a restart the number of a device: these are left out.
+    const now = { ...identityOf(stats), dev: identity.dev }
+    const isOurs = stats.isFile() && sameBytes(now, identity)
+    if (!isOurs) return giveBack(departure, folder, { kind: 'changed' })
+    try {
+      if (disposition !== 'delete') return await this.#putAway(departure, taken)
       await unlink(taken)
       return { kind: 'done', to: null }
+    } catch (error) {
+      return giveBack(departure, folder, problem(error, `${disposition} ${path}`))
     }
+  }
+
+  async #putAway({ disposition, path }: Departure, taken: string): Promise<Disposed> {
+    const { archiveDirectory, clock, quarantineDirectory } = this.#options
     const root = disposition === 'archive' ? archiveDirectory : quarantineDirectory
-    const folder = join(root, dirname(path))
-    await mkdir(folder, { recursive: true })
+    using folder = await OpenDirectory.made(root, dirname(path))
     const time = isoTime(clock.now()) ?? ''
     for (let counter = 0; ; counter++) {
-      const to = join(folder, stampedName(basename(path), time, counter))
+      const name = stampedName(basename(path), time, counter)
       try {
-        await moveExclusively(taken, to)
-        return { kind: 'done', to }
+        await moveExclusively(taken, folder.entry(name))
+        return { kind: 'done', to: join(root, dirname(path), name) }
       } catch (error) {
         if (errorCode(error) !== 'EEXIST' || counter === MOST_NAMES) throw error
       }
     }
   }
+}
 
-  async #giveBack(taken: string, source: string, outcome: Disposed): Promise<Disposed> {
-    try {
-      await moveExclusively(taken, source)
-      return outcome
-    } catch (error) {
-      const code = errorCode(error) ?? 'UNKNOWN'
-      const reason = `${basename(source)} could not be put back (${code}): it is kept beside it as ${basename(taken)}`
-      return { kind: 'problem', code, reason, hint: 'move it where it belongs, by hand' }
-    }
+async function giveBack(
+  departure: Departure,
+  folder: OpenDirectory,
+  outcome: Disposed,
+): Promise<Disposed> {
+  const taken = takenName(departure)
+  const name = basename(departure.path)
+  try {
+    await moveExclusively(folder.entry(taken), folder.entry(name))
+    return outcome
+  } catch (error) {
+    const code = errorCode(error) ?? 'UNKNOWN'
+    const reason = `${name} could not be put back (${code}): it is kept beside it as ${taken}`
+    const hint = 'move it where it belongs, by hand'
+    return { kind: 'problem', code, reason, hint, isHalf: true }
   }
 }
 
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(file), hash)
-  return hash.digest('hex')
-}
-
-/** A name too long to be carried along cannot be recovered by name, but never gets lost. */
-function takenName(name: string): string {
-  const token = randomBytes(6).toString('hex')
-  const full = `.${name}.${token}.taken`
+/** `.jobs.xml.0a1b2c3d4e5f.taken`: a dot name, so no listing takes it for a feed. */
+function takenName({ path, token }: Departure): string {
+  const full = `.${basename(path)}.${token}.taken`
   return Buffer.byteLength(full) <= 255 ? full : `.${token}.taken`
 }
+
+/** A receipt that is being written. */
+function draftName(token: string): string {
+  return `.${token}.receipt.tmp`
+}
+
+/** Nothing is there, or an earlier receipt of this file, or a link, of which only the name is lost. */
+async function mayBeReplaced(target: string, file: string): Promise<boolean> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  try {
+    await using handle = await open(target, flags)
+    const stats = await handle.stat()
+    if (!stats.isFile() || stats.size > MOST_RECEIPT) return false
+    const memory = Buffer.alloc(MOST_RECEIPT)
+    const { bytesRead } = await handle.read(memory, 0, MOST_RECEIPT, 0)
+    const before = JSON.parse(memory.toString('utf8', 0, bytesRead)) as Partial<Receipt> | null
+    return before?.schemaVersion === 1 && before.file === file
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT' || code === 'ELOOP') return true
+    // It is a socket, or no JSON.
+    if (code === 'ENXIO' || code === null) return false
+    throw error
+  }
+}
+
+function notOurs(what: string, name: string): Disposed {
+  const reason = `${what}: ${name} is there and is no receipt of feedsyncd`
+  return { kind: 'problem', code: 'EEXIST', reason, hint: 'give that file another name' }
+}
+
+type Problem = Extract<Disposed, { kind: 'problem' }>
 
 const HINTS: Record<string, string> = {
   ENOSPC: 'make room on the disk of the archive',
@@ -161,8 +205,8 @@ const HINTS: Record<string, string> = {
   ENAMETOOLONG: 'use shorter file names',
 }
 
-function problem(error: unknown, what: string): Disposed {
+function problem(error: unknown, what: string): Problem {
   const code = errorCode(error) ?? 'UNKNOWN'
-  const reason = `${what}: ${code === 'UNKNOWN' ? messageOf(error) : code}`
+  const reason = `${what}: ${code === 'UNKNOWN' ? systemReason(error) : code}`
   return { kind: 'problem', code, reason, hint: HINTS[code] ?? 'look into the system’s log' }
 }

@@ -2,12 +2,15 @@
 // or, where links are refused, by creating the file exclusively.
 
 import { constants } from 'node:fs'
-import { copyFile, link, open, rename, rm, unlink } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
+import { identityOf, sameBytes } from '../lib/file-identity.ts'
 
 /** The longest name of a file in bytes (NAME_MAX of Linux's file systems). */
 const NAME_MAX = 255
+/** Bytes that are copied at a time. */
+const PIECE = 2 ** 20
 
 /** No hard links here: FAT, some network mounts, or a file of another user (`fs.protected_hardlinks`). */
 const NO_LINK = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
@@ -37,15 +40,35 @@ async function reserveAndRename(from: string, to: string): Promise<void> {
 
 /** To another file system: the original leaves only after the copy is safely there. */
 async function copyExclusively(from: string, to: string): Promise<void> {
-  await copyFile(from, to, constants.COPYFILE_EXCL)
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  await using source = await open(from, flags)
+  const stats = await source.stat({ bigint: true })
+  // A link, a fifo or a device came to the name: it ends nowhere.
+  if (!stats.isFile()) throw Object.assign(new Error('not a regular file'), { code: 'EINVAL' })
+  await using copy = await open(to, 'wx', Number(stats.mode) & 0o777)
   try {
-    await syncPath(to)
+    await copyBytes(source, copy, Number(stats.size))
+    const after = await source.stat({ bigint: true })
+    if (!sameBytes(identityOf(stats), identityOf(after))) {
+      throw Object.assign(new Error('it changed while it was copied'), { code: 'EBUSY' })
+    }
+    await copy.sync()
     await syncPath(dirname(to))
   } catch (error) {
     await rm(to, { force: true })
     throw error
   }
   await unlink(from)
+}
+
+async function copyBytes(from: FileHandle, to: FileHandle, size: number): Promise<void> {
+  const memory = Buffer.allocUnsafe(PIECE)
+  for (let at = 0; at < size; ) {
+    const { bytesRead } = await from.read(memory, 0, Math.min(PIECE, size - at), at)
+    if (bytesRead === 0) return
+    await to.writeFile(memory.subarray(0, bytesRead))
+    at += bytesRead
+  }
 }
 
 async function syncPath(path: string): Promise<void> {

@@ -103,8 +103,18 @@ export type Disposed =
   /** Other bytes are at the path by now: left alone. */
   | { kind: 'changed' }
   | { kind: 'missing' }
-  /** `code` is the system's; the file is where it was, unless the reason says otherwise. */
-  | { kind: 'problem'; code: string; reason: string; hint: string }
+  /** `code` is the system's; the file is where it was. `isHalf`: it is under its temporary name. */
+  | { kind: 'problem'; code: string; reason: string; hint: string; isHalf?: boolean }
+
+/**
+ * A file that leaves the folder. Written into the history before the file is touched: what a crash leaves
+ * half moved is known by it, and nothing else in the folder is taken for ours, whatever its name.
+ */
+export interface Departure extends Sighting {
+  disposition: Disposition
+  /** 12 random hexadecimal digits: part of the file's name meanwhile. */
+  token: string
+}
 
 /** `<name>.receipt.json`, for people who only see the folder. Times are ISO 8601 UTC. */
 export interface Receipt {
@@ -123,17 +133,12 @@ export interface Receipt {
 
 /** The only writer into the vendor's folder, and only where the configuration asks for it. */
 export interface Dispositions {
-  /** Moves or deletes the file if its bytes are still those of `file.identity`. Never overwrites. */
-  dispose(disposition: Disposition, file: Sighting): Promise<Disposed>
-  /** Writes or replaces the receipt beside the feed, in one step. */
-  writeReceipt(receipt: Receipt): Promise<Disposed>
-  /**
-   * Gives back what a crash left half moved, and removes half a receipt, from `Listing.temporary`. Bytes that
-   * are `past` are archived instead: under their old name they would be taken for a new version of the feed.
-   * Answers the paths that are back.
-   */
-  recover(
-    temporary: readonly { path: string }[],
-    isPast: (path: string, sha256: string) => boolean,
-  ): Promise<string[]>
+  /** Moves or deletes the file if its bytes are still those of `identity`. Never overwrites. */
+  dispose(departure: Departure): Promise<Disposed>
+  /** Goes on with what a crash, or a disk that failed, left half moved. `missing`: nothing was. */
+  resume(departure: Departure): Promise<Disposed>
+  /** Writes or replaces the receipt beside the feed, in one step. `token`: 12 random hexadecimal digits. */
+  writeReceipt(receipt: Receipt, token: string): Promise<Disposed>
+  /** Removes what a crash left of a receipt that was being written with this token. Never rejects. */
+  discardDraft(file: string, token: string): Promise<void>
 }

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { killed } from '../helpers/crash-scenarios.ts'
 import { statusOf } from '../helpers/look.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
@@ -159,11 +160,15 @@ describe('dispositions', () => {
     const [old, newer] = [feedOf(5, 'Old'), feedOf(6, 'Newer')]
     site.drop('jobs.xml', old)
     await site.run('run', '--once')
-    writeFileSync(join(site.inbox, '.jobs.xml.0a1b2c3d4e5f.taken'), old)
+    const point = 'after rename inbox/jobs.xml to inbox/.jobs.xml.*.taken'
+    const wasKilled = await killed(site, point)
+    const half = files(site.inbox)
     site.drop('jobs.xml', newer)
 
     for (let pass = 0; pass < 3; pass++) await site.run('run', '--once')
 
+    expect(wasKilled).toBe(true)
+    expect(half).toEqual([expect.stringMatching(/^\.jobs\.xml\.[0-9a-f]{12}\.taken$/)])
     const uploaded = site.uploads({ all: true }).map(({ postings, state }) => [postings, state])
     expect(uploaded).toEqual([
       [6, 'uploaded'],
@@ -171,6 +176,35 @@ describe('dispositions', () => {
     ])
     expect(files(site.inbox)).toEqual([])
     expect(files(join(site.root, 'archive'))).toHaveLength(2)
+  })
+
+  it('leave files alone that others named like ours, and none of these stops a scan', async () => {
+    await using site = await Site.open({ inbox: { afterUpload: 'archive', receipts: true } })
+    const at = (name: string) => join(site.inbox, name)
+    execFileSync('mkfifo', [at('.fifo.xml.0123456789ab.taken')])
+    symlinkSync('/dev/zero', at('.zero.xml.0123456789ab.taken'))
+    writeFileSync(at('.plain.xml.0123456789ab.taken'), feedOf(2))
+    writeFileSync(at('.0123456789ab.receipt.tmp'), '')
+    execFileSync('truncate', ['-s', '1T', at('.huge.xml.0123456789ab.taken')])
+    await site.daemon()
+
+    for (const name of ['first.xml', 'second.xml']) {
+      site.drop(name, feedOf(2))
+      await site.until(name, 'uploaded')
+      await vi.waitFor(() => expect(files(site.inbox)).not.toContain(name), PATIENCE)
+    }
+
+    expect(
+      readdirSync(site.inbox)
+        .filter((name) => name.startsWith('.'))
+        .sort(),
+    ).toEqual([
+      '.0123456789ab.receipt.tmp',
+      '.fifo.xml.0123456789ab.taken',
+      '.huge.xml.0123456789ab.taken',
+      '.plain.xml.0123456789ab.taken',
+      '.zero.xml.0123456789ab.taken',
+    ])
   })
 
   it('receipts: beside each feed, with line and column, and never taken for feeds', async () => {

@@ -43,12 +43,17 @@ function reach(point: string, first = () => {}): void {
 
 /** What differs from run to run is left out of a path; null for a path that is not ours. */
 function shape(path: unknown): string | null {
-  const inside = relative(ROOT, String(path)) || '.'
+  const inside = relative(ROOT, followed(String(path))) || '.'
   if (inside.startsWith('..')) return null
   return inside
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '*')
     .replace(/[0-9a-f]{12}/, '*')
     .replace(/\d{8}T\d{9}Z/, '<time>')
+}
+
+/** What is reached through an open directory has a path all the same. */
+function followed(path: string): string {
+  return path.replace(/^\/proc\/self\/fd\/\d+/, (link) => fs.readlinkSync(link))
 }
 
 /** Replaces a function by one that is a step when `named` has a name for its parameters. */
@@ -202,6 +207,9 @@ function factOf(sql: string, parameters: unknown[]): string | null {
   if (text.startsWith('UPDATE attempts')) return `attempt ended: ${parameters[1]}`
   if (text.startsWith('INSERT INTO files')) return 'file known'
   if (text.startsWith('INSERT INTO daemon')) return RECORD
+  if (text.startsWith('INSERT INTO notes')) {
+    return String(parameters[0]).startsWith('leaving ') ? 'a file is about to leave' : null
+  }
   if (/^UPDATE versions SET spool = \+\? WHERE/.test(text)) return 'bytes given up'
   return null
 }

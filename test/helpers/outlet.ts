@@ -135,8 +135,9 @@ export class Outlet implements AsyncDisposable {
       ...{ quarantineDirectory: 'quarantine', incompleteAfterMs: 15 * MINUTE },
     }
     const settings = { afterUpload: 'keep', afterReject: 'keep', receipts: false } as const
+    const conditions = new Conditions(clock)
     const aftercare = new Aftercare({
-      ...{ clock, log, history: this.history, ledger, spool },
+      ...{ clock, conditions, log, history: this.history, ledger, spool },
       dispositions: createDispositions({ ...inbox, clock }),
       settings: { ...inbox, ...settings, keepVersions: 3 },
     })
@@ -151,7 +152,6 @@ export class Outlet implements AsyncDisposable {
       reconcile: () => {},
       guard,
     })
-    const conditions = new Conditions(clock)
     conditions.onChange(({ kind, condition }) => {
       if (kind === 'set') this.told.push(condition.message)
     })

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
+import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,12 +12,19 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createDispositions } from '../../src/inbox/dispositions.ts'
 import { moveExclusively, stampedName } from '../../src/inbox/exclusive-move.ts'
-import type { Dispositions, Inbox, Receipt, Sighting } from '../../src/inbox/port.ts'
+import type {
+  Departure,
+  Disposition,
+  Dispositions,
+  Inbox,
+  Receipt,
+  Sighting,
+} from '../../src/inbox/port.ts'
 import { HandClock, openInbox, put, temporaryFolder, unprivileged } from './harness.ts'
 
 let base: string
@@ -45,11 +53,14 @@ async function taken(path: string, content = '<a/>'): Promise<Sighting> {
   return seen
 }
 
+const dispose = (disposition: Disposition, file: Sighting) =>
+  dispositions.dispose({ ...file, disposition, token: '0a1b2c3d4e5f' })
+
 describe('disposing of a file', () => {
   it('archives it under its folder and a name with the time', async () => {
     const file = await taken('acme/jobs.xml')
 
-    const disposed = await dispositions.dispose('archive', file)
+    const disposed = await dispose('archive', file)
 
     const to = join(base, 'archive/acme/jobs.20270104T060000000Z.xml')
     expect(disposed).toEqual({ kind: 'done', to })
@@ -58,7 +69,7 @@ describe('disposing of a file', () => {
   })
 
   it('quarantines it elsewhere', async () => {
-    const disposed = await dispositions.dispose('quarantine', await taken('jobs.xml'))
+    const disposed = await dispose('quarantine', await taken('jobs.xml'))
 
     expect(disposed).toEqual({
       kind: 'done',
@@ -68,7 +79,7 @@ describe('disposing of a file', () => {
   })
 
   it('deletes it', async () => {
-    const disposed = await dispositions.dispose('delete', await taken('jobs.xml'))
+    const disposed = await dispose('delete', await taken('jobs.xml'))
 
     expect(disposed).toEqual({ kind: 'done', to: null })
     expect(readdirSync(folder)).toEqual([])
@@ -77,7 +88,7 @@ describe('disposing of a file', () => {
   it('never overwrites what the archive has', async () => {
     const contents = ['<a/>', '<b/>', '<c/>']
     for (const content of contents) {
-      await dispositions.dispose('archive', await taken('jobs.xml', content))
+      await dispose('archive', await taken('jobs.xml', content))
     }
 
     const archived = readdirSync(join(base, 'archive')).sort()
@@ -101,10 +112,7 @@ describe('disposing of a file', () => {
       const replaced = await taken('replaced.xml')
       renameSync(put(base, 'new.xml', '<b/>'), join(folder, 'replaced.xml'))
 
-      const disposed = [
-        await dispositions.dispose(disposition, appended),
-        await dispositions.dispose(disposition, replaced),
-      ]
+      const disposed = [await dispose(disposition, appended), await dispose(disposition, replaced)]
 
       expect(disposed).toEqual([{ kind: 'changed' }, { kind: 'changed' }])
       expect(readFileSync(join(folder, 'appended.xml'), 'utf8')).toBe('<a/> ')
@@ -118,7 +126,7 @@ describe('disposing of a file', () => {
       const file = await taken('jobs.xml', `<old${turn}/>`)
       const newer = put(base, 'newer', `<new${turn}/>`)
 
-      const disposing = dispositions.dispose('archive', file)
+      const disposing = dispose('archive', file)
       for (let wait = 0; wait < turn % 40; wait++) await setImmediate()
       if (turn % 40 === 39) await disposing
       renameSync(newer, join(folder, 'jobs.xml'))
@@ -138,7 +146,7 @@ describe('disposing of a file', () => {
     const file = await taken('jobs.xml')
     renameSync(join(folder, 'jobs.xml'), join(base, 'elsewhere.xml'))
 
-    const disposed = await dispositions.dispose('archive', file)
+    const disposed = await dispose('archive', file)
 
     expect(disposed).toEqual({ kind: 'missing' })
   })
@@ -148,7 +156,7 @@ describe('disposing of a file', () => {
     renameSync(join(folder, 'jobs.xml'), join(base, 'elsewhere.xml'))
     symlinkSync(join(base, 'elsewhere.xml'), join(folder, 'jobs.xml'))
 
-    const disposed = await dispositions.dispose('delete', file)
+    const disposed = await dispose('delete', file)
 
     expect(disposed).toEqual({ kind: 'changed' })
     expect(existsSync(join(base, 'elsewhere.xml'))).toBe(true)
@@ -158,7 +166,7 @@ describe('disposing of a file', () => {
     const file = await taken('jobs.xml')
     writeFileSync(join(base, 'archive'), 'not a directory')
 
-    const disposed = await dispositions.dispose('archive', file)
+    const disposed = await dispose('archive', file)
 
     expect(disposed).toMatchObject({
       kind: 'problem',
@@ -172,7 +180,7 @@ describe('disposing of a file', () => {
     const file = await taken('jobs.xml')
 
     chmodSync(folder, 0o555)
-    const disposed = await unprivileged(() => dispositions.dispose('archive', file))
+    const disposed = await unprivileged(() => dispose('archive', file))
     chmodSync(folder, 0o755)
 
     expect(disposed).toEqual({
@@ -187,7 +195,7 @@ describe('disposing of a file', () => {
   it('works for names as long as names can be', async () => {
     const name = `${'é'.repeat(125)}x.xml`
 
-    const disposed = await dispositions.dispose('archive', await taken(name))
+    const disposed = await dispose('archive', await taken(name))
 
     expect(disposed.kind).toBe('done')
     const [archived] = readdirSync(join(base, 'archive'))
@@ -197,78 +205,144 @@ describe('disposing of a file', () => {
 })
 
 describe('after a crash', () => {
-  it('a file that was half moved is given back under its name', async () => {
-    const half = put(folder, 'acme/.jobs.xml.0123456789ab.taken')
-    const { temporary, files } = await inbox.list()
+  const TOKEN = '0a1b2c3d4e5f'
 
-    const back = await dispositions.recover(temporary, () => false)
+  /** A file as the crash left it: its departure is known, and it was renamed. */
+  async function half(path: string, disposition: Disposition): Promise<Departure> {
+    const file = await taken(path, '<old/>')
+    const name = `.${basename(path)}.${TOKEN}.taken`
+    renameSync(join(folder, path), join(folder, dirname(path), name))
+    return { ...file, disposition, token: TOKEN }
+  }
 
-    expect(files).toEqual([])
-    expect(back).toEqual(['acme/jobs.xml'])
-    expect(existsSync(half)).toBe(false)
-    expect(readFileSync(join(folder, 'acme/jobs.xml'), 'utf8')).toBe('<a/>')
+  it.each(['archive', 'quarantine', 'delete'] as const)(
+    'a file that was half moved goes on to where it belongs (%s), whatever has come since',
+    async (disposition) => {
+      const departure = await half('acme/jobs.xml', disposition)
+      put(folder, 'acme/jobs.xml', '<new/>')
+
+      const disposed = await dispositions.resume(departure)
+
+      expect(disposed.kind).toBe('done')
+      expect(readdirSync(join(folder, 'acme'))).toEqual(['jobs.xml'])
+      expect(readFileSync(join(folder, 'acme/jobs.xml'), 'utf8')).toBe('<new/>')
+      if (disposed.kind !== 'done' || disposed.to === null) return
+      expect(readFileSync(disposed.to, 'utf8')).toBe('<old/>')
+    },
+  )
+
+  it('a file that was not moved yet, or had been, is left alone', async () => {
+    const file = await taken('jobs.xml')
+
+    const disposed = await dispositions.resume({ ...file, disposition: 'delete', token: TOKEN })
+
+    expect(disposed).toEqual({ kind: 'missing' })
+    expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
 
-  it('a newer file keeps its place, and the half moved one stays to be mentioned', async () => {
-    put(folder, '.jobs.xml.0123456789ab.taken', '<old/>')
+  it.each([
+    ['a fifo', (at: string) => execFileSync('mkfifo', [at])],
+    ['a link to /dev/zero', (at: string) => symlinkSync('/dev/zero', at)],
+    ['another file', (at: string) => writeFileSync(at, '<other/>')],
+  ])('%s under the name of a half moved file is no such file: it goes back', async (_, place) => {
+    const departure = await half('jobs.xml', 'delete')
+    rmSync(join(folder, `.jobs.xml.${TOKEN}.taken`))
+    place(join(folder, `.jobs.xml.${TOKEN}.taken`))
+
+    const disposed = await dispositions.resume(departure)
+
+    expect(disposed).toEqual({ kind: 'changed' })
+    expect(readdirSync(folder)).toEqual(['jobs.xml'])
+  })
+
+  it('a file that belongs elsewhere, and whose name is taken, is kept and can be tried again', async () => {
+    const departure = await half('jobs.xml', 'archive')
     put(folder, 'jobs.xml', '<new/>')
-    const { temporary } = await inbox.list()
+    writeFileSync(join(base, 'archive'), 'not a directory')
 
-    const back = await dispositions.recover(temporary, () => false)
+    const first = await dispositions.resume(departure)
+    rmSync(join(base, 'archive'))
+    const second = await dispositions.resume(departure)
 
-    expect(back).toEqual([])
-    expect(readFileSync(join(folder, 'jobs.xml'), 'utf8')).toBe('<new/>')
-    expect(readdirSync(folder).sort()).toEqual(['.jobs.xml.0123456789ab.taken', 'jobs.xml'])
+    expect(first).toMatchObject({ kind: 'problem', code: 'EEXIST', isHalf: true })
+    expect(second.kind).toBe('done')
+    expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
 
-  it('bytes that a newer version has followed are archived, and never come back as a feed', async () => {
-    put(folder, '.jobs.xml.0a1b2c3d4e5f.taken', '<old/>')
-    const { temporary } = await inbox.list()
-    const asked: string[] = []
-
-    const back = await dispositions.recover(temporary, (path, sha256) => {
-      asked.push(`${path} ${sha256}`)
-      return true
+  it('a file system that is not mounted proves nothing about its files', async () => {
+    const departure = await half('acme/jobs.xml', 'archive')
+    renameSync(join(folder, 'acme'), join(base, 'elsewhere'))
+    const gone = await dispositions.resume(departure)
+    const other = await dispositions.resume({
+      ...{ ...departure, path: 'jobs.xml' },
+      identity: { ...departure.identity, dev: '1' },
     })
 
-    expect(back).toEqual([])
-    expect(readdirSync(folder)).toEqual([])
-    const [name = ''] = readdirSync(join(base, 'archive'))
-    expect(readFileSync(join(base, 'archive', name), 'utf8')).toBe('<old/>')
-    expect(asked).toEqual([`jobs.xml ${createHash('sha256').update('<old/>').digest('hex')}`])
-  })
-
-  it('temporary names of others are not touched', async () => {
-    put(folder, '.jobs.xml.AbC123')
-    put(folder, 'jobs.xml.part')
-    const { temporary } = await inbox.list()
-
-    const back = await dispositions.recover(temporary, () => false)
-
-    expect(back).toEqual([])
-    expect(readdirSync(folder)).toHaveLength(2)
+    expect(gone).toMatchObject({ kind: 'problem', isHalf: true })
+    expect(other).toMatchObject({ kind: 'problem', isHalf: true })
   })
 })
 
-describe('a receipt', () => {
-  const receipt: Receipt = {
-    schemaVersion: 1,
-    file: 'acme/jobs.xml',
-    state: 'rejected',
-    reason: '"&" must be written "&amp;"',
-    line: 311,
-    column: 14,
-    sha256: 'ab12',
-    postings: null,
-    fileUrl: null,
-    at: '2027-01-04T06:00:00.000Z',
-  }
+describe('a directory that becomes a link after its file was listed', () => {
+  it.each(['archive', 'quarantine', 'delete'] as const)('%s moves nothing', async (disposition) => {
+    const file = await taken('sub/jobs.xml')
+    // The very same file, so that nothing but the way to it is another one.
+    renameSync(join(folder, 'sub'), join(base, 'outside'))
+    symlinkSync(join(base, 'outside'), join(folder, 'sub'))
 
+    const disposed = await dispose(disposition, file)
+
+    expect(disposed).toEqual({ kind: 'missing' })
+    expect(readdirSync(join(base, 'outside'))).toEqual(['jobs.xml'])
+  })
+
+  it('writes no receipt', async () => {
+    await taken('sub/jobs.xml')
+    mkdirSync(join(base, 'outside'))
+    put(base, 'outside/jobs.xml.receipt.json', 'precious')
+    renameSync(join(folder, 'sub'), join(base, 'moved'))
+    symlinkSync(join(base, 'outside'), join(folder, 'sub'))
+
+    const written = await dispositions.writeReceipt({ ...receipt, file: 'sub/jobs.xml' }, token)
+
+    expect(written).toMatchObject({ kind: 'problem', code: 'ENOTDIR' })
+    expect(readFileSync(join(base, 'outside/jobs.xml.receipt.json'), 'utf8')).toBe('precious')
+    expect(readdirSync(join(base, 'outside'))).toHaveLength(1)
+  })
+
+  it('archives nothing through a link in the archive', async () => {
+    mkdirSync(join(base, 'archive'))
+    mkdirSync(join(base, 'outside'))
+    symlinkSync(join(base, 'outside'), join(base, 'archive/sub'))
+
+    const disposed = await dispose('archive', await taken('sub/jobs.xml'))
+
+    expect(disposed).toMatchObject({ kind: 'problem', code: 'ENOTDIR' })
+    expect(readdirSync(join(base, 'outside'))).toEqual([])
+    expect(readdirSync(join(folder, 'sub'))).toEqual(['jobs.xml'])
+  })
+})
+
+const token = '0123456789ab'
+const receipt: Receipt = {
+  schemaVersion: 1,
+  file: 'acme/jobs.xml',
+  state: 'rejected',
+  reason: '"&" must be written "&amp;"',
+  line: 311,
+  column: 14,
+  sha256: 'ab12',
+  postings: null,
+  fileUrl: null,
+  at: '2027-01-04T06:00:00.000Z',
+}
+
+describe('a receipt', () => {
   it('is beside the feed, whole, and replaces the one before', async () => {
     put(folder, 'acme/jobs.xml')
-    await dispositions.writeReceipt({ ...receipt, state: 'settling' })
+    await dispositions.writeReceipt({ ...receipt, state: 'settling' }, token)
 
-    const written = await dispositions.writeReceipt(receipt)
+    const written = await dispositions.writeReceipt(receipt, token)
 
     const file = join(folder, 'acme/jobs.xml.receipt.json')
     expect(written).toEqual({ kind: 'done', to: file })
@@ -281,9 +355,39 @@ describe('a receipt', () => {
     const precious = put(base, 'precious', 'untouched')
     symlinkSync(precious, join(folder, 'acme/jobs.xml.receipt.json'))
 
-    await dispositions.writeReceipt(receipt)
+    await dispositions.writeReceipt(receipt, token)
 
     expect(readFileSync(precious, 'utf8')).toBe('untouched')
+  })
+
+  it.each([
+    ['a file of somebody else', (at: string) => writeFileSync(at, '{"file":"acme/jobs.xml"}')],
+    [
+      'a receipt of another file',
+      (at: string) => writeFileSync(at, '{"schemaVersion":1,"file":"x"}'),
+    ],
+    ['a fifo', (at: string) => execFileSync('mkfifo', [at])],
+    ['a file without end', (at: string) => execFileSync('truncate', ['-s', '1T', at])],
+  ])('never takes the place of %s', async (_, place) => {
+    put(folder, 'acme/jobs.xml')
+    place(join(folder, 'acme/jobs.xml.receipt.json'))
+    const before = lstatSync(join(folder, 'acme/jobs.xml.receipt.json')).ino
+
+    const written = await dispositions.writeReceipt(receipt, token)
+
+    expect(written).toMatchObject({ kind: 'problem', hint: 'give that file another name' })
+    expect(lstatSync(join(folder, 'acme/jobs.xml.receipt.json')).ino).toBe(before)
+    expect(readdirSync(join(folder, 'acme'))).toHaveLength(2)
+  })
+
+  it('that a crash left half written is removed by its token, and nobody else’s draft is', async () => {
+    put(folder, `acme/.${token}.receipt.tmp`, '{')
+    put(folder, 'acme/.ffffffffffff.receipt.tmp', '{')
+
+    await dispositions.discardDraft('acme/jobs.xml', token)
+    await dispositions.discardDraft('nowhere/jobs.xml', token)
+
+    expect(readdirSync(join(folder, 'acme'))).toEqual(['.ffffffffffff.receipt.tmp'])
   })
 
   it('that cannot be written is a named problem and leaves nothing behind', async () => {
@@ -291,8 +395,8 @@ describe('a receipt', () => {
     put(folder, name)
 
     const [tooLong, nowhere] = [
-      await dispositions.writeReceipt({ ...receipt, file: name }),
-      await dispositions.writeReceipt({ ...receipt, file: 'gone/jobs.xml' }),
+      await dispositions.writeReceipt({ ...receipt, file: name }, token),
+      await dispositions.writeReceipt({ ...receipt, file: 'gone/jobs.xml' }, token),
     ]
 
     expect(tooLong).toMatchObject({
@@ -320,6 +424,18 @@ describe('moving without overwriting', () => {
     await expect(again).rejects.toMatchObject({ code: 'EEXIST' })
     expect(readFileSync(to, 'utf8')).toBe('<a/>')
     rmSync(to)
+  })
+
+  it('never waits for a fifo, and never reads what a link leads to, on its way to another file system', async () => {
+    const target = existsSync('/dev/shm') ? '/dev/shm' : base
+    const to = join(target, `${basename(base)}.xml`)
+    const fifo = join(base, 'fifo.xml')
+    execFileSync('mkfifo', [fifo])
+
+    await expect(moveExclusively(fifo, to)).rejects.toMatchObject({ code: 'EINVAL' })
+
+    expect(existsSync(to)).toBe(false)
+    expect(existsSync(fifo)).toBe(true)
   })
 
   it('falls back to an exclusive name for a file that may not be linked', async () => {
