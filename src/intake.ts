@@ -233,7 +233,9 @@ export class Intake {
       // It is looked at again and again, and told once.
       if (ledger.openAt(path)?.reason === reason) continue
       const { feed, account } = ruleFor(path)
-      await ledger.commit(() => ledger.noRoom({ path, identity, feed, account }, reason, ROOM_HINT))
+      await ledger.commit(() =>
+        ledger.settlesOn({ path, identity, feed, account }, reason, ROOM_HINT),
+      )
       log.error({ path, feed, reason, hint: ROOM_HINT, freeBytes: free }, 'no room for a feed')
       tell(
         `copy ${path} into the spool: it has ${formatBytes(identity.size)}, and ${formatBytes(free)} are left`,

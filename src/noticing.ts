@@ -16,6 +16,8 @@ export interface NoticingParts {
 /** As many as one commit takes without holding up the event loop: thousands may arrive at once. */
 const PIECE = 64
 const HINT = 'put a regular file in its place'
+const UNREADABLE_HINT =
+  'it is looked at again automatically; if this lasts, look into the system’s log'
 
 /**
  * Answers the files to read once they are quiet, the oldest first. `isBusy`: those that are being taken,
@@ -47,6 +49,14 @@ export async function notice(
   await inPieces(listing.refused.filter(isNews), (refused: Refusal) => {
     ledger.conclude(originOf(refused), 'rejected', refused.reason, { hint: HINT })
   })
+  const untold = listing.unreadable.filter(({ path, reason }) => {
+    const open = ledger.openAt(path)
+    if (open === null) return ledger.foundAt(path) === null
+    return open.state === 'settling' && open.reason !== reason
+  })
+  await inPieces(untold, (file: Refusal) => {
+    ledger.settlesOn(originOf(file), file.reason, UNREADABLE_HINT)
+  })
   await inPieces(leavers(listing, ledger), (path) => {
     if (aftercare.mayHaveMoved(ledger.foundAt(path))) ledger.disposed(path)
     else ledger.gone(path)
@@ -57,7 +67,9 @@ export async function notice(
 function leavers(listing: Listing, ledger: Ledger): string[] {
   const unsettled = ledger.unsettledPaths()
   if (unsettled.length === 0) return []
-  const present = new Set([...listing.files, ...listing.refused].map(({ path }) => path))
+  const present = new Set(
+    [...listing.files, ...listing.refused, ...listing.unreadable].map(({ path }) => path),
+  )
   const unknown = (path: string) => listing.unknown.some((prefix) => path.startsWith(prefix))
   return unsettled.filter((path) => !present.has(path) && !unknown(path))
 }

@@ -127,8 +127,8 @@ export class Ledger {
     this.#move(open.id, 'settling', reason, { hint })
   }
 
-  /** There is no room for a copy of it, so it goes on settling. */
-  noRoom(origin: Origin, reason: string, hint: string): void {
+  /** It cannot be taken now (no room for a copy, an error of its disk), so it goes on settling. */
+  settlesOn(origin: Origin, reason: string, hint: string): void {
     this.#history.update(this.versionFor(origin).id, { reason, hint })
   }
 

@@ -3,22 +3,30 @@
 // percent-escaped and can be looked at by their bytes only.
 
 import { opendirSync } from 'node:fs'
-import { opendir } from 'node:fs/promises'
+import { opendir, readdir } from 'node:fs/promises'
+import { errorCode } from '../lib/errors.ts'
 import { BATCH } from './stat-batch.ts'
 
 export interface Entry {
   name: string
   /** The name's bytes where they are not UTF-8; null: the name says it all. */
   raw: Buffer | null
-  isDirectory: boolean
+  /** null: the file system does not say. */
+  isDirectory: boolean | null
 }
 
 /** Latin-1 has one character a byte, so it loses nothing, and costs a third of reading buffers. */
-const OPTIONS = { encoding: 'latin1', bufferSize: BATCH } as const
+const ENCODING = 'latin1'
+const OPTIONS = { encoding: ENCODING, bufferSize: BATCH } as const
 
-/** Throws the system's error. Calls the system directly where it answers at once, as stat-batch.ts does. */
+/**
+ * Throws the system's error, or one of `saysNoTypes`. Calls the system directly where it answers at once, as
+ * stat-batch.ts does. Where types are missing Node would look each one up, by a name that is no path; it
+ * cannot join a path of bytes and a name of text, and says so instead.
+ */
 export async function* readDirectory(path: string, remote: boolean): AsyncGenerator<Entry[]> {
-  const directory = remote ? await opendir(path, OPTIONS) : opendirSync(path, OPTIONS)
+  const bytes = Buffer.from(path)
+  const directory = remote ? await opendir(bytes, OPTIONS) : opendirSync(bytes, OPTIONS)
   const next = remote ? () => directory.read() : () => directory.readSync()
   try {
     let batch: Entry[] = []
@@ -31,6 +39,19 @@ export async function* readDirectory(path: string, remote: boolean): AsyncGenera
     yield batch
   } finally {
     await (remote ? directory.close() : directory.closeSync())
+  }
+}
+
+/** The file system does not say what kind its entries are: `readNames` reads the directory. */
+export function saysNoTypes(error: unknown): boolean {
+  return errorCode(error) === 'ERR_INVALID_ARG_TYPE'
+}
+
+/** The same without the kinds of the entries. Throws the system's error. */
+export async function* readNames(path: string): AsyncGenerator<Entry[]> {
+  const names = await readdir(path, ENCODING)
+  for (let from = 0; from < names.length; from += BATCH) {
+    yield names.slice(from, from + BATCH).map((name) => ({ ...named(name), isDirectory: null }))
   }
 }
 

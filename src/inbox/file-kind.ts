@@ -3,6 +3,7 @@
 
 import type { BigIntStats } from 'node:fs'
 import { errorCode, messageOf } from '../lib/errors.ts'
+import { isLasting } from '../lib/file-errors.ts'
 import { identityOf, NO_IDENTITY } from '../lib/file-identity.ts'
 import type { Refusal, Sighting } from './port.ts'
 
@@ -19,7 +20,9 @@ export function judge(path: string, look: BigIntStats | Error): Sighting | Refus
 }
 
 export function cannotBeListed(error: unknown): string {
-  return `is a directory that cannot be listed (${named(error)}): let the daemon’s user read and enter it`
+  const code = named(error)
+  const advice = isLasting(code) ? ': let the daemon’s user read and enter it' : ''
+  return `is a directory that cannot be listed (${code})${advice}`
 }
 
 function otherKind(stats: BigIntStats): string {

@@ -4,14 +4,16 @@
 import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { FileIdentity } from '../feed/port.ts'
+import { OpenDirectory } from '../lib/beneath.ts'
 import { errorCode } from '../lib/errors.ts'
+import { isLasting, isMissing } from '../lib/file-errors.ts'
 import { identityOf, NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
-import { type Entry, readDirectory } from './directory-entries.ts'
+import { type Entry, readDirectory, readNames, saysNoTypes } from './directory-entries.ts'
 import { cannotBeListed, judge, NOT_UTF8 } from './file-kind.ts'
 import { type Mounts, UNMOUNTED } from './mounts.ts'
 import type { NameFilter } from './name-filter.ts'
 import type { Listing, Refusal, Sighting } from './port.ts'
-import { type Look, lstatEach, lstatOne, type PathLike } from './stat-batch.ts'
+import { type Look, lstatEach, type PathLike } from './stat-batch.ts'
 
 export type Found = Omit<Listing, 'folder'>
 
@@ -28,13 +30,25 @@ export interface WalkOptions {
 /** What stat said of a path when it was last read. */
 export type KnownFiles = (path: string) => Sighting | null
 
+type Use = 'feed' | 'temporary' | 'unnameable' | 'directory' | 'ignored'
+
 interface Candidate {
   path: string
   at: PathLike
-  use: 'feed' | 'temporary' | 'unnameable'
+  raw: Buffer | null
+  /** null: not known before it was looked at, since the directory says no kinds. */
+  use: Use | null
 }
 
-export const nothingFound = (): Found => ({ files: [], refused: [], temporary: [], unknown: [] })
+export const nothingFound = (): Found => ({
+  files: [],
+  refused: [],
+  temporary: [],
+  unreadable: [],
+  unknown: [],
+})
+
+const KINDS = ['files', 'refused', 'temporary', 'unreadable', 'unknown'] as const
 
 /** Lists everything below the folder. Throws the system's error where the folder itself cannot be read. */
 export async function walk(options: WalkOptions): Promise<Found> {
@@ -44,7 +58,7 @@ export async function walk(options: WalkOptions): Promise<Found> {
   options.mounts.begin()
   for (let prefix = pending.pop(); prefix !== undefined; prefix = pending.pop()) {
     const here = await readOne(prefix, options, pending)
-    for (const kind of ['files', 'refused', 'temporary', 'unknown'] as const) {
+    for (const kind of KINDS) {
       for (const one of here[kind]) (found[kind] as unknown[]).push(one)
     }
   }
@@ -59,13 +73,21 @@ async function readOne(prefix: string, options: WalkOptions, pending: string[]):
   const before = await directoryAt(prefix, options)
   if (before === null) return nothingFound()
   if (before instanceof Error) return unreadable(prefix, NO_IDENTITY, before)
-  const here = nothingFound()
-  const below: string[] = []
-  try {
-    const batches = readDirectory(`${options.directory}/${prefix}`, options.remote)
+  let here = nothingFound()
+  let below: string[] = []
+  const readAll = async (batches: AsyncGenerator<Entry[]>) => {
+    here = nothingFound()
+    below = []
     for await (const entries of batches) {
-      await lookAt(sort(entries, prefix, options, below), options, here)
+      await lookAt(sort(entries, prefix, options, below), options, here, below)
     }
+  }
+  const path = `${options.directory}/${prefix}`
+  try {
+    await readAll(readDirectory(path, options.remote)).catch((error) => {
+      if (!saysNoTypes(error)) throw error
+      return readAll(readNames(path))
+    })
   } catch (error) {
     if (prefix === '') throw error
     return unreadable(prefix, identityOf(before), error)
@@ -99,24 +121,31 @@ function tellApart({ files, refused }: Found): void {
 /** Throws `EACCES`: names without their files, so the directory may be read but not entered. */
 async function lookAt(
   candidates: Candidate[],
-  { known, remote }: WalkOptions,
+  options: WalkOptions,
   here: Found,
+  below: string[],
 ): Promise<void> {
   let denied: Error | null = null
   const paths = candidates.map(({ at }) => at)
-  await lstatEach(paths, remote, (look, index) => {
+  await lstatEach(paths, options.remote, (look, index) => {
     const candidate = candidates[index]
-    if (candidate !== undefined && look !== null) place(here, candidate, look, known)
+    if (candidate !== undefined && look !== null) place(here, below, candidate, look, options)
     if (errorCode(look) === 'EACCES') denied = look as Error
   })
   if (denied !== null) throw denied
 }
 
-/** A link below the folder is not a directory; the folder itself may be reached by one. */
+/** No part below the folder may be a link; the folder itself may be reached by one. Throws the folder's error. */
 async function directoryAt(prefix: string, { directory, remote }: WalkOptions): Promise<Look> {
   if (prefix === '') return stat(directory, { bigint: true })
-  const look = await lstatOne(`${directory}/${prefix.slice(0, -1)}`, remote)
-  return look === null || look instanceof Error || look.isDirectory() ? look : null
+  try {
+    using opened = remote
+      ? await OpenDirectory.at(directory, prefix)
+      : OpenDirectory.atSync(directory, prefix)
+    return await stat(opened.entry('.'), { bigint: true })
+  } catch (error) {
+    return isMissing(errorCode(error) ?? '') ? null : (error as Error)
+  }
 }
 
 function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
@@ -133,18 +162,22 @@ function sort(
   const candidates: Candidate[] = []
   for (const { name, raw, isDirectory } of entries) {
     const path = prefix + name
-    const at = raw === null ? `${directory}/${path}` : bytesOf(`${directory}/${prefix}`, raw)
-    if (isDirectory) {
-      if (filter.prunes(path)) continue
-      if (raw === null) below.push(`${path}/`)
-      else candidates.push({ path, at, use: 'unnameable' })
-      continue
+    const use = isDirectory === null ? null : useOf(path, raw, isDirectory, filter)
+    if (use === 'directory') below.push(`${path}/`)
+    else if (use !== 'ignored') {
+      const at = raw === null ? `${directory}/${path}` : bytesOf(`${directory}/${prefix}`, raw)
+      candidates.push({ path, at, raw, use })
     }
-    const ignored = filter.ignored(path)
-    if (ignored?.rule === 'temporary-name') candidates.push({ path, at, use: 'temporary' })
-    else if (ignored === null) candidates.push({ path, at, use: raw ? 'unnameable' : 'feed' })
   }
   return candidates
+}
+
+function useOf(path: string, raw: Buffer | null, isDirectory: boolean, filter: NameFilter): Use {
+  const named = raw === null ? null : 'unnameable'
+  if (isDirectory) return filter.prunes(path) ? 'ignored' : (named ?? 'directory')
+  const ignored = filter.ignored(path)
+  if (ignored?.rule === 'temporary-name') return 'temporary'
+  return ignored === null ? (named ?? 'feed') : 'ignored'
 }
 
 function bytesOf(directory: string, name: Buffer): Buffer {
@@ -153,17 +186,23 @@ function bytesOf(directory: string, name: Buffer): Buffer {
 
 function place(
   here: Found,
-  { path, use }: Candidate,
+  below: string[],
+  { path, raw, use: told }: Candidate,
   look: BigIntStats | Error,
-  known: KnownFiles,
+  { filter, known }: WalkOptions,
 ): void {
+  const isDirectory = !(look instanceof Error) && look.isDirectory()
+  const use = told ?? useOf(path, raw, isDirectory, filter)
+  if (use === 'ignored') return
   const seen = judge(path, look)
-  if (use === 'temporary') {
+  if (use === 'directory') {
+    below.push(`${path}/`)
+  } else if (use === 'temporary') {
     if (!(look instanceof Error)) here.temporary.push({ path, mtimeMs: Number(look.mtimeMs) })
   } else if (use === 'unnameable') {
     here.refused.push({ path, identity: seen.identity, reason: NOT_UTF8 })
   } else if ('reason' in seen) {
-    here.refused.push(seen)
+    putDown(here, seen, look)
   } else {
     const before = known(path)
     const isSame = before !== null && sameIdentity(before.identity, seen.identity)
@@ -171,12 +210,22 @@ function place(
   }
 }
 
+/** An error of the moment says nothing about the path, nor about what is below it. */
+function putDown(here: Found, refusal: Refusal, error: unknown, prefix = refusal.path): void {
+  const code = errorCode(error)
+  if (code === null || isLasting(code)) here.refused.push(refusal)
+  else here.unreadable.push(refusal)
+  if (code !== null) here.unknown.push(prefix)
+}
+
 function unmounted(prefix: string): Refusal {
   return { path: prefix.slice(0, -1), identity: NO_IDENTITY, reason: UNMOUNTED }
 }
 
 function unreadable(prefix: string, identity: FileIdentity, error: unknown): Found {
-  if (errorCode(error) === 'ENOENT') return nothingFound()
-  const refusal = { path: prefix.slice(0, -1), identity, reason: cannotBeListed(error) }
-  return { ...nothingFound(), refused: [refusal], unknown: [prefix] }
+  const here = nothingFound()
+  if (errorCode(error) === 'ENOENT') return here
+  const reason = cannotBeListed(error)
+  putDown(here, { path: prefix.slice(0, -1), identity, reason }, error, prefix)
+  return here
 }

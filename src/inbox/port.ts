@@ -34,6 +34,8 @@ export interface Listing {
   folder: FolderState
   files: Sighting[]
   refused: Refusal[]
+  /** Paths that could not be looked at this time, for an error of the moment: they are `unknown`, too. */
+  unreadable: Refusal[]
   /** Temporary names, with their mtime in ms: old ones are mentioned in `status`. */
   temporary: { path: string; mtimeMs: number }[]
   /**

@@ -8,6 +8,7 @@ const LASTING: ReadonlySet<string> = new Set([
   'ELOOP', // a link where the file should be
   'ENXIO', // a socket
   'EISDIR',
+  'ENAMETOOLONG',
 ])
 
 /**

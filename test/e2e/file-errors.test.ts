@@ -1,6 +1,6 @@
 // What an error at a file says about that file, against a running daemon whose file system fails.
 
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { type Lie, LyingFiles, NO_COMPILER } from '../helpers/lying-files.ts'
@@ -64,7 +64,52 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     expect(site.show(id).state).toBe('rejected')
   })
 
-  it('that a person has to mend rejects the file, until its permissions change', async () => {
+  it.each(['EIO', 'ESTALE'] as const)(
+    '%s at a directory refuses nothing below it, and is over when it is over',
+    async (error) => {
+      await using site = await Site.open()
+      const files = new LyingFiles(site.root)
+      site.env = files.env
+      files.fail('list', 'sub', error)
+      site.drop('sub/jobs.xml', feedOf(2))
+      await site.daemon()
+
+      const [shown] = await vi.waitFor(() => {
+        const uploads = site.uploads()
+        if (uploads.length === 0) throw new Error('nothing is shown')
+        return uploads
+      }, PATIENCE)
+      files.tellTheTruth()
+      await site.until('sub/jobs.xml', 'uploaded')
+      await site.until('sub', 'gone')
+
+      expect(shown).toMatchObject({ path: 'sub', state: 'settling' })
+      expect(shown?.reason).toBe(`is a directory that cannot be listed (${error})`)
+    },
+  )
+
+  it('whose directory says no kinds of its entries: names are bytes, and each feed is sent', async () => {
+    await using site = await Site.open()
+    const files = new LyingFiles(site.root)
+    site.env = files.env
+    files.hideTypes()
+    const bytes = (name: string) => Buffer.from(`${site.inbox}/${name}`, 'latin1')
+    // "é.xml" as its bytes look in Latin-1: a directory, which is another name.
+    mkdirSync(join(site.inbox, 'Ã©.xml'))
+    writeFileSync(bytes('caf\xE9.xml'), feedOf(2))
+    symlinkSync('/etc', join(site.inbox, 'link'))
+    const names = ['plain.xml', 'é.xml', 'sub/求人.xml', 'sub/sub/jobs.xml']
+    for (const name of names) site.drop(name, feedOf(2))
+    await site.daemon()
+
+    for (const name of names) await site.until(name, 'uploaded')
+    await site.until('caf%E9.xml', 'rejected')
+
+    expect(site.uploads()).toHaveLength(names.length + 1)
+    expect(site.sandbox.objects()).toHaveLength(names.length)
+  })
+
+  it('that a person has to correct rejects the file, until its permissions change', async () => {
     await using site = await Site.open()
     const files = new LyingFiles(site.root)
     site.env = files.env

@@ -22,7 +22,7 @@ const SOURCE = String.raw`
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* LIES/open-NAME and LIES/read-NAME hold the number of an error; LIES/no-types is there or not. */
+/* LIES/open-NAME, LIES/read-NAME and LIES/list-NAME hold the number of an error; LIES/no-types is there or not. */
 static int asked(const char *what, const char *path) {
   const char *lies = getenv("LIES");
   const char *slash = strrchr(path, '/');
@@ -69,6 +69,17 @@ OPENS(open64)
   }
 PREADS(pread)
 PREADS(pread64)
+
+DIR *opendir(const char *path) {
+  DIR *(*real)(const char *) = dlsym(RTLD_NEXT, "opendir");
+  char plain[4096];
+  snprintf(plain, sizeof plain, "%s", path);
+  size_t length = strlen(plain);
+  if (length > 1 && plain[length - 1] == '/') plain[length - 1] = 0;
+  int error = asked("list", plain);
+  if (error) { errno = error; return NULL; }
+  return real(path);
+}
 
 static int has_no_types(void) {
   const char *lies = getenv("LIES");
@@ -129,8 +140,8 @@ export class LyingFiles {
     this.env = { LD_PRELOAD: library, LIES: this.#rules }
   }
 
-  /** Each file of this name fails, when it is opened or when it is read. */
-  fail(call: 'open' | 'read', name: string, error: Lie): void {
+  /** Each file of this name fails, when it is opened or when it is read; `list`: each directory. */
+  fail(call: 'open' | 'read' | 'list', name: string, error: Lie): void {
     writeFileSync(join(this.#rules, `${call}-${name}`), String(NUMBERS[error]))
   }
 

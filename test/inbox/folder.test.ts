@@ -36,6 +36,7 @@ describe('the folder itself', () => {
       },
       files: [],
       refused: [],
+      unreadable: [],
       temporary: [],
       unknown: [''],
     })

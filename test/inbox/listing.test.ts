@@ -101,6 +101,30 @@ describe('listing the folder', () => {
     })
   })
 
+  it('never leaves the folder by a directory that becomes a link while it is listed', async () => {
+    const folder = temporaryFolder()
+    const outside = temporaryFolder()
+    for (const path of ['a/b/jobs.xml', 'a/c/jobs.xml']) {
+      put(folder, path)
+      put(outside, path.slice(2).replace('jobs', 'secret'))
+    }
+    const looked: string[] = []
+    const swap = (path: string) => {
+      if (looked.length === 0) {
+        renameSync(join(folder, 'a'), join(outside, 'moved'))
+        symlinkSync(outside, join(folder, 'a'))
+      }
+      looked.push(path)
+      return null
+    }
+
+    const listing = await openInbox(folder).list(swap)
+
+    expect(looked).toHaveLength(1)
+    expect(pathsOf(listing)).toEqual([])
+    expect(listing.unknown).toHaveLength(1)
+  })
+
   it('refuses a fifo and a socket without opening them, and takes a hard link', async () => {
     const folder = temporaryFolder()
     execFileSync('mkfifo', [join(folder, 'pipe.xml')])
