@@ -28,10 +28,9 @@ import { Ledger } from './history/ledger.ts'
 import type { History, Version } from './history/port.ts'
 import { openHistory } from './history/sqlite-history.ts'
 import { createDispositions } from './inbox/dispositions.ts'
-import { createInbox } from './inbox/folder.ts'
 import { Settler } from './inbox/settling.ts'
 import { createSpool } from './inbox/spool.ts'
-import { watchedListing } from './inbox/watched-listing.ts'
+import { createWatchedInbox } from './inbox/watched-listing.ts'
 import { Intake, laneOf } from './intake.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Conditions } from './lib/conditions.ts'
@@ -133,10 +132,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const uploader = parts.use(
     createUploader({ http, forms, clock, log, options: { maxRate: config.upload.maxRate } }),
   )
-  const { directory } = config.inbox
-  const inbox = parts.use(
-    watchedListing(createInbox({ ...config.inbox, clock, log }), { clock, conditions, directory }),
-  )
+  const inbox = parts.use(createWatchedInbox({ ...config.inbox, clock, conditions, log }))
   const lanes = { small: parts.use(createFeedChecker()), large: parts.use(createFeedChecker()) }
   const checkerFor = (file: Pick<FileIdentity, 'size'> | null) => {
     const checker = lanes[laneOf(file)]

@@ -8,8 +8,8 @@ import { clockFollower } from './clock-follower.ts'
 import type { FeedRule } from './config/feeds.ts'
 import type { FileIdentity } from './feed/port.ts'
 import type { Ledger } from './history/ledger.ts'
-import type { DaemonRecord, History } from './history/port.ts'
-import type { FolderState, Inbox, Listing, Sighting, Spool } from './inbox/port.ts'
+import type { History } from './history/port.ts'
+import type { FolderState, Inbox, Sighting, Spool } from './inbox/port.ts'
 import type { Settler } from './inbox/settling.ts'
 import { UnreadableFiles } from './inbox/unreadable-files.ts'
 import type { Clock } from './lib/clock.ts'
@@ -19,7 +19,7 @@ import { NO_IDENTITY, sameIdentity } from './lib/file-identity.ts'
 import { LaneQueue } from './lib/lane-queue.ts'
 import type { Log } from './lib/log.ts'
 import { formatBytes } from './lib/units.ts'
-import { notice } from './noticing.ts'
+import { leftAside, notice } from './noticing.ts'
 import type { Candidate, Pipeline } from './pipeline.ts'
 
 export interface IntakeParts {
@@ -60,8 +60,6 @@ const SMALL_FILE = 8 * 2 ** 20
 /** Listing takes at most this share of the time, however many hints come. */
 const SCAN_SHARE = 0.2
 const LEAST_SCAN_GAP_MS = 20
-/** Old temporary names that `status` mentions: enough to see a pattern. */
-const MOST_UNFINISHED = 10
 /** Rescans of many hosts on one share do not fall together: 3/4 of the interval to the whole of it. */
 const JITTER = 0.25
 
@@ -153,7 +151,8 @@ export class Intake {
   }
 
   async #scan(): Promise<void> {
-    const { aftercare, clock, history, inbox, ledger, rescanMs, settler } = this.#parts
+    const { aftercare, clock, history, incompleteAfterMs, inbox, ledger, rescanMs, settler } =
+      this.#parts
     const started = clock.monotonic()
     this.#isHinted = false
     this.#nextScan = started + rescanMs * (1 - JITTER * Math.random())
@@ -166,7 +165,7 @@ export class Intake {
     await history.commit(() =>
       history.updateDaemon(
         listing.folder.kind === 'ready'
-          ? { lastScanAt: clock.now(), unfinished: this.#unfinished(listing) }
+          ? { lastScanAt: clock.now(), ...leftAside(listing, clock.now() - incompleteAfterMs) }
           : {},
       ),
     )
@@ -189,17 +188,6 @@ export class Intake {
     if (taken === undefined) return this.#unreadable.has(file, this.#parts.clock.monotonic())
     if (taken === null || !sameIdentity(taken, identity)) this.#overtaken.add(path)
     return true
-  }
-
-  /** Temporary names that their writers should have changed by now, the oldest first. */
-  #unfinished({ temporary }: Listing): NonNullable<DaemonRecord['unfinished']> {
-    const { clock, incompleteAfterMs } = this.#parts
-    const before = clock.now() - incompleteAfterMs
-    return temporary
-      .filter(({ mtimeMs }) => mtimeMs < before)
-      .toSorted((a, b) => a.mtimeMs - b.mtimeMs)
-      .slice(0, MOST_UNFINISHED)
-      .map(({ path, mtimeMs }) => ({ path, modifiedAt: mtimeMs }))
   }
 
   /** Files that may be quiet by now are looked at once more, without a whole scan. */

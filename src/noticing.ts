@@ -4,6 +4,7 @@
 import type { Aftercare } from './aftercare.ts'
 import type { FeedRule } from './config/feeds.ts'
 import type { Ledger, Origin } from './history/ledger.ts'
+import type { DaemonRecord } from './history/port.ts'
 import type { Listing, Refusal, Sighting } from './inbox/port.ts'
 
 export interface NoticingParts {
@@ -15,6 +16,8 @@ export interface NoticingParts {
 
 /** As many as one commit takes without holding up the event loop: thousands may arrive at once. */
 const PIECE = 64
+/** Enough to see a pattern. */
+const MOST_MENTIONED = 10
 const HINT = 'put a regular file in its place'
 const UNREADABLE_HINT =
   'it is looked at again automatically; if this lasts, look into the system’s log'
@@ -80,4 +83,17 @@ function byAge(files: Sighting[]): Sighting[] {
     const age = BigInt(a.identity.mtimeNs) - BigInt(b.identity.mtimeNs)
     return age === 0n ? a.path.localeCompare(b.path) : age < 0n ? -1 : 1
   })
+}
+
+/** What `status` mentions of files that are no feeds: temporary names that were last written before a wall ms. */
+export function leftAside(
+  { temporary }: Listing,
+  before: number,
+): Pick<DaemonRecord, 'unfinished'> {
+  const unfinished = temporary
+    .filter(({ mtimeMs }) => mtimeMs < before)
+    .toSorted((a, b) => a.mtimeMs - b.mtimeMs)
+    .slice(0, MOST_MENTIONED)
+    .map(({ path, mtimeMs }) => ({ path, modifiedAt: mtimeMs }))
+  return { unfinished }
 }

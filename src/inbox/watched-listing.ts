@@ -1,22 +1,27 @@
 // A look at the folder that does not end, as on a network whose server is gone, is said as such: nothing
 // else would tell why no feed is taken.
 
-import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
+import { isoTime, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
+import { createInbox, type InboxOptions } from './folder.ts'
 import type { Inbox } from './port.ts'
 
-export interface WatchedListingParts {
-  clock: Clock
+export interface WatchedInboxOptions extends InboxOptions {
   conditions: Pick<Conditions, 'set' | 'clear'>
-  /** Absolute path. */
-  directory: string
 }
 
 /** A listing of 100,000 files on a slow network takes less. */
 const LIMIT_MS = 2 * MINUTE
 
-/** Watches over the two ways in which the daemon looks at the folder. */
-export function watchedListing(inbox: Inbox, parts: WatchedListingParts): Inbox {
+/** The folder of `createInbox`, with a watch over both ways in which the daemon looks at it. */
+export function createWatchedInbox(options: WatchedInboxOptions): Inbox {
+  return watchedListing(createInbox(options), options)
+}
+
+export function watchedListing(
+  inbox: Inbox,
+  parts: Pick<WatchedInboxOptions, 'clock' | 'conditions' | 'directory'>,
+): Inbox {
   const watched = async <T>(work: Promise<T>): Promise<T> => {
     const { clock, conditions, directory } = parts
     const began = clock.now()
