@@ -118,15 +118,17 @@ describe('dispositions', () => {
 
   it('delete: only the very bytes that were uploaded', async () => {
     await using site = await Site.open({ inbox: { afterUpload: 'delete' } })
-    site.sandbox.faults.add({ at: 'storage', kind: 'throttle', bytesPerSecond: 300_000, times: 1 })
+    // The small one never comes to this byte.
+    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 20_000 })
     await site.daemon()
     site.drop('plain.xml', feedOf(2))
     site.drop('replaced.xml', feedOf(3000))
-    await site.sandbox.waitForRequest((request) => (request.fileBytes ?? 0) > 20_000)
+    await gate.held()
 
     // Other bytes, which are held: they stay.
     site.drop('replaced.xml', feedOf(9))
     await site.until('replaced.xml', 'held')
+    gate.remove()
     await vi.waitFor(() => {
       expect(site.uploads({ states: ['uploaded'], all: true })).toHaveLength(2)
       expect(files(site.inbox)).toEqual(['replaced.xml'])

@@ -173,7 +173,7 @@ describe('lesson 7: identity is the feed and the SHA-256 of the whole file', () 
 })
 
 it('lesson 8: kill -9 in every state: no file stuck, none lost, none sent twice', async () => {
-  await using site = await Site.open({ inbox: { quietPeriod: '300ms' } })
+  await using site = await Site.open()
   const first = await site.daemon()
   const wait = { at: 'storage', kind: 'answer', status: 503, retryAfter: '600', times: 1 } as const
   site.drop('uploaded.xml', feedOf(10))
@@ -189,13 +189,19 @@ it('lesson 8: kill -9 in every state: no file stuck, none lost, none sent twice'
   await vi.waitFor(() => {
     expect(site.uploads({ feed: 'queued.xml' })[0]).toMatchObject({ state: 'queued', attempts: 1 })
   }, PATIENCE)
+  first.kill('SIGKILL')
+  await finished(first)
+  // This one takes nothing.
+  site.configure({ inbox: { quietPeriod: '1h' } })
+  const second = await site.daemon()
   site.drop('settling.xml', feedOf(12))
   await site.until('settling.xml', 'settling')
+  site.configure({})
   const [queued] = site.uploads({ feed: 'queued.xml' })
   const idsBefore = site.uploads({ all: true }).map(({ id }) => id)
 
-  first.kill('SIGKILL')
-  await finished(first)
+  second.kill('SIGKILL')
+  await finished(second)
   await site.daemon()
   writeFileSync(join(site.inbox, 'incomplete.xml'), feedOf(13))
   await site.run('retry', String(queued?.id))

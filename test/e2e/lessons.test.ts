@@ -2,18 +2,11 @@
 // and reading.
 
 import { createHash } from 'node:crypto'
-import {
-  appendFileSync,
-  renameSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { openHistoryReader } from '../../src/history/reader.ts'
-import { type Clock, DAY, systemClock } from '../../src/lib/clock.ts'
+import { type Clock, DAY, MINUTE, systemClock } from '../../src/lib/clock.ts'
 import { daemonWithin, trail } from '../helpers/look.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
@@ -87,20 +80,27 @@ describe('lesson 2: settle on observation, not on dates', () => {
   })
 
   it.each([1, -1])(
-    'a system clock that jumps by %i day while a file settles changes nothing',
+    'a system clock that jumps by %i day while a file settles is told, and changes nothing for the file',
     async (days) => {
-      await using site = await Site.open({ log: { level: 'silent' } })
-      let ahead = 0
-      const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead }
+      await using site = await Site.open({
+        ...{ inbox: { quietPeriod: '10m' }, log: { level: 'silent' } },
+      })
+      let [jumped, passed] = [0, 0]
+      const clock: Clock = {
+        ...systemClock,
+        now: () => systemClock.now() + jumped + passed,
+        monotonic: () => systemClock.monotonic() + passed,
+      }
       await using daemon = await daemonWithin(site, clock)
       site.drop('jobs.xml', feedOf(3))
-      await site.until('jobs.xml', 'settling')
+      await site.passed('jobs.xml', 'settling')
 
-      ahead = days * DAY
+      jumped = days * DAY
+      passed = 10 * MINUTE
       await site.until('jobs.xml', 'uploaded')
 
       expect(site.sandbox.objects()).toHaveLength(1)
-      expect(daemon.problems).toEqual([])
+      for (const said of daemon.problems) expect(said).toContain('the clock of this machine')
     },
   )
 
@@ -187,22 +187,28 @@ describe('lesson 4: content decides completeness', () => {
   })
 
   it('a feed that is written again and again, but does not grow, is rejected at its deadline', async () => {
-    await using site = await Site.open({ inbox: { incompleteAfter: '1s' } })
-    await site.daemon()
-    const path = join(site.inbox, 'jobs.xml')
-    const read = (bytes: number) =>
-      vi.waitFor(() => {
-        const [upload] = site.uploads()
-        const isRead = upload?.state === 'incomplete' && upload.bytes === bytes
-        expect(isRead || upload?.state === 'rejected').toBe(true)
-        return upload?.state
-      }, PATIENCE)
-
-    for (let bytes = 500, state: string | undefined; state !== 'rejected'; bytes--) {
-      writeFileSync(path, feedOf(9).slice(0, bytes))
-      state = await read(statSync(path).size)
+    await using site = await Site.open({
+      ...{ inbox: { incompleteAfter: '15m' }, log: { level: 'silent' } },
+    })
+    let passed = 0
+    const clock: Clock = {
+      ...systemClock,
+      now: () => systemClock.now() + passed,
+      monotonic: () => systemClock.monotonic() + passed,
     }
+    await using _daemon = await daemonWithin(site, clock)
+    const path = join(site.inbox, 'jobs.xml')
 
+    for (const nth of [1, 2, 3]) {
+      writeFileSync(path, feedOf(9).slice(0, 500 - nth))
+      await site.passed('jobs.xml', 'incomplete', { nth })
+      passed += 4 * MINUTE
+    }
+    const deadline = site.uploads()[0]?.deadlineAt
+    passed += 4 * MINUTE
+    await site.until('jobs.xml', 'rejected')
+
+    expect(Date.parse(deadline ?? '')).toBeLessThan(clock.now())
     expect(site.uploads()[0]?.hint).toMatch(/its writer stopped/)
     expect(site.uploads({ all: true })).toHaveLength(1)
   })
@@ -224,21 +230,19 @@ describe('lesson 4: content decides completeness', () => {
 
 it('lesson 5: what was hashed is what is sent, whatever happens to the file during its upload', async () => {
   await using site = await Site.open()
-  site.sandbox.faults.add({ at: 'storage', kind: 'throttle', bytesPerSecond: 200_000, times: 3 })
+  const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 5000 })
   await site.daemon()
   const whole = feedOf(2000)
   const other = feedOf(2000, 'Doctor')
   const at = (name: string) => join(site.inbox, name)
   for (const name of ['truncated.xml', 'appended.xml', 'replaced.xml']) site.drop(name, whole)
 
-  await vi.waitFor(() => {
-    const running = site.sandbox.requests().filter((request) => (request.fileBytes ?? 0) > 0)
-    expect(running).toHaveLength(3)
-  }, PATIENCE)
+  await gate.held(3)
   truncateSync(at('truncated.xml'), 5000)
   appendFileSync(at('appended.xml'), '<!-- more -->')
   writeFileSync(at('replaced.part'), other)
   renameSync(at('replaced.part'), at('replaced.xml'))
+  gate.remove()
   await site.until('appended.xml', 'uploaded', sha256(`${whole}<!-- more -->`))
   await site.until('replaced.xml', 'uploaded', sha256(other))
   await site.until('truncated.xml', 'incomplete')
