@@ -11,6 +11,7 @@ import { probeFilesystem, remoteFilesystem } from './inbox/filesystem-type.ts'
 import { type Clock, SECOND } from './lib/clock.ts'
 import { FeedsyncError, messageOf } from './lib/errors.ts'
 import { createHttpClient, type HttpClient } from './lib/http.ts'
+import { isBulkRoute } from './lib/service-routes.ts'
 import { silentLog } from './lib/silent-log.ts'
 import { formatBytes, formatDuration } from './lib/units.ts'
 import { VERSION } from './lib/version.ts'
@@ -194,10 +195,16 @@ async function* online(config: Config, options: DoctorOptions): AsyncGenerator<F
 }
 
 /** Changes nothing on the service (specification of the service, "Other facts"). */
-async function authorized(client: ServiceClient, { service }: Config): Promise<Finding> {
+async function authorized(client: ServiceClient, { service, feeds }: Config): Promise<Finding> {
   const check = 'service'
   const path = '/v1/public-api/validate-authorization'
-  const call = { method: 'POST', path, body: null, account: null, maxAnswerBytes: 64 * 1024 }
+  const account = service.identity.kind === 'partner' ? accountOfRules(feeds) : null
+  if (client.lacksAccount(path, account)) {
+    const says =
+      'no partner account to ask for: service.partner is set, and service.partnerAccount is not'
+    return problem(check, says, 'set service.partnerAccount', CONFIG)
+  }
+  const call = { method: 'POST', path, body: null, account, maxAnswerBytes: 64 * 1024 }
   const answer = await client.call(call, new AbortController().signal)
   if (answer.kind === 'no-answer') {
     const fix =
@@ -219,6 +226,12 @@ async function authorized(client: ServiceClient, { service }: Config): Promise<F
   return warning(check, `${client.origin} has no way to check credentials (${status})`, fix)
 }
 
+/** The first account that a rule names without looking at a path. */
+function accountOfRules(feeds: Config['feeds']): string | null {
+  const ruled = feeds.map(({ partnerAccount }) => partnerAccount)
+  return ruled.find((name) => name !== null && !/\{\d+\}/.test(name)) ?? null
+}
+
 function skew(client: ServiceClient): Finding {
   const ms = client.clockSkewMs()
   if (ms === null) return skipped('clock', 'the service told no time')
@@ -236,10 +249,9 @@ async function* form(
 ): AsyncGenerator<Finding> {
   const check = 'upload form'
   const { identity, presignPath } = config.service
-  const ruled = config.feeds.map(({ partnerAccount }) => partnerAccount)
-  const account = ruled.find((name) => name !== null && !/\{\d+\}/.test(name)) ?? null
+  const account = accountOfRules(config.feeds)
   const isLost = identity.kind === 'partner' && identity.partnerAccount === null && account === null
-  if (isLost && !presignPath.includes('bulk')) {
+  if (isLost && !isBulkRoute(presignPath)) {
     yield skipped(check, 'the partner account depends on the feed, so none is asked for')
     return
   }

@@ -30,7 +30,8 @@ const BY_DAEMON = 'daemon: '
 const LOG = 'its log says more: journalctl -u feedsyncd'
 /** What of a failed look passes by itself, and what does not. */
 const STATE_OF = {
-  ...({ credentials: 'credentials', refused: 'refused', missing: 'refused' } as const),
+  ...({ credentials: 'credentials', configuration: 'refused' } as const),
+  ...({ refused: 'refused', missing: 'refused' } as const),
   ...({ temporary: 'failed', unreadable: 'failed' } as const),
 }
 const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']

@@ -215,12 +215,12 @@ export class Pipeline {
   ): Promise<DeliveryResult> {
     const { aftercare, clock, guard, history, ledger, log, reconcile, spool, uploader } =
       this.#parts
-    const { id, account, attempts: attemptsBefore } = queued
+    const { id, account, path, attempts: attemptsBefore } = queued
     const bytes = queued.bytes ?? 0
     const backlog = new Backlog(ledger, clock, log)
     const delivered = uploader.deliver(
       {
-        ...{ account, attemptsBefore, bytes, md5: queued.md5 ?? '' },
+        ...{ account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
         file: spool.path(queued.spool ?? ''),
         progress: (sent) => this.#parts.onProgress(sent, bytes),
         attempts: {

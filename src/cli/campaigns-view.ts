@@ -52,6 +52,7 @@ export function campaignText(campaign: Campaign): string {
 export function failureError(failure: CampaignFailure): FeedsyncError {
   const { reason, hint } = failure
   const exitCode = {
+    configuration: EXIT.config,
     credentials: EXIT.credentials,
     temporary: EXIT.temporary,
     refused: EXIT.failed,

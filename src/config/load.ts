@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { isBulkRoute } from '../lib/service-routes.ts'
 import { keyName, parseYaml, type YamlDocument } from '../lib/yaml.ts'
 import type { Config } from './config.ts'
 import { describeProblems, type Problem } from './problems.ts'
@@ -108,11 +109,21 @@ function withoutEffect(document: YamlDocument, { service, feeds }: Config): Find
   return useless.map((path) => ({ path, problem }))
 }
 
-/** The one route that needs no partner account is the bulk one (service-facts, "Other facts"). */
-function withoutAccount({ service, feeds }: Config): Finding[] {
+const EVERYTHING = ['**', '**/*']
+
+/** Where a path may be left without a partner account: its feed then fails, and nothing is sent for it. */
+function withoutAccount({ service, inbox, feeds }: Config): Finding[] {
   const { identity, presignPath } = service
-  if (identity.kind !== 'partner' || presignPath.includes('bulk')) return []
-  if ([identity, ...feeds].some(({ partnerAccount }) => partnerAccount !== null)) return []
-  const problem = 'no partnerAccount, here or in a rule of feeds: the service refuses such uploads'
-  return [{ path: ['service', 'partner'], problem }]
+  if (identity.kind !== 'partner' || isBulkRoute(presignPath)) return []
+  if (identity.partnerAccount !== null) return []
+  const isCovered = (pattern: string) =>
+    feeds.some(({ match }) => match === pattern || EVERYTHING.includes(match))
+  const rules = feeds.flatMap(({ partnerAccount }, index): Finding[] => {
+    const problem = 'names no partnerAccount, and service.partnerAccount is not set: its feeds fail'
+    return partnerAccount === null ? [{ path: ['feeds', index, 'match'], problem }] : []
+  })
+  if (inbox.include.every(isCovered)) return rules
+  const problem =
+    'no partnerAccount for a file that no rule of feeds matches: set service.partnerAccount, or such feeds fail'
+  return [...rules, { path: ['service', 'partner'], problem }]
 }

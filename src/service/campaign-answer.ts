@@ -36,19 +36,32 @@ const HAS_TYPE: Record<Kind, (value: unknown) => boolean> = {
   integer: Number.isSafeInteger,
 }
 
-/** `reason` is a clause about the body that repeats nothing of it. */
-export function readCampaign(body: Buffer): Reading<Campaign> {
+/** An id that is one part of a path: addresses take `.` and `..` for steps, and nothing for the list. */
+export const isUsableId = (id: string): boolean => !/^\.{0,2}$/.test(id)
+
+/**
+ * The campaign that the answer shows. `asked`: the id of the request, which an answer may leave out, as all
+ * fields are optional (specification section 2); another one is an error, because a path that does not exist
+ * may be answered by anything. Null: a new campaign, whose id must be there. `reason` repeats nothing of the body.
+ */
+export function readCampaign(body: Buffer, asked: string | null = null): Reading<Campaign> {
   const json = parse(body)
   if (json.kind === 'unreadable') return json
-  const campaign = toCampaign(json.value)
-  return campaign === null
-    ? unreadable('JSON that is not a campaign with an "id"')
-    : { kind: 'read', value: campaign }
+  if (!isObject(json.value)) return unreadable('JSON that is not a campaign')
+  const { id } = json.value
+  const campaign = toCampaign(
+    id == null && asked !== null ? { ...json.value, id: asked } : json.value,
+  )
+  if (campaign === null) return unreadable('JSON that is not a campaign with an "id"')
+  return asked === null || campaign.id === asked
+    ? { kind: 'read', value: campaign }
+    : unreadable('a campaign with another id')
 }
 
 /**
  * Reads a search's envelope, whose list field is not documented: the named one, else the only property
- * that holds an array of campaigns, else the only array. A bare array is taken too.
+ * that holds an array of campaigns, else the only array. A bare array is taken too; `total` 0 needs none. A
+ * row without an id is counted and left out.
  */
 export function readPage(body: Buffer, listField: string | null): Reading<CampaignPage> {
   const json = parse(body)
@@ -56,16 +69,16 @@ export function readPage(body: Buffer, listField: string | null): Reading<Campai
   const { value } = json
   const found = Array.isArray(value) ? { name: '', items: value } : findList(value, listField)
   if (typeof found === 'string') return unreadable(found)
-  const campaigns = found.items.map(toCampaign)
-  if (campaigns.includes(null))
-    return unreadable(`a list in which not every item is a campaign with an "id"`)
+  if (!found.items.every(isObject))
+    return unreadable('a list in which not every item is a campaign')
+  const campaigns = found.items.map(toCampaign).filter((campaign) => campaign !== null)
   const envelope = isObject(value) ? value : {}
   const number = (name: string) =>
     HAS_TYPE.integer(envelope[name]) ? (envelope[name] as number) : null
   return {
     kind: 'read',
     value: {
-      campaigns: campaigns.filter((campaign) => campaign !== null),
+      campaigns,
       total: number('total'),
       startNum: number('startNum'),
       endNum: number('endNum'),
@@ -74,6 +87,7 @@ export function readPage(body: Buffer, listField: string | null): Reading<Campai
       self: typeof envelope.self === 'string' ? shownAddress(envelope.self) : null,
       elapsed: number('elapsed'),
       listField: found.name,
+      withoutId: found.items.length - campaigns.length,
     },
   }
 }
@@ -86,17 +100,20 @@ function findList(
   const arrays = Object.entries(envelope).flatMap(([name, items]) =>
     Array.isArray(items) ? [{ name, items }] : [],
   )
+  const isEmpty = envelope.total === 0 && arrays.every(({ items }) => items.length === 0)
+  const none = isEmpty && arrays.length !== 1 ? { name: listField ?? '', items: [] } : null
   if (listField !== null) {
-    const named = arrays.find(({ name }) => name === listField)
+    const named = arrays.find(({ name }) => name === listField) ?? none
     return named ?? `no list named ${JSON.stringify(listField)} (campaigns.listField)`
   }
   const ofCampaigns = arrays.filter(
-    ({ items }) => items.length > 0 && items.every((item) => toCampaign(item) !== null),
+    ({ items }) => items.every(isObject) && items.some((item) => toCampaign(item) !== null),
   )
   const candidates =
     ofCampaigns.length > 0 ? ofCampaigns : arrays.filter((a) => a.items.length === 0)
   const [only, another] = candidates
   if (only !== undefined && another === undefined) return only
+  if (none !== null) return none
   const names = excerpt(Object.keys(envelope).slice(0, 20).join(', '))
   return another === undefined
     ? `no list of campaigns among its properties (${names}); name it as campaigns.listField`
@@ -108,7 +125,7 @@ function toCampaign(value: unknown): Campaign | null {
   const { id, ...rest } = value
   // An id of digits may come as a number; beyond 2^53 its digits are lost, and it is no id any more.
   const text = Number.isSafeInteger(id) ? String(id) : id
-  if (typeof text !== 'string' || text === '') return null
+  if (typeof text !== 'string' || !isUsableId(text)) return null
   const known: Record<string, unknown> = {}
   const other: Record<string, unknown> = {}
   for (const [name, content] of Object.entries(rest)) {

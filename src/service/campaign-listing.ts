@@ -78,6 +78,8 @@ async function walk(
     const page = answer.value
     const saysNothingNew = last === null && isKnown(page)
     see(page)
+    if (page.withoutId > 0)
+      return broken(`${page.withoutId} campaigns of a page came without an id`, true)
     if (page.fromCache === true) return broken('the service answered from a cache', true)
     const rows = page.campaigns.map(({ id }) => id)
     if (saysNothingNew) return { kind: 'walked' }

@@ -4,10 +4,9 @@
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { repeatedly } from '../lib/retry.ts'
-import { type Reading, readCampaign, readPage } from './campaign-answer.ts'
+import { isUsableId, type Reading, readCampaign, readPage } from './campaign-answer.ts'
 import { createServiceClient, type ServiceOptions } from './client.ts'
 import type {
-  Campaign,
   CampaignAnswer,
   CampaignApi,
   CampaignCreate,
@@ -55,6 +54,21 @@ const UPDATE_FIELDS: readonly (keyof CampaignUpdate)[] = [
   'targeting',
 ]
 
+const unsent = (rest: Pick<CampaignFailure, 'class' | 'reason' | 'hint'>): CampaignFailure => {
+  const none = { status: null, body: null, retryAfterMs: null }
+  return { kind: 'failure', effect: 'not-sent', ...none, ...rest }
+}
+const NO_ACCOUNT = unsent({
+  class: 'configuration',
+  reason: 'no partner account: service.partner is set, and service.partnerAccount is not',
+  hint: 'set service.partnerAccount: each campaign call acts for one account of the partner',
+})
+const NO_SUCH_ID = unsent({
+  class: 'missing',
+  reason: 'no campaign can have this id: it would name another route of the service',
+  hint: 'feedsyncd campaigns search lists the campaigns that this account has',
+})
+
 /** @throws FeedsyncError (78) when the key or the template cannot be used. */
 export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
   const client = createServiceClient(options)
@@ -63,6 +77,7 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
     read: (body: Buffer) => Reading<T>,
     signal: AbortSignal,
   ): Promise<CampaignAnswer<T>> => {
+    if (client.lacksAccount(call.path, null)) return NO_ACCOUNT
     const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body))
     const answer = await client.call(
       {
@@ -87,23 +102,21 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
         (body) => readPage(body, options.listField),
         signal,
       ),
-    get: (id, signal) => repeated({ method: 'GET', path: at(id) }, readCampaign, signal),
+    get: (id, signal) =>
+      isUsableId(id)
+        ? repeated({ method: 'GET', path: at(id) }, (body) => readCampaign(body, id), signal)
+        : Promise.resolve(NO_SUCH_ID),
     create: (body, signal) =>
       once({ method: 'POST', path: PATH, body: only(body, CREATE_FIELDS) }, readCampaign, signal),
     update: (id, body, signal) =>
-      repeated(
-        { method: 'PUT', path: at(id), body: only(body, UPDATE_FIELDS) },
-        (answer) => sameCampaign(readCampaign(answer), id),
-        signal,
-      ),
+      isUsableId(id)
+        ? repeated(
+            { method: 'PUT', path: at(id), body: only(body, UPDATE_FIELDS) },
+            (answer) => readCampaign(answer, id),
+            signal,
+          )
+        : Promise.resolve(NO_SUCH_ID),
   }
-}
-
-/** A path that does not exist on the service may be answered by anything. */
-function sameCampaign(reading: Reading<Campaign>, id: string): Reading<Campaign> {
-  return reading.kind === 'read' && reading.value.id !== id
-    ? { kind: 'unreadable', reason: 'a campaign with another id' }
-    : reading
 }
 
 /** Only what the call documents leaves this machine, in the order of the specification. */

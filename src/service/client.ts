@@ -10,6 +10,7 @@ import { Watchdog } from '../lib/http-watchdog.ts'
 import type { Log } from '../lib/log.ts'
 import { rememberSecret } from '../lib/redact.ts'
 import type { Secret } from '../lib/secret.ts'
+import { isBulkRoute } from '../lib/service-routes.ts'
 import type { SignatureAlgorithm } from '../lib/signature-terms.ts'
 import { readKeyFile } from './key-file.ts'
 import { createSigner, createTemplate, type Signable } from './signer.ts'
@@ -49,6 +50,11 @@ export interface ServiceCall {
 
 export interface ServiceClient {
   readonly origin: string
+  /**
+   * Whether a call would name a partner and no account of it, which specification section 5 forbids: such a
+   * call is not sent. `account`: as in `ServiceCall`.
+   */
+  lacksAccount(path: string, account: string | null): boolean
   /** Only a partner can act for an account of its own naming (specification section 5). */
   readonly isPartner: boolean
   call(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer>
@@ -93,6 +99,11 @@ class SignedClient implements ServiceClient {
     this.#base = `${base.origin}${base.pathname.replace(/\/+$/, '')}`
     this.#fill = createTemplate(options.auth.stringToSign)
     this.#authorize = this.#createAuthorization(this.#readKey())
+  }
+
+  lacksAccount(path: string, account: string | null): boolean {
+    const { partner, partnerAccount } = this.#identify(account)
+    return partner !== '' && partnerAccount === '' && !isBulkRoute(path)
   }
 
   clockSkewMs(): number | null {

@@ -38,9 +38,10 @@ export function createFormSource(options: FormSourceOptions): FormSource {
       client.reloadKey()
       accepted.clear()
     },
-    requestForm: async (account, signal) => {
+    requestForm: async (account, signal, path) => {
       if (account !== null && !client.isPartner) return failed(accountWithoutPartner(account))
       if (account !== null && !HEADER_VALUE.test(account)) return failed(oddAccount(account))
+      if (client.lacksAccount(options.presignPath, account)) return failed(noAccount(path))
       const call = { method: 'POST', path: options.presignPath, body: null, account }
       const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
       const judged = judge(answer, client, account, options)
@@ -182,6 +183,14 @@ function accountWithoutPartner(account: string): Failure {
     'account-without-partner',
     `the feed names the partner account "${account}", and the configured identity is an account, not a partner`,
     'set service.partner in place of service.account, or take partnerAccount out of the feed rule',
+  )
+}
+
+function noAccount(path: string | undefined): Failure {
+  return unsent(
+    'no-partner-account',
+    `no partner account: no rule names one for ${path ?? 'this feed'}`,
+    'set service.partnerAccount, or partnerAccount in the rule of feeds that matches the path; then retry the feed',
   )
 }
 

@@ -15,8 +15,11 @@ export type FormAnswer = { kind: 'form'; form: UploadForm } | { kind: 'failure';
 
 /** Asks the service for upload forms. Each call is signed afresh with the service's clock. */
 export interface FormSource {
-  /** `account`: the partner account of the feed, or null for the configured identity. One request, no retry. */
-  requestForm(account: string | null, signal: AbortSignal): Promise<FormAnswer>
+  /**
+   * One request, no retry. `account`: the partner account of the feed, or null for the configured identity;
+   * `path`: of the feed's file in the folder, for what is said when no account can be named.
+   */
+  requestForm(account: string | null, signal: AbortSignal, path?: string): Promise<FormAnswer>
   /** Origin of the service, the key of its breaker. */
   readonly origin: string
   /** Accounts that a form was given for with the key in use, and when last (monotonic ms); a refusal ends it. */
@@ -129,12 +132,17 @@ export interface CampaignPage {
   elapsed: number | null
   /** The property that held the campaigns; empty for a bare array. */
   listField: string
+  /** Rows without an id, which nothing can be done with: they are not among `campaigns`. */
+  withoutId: number
 }
 
 export interface CampaignFailure {
   kind: 'failure'
-  /** `temporary` may pass by itself; `missing` is a 404; `unreadable` a success that cannot be read. */
-  class: 'credentials' | 'temporary' | 'refused' | 'missing' | 'unreadable'
+  /**
+   * `configuration`: not sent, because a key is not set; `temporary` may pass; `missing` is a 404;
+   * `unreadable` a success that cannot be read.
+   */
+  class: 'configuration' | 'credentials' | 'temporary' | 'refused' | 'missing' | 'unreadable'
   /**
    * What it means for a write: it was `not-sent`, the service `refused` it, or nobody can know.
    * research/reconcile.md section 3.9, step 5.

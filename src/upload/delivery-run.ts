@@ -201,7 +201,8 @@ export class DeliveryRun {
     const { forms } = this.#parts
     return this.#through(forms.origin, async () => {
       this.#budget.formAsked()
-      const answer = await forms.requestForm(this.#delivery.account, this.#signal)
+      const { account, path } = this.#delivery
+      const answer = await forms.requestForm(account, this.#signal, path)
       if (answer.kind === 'form') return readFormFacts(answer.form)
       if (this.#signal.aborted) return { kind: 'aborted' }
       const { failure } = answer

@@ -54,6 +54,8 @@ export interface Delivery {
   bytes: number
   md5: string
   account: string | null
+  /** Of the file in the folder. */
+  path: string
   /** Attempts that earlier deliveries of this version made: the longer it fails, the longer it waits. */
   attemptsBefore: number
   attempts: AttemptLog

@@ -11,6 +11,7 @@ import { silentLog } from '../../src/lib/silent-log.ts'
 import type { CampaignKnobs } from '../../src/sandbox/campaign-types.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { createCampaignApi } from '../../src/service/campaigns.ts'
+import type { Identity } from '../../src/service/client.ts'
 import type { Campaign, CampaignAnswer, CampaignApi } from '../../src/service/port.ts'
 
 const SECRET = 'a-secret-of-the-campaign-tests'
@@ -29,7 +30,11 @@ export interface Account {
 
 export async function openAccount(
   knobs: Partial<CampaignKnobs> = {},
-  { listField = null, now }: { listField?: string | null; now?: number } = {},
+  {
+    listField = null,
+    now,
+    identity = { account: '123' },
+  }: { listField?: string | null; now?: number; identity?: Identity } = {},
 ): Promise<Account> {
   const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-campaigns-'))
   const waits: number[] = []
@@ -60,7 +65,7 @@ export async function openAccount(
   })
   const api = createCampaignApi({
     ...{ http, clock, log: silentLog, listField, baseUrl: sandbox.url, headerPrefix: 'X-SVC-' },
-    identity: { account: '123' },
+    identity,
     auth: {
       ...{ method: 'signature', algorithm: 'hmac-sha1', keyFile },
       stringToSign: '{method}{path}?{query};{body};{date}',

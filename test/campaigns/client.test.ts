@@ -141,6 +141,35 @@ describe('the campaign client', () => {
   })
 })
 
+describe('a partner without a partner account', () => {
+  it('sends no campaign call, and names the key to set', async () => {
+    const { api, sandbox } = await openAccount({}, { identity: { partner: 'acme' } })
+    const failure = {
+      ...{ kind: 'failure', class: 'configuration', effect: 'not-sent', status: null },
+      hint: expect.stringContaining('service.partnerAccount'),
+    }
+
+    for (const call of [
+      api.search({}, forever),
+      api.get('1', forever),
+      api.create({ name: 'Cooks' }, forever),
+      api.update('1', { budget: 1 }, forever),
+    ])
+      expect(await call).toMatchObject(failure)
+    expect(sandbox.requests()).toEqual([])
+  })
+})
+
+describe('an id that would be another route', () => {
+  it.each(['', '.', '..'])('is not sent: %j', async (id) => {
+    const { api, sandbox } = await openAccount()
+
+    expect(await api.get(id, forever)).toMatchObject({ class: 'missing', effect: 'not-sent' })
+    expect(await api.update(id, { budget: 1 }, forever)).toMatchObject({ effect: 'not-sent' })
+    expect(sandbox.requests()).toEqual([])
+  })
+})
+
 describe('an answer about a campaign', () => {
   it('keeps unknown fields, and documented ones of another type, beside the known', () => {
     const body = json({ id: 7, name: null, budget: '12', spend: null, leads: 3, colour: 'red' })
@@ -183,9 +212,50 @@ describe('an answer about a campaign', () => {
   })
 
   it('never takes a missing or broken list for an empty one', () => {
-    const bodies = [{}, { total: 0 }, { list: [{ name: 'x' }] }, { list: [{ id: '1' }, 5] }]
+    const bodies = [
+      {},
+      { total: 1 },
+      { total: null },
+      { list: [{ name: 'x' }] },
+      { list: [{ id: '1' }, 5] },
+    ]
 
     for (const body of bodies) expect(readPage(json(body), null).kind).toBe('unreadable')
     expect(readPage(json({ other: [] }), 'list').kind).toBe('unreadable')
+    expect(readPage(json({ total: 0, other: [{ id: '1' }] }), 'list').kind).toBe('unreadable')
+  })
+
+  it.each([
+    [{ total: 0 }, null],
+    [{ total: 0, campaigns: null }, null],
+    [{ total: 0, tags: [], errors: [] }, null],
+    [{ total: 0 }, 'campaigns'],
+  ])('is an empty page when %j has no list (listField %s)', (body, listField) => {
+    const value = { campaigns: [], total: 0, withoutId: 0 }
+    expect(readPage(json(body), listField)).toMatchObject({ kind: 'read', value })
+  })
+
+  it('keeps a page of which one row has no id, and counts that row', () => {
+    const rows = [{ id: '1' }, { name: 'x' }, { id: null, name: 'y' }, { id: '..' }, { id: 3 }]
+    for (const listField of [null, 'rows']) {
+      const reading = readPage(json({ total: 5, rows }), listField)
+      expect(reading).toMatchObject({ kind: 'read', value: { withoutId: 3, listField: 'rows' } })
+      expect(reading).toHaveProperty('value.campaigns.length', 2)
+    }
+  })
+
+  it('takes the id that was asked for where the answer has none, and no other one', () => {
+    const answers = [
+      { name: 'x' },
+      { id: null, name: 'x' },
+      { id: '7', name: 'x' },
+      { id: 7, name: 'x' },
+    ]
+    for (const answer of answers)
+      expect(readCampaign(json(answer), '7')).toEqual({
+        ...{ kind: 'read', value: { id: '7', name: 'x', other: {} } },
+      })
+    for (const id of ['8', '', '..', 7.5, true, {}])
+      expect(readCampaign(json({ id }), '7').kind).toBe('unreadable')
   })
 })

@@ -233,9 +233,22 @@ describe('a warning', () => {
 
   it('is not given for the bulk route, nor where rules name accounts', () => {
     const bulk = `${PARTNER}  presignPath: /v1/presigned-storage-bulk-posting-post\n`
-    const ruled = `${PARTNER}feeds: [{ match: "{1}/**", partnerAccount: "42" }]\n`
+    const own = `${PARTNER}  partnerAccount: "42"\n`
+    const ruled = ['**', '**/*', '**/*.xml'].map(
+      (match) => `${PARTNER}feeds: [{ match: "${match}", partnerAccount: "42" }]\n`,
+    )
 
-    expect([warnings(LEAST), warnings(bulk), warnings(ruled)]).toEqual([[], [], []])
+    for (const text of [LEAST, bulk, own, ...ruled]) expect(warnings(text)).toEqual([])
+  })
+
+  it('tells where a path may be left without a partner account', () => {
+    const rules = '[{ match: "a/**" }, { match: "{1}/*.xml", partnerAccount: "{1}" }]'
+    expect(warnings(`${PARTNER}feeds: ${rules}\n`)).toEqual([
+      [4, 'feeds[0].match'],
+      [3, 'service.partner'],
+    ])
+    const all = '[{ match: "{1}/*.xml", partnerAccount: "{1}" }, { match: "**", name: x }]'
+    expect(warnings(`${PARTNER}feeds: ${all}\n`)).toEqual([[4, 'feeds[1].match']])
   })
 
   it('tells that a partner account has no effect for an account, and leaves it out', () => {

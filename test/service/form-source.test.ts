@@ -122,6 +122,26 @@ describe('a request for a form', () => {
     expect(seen).toEqual([])
   })
 
+  it('is not made for a partner without a partner account, but on the bulk route', async () => {
+    const identity = { partner: 'acme' }
+    const { forms, ask, seen } = await service(sendForm, { identity })
+    const { signal } = new AbortController()
+
+    const answer = await forms.requestForm(null, signal, 'north/jobs.xml')
+
+    const reason = 'no partner account: no rule names one for north/jobs.xml'
+    expect(answer).toMatchObject({
+      failure: { class: 'broken', code: 'no-partner-account', reason, origin: null, next: 'stop' },
+    })
+    expect(seen).toEqual([])
+    expect(await ask('77')).toMatchObject({ kind: 'form' })
+    const presignPath = '/v1/presigned-storage-bulk-posting-post'
+    const bulk = await service(sendForm, { identity, presignPath })
+    expect(await bulk.ask()).toMatchObject({ kind: 'form' })
+    expect(bulk.seen[0]?.headers).toMatchObject({ 'x-svc-partner': 'acme' })
+    expect(bulk.seen[0]?.headers).not.toHaveProperty('x-svc-partneraccount')
+  })
+
   it.each(['', ' 42', 'zürich', '42\r\nX-SVC-Account: 1', '\u{1F600}'])(
     'is not made for an account that no header can carry (%j)',
     async (account) => {

@@ -138,6 +138,7 @@ export function deliveryOf(
     bytes: Buffer.byteLength(content),
     md5: createHash('md5').update(content).digest('hex'),
     account: null,
+    path: 'jobs.xml',
     attemptsBefore: 0,
     attempts: {
       started: async (key) => started.push(key) - 1,
