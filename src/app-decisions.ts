@@ -5,6 +5,7 @@ import { historyFile } from './app-tools.ts'
 import type { Config } from './config/config.ts'
 import { type Decided, type Decision, decide, restore } from './history/decisions.ts'
 import { isLocked } from './history/instance-lock.ts'
+import { acceptFolder } from './history/lost-history.ts'
 import type { UploadRequest, Version } from './history/port.ts'
 import { openHistory } from './history/sqlite-history.ts'
 import type { Clock } from './lib/clock.ts'
@@ -14,6 +15,8 @@ export interface Decisions extends Disposable {
   readonly daemonRuns: boolean
   decide(id: number, decision: Decision): Decided
   restore(id: number): Decided
+  /** What is in the folder is right as it is, although a history was lost; null: none was. */
+  acceptFolder(): Version[] | null
   /** Hands a file to the running daemon; answers the number of the request. */
   request(file: { path: string; source: string; feed: string | null }): number
   answer(request: number): UploadRequest | null
@@ -26,6 +29,7 @@ export function openDecisions(config: Config, clock: Clock): Decisions {
     daemonRuns: isLocked(config.state.directory),
     decide: (id, decision) => decide(history, id, decision, clock.now()),
     restore: (id) => restore(history, id, clock.now()),
+    acceptFolder: () => acceptFolder(history, clock.now()),
     request: (file) => history.addRequest({ ...file, at: clock.now() }).id,
     answer: (id) => history.request(id),
     version: (id) => history.version(id),

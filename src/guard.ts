@@ -5,6 +5,7 @@
 import { type GuardedVersion, type GuardLimits, guard } from './feed/guards.ts'
 import type { FeedChecker, GuardName, PostingChanges } from './feed/port.ts'
 import type { Ledger } from './history/ledger.ts'
+import { lostUpTo } from './history/lost-history.ts'
 import type { History, Version } from './history/port.ts'
 import type { Spool } from './inbox/port.ts'
 
@@ -28,6 +29,13 @@ export interface Judgement {
   hint: string | null
 }
 
+const LOST: Judgement = {
+  to: 'held',
+  reason:
+    'the history was lost, so nobody knows what the service has of this feed, or whether this was held before',
+  guard: 'history-lost',
+  hint: 'Look at the feeds that are held; release all of them if they are right, or single ones.',
+}
 const PASS: Judgement = { to: 'queued', reason: null, guard: null, hint: null }
 
 /** Versions whose comparisons are kept until they are delivered; others are compared again. */
@@ -66,6 +74,7 @@ export class Guard {
       .baselines(newer.feed, newer.id)
       .map((version) => ({ ...version, changes: compared.get(version.id) ?? null }))
     const result = guard(newer, older, limits, () => history.turnovers(newer.feed))
+    if (result.kind === 'pass' && this.#isLost(newer)) return LOST
     return result.kind === 'held'
       ? { to: 'held', reason: result.reason, guard: result.guard, hint: result.hint }
       : PASS
@@ -109,5 +118,14 @@ export class Guard {
     const { to, reason, ...by } = version.approved ? PASS : this.judge(version, compared)
     if (to === 'held') ledger.move(id, to, reason, by)
     return to === 'queued'
+  }
+
+  /** Whether all that is known of what the service has of this feed went with a history that was lost. */
+  #isLost({ feed, id = 0 }: { feed: string; id?: number }): boolean {
+    const { history } = this.#parts
+    const lost = lostUpTo(history)
+    if (lost === null) return false
+    const last = history.confirmed(feed, id)
+    return last === null || (last.id <= lost && !last.approved)
   }
 }

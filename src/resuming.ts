@@ -5,6 +5,7 @@ import type { Aftercare } from './aftercare.ts'
 import type { FeedConfig } from './config/config.ts'
 import type { FeedRule } from './config/feeds.ts'
 import { expectFeeds } from './history/expected-feeds.ts'
+import { noteLoss } from './history/lost-history.ts'
 import type { History } from './history/port.ts'
 import type { Spool } from './inbox/port.ts'
 import type { Clock } from './lib/clock.ts'
@@ -19,9 +20,14 @@ export interface ResumingParts {
   ruleFor: (path: string) => FeedRule
 }
 
-/** What a crash left: attempts end as unknown, bytes that no version names are removed, receipts are written. */
+/** What was lost is noted. What a crash left: attempts end as unknown, bytes that no version names are removed, receipts are written. */
 export async function resume(parts: ResumingParts, feeds: readonly FeedConfig[]): Promise<void> {
   const { aftercare, clock, history, log, spool } = parts
+  const copies = await spool.names()
+  if (await history.commit(() => noteLoss(history, copies))) {
+    const hint = 'feedsyncd release --lost-history accepts what is in the folder as it is'
+    log.warn({ hint }, 'the history was lost or is older than the spool: each feed is held once')
+  }
   const recovered = await history.commit(() => history.recover(clock.now()))
   const orphans = await spool.sweep(new Set(history.spoolNames()))
   if (recovered.checking + recovered.uploading + orphans > 0) {

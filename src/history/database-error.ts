@@ -75,7 +75,8 @@ function advice(code: string, file: string, detail: string): Advice {
         what: `${file} is damaged, or is no SQLite database (${detail})`,
         hint:
           'Stop feedsyncd and put a backup in its place; without one, move the file away together ' +
-          'with its -wal and -shm files (what lies in the folder is then delivered again).',
+          'with its -wal and -shm files, but leave the spool: each feed of the folder is then held until ' +
+          '`feedsyncd release --lost-history` accepts them as they are.',
         condition: 'database-damaged',
         exitCode: CONFIGURATION,
       }

@@ -1,7 +1,7 @@
 // What the rest of the program knows of the history: versions, their closed set of states, and the
 // rule that every change of state is one durable transaction with its event.
 
-import type { FileIdentity, GuardName } from '../feed/port.ts'
+import type { FileIdentity, GuardName, PostingChanges } from '../feed/port.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { AttemptOutcome } from '../upload/port.ts'
 
@@ -34,11 +34,7 @@ export const OWED: readonly State[] = [
   'failed',
 ]
 
-export interface Changes {
-  added: number
-  removed: number
-  changed: number
-}
+export type Changes = PostingChanges
 
 export interface Version {
   id: number
@@ -236,6 +232,10 @@ export interface History extends HistoryReader {
   update(id: number, patch: VersionPatch): Version
   /** Versions of a feed whose bytes are kept, the newest first. */
   spooled(feed: string): { id: number; state: State; spool: string }[]
+  /** What a person approved so far counts no more. */
+  forgetApprovals(): void
+  /** The highest id that a version ever had; 0 before the first one. */
+  lastId(): number
   /** Names of the spool files that versions still need: a restored version shares that of the earlier one. */
   spoolNames(): string[]
   /** Whether a version still needs this file of the spool, or a stretch of it. */

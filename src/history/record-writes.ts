@@ -18,6 +18,8 @@ export type RecordWrites = Pick<
   | 'notes'
   | 'setNote'
   | 'spooled'
+  | 'forgetApprovals'
+  | 'lastId'
   | 'unread'
   | 'rejectedFiles'
 >
@@ -60,6 +62,12 @@ export function recordWrites(db: Connection, { daemon, request }: Reads): Record
     `SELECT f.path FROM versions v CROSS JOIN files f ON f.version = v.id
        WHERE v.state = 'rejected'`,
   )
+  const forgetApprovals = db.query(
+    'UPDATE versions INDEXED BY versions_approved SET approved = 0 WHERE approved = 1',
+  )
+  const lastId = db.query<[], { seq: number }>(
+    `SELECT seq FROM sqlite_sequence WHERE name = 'versions'`,
+  )
   const dropNote = db.query<[name: string]>('DELETE FROM notes WHERE name = ?')
 
   return {
@@ -90,6 +98,10 @@ export function recordWrites(db: Connection, { daemon, request }: Reads): Record
       }),
     unread: () => unread.all(),
     rejectedFiles: () => rejectedFiles.all().map(({ path }) => path),
+    forgetApprovals: () => {
+      forgetApprovals.run()
+    },
+    lastId: () => lastId.get()?.seq ?? 0,
     spooled: (feed) => spooled.all(feed),
     note: (name) => note.get(name)?.value ?? null,
     notes: (prefix) => notes.all(prefix, prefix).map(({ name }) => name),

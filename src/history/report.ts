@@ -50,7 +50,8 @@ export function conditionReport({ since, ...rest }: Condition): ConditionReport 
 export type UploadReport = ReturnType<typeof uploadReport>
 
 export function uploadReport(version: Version, expectation: Expectation = NOT_EXPECTED) {
-  const { id, feed, path, account, sha256, bytes, postings, changes, state, reason, hint } = version
+  const { id, feed, path, account, sha256, bytes, postings, changes, state, reason, hint, guard } =
+    version
   return {
     id,
     feed,
@@ -63,6 +64,7 @@ export function uploadReport(version: Version, expectation: Expectation = NOT_EX
     state,
     reason,
     hint,
+    guard,
     attempts: version.attempts,
     nextAttemptAt: isoTime(version.nextAttemptAt),
     deadlineAt: isoTime(version.deadlineAt),

@@ -85,6 +85,8 @@ export interface Spool {
   fileOf(name: string): string
   /** Removes a file, with its index; not an error where it is not there. */
   remove(file: string): Promise<void>
+  /** Names of all its files. */
+  names(): Promise<string[]>
   /** Removes what no name in `keep` accounts for, prepared files included: at start, before anything is prepared. Answers how many files. */
   sweep(keep: ReadonlySet<string>): Promise<number>
   /** Bytes that its file system has left for us; infinite where it does not tell. */

@@ -85,6 +85,7 @@ export function createSpool({
       ),
     fileOf,
     remove: (file) => removed(at(file)),
+    names: () => attempt('read the spool', readdir(directory)),
     sweep(keep) {
       const orphans = async () => {
         const files = new Set([...keep].map(fileOf))

@@ -47,7 +47,7 @@ export function nextStep(
 }
 
 type NextStepFacts =
-  | ('id' | 'state' | 'hint' | 'nextAttemptAt' | 'deadlineAt')
+  | ('id' | 'state' | 'hint' | 'guard' | 'nextAttemptAt' | 'deadlineAt')
   | ('overdue' | 'expectedBy')
 
 /** The same as a sentence; null where nothing is to be said. */
@@ -60,15 +60,19 @@ export function nextText({ says, commands }: NextStep): string | null {
 
 /** The hint of its state, and the command that decides; null where nothing is to be done. */
 export function advice(
-  version: Pick<Version, 'id' | 'state' | 'hint'>,
+  version: Pick<Version, 'id' | 'state' | 'hint' | 'guard'>,
   commandLine: CommandLine,
 ): string | null {
   const says = version.hint === null ? [] : [version.hint]
   return nextText({ says, commands: decisions(version, commandLine) })
 }
 
-function decisions({ id, state }: Pick<Version, 'id' | 'state'>, line: CommandLine): string[] {
-  if (state === 'held') return [line(`release ${id}`), line(`discard ${id}`)]
+function decisions(
+  { guard, id, state }: Pick<Version, 'guard' | 'id' | 'state'>,
+  line: CommandLine,
+): string[] {
+  const all = guard === 'history-lost' ? [line('release --lost-history')] : []
+  if (state === 'held') return [...all, line(`release ${id}`), line(`discard ${id}`)]
   return state === 'failed' ? [line(`retry ${id}`)] : []
 }
 

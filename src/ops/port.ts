@@ -1,6 +1,7 @@
 // What the rest of the program knows of operations: who is told of what. Everything here is fed from
 // the committed history and from what the parts say of themselves; nothing here decides about feeds.
 
+import type { GuardName } from '../feed/port.ts'
 import type { Changes, DaemonRecord, State, Version } from '../history/port.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -99,6 +100,8 @@ export interface UploadModel {
   state: State
   reason: string | null
   hint: string | null
+  /** The guard that holds it. */
+  guard: GuardName | null
   postings: number | null
   bytes: number | null
   attempts: number

@@ -47,6 +47,8 @@ it('reads no table that grows with the history from end to end', () => {
   expect(scans).toEqual([
     // Running attempts: a partial index of the few.
     expect.stringMatching(/^SCAN attempts USING INDEX attempts_running: UPDATE attempts/),
+    // What a person approved, forgotten once after a lost history.
+    expect.stringMatching(/^SCAN versions USING INDEX versions_approved: UPDATE versions/),
     // `status --all` without a filter is the whole history, newest first.
     expect.stringMatching(/^SCAN v: SELECT .* FROM versions v ORDER BY v\.id DESC LIMIT \+\?$/),
   ])

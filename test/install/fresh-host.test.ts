@@ -349,6 +349,13 @@ describe.skipIf(!isAsked)('the package on a fresh Debian', { timeout: 3 * MINUTE
         await control('DELETE')
       },
       uploaded: () => good(),
+      'lost history': async () => {
+        await good()
+        await machine.must(
+          'systemctl stop feedsyncd; rm /var/lib/feedsyncd/feedsyncd.db*; systemctl start feedsyncd',
+        )
+        await vi.waitFor(async () => expect((await newest()).state).toBe('held'), 60_000)
+      },
       credentials: async () => {
         await fault({ at: 'service', kind: 'answer', status: 401 })
         await drop('jobs.xml', feedOf(++count))

@@ -1,0 +1,53 @@
+// Owns how a history that was lost, or put back as it was earlier, is told from a fresh install, and what follows:
+// nothing is known of what was held or confirmed since, so each feed waits for one decision. The evidence are
+// the copies in the spool: a version's row is always written before the copy that is named by its id.
+
+import { decide } from './decisions.ts'
+import type { History, Version } from './port.ts'
+
+/** The last id that the history knows of from before the loss. Kept until a person decides. */
+const NOTE = 'history lost up to'
+
+/** At the start, before the spool is swept. `copies`: names of its files. Answers whether a loss came to light. */
+export function noteLoss(
+  history: Pick<History, 'forgetApprovals' | 'lastId' | 'setNote'>,
+  copies: readonly string[],
+): boolean {
+  const known = history.lastId()
+  if (copies.every((name) => idOf(name) <= known)) return false
+  history.setNote(NOTE, String(known))
+  // What was approved in an older state of the feed is approved anew, or not at all.
+  history.forgetApprovals()
+  return true
+}
+
+/** Versions up to this id say nothing of what the service has; null where no history was lost. */
+export function lostUpTo(history: Pick<History, 'note'>): number | null {
+  const note = history.note(NOTE)
+  return note === null ? null : Number(note)
+}
+
+/**
+ * A person accepts what is in the folder as it is: what waits for that alone is released, and first versions are
+ * sent without a question again. Answers what was released; null where no history was lost.
+ */
+export function acceptFolder(history: History, now: number): Version[] | null {
+  return history.atomically(() => {
+    if (lostUpTo(history) === null) return null
+    history.setNote(NOTE, null)
+    return history
+      .list({ states: ['held'], all: true })
+      .filter(({ guard }) => guard === 'history-lost')
+      .flatMap(({ id }) => {
+        const decided = decide(history, id, 'release', now)
+        return decided.kind === 'done' ? [decided.version] : []
+      })
+  })
+}
+
+/** A bundle does not say whose copies it holds, but somebody had one; what is half written proves nothing. */
+function idOf(name: string): number {
+  const [, id] = /^(\d+)\.xml$/.exec(name) ?? []
+  if (id !== undefined) return Number(id)
+  return name.endsWith('.bundle') ? 1 : 0
+}
