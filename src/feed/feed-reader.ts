@@ -59,6 +59,14 @@ export function readFeed(job: CheckJob, options: Partial<ReadOptions> = {}): Che
   }
 }
 
+/** Bytes of NUL at the end of a file that are counted, and of holes behind a fault that are still read. */
+const MOST_PADDING = 64 * 2 ** 20
+const ENDLESS_PADDING: Verdict = {
+  kind: 'incomplete',
+  reason: 'the file ends in more than 64 MiB of NUL bytes, so its writer may not be done',
+  position: null,
+}
+
 interface Checked {
   ending: Ending
   check: DocumentCheck
@@ -70,8 +78,11 @@ class Reading implements Disposable {
   readonly #file: SourceFile
   readonly #job: CheckJob
   readonly #options: ReadOptions
-  /** Where the document ends; NUL padding may follow. */
+  /** Where the document ends; NUL padding may follow. Null: more of it than is read. */
+  readonly #padded: number | null
   readonly #end: number
+  /** Reading ended before the file did: what is left are mostly holes. */
+  #isCut = false
   readonly #hashes: Hashing
   readonly #tallies: PostingTally[] = []
   readonly #held: HeldFeed | null
@@ -81,13 +92,15 @@ class Reading implements Disposable {
     this.#file = file
     this.#job = job
     this.#options = options
-    this.#end = file.nulPadding()
+    this.#padded = file.nulPadding(MOST_PADDING)
+    this.#end = this.#padded ?? 0
     this.#held = file.size <= (job.holdUpTo ?? -1) ? new HeldFeed(file.size) : null
     const { followed } = options
     this.#hashes = followed ? new HashedBeside(followed) : new Hashes(job.copyTo !== null)
   }
 
   result(): CheckResult {
+    if (this.#padded === null) return unread(this.#file.size, ENDLESS_PADDING)
     const { copyTo } = this.#job
     const copy = copyTo === null || this.#held !== null ? null : new SpoolCopy(copyTo)
     let kept = false
@@ -95,7 +108,9 @@ class Reading implements Disposable {
       const checked = this.#firstPass(this.#held ?? copy)
       if (checked === null) return { kind: 'changed' }
       const verdict = this.#verdict(checked)
-      if (this.#bytes !== this.#file.size || !this.#file.unchanged()) return { kind: 'changed' }
+      if (!this.#file.unchanged()) return { kind: 'changed' }
+      if (this.#isCut) return unread(this.#file.size, verdict)
+      if (this.#bytes !== this.#file.size) return { kind: 'changed' }
       const { later } = this.#options
       if (verdict.kind === 'ok' && later === null) copy?.sync()
       const digests = this.#hashes.digest()
@@ -130,7 +145,11 @@ class Reading implements Disposable {
       this.#bytes += piece.length
       if (sound && copy !== null) copied = copy.write(piece)
       this.#hashes.take(piece, this.#bytes, copied)
-      if (!sound) continue
+      if (!sound) {
+        this.#isCut = this.#file.isSparse && this.#file.size - this.#bytes > MOST_PADDING
+        if (this.#isCut) break
+        continue
+      }
       if (left > 0) sound = check.write(piece.subarray(0, Math.min(left, piece.length)))
     }
     return { ending: check.end(), check, reader, tally }
@@ -190,6 +209,11 @@ class Reading implements Disposable {
     again.check.end()
     return again
   }
+}
+
+/** A file of which the rest, holes mostly, is not worth the time to read it. */
+function unread(bytes: number, verdict: Verdict): CheckResult {
+  return { kind: 'read', verdict, sha256: null, md5: null, bytes, encoding: null }
 }
 
 function paddingReason(padding: number): string {

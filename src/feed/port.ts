@@ -77,7 +77,7 @@ export interface FeedContent {
 export type Verdict =
   | { kind: 'ok'; content: FeedContent }
   /** The document ends early, is empty, or ends in NUL padding: the writer may not be done. */
-  | { kind: 'incomplete'; reason: string; position: Position }
+  | { kind: 'incomplete'; reason: string; position: Position | null }
   /** `code` is stable and short (`not-well-formed`, `doctype-refused`, `undecodable`, `gzip`, `html`, `too-deep`, ...); `reason` is a plain sentence without the position. */
   | { kind: 'broken'; code: string; reason: string; position: Position | null }
 
@@ -86,12 +86,13 @@ export type CheckResult =
       kind: 'read'
       /** Copy and index are there only if it is `ok`, and in `held` where that was asked for. */
       verdict: Verdict
-      sha256: string
+      /** Null: not all bytes were read, since the file is mostly holes or ends in too many NUL bytes. */
+      sha256: string | null
       /** Null where no copy was asked for. */
       md5: string | null
       bytes: number
-      /** Name of the encoding that was used to decode (`UTF-8`, `UTF-16LE`, `windows-1252`). */
-      encoding: string
+      /** Name of the encoding that was used to decode (`UTF-8`, `UTF-16LE`, `windows-1252`); null: nothing was. */
+      encoding: string | null
       held?: HeldCopy
     }
   /** The file is not the one expected, or changed while it was read: settle again. */

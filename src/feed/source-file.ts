@@ -38,6 +38,8 @@ export class Unreadable extends Error {
   }
 }
 
+const PADDING_STEP = 2 ** 20
+
 const REASONS: Record<string, string> = {
   ELOOP: 'the path is a symbolic link, which is never followed',
   ENOENT: 'there is no such file',
@@ -75,6 +77,8 @@ function directoryOf(path: string, root: string): OpenDirectory {
 export class SourceFile {
   readonly identity: FileIdentity
   readonly size: number
+  /** Most of it is not stored: holes, which read as NUL bytes, and cost nothing to make. */
+  readonly isSparse: boolean
   readonly #path: string
   readonly #root: string
   readonly #fd: number
@@ -85,6 +89,8 @@ export class SourceFile {
     this.#fd = fd
     this.identity = identityOf(stats)
     this.size = Number(stats.size)
+    // No compression of a file system gains as much on XML.
+    this.isSparse = stats.blocks * 512n * 32n < stats.size
   }
 
   /** Pieces of the file up to `end`; all share the memory of one. Throws `Unreadable`. */
@@ -102,9 +108,10 @@ export class SourceFile {
     }
   }
 
-  /** Where the NUL bytes begin that the file ends in; its size when it ends in none. */
-  nulPadding(): number {
-    const begin = this.#nulRun()
+  /** Where the NUL bytes begin that the file ends in; its size when it ends in none; null: they are more than `most`. */
+  nulPadding(most: number): number | null {
+    const begin = this.#nulRun(most)
+    if (begin === null) return null
     const head = Buffer.alloc(2)
     this.read(head, 2, 0)
     const littleEndian = head[0] === 0xff ? head[1] === 0xfe : head[0] === 0x3c && head[1] === 0
@@ -112,8 +119,8 @@ export class SourceFile {
     return littleEndian && begin > 2 && begin % 2 === 1 ? begin + 1 : begin
   }
 
-  #nulRun(): number {
-    const memory = Buffer.alloc(4_096)
+  #nulRun(most: number): number | null {
+    let memory = Buffer.alloc(4_096)
     let end = this.size
     while (end > 0) {
       const at = Math.max(0, end - memory.length)
@@ -122,6 +129,9 @@ export class SourceFile {
       while (kept > 0 && piece[kept - 1] === 0) kept--
       if (kept > 0) return at + kept
       end = at
+      if (this.size - end > most) return null
+      // Hardly any file ends in NUL bytes; one that does may end in many.
+      memory = Buffer.alloc(PADDING_STEP)
     }
     return end
   }

@@ -2,14 +2,18 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -214,4 +218,41 @@ describe('NUL padding', () => {
     expect(inside.verdict).toMatchObject({ kind: 'broken', position: { offset: 3 } })
     expect(readDocument(utf16(FEED.trimEnd())).verdict).toMatchObject({ kind: 'ok' })
   })
+})
+
+describe('a file of 1 TB that is mostly holes', () => {
+  const TERABYTE = 2 ** 40
+
+  /** Written in places, and long. */
+  function sparse(folder: Folder, at: Record<string, string>): string {
+    const source = folder.file('sparse.xml', '')
+    truncateSync(source, TERABYTE)
+    const fd = openSync(source, 'r+')
+    for (const [place, text] of Object.entries(at)) writeSync(fd, text, Number(place))
+    closeSync(fd)
+    return source
+  }
+
+  // Reading it through takes an hour.
+  it.each([
+    ['nothing', {}, 'incomplete', null],
+    ['a whole feed at its start', { 0: FEED }, 'incomplete', null],
+    ['a feed around a hole', { 0: '<a>', [TERABYTE - 4]: '</a>' }, 'broken', 3],
+    ['a feed behind a hole', { [TERABYTE - FEED.length]: FEED }, 'broken', 0],
+  ])(
+    'is judged at once: %s',
+    (_, at, kind, offset) => {
+      using folder = new Folder()
+      const copyTo = join(folder.path, 'copy')
+
+      const result = readFeed(jobFor(sparse(folder, at), { copyTo }))
+
+      expect(result).toMatchObject({ kind: 'read', sha256: null, md5: null, bytes: TERABYTE })
+      const verdict = result.kind === 'read' ? result.verdict : null
+      expect(verdict?.kind).toBe(kind)
+      expect(verdict?.kind === 'ok' ? 'ok' : (verdict?.position?.offset ?? null)).toBe(offset)
+      expect(existsSync(copyTo)).toBe(false)
+    },
+    60_000,
+  )
 })
