@@ -6,7 +6,7 @@ import type { Config } from './config/config.ts'
 import { type Decided, type Decision, decide, restore } from './history/decisions.ts'
 import { isLocked } from './history/instance-lock.ts'
 import { acceptFolder } from './history/lost-history.ts'
-import type { UploadRequest, Version } from './history/port.ts'
+import type { ServiceState, UploadRequest, Version } from './history/port.ts'
 import { openHistory } from './history/sqlite-history.ts'
 import type { Clock } from './lib/clock.ts'
 
@@ -17,6 +17,10 @@ export interface Decisions extends Disposable {
   restore(id: number): Decided
   /** What is in the folder is right as it is, although a history was lost; null: none was. */
   acceptFolder(): Version[] | null
+  /** What a retry can be about: all that failed, or waits for its time. */
+  retriable(): number[]
+  /** As the daemon has last recorded it. */
+  serviceState(): ServiceState
   /** Hands a file to the running daemon; answers the number of the request. */
   request(file: { path: string; source: string; feed: string | null }): number
   answer(request: number): UploadRequest | null
@@ -30,6 +34,15 @@ export function openDecisions(config: Config, clock: Clock): Decisions {
     decide: (id, decision) => decide(history, id, decision, clock.now()),
     restore: (id) => restore(history, id, clock.now()),
     acceptFolder: () => acceptFolder(history, clock.now()),
+    retriable: () =>
+      history
+        .list({ states: ['failed', 'queued'], all: true })
+        .filter(({ feed, id, nextAttemptAt, state }) =>
+          state === 'queued' ? nextAttemptAt !== null : history.newest(feed)?.id === id,
+        )
+        .map(({ id }) => id)
+        .reverse(),
+    serviceState: () => history.daemon()?.service ?? 'unknown',
     request: (file) => history.addRequest({ ...file, at: clock.now() }).id,
     answer: (id) => history.request(id),
     version: (id) => history.version(id),

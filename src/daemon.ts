@@ -163,6 +163,7 @@ export class Daemon {
     if (this.#pause.left() > 0) return
     try {
       await intake.look()
+      this.#parts.deliveries.takeRequests()
       this.#startTaking(options)
       this.#startDelivering(options)
       this.#report()

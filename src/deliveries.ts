@@ -2,9 +2,11 @@
 // limit. The queue is the history itself, so that a decision of another process or a restart needs
 // nothing else. What the service refuses waits by refusals.ts.
 
+import { takeRetried } from './history/decisions.ts'
 import type { DaemonRecord, History, Version } from './history/port.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Conditions } from './lib/conditions.ts'
+import { isDue, LONGEST_ATTEMPT_WAIT_MS } from './lib/due.ts'
 import { FeedsyncError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -46,6 +48,11 @@ export interface DeliveryNews {
 
 export class Deliveries {
   readonly #parts: DeliveriesParts
+  #foreignChanges: number | null = null
+  /** What a person has retried, until it is started. */
+  #retried: number[] = []
+  /** The next answer is to be logged: a person asked for it. */
+  #isAsked = false
   /** By feed. */
   readonly #running = new Map<string, Running>()
   readonly #refusals: Refusals
@@ -81,7 +88,11 @@ export class Deliveries {
     let openings = uploader.openings()
     if (openings === 0) return
     // Thousands may wait after an outage: no more of them are read than could be started.
-    const due = () => history.due(clock.now(), this.#places, this.#running)
+    const due = () => {
+      const first = this.#retriedNow()
+      const others = history.due(clock.now(), this.#places, this.#running)
+      return [...first, ...others.filter(({ id }) => !this.#retried.includes(id))]
+    }
     for (let found = due(); found.length > 0; found = due()) {
       const sendable = this.#refusals.pass(found)
       for (const version of sendable) {
@@ -92,6 +103,31 @@ export class Deliveries {
       }
       if (sendable.length === found.length) return
     }
+  }
+
+  /** Does at once what other processes asked for (`retry`), also while the service counts as down. */
+  takeRequests(): void {
+    const { history, uploader } = this.#parts
+    const changes = history.foreignChanges()
+    if (changes === this.#foreignChanges) return
+    this.#foreignChanges = changes
+    const retried = takeRetried(history)
+    if (retried.length === 0) return
+    this.#retried.push(...retried)
+    this.#isAsked = true
+    uploader.probeNow()
+  }
+
+  /** They go first: the one probe is for what a person waits for. */
+  #retriedNow(): Version[] {
+    const { clock, history } = this.#parts
+    const versions = this.#retried.flatMap((id) => history.version(id) ?? [])
+    const due = versions.filter(
+      ({ nextAttemptAt, state }) =>
+        state === 'queued' && isDue(nextAttemptAt, clock.now(), LONGEST_ATTEMPT_WAIT_MS),
+    )
+    this.#retried = due.map(({ id }) => id)
+    return due
   }
 
   /** How many may start. Records that cannot be written hold up the line in the end: what is stored must be known to be. */
@@ -119,13 +155,27 @@ export class Deliveries {
     }
     running.done = this.#deliver(version, signal, stored)
       .then(() => ended(), ended)
-      .finally(() => this.#running.delete(feed))
+      .finally(() => {
+        this.#running.delete(feed)
+        this.#logAnswer()
+      })
   }
 
-  /** Tries refused credentials again now (SIGHUP). */
+  #logAnswer(): void {
+    if (!this.#isAsked) return
+    this.#isAsked = false
+    const { state: service, reason } = this.#parts.uploader.health()
+    this.#parts.log.info({ service, reason }, 'asked the service again')
+  }
+
+  /** Tries all that waits again now (SIGHUP): refused credentials, and a service that counts as down. */
   resume(): void {
+    const { history, uploader } = this.#parts
     if (this.#hasNewKey()) this.#refusals.newKey()
     this.#refusals.tryAgain()
+    history.makeDue()
+    uploader.probeNow()
+    this.#isAsked = true
   }
 
   /** True when something is due that could be started. */

@@ -1,4 +1,4 @@
-// feedsyncd release, discard, retry, restore: what a person decides about a version.
+// feedsyncd release, discard, restore: what a person decides about a version.
 
 import { Command } from 'commander'
 import { type Decisions, openDecisions } from '../app-decisions.ts'
@@ -10,12 +10,11 @@ import { versionId } from './arguments.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 
-type Name = Decision | 'restore'
+type Name = Exclude<Decision, 'retry'> | 'restore'
 
 const DESCRIPTIONS: Record<Name, string> = {
   release: 'deliver a version that a guard held',
   discard: 'never deliver a version that is held, waiting or failed',
-  retry: 'try a failed or waiting version again now',
   restore: 'deliver an earlier version again, as a new one',
 }
 

@@ -20,7 +20,7 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   upload: async (context) => (await import('./upload.ts')).uploadCommand(context),
   release: async (context) => (await import('./decide.ts')).decisionCommand('release', context),
   discard: async (context) => (await import('./decide.ts')).decisionCommand('discard', context),
-  retry: async (context) => (await import('./decide.ts')).decisionCommand('retry', context),
+  retry: async (context) => (await import('./retry.ts')).retryCommand(context),
   restore: async (context) => (await import('./decide.ts')).decisionCommand('restore', context),
   campaigns: async (context) => (await import('./campaigns.ts')).campaignsCommand(context),
   doctor: async (context) => (await import('./doctor.ts')).doctorCommand(context),

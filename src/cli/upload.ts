@@ -13,12 +13,11 @@ import { uploadReport } from '../history/report.ts'
 import { SECOND } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { formatBytes } from '../lib/units.ts'
-import { nextStep, nextText } from '../ops/advice.ts'
-import type { CommandLine } from '../ops/port.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { onSignals, type Signals } from './signals.ts'
+import { exitCodeOf, tellEnd } from './version-end.ts'
 
 interface Options {
   config?: string
@@ -125,37 +124,6 @@ async function here(
   return {
     version: app.history.version(id) ?? taken.version,
     refused: delivered.kind === 'credentials',
-  }
-}
-
-function tellEnd(context: Context, version: Version, commandLine: CommandLine): void {
-  const { id, feed, state, fileUrl, reason } = version
-  context.out(`version ${id} of ${feed} is ${state}${fileUrl === null ? '' : `: ${fileUrl}`}`)
-  if (state === 'uploaded') return
-  const next = nextStep(uploadReport(version), context.clock.now(), commandLine)
-  tellError(context, reason ?? state, nextText(next))
-}
-
-function exitCodeOf(state: State): number {
-  switch (state) {
-    case 'uploaded':
-    case 'superseded':
-      return EXIT.ok
-    case 'rejected':
-    case 'held':
-    case 'discarded':
-      return EXIT.notAllOk
-    case 'failed':
-    case 'gone':
-      return EXIT.failed
-    case 'settling':
-    case 'incomplete':
-    case 'checking':
-    case 'queued':
-    case 'uploading':
-      return EXIT.temporary
-    default:
-      return state satisfies never
   }
 }
 

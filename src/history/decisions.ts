@@ -22,6 +22,23 @@ const RULES: Record<Decision, Rule> = {
   retry: { from: ['failed', 'queued'], to: 'queued', reason: 'tried again by a person' },
 }
 
+/** Name of the note that tells the daemon what to try at once. */
+const RETRIED = 'retried'
+
+function retried(history: History): number[] {
+  return JSON.parse(history.note(RETRIED) ?? '[]') as number[]
+}
+
+/** Versions that a person has retried since this was asked last: they are tried before all others. */
+export function takeRetried(history: History): number[] {
+  if (history.note(RETRIED) === null) return []
+  return history.atomically(() => {
+    const ids = retried(history)
+    history.setNote(RETRIED, null)
+    return ids
+  })
+}
+
 /** Applies a decision, if the version is in a state that it is about. */
 export function decide(history: History, id: number, decision: Decision, now: number): Decided {
   const { from, to, reason } = RULES[decision]
@@ -44,6 +61,7 @@ export function decide(history: History, id: number, decision: Decision, now: nu
     const decided =
       version.state === to ? history.update(id, patch) : history.move(id, to, reason, now, patch)
     if (decision === 'release') supersedeOthers(history, decided, now)
+    if (decision === 'retry') history.setNote(RETRIED, JSON.stringify([...retried(history), id]))
     return { kind: 'done', version: decided }
   })
 }

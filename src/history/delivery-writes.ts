@@ -11,7 +11,14 @@ const STOPPED = 'feedsyncd stopped before this was done'
 
 export type DeliveryWrites = Pick<
   History,
-  'startAttempt' | 'endAttempt' | 'due' | 'expired' | 'shiftDeadlines' | 'nextDueAt' | 'recover'
+  | 'startAttempt'
+  | 'endAttempt'
+  | 'due'
+  | 'makeDue'
+  | 'expired'
+  | 'shiftDeadlines'
+  | 'nextDueAt'
+  | 'recover'
 >
 
 export function deliveryWrites(
@@ -48,6 +55,10 @@ export function deliveryWrites(
            SELECT 1 FROM versions o WHERE o.feed = v.feed AND o.state IN ('queued', 'uploading')
              AND (o.state = 'uploading' OR o.id < v.id))
        ORDER BY v.id LIMIT ?`,
+  )
+  const makeDue = db.query(
+    `UPDATE versions SET next_attempt_at = NULL
+       WHERE state = 'queued' AND next_attempt_at IS NOT NULL`,
   )
   // Without statistics the planner prefers the state alone and reads all that wait, at each look.
   const nextAttempt = db.query<[now: number], { at: number | null }>(
@@ -99,6 +110,10 @@ export function deliveryWrites(
         .filter(({ feed }) => !except.has(feed))
         .slice(0, limit)
         .flatMap(({ id }) => version(id) ?? []),
+
+    makeDue: () => {
+      makeDue.run()
+    },
 
     expired: (now, longestMs) =>
       expired.all(now, latestLegal(now, longestMs)).map(({ path }) => path),

@@ -257,19 +257,15 @@ export interface History extends HistoryReader {
     id: number,
     n: number,
     at: number,
-    result: {
-      outcome: AttemptOutcome
-      status: number | null
-      code: string | null
-      bytesSent: number
-      key: string | null
-    },
+    result: Pick<Attempt, 'status' | 'code' | 'bytesSent' | 'key'> & { outcome: AttemptOutcome },
   ): void
   /**
    * Waiting versions whose time has come (lib/due.ts), oldest first; at most one a feed, and none of a feed that is uploading, or
    * among `except`.
    */
   due(now: number, limit?: number, except?: Pick<ReadonlySet<string>, 'has' | 'size'>): Version[]
+  /** Makes due now what is queued for later. */
+  makeDue(): void
   /** Paths of incomplete files whose deadline has passed, or is further away than `longestMs`: see lib/due.ts. */
   expired(now: number, longestMs: number): string[]
   /** The wall clock was set by so many ms: incomplete files keep the time that they still had. */

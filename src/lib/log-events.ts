@@ -18,6 +18,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   'a fault of feedsyncd': 'feed.fault',
   'the folder was replaced by another one': 'folder.replaced',
   'the way the folder is watched has changed': 'folder.watch',
+  'asked the service again': 'service.asked',
   'upload attempt failed': 'upload.failed',
   'the form expires before the upload can be expected to end; it is used all the same':
     'upload.form-short',

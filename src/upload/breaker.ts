@@ -72,6 +72,12 @@ export class Breaker {
     return { probe: true, at }
   }
 
+  /** A person wants to know: the next probe is due now. */
+  probeNow(): void {
+    if (this.#state.kind !== 'open') return
+    this.#state = { ...this.#state, probeAt: this.#clock.monotonic() }
+  }
+
   leave(permit: Permit, lesson: Lesson): void {
     if (lesson.kind === 'down' && lesson.throttled) this.#throttle.slow(permit.at, this.#inFlight)
     this.#inFlight -= 1
@@ -153,6 +159,10 @@ export class Breakers {
   /** A request to all of these origins passes every one of their breakers. */
   openings(origins: readonly string[]): number {
     return Math.min(...origins.map((origin) => this.of(origin).openings()))
+  }
+
+  probeNow(origins: readonly string[]): void {
+    for (const origin of origins) this.of(origin).probeNow()
   }
 
   /** The worst of these origins: those in use, not one that a form named last month. */

@@ -100,5 +100,7 @@ export interface Uploader extends AsyncDisposable {
   health(): UploadHealth
   /** How many more deliveries are worth starting now: while an endpoint is down none, or one to probe it. */
   openings(): number
+  /** An endpoint that is down may be probed at once. */
+  probeNow(): void
   counters(): UploadCounters
 }

@@ -77,6 +77,10 @@ class StorageUploader implements Uploader {
     return this.#parts.breakers.openings(this.#origins)
   }
 
+  probeNow(): void {
+    this.#parts.breakers.probeNow(this.#origins)
+  }
+
   counters(): UploadCounters {
     return { ...this.#parts.counters }
   }

@@ -1,0 +1,39 @@
+// How a version that a person waits for has ended: a line on stdout, why and what next on stderr, an exit code.
+
+import type { State, Version } from '../history/port.ts'
+import { uploadReport } from '../history/report.ts'
+import { nextStep, nextText } from '../ops/advice.ts'
+import type { CommandLine } from '../ops/port.ts'
+import { type Context, tellError } from './context.ts'
+import { EXIT } from './exit-codes.ts'
+
+export function tellEnd(context: Context, version: Version, commandLine: CommandLine): void {
+  const { id, feed, state, fileUrl, reason } = version
+  context.out(`version ${id} of ${feed} is ${state}${fileUrl === null ? '' : `: ${fileUrl}`}`)
+  if (state === 'uploaded') return
+  const next = nextStep(uploadReport(version), context.clock.now(), commandLine)
+  tellError(context, reason ?? state, nextText(next))
+}
+
+export function exitCodeOf(state: State): number {
+  switch (state) {
+    case 'uploaded':
+    case 'superseded':
+      return EXIT.ok
+    case 'rejected':
+    case 'held':
+    case 'discarded':
+      return EXIT.notAllOk
+    case 'failed':
+    case 'gone':
+      return EXIT.failed
+    case 'settling':
+    case 'incomplete':
+    case 'checking':
+    case 'queued':
+    case 'uploading':
+      return EXIT.temporary
+    default:
+      return state satisfies never
+  }
+}
