@@ -195,7 +195,7 @@ export class Pipeline {
     const [changes = null] = compared.values()
     const accepted = { ...facts(read), spool: kept.name, changes }
     const conclude = () => {
-      const { to, reason, ...by } = guard.judge({ ...content, bytes: read.bytes, feed }, compared)
+      const { to, reason, ...by } = guard.judge({ ...read, ...content, feed }, compared)
       return ledger.conclude(originOf(file), to, reason, { ...accepted, ...by })
     }
     const version = await ledger.commit(conclude, 'soon')

@@ -53,6 +53,7 @@ function showText(report: ShowReport, now: number, commandLine: CommandLine, all
     ['path', report.path],
     ['account', report.account],
     ['state', report.state],
+    ['guard', report.guard],
     ['reason', report.reason],
     ['next', nextText(nextStep(report, now, commandLine))],
     ['postings', report.postings],

@@ -193,7 +193,7 @@ export const configSchema = section({
       .prefault(1)
       .describe('A feed with fewer postings is held for a person.'),
     maxShrinkPercent: percent()
-      .prefault(60)
+      .prefault(50)
       .describe(
         'A feed whose postings are smaller by more than this share, on average, is held for a person. 100: never.',
       ),

@@ -10,6 +10,7 @@ export interface GuardedVersion {
   records: string | null
   postings: number | null
   bytes: number | null
+  encoding: string | null
   withoutId: number | null
   duplicates: number | null
 }
@@ -131,11 +132,17 @@ function collapsed(newer: GuardedVersion, older: Baseline, limits: GuardLimits):
 function shrunk(newer: GuardedVersion, older: Baseline, limits: GuardLimits): Found {
   const [before, now] = [older.postings ?? 0, newer.postings ?? 0]
   if (Math.min(before, now) < FEW || older.bytes === null || newer.bytes === null) return null
+  // The same text may have half of the bytes, or twice as many.
+  if (isUtf16(older) !== isUtf16(newer)) return null
   const size = { before: older.bytes / before, now: newer.bytes / now }
   if (size.now * 100 >= size.before * (100 - limits.maxShrinkPercent)) return null
   const change = `from ${number(size.before)} bytes on average to ${number(size.now)} (${percent(size.now / size.before)} %)`
   const limit = `guards.maxShrinkPercent is ${limits.maxShrinkPercent}`
   return { guard: 'shrink', reason: `the postings shrank ${change}; ${limit}` }
+}
+
+function isUtf16({ encoding }: GuardedVersion): boolean {
+  return encoding?.startsWith('UTF-16') ?? false
 }
 
 /**

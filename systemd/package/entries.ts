@@ -121,6 +121,7 @@ function documents(build: Build, all: Library[]): Entry[] {
     doc('README.md', 'README.md'),
     doc('runbook.md', 'docs/runbook.md'),
     doc('logs.md', 'docs/logs.md'),
+    doc('guards.md', 'docs/guards.md'),
     doc('campaigns.md', 'docs/campaigns.md'),
     doc('examples/feedsyncd.example.yaml', 'config/feedsyncd.example.yaml'),
     doc('examples/feedsyncd.schema.json', 'config/feedsyncd.schema.json'),

@@ -143,7 +143,7 @@ export class Outlet implements AsyncDisposable {
     })
     const guard = new Guard({
       ...{ history: this.history, ledger, spool, checkerFor: () => checker },
-      limits: { maxDropPercent: 50, minPostings: 1, maxShrinkPercent: 60, maxReplacedPercent: 90 },
+      limits: { maxDropPercent: 50, minPostings: 1, maxShrinkPercent: 50, maxReplacedPercent: 90 },
     })
     this.#pipeline = new Pipeline({
       ...{ clock, log, history: this.history, ledger, spool, aftercare, checkerFor: () => checker },
