@@ -138,12 +138,31 @@ function filters(targeting: CanonicalTargeting): ((posting: TargetedPosting) => 
 function titlePattern(title: string): RegExp {
   const each = fold(title)
     .split(' ')
-    .map((word) => {
-      const literal = word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-      if (/[^aeiou\P{L}]y$/u.test(word)) return `(?:${literal}|${literal.slice(0, -1)}ies)`
-      return /(?:[sxz]|[cs]h)$/.test(word) ? `${literal}(?:es)?` : `${literal}s?`
-    })
-  return new RegExp(`(?<![\\p{L}\\p{N}])${each.join('[^\\p{L}\\p{N}]+')}(?![\\p{L}\\p{N}])`, 'u')
+    .map((word) => `(?:${[word, ...pluralsOf(word)].map(literally).join('|')})`)
+  // The marks of C++ and C# are part of the word.
+  const before = /^[\p{L}\p{N}]/u.test(fold(title)) ? '(?<![\\p{L}\\p{N}])' : ''
+  return new RegExp(`${before}${each.join('[^\\p{L}\\p{N}+#]+')}(?![\\p{L}\\p{N}+#])`, 'u')
+}
+
+const literally = (word: string) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+
+/** English plurals by their endings; the first that fits is the rule, and -s may be right all the same. */
+const PLURALS: ReadonlyArray<readonly [ending: RegExp, plural: string]> = [
+  [/person$/, 'people'],
+  [/child$/, 'children'],
+  [/man$/, 'men'],
+  [/foot$/, 'feet'],
+  [/tooth$/, 'teeth'],
+  [/sis$/, 'ses'],
+  [/(?<=[^f])fe?$/, 'ves'],
+  [/(?<=[^aeiou\P{L}])y$/u, 'ies'],
+  [/(?<=[^aeiou\P{L}]o)$/u, 'es'],
+  [/(?<=[sxz]|[cs]h)$/, 'es'],
+]
+
+function pluralsOf(word: string): string[] {
+  const rule = PLURALS.find(([ending]) => ending.test(word))
+  return rule === undefined ? [`${word}s`] : [`${word}s`, word.replace(rule[0], rule[1])]
 }
 
 const fold = (text: string) => words(text).toLowerCase()

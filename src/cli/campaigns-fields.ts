@@ -3,9 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { CRITERIA } from '../campaigns/targeting.ts'
-import { messageOf } from '../lib/errors.ts'
-import { date } from '../lib/text-fields.ts'
+import { FeedsyncError, messageOf } from '../lib/errors.ts'
+import { date, stateCode } from '../lib/text-fields.ts'
+import { isUsableId } from '../service/campaign-answer.ts'
 import type { CampaignCreate, CampaignUpdate, Targeting } from '../service/port.ts'
+import { EXIT } from './exit-codes.ts'
 
 /** Stands for null, which commander takes for an option without a value. */
 const NULL = Symbol('null')
@@ -27,6 +29,8 @@ export interface FieldOptions {
 }
 
 const NONE = 'none'
+/** The specification takes any text; nobody could find a blank one again. */
+const NAME = 'the name; not blank'
 const STATUSES: Record<string, number> = { running: 1, archived: 2, paused: 3 }
 
 export function addFields(command: Command, call: 'create' | 'update'): Command {
@@ -36,7 +40,7 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
   command
     .option(
       '--end-date <date>',
-      `last day, yyyy-MM-dd or yyyy-MM-ddThh:mm:ssZ${orNone}`,
+      `when it ends: yyyy-MM-ddThh:mm:ssZ, or yyyy-MM-dd for the first second of that day (UTC)${orNone}`,
       given(dateTime),
     )
     .option(
@@ -50,18 +54,26 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
     .option('--paid-cpa-goal <amount>', `target cost per application${orNone}`, given(amount))
     .option('--status <status>', 'running, archived or paused', statusOf)
     .option('--targeting <json>', 'the targeting as JSON, or @FILE', targetingOf)
-  if (update) return command.option('--name <name>', 'the name', nonEmpty)
+  if (update) return command.option('--name <name>', NAME, nonEmpty)
   return command
-    .requiredOption('--name <name>', 'the name', nonEmpty)
-    .option('--start-date <date>', 'first day; default: at once', dateTime)
+    .requiredOption('--name <name>', NAME, nonEmpty)
+    .option('--start-date <date>', 'when it starts, written as the end; default: at once', dateTime)
     .option('--period <period>', 'once or monthly', periodOf)
 }
 
-/** The documented fields of the call that were given. */
+/**
+ * The documented fields of the call that were given.
+ * @throws FeedsyncError (64) for an end that is not after the start.
+ */
 export function bodyOf(options: FieldOptions): CampaignUpdate & Partial<CampaignCreate> {
   const { name, startDate, endDate, autoBidLevel, cpc, maxCpc, paidCpaGoal } = options
   const { budget, period, status, targeting } = options
   const fields = { name, startDate, endDate, autoBidLevel, cpc, maxCpc, paidCpaGoal }
+  if (typeof endDate === 'string' && startDate !== undefined && endDate <= startDate)
+    throw new FeedsyncError(`the campaign would end (${endDate}) before it starts (${startDate})`, {
+      hint: 'a date alone is the first second of that day: end on the day after the last one',
+      exitCode: EXIT.usage,
+    })
   const all = { ...fields, budget, period, status, targeting }
   return Object.fromEntries(
     Object.entries(all).flatMap(([field, value]) =>
@@ -74,6 +86,12 @@ export function statusOf(text: string): number {
   const status = STATUSES[text] ?? (/^[123]$/.test(text) ? Number(text) : undefined)
   if (status === undefined) throw new InvalidArgumentError('expected running, archived or paused.')
   return status
+}
+
+/** An id that names no other route of the service. */
+export function campaignId(text: string): string {
+  if (!isUsableId(text)) throw new InvalidArgumentError('expected the id of a campaign.')
+  return text
 }
 
 export function wholeNumber(text: string): number {
@@ -135,14 +153,20 @@ function wrongCriterion(key: string, content: unknown): string | null {
   if (key === 'externalCampaignId')
     return typeof content === 'string' ? null : 'expected a string; quote it'
   if (!Array.isArray(content)) return 'expected a list'
-  if (key !== 'cities')
-    return content.every((item) => typeof item === 'string')
-      ? null
-      : 'expected strings; quote numbers'
+  if (key !== 'cities' && !content.every((item) => typeof item === 'string'))
+    return 'expected strings; quote numbers'
+  if (key === 'stateProvCodes') return wrongStateCode(content)
+  if (key !== 'cities') return null
   const isCity = (city: unknown) =>
     typeof city === 'object' &&
     city !== null &&
     Object.keys(city).sort().join() === 'name,stateProvCode' &&
     Object.values(city).every((item) => typeof item === 'string')
-  return content.every(isCity) ? null : 'expected pairs of name and stateProvCode'
+  if (!content.every(isCity)) return 'expected pairs of name and stateProvCode'
+  return wrongStateCode(content.map(({ stateProvCode }) => stateProvCode))
+}
+
+function wrongStateCode(codes: readonly string[]): string | null {
+  const wrong = codes.map(stateCode).find((read) => 'problem' in read)
+  return wrong !== undefined && 'problem' in wrong ? wrong.problem : null
 }

@@ -4,7 +4,14 @@
 import { Command } from 'commander'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { CampaignAnswer, CampaignApi, CampaignCreate } from '../service/port.ts'
-import { addFields, bodyOf, type FieldOptions, statusOf, wholeNumber } from './campaigns-fields.ts'
+import {
+  addFields,
+  bodyOf,
+  campaignId,
+  type FieldOptions,
+  statusOf,
+  wholeNumber,
+} from './campaigns-fields.ts'
 import { memoryCommands } from './campaigns-memory.ts'
 import { previewCommand } from './campaigns-preview.ts'
 import { reconcileCommands } from './campaigns-reconcile.ts'
@@ -54,6 +61,7 @@ function searchCommand(context: Context): Command {
       const query = Object.fromEntries(given.filter(([, value]) => value !== undefined))
       const page = await call(context, options, (api, signal) => api.search(query, signal))
       const { campaigns, listField, ...envelope } = page
+      const { withoutId } = envelope
       if (options.json) {
         outJson(context, { ...envelope, campaigns: campaigns.map(campaignJson) })
         return
@@ -63,13 +71,14 @@ function searchCommand(context: Context): Command {
       const of = envelope.total === null ? '' : ` of ${envelope.total}`
       const cached = envelope.fromCache ? ', from a cache of the service' : ''
       context.err(`${campaigns.length}${of} campaigns${cached}`)
+      if (withoutId > 0) context.err(`${withoutId} more came without an id and are not shown`)
     })
 }
 
 function getCommand(context: Context): Command {
   return new Command('get')
     .description('one campaign')
-    .argument('<id>', "the service's id of the campaign")
+    .argument('<id>', "the service's id of the campaign", campaignId)
     .option('--json', 'the answer as JSON')
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<Options>()
@@ -104,7 +113,7 @@ function updateCommand(context: Context): Command {
   return addFields(
     new Command('update')
       .description('change the fields that are given; the others stay as they are')
-      .argument('<id>', "the service's id of the campaign")
+      .argument('<id>', "the service's id of the campaign", campaignId)
       .option('--json', 'the answer as JSON'),
     'update',
   ).action(async (id: string, _options, command: Command) => {

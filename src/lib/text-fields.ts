@@ -33,10 +33,11 @@ export const date: Reader<string> = (text) => {
 export const flag: Reader<boolean> = (text) =>
   text === 'true' || text === 'false' ? { value: text === 'true' } : fail('expected true or false')
 
+/** Two letters (specification section 2, "Targeting object"). */
 export const stateCode: Reader<string> = (text) =>
-  /^\s*[A-Za-z]{2,3}\s*$/.test(text)
+  /^\s*[A-Za-z]{2}\s*$/.test(text)
     ? { value: text }
-    : fail('expected a state or province code such as MA')
+    : fail('expected a two-letter state or province code such as MA')
 
 export const percent: Reader<number> = (text) =>
   /^\d{1,4}$/.test(text) ? { value: Number(text) } : fail('expected a whole number such as 50')

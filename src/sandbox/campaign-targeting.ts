@@ -35,22 +35,34 @@ export function isTargeted(targeting: SandboxTargeting | null, posting: SandboxP
   return pinned || (tests.length > 0 && tests.every(Boolean))
 }
 
-/** A word of the wanted title is found as it is, or with the ending of a plural; never without one. */
+/** A word of the wanted title is found as it is, or as its plural; a plural is found as itself alone. */
 function titleMatches(wanted: string, title: string): boolean {
   const [want, have] = [words(wanted), words(title)]
   if (want.length === 0) return false
   return have.some((_, from) =>
     want.every((word, i) => {
-      const found = have[from + i]
-      return found !== undefined && pluralForms(word).includes(found)
+      const found = have[from + i] ?? ''
+      const forms = [word, ...plurals(word)]
+      // "NET" is found in ".NET", and ".NET" only with its dot.
+      return forms.includes(found) || forms.includes(found.replace(/^\./, ''))
     }),
   )
 }
 
-function pluralForms(word: string): string[] {
-  const regular = /(s|x|z|ch|sh)$/.test(word) ? `${word}es` : `${word}s`
-  return /[^aeiou]y$/.test(word) ? [word, regular, `${word.slice(0, -1)}ies`] : [word, regular]
+const IRREGULAR = { person: 'people', child: 'children', foot: 'feet', tooth: 'teeth', man: 'men' }
+
+function plurals(word: string): string[] {
+  const before = (letters: number) => word.slice(0, word.length - letters)
+  for (const [one, many] of Object.entries(IRREGULAR))
+    if (word.endsWith(one)) return [`${word}s`, before(one.length) + many]
+  if (word.endsWith('sis')) return [`${word}s`, `${before(3)}ses`]
+  if (word.endsWith('fe')) return [`${word}s`, `${before(2)}ves`]
+  if (/[^f]f$/.test(word)) return [`${word}s`, `${before(1)}ves`]
+  if (/[^aeiou\d]y$/.test(word)) return [`${word}s`, `${before(1)}ies`]
+  if (/([^aeiou\d]o|s|x|z|ch|sh)$/.test(word)) return [`${word}s`, `${word}es`]
+  return [`${word}s`]
 }
 
-const words = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+/** With the marks that tell C++, C# and .NET from C and NET. */
+const words = (text: string) => text.toLowerCase().match(/\.?[\p{L}\p{N}]+[+#]*/gu) ?? []
 const fold = (text: string) => text.trim().toLowerCase()
