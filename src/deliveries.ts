@@ -4,8 +4,8 @@
 
 import { takeRetried } from './history/decisions.ts'
 import type { DaemonRecord, History, Version } from './history/port.ts'
-import type { Clock } from './lib/clock.ts'
-import type { Conditions } from './lib/conditions.ts'
+import { type Clock, MINUTE } from './lib/clock.ts'
+import type { ConditionCode, Conditions } from './lib/conditions.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from './lib/due.ts'
 import { FeedsyncError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
@@ -49,6 +49,8 @@ export interface DeliveryNews {
 export class Deliveries {
   readonly #parts: DeliveriesParts
   #foreignChanges: number | null = null
+  /** Versions whose copies cannot be read, until they are tried again. */
+  readonly #unreadable = new Map<number, ConditionCode>()
   /** What a person has retried, until it is started. */
   #retried: number[] = []
   /** The next answer is to be logged: a person asked for it. */
@@ -200,10 +202,26 @@ export class Deliveries {
   async #deliver(version: Version, signal: AbortSignal, stored: () => void): Promise<void> {
     const { log, pipeline } = this.#parts
     const result = await pipeline.deliver(version, signal, stored)
+    this.#showUnreadable(version, result.kind === 'later' ? result.failure : null)
     if (result.kind !== 'credentials' || !this.#refusals.refused(version, result.failure)) return
     const { reason, hint } = result.failure
     log.error({ reason, hint }, 'credentials refused')
     this.#showRefusal()
+  }
+
+  /** A copy of ours that cannot be read: nothing about the service or the feed. */
+  #showUnreadable({ id }: Version, failure: Failure | null): void {
+    const { conditions } = this.#parts
+    const known = this.#unreadable.get(id)
+    this.#unreadable.delete(id)
+    if (failure?.condition !== undefined) {
+      const { condition, hint, reason: message } = failure
+      this.#unreadable.set(id, condition)
+      // Other versions of the feed may take its place, and then nobody asks for it again.
+      conditions.set(condition, { message, hint }, LONGEST_ATTEMPT_WAIT_MS + MINUTE)
+    } else if (known !== undefined && ![...this.#unreadable.values()].includes(known)) {
+      conditions.clear(known)
+    }
   }
 
   /** While refused credentials are tried again, nobody knows whether they are good. */

@@ -2,7 +2,9 @@
 // of a bundle that begins behind its copy.
 
 import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { translated } from '../lib/no-room.ts'
+import { giveToOwnerOf } from '../lib/owner.ts'
 import { stretchOf } from '../lib/stretch.ts'
 import { writeAll } from '../lib/write-all.ts'
 
@@ -25,6 +27,7 @@ export class IndexFile implements IndexTarget {
   constructor(path: string) {
     this.#path = path
     this.#fd = translated(WHAT, path, () => openSync(path, 'wx', 0o600))
+    giveToOwnerOf(dirname(path), this.#fd)
   }
 
   write(bytes: Uint8Array, begin: number): void {

@@ -2,7 +2,9 @@
 // hears of it, and gone again unless it is kept. Its lasting name is the spool's business.
 
 import { closeSync, fsync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { NoRoom, translated } from '../lib/no-room.ts'
+import { giveToOwnerOf } from '../lib/owner.ts'
 import { writeAll } from '../lib/write-all.ts'
 
 const WHAT = 'the copy'
@@ -17,6 +19,7 @@ export class SpoolCopy {
   constructor(path: string) {
     this.#path = path
     this.#fd = translated(WHAT, path, () => openSync(path, 'wx', 0o600))
+    giveToOwnerOf(dirname(path), this.#fd)
   }
 
   /** Answers the bytes that it holds now. */

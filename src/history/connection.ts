@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { giveToOwnerOf } from '../lib/owner.ts'
 import { databaseError, fileError } from './database-error.ts'
 
 // better-sqlite3 reads this once, before its first connection: the only way to `immutable=1`, which a
@@ -145,7 +146,12 @@ export function createPrivately(file: string, mode: number): void {
     const firstMade = mkdirSync(dirname(file), { recursive: true, mode: 0o750 })
     if (firstMade !== undefined) syncDirectory(dirname(firstMade))
     // Never opens an existing file: closing any handle on it would drop this process's locks (fcntl).
-    closeSync(openSync(file, 'wx', mode))
+    const made = openSync(file, 'wx', mode)
+    try {
+      giveToOwnerOf(dirname(file), made)
+    } finally {
+      closeSync(made)
+    }
   } catch (error) {
     if (errorCode(error) !== 'EEXIST' || !exists(file)) throw fileError(error, file)
   }

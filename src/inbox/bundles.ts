@@ -5,11 +5,12 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, fsync, openSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { HeldCopy } from '../feed/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { NoRoom } from '../lib/no-room.ts'
+import { giveToOwnerOf } from '../lib/owner.ts'
 import { stretch } from '../lib/stretch.ts'
 import { writeAll } from '../lib/write-all.ts'
 import type { DirectorySync } from './directory-sync.ts'
@@ -77,6 +78,7 @@ export class Bundles {
 async function written(path: string, bundle: string, group: readonly Waiting[]): Promise<string[]> {
   const descriptor = openSync(path, 'wx', 0o600)
   try {
+    giveToOwnerOf(dirname(path), descriptor)
     let end = 0
     const names = group.map(({ copy: { bytes, index } }) => {
       const from = end

@@ -5,11 +5,12 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { readdir, rm, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { conditionOfState } from '../lib/conditions.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { NoRoom } from '../lib/no-room.ts'
+import { giveFolderToOwnerOf } from '../lib/owner.ts'
 import { stretch, stretchOf } from '../lib/stretch.ts'
 import { Bundles } from './bundles.ts'
 import { DirectorySync } from './directory-sync.ts'
@@ -39,7 +40,8 @@ export function createSpool({
   clock?: Clock
 }): Spool {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const made = mkdirSync(directory, { recursive: true, mode: 0o700 })
+    if (made !== undefined) giveFolderToOwnerOf(dirname(directory), directory)
     chmodSync(directory, 0o700)
   } catch (error) {
     throw translated('open the spool', directory, error)

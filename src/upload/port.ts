@@ -1,5 +1,7 @@
 // What the rest of the program knows of delivering one version to storage.
 
+import type { ConditionCode } from '../lib/conditions.ts'
+
 /**
  * The four classes of design section 4, one behaviour each:
  * `transient` backs off and never gives up, `credentials` pauses everything, `file` ends this version,
@@ -23,6 +25,8 @@ export interface Failure {
   origin: string | null
   /** What the next attempt should send: the same form, a new one, or nothing. */
   next: 'same-form' | 'new-form' | 'stop'
+  /** Of our own files, where that is what failed: what it means for the daemon. */
+  condition?: ConditionCode
   /** True when the request may have taken effect although no answer came. */
   ambiguous: boolean
 }

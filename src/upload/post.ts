@@ -3,7 +3,9 @@
 
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
+import { conditionOfState } from '../lib/conditions.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { stretchOf } from '../lib/stretch.ts'
@@ -57,7 +59,12 @@ export async function postFile(
   try {
     file = isSmall ? openSmall(post.file) : await openLarge(post.file)
   } catch (error) {
-    return { kind: 'failed', verdict: noSpool(errorCode(error)), bytesSent: 0, status: null }
+    return {
+      kind: 'failed',
+      verdict: noSpool(post.file, errorCode(error)),
+      bytesSent: 0,
+      status: null,
+    }
   }
   // Opened and closed here: a body that never starts would not close it.
   try {
@@ -145,13 +152,22 @@ async function postTo(
   return { kind: 'failed', verdict: judgement.verdict, bytesSent, status }
 }
 
-function noSpool(code: string | null): Verdict {
-  const gone = code === 'ENOENT'
-  return failureOf(gone ? RULES.spoolChanged : RULES.spoolUnreadable, {
-    code: gone ? 'spool-gone' : (code ?? 'spool-unreadable'),
-    reason: gone
-      ? 'the copy of the file in the state directory is gone'
-      : `the copy of the file in the state directory cannot be opened (${code})`,
+function noSpool(path: string, code: string | null): Verdict {
+  if (code === 'ENOENT') {
+    const reason = 'the copy of the file in the state directory is gone'
+    return failureOf(RULES.spoolChanged, { code: 'spool-gone', reason })
+  }
+  const { file } = stretchOf(path)
+  const condition = conditionOfState(code)
+  const isForeign = condition === 'state-foreign-owner'
+  return failureOf(RULES.spoolUnreadable, {
+    code: code ?? 'spool-unreadable',
+    condition,
+    reason: `the copy ${file} cannot be opened (${code})`,
+    // Commands that an earlier version, or another program, let root run may have left it.
+    ...(isForeign && {
+      hint: `chown -R ${process.getuid?.()} ${dirname(file)}, then: feedsyncd retry --all`,
+    }),
   })
 }
 

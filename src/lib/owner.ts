@@ -1,0 +1,22 @@
+// Files that root makes for the daemon: `upload` and `release` may be run by root, and the daemon's account
+// must be able to read, change and remove what they leave.
+
+import { closeSync, constants, fchownSync, openSync, statSync } from 'node:fs'
+
+/** Gives a new file to whoever owns this folder. Does nothing for other users than root: the file is theirs. */
+export function giveToOwnerOf(folder: string, descriptor: number): void {
+  if (process.geteuid?.() !== 0) return
+  const { gid, uid } = statSync(folder)
+  if (uid !== 0) fchownSync(descriptor, uid, gid)
+}
+
+/** The same for a new folder. A link at its place is not followed. */
+export function giveFolderToOwnerOf(parent: string, folder: string): void {
+  const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants
+  const descriptor = openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  try {
+    giveToOwnerOf(parent, descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
