@@ -30,7 +30,9 @@ export interface Decisions extends Disposable {
 export function openDecisions(config: Config, clock: Clock): Decisions {
   const history = openHistory({ file: historyFile(config), clock })
   return {
-    daemonRuns: isLocked(config.state.directory),
+    get daemonRuns() {
+      return isLocked(config.state.directory)
+    },
     decide: (id, decision) => decide(history, id, decision, clock.now()),
     restore: (id) => restore(history, id, clock.now()),
     acceptFolder: () => acceptFolder(history, clock.now()),

@@ -14,13 +14,14 @@ import type { Settler } from './inbox/settling.ts'
 import { UnreadableFiles } from './inbox/unreadable-files.ts'
 import type { Clock } from './lib/clock.ts'
 import { type Conditions, conditionOfState } from './lib/conditions.ts'
-import { FeedsyncError } from './lib/errors.ts'
+import { FeedsyncError, isTrouble } from './lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from './lib/file-identity.ts'
 import { LaneQueue } from './lib/lane-queue.ts'
 import type { Log } from './lib/log.ts'
 import { formatBytes } from './lib/units.ts'
 import { leftAside, notice } from './noticing.ts'
-import type { Candidate, Pipeline } from './pipeline.ts'
+import { faultReason } from './outcomes.ts'
+import type { Candidate, Pipeline, Taken } from './pipeline.ts'
 
 export interface IntakeParts {
   clock: Clock
@@ -143,6 +144,11 @@ export class Intake {
           exitCode: TEMPORARY,
         })
       }
+    } catch (error) {
+      // Whoever asked must not wait for what would only fail again.
+      if (next.request !== undefined && !signal.aborted && !isTrouble(error))
+        await this.#answer(next.request, { kind: 'fault', reason: faultReason(error) })
+      throw error
     } finally {
       this.#queue.done(next)
       this.#busy.delete(next.path)
@@ -160,7 +166,8 @@ export class Intake {
     this.#noteFolder(listing.folder)
     // The first sight of a file starts its quiet period, not the moment at which that is written.
     const seenAt = clock.monotonic()
-    const news = await notice(listing, this.#parts, (file) => this.#isBusy(file))
+    const asked = new Set(history.openRequests().map(({ path }) => path))
+    const news = await notice(listing, this.#parts, (file) => this.#isBusy(file), asked)
     settler.observeAll(news, seenAt)
     await history.commit(() =>
       history.updateDaemon(
@@ -235,7 +242,6 @@ export class Intake {
 
   /** Incomplete files past their deadline get a last look. */
   #queueExpired(): void {
-    // Others compare the date of the last listing with their clock.
     if (this.#clockStepped()) this.hint()
     const { clock, history, incompleteAfterMs, ledger, ruleFor } = this.#parts
     for (const path of history.expired(clock.now(), incompleteAfterMs)) {
@@ -254,9 +260,11 @@ export class Intake {
   #queueRequests(): void {
     const { history, ledger, ruleFor } = this.#parts
     const changes = history.foreignChanges()
-    if (changes === this.#foreignChanges) return
-    this.#foreignChanges = changes
-    if (ledger.heedRetries()) this.hint()
+    if (changes !== this.#foreignChanges) {
+      if (ledger.requeueUnread()) this.hint()
+      this.#foreignChanges = changes
+    }
+    // Each time, until they are answered: whatever went wrong before, nobody else waits for them.
     for (const { id, path, source, feed } of history.openRequests()) {
       const rule = feed === null ? ruleFor(path) : { ...ruleFor(path), feed }
       const file = isAbsolute(path) ? { path, source } : this.#inFolder(path)
@@ -270,9 +278,8 @@ export class Intake {
     this.#queue.add({ ...file, lane: laneOf(file.identity) })
   }
 
-  async #answer(request: number, taken: Awaited<ReturnType<Pipeline['take']>>): Promise<void> {
-    const answered = taken.kind === 'version' || taken.kind === 'seen'
-    const answer = answered ? { versionId: taken.version.id } : { problem: taken.reason }
+  async #answer(request: number, taken: Taken | { kind: 'fault'; reason: string }): Promise<void> {
+    const answer = 'version' in taken ? { versionId: taken.version.id } : { problem: taken.reason }
     const { history } = this.#parts
     await history.commit(() => history.answerRequest(request, answer))
   }

@@ -24,14 +24,17 @@ const UNREADABLE_HINT =
 
 /**
  * Answers the files to read once they are quiet, the oldest first. `isBusy`: those that are being taken,
- * of which nothing is news. A folder that cannot be read proves nothing about its files.
+ * of which nothing is news. `requested`: paths that a person asks for, which may lie elsewhere. A folder that
+ * cannot be read proves nothing about its files.
  */
 export async function notice(
   listing: Listing,
   { aftercare, ledger, ruleFor }: NoticingParts,
   isBusy: (file: Sighting) => boolean,
+  requested: ReadonlySet<string> = new Set(),
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
+  ledger.requeueUnread()
   const originOf = ({ path, identity }: Sighting): Origin => {
     const { feed, account } = ruleFor(path)
     return { path, identity, feed, account }
@@ -60,7 +63,8 @@ export async function notice(
   await inPieces(untold, (file: Refusal) => {
     ledger.settlesOn(originOf(file), file.reason, UNREADABLE_HINT)
   })
-  await inPieces(leavers(listing, ledger), (path) => {
+  const left = leavers(listing, ledger).filter((path) => !requested.has(path))
+  await inPieces(left, (path) => {
     if (aftercare.mayHaveMoved(ledger.foundAt(path))) ledger.disposed(path)
     else ledger.gone(path)
   })

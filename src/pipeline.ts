@@ -105,9 +105,10 @@ export class Pipeline {
       return await this.#read(file, copy, signal)
     } catch (error) {
       if (signal.aborted) await ledger.commit(() => ledger.again(file.path, STOPPED))
+      // The next try makes another copy; what cannot be removed now goes at the next start.
+      await spool.discard(copy).catch(() => {})
       if (signal.aborted || isTrouble(error)) throw error
       log.error({ err: error, path: file.path }, 'a fault of feedsyncd')
-      await spool.discard(copy)
       return this.#conclude(file, 'failed', faultReason(error), { hint: FAULT_HINT })
     }
   }

@@ -84,6 +84,11 @@ async function throughDaemon(
         hint: 'feedsyncd status',
       })
     }
+    if (!decisions.daemonRuns)
+      throw new FeedsyncError(`upload ${source}: the daemon has stopped`, {
+        hint: 'start it: it takes the file then; feedsyncd status tells what became of it',
+        exitCode: EXIT.temporary,
+      })
     await context.clock.sleep(FOLLOW_MS, signals.stop)
   }
 }

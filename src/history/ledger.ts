@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 import { News } from './news.ts'
 import { Paths } from './paths.ts'
 import type { History, KnownFile, State, Version, VersionPatch } from './port.ts'
-import { UNREAD, WAITING } from './states.ts'
+import { WAITING } from './states.ts'
 
 /** A path in the folder, and the feed that its bytes belong to. */
 export interface Origin {
@@ -97,9 +97,8 @@ export class Ledger {
   settling(origin: Origin, size: number): void {
     const open = this.openAt(origin.path)
     if (open !== null) {
-      // What is being read has news until it was read: a listing meanwhile says nothing about it.
-      const stays = open.state === 'settling' || open.state === 'checking'
-      if (!stays) this.#move(open.id, 'settling', null, { hint: null })
+      // Nobody reads it now: what was `checking` was not concluded.
+      if (open.state !== 'settling') this.#move(open.id, 'settling', null, { hint: null })
       return
     }
     if (this.#reopen(origin.path) !== null) return
@@ -110,6 +109,7 @@ export class Ledger {
   checking(path: string): void {
     const open = this.openAt(path)
     if (open === null || open.state === 'checking') return
+    if (open.state === 'gone') this.#move(open.id, 'settling', null)
     this.#move(open.id, 'checking', null, { hint: null })
   }
 
@@ -153,18 +153,16 @@ export class Ledger {
       return
     }
     this.#paths.forget(path)
-    if (version.sha256 === null) this.#paths.toRead(path, version.id)
     const reason = `it is not there any more; it was rejected: ${version.reason}`
     this.#move(version.id, 'gone', reason)
   }
 
-  /** Versions that a person wants to be read once more are news again; answers whether there are any. */
-  heedRetries(): boolean {
-    const retried = this.#history
-      .list({ states: ['settling'], all: true })
-      .filter(({ path }) => this.#paths.unreadAt(path) === null)
-    for (const { id, path } of retried) this.#paths.retried(path, id)
-    return retried.length > 0
+  /**
+   * Before each listing: the paths of versions that are not at rest are news, be it after an error or since a
+   * person wants them to be read again. Answers true where that was not known.
+   */
+  requeueUnread(): boolean {
+    return this.#paths.forgetUnread()
   }
 
   /** The version that the bytes at this path are becoming; adds it where there is none yet. */
@@ -179,7 +177,6 @@ export class Ledger {
       if (open !== null) this.#history.forget(open.id)
       this.#history.seen(version.id, `the same bytes at ${origin.path}`, this.#clock.now())
       this.#paths.know(origin.path, origin.identity, version)
-      this.#paths.read(origin.path)
     })
   }
 
@@ -194,7 +191,6 @@ export class Ledger {
       const moved = this.#move(open.id, to, reason, patch)
       this.#paths.know(origin.path, origin.identity, moved)
       if (to === 'queued' || to === 'held') this.#supersedeOlder(moved)
-      if (!UNREAD.includes(to)) this.#paths.read(origin.path)
       return moved
     })
   }
@@ -252,11 +248,7 @@ export class Ledger {
 
   /** The version that is in the making at this path, its bytes not known yet. */
   openAt(path: string): Version | null {
-    const id = this.#paths.unreadAt(path)
-    const version = id === null ? null : this.#history.version(id)
-    // After a rolled-back transaction the remembered id may be nobody's, or somebody else's.
-    const isOpen = version?.path === path && UNREAD.includes(version.state)
-    return isOpen && version.sha256 === null ? version : null
+    return this.#history.unreadAt(path)
   }
 
   /** A path that could not be read as it was (a symlink, no permission) is looked at again. */
@@ -264,7 +256,6 @@ export class Ledger {
     const before = this.foundAt(path)
     if (before === null || before.sha256 !== null) return null
     if (before.state !== 'rejected' && before.state !== 'failed') return null
-    this.#paths.toRead(path, before.id)
     return this.#move(before.id, 'settling', null, { hint: null })
   }
 
@@ -278,7 +269,6 @@ export class Ledger {
       reason: null,
       at: this.#clock.now(),
     })
-    this.#paths.toRead(path, version.id)
     this.#news.tell(() => {
       this.#log.info({ id: version.id, feed, path }, 'feed noticed')
       this.#onMove(version)
@@ -291,7 +281,6 @@ export class Ledger {
     this.#along(version)
     const level = LOUD[to] ?? 'debug'
     this.#news.tell(() => {
-      this.#paths.moved(version)
       this.#log[level]({ id, feed: version.feed, state: to, reason }, 'feed changed state')
       this.#onMove(version)
     })

@@ -1,6 +1,6 @@
-// What is remembered of the paths in the folder: what each was last found to be, and which of them are
-// still to be read, or were refused. In step with the database: what a transaction changes is remembered
-// once it is through, since what is remembered and not written would never be read again.
+// What each path in the folder was last found to be: the table of known files, kept in memory since every
+// listing asks for each of them. In step with the database: what a transaction changes is remembered once it is
+// through. Which version is in the making at a path is asked of the database alone.
 
 import { type FileIdentity, sameIdentity } from '../lib/file-identity.ts'
 import type { News } from './news.ts'
@@ -10,10 +10,6 @@ export class Paths {
   readonly #history: History
   readonly #news: News
   readonly #known = new Map<string, KnownFile>()
-  /** Versions whose bytes are not known yet. */
-  readonly #unread = new Map<string, number>()
-  /** Of these, what is gone. */
-  readonly #gone = new Set<string>()
   /** Files that were found to be a rejected version. */
   readonly #rejected = new Set<string>()
 
@@ -21,13 +17,18 @@ export class Paths {
     this.#history = history
     this.#news = news
     for (const file of history.knownFiles()) this.#known.set(file.path, file)
-    for (const { id, path, state } of history.unread()) {
-      this.#unread.set(path, id)
-      if (state === 'gone') this.#gone.add(path)
-      // A crash in a second look at it: what was known of the file says nothing any more.
-      if (state === 'checking' || state === 'settling') this.#known.delete(path)
-    }
     for (const path of history.rejectedFiles()) this.#rejected.add(path)
+    this.forgetUnread()
+  }
+
+  /**
+   * To be called before each listing. A version that is not at rest makes its path news, whatever became of
+   * the last look at it. Answers true where that was not known.
+   */
+  forgetUnread(): boolean {
+    const restless = this.#history.unread().filter(({ state }) => state !== 'incomplete')
+    const forgotten = restless.filter(({ path }) => this.#known.delete(path))
+    return forgotten.length > 0
   }
 
   /** What stat said of the path when it was last read; null while that is not known. */
@@ -45,30 +46,9 @@ export class Paths {
     return this.#known.get(path)?.versionId ?? null
   }
 
-  unreadAt(path: string): number | null {
-    return this.#unread.get(path) ?? null
-  }
-
   /** Paths of files that have not been read, or not with success, as far as they are there. */
   unsettled(): string[] {
-    const unread = [...this.#unread.keys()].filter((path) => !this.#gone.has(path))
-    return [...unread, ...this.#rejected]
-  }
-
-  /** At once, within the transaction: after a rolled-back one the id may be nobody's, or somebody else's. */
-  toRead(path: string, versionId: number): void {
-    this.#unread.set(path, versionId)
-  }
-
-  /** The decision of another process, which is written already. */
-  retried(path: string, versionId: number): void {
-    this.#unread.set(path, versionId)
-    this.#known.delete(path)
-    this.#rejected.delete(path)
-  }
-
-  read(path: string): void {
-    this.#news.tell(() => this.#unread.delete(path))
+    return [...this.#history.unread().map(({ path }) => path), ...this.#rejected]
   }
 
   know(path: string, identity: FileIdentity | null, { id: versionId, state }: Version): void {
@@ -93,10 +73,5 @@ export class Paths {
   /** The refused file is out of the way. */
   putAside(path: string): void {
     this.#rejected.delete(path)
-  }
-
-  moved({ path, state }: Version): void {
-    if (state === 'gone') this.#gone.add(path)
-    else this.#gone.delete(path)
   }
 }

@@ -248,8 +248,9 @@ export interface History extends HistoryReader {
   know(file: KnownFile): void
   unknow(path: string): void
   knownFiles(): KnownFile[]
-  /** Versions whose bytes are not known yet, the oldest first. */
-  unread(): { id: number; path: string; state: State }[]
+  /** Versions that are `settling`, `incomplete` or `checking`, their bytes unknown, the oldest first; `At` also `gone`. */
+  unread(): { path: string; state: State }[]
+  unreadAt(path: string): Version | null
   /** Paths that were found to be a version that is rejected. */
   rejectedFiles(): string[]
   startAttempt(id: number, at: number, key: string | null): number

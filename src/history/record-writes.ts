@@ -21,10 +21,11 @@ export type RecordWrites = Pick<
   | 'forgetApprovals'
   | 'lastId'
   | 'unread'
+  | 'unreadAt'
   | 'rejectedFiles'
 >
 
-export function recordWrites(db: Connection, { daemon, request }: Reads): RecordWrites {
+export function recordWrites(db: Connection, { daemon, request, version }: Reads): RecordWrites {
   const know = db.query<[FileRow]>(
     `INSERT INTO files (path, dev, ino, size, mtime_ns, ctime_ns, version)
        VALUES (@path, @dev, @ino, @size, @mtimeNs, @ctimeNs, @versionId)
@@ -54,9 +55,14 @@ export function recordWrites(db: Connection, { daemon, request }: Reads): Record
     `SELECT id, state, spool FROM versions INDEXED BY versions_spooled
        WHERE feed = ? AND spool IS NOT NULL ORDER BY id DESC`,
   )
-  const unread = db.query<[], { id: number; path: string; state: State }>(
-    `SELECT id, path, state FROM versions
-       WHERE state IN ('settling', 'incomplete', 'checking', 'gone') AND sha256 IS NULL ORDER BY id`,
+  const unread = db.query<[], { path: string; state: State }>(
+    `SELECT path, state FROM versions
+       WHERE state IN ('settling', 'incomplete', 'checking') AND sha256 IS NULL ORDER BY id`,
+  )
+  const unreadAt = db.query<[path: string], { id: number }>(
+    `SELECT id FROM versions INDEXED BY versions_unread
+       WHERE path = ? AND sha256 IS NULL AND state IN ('settling', 'incomplete', 'checking', 'gone')
+       ORDER BY id DESC LIMIT 1`,
   )
   const rejectedFiles = db.query<[], { path: string }>(
     `SELECT f.path FROM versions v CROSS JOIN files f ON f.version = v.id
@@ -97,6 +103,10 @@ export function recordWrites(db: Connection, { daemon, request }: Reads): Record
         else answerRequest.run(null, answer.problem, id)
       }),
     unread: () => unread.all(),
+    unreadAt: (path) => {
+      const found = unreadAt.get(path)
+      return found === undefined ? null : version(found.id)
+    },
     rejectedFiles: () => rejectedFiles.all().map(({ path }) => path),
     forgetApprovals: () => {
       forgetApprovals.run()

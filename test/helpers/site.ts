@@ -232,9 +232,10 @@ export class Site implements AsyncDisposable {
   }
 }
 
-/** The environment in which a child first runs a module of this folder, in each of its threads. */
-export function preload(module: string): Record<string, string> {
-  return { NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, module))}` }
+/** The environment in which a child first runs these modules of this folder, in each of its threads. */
+export function preload(...modules: string[]): Record<string, string> {
+  const urls = modules.map((module) => pathToFileURL(join(import.meta.dirname, module)))
+  return { NODE_OPTIONS: urls.map((url) => `--import=${url}`).join(' ') }
 }
 
 /** What is waited for can no longer come. */

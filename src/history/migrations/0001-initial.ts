@@ -46,6 +46,7 @@ CREATE INDEX versions_detected ON versions (detected_at);
 CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = 'queued';
 CREATE INDEX versions_deadline ON versions (deadline_at) WHERE state = 'incomplete';
 CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
+CREATE INDEX versions_unread ON versions (path) WHERE sha256 IS NULL;
 CREATE INDEX versions_spool ON versions (spool) WHERE spool IS NOT NULL;
 
 CREATE TABLE feeds (
@@ -120,6 +121,7 @@ CREATE TABLE requests (
   problem TEXT
 ) STRICT;
 CREATE INDEX requests_version ON requests (version);
+CREATE INDEX requests_open ON requests (id) WHERE version IS NULL AND problem IS NULL;
 
 CREATE TABLE daemon (
   id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -1,0 +1,56 @@
+// Preloaded into a daemon (`--import`): once the file FEEDSYNCD_FAIL_FILE is there, each kind of write to the
+// database fails the first time with the code that the file names, such as SQLITE_FULL; and so does each commit
+// of another set of writes. What failed is appended to FEEDSYNCD_FAIL_LOG, one a line.
+
+import { appendFileSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { isMainThread } from 'node:worker_threads'
+
+const { FEEDSYNCD_FAIL_FILE = '', FEEDSYNCD_FAIL_LOG = '' } = process.env
+const failed = new Set<string>()
+
+function failOnce(kind: string): void {
+  const code = codeNow()
+  if (code === null || failed.has(kind)) return
+  failed.add(kind)
+  appendFileSync(FEEDSYNCD_FAIL_LOG, `${kind}\n`)
+  throw new Database.SqliteError(`a test lets this write fail (${code})`, code)
+}
+
+function codeNow(): string | null {
+  try {
+    return readFileSync(FEEDSYNCD_FAIL_FILE, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+const Database = createRequire(import.meta.url)('better-sqlite3')
+
+if (isMainThread) {
+  const memory = new Database(':memory:')
+  const statement = Object.getPrototypeOf(memory.prepare('SELECT 1'))
+  memory.close()
+  let written: string[] = []
+  const { run } = statement
+  statement.run = function (...parameters: unknown[]) {
+    const sql: string = this.source.trim()
+    if (sql === 'COMMIT') {
+      const kind = `commit of ${[...new Set(written)].join(', ')}`
+      written = []
+      failOnce(kind)
+    } else if (/^(INSERT|UPDATE|DELETE)/.test(sql)) {
+      const kind = kindOf(sql, parameters)
+      written.push(kind)
+      failOnce(kind)
+    } else if (/^BEGIN/.test(sql)) written = []
+    return run.apply(this, parameters)
+  }
+}
+
+function kindOf(sql: string, parameters: unknown[]): string {
+  const table = /^(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)/.exec(sql)?.[1] ?? ''
+  const verb = sql.slice(0, sql.indexOf(' ')).toLowerCase()
+  if (table !== 'events' || verb !== 'insert') return `${verb} ${table}`
+  return `event ${parameters[2] ?? 'new'} to ${parameters[3]}`
+}
