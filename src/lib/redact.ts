@@ -124,10 +124,14 @@ function search(text: string, own?: SecretSet, onlyWhole = false) {
 const shown = (text: string) => text.replace(/\ue000+/g, SHOWN)
 
 function mask(text: string, sets: readonly SecretSet[], onlyWhole: boolean): string {
-  const hidden = new Uint8Array(text.length)
+  let hidden: Uint8Array | null = null
   const folded = fold(text)
-  for (const set of sets) set.find(text, folded, onlyWhole, (from, to) => hidden.fill(1, from, to))
-  if (!hidden.includes(1)) return text
-  const marked = [...hidden].map((is, i) => (is === 1 ? MARK : text[i])).join('')
+  for (const set of sets)
+    set.find(text, folded, onlyWhole, (from, to) => {
+      hidden ??= new Uint8Array(text.length)
+      hidden.fill(1, from, to)
+    })
+  if (hidden === null) return text
+  const marked = Array.from(hidden, (is, i) => (is === 1 ? MARK : text[i])).join('')
   return marked.replace(WORD_WITH_MARK, MARK)
 }

@@ -7,11 +7,28 @@ export interface Folded {
   at: readonly number[]
 }
 
-interface KnownSecret {
-  literal: string
-  folded: string
+class KnownSecret {
+  readonly literal: string
   /** Whether a fragment of it is as secret as the whole. */
-  partly: boolean
+  readonly partly: boolean
+  #folded: string | null = null
+
+  constructor(literal: string, partly: boolean) {
+    this.literal = literal
+    this.partly = partly
+  }
+
+  /** Made when a text is searched: most secrets are never looked for. */
+  get folded(): string {
+    this.#folded ??= fold(this.literal).text
+    return this.#folded
+  }
+}
+
+/** What is looked for: values as a whole, and where each fragment is in which secret. */
+interface Index {
+  whole: KnownSecret[]
+  fragments: Map<string, [KnownSecret, at: number][]>
 }
 
 /** A shorter value occurs by chance. */
@@ -28,8 +45,8 @@ type Hide = (from: number, to: number) => void
 export class SecretSet {
   readonly #secrets = new Map<string, KnownSecret>()
   readonly #most: number
-  /** Where each fragment is in which secret: made when it is needed, of what is known then. */
-  #fragments: Map<string, [KnownSecret, at: number][]> | null = null
+  /** Made when it is needed, of what is known then. */
+  #index: Index | null = null
 
   /** `most`: how many values are kept; the oldest are forgotten. */
   constructor(most = Number.POSITIVE_INFINITY) {
@@ -39,9 +56,9 @@ export class SecretSet {
   /** `partly` false: its parts, such as a date or a region, are not secret. */
   add(literal: string, partly = true): void {
     if (literal.length < SHORTEST) return
-    this.#fragments = null
+    this.#index = null
     this.#secrets.delete(literal)
-    this.#secrets.set(literal, { literal, folded: fold(literal).text, partly })
+    this.#secrets.set(literal, new KnownSecret(literal, partly))
     for (const oldest of this.#secrets.keys()) {
       if (this.#secrets.size <= this.#most) break
       this.#secrets.delete(oldest)
@@ -50,20 +67,19 @@ export class SecretSet {
 
   /** Calls `hide` for every stretch of `text` that holds a secret, or unless `onlyWhole` a fragment of one. */
   find(text: string, folded: Folded, onlyWhole: boolean, hide: Hide): void {
+    if (onlyWhole && folded.text.length < LONG) return
+    this.#index ??= indexOf([...this.#secrets.values()])
     const hideFolded = (from: number, to: number) =>
       hide(folded.at[from] ?? 0, (folded.at[to - 1] ?? 0) + 1)
-    for (const secret of this.#secrets.values()) {
-      const { length } = secret.folded
-      if (onlyWhole && length < LONG) continue
+    for (const { literal, folded: whole } of this.#index.whole) {
+      if (onlyWhole && whole.length < LONG) continue
       // Of punctuation alone.
-      if (length < SHORTEST)
-        for (const from of placesOf(secret.literal, text)) hide(from, from + secret.literal.length)
-      else if (isWhole(secret))
-        for (const from of placesOf(secret.folded, folded.text)) hideFolded(from, from + length)
+      if (whole.length < SHORTEST)
+        for (const from of placesOf(literal, text)) hide(from, from + literal.length)
+      else for (const from of placesOf(whole, folded.text)) hideFolded(from, from + whole.length)
     }
-    this.#fragments ??= fragmentsOf([...this.#secrets.values()])
     for (let place = 0; place + FRAGMENT <= folded.text.length; place++)
-      for (const [secret, at] of this.#fragments.get(gram(folded.text, place)) ?? []) {
+      for (const [secret, at] of this.#index.fragments.get(gram(folded.text, place)) ?? []) {
         const [from, to] = widest(folded.text, place, secret.folded, at)
         if (!onlyWhole || to - from >= Math.max(LONG, secret.folded.length)) hideFolded(from, to)
       }
@@ -90,20 +106,20 @@ const UNSEEN = /[\p{Cf}\p{Z}]/u
 const isWhole = ({ folded, partly }: KnownSecret) => !partly || folded.length < FRAGMENT
 const gram = (text: string, at: number) => text.slice(at, at + FRAGMENT)
 
-function fragmentsOf(secrets: readonly KnownSecret[]): Map<string, [KnownSecret, number][]> {
-  const found = new Map<string, [KnownSecret, number][]>()
+function indexOf(secrets: readonly KnownSecret[]): Index {
+  const fragments: Index['fragments'] = new Map()
   for (const secret of secrets) {
     const { length } = secret.folded
-    if (length < SHORTEST || isWhole(secret)) continue
+    if (isWhole(secret)) continue
     const step = length <= ALL_FRAGMENTS ? 1 : FRAGMENT
     for (let at = 0; at + FRAGMENT <= length; at += step) {
       const key = gram(secret.folded, at)
-      const places = found.get(key)
-      if (places === undefined) found.set(key, [[secret, at]])
+      const places = fragments.get(key)
+      if (places === undefined) fragments.set(key, [[secret, at]])
       else places.push([secret, at])
     }
   }
-  return found
+  return { whole: secrets.filter(isWhole), fragments }
 }
 
 /** How far text and secret agree around a fragment that both hold. */
