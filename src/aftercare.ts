@@ -224,7 +224,7 @@ export class Aftercare {
   }
 
   async #writeReceipt(version: Version, position: Place | null): Promise<void> {
-    const { clock, dispositions, history, log, settings } = this.#parts
+    const { clock, conditions, dispositions, history, log, settings } = this.#parts
     if (!settings.receipts || !RECEIPTED.includes(version.state)) return
     // A file that a person named elsewhere: nothing is written into folders that are not ours to write in.
     if (isAbsolute(version.path)) return
@@ -238,7 +238,11 @@ export class Aftercare {
       at: isoTime(clock.now()) ?? '',
     }
     const written = await dispositions.writeReceipt(receipt, history.note(note) ?? newToken())
-    if (written.kind === 'problem') log.warn({ path: file, ...written }, 'receipt not written')
+    if (written.kind === 'problem') {
+      log.warn({ path: file, ...written }, 'receipt not written')
+      const message = `receipts cannot be written (${written.code})`
+      conditions.set('dispositions-failing', { message, hint: written.hint }, FAILING_MS)
+    }
     await history.commit(() => history.setNote(note, null), 'soon')
   }
 

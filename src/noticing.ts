@@ -89,15 +89,16 @@ function byAge(files: Sighting[]): Sighting[] {
   })
 }
 
-/** What `status` mentions of files that are no feeds: temporary names that were last written before a wall ms. */
+/** What `status` mentions of files that are no feeds. `before`: wall ms of temporary names that are old. */
 export function leftAside(
-  { temporary }: Listing,
+  { ignored, temporary }: Listing,
   before: number,
-): Pick<DaemonRecord, 'unfinished'> {
+): Pick<DaemonRecord, 'unfinished' | 'ignored'> {
   const unfinished = temporary
     .filter(({ mtimeMs }) => mtimeMs < before)
     .toSorted((a, b) => a.mtimeMs - b.mtimeMs)
     .slice(0, MOST_MENTIONED)
     .map(({ path, mtimeMs }) => ({ path, modifiedAt: mtimeMs }))
-  return { unfinished }
+  const paths = ignored.toSorted().slice(0, MOST_MENTIONED)
+  return { unfinished, ignored: { count: ignored.length, paths } }
 }

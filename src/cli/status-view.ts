@@ -34,7 +34,9 @@ export function statusText(report: StatusReport, view: View): string {
     [health(report, view), ...summary(report)].join('\n'),
     feeds(report, view),
     campaignLines(report.campaigns ?? null, view).join('\n'),
-    [...troubles(report, view), ...unfinished(report, view.now)].join('\n'),
+    [...troubles(report, view), ...unfinished(report, view.now), ...ignored(report, view)].join(
+      '\n',
+    ),
     nextActions(report, view).join('\n'),
   ]
   return sections.filter((section) => section !== '').join('\n\n')
@@ -151,6 +153,19 @@ function unfinished({ daemon }: StatusReport, now: number): string[] {
       `unfinished: ${printable(path)}: last written ${relativeTime(modifiedAt, now)}; ` +
       'rename it if it is whole, else remove it',
   )
+}
+
+/** A feed under a wrong name is no feed, and its writer waits for it in vain. */
+function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
+  const { count, paths } = daemon.ignored
+  if (count === 0) return []
+  const names = paths.map((path) => middleCut(printable(path), LONGEST_NAME)).join(', ')
+  const more = count > paths.length ? `, and ${count - paths.length} more` : ''
+  const files = count === 1 ? '1 file is' : `${count} files are`
+  return [
+    `${files} ignored by name: ${names}${more}`,
+    `  ${commandLine('explain PATH')} names the patterns of inbox.include`,
+  ]
 }
 
 /** Feeds that need something, with what it is: the answer to "and now?". What goes by itself comes last. */

@@ -87,7 +87,9 @@ const inbox = section({
   directory: path().prefault('./inbox').describe('The folder that feeds are dropped into.'),
   include: list(text(), 'expected a list of patterns')
     .prefault(['**/*.xml'])
-    .describe('Patterns of the paths that are feeds, relative to the folder.'),
+    .describe(
+      'Patterns of the paths that are feeds, relative to the folder; an extension matches in any case.',
+    ),
   exclude: list(text(), 'expected a list of patterns')
     .prefault([])
     .describe('Patterns that are passed over, beside the built-in list of temporary names.'),

@@ -110,7 +110,10 @@ function ignoredBecause(ignored: Ignored): { because: string; next: string } {
         next: 'change inbox.exclude if it is a feed',
       }
     case 'not-included':
-      return { because: 'no pattern of inbox.include matches it', next: 'add one if it is a feed' }
+      return {
+        because: `no pattern of inbox.include matches it (${ignored.patterns.join(', ')})`,
+        next: 'rename it, or add a pattern, if it is a feed',
+      }
     case 'receipt':
       return { because: 'it is a receipt that feedsyncd wrote', next: 'read it' }
     default:

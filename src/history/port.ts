@@ -132,6 +132,8 @@ export interface DaemonRecord {
   conditions: readonly Condition[]
   /** Old temporary names of the last listing, the oldest first and not all; absent before the first one. */
   unfinished?: readonly { path: string; modifiedAt: number }[]
+  /** Files of the last listing that `inbox.include` leaves out: how many, and the first by name. */
+  ignored?: { count: number; paths: readonly string[] }
 }
 
 export type ServiceState = 'ok' | 'degraded' | 'down' | 'credentials' | 'unknown'

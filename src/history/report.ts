@@ -26,6 +26,8 @@ export interface StatusReport {
     conditions: ConditionReport[]
     /** Temporary names that their writers left behind, as the last listing found them: the oldest, at most 10. */
     unfinished: { path: string; modifiedAt: string | null }[]
+    /** Files that no pattern of `inbox.include` matches: how many, and at most 10 of them, by name. */
+    ignored: { count: number; paths: readonly string[] }
   }
   service: {
     baseUrl: string
@@ -103,6 +105,7 @@ export function statusReport(
         path,
         modifiedAt: isoTime(modifiedAt),
       })),
+      ignored: record?.ignored ?? { count: 0, paths: [] },
     },
     service: {
       baseUrl,

@@ -30,7 +30,8 @@ export interface WalkOptions {
 /** What stat said of a path when it was last read. */
 export type KnownFiles = (path: string) => Sighting | null
 
-type Use = 'feed' | 'temporary' | 'unnameable' | 'directory' | 'ignored'
+/** `foreign`: no feed by its name, as far as `inbox.include` says; `ignored`: by any other rule. */
+type Use = 'feed' | 'temporary' | 'unnameable' | 'directory' | 'foreign' | 'ignored'
 
 interface Candidate {
   path: string
@@ -44,11 +45,12 @@ export const nothingFound = (): Found => ({
   files: [],
   refused: [],
   temporary: [],
+  ignored: [],
   unreadable: [],
   unknown: [],
 })
 
-const KINDS = ['files', 'refused', 'temporary', 'unreadable', 'unknown'] as const
+const KINDS = ['files', 'refused', 'temporary', 'ignored', 'unreadable', 'unknown'] as const
 
 /** Lists everything below the folder. Throws the system's error where the folder itself cannot be read. */
 export async function walk(options: WalkOptions): Promise<Found> {
@@ -79,7 +81,7 @@ async function readOne(prefix: string, options: WalkOptions, pending: string[]):
     here = nothingFound()
     below = []
     for await (const entries of batches) {
-      await lookAt(sort(entries, prefix, options, below), options, here, below)
+      await lookAt(sort(entries, prefix, options, here, below), options, here, below)
     }
   }
   const path = `${options.directory}/${prefix}`
@@ -152,11 +154,12 @@ function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino
 }
 
-/** By name alone: what to look at; directories to read go to `below`. */
+/** By name alone: what to look at; directories to read go to `below`, what is no feed to `here`. */
 function sort(
   entries: Entry[],
   prefix: string,
   { directory, filter }: WalkOptions,
+  here: Found,
   below: string[],
 ): Candidate[] {
   const candidates: Candidate[] = []
@@ -164,6 +167,7 @@ function sort(
     const path = prefix + name
     const use = isDirectory === null ? null : useOf(path, raw, isDirectory, filter)
     if (use === 'directory') below.push(`${path}/`)
+    else if (use === 'foreign') here.ignored.push(path)
     else if (use !== 'ignored') {
       const at = raw === null ? `${directory}/${path}` : bytesOf(`${directory}/${prefix}`, raw)
       candidates.push({ path, at, raw, use })
@@ -176,8 +180,9 @@ function useOf(path: string, raw: Buffer | null, isDirectory: boolean, filter: N
   const named = raw === null ? null : 'unnameable'
   if (isDirectory) return filter.prunes(path) ? 'ignored' : (named ?? 'directory')
   const ignored = filter.ignored(path)
-  if (ignored?.rule === 'temporary-name') return 'temporary'
-  return ignored === null ? (named ?? 'feed') : 'ignored'
+  if (ignored === null) return named ?? 'feed'
+  if (ignored.rule === 'temporary-name') return 'temporary'
+  return ignored.rule === 'not-included' ? 'foreign' : 'ignored'
 }
 
 function bytesOf(directory: string, name: Buffer): Buffer {
@@ -195,7 +200,9 @@ function place(
   const use = told ?? useOf(path, raw, isDirectory, filter)
   if (use === 'ignored') return
   const seen = judge(path, look)
-  if (use === 'directory') {
+  if (use === 'foreign') {
+    here.ignored.push(path)
+  } else if (use === 'directory') {
     below.push(`${path}/`)
   } else if (use === 'temporary') {
     if (!(look instanceof Error)) here.temporary.push({ path, mtimeMs: Number(look.mtimeMs) })

@@ -16,6 +16,7 @@ export function createNameFilter(patterns: {
   include: readonly string[]
   exclude: readonly string[]
 }): NameFilter {
+  const notIncluded = { rule: 'not-included', patterns: patterns.include } as const
   const include = patterns.include.map(globMatcher)
   const exclude = patterns.exclude.map((pattern) => ({ pattern, matches: globMatcher(pattern) }))
   // Only `dir/**` says something of all that is below; `*` matches a directory but not what is in it.
@@ -35,7 +36,7 @@ export function createNameFilter(patterns: {
       }
       const temporary = temporaryPattern(path.slice(slash + 1))
       if (temporary !== null) return { rule: 'temporary-name', pattern: temporary }
-      return include.some((matches) => matches(path)) ? null : { rule: 'not-included' }
+      return include.some((matches) => matches(path)) ? null : notIncluded
     },
     prunes(directory) {
       return isHidden(directory) || subtrees.some(({ matches }) => matches(directory))

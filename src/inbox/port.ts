@@ -21,7 +21,8 @@ export interface Refusal {
 export type Ignored =
   | { rule: 'temporary-name'; pattern: string }
   | { rule: 'excluded'; pattern: string }
-  | { rule: 'not-included' }
+  /** None of the patterns matches. */
+  | { rule: 'not-included'; patterns: readonly string[] }
   /** Our own `<name>.receipt.json`. */
   | { rule: 'receipt' }
 
@@ -38,6 +39,8 @@ export interface Listing {
   unreadable: Refusal[]
   /** Temporary names, with their mtime in ms: old ones are mentioned in `status`. */
   temporary: { path: string; mtimeMs: number }[]
+  /** Files whose names no pattern of `inbox.include` matches. */
+  ignored: string[]
   /**
    * Prefixes (`acme/`) of what could not be listed this time: a path that begins with one is unknown,
    * not gone. The empty prefix stands for everything.

@@ -1,13 +1,27 @@
-// Glob patterns over paths relative to a folder, with `/` whatever the system.
+// Glob patterns over paths relative to a folder, with `/` whatever the system. A file's extension matches in
+// any case: `*.xml` takes `JOBS.XML`, as hosts with Windows write it. All else matches as it is written.
 
 import picomatch from 'picomatch'
 
 /** `s`: a file name may hold a newline, and `**` stands for anything. */
 const OPTIONS = { dot: true, flags: 's' }
 
+/** `.xml` or `.{xml,txt}` at the end of a pattern. */
+const EXTENSION = /\.(?:\w+|\{[\w,]*[a-z][\w,]*\})$/i
+
 /** Answers whether a path matches. Names that begin with a dot match like any other. */
 export function globMatcher(pattern: string): (path: string) => boolean {
-  return picomatch(pattern, OPTIONS)
+  const { glob, pathOf } = inAnyCase(pattern)
+  const matches = picomatch(glob, OPTIONS)
+  return (path) => matches(pathOf(path))
+}
+
+/** The pattern, and each path, with their extensions in lower case; only where the pattern names one. */
+function inAnyCase(pattern: string): { glob: string; pathOf: (path: string) => string } {
+  const isNamed = EXTENSION.test(pattern)
+  const glob = pattern.replace(EXTENSION, (extension) => extension.toLowerCase())
+  const lower = (path: string) => path.replace(/\.\w*[A-Z]\w*$/, (found) => found.toLowerCase())
+  return { glob, pathOf: isNamed ? lower : (path) => path }
 }
 
 /**
@@ -16,8 +30,9 @@ export function globMatcher(pattern: string): (path: string) => boolean {
  */
 export function capturingMatcher(pattern: string): (path: string) => Record<string, string> | null {
   const token = (n: string) => `CAPTURE${n}CAPTURE`
+  const { glob, pathOf } = inAnyCase(pattern)
   const source = picomatch.makeRe(
-    pattern.replace(/\{(\d+)\}/g, (_, n: string) => token(n)),
+    glob.replace(/\{(\d+)\}/g, (_, n: string) => token(n)),
     OPTIONS,
   ).source
   const seen = new Set<string>()
@@ -30,7 +45,7 @@ export function capturingMatcher(pattern: string): (path: string) => Record<stri
     OPTIONS.flags,
   )
   return (path) => {
-    const match = regex.exec(path)
+    const match = regex.exec(pathOf(path))
     if (match === null) return null
     return Object.fromEntries(
       Object.entries(match.groups ?? {}).map(([name, value]) => [name.slice(1), value]),

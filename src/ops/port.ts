@@ -75,6 +75,7 @@ export interface StatusModel {
     mode: string | null
     modeReason: string | null
     unfinished: readonly { path: string; modifiedAt: string | null }[]
+    ignored: { count: number; paths: readonly string[] }
   }
   service: { baseUrl: string; state: DaemonRecord['service']; reason: string | null }
   uploads: readonly UploadModel[]

@@ -33,7 +33,12 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
     const service = { baseUrl: 'https://api.example.com', state: 'ok', reason: null } as const
     const url = await serve(history, {
       status: () => ({
-        daemon: { ...nobody, modeReason: names[from] ?? null, unfinished: [] },
+        daemon: {
+          ...nobody,
+          modeReason: names[from] ?? null,
+          unfinished: [],
+          ignored: { count: 0, paths: [] },
+        },
         ...{ service, uploads: batch(), owed: [] },
       }),
       versions: () => [],

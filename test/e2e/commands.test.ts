@@ -223,6 +223,7 @@ describe('status', () => {
         modeReason: null,
         conditions: [],
         unfinished: [],
+        ignored: { count: 0, paths: [] },
       },
       service: { baseUrl: site.sandbox.url, state: 'unknown', reason: null, clockSkewMs: null },
       uploads: [],

@@ -19,7 +19,7 @@ describe('explain', () => {
     expect(await because('old/jobs.xml')).toBe('inbox.exclude leaves it out (old/**)')
     expect(await because('jobs.xml.part')).toBe('its name marks it as unfinished (*.part)')
     expect(await because('.x/jobs.xml')).toBe('its name marks it as unfinished (.*/**)')
-    expect(await because('jobs.csv')).toBe('no pattern of inbox.include matches it')
+    expect(await because('jobs.csv')).toBe('no pattern of inbox.include matches it (**/*.xml)')
     expect(await because('jobs.xml.receipt.json')).toBe('it is a receipt that feedsyncd wrote')
   })
 

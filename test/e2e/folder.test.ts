@@ -158,10 +158,11 @@ describe('dispositions', () => {
   })
 
   it('archive: what a crash left half moved never comes back over a newer version', async () => {
-    await using site = await Site.open({ inbox: { afterUpload: 'archive' } })
+    await using site = await Site.open()
     const [old, newer] = [feedOf(5, 'Old'), feedOf(6, 'Newer')]
     site.drop('jobs.xml', old)
     await site.run('run', '--once')
+    site.configure({ inbox: { afterUpload: 'archive' } })
     const point = 'after rename inbox/jobs.xml to inbox/.jobs.xml.*.taken'
     const wasKilled = await killed(site, point)
     const half = files(site.inbox)
@@ -207,6 +208,28 @@ describe('dispositions', () => {
       '.plain.xml.0123456789ab.taken',
       '.zero.xml.0123456789ab.taken',
     ])
+  })
+
+  it('that are not possible are a condition, with the way out', async () => {
+    await using site = await Site.open({
+      inbox: { afterUpload: 'archive', archiveDirectory: './archive' },
+    })
+    writeFileSync(join(site.root, 'archive'), 'not a directory')
+    await site.daemon()
+
+    site.drop('jobs.xml', feedOf(2))
+    await site.until('jobs.xml', 'uploaded')
+    const condition = await vi.waitFor(() => {
+      const [first] = statusOf(site).daemon.conditions
+      if (first === undefined) throw new Error('there is none yet')
+      return first
+    }, PATIENCE)
+
+    expect(condition).toMatchObject({
+      code: 'dispositions-failing',
+      message: 'files stay in the folder: archive is not possible (EEXIST)',
+    })
+    expect(files(site.inbox)).toEqual(['jobs.xml'])
   })
 
   it('receipts: beside each feed, with line and column, and never taken for feeds', async () => {

@@ -36,6 +36,7 @@ describe('the folder itself', () => {
       },
       files: [],
       refused: [],
+      ignored: [],
       unreadable: [],
       temporary: [],
       unknown: [''],

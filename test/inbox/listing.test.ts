@@ -59,8 +59,12 @@ describe('listing the folder', () => {
 
     expect(pathsOf(listing)).toEqual(['a.xml'])
     expect(listing.refused).toEqual([])
+    expect(listing.ignored).toEqual(['notes.txt'])
     expect(inbox.ignored('a.xml')).toBeNull()
-    expect(inbox.ignored('notes.txt')).toEqual({ rule: 'not-included' })
+    expect(inbox.ignored('notes.txt')).toEqual({
+      rule: 'not-included',
+      patterns: ['**/*.xml'],
+    })
     expect(inbox.ignored('old/b.xml')).toEqual({ rule: 'excluded', pattern: 'old/**' })
     expect(inbox.ignored('draft-c.xml')).toEqual({ rule: 'excluded', pattern: 'draft-*' })
     expect(inbox.ignored('.git/d.xml')).toEqual({ rule: 'temporary-name', pattern: '.*/**' })

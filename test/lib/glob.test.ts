@@ -9,7 +9,15 @@ describe('a pattern', () => {
     ['**/*.xml', 'jobs.xml.tmp', false],
     ['*.xml', 'a/jobs.xml', false],
     ['{acme,globex}/*.xml', 'globex/jobs.xml', true],
-    ['**/*.xml', 'JOBS.XML', false],
+    ['**/*.xml', 'JOBS.XML', true],
+    ['**/*.XML', 'jobs.Xml', true],
+    ['*.{xml,txt}', 'JOBS.TXT', true],
+    ['feed.xml.*', 'feed.XML.gz', false],
+    ['JOBS.xml', 'jobs.XML', false],
+    ['ACME/*.xml', 'acme/jobs.xml', false],
+    ['*.X*', 'jobs.XML', true],
+    ['feed-*', 'feed-1.XML', true],
+    ['v1.*', 'v1.XML', true],
     ['**/*.xml', 'a\nb/two\nlines.xml', true],
     ['archive/**', 'archive/two\nlines.xml', true],
   ])('%s against %j answers %s', (pattern, path, matches) => {
@@ -20,6 +28,8 @@ describe('a pattern', () => {
 describe('captures', () => {
   it.each([
     ['{1}/*.xml', 'acme/jobs.xml', { '1': 'acme' }],
+    ['{1}/*.xml', 'Acme/JOBS.XML', { '1': 'Acme' }],
+    ['feed-{1}', 'feed-A.XML', { '1': 'A.XML' }],
     ['{1}/{2}.xml', 'acme/jobs.xml', { '1': 'acme', '2': 'jobs' }],
     ['**/{1}/*.xml', 'a/b/c/jobs.xml', { '1': 'c' }],
     ['feed-{1}.xml', 'feed-acme.inc.xml', { '1': 'acme.inc' }],

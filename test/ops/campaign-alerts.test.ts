@@ -24,7 +24,13 @@ function check(campaigns: CampaignRun | null, daemon: Partial<StatusReport['daem
   const report: StatusReport = {
     daemon: {
       ...{ running: true, pid: 7, startedAt: ago(HOUR), lastScanAt: ago(0), mode: 'events' },
-      ...{ modeReason: null, conditions: [], unfinished: [], ...daemon },
+      ...{
+        modeReason: null,
+        conditions: [],
+        unfinished: [],
+        ignored: { count: 0, paths: [] },
+        ...daemon,
+      },
     },
     service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: 0 },
     ...{ uploads: [], owed: [], campaigns },

@@ -32,7 +32,12 @@ function status(over: Partial<StatusModel> = {}): StatusModel {
   return {
     daemon: {
       ...{ pid: 7, startedAt: '2026-11-20T11:00:00.000Z', mode: 'events' },
-      ...{ lastScanAt: '2026-11-20T11:59:59.000Z', unfinished: [], modeReason: null },
+      ...{
+        lastScanAt: '2026-11-20T11:59:59.000Z',
+        unfinished: [],
+        ignored: { count: 0, paths: [] },
+        modeReason: null,
+      },
     },
     service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null },
     uploads: [upload()],
@@ -211,6 +216,7 @@ describe('hostile names and reasons', () => {
     const daemon = {
       ...status().daemon,
       unfinished: [{ path: text, modifiedAt: null }],
+      ignored: { count: 1, paths: [text] },
     }
     const service = { baseUrl: text, state: 'down', reason: text } as const
     const one = version({

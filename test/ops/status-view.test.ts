@@ -13,7 +13,13 @@ function report(over: Partial<StatusReport> = {}, daemon: object = {}): StatusRe
   return {
     daemon: {
       ...{ running: true, pid: 7, startedAt: at(60), lastScanAt: at(0), mode: 'events' },
-      ...{ modeReason: null, conditions: [], unfinished: [], ...daemon },
+      ...{
+        modeReason: null,
+        conditions: [],
+        unfinished: [],
+        ignored: { count: 0, paths: [] },
+        ...daemon,
+      },
     } as StatusReport['daemon'],
     service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: 0 },
     ...{ uploads: [], owed: [], ...over },
