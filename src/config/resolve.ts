@@ -36,8 +36,10 @@ export function resolveConfig(file: ConfigFile, base: string, env: Environment):
       incompleteAfterMs: inbox.incompleteAfter,
       afterUpload: inbox.afterUpload,
       afterReject: inbox.afterReject,
-      archiveDirectory: absolute(inbox.archiveDirectory),
-      quarantineDirectory: absolute(inbox.quarantineDirectory),
+      archiveDirectory: absolute(inbox.archiveDirectory ?? join(state.directory, 'archive')),
+      quarantineDirectory: absolute(
+        inbox.quarantineDirectory ?? join(state.directory, 'quarantine'),
+      ),
       receipts: inbox.receipts,
     },
     feeds: file.feeds.map((rule) => feedRule(rule, file.service.partner !== undefined)),

@@ -1,7 +1,7 @@
 // What several keys must satisfy together. Works on the file as written, so that these mistakes are
 // reported together with all others, and stays silent about values that are wrong by themselves.
 
-import { isAbsolute, relative, resolve } from 'node:path'
+import { isAbsolute, join, relative, resolve } from 'node:path'
 import { capturingMatcher } from '../lib/glob.ts'
 import type { YamlPath } from '../lib/yaml.ts'
 
@@ -49,14 +49,15 @@ function folders(raw: unknown, base: string): Finding[] {
     return typeof value === 'string' ? resolve(base, value) : null
   }
   const inbox = written('inbox', 'directory', './inbox')
+  const state = written('state', 'directory', './state') ?? base
   const used: [section: string, key: string, fallback: string][] = [
     ['state', 'directory', './state'],
   ]
   if (valueAt(raw, ['inbox', 'afterUpload']) === 'archive') {
-    used.push(['inbox', 'archiveDirectory', './archive'])
+    used.push(['inbox', 'archiveDirectory', join(state, 'archive')])
   }
   if (valueAt(raw, ['inbox', 'afterReject']) === 'quarantine') {
-    used.push(['inbox', 'quarantineDirectory', './quarantine'])
+    used.push(['inbox', 'quarantineDirectory', join(state, 'quarantine')])
   }
   return used.flatMap(([section, key, fallback]) => {
     const folder = written(section, key, fallback)

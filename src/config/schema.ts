@@ -114,11 +114,15 @@ const inbox = section({
     .prefault('keep')
     .describe('What happens to a rejected file that is left alone for incompleteAfter.'),
   archiveDirectory: path()
-    .prefault('./archive')
-    .describe('Where afterUpload: archive moves files. Outside the folder of feeds.'),
+    .optional()
+    .describe(
+      'Where afterUpload: archive moves files. Outside the folder of feeds; default: archive in state.directory.',
+    ),
   quarantineDirectory: path()
-    .prefault('./quarantine')
-    .describe('Where afterReject: quarantine moves files. Outside the folder of feeds.'),
+    .optional()
+    .describe(
+      'Where afterReject: quarantine moves files. Outside the folder of feeds; default: quarantine in state.directory.',
+    ),
   receipts: flag()
     .prefault(false)
     .describe('Write <name>.receipt.json beside each feed, for people who only have SFTP.'),

@@ -199,7 +199,8 @@ type Problem = Extract<Disposed, { kind: 'problem' }>
 
 const HINTS: Record<string, string> = {
   ENOSPC: 'make room on the disk of the archive',
-  EROFS: 'mount the folder writable, or set afterUpload and afterReject to keep',
+  EROFS:
+    'let the service write there: feedsyncd service print has the ReadWritePaths= for it; or mount the folder writable',
   EACCES: 'let the daemon’s user write into the folder and the archive',
   EPERM: 'let the daemon’s user write into the folder and the archive',
   ENAMETOOLONG: 'use shorter file names',

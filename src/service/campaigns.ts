@@ -3,6 +3,7 @@
 
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
+import { keyAdvice } from '../lib/key-advice.ts'
 import { repeatedly } from '../lib/retry.ts'
 import { isUsableId, type Reading, readCampaign, readPage } from './campaign-answer.ts'
 import { createServiceClient, type ServiceOptions } from './client.ts'
@@ -170,7 +171,7 @@ function judge<T>(
   if (status === 401 || status === 403)
     return {
       ...failure(answer, 'credentials', effect),
-      hint: `check the key in ${auth.keyFile}, service.auth and the account or partner`,
+      hint: `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner`,
     }
   if (status === 404) return failure(answer, 'missing', effect)
   if (TEMPORARY(status))

@@ -4,6 +4,7 @@
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import type { NoAnswer } from '../lib/http-errors.ts'
 import { excerpt, isHtml, retryAfterMs, shownAddress } from '../lib/http-text.ts'
+import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
 import type { Failure } from '../upload/port.ts'
 import { createServiceClient, type ServiceClient, type ServiceOptions } from './client.ts'
 import { readForm } from './form-answer.ts'
@@ -97,7 +98,7 @@ function judge(
         : `the service refused the credentials${whom} with ${status}${says}`,
       hint: isOfAccount
         ? `check the folder or file name that "${account}" comes from, and ask the service operator to admit it; its feeds are tried again every 15 minutes, and at once by "retry"`
-        : `check the key in ${auth.keyFile}, service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads are tried again when the key file changes, and every 15 minutes`,
+        : `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads are tried again ${isHandedOver(auth.keyFile) ? '' : 'when the key file changes, and '}every 15 minutes`,
       retryAfterMs: null,
       next: 'stop',
     })

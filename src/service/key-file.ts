@@ -3,6 +3,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
 import { keepSecret } from '../lib/redact.ts'
 import { Secret } from '../lib/secret.ts'
 import type { FormSource } from './port.ts'
@@ -15,6 +16,9 @@ const LONGEST = 64 * 1024
  * @throws FeedsyncError (78) when the file is missing, unreadable, empty or no key by its size.
  */
 export function readKeyFile(path: string, dropNewline: boolean): Secret {
+  const missing = isHandedOver(path)
+    ? keyAdvice(path)
+    : 'put the key that the service operator issued there, or set service.auth.keyFile'
   let bytes: Buffer
   try {
     bytes = readFileSync(path)
@@ -25,8 +29,8 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
       {
         hint:
           code === 'EACCES'
-            ? 'let the account that runs feedsyncd read the file, and nobody else: chmod 600'
-            : 'put the key that the service operator issued there, or set service.auth.keyFile',
+            ? 'make the account that runs feedsyncd its owner, or let systemd hand it over (LoadCredential=)'
+            : missing,
         exitCode: 78,
         cause: error,
       },
@@ -35,7 +39,7 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
   const key = dropNewline ? withoutNewline(bytes) : bytes
   if (key.length === 0)
     throw new FeedsyncError(`the key file ${path} is empty`, {
-      hint: 'put the key that the service operator issued there, or set service.auth.keyFile',
+      hint: missing,
       exitCode: 78,
     })
   if (key.length > LONGEST)
