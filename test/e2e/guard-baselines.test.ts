@@ -2,10 +2,11 @@
 // whatever happens between the check and the delivery.
 
 import { createHash } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { trail } from '../helpers/look.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
+const PATIENCE = { timeout: 60_000, interval: 20 }
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
 const all = (site: Site) => site.uploads({ feed: 'jobs.xml', all: true })
@@ -88,9 +89,18 @@ describe('while the version before it is still on its way', () => {
     await cut.held()
     daemon.kill('SIGKILL')
     await new Promise((resolve) => daemon.once('exit', resolve))
-    site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, times: 1000 })
+    const gate = site.sandbox.faults.add({
+      at: 'service',
+      kind: 'gate',
+      point: 'headers',
+      times: 1,
+    })
+    site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
     await site.daemon()
+    await gate.held()
     await dropped(site, feedOf(600), 'queued')
+    gate.release()
+    await site.passed('jobs.xml', 'superseded')
 
     const held = await dropped(site, feedOf(350), 'held')
 
@@ -125,14 +135,15 @@ describe('when its delivery starts', () => {
     await site.daemon()
     site.drop('jobs.xml', feedOf(100))
     await site.until('jobs.xml', 'uploaded')
-    site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, times: 1000 })
-    const held = await dropped(site, feedOf(10), 'held')
-    await site.run('release', String(held.id))
-    const released = await site.until('jobs.xml', 'queued')
-    await site.run('discard', String(released.id))
+    site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
+    const { id } = await dropped(site, feedOf(10), 'held')
+    await site.run('release', String(id))
+    await vi.waitFor(() => expect(site.show(id).nextAttemptAt).not.toBeNull(), PATIENCE)
+    const discarded = await site.run('discard', String(id))
 
     const next = await dropped(site, feedOf(9), 'held')
 
+    expect(discarded.code).toBe(0)
     expect(next.reason).toMatch(/^the feed dropped from 100 postings to 9/)
   })
 })
