@@ -35,7 +35,7 @@ function bare(source: string): CheckerAnswer {
   if (opened.kind === 'unreadable') return opened.reason
   using tally = new PostingTally()
   const reader = new PostingReader(mapping, (posting) => tally.add(posting))
-  const check = new DocumentCheck(reader, LIMITS)
+  using check = new DocumentCheck(reader, LIMITS)
   for (const piece of opened.file.pieces(PIECE)) check.write(piece)
   opened.file.close()
   const { kind } = check.end()

@@ -10,7 +10,7 @@ import { CUT_CHARACTER, XmlChecker } from './xml-checker.ts'
 import { LONGEST_DECLARATION } from './xml-declaration.ts'
 import type { XmlHandler } from './xml-events.ts'
 
-export class DocumentCheck {
+export class DocumentCheck implements Disposable {
   readonly #handler: XmlHandler
   readonly #limits: Limits
   #head: Buffer = Buffer.alloc(0)
@@ -49,6 +49,10 @@ export class DocumentCheck {
       return { kind: 'incomplete', reason: CUT_CHARACTER, at: this.#checker?.length ?? 0 }
     }
     return ending
+  }
+
+  [Symbol.dispose](): void {
+    this.#checker?.[Symbol.dispose]()
   }
 
   #begin(head: Buffer, whole: boolean): void {

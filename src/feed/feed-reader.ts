@@ -85,6 +85,7 @@ class Reading implements Disposable {
   #isCut = false
   readonly #hashes: Hashing
   readonly #tallies: PostingTally[] = []
+  readonly #checks: DocumentCheck[] = []
   readonly #held: HeldFeed | null
   #bytes = 0
 
@@ -131,7 +132,7 @@ class Reading implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const tally of this.#tallies) tally[Symbol.dispose]()
+    for (const one of [...this.#checks, ...this.#tallies]) one[Symbol.dispose]()
   }
 
   /** Null: cancelled, or the file is longer than it was. */
@@ -159,7 +160,9 @@ class Reading implements Disposable {
     const tally = new PostingTally(this.#held?.newIndex() ?? this.#job.indexTo)
     this.#tallies.push(tally)
     const reader = new PostingReader(this.#job.mapping, (posting) => tally.add(posting), only)
-    return { check: new DocumentCheck(reader, this.#options.limits), reader, tally }
+    const check = new DocumentCheck(reader, this.#options.limits)
+    this.#checks.push(check)
+    return { check, reader, tally }
   }
 
   #verdict(checked: Checked): Verdict {

@@ -44,7 +44,7 @@ export async function streamPostings(
   const opened = openSource(path)
   if (opened.kind === 'unreadable')
     return opened.code === 'ENOENT' ? 'its bytes are no longer kept' : opened.reason
-  const check = new DocumentCheck(reader, LIMITS)
+  using check = new DocumentCheck(reader, LIMITS)
   try {
     const end = bytes === null ? undefined : from + bytes
     for (const piece of opened.file.pieces(PIECE, end, from)) {

@@ -91,8 +91,9 @@ export class Skimmer {
     return skimmer
   }
 
+  /** Once or more often. */
   giveBack(): void {
-    idle.push(this)
+    if (!idle.includes(this)) idle.push(this)
   }
 
   /** A number for a prefix, which is bound to nothing. */

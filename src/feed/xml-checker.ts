@@ -33,7 +33,8 @@ export const CUT_CHARACTER = 'the file ends in the middle of a character'
 const CDATA_BEGINS = '<![CDATA['
 const CDATA_BYTES = Buffer.from(CDATA_BEGINS)
 
-export class XmlChecker {
+/** Owns the memory that a document is checked in, until it is disposed of. */
+export class XmlChecker implements Disposable {
   readonly #skimmer: Skimmer
   readonly #input: Input
   readonly #heard: HeardEvents
@@ -75,12 +76,6 @@ export class XmlChecker {
 
   /** Looks at everything that was written, whatever may follow. Nothing may be written afterwards. */
   end(): Ending {
-    const ending = this.#end()
-    this.#skimmer.giveBack()
-    return ending
-  }
-
-  #end(): Ending {
     this.#input.final = true
     if (this.#fault === null) this.#scan()
     if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
@@ -91,6 +86,10 @@ export class XmlChecker {
     }
     const at = this.#input.base + this.#input.end
     return { kind: 'incomplete', reason: this.#unfinished(), at }
+  }
+
+  [Symbol.dispose](): void {
+    this.#skimmer.giveBack()
   }
 
   #scan(): void {

@@ -140,7 +140,7 @@ describe('the content of a posting', () => {
   ]
   const contents = (document: string, pieceSize: number) => {
     const found: number[] = []
-    const check = new DocumentCheck(
+    using check = new DocumentCheck(
       new PostingReader({ records: null, fields: {} }, ({ content }) => found.push(content)),
       LIMITS,
     )

@@ -7,7 +7,7 @@ import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 
 function textOf(bytes: Buffer, pieceSize: number): string {
   let text = ''
-  const check = new DocumentCheck(
+  using check = new DocumentCheck(
     {
       ...everything,
       text: (portion) => (text += decodedText(portion)),

@@ -9,7 +9,7 @@ import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 function explained(marked: string, encode: (text: string) => Buffer = (text) => Buffer.from(text)) {
   const before = marked.split('▶')[0] ?? ''
   const bytes = encode(marked.replace('▶', ''))
-  const check = new DocumentCheck(everything, LIMITS)
+  using check = new DocumentCheck(everything, LIMITS)
   check.write(bytes)
   const ending = check.end()
   if (ending.kind !== 'fault') throw new Error(`${ending.kind}: ${marked}`)

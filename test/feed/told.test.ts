@@ -53,7 +53,7 @@ function read(document: Buffer, pieceSize: number, to: (reader: PostingReader) =
     null,
     FIELDS,
   )
-  const check = new DocumentCheck(to(reader), LIMITS)
+  using check = new DocumentCheck(to(reader), LIMITS)
   for (let at = 0; at < document.length; at += pieceSize) {
     check.write(document.subarray(at, at + pieceSize))
   }

@@ -23,7 +23,7 @@ interface Opinion {
 
 function ours(bytes: Buffer): Opinion {
   let events = ''
-  const check = new DocumentCheck(
+  using check = new DocumentCheck(
     {
       ...everything,
       open(name, attributes) {

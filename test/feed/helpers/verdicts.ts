@@ -32,7 +32,7 @@ function heardBy(
   pieceSize: number,
   limits: Limits,
 ): CheckedBytes {
-  const check = new DocumentCheck(listener, limits)
+  using check = new DocumentCheck(listener, limits)
   // Each piece is a copy that is overwritten after use, as the reader does with its memory.
   const memory = Buffer.alloc(pieceSize)
   for (let at = 0; at < bytes.length; at += pieceSize) {

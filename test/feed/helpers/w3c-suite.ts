@@ -25,7 +25,7 @@ export function suiteTests(): SuiteTest[] {
   const tests: SuiteTest[] = []
   const bases: string[] = ['']
   const names: string[] = []
-  const catalogue = new DocumentCheck(
+  using catalogue = new DocumentCheck(
     {
       ...everything,
       open({ text: name }, attributes) {
