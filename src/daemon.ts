@@ -3,6 +3,7 @@
 // round, not the daemon. The way in is intake.ts, the way out deliveries.ts, the story pipeline.ts.
 
 import type { Deliveries } from './deliveries.ts'
+import { Drain } from './drain.ts'
 import { FailurePause } from './failure-pause.ts'
 import type { DaemonRecord, History } from './history/port.ts'
 import type { Inbox, WatchMode } from './inbox/port.ts'
@@ -12,6 +13,7 @@ import { type Clock, SECOND } from './lib/clock.ts'
 import type { Conditions } from './lib/conditions.ts'
 import { isTrouble } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
+import { unlessAborted } from './lib/unless-aborted.ts'
 import type { Alerts, Pulse, Supervisor } from './ops/port.ts'
 import type { Reconciling } from './reconciling.ts'
 import type { Upkeep } from './upkeep.ts'
@@ -52,9 +54,11 @@ const POLL_MS = SECOND
 const ROUND_GAP_MS = 5
 /** A single pass gives up when trouble lasts so long: it was tried again, and met again. */
 const ONCE_TROUBLE_MS = 2 * SECOND
+const ROUND_GIVEN_UP_MS = 2 * SECOND
 const LEAST_SKEW_MS = 1.5 * SECOND
 
 export class Daemon {
+  readonly drain: Drain
   readonly #parts: DaemonParts
   readonly #bell: Bell
   readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
@@ -71,6 +75,7 @@ export class Daemon {
 
   constructor(parts: DaemonParts) {
     this.#parts = parts
+    this.drain = new Drain(parts.conditions)
     this.#bell = new Bell(parts.clock)
     this.#pause = new FailurePause(parts)
     this.#turnedAt = parts.clock.monotonic()
@@ -79,15 +84,19 @@ export class Daemon {
   /** Runs until `stop` (or, once, until nothing more can be done now), then drains. */
   async run(options: RunOptions): Promise<void> {
     const { alerts, clock, deliveries, log, reconciling, supervisor, upkeep } = this.#parts
+    const { drain } = this
     options.stop.addEventListener('abort', () => this.#bell.ring())
-    await this.#start(options.once)
+    await unlessAborted(this.#start(options.once), options.stop)
     using _watch = this.#parts.watch(options.abort)
     const givesUpAt = clock.monotonic() + this.#parts.incompleteAfterMs
+    let round: Promise<void> = Promise.resolve()
     this.#stage = 'running'
     if (!options.once) supervisor.ready()
     while (!options.stop.aborted) {
       this.#turnedAt = clock.monotonic()
-      await this.#round(options)
+      round = this.#round(options)
+      await unlessAborted(round, options.stop)
+      if (options.stop.aborted) break
       alerts.look(options.abort)
       if (!options.once) reconciling.start(options, () => this.#bell.ring())
       if (options.once && this.#isDone(clock.monotonic() > givesUpAt)) break
@@ -99,14 +108,17 @@ export class Daemon {
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
     log.info({ running: deliveries.running.length }, 'stopping')
-    await upkeep.pruning
-    await Promise.all([...this.#taking.small, ...this.#taking.large, ...deliveries.running])
-    await this.#parts.intake.finish()
-    await Promise.all(reconciling.running)
+    // A listing loses nothing by being given up; its disk may never answer.
+    await drain.wait('the folder', Promise.race([round, clock.sleep(ROUND_GIVEN_UP_MS)]))
+    await drain.wait('old history', upkeep.pruning)
+    const { small, large } = this.#taking
+    await drain.wait('feeds', ...small, ...large, ...deliveries.running)
+    await drain.wait('files that are moved', this.#parts.intake.finish())
+    await drain.wait('campaigns', ...reconciling.running)
     this.#report()
-    await this.#reporting
-    await alerts.finish({ flush: options.once, signal: options.abort })
-    await told
+    await drain.wait('the history', this.#reporting)
+    await drain.wait('alerts', alerts.finish({ flush: options.once, signal: options.abort }))
+    await drain.wait('systemd', told)
     log.info('daemon stopped')
   }
 

@@ -58,6 +58,7 @@ const LAYERS = [
     'refusals.ts',
     'resuming.ts',
     'clock-follower.ts',
+    'drain.ts',
   ],
 ]
 

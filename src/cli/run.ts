@@ -1,18 +1,19 @@
 // feedsyncd run: the daemon, or one pass of it. The first signal drains, a second one aborts.
 
 import { Command } from 'commander'
-import type { Reread } from '../app.ts'
+import type { App, Reread } from '../app.ts'
 import { findConfig } from '../config/load.ts'
 import { SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
+import { unlessAborted } from '../lib/unless-aborted.ts'
 import { commandLineAnywhere } from './command-line.ts'
 import { ConfigProblems, type Context, readConfig, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { onSignals } from './signals.ts'
 
-/** Below the 45 s that the unit allows for a stop, so that we end by ourselves. */
-const DRAIN_MS = 35 * SECOND
+/** With the last seconds of a forced end below the 45 s that the unit allows for a stop. */
+const DRAIN_MS = 30 * SECOND
 
 export function runCommand(context: Context): Command {
   return new Command('run')
@@ -34,12 +35,20 @@ export function runCommand(context: Context): Command {
       const { clock, env } = context
       const configFile = findConfig(flag, env)
       const commandLine = commandLineAnywhere(env, configFile)
-      await using app = await openApp(config, { clock, configFile, commandLine, env, tell })
+      let opened: App | null = null
+      using signals = onSignals({
+        ...{ clock, drainMs: DRAIN_MS },
+        reload: () => opened?.reload(() => reread(context, flag)),
+        lastWords: () => opened?.daemon.drain.stuck(),
+      })
+      const opening = openApp(config, { clock, configFile, commandLine, env, tell })
+      await using app = await unlessAborted(opening, signals.stop)
+      // What was begun is as after a crash: the next start puts it right.
+      if (app === null) return signals.endNow()
+      opened = app
       await using _endpoint = once ? null : await app.serve()
-      using signals = onSignals(context.clock, DRAIN_MS, () =>
-        app.reload(() => reread(context, flag)),
-      )
       await app.daemon.run({ once, stop: signals.stop, abort: signals.abort })
+      signals.done()
       if (signals.abort.aborted) return context.exit(signals.exitCode)
       context.exit(
         once ? onceExit(outcomeOf(app.history, app.refusal(), app.campaigns())) : EXIT.ok,

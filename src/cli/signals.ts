@@ -1,7 +1,8 @@
 // Signals as abort signals: the first SIGTERM or SIGINT stops, a second one or the end of the drain
-// aborts, SIGHUP reloads. SIGUSR1 is never used: it opens Node's debugger.
+// aborts, SIGHUP reloads. What does not end even then, or keeps the process alive, is ended by force.
+// SIGUSR1 is never used: it opens Node's debugger.
 
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
 import { EXIT } from './exit-codes.ts'
 
 export interface Signals extends Disposable {
@@ -9,32 +10,65 @@ export interface Signals extends Disposable {
   readonly abort: AbortSignal
   /** 130 or 143, by the signal that came. */
   readonly exitCode: number
+  /** Everything is done after a stop: what still keeps the process alive may do so for a moment only. */
+  done(): void
+  /** Ends the process as the signal would without a handler. */
+  endNow(): void
 }
 
-export function onSignals(clock: Clock, drainMs: number, reload: () => void): Signals {
+export interface SignalOptions {
+  clock: Clock
+  /** Between a first signal and the abort, in ms. */
+  drainMs: number
+  reload?: () => void
+  /** Says what the process waits for, right before it ends by force. */
+  lastWords?: () => void
+}
+
+/** What was aborted gets this long to record its end. */
+const GRACE_MS = 5 * SECOND
+
+export function onSignals({ clock, drainMs, reload, lastWords }: SignalOptions): Signals {
   const stop = new AbortController()
   const abort = new AbortController()
+  let name: 'SIGTERM' | 'SIGINT' = 'SIGTERM'
   let exitCode: number = EXIT.terminated
-  const end = (code: number) => () => {
-    exitCode = code
-    if (stop.signal.aborted) return abort.abort()
-    stop.abort()
-    clock.after(drainMs, () => abort.abort())
+  const listeners: [NodeJS.Signals, () => void][] = []
+  const deafen = () => {
+    for (const [signal, listener] of listeners) process.off(signal, listener)
   }
-  const listeners = [
-    ['SIGTERM', end(EXIT.terminated)],
-    ['SIGINT', end(EXIT.interrupted)],
-    ['SIGHUP', reload],
-  ] as const
-  for (const [name, listener] of listeners) process.on(name, listener)
+  const endByForce = () => {
+    lastWords?.()
+    deafen()
+    // Not process.exit(), which waits for threads: one of them may hang in a system call. A signal without a
+    // handler ends them all. The first process of a container does not hear it.
+    process.kill(process.pid, name)
+    process.exit(exitCode)
+  }
+  const abortAll = () => {
+    abort.abort()
+    clock.after(GRACE_MS, endByForce)
+  }
+  const end = (signal: typeof name, code: number) => () => {
+    ;[name, exitCode] = [signal, code]
+    if (stop.signal.aborted) return abortAll()
+    stop.abort()
+    clock.after(drainMs, abortAll)
+  }
+  listeners.push(['SIGTERM', end('SIGTERM', EXIT.terminated)])
+  listeners.push(['SIGINT', end('SIGINT', EXIT.interrupted)])
+  if (reload !== undefined) listeners.push(['SIGHUP', reload])
+  for (const [signal, listener] of listeners) process.on(signal, listener)
   return {
     stop: stop.signal,
     abort: abort.signal,
     get exitCode() {
       return exitCode
     },
-    [Symbol.dispose]: () => {
-      for (const [name, listener] of listeners) process.off(name, listener)
+    done: () => {
+      if (stop.signal.aborted) clock.after(GRACE_MS, endByForce)
     },
+    endNow: endByForce,
+    [Symbol.dispose]: deafen,
   }
 }

@@ -1,0 +1,177 @@
+// SIGTERM ends the daemon within the time of its drain, whatever it waits for: nothing is lost, and the log says
+// what did not end. The daemon's clocks run ten times as fast, so that 30 s of drain take 3 s.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, vi } from 'vitest'
+import { entry, fileOf } from '../campaigns/reconciling.ts'
+import { feedOf, finished, preload, Site } from '../helpers/site.ts'
+
+const PATIENCE = { timeout: 60_000, interval: 20 }
+/** 30 s of drain and 5 s of grace, ten times as fast, on a machine with much else to do. */
+const LIMIT_MS = 30_000
+
+async function hangingSite(config: Record<string, unknown> = {}) {
+  const site = await Site.open(config)
+  const folder = join(site.root, 'hang')
+  mkdirSync(folder)
+  execFileSync('mkfifo', [join(folder, 'fifo')])
+  site.env = { ...preload('hanging.ts', 'fast-time.ts'), FEEDSYNCD_HANG: folder }
+  const let_ = (what: string) => writeFileSync(join(folder, what), '')
+  const until = (what: string) =>
+    vi.waitUntil(() => rmIfThere(join(folder, `${what}-hangs`)), PATIENCE)
+  return {
+    site,
+    hang: let_,
+    untilHanging: until,
+    release: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+function rmIfThere(path: string): boolean {
+  try {
+    rmSync(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** How the process ended, once it was told to. */
+async function stopped(daemon: ReturnType<Site['spawn']>) {
+  const began = performance.now()
+  const ended = finished(daemon)
+  daemon.kill('SIGTERM')
+  const { code, stdout, stderr } = await ended
+  return { end: code ?? daemon.signalCode, ms: performance.now() - began, said: stdout + stderr }
+}
+
+describe.concurrent('SIGTERM ends a daemon that waits for', () => {
+  it('a look at a folder whose disk does not answer', async () => {
+    const { site, hang, untilHanging, release } = await hangingSite()
+    await using _site = site
+    const daemon = await site.daemon()
+    hang('look')
+    await untilHanging('look')
+
+    const { end, ms, said } = await stopped(daemon)
+    release()
+    site.drop('jobs.xml', feedOf(3))
+    await site.daemon()
+
+    expect(end).toBe('SIGTERM')
+    expect(said).toContain('it is ended by force')
+    expect(ms).toBeLessThan(LIMIT_MS)
+    await site.until('jobs.xml', 'uploaded')
+  })
+
+  it('a thread that hangs in a feed', async () => {
+    const { site, hang, untilHanging, release } = await hangingSite()
+    await using _site = site
+    const daemon = await site.daemon()
+    hang('read')
+    site.drop('jobs.xml', feedOf(3))
+    await untilHanging('read')
+
+    const { end, ms, said } = await stopped(daemon)
+    release()
+    await site.daemon()
+
+    expect(end).toBe('SIGTERM')
+    expect(said).toContain('still waited for its threads')
+    expect(ms).toBeLessThan(LIMIT_MS)
+    await site.until('jobs.xml', 'uploaded')
+  })
+
+  it('its own start', async () => {
+    const { site, hang, untilHanging } = await hangingSite()
+    await using _site = site
+    hang('open')
+    const daemon = site.spawn('run')
+    await untilHanging('open')
+
+    const { end, ms } = await stopped(daemon)
+
+    expect(end).toBe('SIGTERM')
+    expect(ms).toBeLessThan(LIMIT_MS)
+  })
+
+  it('the address of the service', async () => {
+    const { site, hang, untilHanging } = await hangingSite({
+      service: { baseUrl: 'https://service.test' },
+    })
+    await using _site = site
+    const daemon = await site.daemon()
+    hang('dns')
+    site.drop('jobs.xml', feedOf(3))
+    await untilHanging('dns')
+
+    const { ms } = await stopped(daemon)
+
+    expect(ms).toBeLessThan(LIMIT_MS)
+    expect(site.uploads()[0]?.state).toBe('queued')
+  })
+
+  it('a database that another process has locked', async () => {
+    const { site } = await hangingSite()
+    await using _site = site
+    const daemon = await site.daemon()
+    const lock = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    lock.exec('BEGIN EXCLUSIVE')
+    site.drop('jobs.xml', feedOf(3))
+    await site.logged(daemon, 'is locked by another process')
+
+    const { ms } = await stopped(daemon)
+    lock.close()
+
+    expect(ms).toBeLessThan(LIMIT_MS)
+  })
+
+  it('an alert’s program that does not end', async () => {
+    const { site } = await hangingSite({
+      alerts: [{ on: ['rejected'], exec: ['/bin/sleep', '300'] }],
+    })
+    await using _site = site
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', '<a><b></a>')
+    await site.until('jobs.xml', 'rejected')
+
+    const { ms } = await stopped(daemon)
+
+    expect(ms).toBeLessThan(LIMIT_MS)
+  })
+
+  it('an answer about campaigns', async () => {
+    const { site } = await hangingSite()
+    await using _site = site
+    const gate = site.sandbox.faults.add({
+      ...{ at: 'service', kind: 'gate', point: 'headers', route: 'campaign-search' },
+    })
+    writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(entry('A')))
+    const daemon = await site.daemon()
+    await gate.held()
+
+    const { ms } = await stopped(daemon)
+    gate.remove()
+
+    expect(ms).toBeLessThan(LIMIT_MS)
+  })
+
+  it('an upload that does not move', async () => {
+    const { site } = await hangingSite()
+    await using _site = site
+    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await gate.held()
+
+    const { end, ms } = await stopped(daemon)
+    gate.remove()
+
+    expect(end).toBe(143)
+    expect(ms).toBeLessThan(LIMIT_MS)
+    expect(site.uploads()[0]?.state).toBe('queued')
+  })
+})

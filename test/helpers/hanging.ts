@@ -1,0 +1,43 @@
+// Preloaded into a daemon (`--import`, in each of its threads): what a test names by a file in the folder
+// FEEDSYNCD_HANG hangs in a system call, as a network does whose server is gone. `look`: a look at the inbox;
+// `read`: the thread that reads feeds; `open`: the first look into the spool; `dns`: the search for a host.
+// The call is the opening of a FIFO of that folder, `fifo`, which nobody writes to.
+
+import dns from 'node:dns'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
+
+const { FEEDSYNCD_HANG: FOLDER = '' } = process.env
+const fifo = join(FOLDER, 'fifo')
+const { existsSync, openSync, readSync } = fs
+const { open } = fs.promises
+
+function hangs(what: string): boolean {
+  if (FOLDER === '' || !existsSync(join(FOLDER, what))) return false
+  fs.writeFileSync(join(FOLDER, `${what}-hangs`), '')
+  return true
+}
+
+if (isMainThread) {
+  const { stat, readdir } = fs.promises
+  fs.promises.stat = (async (path: string, options: never) => {
+    if (path.endsWith('/inbox') && hangs('look')) await open(fifo)
+    return stat(path, options)
+  }) as typeof stat
+  fs.promises.readdir = (async (path: string, options: never) => {
+    if (String(path).endsWith('/spool') && hangs('open')) await open(fifo)
+    return readdir(path, options)
+  }) as typeof readdir
+  const { lookup } = dns
+  const hanging = (...parameters: Parameters<typeof lookup>) =>
+    hangs('dns') ? fs.open(fifo, () => {}) : lookup(...parameters)
+  dns.lookup = Object.assign(hanging, lookup) as unknown as typeof lookup
+} else {
+  fs.readSync = ((...parameters: Parameters<typeof readSync>) => {
+    if (hangs('read')) openSync(fifo, 'r')
+    return readSync(...parameters)
+  }) as typeof readSync
+}
+syncBuiltinESMExports()
