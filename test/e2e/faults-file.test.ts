@@ -65,13 +65,14 @@ describe.each(CHANGES)('a file that is %s', (_, change) => {
 
 it('fault 23: a file that changes while it is sent is stored as it was checked', async () => {
   await using outlet = await Outlet.open()
-  outlet.fault({ at: 'storage', kind: 'stall', fileByte: 1, ms: 200, afterwards: 'continue' })
+  const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
   await outlet.take('jobs.xml', LARGE)
   const path = join(outlet.root, 'inbox', 'jobs.xml')
 
   const running = outlet.run()
-  await outlet.sandbox.waitForRequest(({ fileBytes }) => (fileBytes ?? 0) > 0)
+  await gate.held()
   truncateSync(path, 10)
+  gate.remove()
   await running
 
   expect(outlet.outcomes()).toEqual(['stored'])

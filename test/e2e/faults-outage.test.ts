@@ -71,12 +71,13 @@ describe('fault 25: a breaker', () => {
 describe('fault 25: the clock on the wall', () => {
   it.each([HOUR, -HOUR])('that jumps by %i ms in an upload ends nothing early', async (jump) => {
     await using outlet = await Outlet.open()
-    outlet.fault({ at: 'storage', kind: 'stall', fileByte: 1, ms: 200, afterwards: 'continue' })
+    const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
     await outlet.take('jobs.xml', largeFeed(16_000_000))
 
     const running = outlet.run()
-    await outlet.sandbox.waitForRequest(({ fileBytes }) => (fileBytes ?? 0) > 0)
+    await gate.held()
     outlet.clock.setWallClock(jump)
+    gate.remove()
     await running
     await outlet.take('next.xml')
     await outlet.run()

@@ -1,11 +1,13 @@
 // Fault cases 10 to 13 of the fault list: connections to storage that break, and answers that come early or never.
 
 import { describe, expect, it } from 'vitest'
-import { MINUTE } from '../../src/lib/clock.ts'
+import { HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts'
+import { feedOf } from '../helpers/feed.ts'
 import { largeFeed, Outlet } from '../helpers/outlet.ts'
 
 /** More than the buffers of two sockets: storage decides before the last byte is out. */
 const LARGE = largeFeed(16_000_000)
+const SMALL_BYTES = Buffer.byteLength(feedOf(3))
 const STORED_AGAIN = { state: 'uploaded', forms: 1, posts: 2, writes: [1] }
 
 describe('an answer in the middle of the body', () => {
@@ -88,10 +90,15 @@ describe('an answer that is lost', () => {
     'fault 12: (%s, stored: %s) is unknown, and the same form goes again',
     async (...row) => {
       const [how, stored] = row
-      await using outlet = await Outlet.open({ uploader: { answerMs: 1500 } })
+      await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 'lose-answer', how, stored, times: 1 })
 
-      await outlet.deliver()
+      const delivered = outlet.deliver(feedOf(3), HOUR)
+      if (how === 'silence') {
+        await outlet.sandbox.waitForRequest(({ fileBytes }) => fileBytes === SMALL_BYTES)
+        await outlet.clock.passUntil(() => outlet.outcomes()[0] !== null)
+      }
+      await delivered
 
       // The same key: what was stored is overwritten by the same bytes, and there is one object.
       expect(outlet.story()).toEqual({
@@ -115,29 +122,27 @@ describe('a storage that reads slowly', () => {
 
   it('fault 13: and pauses for less than the watchdog allows is waited for', async () => {
     await using outlet = await Outlet.open()
-    outlet.fault({
-      ...{ at: 'storage', kind: 'stall', fileByte: 1, ms: 300, afterwards: 'continue' },
-    })
+    const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
 
-    await outlet.deliver(LARGE)
+    const delivered = outlet.deliver(LARGE, HOUR)
+    await gate.held()
+    outlet.clock.pass(50 * SECOND)
+    gate.remove()
+    await delivered
 
     expect(outlet.story()).toMatchObject({ state: 'uploaded', outcomes: ['stored'], posts: 1 })
   })
 
   it('fault 13: and pauses for longer is given up, and gets the same form again', async () => {
-    await using outlet = await Outlet.open({ uploader: { stallMs: 1500 } })
-    outlet.fault({
-      ...{
-        at: 'storage',
-        kind: 'stall',
-        fileByte: 1,
-        ms: 60_000,
-        afterwards: 'continue',
-        times: 1,
-      },
+    await using outlet = await Outlet.open()
+    const gate = outlet.sandbox.faults.add({
+      ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },
     })
 
-    await outlet.deliver(LARGE)
+    const delivered = outlet.deliver(LARGE, HOUR)
+    await gate.held()
+    await outlet.clock.passUntil(() => outlet.outcomes()[0] !== null)
+    await delivered
 
     expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['failed', 'stored'] })
     expect(outlet.attempts()[0]?.code).toBe('stalled')

@@ -46,14 +46,17 @@ describe('an account that the service refuses', () => {
 
   it('holds up nobody while the first upload of another one takes long', async () => {
     await using outlet = await outletOf(['wrong', 'a', 'b', 'c'], ['a', 'b', 'c'], 4)
-    const stall = { kind: 'stall', fileByte: 1, ms: 1000, afterwards: 'continue' } as const
-    outlet.fault({ at: 'storage', ...stall, key: '', times: 1 })
+    const gate = outlet.sandbox.faults.add({
+      ...{ at: 'storage', kind: 'gate', point: 'answer', times: 1 },
+    })
 
-    await outlet.run(MINUTE)
+    const ran = outlet.run(MINUTE)
+    // Of which one waits for its answer.
+    await outlet.sandbox.waitForObjects(3)
+    gate.remove()
+    await ran
 
-    const [first, ...others] = outlet.requests('storage')
     expect(states(outlet, 4)).toEqual(['queued', 'uploaded', 'uploaded', 'uploaded'])
-    for (const { startedAt } of others) expect(startedAt).toBeLessThan(first?.endedAt ?? 0)
   })
 
   it('says so at each of its feeds, and when it is tried again', async () => {
@@ -144,12 +147,15 @@ describe('a key that the service refuses', () => {
   it('is not taken for good because of an upload that had its form before', async () => {
     const accounts = Array.from({ length: 16 }, (_, n) => 'abcd'[n % 4] as string)
     await using outlet = await outletOf(accounts, accounts, 4)
-    outlet.fault(
-      { at: 'service', kind: 'signature-mismatch', after: 2 },
-      { at: 'storage', kind: 'stall', fileByte: 1, ms: 200, afterwards: 'continue' },
-    )
+    outlet.fault({ at: 'service', kind: 'signature-mismatch', after: 2 })
+    const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
+    const refused = () => outlet.requests('service').filter(({ status }) => status === 401)
 
-    await outlet.run(MINUTE)
+    const ran = outlet.run(MINUTE)
+    await gate.held(2)
+    await outlet.sandbox.waitForRequest(() => refused().length >= 2)
+    gate.remove()
+    await ran
 
     // Two that are stored, and what was under way; what is stored says nothing about the refusals after it.
     expect(accountsAsked(outlet).length).toBeLessThanOrEqual(10)

@@ -216,7 +216,8 @@ import { existsSync, writeFileSync } from 'node:fs'
     await checker.check(jobFor(source))
     reading = false
 
-    expect(turns).toBeGreaterThan(100)
+    // The first turn is ours; any other one was taken while the worker read.
+    expect(turns).toBeGreaterThan(1)
   })
 })
 

@@ -1,11 +1,44 @@
 // Time for tests of long waits: it runs like the system's, and jumps when a test says so. A `sleep` of the
 // program ends only by such a jump, so that half an hour of retries takes the time of its requests.
 
-import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { type Clock, MINUTE, systemClock, type Timer } from '../../src/lib/clock.ts'
 
 interface Sleeper {
   wakeAt: number
   wake: () => void
+}
+
+/** A bound for what hangs. */
+export const MOST_MINUTES = 5000
+
+/** Timers of real time that also end when time jumps past them. */
+export class JumpingTimers {
+  readonly #monotonic: () => number
+  readonly #timers = new Set<{ endsAt: number; end: () => void }>()
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic
+  }
+
+  readonly after = (ms: number, run: () => void): Timer => {
+    const end = () => {
+      cancel()
+      run()
+    }
+    const timer = { endsAt: this.#monotonic() + ms, end }
+    const real = systemClock.after(ms, end)
+    const cancel = () => {
+      real.cancel()
+      this.#timers.delete(timer)
+    }
+    this.#timers.add(timer)
+    return { cancel }
+  }
+
+  /** Time has jumped. */
+  jumped(): void {
+    for (const { endsAt, end } of [...this.#timers]) if (endsAt <= this.#monotonic()) end()
+  }
 }
 
 export class FaultClock implements Clock {
@@ -37,8 +70,10 @@ export class FaultClock implements Clock {
     })
   }
 
-  /** Watchdogs guard real sockets, so they run on real time. */
-  after = systemClock.after
+  readonly #timers = new JumpingTimers(() => this.monotonic())
+
+  /** Watchdogs guard real sockets, so they run on real time, beside the jumps. */
+  after = this.#timers.after
 
   get sleeping(): number {
     return this.#sleepers.size
@@ -55,6 +90,16 @@ export class FaultClock implements Clock {
     this.#ahead += ms
     for (const sleeper of [...this.#sleepers])
       if (sleeper.wakeAt <= this.monotonic()) sleeper.wake()
+    this.#timers.jumped()
+  }
+
+  /** Lets minutes pass until something has happened, while what is under way goes on. */
+  async passUntil(happened: () => boolean): Promise<void> {
+    for (let minutes = 0; !happened(); minutes++) {
+      if (minutes > MOST_MINUTES) throw new Error(`nothing happened in ${minutes} minutes`)
+      this.pass(MINUTE)
+      await systemClock.sleep(5)
+    }
   }
 
   /** Somebody sets the clock on the wall; intervals do not notice. */

@@ -187,7 +187,7 @@ describe('a connection to storage that breaks', () => {
   )
 
   it('row 13: after the last byte in silence is unknown, too', async () => {
-    const h = await harness({ uploader: { answerMs: 600 } })
+    const h = await harness()
     h.sandbox.faults.add({
       at: 'storage',
       kind: 'lose-answer',
@@ -196,19 +196,25 @@ describe('a connection to storage that breaks', () => {
       times: 1,
     })
 
-    const result = await h.deliver(FEED)
+    const delivered = h.deliver(FEED)
+    await h.sandbox.waitForRequest(({ fileBytes }) => fileBytes === FEED.length)
+    await h.clock.passUntil(() => h.attempts.length > 0)
+    const result = await delivered
 
     expect(result.kind).toBe('stored')
     expect(h.attempts[0]).toMatchObject({ outcome: 'unknown', bytesSent: FEED.length })
   })
 
   it('row 14: is given up when storage stops taking bytes', async () => {
-    const h = await harness({ uploader: { stallMs: 300 } })
-    h.sandbox.faults.add({
-      ...{ at: 'storage', kind: 'stall', fileByte: 1, ms: 60_000, afterwards: 'rst', times: 1 },
+    const h = await harness()
+    const gate = h.sandbox.faults.add({
+      ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },
     })
 
-    const result = await h.deliver(Buffer.alloc(32 * 1024 * 1024))
+    const delivered = h.deliver(Buffer.alloc(32 * 1024 * 1024))
+    await gate.held()
+    await h.clock.passUntil(() => h.attempts.length > 0)
+    const result = await delivered
 
     expect(result.kind).toBe('stored')
     expect(h.attempts[0]).toMatchObject({ outcome: 'failed', code: 'stalled' })
@@ -257,7 +263,7 @@ describe('our own side', () => {
 
   it('row 30: an abort in the body ends the attempt as unknown', async () => {
     const h = await harness()
-    h.sandbox.faults.add({ at: 'storage', kind: 'throttle', bytesPerSecond: 100_000 })
+    h.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
     const stop = new AbortController()
 
     const result = await h.deliver(

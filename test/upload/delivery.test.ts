@@ -51,9 +51,9 @@ describe('a delivery', () => {
 
   it('ends as aborted when the uploader is disposed of, and that is waited for', async () => {
     const { deliver, sandbox, uploader, attempts } = await harness()
-    sandbox.faults.add({ at: 'storage', kind: 'throttle', bytesPerSecond: 100_000 })
+    const gate = sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
     const delivered = deliver(Buffer.alloc(8 * 1024 * 1024))
-    await sandbox.waitForRequest(({ fileBytes }) => (fileBytes ?? 0) > 0)
+    await gate.held()
 
     await uploader[Symbol.asyncDispose]()
 

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { type Clock, MINUTE, systemClock } from '../../src/lib/clock.ts'
 import { createHttpClient } from '../../src/lib/http.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -14,6 +14,7 @@ import { createFormSource } from '../../src/service/form-source.ts'
 import type { FormSource } from '../../src/service/port.ts'
 import type { AttemptLog, Delivery, DeliveryResult, Uploader } from '../../src/upload/port.ts'
 import { createUploader, type UploaderOptions } from '../../src/upload/uploader.ts'
+import { JumpingTimers, MOST_MINUTES } from '../helpers/fault-clock.ts'
 
 export const SECRET = 'the secret of the tests'
 
@@ -41,9 +42,12 @@ export interface TestClock extends Clock {
   readonly waits: number[]
   /** Added to the wall and the monotonic time. */
   ahead: number
+  /** Lets minutes pass, for watchdogs too, until something has happened. */
+  passUntil(happened: () => boolean): Promise<void>
 }
 
 export function testClock(): TestClock {
+  const timers = new JumpingTimers(() => clock.monotonic())
   const clock: TestClock = {
     waits: [],
     ahead: 0,
@@ -53,7 +57,15 @@ export function testClock(): TestClock {
       clock.waits.push(Math.round(ms))
       return new Promise((resolve) => setImmediate(resolve))
     },
-    after: systemClock.after,
+    after: timers.after,
+    passUntil: async (happened) => {
+      for (let minutes = 0; !happened(); minutes++) {
+        if (minutes > MOST_MINUTES) throw new Error(`nothing happened in ${minutes} minutes`)
+        clock.ahead += MINUTE
+        timers.jumped()
+        await systemClock.sleep(5)
+      }
+    },
   }
   return clock
 }
