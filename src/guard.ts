@@ -110,12 +110,17 @@ export class Guard {
     const version = history.version(id)
     // Of a delivery that has begun only its start is judged; what a person approved is not judged at all.
     if (version?.state !== 'queued') return true
-    const [newest] = history.list({ feed: version.feed, states: ['queued'], all: true, limit: 1 })
-    if (newest !== undefined && newest.id > id) {
-      ledger.supersede(version, newest)
+    const newer = (state: 'queued' | 'held') =>
+      history
+        .list({ feed: version.feed, states: [state], all: true, limit: 1 })
+        .find((other) => other.id > id)
+    const { to, reason, ...by } = version.approved ? PASS : this.judge(version, compared)
+    // A newer one that is held does not take the place of what is accepted, only of what is held.
+    const replaces = newer('queued') ?? (to === 'held' ? newer('held') : undefined)
+    if (replaces !== undefined) {
+      ledger.supersede(version, replaces)
       return false
     }
-    const { to, reason, ...by } = version.approved ? PASS : this.judge(version, compared)
     if (to === 'held') ledger.move(id, to, reason, by)
     return to === 'queued'
   }

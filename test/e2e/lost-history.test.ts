@@ -92,6 +92,38 @@ it('an older database in its place is a lost history, too: what grew since is no
   expect(code).toBe(0)
 })
 
+it('what waited in the older database is not sent: it may be long out of date', async () => {
+  await using site = await Site.open()
+  const first = await site.daemon()
+  site.drop('jobs.xml', feedOf(10))
+  await site.until('jobs.xml', 'uploaded')
+  const down = site.sandbox.faults.add({
+    ...({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const),
+  })
+  site.drop('jobs.xml', feedOf(8))
+  const waiting = await site.until('jobs.xml', 'queued', sha256(feedOf(8)))
+  await stop(first)
+  copyFileSync(database(site), join(site.root, 'backup.db'))
+  down.remove()
+  const second = await site.daemon()
+  await site.run('retry', String(waiting.id))
+  await site.until('jobs.xml', 'uploaded', sha256(feedOf(8)))
+  site.drop('jobs.xml', feedOf(1000))
+  await site.until('jobs.xml', 'uploaded', sha256(feedOf(1000)))
+  await stop(second)
+
+  loseDatabase(site)
+  copyFileSync(join(site.root, 'backup.db'), database(site))
+  await site.daemon()
+  await site.run('retry', String(waiting.id))
+  const held = await site.until('jobs.xml', 'held', sha256(feedOf(1000)))
+  const event = await site.passed('jobs.xml', 'held')
+
+  expect(held.guard).toBe('history-lost')
+  expect([event.id, site.show(waiting.id).state]).toEqual([waiting.id, 'superseded'])
+  expect(stored(site)).toEqual([10, 8, 1000].map((postings) => sha256(feedOf(postings))))
+})
+
 it('what a guard holds for itself is not released with what a lost history holds', async () => {
   await using site = await Site.open()
   const daemon = await site.daemon()
