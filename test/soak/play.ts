@@ -10,6 +10,7 @@ import type { UploadReport } from '../../src/history/report.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { FaultRule } from '../../src/sandbox/fault-types.ts'
 import { feedOf, finished, SECRET, Site } from '../helpers/site.ts'
+import { Trouble } from './trouble.ts'
 import type { Left, Played } from './verdict.ts'
 
 const FAULTS: readonly FaultRule[] = [
@@ -29,6 +30,9 @@ const FAULTS: readonly FaultRule[] = [
   { at: 'storage', kind: 'stall', fileByte: 1, ms: 600, afterwards: 'continue' },
   { at: 'storage', kind: 'success', etag: 'opaque' },
   { at: 'storage', kind: 'interim', status: 100 },
+  { at: 'storage', kind: 'answer', status: 204, point: 'headers' },
+  { at: 'storage', kind: 'answer', status: 204, point: 'middle', ending: 'destroy' },
+  { at: 'storage', kind: 'success', status: 200, body: 'html', etag: 'missing', stored: false },
 ]
 
 const ACCOUNTS = ['north', 'south', 'west']
@@ -62,12 +66,14 @@ export class Play implements AsyncDisposable {
   /** Whole feeds that stood at a path, to come back. */
   readonly #earlier = new Map<string, string[]>()
   #daemon: ChildProcess | null = null
+  readonly #trouble: Trouble
 
   private constructor(next: () => number, site: Site, played: Played, paths: readonly string[]) {
     this.#next = next
     this.#site = site
     this.#played = played
     this.#paths = paths
+    this.#trouble = new Trouble(site)
   }
 
   /** A third of the runs are a partner's, with a folder an account; dispositions differ as well. */
@@ -93,7 +99,7 @@ export class Play implements AsyncDisposable {
       ...{ site, afterUpload, rejectsEarly: reject < 0.3 },
       feedOf: (path) => (isPartner ? (path.split('/')[0] ?? '') : path),
       ...{ left: new Map(), standing: new Map(), whole: new Map() },
-      ...{ released: new Set(), discarded: new Set(), trace: [] },
+      ...{ released: new Set(), discarded: new Set(), troubled: false, trace: [] },
     }
     return new Play(next, site, played, paths)
   }
@@ -103,6 +109,7 @@ export class Play implements AsyncDisposable {
     for (let step = 0, steps = 8 + this.#int(8); step < steps; step++) {
       this.#daemon ??= await this.#site.daemon()
       if (this.#chance(0.4)) this.#fault()
+      if (this.#chance(0.3)) this.#begin(this.#pick(this.#paths))
       await this.#act(this.#pick(this.#paths))
       if (this.#chance(0.4)) {
         await this.#moment()
@@ -118,6 +125,12 @@ export class Play implements AsyncDisposable {
     await this.#site[Symbol.asyncDispose]()
   }
 
+  /** Beside what follows; a file is only changed where the vendor's own stands. */
+  #begin(path: string): void {
+    this.#trace(this.#trouble.begin(path, (choices) => this.#pick(choices)))
+    this.#played.troubled = true
+  }
+
   #fault(): void {
     const fault = { ...this.#pick(FAULTS), times: 1 + this.#int(2) } as FaultRule
     const account = this.#chance(0.5) ? { account: this.#pick(ACCOUNTS) } : {}
@@ -127,6 +140,8 @@ export class Play implements AsyncDisposable {
 
   async #act(path: string): Promise<void> {
     const choice = this.#next()
+    if (this.#chance(0.7)) this.#trouble.end()
+    else this.#trouble.unlink()
     this.#trace(`act ${choice.toFixed(3)} on ${path}`)
     if (choice < 0.36) this.#whole(path)
     else if (choice < 0.44) this.#again(path)
@@ -290,6 +305,7 @@ export class Play implements AsyncDisposable {
   /** A few passes later everything has its state. */
   async #rest(): Promise<void> {
     this.#site.sandbox.faults.clear()
+    this.#trouble.end()
     this.#writeKey(SECRET)
     for (let pass = 0; pass < 6; pass++) {
       await this.#site.run('run', '--once')

@@ -27,6 +27,8 @@ export interface Played {
   whole: Map<string, number>
   released: Set<number>
   discarded: Set<number>
+  /** The host had trouble of its own: a jump of the clock may have ended a wait. */
+  troubled: boolean
   /** What was done, for whoever looks into a failure. */
   trace: string[]
 }
@@ -69,7 +71,7 @@ function wrongStates(played: Played): string[] {
 }
 
 function isRight(played: Played, newest: UploadReport | undefined, left: Left): boolean {
-  const { site, released, discarded, rejectsEarly } = played
+  const { site, released, discarded, rejectsEarly, troubled } = played
   const state = newest?.state
   switch (left.kind) {
     case 'whole': {
@@ -77,15 +79,16 @@ function isRight(played: Played, newest: UploadReport | undefined, left: Left): 
       // EntityTooLarge is a verdict on the file, which a person may overrule only by another file.
       if (state === 'uploaded' || isTooLarge(newest)) return true
       if (state === 'discarded') return discarded.has(newest.id)
+      // Also beside one whose attempt may have been stored before storage refused it.
       const larger = site
-        .uploads({ feed: newest.feed, all: true, states: ['uploaded'] })
+        .uploads({ feed: newest.feed, all: true })
         .some(({ postings }) => (postings ?? 0) >= 2 * left.postings)
       return state === 'held' && larger && !released.has(newest.id)
     }
     case 'broken':
       return state === 'rejected' && newest?.sha256 === left.sha256
     case 'cut':
-      return state === 'incomplete' || (rejectsEarly && state === 'rejected')
+      return state === 'incomplete' || ((rejectsEarly || troubled) && state === 'rejected')
     case 'nothing':
       return state !== 'incomplete'
     default:
@@ -155,7 +158,7 @@ function wrongOrder({ site, feedOf, left }: Played, versions: UploadReport[]): s
 /** Files may only leave the folder with a place of their own, or a copy in storage. */
 function lostFiles({ site, standing, afterUpload }: Played): string[] {
   const names = readdirSync(site.root, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes('state'))
+    .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/spool'))
     .map((entry) => join(entry.parentPath, entry.name))
   const half = names.filter((name) => name.endsWith('.taken') || name.endsWith('.receipt.tmp'))
   const present = new Set(names.map((name) => hashOf(readFileSync(name))))
