@@ -127,7 +127,7 @@ function feeds({ uploads }: StatusReport, view: View): string {
   return [head, ...coloured, ...rest].join('\n')
 }
 
-/** What hinders all feeds, with its way out. */
+/** What concerns all feeds, with its way out. */
 function troubles(report: StatusReport, view: View): string[] {
   const { daemon, service } = report
   const { commandLine } = view

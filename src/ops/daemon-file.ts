@@ -121,8 +121,17 @@ function written(folder: string, name: string, text: string): boolean {
     renameSync(draft, join(folder, name))
     return true
   } catch {
-    rmSync(draft, { force: true })
+    discard(draft)
     return false
+  }
+}
+
+/** Where nothing can be written, often nothing can be removed either. */
+function discard(draft: string): void {
+  try {
+    rmSync(draft, { force: true })
+  } catch {
+    // It is a few bytes in a folder that is emptied at the next boot.
   }
 }
 

@@ -89,7 +89,7 @@ ${campaignsSection(campaigns, facts.plan, facts)}
 }
 
 function headlineOf(troubles: number, urgent: number, campaigns: number, feeds: number): string {
-  if (troubles > 0) return 'feedsyncd is hindered'
+  if (troubles > 0) return 'feedsyncd cannot work as it should'
   const named = (n: number, noun: string) => (n === 0 ? [] : [`${n} ${noun}${n === 1 ? '' : 's'}`])
   const who = [...named(urgent, 'feed'), ...named(campaigns, 'campaign')].join(' and ')
   if (who !== '') return `${who} ${urgent + campaigns === 1 ? 'needs' : 'need'} a person`

@@ -30,7 +30,7 @@ it('gives a file that its reading thread dies of a state, once, and delivers the
   ])
   expect(failed.map(({ hint }) => hint)).toEqual(Array(3).fill(expect.stringContaining('report')))
   expect(stdout.match(/a fault of feedsyncd/g)).toHaveLength(3)
-  expect(stdout + stderr).not.toContain('hindered')
+  expect(stdout + stderr).not.toContain('daemon.condition')
 })
 
 it('reads a file again that its reading failed of, when a person says so or it changes', async () => {

@@ -50,7 +50,7 @@ describe('SIGTERM', () => {
 
     expect(code).toBe(0)
     expect(stopped).toMatchObject({ state: 'settling', reason: 'the daemon stopped' })
-    expect(stdout + stderr).not.toContain('hindered')
+    expect(stdout + stderr).not.toContain('daemon.condition')
     expect((await site.until('held.xml', 'uploaded')).postings).toBe(3_000)
   })
 })

@@ -74,6 +74,29 @@ describe('a state disk that is full', () => {
   })
 })
 
+describe('files that cannot be moved', () => {
+  it('are a warning in status and --check, until they can', async () => {
+    await using site = await Site.open()
+    const inbox = { afterUpload: 'archive', archiveDirectory: './archive' }
+    site.configure({ inbox })
+    writeFileSync(join(site.root, 'archive'), 'this is no folder')
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await vi.waitFor(() => {
+      expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'dispositions-failing' }])
+    }, PATIENCE)
+
+    const check = await site.run('status', '--check')
+    const status = await site.run('status')
+    rmSync(join(site.root, 'archive'))
+
+    const [, words] = /^warning: (.*); /.exec(status.stdout) ?? []
+    expect(words).toContain('archive is not possible')
+    expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining(words ?? '') })
+    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+  })
+})
+
 describe('a configuration with mistakes', () => {
   it('hides neither a dead daemon nor itself', async () => {
     await using site = await Site.open()

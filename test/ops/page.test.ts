@@ -96,11 +96,11 @@ describe('the status page', () => {
     expect(shown).toContain('expected 3h ago')
   })
 
-  it('says what hinders the daemon as a whole, before all feeds', () => {
+  it('says what stops the daemon as a whole, before all feeds', () => {
     const service = { ...status().service, state: 'down', reason: 'no answer' } as const
     const shown = page({ service }, { ...PULSE, conditions: [conditionOf('the disk is full')] })
 
-    expect(shown).toContain('feedsyncd is hindered')
+    expect(shown).toContain('feedsyncd cannot work as it should')
     expect(shown).toContain('The disk is full')
     expect(shown).toContain('Service down: no answer')
   })
