@@ -143,8 +143,9 @@ export class Pipeline {
     const { clock, history, incompleteAfterMs, ledger, spool } = this.#parts
     const { verdict } = read
     const newest = history.newestTaken(file.rule.feed)
-    // What was rejected and left is a new version when it comes back.
-    if (newest?.sha256 === read.sha256 && newest.state !== 'gone') {
+    // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes.
+    const isLost = newest?.state === 'gone' || (newest?.state === 'failed' && newest.spool === null)
+    if (newest?.sha256 === read.sha256 && !isLost) {
       if (read.held === undefined) await spool.discard(copy)
       await ledger.commit(() => ledger.seen(originOf(file), newest), 'soon')
       return { kind: 'seen', version: newest }
@@ -221,11 +222,12 @@ export class Pipeline {
     const backlog = new Backlog(ledger, clock, log)
     const delivered = uploader.deliver(
       {
-        ...{ account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
+        ...{ feed: queued.feed, account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
         file: spool.path(queued.spool ?? ''),
         progress: (sent) => this.#parts.onProgress(sent, bytes),
         attempts: {
           started: (key) => guard.start(queued, () => ledger.attempt(id, key)),
+          failingSince: (code) => history.failingSince(id, code),
           ended: (n, end) => {
             const endedAt = clock.now()
             const write = () => history.endAttempt(id, n, endedAt, end)

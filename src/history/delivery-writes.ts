@@ -13,6 +13,7 @@ export type DeliveryWrites = Pick<
   History,
   | 'startAttempt'
   | 'endAttempt'
+  | 'failingSince'
   | 'due'
   | 'makeDue'
   | 'expired'
@@ -45,6 +46,13 @@ export function deliveryWrites(
   >(
     `UPDATE attempts SET ended_at = ?, outcome = ?, status = ?, code = ?, bytes_sent = ?, key = ?
        WHERE version = ? AND n = ? AND outcome IS NULL`,
+  )
+  const failing = db.query<
+    [version: number, code: string, version: number, code: string],
+    { at: number | null }
+  >(
+    `SELECT min(started_at) AS at FROM attempts WHERE version = ? AND code = ? AND n > coalesce(
+       (SELECT max(n) FROM attempts WHERE version = ? AND ended_at IS NOT NULL AND code IS NOT ?), 0)`,
   )
   // Only the oldest of a feed: a younger one must not overtake it and then be overwritten by it.
   const due = db.query<[now: number, latest: number, limit: number], { id: number; feed: string }>(
@@ -99,6 +107,8 @@ export function deliveryWrites(
       const { changes } = end.run(at, outcome, status, code, bytesSent, key, id, n)
       if (changes === 0) throw new FeedsyncError(`version ${id} has no running attempt ${n}`)
     },
+
+    failingSince: (id, code) => failing.get(id, code, id, code)?.at ?? null,
 
     due: (now, limit, except = new Set()) =>
       due

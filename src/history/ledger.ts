@@ -170,13 +170,15 @@ export class Ledger {
     return this.openAt(origin.path) ?? this.#reopen(origin.path) ?? this.#add(origin)
   }
 
-  /** The same bytes as a version that is there: no new one, only a `seen` event. */
+  /** The same bytes as a version that is there: no new one, only a `seen` event, and another try if it failed. */
   seen(origin: Origin, version: Version): void {
     this.atomically(() => {
       const open = this.openAt(origin.path)
       if (open !== null) this.#history.forget(open.id)
       this.#history.seen(version.id, `the same bytes at ${origin.path}`, this.#clock.now())
       this.#paths.know(origin.path, origin.identity, version)
+      if (this.#history.version(version.id)?.state === 'failed')
+        this.#move(version.id, 'queued', 'the same file was dropped again', { hint: null })
     })
   }
 

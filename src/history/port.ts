@@ -256,6 +256,8 @@ export interface History extends HistoryReader {
   /** Paths that were found to be a version that is rejected. */
   rejectedFiles(): string[]
   startAttempt(id: number, at: number, key: string | null): number
+  /** Start (wall ms) of the first attempt since which all that ended had this code; null: the last had another. */
+  failingSince(id: number, code: string): number | null
   endAttempt(
     id: number,
     n: number,

@@ -27,9 +27,9 @@ export const STEPS: Readonly<Record<State, readonly State[]>> = {
   rejected: ['settling', 'gone'],
   held: ['queued', 'superseded', 'discarded'],
   /** `held`: what it is compared with has changed before it was sent. */
-  queued: ['uploading', 'held', 'superseded', 'discarded', 'failed', 'rejected'],
-  /** `queued`: try again later. `rejected`: the service or the storage refuses this very file. */
-  uploading: ['uploaded', 'queued', 'failed', 'rejected', 'superseded', 'discarded'],
+  queued: ['uploading', 'held', 'superseded', 'discarded', 'failed'],
+  /** `queued`: try again later. */
+  uploading: ['uploaded', 'queued', 'failed', 'superseded', 'discarded'],
   uploaded: [],
   superseded: [],
   /** `settling`: only while its content is unknown. */

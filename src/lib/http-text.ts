@@ -90,7 +90,10 @@ function parseHttpDate(value: string): number {
 }
 
 /** https, or http to this machine (design section 6): what we carry must not cross a network in clear. */
-export function isSafeAddress({ protocol, hostname }: URL): boolean {
-  const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
-  return protocol === 'https:' || (protocol === 'http:' && loopback)
+export function isSafeAddress(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))
+}
+
+export function isLoopback({ hostname }: URL): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }

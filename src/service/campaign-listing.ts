@@ -1,6 +1,6 @@
 // Owns reading every campaign of the account, and the proof that it was every one. Pages overlap by one
-// row, so that an edit between two pages cannot hide a campaign (research/reconcile.md section 3.10:
-// measured, none missed). Absence counts for nothing in a listing that is not complete.
+// row, so that an edit between two pages cannot hide a campaign (measured: none
+// was missed). Absence counts for nothing in a listing that is not complete.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type {

@@ -63,7 +63,7 @@ export interface ServiceClient {
   reloadKey(): void
 }
 
-/** Beyond this a refused request is signed again with the service's time (research/upload.md 2.3). */
+/** Beyond this a refused request is signed again with the service's time. */
 const SKEW_LIMIT = 60 * SECOND
 
 /** A Date that is older than this says nothing of the other clock. */

@@ -1,58 +1,124 @@
 // Owns reading the JSON of a pre-signed form. Unknown members are left alone; what the upload depends on
 // must be exactly right, because storage verifies every byte of it.
 
-import { excerpt, isSafeAddress } from '../lib/http-text.ts'
+import { isUtf8 } from 'node:buffer'
+import { excerpt, isLoopback } from '../lib/http-text.ts'
 import { holdsSecret, rememberForm } from '../lib/redact.ts'
+import type { SecretSet } from '../lib/secret-set.ts'
 import type { UploadForm } from './port.ts'
 
 export type FormReading =
   | { kind: 'form'; form: UploadForm }
+  /** No form at all: somebody else may have answered. */
   | { kind: 'unreadable'; reason: string }
+  /** A form that must not be posted. */
+  | { kind: 'rejected'; reason: string }
 
-/** `reason` is a clause about the body and repeats nothing of it: a form is a credential. */
-export function readForm(body: Buffer): FormReading {
+type Members = Array<[name: string, value: unknown]>
+
+/**
+ * `base`: address of the service. `reason` is a clause about the body and repeats nothing of it but names of
+ * fields: a form is a credential.
+ */
+export function readForm(body: Buffer, base: URL): FormReading {
+  if (body.length === 0) return unreadable('an empty body')
+  if (!isUtf8(body)) return unreadable('a body that is not UTF-8')
   let answer: unknown
   try {
     answer = parseInOrder(body.toString('utf8').replace(/^\uFEFF/, ''))
   } catch {
-    return unreadable(body.length === 0 ? 'an empty body' : 'a body that is not valid JSON')
+    return unreadable('a body that is not valid JSON')
   }
-  if (!isObject(answer)) return unreadable('JSON that is not an object')
-  const { '.url': url, '.fileUrl': fileUrl, '.fields': fields } = answer
+  const members = membersOf(answer)
+  if (members === null) return unreadable('JSON that is not an object')
+  const twice = ['url', 'fields'].find((name) => members.filter(([n]) => n === name).length > 1)
+  if (twice !== undefined) return rejected(`a form with "${twice}" twice`)
+  const { url, fileUrl, fields } = Object.fromEntries(members)
+  const given = membersOf(fields)
   if (typeof url !== 'string') return unreadable('a form without "url"')
-  if (!isObject(fields)) return unreadable('a form without "fields"')
-  const to = URL.parse(url)
-  if (to === null || !isSafeAddress(to))
-    return unreadable('a form whose "url" is not an https address')
+  if (given === null) return unreadable('a form without "fields"')
   // What a service leaves empty, such as a token that it does not use, is no field.
-  const given = Object.entries(fields).filter(([, value]) => value !== null)
-  const entries = given.map(([dotted, value]) => [dotted.slice(1), String(value)] as const)
+  const used = given.filter(([, value]) => value !== null)
+  const entries = used.map(([name, value]) => [name, String(value)] as const)
   const secrets = rememberForm(entries, [url])
-  const odd = given.find(([, value]) => typeof value !== 'string' && !Number.isSafeInteger(value))
+  const odd = used.find(([, value]) => typeof value !== 'string' && !Number.isSafeInteger(value))
   if (odd !== undefined)
-    return unreadable(`a form whose field "${excerpt(odd[0].slice(1), secrets)}" is not text`)
+    return unreadable(`a form whose field "${excerpt(odd[0], secrets)}" is not text`)
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
     return unreadable('a form without the field "key"')
+  const to = URL.parse(url)
+  const problem = addressProblem(to, base) ?? fieldProblem(entries, secrets)
+  if (to === null || problem !== null) return rejected(`a form ${problem}`)
   // The host is shown, and is asked of name servers.
-  if (holdsSecret(to.host, secrets))
-    return unreadable('a form whose "url" has a secret in its host')
+  if (holdsSecret(to.host, secrets)) return rejected('a form whose "url" has a secret in its host')
   // The upload does not need the later address, so nobody waits for it.
   const later = typeof fileUrl === 'string' && fileUrl !== '' ? fileUrl : null
   return { kind: 'form', form: { url, fileUrl: later, fields: entries } }
 }
 
-/** A JavaScript object moves names that are integers to the front: with a dot before each, none is. */
+/** Why nothing may be posted there; null when it may. */
+function addressProblem(to: URL | null, base: URL): string | null {
+  if (to === null) return 'whose "url" is no address'
+  if (to.protocol === 'http:' && !(isLoopback(to) && isLoopback(base)))
+    return 'whose "url" is not an https address'
+  if (to.protocol !== 'https:' && to.protocol !== 'http:')
+    return 'whose "url" is not an https address'
+  if (to.username !== '' || to.password !== '') return 'whose "url" has a user name or password'
+  // Each of its routes begins with /v1/ (specification section 4).
+  const root = base.pathname.replace(/\/+$/, '')
+  const isService = to.pathname === `${root}/` || to.pathname.startsWith(`${root}/v1/`)
+  return to.origin === base.origin && isService ? 'whose "url" is the service itself' : null
+}
+
+/**
+ * Storage compares names without regard to case, and takes the part called "file" for the file itself. Quotes
+ * and other letters are encoded (multipart.ts), line ends of values are sent as they are.
+ */
+function fieldProblem(
+  fields: ReadonlyArray<readonly [name: string, value: string]>,
+  secrets: SecretSet,
+): string | null {
+  const seen = new Set<string>()
+  for (const [name, value] of fields) {
+    const plain = name.toLowerCase()
+    const called = `field "${excerpt(name, secrets)}"`
+    if (name === '') return 'with a field that has no name'
+    if (plain === 'file') return 'with a field called "file", which is the name of the file itself'
+    if (seen.has(plain)) return `with the ${called} twice`
+    if (/\p{Cc}/u.test(name)) return `whose ${called} has a control character in its name`
+    if (!name.isWellFormed() || !value.isWellFormed())
+      return `whose ${called} is not text that can be sent`
+    seen.add(plain)
+  }
+  return null
+}
+
+/**
+ * A JavaScript object moves names that are integers to the front, and keeps one of two that are equal: with a
+ * number and a dot before each, neither happens.
+ */
 function parseInOrder(text: string): unknown {
   JSON.parse(text)
-  // Valid by now, so that every quote is where it should be. A name given twice has its last value.
-  const dotted = text.replace(/"([^"\\]*(?:\\.[^"\\]*)*)"(?=\s*(:?))/g, (string, name, colon) =>
-    colon === '' ? string : `".${name}"`,
+  let n = 0
+  // Valid by now, so that every quote is where it should be.
+  const numbered = text.replace(/"([^"\\]*(?:\\.[^"\\]*)*)"(?=\s*(:?))/g, (string, name, colon) =>
+    colon === '' ? string : `"${n++}.${name}"`,
   )
-  return JSON.parse(dotted)
+  return JSON.parse(numbered)
+}
+
+/** Null for what is no object. */
+function membersOf(value: unknown): Members | null {
+  if (!isObject(value)) return null
+  return Object.entries(value).map(([name, member]) => [name.slice(name.indexOf('.') + 1), member])
 }
 
 function unreadable(reason: string): FormReading {
   return { kind: 'unreadable', reason }
+}
+
+function rejected(reason: string): FormReading {
+  return { kind: 'rejected', reason }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,6 @@
 // What the rest of the program knows of the sponsorship service.
 
-import type { Failure } from '../upload/port.ts'
+import type { Verdict } from '../lib/decision-table.ts'
 
 /** The pre-signed form of specification section 2. A credential: never stored, never logged. */
 export interface UploadForm {
@@ -11,7 +11,7 @@ export interface UploadForm {
   fields: ReadonlyArray<readonly [name: string, value: string]>
 }
 
-export type FormAnswer = { kind: 'form'; form: UploadForm } | { kind: 'failure'; failure: Failure }
+export type FormAnswer = { kind: 'form'; form: UploadForm } | ({ kind: 'failure' } & Verdict)
 
 /** Asks the service for upload forms. Each call is signed afresh with the service's clock. */
 export interface FormSource {
@@ -145,7 +145,6 @@ export interface CampaignFailure {
   class: 'configuration' | 'credentials' | 'temporary' | 'refused' | 'missing' | 'unreadable'
   /**
    * What it means for a write: it was `not-sent`, the service `refused` it, or nobody can know.
-   * research/reconcile.md section 3.9, step 5.
    */
   effect: 'not-sent' | 'refused' | 'unknown'
   /** null where there was no answer. */

@@ -4,12 +4,11 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
+import { failureOf, RULES, type Rule, type Verdict } from '../lib/decision-table.ts'
 import { stretchOf } from '../lib/stretch.ts'
 import type { Breaker, Lesson } from './breaker.ts'
-import { failureOf, type Verdict } from './classify.ts'
 import type { FormFacts } from './form.ts'
-import type { AttemptOutcome, DeliveryResult, Failure } from './port.ts'
-import { RULES, type Rule } from './rules.ts'
+import type { AttemptOutcome, DeliveryResult } from './port.ts'
 
 export type NotStored = { kind: 'failed'; verdict: Verdict } | { kind: 'aborted' }
 export type Attempt = Extract<DeliveryResult, { kind: 'stored' }> | NotStored
@@ -32,12 +31,6 @@ export function lessonOf(result: { kind: string } | NotStored): Lesson {
   return kind === 'transient' && !ABOUT_THE_FORM.has(rule)
     ? { kind: 'down', reason, retryAfterMs, throttled: isThrottled(rule) }
     : { kind: 'up' }
-}
-
-export function ruleOfNoForm({ class: kind, next, status, retryAfterMs }: Failure): Rule {
-  if (next === 'stop') return RULES.noFormAndStop
-  if (kind === 'credentials') return RULES.noFormRefused
-  return status === 429 || retryAfterMs !== null ? RULES.noFormThrottled : RULES.noForm
 }
 
 /** `attempt` is null when an error of this program ended it. */

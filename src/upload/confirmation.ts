@@ -1,9 +1,9 @@
 // Owns the one question whether storage has the file: by the status, the body and the ETag of its answer, and
 // by whether the socket had taken the whole request when that answer came. Pure.
 
+import { RULES, type Rule } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import type { FormFacts } from './form.ts'
-import { RULES, type Rule } from './rules.ts'
 import type { StorageBody } from './storage-answer.ts'
 
 export type Confirmation =

@@ -2,6 +2,7 @@
 // It does not wait; it says what to wait for.
 
 import { SECOND } from '../lib/clock.ts'
+import { RULES, type Verdict } from '../lib/decision-table.ts'
 import type { Log } from '../lib/log.ts'
 import type { FormSource } from '../service/port.ts'
 import {
@@ -14,19 +15,16 @@ import {
   outcomeOf,
   outsidePolicy,
   refusedInGeneral,
-  ruleOfNoForm,
   spoolDiffers,
   waitingFor,
 } from './attempt-end.ts'
 import type { Breakers, Lesson } from './breaker.ts'
-import type { Verdict } from './classify.ts'
 import { type FormFacts, readFormFacts } from './form.ts'
 import type { GeneralRefusals } from './general-refusals.ts'
 import type { Delivery, DeliveryResult, Failure, UploadCounters } from './port.ts'
 import { type PostParts, postFile } from './post.ts'
 import type { RetryQuota } from './quota.ts'
 import { type NextStep, queueDelay, RetryBudget } from './retry.ts'
-import { RULES } from './rules.ts'
 
 export interface RunParts extends PostParts {
   forms: FormSource
@@ -69,6 +67,7 @@ export class DeliveryRun {
   /** To the retry quota, for the attempt that runs. */
   #paid: number | null = null
   /** Of the attempt that runs. */
+  #startedAt = 0
   #bytesSent = 0
   #status: number | null = null
 
@@ -89,6 +88,7 @@ export class DeliveryRun {
     if (handle === null) return { kind: 'aborted' }
     this.#attempts += 1
     this.#parts.counters.attempts += 1
+    this.#startedAt = this.#parts.clock.now()
     this.#bytesSent = 0
     this.#status = null
     let attempt: Attempt | null = null
@@ -121,7 +121,7 @@ export class DeliveryRun {
     const { reason, code, status, ambiguous } = failure
     const wait = step.kind === 'end' ? null : step.delayMs
     log.warn(
-      { code, status, reason, ambiguous, row: rule.row, next: step.kind, delayMs: wait },
+      { code, status, reason, ambiguous, rule: rule.name, next: step.kind, delayMs: wait },
       'upload attempt failed',
     )
     if (step.kind === 'end') {
@@ -138,7 +138,8 @@ export class DeliveryRun {
 
   /** What the budget allows, and the quota of the origin as well. */
   #affordable(verdict: Verdict): NextStep {
-    const step = this.#budget.next(verdict)
+    const since = this.#delivery.attempts.failingSince(verdict.failure.code) ?? this.#startedAt
+    const step = this.#budget.next(verdict, this.#parts.clock.now() - since)
     const { origin } = verdict.failure
     if (step.kind !== 'again' || origin === null) return step
     this.#paid = this.#parts.quota.pay(origin, isThrottled(verdict.rule))
@@ -205,9 +206,9 @@ export class DeliveryRun {
       const answer = await forms.requestForm(account, this.#signal, path)
       if (answer.kind === 'form') return readFormFacts(answer.form)
       if (this.#signal.aborted) return { kind: 'aborted' }
-      const { failure } = answer
+      const { failure, rule } = answer
       this.#status = failure.status
-      return { kind: 'failed', verdict: { failure, rule: ruleOfNoForm(failure) } }
+      return { kind: 'failed', verdict: { failure, rule } }
     })
   }
 
@@ -260,7 +261,7 @@ export class DeliveryRun {
     if (result.kind === 'aborted') return result
     if (!('verdict' in result)) general.accepted(origin)
     else if (result.verdict.failure.class === 'broken' && result.verdict.failure.origin !== null)
-      if (general.refused(origin, this.#delivery))
+      if (general.refused(origin, this.#delivery.feed))
         return { kind: 'failed', verdict: refusedInGeneral(result.verdict) }
     return result
   }

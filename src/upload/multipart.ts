@@ -1,6 +1,6 @@
 // Owns the bytes of the upload request: every field once, byte for byte and in the order given, nothing
 // added, the file last (design section 4). Framed by hand: FormData was measured to hold the whole file in
-// memory, to rewrite line ends in fields and to count sizes above 4 GiB wrong (research/upload.md 3.1).
+// memory, to rewrite line ends in fields and to count sizes above 4 GiB wrong.
 
 import { randomInt } from 'node:crypto'
 import { readSync } from 'node:fs'
@@ -11,7 +11,7 @@ import type { UploadForm } from '../service/port.ts'
 /** Fixed and ASCII: storage puts the name in place of "${filename}" in any field. */
 const FILE_NAME = 'feed.xml'
 
-/** Larger reads gain nothing, smaller ones cost calls (research/upload.md 3.1). */
+/** Measured: larger reads gain nothing, smaller ones cost calls. */
 const READ_SIZE = 256 * 1024
 
 /**

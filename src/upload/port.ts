@@ -1,35 +1,8 @@
 // What the rest of the program knows of delivering one version to storage.
 
-import type { ConditionCode } from '../lib/conditions.ts'
+import type { Failure } from '../lib/decision-table.ts'
 
-/**
- * The four classes of design section 4, one behaviour each:
- * `transient` backs off and never gives up, `credentials` pauses everything, `file` ends this version,
- * `broken` is an answer that no retry of ours can mend (our bug, or the service's): ends as `failed`.
- */
-export type FailureClass = 'transient' | 'credentials' | 'file' | 'broken'
-
-export interface Failure {
-  class: FailureClass
-  /** Stable short name: a system code, a storage error code, `http-503`, `policy-expired`, `stalled`. */
-  code: string
-  /** HTTP status, or null where there was no answer. */
-  status: number | null
-  /** Plain sentence: what happened, without any secret. */
-  reason: string
-  /** Plain sentence: what a person can do. */
-  hint: string
-  /** What the other side asked for, in ms from now; null: nothing. */
-  retryAfterMs: number | null
-  /** Scheme, host and port that failed: the breaker's key. */
-  origin: string | null
-  /** What the next attempt should send: the same form, a new one, or nothing. */
-  next: 'same-form' | 'new-form' | 'stop'
-  /** Of our own files, where that is what failed: what it means for the daemon. */
-  condition?: ConditionCode
-  /** True when the request may have taken effect although no answer came. */
-  ambiguous: boolean
-}
+export type { Failure, FailureClass } from '../lib/decision-table.ts'
 
 export type AttemptOutcome = 'stored' | 'refused' | 'failed' | 'unknown'
 
@@ -50,9 +23,16 @@ export interface AttemptLog {
       key: string | null
     },
   ): void
+  /**
+   * When the first of the ended attempts began after which all had this code (wall ms), earlier deliveries
+   * included; null: the last one that ended had another, or none.
+   */
+  failingSince(code: string): number | null
 }
 
 export interface Delivery {
+  /** Whose refusals are counted together. */
+  feed: string
   /** The spool file: private, immutable, checked. */
   file: string
   bytes: number
@@ -73,7 +53,7 @@ export type DeliveryResult =
   | { kind: 'later'; at: number; failure: Failure }
   /** Pause everything until the key changes, SIGHUP or 15 minutes. The version stays queued. */
   | { kind: 'credentials'; failure: Failure }
-  /** This version cannot succeed. `file`: the service or storage refuses this file (`rejected`); `broken`: `failed`. */
+  /** This version cannot succeed without a person. */
   | { kind: 'refused'; failure: Failure }
   | { kind: 'aborted' }
 

@@ -6,14 +6,14 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import { conditionOfState } from '../lib/conditions.ts'
+import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { stretchOf } from '../lib/stretch.ts'
-import { failureOf, judgeNoAnswer, judgeReply, type Verdict } from './classify.ts'
+import { judgeNoAnswer, judgeReply } from './classify.ts'
 import type { FormFacts } from './form.ts'
 import { createMultipartBody } from './multipart.ts'
 import type { Pacer } from './pacer.ts'
-import { RULES } from './rules.ts'
 
 export interface PostParts {
   http: HttpClient

@@ -1,6 +1,6 @@
-// Owns the retries that an origin is worth, shared by all feeds (the token bucket of the AWS clients,
-// research/upload.md 2.2): in an outage each failing feed would otherwise repeat itself a dozen times. What is
-// not paid for waits in the queue instead. Pure.
+// Owns the retries that an origin is worth, shared by all feeds (the token bucket of the AWS clients): in an
+// outage each failing feed would otherwise repeat itself a dozen times. What is not paid for waits in the
+// queue instead. Pure.
 
 const FULL = 500
 const COST = 14

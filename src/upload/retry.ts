@@ -2,8 +2,7 @@
 // and when the rest is for later. Pure; it neither sleeps nor sends.
 
 import { MINUTE, SECOND } from '../lib/clock.ts'
-import type { Verdict } from './classify.ts'
-import type { Pace, Rule } from './rules.ts'
+import type { Pace, Rule, Verdict } from '../lib/decision-table.ts'
 
 export const POSTS_PER_FORM = 4
 export const FORMS_PER_DELIVERY = 3
@@ -72,10 +71,12 @@ export class RetryBudget {
     this.#posts += 1
   }
 
-  next({ rule, failure }: Verdict): NextStep {
+  /** `failingMs`: for how long the attempts of this version have ended so. */
+  next({ rule, failure }: Verdict, failingMs: number): NextStep {
     const form = this.#form(rule)
     if (form === null) {
-      return failure.class === 'transient' ? { kind: 'later', delayMs: null } : { kind: 'end' }
+      const goesOn = failure.class === 'transient' || failingMs < rule.keepTryingMs
+      return goesOn ? { kind: 'later', delayMs: null } : { kind: 'end' }
     }
     const delayMs = this.#delay(rule, failure.retryAfterMs)
     this.#failures += 1

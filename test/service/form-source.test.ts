@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Clock, MINUTE, systemClock } from '../../src/lib/clock.ts'
-import { createHttpClient } from '../../src/lib/http.ts'
+import { createHttpClient, type HttpReply } from '../../src/lib/http.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import { createFormSource, type FormSourceOptions } from '../../src/service/form-source.ts'
 
@@ -288,21 +288,6 @@ describe('a form', () => {
     expect(answer).toMatchObject({ kind: 'form', form: { fields } })
   })
 
-  it('has a field that is given twice once, with its last value', async () => {
-    const answer = await read(
-      `{"url":"${FORM.url}","fileUrl":"${FORM.fileUrl}","fields":{"key":"a","b":"1","key":"c"}}`,
-    )
-
-    expect(answer).toMatchObject({
-      form: {
-        fields: [
-          ['key', 'c'],
-          ['b', '1'],
-        ],
-      },
-    })
-  })
-
   it('may have a number for a field, and leave out what it does not use', async () => {
     const fields = { key: 'a', success_action_status: 201, 'x-store-security-token': null }
 
@@ -332,14 +317,85 @@ describe('a form', () => {
     ['no key', JSON.stringify({ ...FORM, fields: { policy: 'hidden' } })],
     ['a list for a field', JSON.stringify({ ...FORM, fields: { key: 'a', n: ['hidden'] } })],
     ['a number that text cannot repeat', `{"url":"${FORM.url}","fields":{"key":"a","n":0.1}}`],
-    ['an address in clear', JSON.stringify({ ...FORM, url: 'http://storage.example/' })],
-    ['an address that is none', JSON.stringify({ ...FORM, url: '/feeds' })],
     ['a web page', '<!DOCTYPE html><title>hidden</title>'],
   ])('is asked for again when it holds %s, and nothing of it is repeated', async (_, body) => {
     const answer = await read(body)
 
     expect(answer).toMatchObject({ failure: { class: 'transient', next: 'new-form', status: 200 } })
     expect(JSON.stringify(answer)).not.toContain('hidden')
+  })
+})
+
+describe('a form that must not be posted', () => {
+  const answered = async (body: string, change: Partial<FormSourceOptions> = {}) => {
+    const { ask } = await service((_, response) => response.end(body), change)
+    return ask()
+  }
+  const withFields = (fields: string) => `{"url":"${FORM.url}","fields":{"key":"a",${fields}}}`
+  const withUrl = (url: string) => JSON.stringify({ ...FORM, url })
+
+  it.each([
+    ['an address in clear', withUrl('http://storage.example/'), 'not an https address'],
+    ['an address that is none', withUrl('/feeds'), 'no address'],
+    ['another scheme', withUrl('ftp://storage.example/hidden'), 'not an https address'],
+    ['a script for an address', withUrl('javascript:hidden'), 'not an https address'],
+    ['a user name', withUrl('https://hidden@storage.example/'), 'user name or password'],
+    ['a password', withUrl('https://:hidden@storage.example/'), 'user name or password'],
+    ['two addresses', `{"url":"${FORM.url}",${JSON.stringify(FORM).slice(1)}`, '"url" twice'],
+    ['a field called file', withFields('"file":"hidden"'), 'called "file"'],
+    ['a field called FILE', withFields('"FILE":"hidden"'), 'called "file"'],
+    ['a field twice', withFields('"b":"hidden","b":"hidden2"'), 'field "b" twice'],
+    ['a field twice, escaped', withFields('"b":"1","\\u0062":"2"'), 'field "b" twice'],
+    ['a field twice, in another case', withFields('"Key":"hidden"'), 'field "Key" twice'],
+    ['a field without a name', withFields('"":"hidden"'), 'no name'],
+    ['a line end in a name', withFields('"a\\r\\nb":"hidden"'), 'control character'],
+    ['half a character in a value', withFields('"b":"hidden\\ud800"'), 'not text'],
+    ['half a character in a name', withFields('"b\\udc00":"hidden"'), 'not text'],
+  ])('is refused, with the reason: %s', async (_, body, reason) => {
+    const answer = await answered(body)
+
+    expect(answer).toMatchObject({
+      ...{
+        failure: { class: 'broken', code: 'bad-form', reason: expect.stringContaining(reason) },
+      },
+    })
+    expect(JSON.stringify(answer)).not.toContain('hidden')
+  })
+
+  it('names this machine in clear only when the service is on it, too', async () => {
+    const { options } = await service(sendForm)
+    const body = withUrl('http://127.0.0.1:9/feeds')
+    const reply: HttpReply = {
+      ...{ kind: 'answer', status: 200, headers: {}, body: Buffer.from(body) },
+      ...{ bodyCut: false, bytesSent: 0, sentAll: true, tookMs: 1 },
+    }
+    const http = { ...options.http, request: async () => reply }
+    const forms = createFormSource({ ...options, http, baseUrl: 'https://api.example.com/' })
+
+    expect(await answered(body)).toMatchObject({ kind: 'form' })
+    expect(await forms.requestForm(null, new AbortController().signal)).toMatchObject({
+      failure: { reason: expect.stringContaining('not an https address') },
+    })
+  })
+
+  it.each(['', 'v1/presigned-storage-posting-post', 'v1/campaigns'])(
+    'leads to the service itself (/%s)',
+    async (path) => {
+      const { ask, options } = await service((_, response) =>
+        response.end(withUrl(`${options.baseUrl}${path}`)),
+      )
+
+      expect(await ask()).toMatchObject({
+        failure: { class: 'broken', reason: expect.stringContaining('the service itself') },
+      })
+    },
+  )
+
+  it('is none where the body is not UTF-8', async () => {
+    const body = Buffer.from(withFields('"b":"\u00e9"'), 'latin1')
+    const { ask } = await service((_, response) => response.end(body))
+
+    expect(await ask()).toMatchObject({ failure: { reason: expect.stringContaining('UTF-8') } })
   })
 })
 

@@ -2,6 +2,7 @@
 // rows 15 to 28, what storage answers.
 
 import { describe, expect, it } from 'vitest'
+import { HOUR } from '../../src/lib/clock.ts'
 import { distinctKeys, formsAsked, harness, keysSeen, outcomes } from './harness.ts'
 
 const FEED = '<jobs><job id="1"/></jobs>'
@@ -95,7 +96,7 @@ describe('a refusal of storage', () => {
       const h = await harness()
       h.sandbox.faults.add({ at: 'storage', kind: 's3-error', code })
 
-      const result = await h.deliver(FEED)
+      const result = await h.deliver(FEED, { failingMs: HOUR })
 
       expect(result).toMatchObject({
         kind: 'refused',
@@ -113,7 +114,7 @@ describe('a refusal of storage', () => {
       message: 'Invalid according to Policy: Extra input fields: content-md5',
     })
 
-    const result = await h.deliver(FEED)
+    const result = await h.deliver(FEED, { failingMs: HOUR })
 
     expect(result).toMatchObject({ kind: 'refused', failure: { class: 'broken' } })
     expect(h.attempts).toHaveLength(1)
@@ -201,7 +202,7 @@ describe('a refusal of storage', () => {
     const h = await harness()
     h.sandbox.faults.add({ at: 'storage', kind: 's3-error', code: 'PermanentRedirect' })
 
-    const result = await h.deliver(FEED)
+    const result = await h.deliver(FEED, { failingMs: HOUR })
 
     expect(result).toMatchObject({ kind: 'refused', failure: { class: 'broken' } })
     expect(formsAsked(h)).toBe(2)
@@ -225,7 +226,7 @@ describe('a refusal of storage', () => {
       const h = await harness()
       h.sandbox.faults.add({ at: 'storage', kind: 'redirect', status: 307, location })
 
-      const result = await h.deliver(FEED)
+      const result = await h.deliver(FEED, { failingMs: HOUR })
 
       expect(result).toMatchObject({
         kind: 'refused',

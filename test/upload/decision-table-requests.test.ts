@@ -3,6 +3,7 @@
 
 import { truncate, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { HOUR } from '../../src/lib/clock.ts'
 import { codes, distinctKeys, formsAsked, harness, keysSeen, outcomes } from './harness.ts'
 
 const FEED = '<jobs><job id="1"/></jobs>'
@@ -88,23 +89,27 @@ describe('asking for a form', () => {
     expect(outcomes(h)).toEqual(['refused'])
   })
 
-  it.each([400, 404, 409, 413, 415, 422])('row 7: ends at once on %i', async (status) => {
-    const h = await harness()
-    h.sandbox.faults.add({
-      at: 'service',
-      kind: 'answer',
-      status,
-      body: '{"message":"no such route"}',
-    })
+  it.each([400, 404, 409, 413, 415, 422])(
+    'row 7: waits on %i, and ends after an hour of it',
+    async (status) => {
+      const h = await harness()
+      h.sandbox.faults.add({
+        at: 'service',
+        kind: 'answer',
+        status,
+        body: '{"message":"no such route"}',
+      })
 
-    const result = await h.deliver(FEED)
+      const first = await h.deliver(FEED)
+      const asked = formsAsked(h)
+      const last = await h.deliver(FEED, { failingMs: HOUR })
 
-    expect(result).toMatchObject({
-      kind: 'refused',
-      failure: { class: 'broken', reason: expect.stringContaining('no such route') },
-    })
-    expect(formsAsked(h)).toBe(1)
-  })
+      const failure = { class: 'broken', reason: expect.stringContaining('no such route') }
+      expect(first).toMatchObject({ kind: 'later', failure })
+      expect(last).toMatchObject({ kind: 'refused', failure })
+      expect(asked).toBe(1)
+    },
+  )
 })
 
 describe('the form at hand', () => {

@@ -20,6 +20,9 @@ export const SECRET = 'the secret of the tests'
 
 export type Ended = Parameters<AttemptLog['ended']>[1] & { startedWithKey: string | null }
 
+/** `failingMs`: for how long earlier attempts of this version have ended as the one that is made now. */
+export type Change = Partial<Delivery> & { failingMs?: number }
+
 export interface Harness {
   sandbox: Sandbox
   uploader: Uploader
@@ -30,11 +33,7 @@ export interface Harness {
   attempts: Ended[]
   /** Every line of the log, as text. */
   logged: () => string
-  deliver(
-    content: string | Buffer,
-    change?: Partial<Delivery>,
-    signal?: AbortSignal,
-  ): Promise<DeliveryResult>
+  deliver(content: string | Buffer, change?: Change, signal?: AbortSignal): Promise<DeliveryResult>
 }
 
 export interface TestClock extends Clock {
@@ -142,10 +141,11 @@ export function deliveryOf(
   file: string,
   content: string | Buffer,
   ended: Ended[],
-  change: Partial<Delivery> = {},
+  { failingMs = 0, ...change }: Change = {},
 ): Delivery {
   const started: Array<string | null> = []
   return {
+    feed: file,
     file,
     bytes: Buffer.byteLength(content),
     md5: createHash('md5').update(content).digest('hex'),
@@ -154,6 +154,7 @@ export function deliveryOf(
     attemptsBefore: 0,
     attempts: {
       started: async (key) => started.push(key) - 1,
+      failingSince: () => systemClock.now() - failingMs,
       ended: (handle, result) => {
         ended.push({ ...result, startedWithKey: started[handle] ?? null })
       },

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts'
-import { failureOf } from '../../src/upload/classify.ts'
+import { failureOf, RULES, type Rule } from '../../src/lib/decision-table.ts'
 import { fullJitter, queueDelay, RetryBudget } from '../../src/upload/retry.ts'
-import { RULES, type Rule } from '../../src/upload/rules.ts'
 import { harness } from './harness.ts'
 
 const verdict = (rule: Rule, retryAfterMs: number | null = null) =>
@@ -46,7 +45,7 @@ describe('the budget', () => {
           }
           budget.posted()
           posts += 1
-          const step = budget.next(verdict(rule))
+          const step = budget.next(verdict(rule), 0)
           if (step.kind !== 'again') break
           needsForm = step.form === 'new'
         }
@@ -62,8 +61,10 @@ describe('the budget', () => {
     budget.formAsked()
     budget.posted()
 
-    expect(budget.next(verdict(RULES.storageError, 30 * SECOND))).toMatchObject({ delayMs: 30_000 })
-    expect(budget.next(verdict(RULES.storageError, 1))).toMatchObject({ delayMs: 4000 })
+    expect(budget.next(verdict(RULES.storageError, 30 * SECOND), 0)).toMatchObject({
+      delayMs: 30_000,
+    })
+    expect(budget.next(verdict(RULES.storageError, 1), 0)).toMatchObject({ delayMs: 4000 })
   })
 
   it('puts off what must wait longer than a minute', () => {
@@ -71,7 +72,7 @@ describe('the budget', () => {
     budget.formAsked()
     budget.posted()
 
-    expect(budget.next(verdict(RULES.throttled, HOUR))).toEqual({ kind: 'later', delayMs: HOUR })
+    expect(budget.next(verdict(RULES.throttled, HOUR), 0)).toEqual({ kind: 'later', delayMs: HOUR })
   })
 })
 

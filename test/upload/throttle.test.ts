@@ -1,7 +1,7 @@
 // Row 25 of the decision table, the retry quota, and refusals that are about everybody.
 
 import { describe, expect, it } from 'vitest'
-import { MINUTE } from '../../src/lib/clock.ts'
+import { HOUR, MINUTE } from '../../src/lib/clock.ts'
 import { Breaker, type Permit } from '../../src/upload/breaker.ts'
 import { GeneralRefusals } from '../../src/upload/general-refusals.ts'
 import { RetryQuota } from '../../src/upload/quota.ts'
@@ -126,9 +126,9 @@ describe('the retry quota', () => {
 describe('refusals of one feed after the other', () => {
   it('are general from the third on, whoever repeats, until one is accepted', () => {
     const general = new GeneralRefusals()
-    const [a, b, c] = [{}, {}, {}]
+    const [a, b, c] = ['a', 'b', 'c'] as const
 
-    const found = [a, a, b, b, c, a].map((delivery) => general.refused('origin', delivery))
+    const found = [a, a, b, b, c, a].map((feed) => general.refused('origin', feed))
     general.accepted('origin')
 
     expect(found).toEqual([false, false, false, false, true, true])
@@ -143,12 +143,13 @@ describe('refusals of one feed after the other', () => {
     const h = await harness()
     const handle = h.sandbox.faults.add(fault)
     const kinds: string[] = []
+    const patience = { failingMs: HOUR }
 
-    for (let n = 0; n < 5; n++) kinds.push((await h.deliver('<jobs/>')).kind)
-    const last = await h.deliver('<jobs/>')
+    for (let n = 0; n < 5; n++) kinds.push((await h.deliver('<jobs/>', patience)).kind)
+    const last = await h.deliver('<jobs/>', patience)
     handle.remove()
     h.clock.ahead += 15 * MINUTE
-    kinds.push((await h.deliver('<jobs/>')).kind)
+    kinds.push((await h.deliver('<jobs/>', patience)).kind)
 
     expect(kinds).toEqual(['refused', 'refused', 'later', 'later', 'later', 'stored'])
     expect(last).toMatchObject({ failure: { reason: expect.stringContaining('one feed after') } })

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { HOUR } from '../../src/lib/clock.ts'
 import { proxyServer } from '../lib/http-servers.ts'
 import { harness, keysSeen } from './harness.ts'
 
@@ -125,7 +126,7 @@ describe('an upload', () => {
       const h = await harness()
       h.sandbox.faults.add({ at: 'service', kind: 'form', policy })
 
-      const result = await h.deliver(FEED)
+      const result = await h.deliver(FEED, { failingMs: HOUR })
 
       expect(keysSeen(h.sandbox).length).toBeGreaterThan(0)
       const well = policy === 'whole-seconds' || policy === 'with-newlines'
