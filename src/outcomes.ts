@@ -27,8 +27,9 @@ export function recordDelivery(ledger: Ledger, id: number, result: DeliveryResul
     case 'aborted':
       return ledger.waitAgain(id, STOPPED, null, null)
     case 'refused': {
-      const { class: kind, reason, hint } = result.failure
-      return ledger.move(id, kind === 'file' ? 'rejected' : 'failed', reason, { hint })
+      // Never `rejected`: its bytes are right, and who refuses them today may take them tomorrow.
+      const { reason, hint } = result.failure
+      return ledger.move(id, 'failed', reason, { hint })
     }
     default:
       return result satisfies never

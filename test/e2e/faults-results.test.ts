@@ -66,7 +66,7 @@ describe('success', () => {
     [{ etag: 'weak' }, true],
     [{ etag: 'unquoted' }, true],
     [{ etag: 'opaque' }, false],
-    [{ etag: 'missing', body: 'none' }, false],
+    [{ etag: 'missing' }, false],
     [{ checksum: 'wrong' }, true],
   ] as const)('fault 19: with %o has its checksum verified: %s', async (answer, verified) => {
     await using outlet = await Outlet.open()
@@ -175,23 +175,21 @@ describe('a redirect', () => {
   })
 
   it.each([
-    [307, 'https://elsewhere.example/feeds', 'failed', 2],
-    [307, 'http://elsewhere.example/feeds', 'failed', 2],
-    [308, 'https://user:word@127.0.0.1.example/', 'failed', 2],
-    [307, 'loop', 'failed', 4],
-    [307, 'not an address at all://', 'failed', 4],
-    [301, 'https://elsewhere.example/feeds', 'failed', 2],
-    [303, 'https://elsewhere.example/feeds', 'queued', 2],
-  ])(
-    'fault 21: %i to %s is not followed, and ends as %s',
-    async (status, location, state, posts) => {
-      await using outlet = await Outlet.open()
-      outlet.fault({ at: 'storage', kind: 'redirect', status, location })
+    [307, 'https://elsewhere.example/feeds', 'failed'],
+    [307, 'http://elsewhere.example/feeds', 'failed'],
+    [308, 'https://user:word@127.0.0.1.example/', 'failed'],
+    [307, 'loop', 'failed'],
+    [307, 'not an address at all://', 'failed'],
+    [301, 'https://elsewhere.example/feeds', 'failed'],
+    [303, 'https://elsewhere.example/feeds', 'queued'],
+  ])('fault 21: %i to %s is not followed, and ends as %s', async (status, location, state) => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'redirect', status, location })
 
-      const version = await outlet.deliver(undefined, MINUTE)
+    const version = await outlet.deliver(undefined, 3 * HOUR)
 
-      expect(outlet.story()).toMatchObject({ state, posts, writes: [] })
-      expect(version.reason).not.toContain('word')
-    },
-  )
+    expect(outlet.story()).toMatchObject({ state, writes: [] })
+    expect(outlet.requests('storage').length).toBeLessThan(120)
+    expect(version.reason).not.toContain('word')
+  })
 })

@@ -215,16 +215,15 @@ describe('an odd form', () => {
   )
 
   it.each(['not-base64', 'not-json', 'no-expiration'] as const)(
-    'fault 6: with a policy that is %s fails by storage’s judgement, after one new form',
+    'fault 6: with a policy that is %s fails by storage’s judgement, after an hour of it',
     async (policy) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'service', kind: 'form', policy })
 
-      const version = await outlet.deliver()
+      const version = await outlet.deliver(undefined, 3 * HOUR)
 
-      expect(outlet.story()).toEqual({
-        ...{ state: 'failed', outcomes: ['refused', 'refused'], forms: 2, posts: 2, writes: [] },
-      })
+      expect(outlet.story()).toMatchObject({ state: 'failed', writes: [] })
+      expect(new Set(outlet.outcomes())).toEqual(new Set(['refused']))
       expect(version.hint).toContain('service operator')
     },
   )

@@ -21,7 +21,7 @@ describe('an answer in the middle of the body', () => {
 
       await outlet.deliver(LARGE)
 
-      expect(outlet.story()).toMatchObject({ state: 'rejected', outcomes: ['refused'], writes: [] })
+      expect(outlet.story()).toMatchObject({ state: 'failed', outcomes: ['refused'], writes: [] })
       expect(outlet.attempts()[0]).toMatchObject({ status: 400, code: 'EntityTooLarge' })
     },
   )
@@ -36,7 +36,7 @@ describe('an answer in the middle of the body', () => {
 
       // A reset may overtake the answer: then only another attempt can tell.
       expect(version.reason).toContain('EntityTooLarge')
-      expect(version.state).toBe('rejected')
+      expect(version.state).toBe('failed')
       expect(outlet.outcomes().at(-1)).toBe('refused')
       expect(outlet.outcomes()).not.toContain('unknown')
       expect(outlet.requests('storage').length).toBeLessThanOrEqual(6)

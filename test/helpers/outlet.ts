@@ -196,7 +196,7 @@ export class Outlet implements AsyncDisposable {
     for (const rule of rules) this.sandbox.faults.add(rule)
   }
 
-  /** A file of the inbox is checked and accepted. */
+  /** A file of the inbox is checked and accepted, or is what the feed had before. */
   async take(path: string, content: string | Buffer = feedOf(3)): Promise<Version> {
     const source = join(this.root, 'inbox', path)
     mkdirSync(join(source, '..'), { recursive: true })
@@ -204,7 +204,8 @@ export class Outlet implements AsyncDisposable {
     const rule = feedFor(path, this.#feeds)
     const file = { path, source, rule, identity: null, final: false }
     const taken = await this.#pipeline.take(file, this.#stop.signal)
-    if (taken.kind !== 'version') throw new Error(`${path} is ${taken.kind}`)
+    if (taken.kind !== 'version' && taken.kind !== 'seen')
+      throw new Error(`${path} is ${taken.kind}`)
     return taken.version
   }
 
