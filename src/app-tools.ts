@@ -130,7 +130,7 @@ export function lookAtDaemon({ state }: Pick<Config, 'state'>, env: Environment)
   const file = readDaemonFile(state.directory, env)
   // A daemon whose lock file was deleted still runs.
   return {
-    running: file !== null || isLocked(state.directory),
+    running: file?.alive || isLocked(state.directory),
     conditions: file?.conditions ?? null,
   }
 }

@@ -5,13 +5,14 @@
 import type { Deliveries } from './deliveries.ts'
 import { Drain } from './drain.ts'
 import { FailurePause } from './failure-pause.ts'
+import { Halt } from './halt.ts'
 import type { DaemonRecord, History } from './history/port.ts'
 import type { Inbox, WatchMode } from './inbox/port.ts'
 import { type Intake, LANES, type Lane } from './intake.ts'
 import { Bell } from './lib/bell.ts'
 import { type Clock, SECOND } from './lib/clock.ts'
 import type { Conditions } from './lib/conditions.ts'
-import { isTrouble } from './lib/errors.ts'
+import { type FeedsyncError, isTrouble } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { unlessAborted } from './lib/unless-aborted.ts'
 import type { Alerts, Pulse, Supervisor } from './ops/port.ts'
@@ -61,6 +62,7 @@ export class Daemon {
   readonly drain: Drain
   readonly #parts: DaemonParts
   readonly #bell: Bell
+  readonly #halt: Halt
   readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
   /** A watch may break, or work again, at any time. */
   #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
@@ -77,12 +79,14 @@ export class Daemon {
     this.#parts = parts
     this.drain = new Drain(parts.conditions)
     this.#bell = new Bell(parts.clock)
+    this.#halt = new Halt(parts)
     this.#pause = new FailurePause(parts)
     this.#turnedAt = parts.clock.monotonic()
   }
 
-  /** Runs until `stop` (or, once, until nothing more can be done now), then drains. */
-  async run(options: RunOptions): Promise<void> {
+  /** Runs until `stop` (or, once, until nothing more can be done now), then drains. Answers why it had to end. */
+  async run(asked: RunOptions): Promise<FeedsyncError | null> {
+    const options = this.#halt.joined(asked)
     const { alerts, clock, deliveries, log, reconciling, supervisor, upkeep } = this.#parts
     const { drain } = this
     options.stop.addEventListener('abort', () => this.#bell.ring())
@@ -120,6 +124,7 @@ export class Daemon {
     await drain.wait('alerts', alerts.finish({ flush: options.once, signal: options.abort }))
     await drain.wait('systemd', told)
     log.info('daemon stopped')
+    return this.#halt.error
   }
 
   /** How the loop is, for whoever watches over it. */
@@ -172,7 +177,7 @@ export class Daemon {
 
   async #round(options: RunOptions): Promise<void> {
     const { intake, upkeep } = this.#parts
-    if (this.#pause.left() > 0) return
+    if (this.#halt.isDue() || this.#pause.left() > 0) return
     try {
       await intake.look()
       this.#parts.deliveries.takeRequests()
@@ -212,7 +217,7 @@ export class Daemon {
   }
 
   #startDelivering(options: RunOptions): void {
-    if (options.stop.aborted) return
+    if (options.stop.aborted || this.#halt.isDue()) return
     this.#parts.deliveries.start(options.abort, {
       ended: (error) => {
         if (error !== undefined) this.#onError(error)

@@ -59,6 +59,7 @@ const LAYERS = [
     'resuming.ts',
     'clock-follower.ts',
     'drain.ts',
+    'halt.ts',
   ],
 ]
 

@@ -47,8 +47,9 @@ export function runCommand(context: Context): Command {
       if (app === null) return signals.endNow()
       opened = app
       await using _endpoint = once ? null : await app.serve()
-      await app.daemon.run({ once, stop: signals.stop, abort: signals.abort })
+      const halted = await app.daemon.run({ once, stop: signals.stop, abort: signals.abort })
       signals.done()
+      if (halted !== null) return context.exit(halted.exitCode)
       if (signals.abort.aborted) return context.exit(signals.exitCode)
       context.exit(
         once ? onceExit(outcomeOf(app.history, app.refusal(), app.campaigns())) : EXIT.ok,

@@ -3,6 +3,7 @@
 
 import type { FileIdentity, GuardName, PostingChanges } from '../feed/port.ts'
 import type { Condition } from '../lib/conditions.ts'
+import type { FeedsyncError } from '../lib/errors.ts'
 import type { AttemptOutcome } from '../upload/port.ts'
 
 /** Design section 3. */
@@ -264,10 +265,7 @@ export interface History extends HistoryReader {
     at: number,
     result: Pick<Attempt, 'status' | 'code' | 'bytesSent' | 'key'> & { outcome: AttemptOutcome },
   ): void
-  /**
-   * Waiting versions whose time has come (lib/due.ts), oldest first; at most one a feed, and none of a feed that is uploading, or
-   * among `except`.
-   */
+  /** Waiting versions whose time has come (lib/due.ts), oldest first; one a feed, none that uploads or is in `except`. */
   due(now: number, limit?: number, except?: Pick<ReadonlySet<string>, 'has' | 'size'>): Version[]
   /** Makes due now what is queued for later. */
   makeDue(): void
@@ -284,10 +282,11 @@ export interface History extends HistoryReader {
   answerRequest(id: number, answer: { versionId: number } | { problem: string }): void
   /** A small text that another part of the program keeps here; null where there is none. */
   note(name: string): string | null
-  /** Names of the notes that begin so. */
   notes(prefix: string): string[]
   /** null removes it. */
   setNote(name: string, value: string | null): void
+  /** Why the open database is not the one at its path any more, once all that can be is saved; null: it is. */
+  lost(): FeedsyncError | null
   /** Changes whenever another process wrote: cheap enough to ask each second. */
   foreignChanges(): number
   /** After a crash: attempts that were running end as `unknown`, `checking` settles again, `uploading` waits again. */

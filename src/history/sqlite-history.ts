@@ -5,6 +5,7 @@ import { systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { silentLog } from '../lib/silent-log.ts'
 import { type Connection, openWritable } from './connection.ts'
+import { DatabaseWatch } from './database-watch.ts'
 import { deliveryWrites } from './delivery-writes.ts'
 import { GroupCommit } from './group-commit.ts'
 import { migrate } from './migrations.ts'
@@ -55,6 +56,8 @@ export function openHistory({
 /** The history over a connection whose schema is current. It owns the connection. */
 export function historyOn(connection: Connection, clock = systemClock): History {
   const group = new GroupCommit(connection, clock)
+  const watch = new DatabaseWatch(connection)
+  let isLost = false
   const questions = reads(connection)
   const versions = versionWrites(connection, questions)
   return {
@@ -65,10 +68,17 @@ export function historyOn(connection: Connection, clock = systemClock): History 
     prune: pruner(connection, (work, when) => group.add(work, when)),
     atomically: (work) => connection.atomically(work),
     commit: (work, when) => group.add(work, when),
+    lost: () => {
+      const error = watch.lost()
+      isLost ||= error !== null
+      return error
+    },
     foreignChanges: () => Number(connection.pragma('data_version')),
     // SQLite itself moves the WAL into the file when the last connection closes.
     [Symbol.dispose]: () => {
       group.close()
+      // It would not where another process has opened the file since.
+      if (isLost) watch.save()
       connection[Symbol.dispose]()
     },
   }

@@ -64,14 +64,24 @@ export function daemonFileWriter(
   }
 }
 
-/** What the daemon of this state directory said last; null where none lives that said anything. */
-export function readDaemonFile(stateDirectory: string, env: Environment): DaemonFile | null {
+/**
+ * What the daemon of this state directory said last; null where none lives that said anything. A dead one is heard
+ * only of a database that it lost: until the next start nobody else can tell.
+ */
+export function readDaemonFile(
+  stateDirectory: string,
+  env: Environment,
+): (DaemonFile & { alive: boolean }) | null {
   const directory = resolve(stateDirectory)
   const owner = statSync(directory, { throwIfNoEntry: false })?.uid ?? null
   const found = foldersToRead(env, owner)
     .map((folder) => readFrom(join(folder, nameOf(directory)), owner))
-    .filter((file) => file !== null && file.stateDirectory === directory && isAlive(file))
-  return newest(found)
+    .filter((file) => file !== null && file.stateDirectory === directory)
+  const file = newest(found)
+  if (file === null) return null
+  if (isAlive(file)) return { ...file, alive: true }
+  const lost = file.conditions.filter(({ code }) => code === 'database-lost')
+  return lost.length === 0 ? null : { ...file, alive: false, conditions: lost }
 }
 
 /** Where the last start with this configuration file had its state; null where that is not known. */

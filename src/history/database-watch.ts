@@ -1,0 +1,113 @@
+// Whether the open database is still what lies at its path. SQLite does not notice when the file or its
+// write-ahead log is deleted, replaced or moved away: it goes on writing to what nobody will open again.
+
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { type Connection, createPrivately } from './connection.ts'
+
+/** A supervisor starts it again: everything is in the file that it will open. */
+const TEMPORARY = 75
+/** A supervisor holds: started again, feedsyncd would know of no upload, and a person has the history or a backup. */
+const NEEDS_PERSON = 78
+
+export class DatabaseWatch {
+  readonly #connection: Connection
+  readonly #directory: string | null
+  readonly #database: string | null
+  #log: string | null
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    this.#directory = identityOf(dirname(connection.file))
+    this.#database = identityOf(connection.file)
+    this.#log = identityOf(logOf(connection))
+  }
+
+  /**
+   * Why nothing more may be written, null while all is well. Cheap enough for each second and each delivery.
+   * What was written so far is saved first, as far as it can be.
+   */
+  lost(): FeedsyncError | null {
+    const { file } = this.#connection
+    const isSame = isAt(file, this.#database)
+    this.#log ??= identityOf(logOf(this.#connection))
+    if (isSame && isAt(logOf(this.#connection), this.#log)) return null
+    if (isSame && this.save())
+      return lost(`${file}-wal was deleted or replaced while feedsyncd ran`, TEMPORARY, {
+        hint: 'start feedsyncd again: nothing is lost, what that file held is in the database now',
+      })
+    const directory = dirname(file)
+    if (!this.#isOnDisk(directory))
+      return lost(`${directory} was moved away or unmounted while feedsyncd ran`, NEEDS_PERSON, {
+        hint: 'put it back, then start feedsyncd: it goes on from the history in it',
+      })
+    const copy = this.#copied()
+    const what = isSame ? `${file}-wal` : file
+    return lost(`${what} was deleted, replaced or moved away while feedsyncd ran`, NEEDS_PERSON, {
+      hint: `${copy === null ? 'put it back, or a backup' : `put back ${copy}, which holds all of it, as ${file}`}; then start feedsyncd`,
+    })
+  }
+
+  /** Whether this is a directory on the same file system as before: a copy in it can be found again. */
+  #isOnDisk(directory: string): boolean {
+    const device = (identity: string | null) => identity?.split(' ')[0]
+    return (
+      isAt(directory, this.#directory) || device(identityOf(directory)) === device(this.#directory)
+    )
+  }
+
+  /** Writes all into the database file, where no other process has written to another log since. */
+  save(): boolean {
+    const log = logOf(this.#connection)
+    if (!isAt(log, this.#log) && !isEmpty(log)) return false
+    try {
+      return this.#connection.pragma('wal_checkpoint(TRUNCATE)') === 0
+    } catch {
+      return false
+    }
+  }
+
+  /** The name of a copy of what this process still sees; null where none could be made. */
+  #copied(): string | null {
+    const { file } = this.#connection
+    const copy = `${file}.saved-${process.pid}`
+    try {
+      createPrivately(copy, 0o600)
+      this.#connection.script(`VACUUM INTO '${copy.replaceAll("'", "''")}'`)
+      return copy
+    } catch {
+      return null
+    }
+  }
+}
+
+function lost(message: string, exitCode: number, { hint }: { hint: string }): FeedsyncError {
+  return new FeedsyncError(message, { condition: 'database-lost', exitCode, hint })
+}
+
+const logOf = ({ file }: Pick<Connection, 'file'>) => `${file}-wal`
+
+/** What cannot be looked at now is taken for what it was: other errors tell of that. */
+function isAt(path: string, identity: string | null): boolean {
+  try {
+    return identityOf(path) === identity
+  } catch {
+    return true
+  }
+}
+
+/** null: there is nothing. */
+function identityOf(path: string): string | null {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+    return stats === undefined ? null : `${stats.dev} ${stats.ino}`
+  } catch (error) {
+    if (errorCode(error) === 'ENOTDIR') return null
+    throw error
+  }
+}
+
+function isEmpty(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
+}
