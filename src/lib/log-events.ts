@@ -37,6 +37,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   'history cannot be written; it is tried again': 'history.unwritable',
   'expected feeds not noted': 'history.expected-unnoted',
   'old history forgotten': 'history.pruned',
+  'the history was lost or is older than the spool: each feed is held once': 'history.lost',
   'campaigns looked at': 'campaigns.looked',
   'the campaigns could not be looked at; feeds go on': 'campaigns.not-looked',
   'alert sent': 'alert.sent',
