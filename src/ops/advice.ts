@@ -24,11 +24,11 @@ export interface NextStep {
 }
 
 export function needsPerson(upload: Pick<UploadModel, 'state' | 'hint' | 'overdue'>): boolean {
-  return NEED_A_PERSON.includes(upload.state) || upload.overdue || hasNoRoom(upload)
+  return NEED_A_PERSON.includes(upload.state) || upload.overdue || cannotBeTaken(upload)
 }
 
-/** Whether it settles on and on, since the spool has no room for it: nothing else gives such a file a hint. */
-export function hasNoRoom({ state, hint }: Pick<UploadModel, 'state' | 'hint'>): boolean {
+/** Whether it settles on and on: the spool has no room for it, or it cannot be read. Only these give a hint. */
+export function cannotBeTaken({ state, hint }: Pick<UploadModel, 'state' | 'hint'>): boolean {
   return state === 'settling' && hint !== null
 }
 
