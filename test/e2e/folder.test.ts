@@ -162,7 +162,7 @@ describe('dispositions', () => {
     const [old, newer] = [feedOf(5, 'Old'), feedOf(6, 'Newer')]
     site.drop('jobs.xml', old)
     await site.run('run', '--once')
-    site.configure({ inbox: { afterUpload: 'archive' } })
+    site.configure({ inbox: { afterUpload: 'archive', archiveDirectory: './archive' } })
     const point = 'after rename inbox/jobs.xml to inbox/.jobs.xml.*.taken'
     const wasKilled = await killed(site, point)
     const half = files(site.inbox)
@@ -245,9 +245,10 @@ describe('dispositions', () => {
     site.drop('later.xml', feedOf(3))
     await site.until('later.xml', 'uploaded')
     await vi.waitFor(() => {
-      expect(['good.xml', 'later.xml'].map((name) => receipt(name).state)).toEqual([
+      expect(['good.xml', 'later.xml', 'bad.xml'].map((name) => receipt(name).state)).toEqual([
         'uploaded',
         'uploaded',
+        'rejected',
       ])
     }, PATIENCE)
 

@@ -68,9 +68,10 @@ describe('lesson 10: a form for each attempt', () => {
 
     site.drop('jobs.xml', feedOf(3))
     await site.until('jobs.xml', 'uploaded')
-    const { service } = statusOf(site)
 
-    expect(Math.round((service.clockSkewMs ?? 0) / MINUTE)).toBe(20)
+    await vi.waitFor(() => {
+      expect(Math.round((statusOf(site).service.clockSkewMs ?? 0) / MINUTE)).toBe(20)
+    }, PATIENCE)
   })
 })
 
@@ -115,7 +116,7 @@ describe('lesson 11: four classes of errors, four behaviours', () => {
       'refused',
       'stored',
     ])
-    expect(statusOf(site).service.state).toBe('ok')
+    await vi.waitFor(() => expect(statusOf(site).service.state).toBe('ok'), PATIENCE)
   })
 
   it('endpoint down: the breaker opens for all feeds, and closes by itself', async () => {
@@ -189,7 +190,9 @@ describe('lesson 13: the folder itself is guarded', () => {
         stdout: expect.stringMatching(/^CRITICAL - the folder/),
       })
       expect(states).toEqual(['incomplete', 'uploaded'])
-      expect(statusOf(site).daemon).toMatchObject({ conditions: [], mode: 'events' })
+      await vi.waitFor(() => {
+        expect(statusOf(site).daemon).toMatchObject({ conditions: [], mode: 'events' })
+      }, PATIENCE)
       expect(site.sandbox.objects()).toHaveLength(2)
     },
   )

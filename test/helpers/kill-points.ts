@@ -44,7 +44,8 @@ function reach(point: string, first = () => {}): void {
 /** What differs from run to run is left out of a path; null for a path that is not ours. */
 function shape(path: unknown): string | null {
   const inside = relative(ROOT, followed(String(path))) || '.'
-  if (inside.startsWith('..')) return null
+  // What a daemon says of itself in the runtime folder is for as long as it runs.
+  if (inside.startsWith('..') || inside.startsWith('runtime')) return null
   return inside
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '*')
     .replace(/[0-9a-f]{12}/, '*')
