@@ -2,7 +2,7 @@
 // text of another host, however that host escaped them. What is secret is so in the whole process, so the
 // values are kept here and not with those who use them.
 
-import { fold, SecretSet } from './secret-set.ts'
+import { fold, LONG, SecretSet } from './secret-set.ts'
 import { unescaped } from './unescape.ts'
 
 /** More levels of escapes were made on purpose: nothing of such a text is shown. */
@@ -95,6 +95,7 @@ export function redactParts(text: string, separator: string, own?: SecretSet): s
 
 /** For values that are compared and not only shown, such as names: long secrets alone, and only whole ones. */
 export function redactWhole(text: string): string {
+  if (text.length < LONG) return text
   return search(text, undefined, true).redacted
 }
 

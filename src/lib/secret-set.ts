@@ -38,7 +38,7 @@ const FRAGMENT = 8
 /** Up to this length all fragments are found; of a longer value its start, and whatever has 15 characters. */
 const ALL_FRAGMENTS = 256
 /** A whole value of this length does not occur by chance in a name that somebody chose. */
-const LONG = 12
+export const LONG = 12
 
 type Hide = (from: number, to: number) => void
 

@@ -132,7 +132,7 @@ function toCampaign(value: unknown): Campaign | null {
     const field = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof typeof FIELDS] : undefined
     const fits = field !== undefined && (content === null ? field[1] : HAS_TYPE[field[0]](content))
     const into = fits ? known : other
-    into[fits ? name : redactWhole(name)] = content
+    into[name] = content
   }
   return { id: text, ...known, other }
 }
@@ -141,12 +141,21 @@ function parse(body: Buffer): Reading<unknown> {
   if (body.length === 0) return unreadable('an empty body')
   try {
     const text = body.toString('utf8').replace(/^\uFEFF/, '')
-    const withoutSecrets = (_: string, value: unknown) =>
-      typeof value === 'string' ? redactWhole(value) : value
     return { kind: 'read', value: JSON.parse(text, withoutSecrets) }
   } catch {
     return unreadable('a body that is not valid JSON')
   }
+}
+
+/** Of a value and all below it: names of properties may hold a secret as well as texts. */
+function withoutSecrets(_name: string, value: unknown): unknown {
+  if (typeof value === 'string') return redactWhole(value)
+  if (!isObject(value)) return value
+  const names = Object.keys(value)
+  const shown = names.map(redactWhole)
+  return shown.every((name, i) => name === names[i])
+    ? value
+    : Object.fromEntries(shown.map((name, i) => [name, value[names[i] ?? '']]))
 }
 
 function unreadable(reason: string): { kind: 'unreadable'; reason: string } {

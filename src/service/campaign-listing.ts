@@ -79,7 +79,7 @@ async function walk(
     const saysNothingNew = last === null && isKnown(page)
     see(page)
     if (page.withoutId > 0)
-      return broken(`${page.withoutId} campaigns of a page came without an id`, true)
+      return broken(`a page has campaigns without an id (${page.withoutId})`, true)
     if (page.fromCache === true) return broken('the service answered from a cache', true)
     const rows = page.campaigns.map(({ id }) => id)
     if (saysNothingNew) return { kind: 'walked' }

@@ -63,6 +63,14 @@ async function fetched(socketPath: string, path: string): Promise<string> {
 const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
 const GRAM = 10
 
+function gramsOf(secrets: Iterable<string>): Map<string, string> {
+  const grams = new Map<string, string>()
+  for (const secret of secrets)
+    for (const form of [secret, Buffer.from(secret).toString('hex')].map(letters))
+      for (let at = 0; at + GRAM <= form.length; at++) grams.set(form.slice(at, at + GRAM), secret)
+  return grams
+}
+
 /** Which secrets have ten letters and digits in a row in a text, whatever stands between them. */
 function leaksIn(text: string, secrets: ReadonlyMap<string, string>): string[] {
   const all = letters(text)
@@ -159,13 +167,52 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
     ...pages.map((text, n): [string, string] => [`page ${n}`, text]),
     ...written,
   ]
-  const grams = new Map<string, string>()
-  for (const secret of secrets)
-    for (const form of [secret, Buffer.from(secret).toString('hex')].map(letters))
-      for (let at = 0; at + GRAM <= form.length; at++) grams.set(form.slice(at, at + GRAM), secret)
+  const grams = gramsOf(secrets)
   const found = places.flatMap(([name, text]) =>
     leaksIn(text, grams).map((one) => `${one} in ${name}`),
   )
   expect(secrets.size).toBeGreaterThan(PLACES.length)
+  expect(found).toEqual([])
+}, 180_000)
+
+it('campaign calls and doctor show nothing of what the service repeats', async () => {
+  const key = `Key/${randomBytes(12).toString('base64')}+x`
+  const password = randomBytes(12).toString('base64url')
+  await using host = await EchoingHost.open()
+  vi.stubEnv('HTTP_PROXY', `http://u:${password}@127.0.0.1:${host.port}`)
+  for (const name of ['http_proxy', 'NO_PROXY', 'no_proxy']) vi.stubEnv(name, undefined)
+  await using site = await Site.open()
+  writeFileSync(join(site.root, 'service.key'), key)
+  site.configure({
+    service: {
+      baseUrl: 'http://127.0.0.1:2/api',
+      account: '1',
+      auth: { keyFile: 'service.key' },
+    },
+  })
+  host.heard.set('key', key)
+  const secrets = () => new Set([key, password, ...host.heard.values()])
+  const found: string[] = []
+  for (const [n, way] of WAYS.entries()) {
+    const secret = ['key', 'signature', 'proxy'][n % 3] ?? ''
+    host.plan = { place: '', secret, escape: (text) => ESCAPES[way]?.(text) ?? '' }
+    host.other = (_, response, text) => {
+      const odd = { name: `for ${text}`, accountId: text, [`x ${text}`]: { deep: [text] } }
+      const row = { id: '7', ...odd, self: `https://u:${encodeURIComponent(text)}@a.example/` }
+      response.writeHead(n === 5 ? 422 : 200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ ...row, total: 1, rows: [row] }))
+    }
+    for (const command of [
+      ['campaigns', 'get', '7', ...(n % 2 === 0 ? ['--json'] : [])],
+      ['campaigns', 'search', '--json'],
+    ]) {
+      const { stdout, stderr } = await site.run(...command)
+      found.push(...leaksIn(stdout + stderr, gramsOf(secrets())).map((one) => `${one} ${command}`))
+    }
+  }
+  const doctor = await site.run('doctor')
+  found.push(...leaksIn(doctor.stdout + doctor.stderr, gramsOf(secrets())))
+
+  expect(host.echoes).toBeGreaterThan(2 * WAYS.length)
   expect(found).toEqual([])
 }, 180_000)

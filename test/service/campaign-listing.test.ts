@@ -80,6 +80,21 @@ describe('a complete listing', () => {
     expect(waits[0]).toBe(1000)
   })
 
+  it('is not claimed while a row has no id, and keeps what the page has', async () => {
+    const { api, clock } = await openAccount()
+    const page = { total: 2, startNum: 1, endNum: 2, numRequested: 2, fromCache: false }
+    const more = { self: null, elapsed: 1, listField: 'rows', withoutId: 1 }
+    const value = { campaigns: [{ id: '1', status: 1, other: {} }], ...page, ...more }
+
+    const search = async () => ({ kind: 'ok', value }) as const
+    const listing = await listCampaigns({ ...api, search }, clock, forever)
+
+    expect(listing).toMatchObject({
+      ...{ kind: 'incomplete', reason: 'a page has campaigns without an id (1)' },
+    })
+    expect('campaigns' in listing && idsOf(listing.campaigns.values())).toEqual(['1'])
+  })
+
   it('passes a failure on', async () => {
     const { list, sandbox } = await accountOf(1, {})
     sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
