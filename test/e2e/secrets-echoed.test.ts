@@ -136,6 +136,15 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
     )
     note()
   }
+  // Nothing is sent after it, and an alert tells of it.
+  host.plan = {
+    ...{ place: 'text of a 403', secret: 'key' },
+    escape: (text) => ESCAPES['JSON with \\/']?.(text) ?? '',
+  }
+  site.drop('last.xml', feedOf(1, 'last'))
+  await vi.waitFor(() => expect(readFileSync(alerts, 'utf8')).toContain('credentials'), {
+    ...{ timeout: 90_000, interval: 50 },
+  })
   const said = await Promise.all(
     [
       ...[

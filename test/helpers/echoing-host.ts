@@ -154,7 +154,7 @@ export class EchoingHost implements AsyncDisposable {
       else service(response, this.#text())
     } else if (url.includes('/feeds')) {
       const storage = STORAGE_PLACES[place]
-      if (storage === undefined) response.writeHead(201).end()
+      if (storage === undefined) response.writeHead(201, { etag: '"stored-1"' }).end()
       else storage(response, this.#text())
     } else this.other(request, response, this.plan === null ? '' : this.#text())
   }
