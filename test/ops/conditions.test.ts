@@ -74,6 +74,45 @@ describe('a state disk that is full', () => {
   })
 })
 
+describe('a daemon that goes on with less than it should', () => {
+  it('shows a key that the service rejects first, and until it works', async () => {
+    await using site = await Site.open()
+    const key = join(site.root, 'service.key')
+    const right = readFileSync(key)
+    writeFileSync(key, 'another-secret\n')
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await vi.waitFor(() => {
+      expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'credentials' }])
+    }, PATIENCE)
+
+    const [status, check] = [await site.run('status'), await site.run('status', '--check')]
+    writeFileSync(key, right)
+
+    const [, words] = /^critical: (.*?); /.exec(status.stdout) ?? []
+    expect(words).toContain('the service refused the credentials')
+    expect(check).toMatchObject({ code: 2, stdout: expect.stringContaining(words ?? '') })
+    await site.until('jobs.xml', 'uploaded')
+    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+  })
+
+  it('shows that a reload failed, until one succeeds', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    const right = readFileSync(site.configFile)
+    writeFileSync(site.configFile, 'version: 1\nservice: [\n')
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, 'configuration not reloaded')
+    writeFileSync(site.configFile, right)
+
+    const check = await site.run('status', '--check')
+    daemon.kill('SIGHUP')
+
+    expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining('not reloaded') })
+    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+  })
+})
+
 describe('files that cannot be moved', () => {
   it('are a warning in status and --check, until they can', async () => {
     await using site = await Site.open()
