@@ -54,14 +54,8 @@ async function deafPort(): Promise<number> {
   return port
 }
 
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
+/** Nobody listens there: only root may, and no test does. A port that was just closed may be another test's by now. */
+const CLOSED_PORT = 1
 
 /** Waits, was never stored, asked a bounded number of times, and says why. */
 function expectWaiting(outlet: Outlet, code: string): void {
@@ -73,7 +67,7 @@ function expectWaiting(outlet: Outlet, code: string): void {
 
 describe('a service that cannot be reached', () => {
   it('fault 16: because its port is closed is asked ever more rarely, and works on by itself', async () => {
-    const baseUrl = `http://127.0.0.1:${await closedPort()}/api`
+    const baseUrl = `http://127.0.0.1:${CLOSED_PORT}/api`
     await using outlet = await Outlet.open({ baseUrl })
 
     await outlet.deliver(undefined, HOUR)
@@ -132,7 +126,7 @@ describe('a service that cannot be reached', () => {
     await outlet.deliver()
 
     expect(lookup).toHaveBeenCalled()
-    expect(real.requests('service')).toHaveLength(1)
+    expect(real.requests('service')[0]?.status).toBe(200)
   })
 })
 

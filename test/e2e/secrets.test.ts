@@ -105,7 +105,7 @@ it.each(['signature', 'apiKey'] as const)(
     const ran = finished(daemon)
 
     for (const [account] of faults) site.drop(`${account}/jobs.xml`, feedOf(2, account))
-    await vi.waitFor(() => expect(site.uploads()).toHaveLength(faults.length), 20_000)
+    await vi.waitFor(() => expect(site.uploads()).toHaveLength(faults.length), 60_000)
     for (const [account, ending] of faults) await site.until(account, ending)
     const process = `/proc/${daemon.pid}`
     const commandLine = readFileSync(`${process}/cmdline`, 'latin1')

@@ -9,7 +9,7 @@ import {
   type HttpRequest,
 } from '../../src/lib/http.ts'
 
-export function client(env: Record<string, string> = {}, connectTimeoutMs = 2000) {
+export function client(env: Record<string, string> = {}, connectTimeoutMs = 20_000) {
   const http = createHttpClient({
     ...{ clock: systemClock, env, userAgent: 'feedsyncd-test', connectTimeoutMs },
   })
