@@ -3,14 +3,21 @@
 
 import { statSync } from 'node:fs'
 import { readCampaignsFile } from './app-campaigns.ts'
+import {
+  conditionChecks,
+  folderChecks,
+  isRootsOwnKey,
+  keyInUseCheck,
+  rootsOwnKey,
+} from './app-doctor-host.ts'
 import { historyFile, serviceOptions } from './app-tools.ts'
 import type { Config } from './config/config.ts'
 import { isLocked } from './history/instance-lock.ts'
 import { openReader } from './history/migrations.ts'
-import { probeFilesystem, remoteFilesystem } from './inbox/filesystem-type.ts'
 import { type Clock, SECOND } from './lib/clock.ts'
 import { FeedsyncError, messageOf } from './lib/errors.ts'
 import { createHttpClient, type HttpClient } from './lib/http.ts'
+import { keyAdvice } from './lib/key-advice.ts'
 import { isBulkRoute } from './lib/service-routes.ts'
 import { silentLog } from './lib/silent-log.ts'
 import { formatBytes, formatDuration } from './lib/units.ts'
@@ -19,15 +26,12 @@ import { checkEndpoint } from './ops/endpoint-check.ts'
 import { type Finding, ok, problem, skipped, warning } from './ops/finding.ts'
 import {
   checkAccount,
-  checkFolder,
-  checkHidden,
   checkKeyMode,
   checkProgram,
   checkReadable,
-  checkRoom,
   checkSystemd,
-  checkWatches,
 } from './ops/host-checks.ts'
+import { accountOf, readUnit } from './ops/unit.ts'
 import { createServiceClient, type ServiceClient } from './service/client.ts'
 import { createFormSource } from './service/form-source.ts'
 
@@ -49,48 +53,24 @@ const SKEW_MS = 60 * SECOND
 export async function* diagnose(config: Config, options: DoctorOptions): AsyncGenerator<Finding> {
   const { env, offline } = options
   yield ok('runtime', `feedsyncd ${VERSION} on Node ${process.versions.node}`)
-  yield checkAccount(process.getuid?.())
-  yield* folders(config)
+  const unit = await readUnit()
+  const runner = { unit, account: unit && accountOf(unit) }
+  yield checkAccount(process.getuid?.(), runner)
+  yield* folderChecks(config, runner)
   yield history(config)
   const alive = daemon(config)
   yield alive
+  yield* conditionChecks(config, env)
   yield checkEndpoint(config.http.listen, alive.verdict === 'ok')
   yield campaigns(config)
   yield checkKeyMode(config.service.auth.keyFile, env.CREDENTIALS_DIRECTORY)
+  yield* keyInUseCheck(config, runner, env)
   yield* alerts(config)
   yield checkSystemd()
   yield proxy(env)
-  if (offline) yield await key(config, options)
+  if (isRootsOwnKey(config, runner)) yield* rootsOwnKey(config)
+  else if (offline) yield await key(config, options)
   else yield* online(config, options)
-}
-
-async function* folders({ inbox, state }: Config): AsyncGenerator<Finding> {
-  const writes = inbox.receipts || inbox.afterUpload !== 'keep' || inbox.afterReject !== 'keep'
-  const readable = await checkFolder({ check: 'inbox', path: inbox.directory, write: writes })
-  yield readable
-  yield checkHidden(inbox.directory)
-  if (readable.verdict === 'ok') yield* watching(inbox)
-  if (inbox.afterUpload === 'archive') {
-    yield checkFolder({ check: 'archive', path: inbox.archiveDirectory, write: true, made: true })
-  }
-  if (inbox.afterReject === 'quarantine') {
-    yield checkFolder({
-      check: 'quarantine',
-      path: inbox.quarantineDirectory,
-      write: true,
-      made: true,
-    })
-  }
-  yield checkFolder({ check: 'state', path: state.directory, write: true, made: true })
-  yield checkRoom(state.directory)
-}
-
-async function* watching({ directory, watch }: Config['inbox']): AsyncGenerator<Finding> {
-  const remote = await remoteFilesystem(directory, probeFilesystem).catch(() => null)
-  if (watch === 'poll') yield ok('events', 'the folder is polled, as inbox.watch says')
-  else if (remote !== null) {
-    yield ok('events', `the folder is on ${remote}, whose events are lost: it is polled`)
-  } else yield checkWatches(directory)
 }
 
 function history(config: Config): Finding {
@@ -216,7 +196,7 @@ async function authorized(client: ServiceClient, { service, feeds }: Config): Pr
   const { status } = answer
   if (status === 200) return ok(check, `${client.origin} takes the credentials`)
   if (status === 401 || status === 403) {
-    const fix = `check the key in ${service.auth.keyFile}, service.auth and the account or partner`
+    const fix = `${keyAdvice(service.auth.keyFile)}; check service.auth and the account or partner`
     return problem(check, `the credentials are refused with ${status}`, fix, CREDENTIALS)
   }
   if (status >= 500) {

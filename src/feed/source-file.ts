@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { OpenDirectory } from '../lib/beneath.ts'
-import { errorCode } from '../lib/errors.ts'
+import { errorCode, messageOf } from '../lib/errors.ts'
 import { isLasting } from '../lib/file-errors.ts'
 import { type FileIdentity, identityOf, sameIdentity } from '../lib/file-identity.ts'
 
@@ -58,7 +58,8 @@ export function openSource(path: string, root: string = dirname(path)): Opened {
     fd = openSync(directory.entry(basename(path)), flags)
   } catch (error) {
     const code = errorCode(error) ?? 'EIO'
-    const reason = REASONS[code] ?? `the file cannot be opened (${code})`
+    const said = errorCode(error) === null ? messageOf(error) : code
+    const reason = REASONS[code] ?? `the file cannot be opened (${said})`
     return { kind: 'unreadable', code, reason, lasting: isLasting(code) }
   }
   const stats = fstatSync(fd, { bigint: true })

@@ -3,7 +3,7 @@
 // refused, and entries are reached through the descriptor of the last one. Node has no openat(2);
 // `/proc/self/fd/N/name` is the same.
 
-import { closeSync, constants, openSync, open as openWithCallback } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, open as openWithCallback } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { errorCode } from './errors.ts'
@@ -16,6 +16,9 @@ const O_PATH = 0o10000000
 const FOLDER = O_PATH | constants.O_DIRECTORY
 const BELOW = FOLDER | constants.O_NOFOLLOW
 
+/** Without it every entry would look missing. */
+const isProcThere = existsSync('/proc/self/fd')
+
 /**
  * A directory that stays the same one while it is open, whatever its path names by then.
  * `root`: absolute path. `path`: below it, with `/`; empty for the root itself. Throws the system's error:
@@ -26,6 +29,9 @@ export class OpenDirectory implements Disposable {
 
   private constructor(fd: number) {
     this.#fd = fd
+    if (isProcThere) return
+    closeSync(fd)
+    throw new Error('/proc is not mounted, and feedsyncd opens files through it: mount it')
   }
 
   /** In this thread, for local files and for the checking thread. */

@@ -3,12 +3,24 @@
 
 import { execFile } from 'node:child_process'
 import { access, constants, opendir, readFile, stat, statfs } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { SECOND } from '../lib/clock.ts'
 import { errorCode } from '../lib/errors.ts'
 import { formatBytes } from '../lib/units.ts'
 import { type Finding, ok, problem, skipped, warning } from './finding.ts'
+import { refusalOf } from './folder-access.ts'
+import { type Account, hiddenBy, mayWrite, parseUnit, type Unit } from './unit.ts'
+
+/** Who the daemon runs as; both null where nothing is known of a unit: then it is who asks. */
+export interface Runner {
+  unit: Unit | null
+  account: Account | null
+}
+
+const NO_UNIT: Runner = { unit: null, account: null }
+/** What of the packaged unit hides folders, for hosts where it is not installed yet. */
+const PACKAGED = parseUnit('ProtectHome=yes\nPrivateTmp=yes')
 
 const GIB = 2 ** 30
 const LITTLE_ROOM = GIB
@@ -27,62 +39,54 @@ export interface FolderUse {
   made?: boolean
 }
 
-/** Whether the account that asks may do what the configuration wants there. */
-export async function checkFolder({
-  check,
-  path,
-  write,
-  made = false,
-}: FolderUse): Promise<Finding> {
-  try {
-    if (!(await stat(path)).isDirectory()) {
-      return problem(check, `${path} is not a folder`, 'name a folder in the configuration', 78)
-    }
-    await access(path, constants.R_OK | constants.X_OK | (write ? constants.W_OK : 0))
-  } catch (error) {
-    const code = errorCode(error)
-    if (code === 'ENOENT' && made && (await canMake(path))) {
-      return ok(check, `${path} is not there yet, and can be made`)
-    }
-    if (code === 'ENOENT') {
-      const fix = `make it, and open it to the account of the service: install -d -m 0750 ${path}`
-      return problem(check, `${path} does not exist`, fix)
-    }
-    const verb = write ? 'read and written' : 'read'
-    return problem(
-      check,
-      `${path} cannot be ${verb} by this account (${code})`,
-      `let the account of the service ${write ? 'write there' : 'list and read it'}: a group of both, and chmod g+${write ? 'rwx' : 'rx'}`,
-    )
+const DROPIN =
+  'feedsyncd service print > /etc/systemd/system/feedsyncd.service.d/folders.conf, then: systemctl daemon-reload && systemctl restart feedsyncd'
+
+/** Whether the daemon may do there what the configuration wants: by its unit, or by the account that asks. */
+export async function checkFolder(
+  { check, path, write, made = false }: FolderUse,
+  { account, unit }: Runner = NO_UNIT,
+): Promise<Finding> {
+  const found = await stat(path).catch(() => null)
+  if (found !== null && !found.isDirectory()) {
+    return problem(check, `${path} is not a folder`, 'name a folder in the configuration', 78)
   }
-  return ok(check, `${path} can be ${write ? 'read and written' : 'read'}`)
+  if (write && unit !== null && !mayWrite(unit, path)) {
+    const says = `${path} is read-only for the unit feedsyncd: ReadWritePaths= does not have it`
+    return problem(check, says, DROPIN)
+  }
+  const code = await refusalOf(path, write, account)
+  if (code === 'ENOENT' && made && (await canMake(path, account))) {
+    return ok(check, `${path} is not there yet, and can be made`)
+  }
+  if (code === 'ENOENT') {
+    const fix = `make it, and open it to the account of the service: install -d -m 0750 ${path}`
+    return problem(check, `${path} does not exist`, fix)
+  }
+  const verb = write ? 'read and written' : 'read'
+  const who = account === null ? 'this account' : account.name
+  if (code === null) return ok(check, `${path} can be ${verb}`)
+  return problem(
+    check,
+    `${path} cannot be ${verb} by ${who} (${code})`,
+    `let ${account?.name ?? 'the account of the service'} ${write ? 'write there' : 'list and read it'} through the group that owns it: feedsyncd service print has SupplementaryGroups= for it`,
+  )
 }
 
-async function canMake(path: string): Promise<boolean> {
+async function canMake(path: string, account: Account | null): Promise<boolean> {
   const parent = dirname(path)
-  try {
-    await access(parent, constants.W_OK | constants.X_OK)
-    return true
-  } catch (error) {
-    return errorCode(error) === 'ENOENT' && parent !== path && (await canMake(parent))
-  }
+  const code = await refusalOf(parent, true, account)
+  return code === null || (code === 'ENOENT' && parent !== path && (await canMake(parent, account)))
 }
 
-/** The packaged unit hides some places: there a folder that is readable here is not there for the service. */
-export async function checkHidden(path: string): Promise<Finding> {
+/** The unit hides some places: there a folder that is readable here is not there for the service. */
+export async function checkHidden(path: string, { unit }: Runner = NO_UNIT): Promise<Finding> {
   const check = 'sandbox'
-  const within = (folder: string) => {
-    const way = relative(folder, path)
-    return way === '' || (!way.startsWith('..') && !isAbsolute(way))
-  }
-  const isHome = ['/home', '/root', '/run/user'].some(within)
-  const isTemporary = ['/tmp', '/var/tmp'].some(within)
-  if (!isHome && !isTemporary) return ok(check, `${path} is visible to the packaged unit`)
-  const what = isHome
-    ? `${path} is hidden from the packaged unit (ProtectHome=)`
-    : `the packaged unit has a ${within('/tmp') ? '/tmp' : 'temporary folder'} of its own (PrivateTmp=), so ${path} is not in it`
+  const setting = hiddenBy(unit ?? PACKAGED, path)
+  const name = unit === null ? 'the packaged unit' : 'the unit feedsyncd'
+  if (setting === null) return ok(check, `${path} is visible to ${name}`)
   const fix = 'feedsyncd service print writes the drop-in that shows it; or move the folder'
-  return warning(check, what, fix)
+  return warning(check, `${path} is hidden from ${name} (${setting})`, fix)
 }
 
 export async function checkRoom(path: string): Promise<Finding> {
@@ -151,7 +155,7 @@ export async function checkProgram(check: string, path: string): Promise<Finding
     await access(path, constants.X_OK)
     return ok(check, `${path} can be run`)
   } catch (error) {
-    const fix = `chmod +x ${path}, or name another program in alerts`
+    const fix = 'let the account of the service run it, or name another program in alerts'
     return problem(check, `${path} cannot be run (${errorCode(error)})`, fix, 78)
   }
 }
@@ -166,13 +170,22 @@ export async function checkReadable(check: string, path: string): Promise<Findin
   }
 }
 
-/** Everything above is true for who asks; the service may be somebody else. */
-export function checkAccount(uid: number | undefined): Finding {
+/** For whom the answers are true: the unit's account where there is one, else who asks. */
+export function checkAccount(
+  uid: number | undefined,
+  { account, unit }: Runner = NO_UNIT,
+): Finding {
+  if (unit !== null && account === null) {
+    const fix = `make it: systemd-sysusers; or correct User= of the unit`
+    return problem('account', `the unit runs as ${unit.user}, whom this host does not know`, fix)
+  }
+  if (account !== null)
+    return ok('account', `judged as the unit feedsyncd runs: as ${account.name}`)
   return uid === 0
     ? warning(
         'account',
         'this is root, who may read and write everything',
-        'ask as the service: runuser -u feedsyncd -- feedsyncd doctor',
+        'run this check as the account that runs feedsyncd',
       )
     : ok('account', `these answers are for the account with uid ${uid}`)
 }

@@ -1,10 +1,11 @@
 // What an error at a file says about that file, against a running daemon whose file system fails.
 
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { type Lie, LyingFiles, NO_COMPILER } from '../helpers/lying-files.ts'
-import { feedOf, Site } from '../helpers/site.ts'
+import { feedOf, finished, Site } from '../helpers/site.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
 const title = `an error of the moment${NO_COMPILER === null ? '' : ` (skipped: ${NO_COMPILER})`}`
@@ -122,3 +123,24 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     expect(reason).toContain('may not be read by this user')
   })
 })
+
+const WITHOUT_PROC = ['--user', '--map-root-user', '--mount', 'sh', '-c']
+const HIDE = 'mount -t tmpfs none /proc; exec "$@"'
+const canHideProc = spawnSync('unshare', [...WITHOUT_PROC, HIDE, 'sh', 'true']).status === 0
+
+describe.skipIf(!canHideProc)(
+  `a host without /proc${canHideProc ? '' : ' (skipped: no user namespaces here)'}`,
+  () => {
+    it('is named as the reason, and no file is taken for missing', async () => {
+      await using site = await Site.open()
+      site.drop('sub/jobs.xml', feedOf(2))
+      const file = join(site.inbox, 'sub/jobs.xml')
+
+      const check = site.spawnBy(['unshare', ...WITHOUT_PROC, HIDE, 'sh'], 'check', file)
+      const { code, stdout } = await finished(check)
+
+      expect(code).toBe(3)
+      expect(stdout).toContain('/proc is not mounted')
+    })
+  },
+)

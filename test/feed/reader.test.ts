@@ -19,6 +19,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readFeed } from '../../src/feed/feed-reader.ts'
 import { openSource } from '../../src/feed/source-file.ts'
+import { identityOf } from '../../src/lib/file-identity.ts'
 import { Folder, jobFor, readDocument } from './helpers/feeds.ts'
 
 const FEED = '<source><job><id>1</id></job><job><id>2</id></job></source>\n'
@@ -188,6 +189,46 @@ describe('a file that changes', () => {
     expect(readFeed(jobFor(source, { expected: { ...expected, ctimeNs: '1' } }))).toEqual({
       kind: 'changed',
     })
+  })
+})
+
+describe('a directory that becomes a link', () => {
+  /** The very same file is at the end of the same path, and outside of the root. */
+  function swap(folder: Folder): void {
+    renameSync(join(folder.path, 'inbox/sub'), join(folder.path, 'outside'))
+    symlinkSync(join(folder.path, 'outside'), join(folder.path, 'inbox/sub'))
+  }
+
+  function job(folder: Folder) {
+    mkdirSync(join(folder.path, 'inbox/sub'), { recursive: true })
+    const source = join(folder.path, 'inbox/sub/jobs.xml')
+    writeFileSync(source, FEED)
+    const expected = identityOf(lstatSync(source, { bigint: true }))
+    const copyTo = join(folder.path, 'copy')
+    return { ...jobFor(source, { copyTo }), root: join(folder.path, 'inbox'), expected }
+  }
+
+  it('after its file had settled leads to no file', () => {
+    using folder = new Folder()
+    const checked = job(folder)
+    swap(folder)
+
+    expect(readFeed(checked)).toMatchObject({ kind: 'unreadable', code: 'ENOTDIR' })
+    expect(existsSync(checked.copyTo ?? '')).toBe(false)
+  })
+
+  it('while its file is read leaves no copy of it', () => {
+    using folder = new Folder()
+    const checked = job(folder)
+    let pieces = 0
+    const cancelled = () => {
+      if (pieces++ === 0) swap(folder)
+      return false
+    }
+
+    expect(readFeed(checked, { cancelled, pieceSize: 10 })).toEqual({ kind: 'changed' })
+    expect(pieces).toBeGreaterThan(1)
+    expect(existsSync(checked.copyTo ?? '')).toBe(false)
   })
 })
 

@@ -1,0 +1,103 @@
+// `doctor` beside a unit of systemd, which a stand-in for systemctl prints: it judges by how the unit runs.
+
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Finding } from '../../src/ops/finding.ts'
+import { finished, SECRET, Site } from '../helpers/site.ts'
+
+const NOBODY = 65_534
+const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
+
+/** A site whose systemctl knows the unit. */
+function installUnit(site: Site, ...lines: string[]): void {
+  const bin = join(site.root, 'bin')
+  mkdirSync(bin)
+  const unit = ['[Service]', ...lines].join('\n')
+  writeFileSync(join(bin, 'systemctl'), `#!/bin/sh\n[ "$1" = cat ] && cat <<'END'\n${unit}\nEND\n`)
+  chmodSync(join(bin, 'systemctl'), 0o755)
+  chmodSync(site.root, 0o755)
+  site.env = { ...site.env, PATH: `${bin}:${process.env.PATH}` }
+}
+
+async function doctor(site: Site, starter: string[] = []) {
+  const { code, stdout } = await finished(site.spawnBy(starter, 'doctor', '--offline', '--json'))
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] }
+  return { code, findings, of: (check: string) => findings.find((each) => each.check === check) }
+}
+
+describe('doctor beside a unit', () => {
+  it('finds a folder that the unit may not write to, although its user may', async () => {
+    await using site = await Site.open()
+    site.configure({ inbox: { afterUpload: 'archive', archiveDirectory: './archive' } })
+    installUnit(site, 'User=root', 'ProtectSystem=strict', `ReadWritePaths=${site.inbox}`)
+
+    const { of } = await doctor(site)
+
+    expect(of('inbox')).toMatchObject({ verdict: 'ok' })
+    expect(of('archive')).toMatchObject({
+      verdict: 'problem',
+      says: expect.stringContaining('ReadWritePaths='),
+      fix: expect.stringMatching(/^feedsyncd service print > /),
+    })
+  })
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'says that the root-only key is as it should be, when the account of the service asks',
+    async () => {
+      await using site = await Site.open()
+      const key = join(site.root, 'service.key')
+      installUnit(site, 'User=nobody', `LoadCredential=service-key:${key}`)
+
+      const { findings, of } = await doctor(site, AS_NOBODY)
+
+      expect(of('key')).toMatchObject({
+        verdict: 'ok',
+        says: expect.stringContaining('hands it over'),
+      })
+      expect(findings.filter(({ fix }) => fix?.includes('chmod'))).toEqual([])
+    },
+  )
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'judges folders for the user of the unit when root asks',
+    async () => {
+      await using site = await Site.open()
+      installUnit(site, 'User=nobody')
+      chmodSync(site.inbox, 0o700)
+
+      const { of } = await doctor(site)
+      chownSync(site.inbox, NOBODY, NOBODY)
+      const after = await doctor(site)
+
+      expect(of('account')?.says).toBe('judged as the unit feedsyncd runs: as nobody')
+      expect(of('inbox')).toMatchObject({
+        verdict: 'problem',
+        fix: expect.not.stringContaining('chmod'),
+      })
+      expect(after.of('inbox')).toMatchObject({ verdict: 'ok' })
+    },
+  )
+
+  it('compares the key that the daemon was given with the file', async () => {
+    await using site = await Site.open()
+    const key = join(site.root, 'service.key')
+    installUnit(site, 'User=root', `LoadCredential=service-key:${key}`)
+    const credentials = join(site.root, 'credentials')
+    mkdirSync(credentials)
+    writeFileSync(join(credentials, 'service-key'), `${SECRET}\n`)
+    site.env = { ...site.env, CREDENTIALS_DIRECTORY: credentials }
+    await site.daemon()
+
+    const same = await doctor(site)
+    writeFileSync(key, 'the-new-key\n')
+    const changed = await doctor(site)
+
+    expect(same.of('key in use')).toMatchObject({ verdict: 'ok' })
+    expect(changed.of('key in use')).toMatchObject({
+      verdict: 'problem',
+      fix: 'systemctl restart feedsyncd',
+    })
+    expect(JSON.stringify(changed.findings)).not.toMatch(new RegExp(`the-new-key|${SECRET}`))
+  })
+})
