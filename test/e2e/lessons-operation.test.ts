@@ -86,13 +86,13 @@ describe('lesson 11: four classes of errors, four behaviours', () => {
     expect((await site.until('jobs.xml', 'uploaded')).attempts).toBe(2)
   })
 
-  it('this file: it is rejected with the reason, and others go on', async () => {
+  it('this file: it has failed with the reason, and others go on', async () => {
     await using site = await Site.open({}, { contentLengthRange: [1, 1000] })
     await site.daemon()
 
     site.drop('large.xml', feedOf(100))
     site.drop('small.xml', feedOf(2))
-    const { reason } = await site.until('large.xml', 'rejected')
+    const { reason } = await site.until('large.xml', 'failed')
     await site.until('small.xml', 'uploaded')
 
     expect(reason).toMatch(/larger|at most|1,?000/)

@@ -17,7 +17,7 @@ const KEYS = { signature: SECRET, apiKey: API_KEY }
 /** `key`: what a careless service repeats. */
 const faultsWith = (
   key: string,
-): Array<[account: string, ending: 'uploaded' | 'failed' | 'rejected', FaultRule[]]> => [
+): Array<[account: string, ending: 'uploaded' | 'failed' | 'waiting', FaultRule[]]> => [
   ['fine', 'uploaded', []],
   ['echo-service', 'uploaded', []],
   ['echo-storage', 'uploaded', []],
@@ -27,7 +27,7 @@ const faultsWith = (
     [{ at: 'service', kind: 'answer', status: 500, body: `the key ${key} is wrong` }],
   ],
   ['cut-form', 'uploaded', [{ at: 'service', kind: 'json', variant: 'truncated' }]],
-  ['refused', 'failed', [{ at: 'service', kind: 'answer', status: 400, body: `key=${key}` }]],
+  ['refused', 'waiting', [{ at: 'service', kind: 'answer', status: 400, body: `key=${key}` }]],
   ['garbage', 'uploaded', [{ at: 'storage', kind: 'raw', what: 'garbage' }]],
   ['lost', 'uploaded', [{ at: 'storage', kind: 'lose-answer', stored: true, how: 'rst' }]],
   ['etag', 'uploaded', [{ at: 'storage', kind: 'success', etag: 'wrong' }]],
@@ -41,7 +41,7 @@ const faultsWith = (
       },
     ],
   ],
-  ['too-large', 'rejected', [{ at: 'storage', kind: 's3-error', code: 'EntityTooLarge' }]],
+  ['too-large', 'failed', [{ at: 'storage', kind: 's3-error', code: 'EntityTooLarge' }]],
 ]
 
 /** As it is, and as somebody may have written it down. */
@@ -106,7 +106,10 @@ it.each(['signature', 'apiKey'] as const)(
 
     for (const [account] of faults) site.drop(`${account}/jobs.xml`, feedOf(2, account))
     await vi.waitFor(() => expect(site.uploads()).toHaveLength(faults.length), 60_000)
-    for (const [account, ending] of faults) await site.until(account, ending)
+    // Queued once when it is accepted, and once more after its attempt.
+    for (const [account, ending] of faults)
+      if (ending === 'waiting') await site.passed(account, 'queued', { nth: 2 })
+      else await site.until(account, ending)
     const process = `/proc/${daemon.pid}`
     const commandLine = readFileSync(`${process}/cmdline`, 'latin1')
     const environment = readFileSync(`${process}/environ`, 'latin1')

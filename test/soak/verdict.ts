@@ -76,7 +76,7 @@ function isRight(played: Played, newest: UploadReport | undefined, left: Left): 
   switch (left.kind) {
     case 'whole': {
       if (newest?.sha256 !== left.sha256) return false
-      // EntityTooLarge is a verdict on the file, which a person may overrule only by another file.
+      // EntityTooLarge is a verdict on the file, which stands until a person retries it.
       if (state === 'uploaded' || isTooLarge(newest)) return true
       if (state === 'discarded') return discarded.has(newest.id)
       // Also beside one whose attempt may have been stored before storage refused it.
@@ -97,7 +97,7 @@ function isRight(played: Played, newest: UploadReport | undefined, left: Left): 
 }
 
 const isTooLarge = ({ state, reason }: UploadReport) =>
-  state === 'rejected' && reason?.includes('EntityTooLarge') === true
+  state === 'failed' && reason?.includes('EntityTooLarge') === true
 
 function wrongAttempts({ site }: Played, versions: UploadReport[]): string[] {
   return versions.flatMap(({ id, feed, state }) => {
