@@ -341,8 +341,7 @@ describe.skipIf(!isAsked)('the package on a fresh Debian', { timeout: 3 * MINUTE
       failed: async () => {
         await control('DELETE')
         await good()
-        const body =
-          '<?xml version="1.0"?><Error><Code>MaxPostPreDataLengthExceededError</Code></Error>'
+        const body = '<?xml version="1.0"?><Error><Code>EntityTooLarge</Code></Error>'
         const headers = { 'content-type': 'application/xml' }
         await fault({ at: 'storage', kind: 'answer', status: 400, headers, body })
         await dropped(feedOf(++count), 'failed')
