@@ -2,8 +2,14 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-/** These take minutes of a processor, although they start no process. */
-const LONG = ['test/feed/conformance.test.ts']
+/** These take many seconds of a processor, although they start no process. */
+const LONG = [
+  'test/campaigns/create-cases.test.ts',
+  'test/e2e/faults-outage.test.ts',
+  'test/e2e/faults-transport.test.ts',
+  'test/feed/conformance.test.ts',
+  'test/feed/second-opinion.test.ts',
+]
 
 /** Whether a test starts processes, itself or by a helper of ours. */
 function startsProcesses(file: string): boolean {
