@@ -19,6 +19,8 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 export { feedOf } from './feed.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+/** Where Node keeps what it has compiled, as for npm scripts: half of the start of a command is that. */
+const COMPILED = join(MAIN, '../../node_modules/.cache/feedsyncd')
 export const SECRET = 'a-test-secret-that-must-never-be-printed'
 
 /** An event in the history of one of a feed's versions. */
@@ -123,7 +125,10 @@ export class Site implements AsyncDisposable {
     const own = [process.execPath, MAIN, ...args, '--config', this.configFile]
     const [program = process.execPath, ...rest] = [...starter, ...own]
     const child = spawn(program, rest, {
-      env: { ...process.env, NO_COLOR: '1', ...this.runtime, ...this.env },
+      env: {
+        ...{ ...process.env, NO_COLOR: '1', NODE_COMPILE_CACHE: COMPILED },
+        ...{ ...this.runtime, ...this.env },
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#children.push(child)
