@@ -5,8 +5,6 @@ import { defineConfig } from 'vitest/config'
 /** These take many seconds of a processor, although they start no process. */
 const LONG = [
   'test/campaigns/create-cases.test.ts',
-  'test/e2e/faults-outage.test.ts',
-  'test/e2e/faults-transport.test.ts',
   'test/feed/conformance.test.ts',
   'test/feed/second-opinion.test.ts',
 ]
@@ -22,7 +20,9 @@ function startsProcesses(file: string): boolean {
 }
 
 const files = globSync('test/**/*.test.ts', { cwd: import.meta.dirname })
-const e2e = files.filter((file) => LONG.includes(file) || startsProcesses(file))
+const e2e = files.filter(
+  (file) => file.startsWith('test/e2e/') || LONG.includes(file) || startsProcesses(file),
+)
 
 export default defineConfig({
   test: {
