@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { adoptedRecord } from '../src/campaigns/adopting.ts'
 import { canonical, onTheWire } from '../src/campaigns/targeting.ts'
 import { tokenOf, withToken } from '../src/campaigns/token.ts'
 import { openCampaignStore } from '../src/history/campaign-store.ts'
@@ -86,13 +87,12 @@ class Vendor implements AsyncDisposable {
     using store = openCampaignStore({ file: site.database })
     store.atomically(() => {
       for (const [n, key] of keys.entries()) {
-        const name = withToken(`Campaign ${key}`, tokenOf(`${url} 123`, key))
+        const name = withToken(`Campaign ${key}`, tokenOf('123', key))
         const targeting = canonical({ externalCampaignId: key })
         const campaignId = String(48_000 + n)
-        store.save({
-          ...{ key, campaignId, origin: 'created', preventEnd: false, frozen: null, pending: null },
-          applied: { name, budget: 1_000_000, targeting },
-        })
+        const made = { id: campaignId, name, other: {} }
+        const written = { name, budget: 1_000_000 }
+        store.save({ ...adoptedRecord(key, made), origin: 'created', written, targeting })
         const spent = { spend: 12.5, sponsoredPostings: 40, leads: 3 }
         const wire = onTheWire(targeting, [])
         rows.push({ id: campaignId, name, budget: 100, status: 1, period: null, ...spent, wire })

@@ -2,10 +2,10 @@
 
 import { feedSideOf, readPostings } from './app-campaigns.ts'
 import { openCampaignMemory } from './app-tools.ts'
+import { measured, wantedTargeting } from './campaigns/creating.ts'
 import type { Desired } from './campaigns/desired.ts'
 import { type Measured, measure } from './campaigns/effects.ts'
 import type { Selection } from './campaigns/plan.ts'
-import { measured, wantedTargeting } from './campaigns/reconciler.ts'
 import { selector } from './campaigns/targeting.ts'
 import type { Config } from './config/config.ts'
 import type { TargetedPosting } from './feed/port.ts'
@@ -31,12 +31,12 @@ export async function previewAll(config: Config, desired: Desired, clock: Clock)
   const all: Measured[] = measured(desired, records)
   const effects = await measure(feedSideOf(config), all, clock.now(), signal)
   const entries = desired.campaigns.map((entry) => {
-    const { applied } = records.find(({ key }) => key === entry.key) ?? {}
-    const before = applied === undefined ? 0 : null
+    const record = records.find(({ key }) => key === entry.key)
+    const there = record === undefined ? undefined : record.targeting
     return {
       key: entry.key,
       state: effects.stateOf(entry.key).kind,
-      before: applied?.targeting === undefined ? before : effects.count(applied.targeting),
+      before: there === undefined ? 0 : there === null ? null : effects.count(there),
       after: effects.count(wantedTargeting(entry)),
     }
   })
@@ -53,7 +53,7 @@ export async function previewOne(config: Config, desired: Desired, key: string, 
     })
   const { signal } = new AbortController()
   const record = recordsOf(config).find((one) => one.key === key)
-  const there = record?.applied.targeting
+  const there = record?.targeting ?? undefined
   const isAfter = selector(wantedTargeting(entry))
   const isBefore = there === undefined ? () => false : selector(there)
   const rows: PreviewRow[] = []

@@ -1,19 +1,22 @@
 // One look at the campaigns as the daemon does it: the file, the service, the plan, and in mode `apply`
 // what no guard holds. The answer is kept for `status`.
 
-import { statSync } from 'node:fs'
-import { openReconciler, readCampaignsFile, type Surroundings } from './app-campaigns.ts'
+import {
+  openReconciler,
+  restedCampaignsFile,
+  type Surroundings,
+  stampOf,
+  wantedOf,
+} from './app-campaigns.ts'
 import { keptRun, openCampaignMemory } from './app-tools.ts'
-import type { Result } from './campaigns/apply.ts'
-import { instant } from './campaigns/diff.ts'
-import { isWritten, LATER, type Plan } from './campaigns/plan.ts'
-import { type CampaignStore, STATUS } from './campaigns/port.ts'
-import type { View } from './campaigns/reconciler.ts'
+import type { Looked } from './campaigns/pass.ts'
+import { type CampaignSight, isReady, type Plan } from './campaigns/plan.ts'
+import type { CampaignStore } from './campaigns/port.ts'
+import type { Result } from './campaigns/send.ts'
 import type { Config } from './config/config.ts'
 import type { History } from './history/port.ts'
 import { isoTime } from './lib/clock.ts'
-import { errorCode, FeedsyncError, messageOf } from './lib/errors.ts'
-import { identityOf } from './lib/file-identity.ts'
+import { FeedsyncError, messageOf } from './lib/errors.ts'
 import type { CampaignRun } from './ops/port.ts'
 import { type CampaignMemory, Reconciling, type ReconcilingParts } from './reconciling.ts'
 
@@ -28,7 +31,7 @@ interface Look {
 /** In the audit: what the daemon did without being asked. */
 const BY_DAEMON = 'daemon: '
 const LOG = 'its log says more: journalctl -u feedsyncd'
-/** What of a failed look passes by itself, and what does not. */
+/** What of a failed look passes without anybody, and what does not. */
 const STATE_OF = {
   ...({ credentials: 'credentials', configuration: 'refused' } as const),
   ...({ refused: 'refused', missing: 'refused' } as const),
@@ -42,22 +45,13 @@ export function reconcilingOf(
   parts: Surroundings &
     Pick<ReconcilingParts, 'log' | 'tell'> & { history: Pick<History, 'foreignChanges'> },
 ): Reconciling {
+  const { file, explicit } = config.campaigns
   return new Reconciling({
     ...parts,
-    stamp: () => stampOf(config.campaigns),
+    stamp: () => stampOf(file)?.text ?? (explicit ? 'missing' : null),
     memory: memoryOf(config, parts.history),
     look: (cause, stop, abort) => reconcile(config, parts, { cause, stop, abort }),
   })
-}
-
-function stampOf({ file, explicit }: Config['campaigns']): string | null {
-  try {
-    const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
-    if (stats !== undefined) return JSON.stringify(identityOf(stats))
-    return explicit ? 'missing' : null
-  } catch (error) {
-    return errorCode(error) ?? 'unreadable'
-  }
 }
 
 /** Read only after another connection wrote, our own look's included. */
@@ -69,9 +63,8 @@ function memoryOf(config: Config, { foreignChanges }: Pick<History, 'foreignChan
       const now = foreignChanges()
       if (now === changes) return known
       using memory = openCampaignMemory(config)
-      const [newest] = memory?.history({ limit: 1 }) ?? []
-      const isOurs = newest === undefined || newest.cause.startsWith(BY_DAEMON)
-      known = { decision: isOurs ? null : JSON.stringify(newest), run: keptRun(memory) }
+      const decision = memory?.lastDecision() ?? null
+      known = { decision: decision === null ? null : String(decision), run: keptRun(memory) }
       changes = now
     } catch {
       // The database is in trouble, which the daemon says; it is asked again.
@@ -81,70 +74,67 @@ function memoryOf(config: Config, { foreignChanges }: Pick<History, 'foreignChan
   }
 }
 
-/** null: there is no campaigns file. Throws what `openReconciler` throws. */
+/** null: there is no campaigns file, and never was one. Throws what `openReconciler` throws. */
 export async function reconcile(
   config: Config,
   surroundings: Surroundings,
   look: Look,
 ): Promise<CampaignRun | null> {
-  const file = readCampaignsFile(config)
-  if (file.kind === 'off') return null
+  const { cause, stop, abort } = look
+  const { clock } = surroundings
+  const file = await restedCampaignsFile(config, clock, stop)
+  if (file.kind === 'off' && !isManaged(config)) return null
+  stop.throwIfAborted()
   await using reconciler = openReconciler(config, surroundings)
   const { store } = reconciler
-  const { cause, stop, abort } = look
   const before = keptRun(store)
-  const at = isoTime(surroundings.clock.now()) ?? ''
+  const at = isoTime(clock.now()) ?? ''
   const looked = { at, cause, mode: config.campaigns.mode }
   const keep = (ended: Ending): CampaignRun => keepRun(store, runOf(looked, ended, before))
-  if (file.kind === 'unusable')
+  if (file.kind !== 'read') {
+    const count = store.records().length
+    const gone = `${file.file} is gone, and ${count} ${count === 1 ? 'campaign goes' : 'campaigns go'} on as it is`
     return keep({
-      ...{ state: 'unusable', problem: file.lines.join('; ') },
-      hint: 'mend the file; until then no campaign is written, and feeds are uploaded',
+      ...{ state: 'unusable', problem: file.kind === 'off' ? gone : file.lines.join('; ') },
+      hint: 'correct the file; until then no campaign is written, and feeds are uploaded',
     })
-  const { desired, fileSha256 } = file
-  const wanted = { desired, fileSha256, allowWiden: new Set<string>() }
+  }
+  const wanted = wantedOf(config, file, new Set())
   try {
     return await reconciler.alone(async () => {
-      const view = await reconciler.look(wanted, stop)
-      if (view.kind === 'failure') {
-        // A stop is no failure of the service.
-        stop.throwIfAborted()
-        return keep({ state: STATE_OF[view.class], problem: view.reason, hint: view.hint })
-      }
-      const plan = view.plan()
-      const planId = keptPlan(store, plan, surroundings.clock.now())
-      const isApplied = config.campaigns.mode === 'apply' && plan.stopped === null
-      const results = isApplied
-        ? await reconciler.apply(wanted, view, {
-            ...{ approved: null, cause: BY_DAEMON + cause, signal: abort, stop },
-          })
-        : []
-      return keep({ planId, ...ending(store, view, results, at) })
+      const looked = await reconciler.pass(wanted, {
+        ...{ kind: config.campaigns.mode, approved: null, isPerson: false },
+        ...{ by: BY_DAEMON + cause, signal: abort, stop },
+      })
+      // A stop is no failure of the service.
+      if (looked.kind === 'failure') stop.throwIfAborted()
+      return keep(endingOf(store, looked, config.campaigns.mode, clock.now()))
     })
   } catch (error) {
     if (stop.aborted) throw error
     const { hint, exitCode } = error instanceof FeedsyncError ? error : { hint: LOG, exitCode: 1 }
-    const kept = keep({
-      state: exitCode === 75 ? 'busy' : 'failed',
-      problem: messageOf(error),
-      hint,
-    })
+    const state = exitCode === 75 ? 'busy' : 'failed'
+    const kept = keep({ state, problem: messageOf(error), hint })
     if (exitCode !== 75) throw error
     return kept
   }
 }
 
-/** For `status`: what a person's own apply did and left. */
+function isManaged(config: Config): boolean {
+  using memory = openCampaignMemory(config)
+  return (memory?.records().length ?? 0) > 0
+}
+
+/** For `status`: what a person's own apply did and left. Answers the number of the plan of what is left. */
 export function keepApplied(
   store: CampaignStore,
-  config: Config,
-  looked: Pick<CampaignRun, 'at' | 'cause' | 'planId'>,
-  view: View,
-  results: readonly Result[],
-): void {
+  config: Pick<Config, 'campaigns'>,
+  looked: Pick<CampaignRun, 'at' | 'cause'>,
+  pass: Looked,
+): CampaignRun {
   const { mode } = config.campaigns
-  const ended = { planId: looked.planId, ...ending(store, view, results, looked.at) }
-  keepRun(store, runOf({ ...looked, mode }, ended, keptRun(store)))
+  const ended = endingOf(store, pass, mode, Date.parse(looked.at))
+  return keepRun(store, runOf({ ...looked, mode }, ended, keptRun(store)))
 }
 
 type Ending = Partial<CampaignRun> & Pick<CampaignRun, 'state'>
@@ -162,7 +152,8 @@ function runOf(
 ): CampaignRun {
   const { at } = looked
   const { planId = null, pending = 0, planned = [], waiting = [], vanished = [] } = before ?? {}
-  const found = { planId, pending, planned, waiting, vanished, ...ended }
+  const { findings = [] } = before ?? {}
+  const found = { planId, pending, planned, waiting, vanished, findings, ...ended }
   const sinceOf = (key: string, action: string) =>
     waiting.find((one) => one.key === key && one.action === action)?.since ?? at
   return {
@@ -173,46 +164,69 @@ function runOf(
 }
 
 /** What is left after a look, and what was done. */
-function ending(store: CampaignStore, view: View, results: readonly Result[], at: string): Ending {
-  const left = view.plan()
-  // Compared with the wrong account or with half a file, everything seems to be missing.
-  if (left.stopped !== null) {
-    // It says what is wrong and, after the last semicolon, what to do.
-    const at = left.stopped.lastIndexOf('; ')
-    const [problem, hint] = [left.stopped.slice(0, at), left.stopped.slice(at + 2)]
-    return { state: 'stopped', problem, hint }
-  }
-  const waiting = left.items
-    .filter(({ action }) => action === 'blocked' || action === 'unknown')
-    .map(({ key, action, reason, needs }) => {
-      return { key, action, reason, needs, passes: needs === LATER }
-    })
-  const failed = results.flatMap(({ key, outcome, reason }) =>
-    GOOD.includes(outcome) || waiting.some((one) => one.key === key)
-      ? []
-      : [{ key, action: outcome, reason, needs: 'feedsyncd campaigns plan', passes: true }],
-  )
-  const done = results.flatMap(({ key, outcome }) =>
+function endingOf(
+  store: CampaignStore,
+  looked: Looked,
+  mode: CampaignRun['mode'],
+  now: number,
+): Ending {
+  const done = looked.results.flatMap(({ key, outcome }) =>
     GOOD.includes(outcome) ? [`${outcome} ${key}`] : [],
   )
-  const planned = left.items
-    .filter((item) => isWritten(item) || item.action === 'adopt')
-    .map(({ key, action }) => `${action} ${key}`)
-  const pending = planned.length
-  const vanished = vanishedOf(store, view, left, Date.parse(at))
-  return { state: 'done', done, pending, planned, waiting: [...waiting, ...failed], vanished }
+  if (looked.kind === 'failure') {
+    const { reason: problem, hint } = looked
+    return { state: STATE_OF[looked.class], problem, hint, done }
+  }
+  const { plan } = looked
+  const planId = keptPlan(store, plan, now)
+  store.keepSights(JSON.stringify(looked.campaigns))
+  // Compared with the wrong account everything seems to be missing.
+  if (plan.stopped !== null)
+    return { state: 'stopped', planId, problem: plan.stopped.reason, hint: plan.stopped.needs }
+  const apply = `feedsyncd campaigns plan show ${planId}, then: feedsyncd campaigns apply ${planId}`
+  const waiting = plan.items.flatMap(({ key, held, approval, why }) => {
+    if (held !== null) {
+      const { code, reason, needs, passes } = held
+      return [{ key, action: code === 'unknown' ? 'unknown' : 'held', reason, needs, passes }]
+    }
+    if (!approval || mode !== 'apply') return []
+    return [{ key, action: 'held', reason: why, needs: apply, passes: false }]
+  })
+  const failed = looked.results.flatMap(({ key, outcome, reason, isReduction }) =>
+    GOOD.includes(outcome) || waiting.some((one) => one.key === key)
+      ? []
+      : [
+          {
+            key,
+            action: outcome,
+            reason,
+            needs: 'feedsyncd campaigns plan',
+            passes: true,
+            isReduction,
+          },
+        ],
+  )
+  const ready = plan.items.filter((item) => isReady(item) && !(item.approval && mode === 'apply'))
+  const planned = ready.map(({ key, action }) => `${action} ${key}`)
+  const findings = plan.findings
+    .filter(({ isTold }) => isTold)
+    .map(({ key, campaignId, code, text, needs, maySpend }) => ({
+      ...{ key, campaignId, code, reason: text, needs, maySpend },
+    }))
+  return {
+    ...{ state: 'done', planId, done, planned, pending: planned.length, findings },
+    ...{ waiting: [...waiting, ...failed], vanished: vanishedOf(plan, looked.campaigns) },
+  }
 }
 
 /** Those whose campaign runs on. */
-function vanishedOf(store: CampaignStore, { remote }: View, { feed }: Plan, now: number) {
+function vanishedOf({ feed }: Plan, campaigns: readonly CampaignSight[]) {
+  const ids = new Map(
+    campaigns.flatMap(({ key, campaignId, runs }) => (runs ? [[key, campaignId]] : [])),
+  )
   return feed.gone.flatMap(({ key, kind, uploads, pinned }) => {
-    const campaignId = kind === 'vanished' ? store.record(key)?.campaignId : undefined
-    const campaign = campaignId === undefined ? undefined : remote.get(campaignId)
-    if (campaignId === undefined || campaign === undefined) return []
-    const { status = null, endDate = null } = campaign
-    const isOver = endDate !== null && instant(endDate) <= now
-    if (isOver || (status !== null && status !== STATUS.running)) return []
-    return [{ key, campaignId, uploads, pinned }]
+    const campaignId = kind === 'vanished' ? ids.get(key) : undefined
+    return campaignId === undefined ? [] : [{ key, campaignId, uploads, pinned }]
   })
 }
 

@@ -152,9 +152,10 @@ export function statusOf(
 
 function lastCampaignRun(config: Config): CampaignRun | null {
   const { file, explicit } = config.campaigns
-  if (!explicit && !existsSync(file)) return null
   using memory = openCampaignMemory(config)
-  return keptRun(memory)
+  // A file that is gone while its campaigns run is the news that matters.
+  const isOff = !explicit && !existsSync(file) && (memory?.records().length ?? 0) === 0
+  return isOff ? null : keptRun(memory)
 }
 
 /** What is known of the campaigns without asking the service; null where nothing was ever written. */

@@ -10,7 +10,7 @@ import type { CampaignRun } from './ops/port.ts'
 export interface ReconcilingParts {
   clock: Clock
   log: Log
-  /** Says to a person what hinders: what, and what to do. */
+  /** Tells a person what is wrong, and what to do. */
   tell: (message: string, hint: string | null) => void
   /** Changes with the campaigns file; null: there is none, and none is asked for. */
   stamp: () => string | null
@@ -42,7 +42,7 @@ const AGAIN_MS = {
   ...{ busy: 10 * SECOND, failed: 5 * MINUTE, refused: 15 * MINUTE, credentials: 15 * MINUTE },
   unknown: 2 * MINUTE,
 }
-/** What is in no listing by then is held for a person (research/reconcile.md section 3.9). */
+/** What is in no listing by then is held for a person. */
 const UNKNOWN_FOR_MS = 15 * MINUTE
 /** Between two looks for uploads or decisions: a look takes at most a twentieth of the time. */
 const LEAST_GAP_MS = 5 * SECOND
@@ -51,6 +51,8 @@ const SHARE = 20
 export class Reconciling {
   readonly #parts: ReconcilingParts
   #running: Promise<void> | null = null
+  /** Ends the look that runs: what it reads is about a file that changed. */
+  #outdated = new AbortController()
   #last: CampaignRun | null = null
   #told = ''
   #stamp: string | null = null
@@ -112,6 +114,8 @@ export class Reconciling {
     if (stamp !== this.#stamp) {
       this.#stamp = stamp
       this.#due.set('file', now + REST_MS)
+      // A reduction does not wait for a listing that takes its time.
+      this.#outdated.abort()
     }
     if (stamp === null) return
     const { decision, run } = this.#parts.memory()
@@ -128,14 +132,16 @@ export class Reconciling {
     this.#decision = this.#parts.memory().decision
     const began = clock.monotonic()
     let wait = INTERVAL_MS
+    this.#outdated = new AbortController()
+    const outdated = this.#outdated.signal
     try {
-      this.#last = await look(cause, stop, abort)
+      this.#last = await look(cause, AbortSignal.any([stop, outdated]), abort)
       if (this.#last !== null) {
         this.#tell(this.#last)
         wait = waitAfter(this.#last)
       }
     } catch (error) {
-      if (stop.aborted) return
+      if (stop.aborted || outdated.aborted) return
       this.#last = this.#parts.memory().run ?? this.#last
       log.error({ err: error }, 'the campaigns could not be looked at; feeds go on')
       this.#say(messageOf(error), 'feedsyncd campaigns plan')
@@ -168,7 +174,7 @@ export class Reconciling {
     if (problem !== null) this.#say(`campaigns: ${problem}`, hint)
     else if (waiting.length > 0)
       this.#say(
-        `campaigns: ${waiting.length} wait for a person: ${waiting.map(({ key }) => key).join(', ')}`,
+        `campaigns: ${waiting.length === 1 ? '1 change needs' : `${waiting.length} changes need`} your decision: ${waiting.map(({ key }) => key).join(', ')}`,
         'feedsyncd campaigns plan says why',
       )
     else this.#told = ''
@@ -193,6 +199,7 @@ function waitAfter({ at, state, waiting }: CampaignRun): number {
     case 'stopped':
     case 'unusable': {
       const isYoung = (since = at) => Date.parse(at) - Date.parse(since) < UNKNOWN_FOR_MS
+      if (waiting.some(({ isReduction }) => isReduction)) return AGAIN_MS.unknown
       const isSought = waiting.some(({ action, since }) => action === 'unknown' && isYoung(since))
       return isSought ? AGAIN_MS.unknown : INTERVAL_MS
     }

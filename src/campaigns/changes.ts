@@ -1,10 +1,14 @@
-// Owns what a change is: a field before and after, and whether it can raise spending
-// (research/reconcile.md section 3.6). Unknown counts as up.
+// Owns what a change is: a field before and after, in words, and whether it can raise spending; and the
+// changes of a targeting. Unknown counts as up.
 
-import { type Amount, showAmount } from '../lib/amount.ts'
-import { type CanonicalTargeting, CRITERIA, type Criterion, isEmpty } from './targeting.ts'
-
-export type Spend = 'down' | 'neutral' | 'up' | 'unknown'
+import { canRaise, overall, type Spend } from './fields.ts'
+import {
+  type CanonicalTargeting,
+  CRITERIA,
+  type Criterion,
+  isEmpty,
+  valuesIn,
+} from './targeting.ts'
 
 export interface Change {
   /** `budget`, `targeting.cities`. */
@@ -15,27 +19,6 @@ export interface Change {
   spend: Spend
   /** The last value of a filter goes, so that the filter itself disappears. */
   widens?: true
-}
-
-export const canRaise = ({ spend }: { spend: Spend }) => spend === 'up' || spend === 'unknown'
-
-/** The strongest direction of several. */
-export function overall(changes: readonly Change[]): Spend {
-  const order: Spend[] = ['unknown', 'up', 'down', 'neutral']
-  return order.find((spend) => changes.some((change) => change.spend === spend)) ?? 'neutral'
-}
-
-/** null: none on the service, whatever that means for what may be spent. */
-export function budgetChange(before: Amount | null, after: Amount): Change {
-  const spend = before === null ? 'unknown' : after < before ? 'down' : 'up'
-  const shown = before === null ? null : showAmount(before)
-  return { path: 'budget', before: shown, after: showAmount(after), spend }
-}
-
-/** null: no end. */
-export function endDateChange(before: string | null, after: string): Change {
-  const earlier = before === null || Date.parse(after) < Date.parse(before)
-  return { path: 'endDate', before, after, spend: earlier ? 'down' : 'up' }
 }
 
 /** `there`: what the service may have now, by our own last writes; null: not known. */
@@ -53,7 +36,9 @@ export function targetingChanges(
   if (each.length < 2) return first
   const all = each.flat()
   const widens = all.some((change) => change.widens) ? ({ widens: true } as const) : {}
-  const spend = all.some(canRaise) ? 'unknown' : overall(all)
+  const spend = all.some((one) => canRaise(one.spend))
+    ? 'unknown'
+    : overall(all.map((one) => one.spend))
   return [{ path: 'targeting', before: null, after: show(after), spend, ...widens }]
 }
 
@@ -62,15 +47,15 @@ function criterionChange(
   before: CanonicalTargeting,
   after: CanonicalTargeting,
 ): Change[] {
-  const [old, young] = [valuesOf(before, name), valuesOf(after, name)]
+  const [old, young] = [valuesIn(before, name), valuesIn(after, name)]
   const added = young.filter((value) => !old.includes(value))
   const removed = old.filter((value) => !young.includes(value))
   if (added.length + removed.length === 0) return []
   const none = name === 'requisitionIds' ? 'none' : 'any'
   const change = {
     path: `targeting.${name}`,
-    before: old.join(', ') || none,
-    after: young.join(', ') || none,
+    before: said(old) || none,
+    after: said(young) || none,
   }
   if (added.length > 0 && removed.length > 0) return [{ ...change, spend: 'unknown' }]
   // Requisition ids are OR-ed: they add postings. The others are AND-ed.
@@ -80,14 +65,12 @@ function criterionChange(
   return [{ ...change, spend: added.length > 0 ? 'up' : 'down' }]
 }
 
-function valuesOf(targeting: CanonicalTargeting, name: Criterion): string[] {
-  if (name === 'cities') return targeting.cities.map((c) => `${c.name} ${c.stateProvCode}`.trim())
-  if (name === 'externalCampaignId') return [targeting.externalCampaignId].filter(Boolean)
-  return [...targeting[name]]
-}
+/** Values that hold a comma are quoted, so that one is not taken for two. */
+export const said = (values: readonly string[]) =>
+  values.map((value) => (/[,"]/.test(value) ? JSON.stringify(value) : value)).join(', ')
 
 export function show(targeting: CanonicalTargeting): string {
   return CRITERIA.filter((name) => !isEmpty(targeting, name))
-    .map((name) => `${name} ${valuesOf(targeting, name).join(', ')}`)
+    .map((name) => `${name} ${said(valuesIn(targeting, name))}`)
     .join('; ')
 }

@@ -2,7 +2,7 @@
 // Every mistake is reported at once, with its position; one mistake makes the whole file unusable.
 
 import * as fields from '../lib/text-fields.ts'
-import { keyName, parseYaml, type YamlPath } from '../lib/yaml.ts'
+import { keyName, parseYaml, type YamlPath, type YamlProblem } from '../lib/yaml.ts'
 import { type FieldProblem, YamlReading } from '../lib/yaml-reading.ts'
 import type { City, Targeting } from '../service/port.ts'
 import {
@@ -12,6 +12,7 @@ import {
   type Guards,
   type Removal,
 } from './desired.ts'
+import type { Values } from './fields.ts'
 import { canonical } from './targeting.ts'
 
 export type DesiredReading =
@@ -19,26 +20,42 @@ export type DesiredReading =
   | { kind: 'problems'; problems: FieldProblem[] }
 
 export function readDesired(text: string): DesiredReading {
-  const document = parseYaml(text.replace(/^\uFEFF/, ''), { schema: 'failsafe' })
-  if (document.problems.length > 0) {
-    const problems = document.problems.map(({ line, column, message }) => ({
-      ...{ line, column, key: '', problem: message },
-    }))
-    return { kind: 'problems', problems }
+  const nul = text.indexOf('\0')
+  if (nul !== -1) {
+    const line = text.slice(0, nul).split('\n').length
+    return failed([{ line, column: 1, message: 'a NUL byte: the file is not whole, or no text' }])
   }
+  const document = parseYaml(text.replace(/^\uFEFF/, ''), { schema: 'failsafe' })
+  if (document.problems.length > 0) return failed(document.problems)
   const reading = new Reading(document, 'no campaign is in this file')
   const desired = reading.whole()
   const problems = reading.problems.sort((a, b) => a.line - b.line || a.column - b.column)
   return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'desired', desired }
 }
 
+function failed(problems: readonly YamlProblem[]): DesiredReading {
+  const all = problems.map(({ message, ...at }) => ({ ...at, key: '', problem: message }))
+  return { kind: 'problems', problems: all }
+}
+
 const nameOf: fields.Reader<string> = (text) => {
   const value = text.normalize('NFC').trim().replace(/\s+/g, ' ')
   if (value === '') return { problem: 'must not be empty' }
   // The token is recognised by this pattern; a name that has one already would be taken for ours.
-  return /\[#[^\]]*\]/.test(value)
-    ? { problem: 'must not hold "[#...]": it marks our token' }
-    : { value }
+  return /\[#/.test(value) ? { problem: 'must not hold "[#": it marks our token' } : { value }
+}
+
+/** `none` stands for null: nothing there, as opposed to not managed. */
+const orNone =
+  <T>(read: fields.Reader<T>): fields.Reader<T | null> =>
+  (text) =>
+    text === 'none' ? { value: null } : read(text)
+
+/** What cannot be one segment of a path is no id. */
+const idOf: fields.Reader<string> = (text) => {
+  const value = text.trim()
+  const isId = value !== '' && value !== '.' && value !== '..' && value !== '0'
+  return isId ? { value } : { problem: "expected the service's id of a campaign" }
 }
 
 class Reading extends YamlReading {
@@ -66,23 +83,22 @@ class Reading extends YamlReading {
       budget: text(fields.amount(2)),
       period: text(fields.oneOf('once', 'monthly')),
       startDate: text(fields.date),
-      endDate: text(fields.date),
-      autoBidLevel: text(fields.oneOf('accelerated', 'standard')),
-      cpc: text(fields.amount(4)),
-      maxCpc: text(fields.amount(4)),
-      paidCpaGoal: text(fields.amount(4)),
-      campaignId: text(fields.nonEmpty),
-      adopt: text(fields.oneOf('observe', 'takeover')),
+      endDate: text(orNone(fields.date)),
+      autoBidLevel: text(orNone(fields.oneOf('accelerated', 'standard'))),
+      cpc: text(orNone(fields.amount(4))),
+      maxCpc: text(orNone(fields.amount(4))),
+      paidCpaGoal: text(orNone(fields.amount(4))),
+      status: text(fields.oneOf('running', 'paused')),
+      campaignId: text(idOf),
+      allPostings: text(fields.flag),
       allowWiden: text(fields.flag),
       targeting: (at, below) => this.#targeting(at, below),
-      lifecycle: (at, below) => this.block(at, below, { preventEnd: text(fields.flag) }),
     })
-    const { externalCampaignId: key, name, allowWiden, lifecycle, targeting, ...rest } = entry
+    const { externalCampaignId: key, name, allowWiden, allPostings, targeting, ...rest } = entry
+    const { campaignId = null, ...values } = rest as { campaignId?: string } & Values
     for (const wanted of ['externalCampaignId', 'name']) this.require(value, path, wanted)
-    if (entry.adopt !== undefined && entry.campaignId === undefined)
-      this.report([...path, 'adopt'], 'key', 'says how to adopt, but campaignId is missing')
-    const { startDate, endDate } = entry as { startDate?: string; endDate?: string }
-    if (startDate !== undefined && endDate !== undefined && endDate < startDate)
+    const { startDate, endDate } = values as { startDate?: string; endDate?: string | null }
+    if (startDate !== undefined && endDate != null && endDate < startDate)
       this.report([...path, 'endDate'], 'value', 'is before startDate')
     const wanted = targeting as Targeting | undefined
     if (wanted?.requisitionIds?.length && allowWiden !== true)
@@ -98,12 +114,10 @@ class Reading extends YamlReading {
         "is always the entry's own: leave it out here",
       )
     if (typeof key !== 'string' || typeof name !== 'string') return undefined
+    const lists = Object.entries(wanted ?? {})
     return {
-      campaignId: null,
-      adopt: 'observe',
-      ...rest,
-      ...{ key, name },
-      preventEnd: (lifecycle as { preventEnd?: boolean } | undefined)?.preventEnd ?? false,
+      ...{ key, name, values, campaignId, allPostings: allPostings === true },
+      emptyLists: lists.flatMap(([list, all]) => (Array.isArray(all) && !all.length ? [list] : [])),
       ...(wanted && { targeting: canonical({ ...wanted, externalCampaignId: key }) }),
     }
   }
@@ -159,11 +173,11 @@ class Reading extends YamlReading {
     const see = (what: string, text: string, path: YamlPath) => {
       const known = first.get(`${what}\n${text}`)
       if (known === undefined) first.set(`${what}\n${text}`, keyName(path))
-      else this.report(path, 'value', `stands twice: ${known} has the same ${what}`)
+      else this.report(path, 'value', `duplicate ${what}, already used by ${known}`)
     }
     for (const [n, { key, name, campaignId }] of campaigns.entries()) {
       see('externalCampaignId', key, ['campaigns', n, 'externalCampaignId'])
-      see('name', name.toLowerCase(), ['campaigns', n, 'name'])
+      if (campaignId === null) see('name', name.toLowerCase(), ['campaigns', n, 'name'])
       if (campaignId !== null) see('campaignId', campaignId, ['campaigns', n, 'campaignId'])
     }
     for (const [n, { key }] of removed.entries())

@@ -1,6 +1,7 @@
 // What the campaigns file wants (design section 5), after reading. No behaviour.
 
 import type { Amount } from '../lib/amount.ts'
+import type { Values } from './fields.ts'
 import type { CanonicalTargeting } from './targeting.ts'
 
 export interface Desired {
@@ -9,26 +10,20 @@ export interface Desired {
   guards: Guards
 }
 
-/** A field that is absent is not managed. */
 export interface DesiredCampaign {
   /** The external campaign id: the key, and always part of the targeting. */
   key: string
+  /** Without the token. */
   name: string
-  budget?: Amount
-  period?: 'once' | 'monthly'
-  /** yyyy-MM-ddThh:mm:ssZ. */
-  startDate?: string
-  endDate?: string
-  autoBidLevel?: string
-  cpc?: Amount
-  maxCpc?: Amount
-  paidCpaGoal?: Amount
+  /** The other fields; one that is absent is not managed. */
+  values: Values
   targeting?: CanonicalTargeting
-  /** The service's id of an existing campaign to adopt. */
+  /** Lists of the targeting that the file writes down without a value. */
+  emptyLists: readonly string[]
+  /** The service's id of an existing campaign; null: feedsyncd makes one. */
   campaignId: string | null
-  adopt: 'observe' | 'takeover'
-  /** Not even `removed` ends it, until an apply has seen the entry without this. */
-  preventEnd: boolean
+  /** The campaign may be made without a filter beside its id. */
+  allPostings: boolean
 }
 
 export interface Removal {

@@ -12,7 +12,7 @@ import {
   selector,
 } from './targeting.ts'
 
-/** research/reconcile.md section 3.11. */
+/** Where a key stands in the feeds. */
 export type FeedState =
   /** No feed was uploaded, so nothing can be told. */
   | { kind: 'unknown' }
@@ -67,7 +67,9 @@ export async function measure(
   signal: AbortSignal,
 ): Promise<Effects> {
   const { latest } = side
-  const carried = (key: string) => latest.reduce((sum, { ids }) => sum + (ids[key] ?? 0), 0)
+  const carried = (key: string) =>
+    // Ids are any text, `constructor` too.
+    latest.reduce((sum, { ids }) => sum + (Object.hasOwn(ids, key) ? (ids[key] ?? 0) : 0), 0)
   const isCut = latest.some(({ ids }) => Object.keys(ids).length >= CUT_AT)
   const isPlain = (targeting: CanonicalTargeting) =>
     !isCut && CRITERIA.every((one) => one === 'externalCampaignId' || isEmpty(targeting, one))

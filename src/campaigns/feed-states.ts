@@ -1,12 +1,11 @@
-// What a person should know of feeds and campaigns side by side (research/reconcile.md section 3.11), as
-// data: entries that no feed carries, ids without an entry, postings that look sponsored and are not.
+// What a person should know of feeds and campaigns side by side, as data: entries that no feed carries, ids without an entry, postings that look sponsored and are not.
 
 import { DAY, isoTime } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Desired } from './desired.ts'
-import { instant } from './diff.ts'
 import type { Effects } from './effects.ts'
+import { endsBy } from './fields.ts'
 import type { FeedFindings } from './plan.ts'
 import { type CampaignRecord, STATUS } from './port.ts'
 
@@ -44,8 +43,9 @@ export function feedFindings({
       ...{ feed, version, uploadedAt: isoTime(uploadedAt), postings },
     })),
     problems: effects.problems,
-    waiting: states.flatMap(({ key, state, startDate }) => {
-      const soon = startDate !== undefined && Date.parse(startDate) - now < SOON
+    waiting: states.flatMap(({ key, state, values }) => {
+      const { startDate } = values
+      const soon = typeof startDate === 'string' && Date.parse(startDate) - now < SOON
       return state.kind === 'waiting' ? [{ key, startsSoon: soon }] : []
     }),
     gone: states.flatMap(({ key, state, targeting }) => {
@@ -55,10 +55,10 @@ export function feedFindings({
     }),
     stale: [...effects.stale].map(([key, requisitionIds]) => ({ key, requisitionIds })),
     overlaps: [...effects.overlaps].map(([keys, postings]) => ({ keys, postings })),
-    dead: records.flatMap(({ key, campaignId, frozen }) => {
+    dead: records.flatMap(({ key, campaignId }) => {
       const campaign = remote.get(campaignId)
       const state = effects.stateOf(key)
-      const why = campaign === undefined ? null : deadBy(campaign, frozen, now)
+      const why = campaign === undefined ? null : deadBy(campaign, now)
       if (state.kind !== 'live' || why === null) return []
       return [{ key, campaignId, why, postings: state.postings }]
     }),
@@ -71,9 +71,8 @@ export function feedFindings({
   }
 }
 
-function deadBy({ status, endDate }: Campaign, frozen: string | null, now: number): string | null {
+function deadBy({ status, endDate }: Campaign, now: number): string | null {
   if (status === STATUS.archived) return 'archived'
   if (status === STATUS.paused) return 'paused'
-  if (endDate != null && instant(endDate) < now) return 'over'
-  return frozen === null ? null : 'frozen'
+  return endDate != null && endsBy(endDate) < now ? 'over' : null
 }

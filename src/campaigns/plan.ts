@@ -1,9 +1,10 @@
-// What would be done, as plain data: the text for people is rendered from it, and apply sends nothing
-// that is not in it.
+// What would be done, as plain data: a list of exact writes. The text for people is rendered from it, and
+// apply sends nothing that is not in it.
 
 import type { CampaignCreate, CampaignUpdate } from '../service/port.ts'
-import type { Change, Spend } from './changes.ts'
-import type { Applied } from './port.ts'
+import type { Change } from './changes.ts'
+import type { Spend, Values } from './fields.ts'
+import type { CanonicalTargeting } from './targeting.ts'
 
 /** Postings that a campaign's targeting selects of the last uploads; null: not known. */
 export interface Selection {
@@ -11,26 +12,81 @@ export interface Selection {
   after: number | null
 }
 
+/** Why something waits for a person. */
+export interface Held {
+  code: /** A guard of the file refuses it. */
+    | 'guard'
+    | 'widen'
+    /** The entry itself is not enough, or asks for what the service does not do. */
+    | 'entry'
+    | 'fixed'
+    /** No proof that the campaign is not there already. */
+    | 'absence'
+    | 'unknown'
+    /** File and service both changed. */
+    | 'conflict'
+    /** It is not ours, or there are two. */
+    | 'foreign'
+    | 'twin'
+    | 'lost'
+    | 'doubt'
+    /** Paused, archived, or gone from the feeds. */
+    | 'state'
+    /** The service or the file has to be looked at again. */
+    | 'later'
+  reason: string
+  /** The command or edit that moves it on. */
+  needs: string
+  /** A later look may do it without a person. */
+  passes: boolean
+}
+
 export interface PlanItem {
   key: string
   /** null before it is created. */
   campaignId: string | null
-  /** `blocked` and `unknown` wait for a person; `adopt` and `agree` write nothing to the service. */
-  action: 'create' | 'update' | 'adopt' | 'agree' | 'blocked' | 'unknown'
+  /** `adopt`: it belongs to the entry from now on; nothing is sent. `none`: there is only what is held. */
+  action: 'create' | 'update' | 'adopt' | 'none'
+  method: 'POST' | 'PUT' | null
+  /** Exactly what is sent. */
+  body: CampaignCreate | CampaignUpdate | null
+  /** Must still be so, read by id, when it is sent. */
+  before: Readonly<Record<string, unknown>>
   spend: Spend
   changes: Change[]
-  create: CampaignCreate | null
-  update: CampaignUpdate | null
-  /** What is to be remembered once it is done. */
-  remember: Applied
-  /** Why it is blocked or unknown, or why it is done at all where the file does not say it. */
-  reason: string | null
-  /** The command or edit that moves it on. */
-  needs: string | null
-  /** Digest of what the service showed; null without a campaign there. */
-  seen: string | null
+  /** What the campaign may spend, decimal text or `unlimited`. */
+  money: { before: string; after: string } | null
+  why: string
+  /** The daemon waits until a person applies the plan. */
+  approval: boolean
+  held: Held | null
   /** null where the selection stays as it is, or there is no feed to count in. */
   postings: Selection | null
+  /** What file and service agree on once it is done. */
+  values: Values
+  targeting: CanonicalTargeting | null
+}
+
+/** What differs, and is reported and left alone. */
+export interface Finding {
+  code:
+    | 'drift'
+    | 'kept'
+    | 'unlisted'
+    | 'unmanaged'
+    | 'twin'
+    | 'idle'
+    | 'not-counted'
+    | 'namesake'
+    | 'no-campaign'
+  key: string | null
+  campaignId: string | null
+  text: string
+  needs: string | null
+  /** What may be spent meanwhile, decimal text or `unlimited`; null: nothing that is not in the file. */
+  maySpend: string | null
+  /** Monitoring and alerts tell of it. */
+  isTold: boolean
 }
 
 /** Feeds and campaigns side by side; times are ISO 8601 UTC. */
@@ -55,31 +111,52 @@ export interface FeedFindings {
 }
 
 export interface Plan {
-  planVersion: 1
+  planVersion: 2
   /** ISO 8601 UTC. */
   createdAt: string
-  /** SHA-256 of the campaigns file. */
+  /** SHA-256 of the campaigns file: a plan ends with the file that it was made of. */
   fileSha256: string
+  /** Entries whose filters may go, by a person's word. */
+  allowWiden: string[]
   listing: { complete: boolean; campaigns: number; reason: string | null }
   /** Why nothing at all may be written; null otherwise. */
-  stopped: string | null
+  stopped: { reason: string; needs: string } | null
   /** In the order in which they are done; what waits for a person comes last. */
   items: PlanItem[]
-  /** What differs on the service and is left alone, sentences. */
-  drift: string[]
-  notices: string[]
+  findings: Finding[]
   feed: FeedFindings
-  summary: Record<'reduce' | 'update' | 'create' | 'blocked' | 'unknown' | 'unchanged', number>
-  /** Decimal texts: budgets of all managed campaigns that have not ended. */
+  summary: Record<'reduce' | 'update' | 'create' | 'held' | 'unknown' | 'unchanged', number>
+  /** Decimal texts or `unlimited`: what all managed campaigns may spend. */
   exposure: { before: string; after: string; limit: string }
 }
 
-/** Exit codes of design section 7: 0 nothing to do, 2 changes, 3 blocked or unknown items. */
-export function exitCodeOf({ stopped, summary }: Plan): 0 | 2 | 3 {
-  if (stopped !== null || summary.blocked + summary.unknown > 0) return 3
-  return summary.reduce + summary.update + summary.create > 0 ? 2 : 0
+/** A campaign of an entry as it was seen last. */
+export interface CampaignSight {
+  key: string
+  campaignId: string
+  name: string | null
+  /** As far as can be seen: neither paused, archived nor over. */
+  runs: boolean
+  status: string | null
+  /** Decimal texts. */
+  budget: string | null
+  period: string | null
+  spend: string | null
+  endDate: string | null
+  maySpend: string
 }
 
-/** `needs` of what a later look does by itself. */
-export const LATER = 'apply again later'
-export const isWritten = ({ action }: PlanItem) => action === 'create' || action === 'update'
+export const isReady = ({ held }: PlanItem) => held === null
+export const isReduction = ({ action, spend }: PlanItem) => action === 'update' && spend === 'down'
+const isSent = ({ held, method }: PlanItem) => held === null && method !== null
+
+/** Exit codes of design section 7: 0 nothing to do, 2 changes, 3 held or unknown items. */
+export function exitCodeOf({ stopped, summary, items }: Plan): 0 | 2 | 3 {
+  if (stopped !== null || summary.held + summary.unknown > 0) return 3
+  return items.some(isSent) ? 2 : 0
+}
+
+export const COMMAND = 'feedsyncd campaigns'
+/** A key as a shell takes it. */
+export const quoted = (key: string) =>
+  /^[\w.:-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`

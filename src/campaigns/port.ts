@@ -1,108 +1,139 @@
-// What the campaigns' half keeps and asks for: its memory, and what the account's feeds contain.
+// What the campaigns' half keeps: which campaign belongs to which entry, and every write, from before it
+// is sent.
 
-import type { Amount } from '../lib/amount.ts'
 import type { CampaignCreate, CampaignUpdate } from '../service/port.ts'
+import type { Field, Values } from './fields.ts'
 import type { CanonicalTargeting } from './targeting.ts'
 
 /** Specification section 3. */
 export const STATUS = { running: 1, archived: 2, paused: 3 } as const
 
-/** What we last wrote, for the comparison of three; a field that we never wrote is absent. */
-export interface Applied {
-  name?: string
-  /** yyyy-MM-ddThh:mm:ssZ. */
-  endDate?: string
-  budget?: Amount
-  startDate?: string
-  period?: 'once' | 'monthly'
-  autoBidLevel?: string
-  cpc?: Amount
-  maxCpc?: Amount
-  paidCpaGoal?: Amount
-  /** Absent: never written by us, so not known. */
-  targeting?: CanonicalTargeting
-}
-
-/** A campaign that is ours to manage. */
+/** A campaign that belongs to an entry of the file. */
 export interface CampaignRecord {
   /** External campaign id. */
   key: string
   campaignId: string
+  /** The mark that its name carries on the service; null: none of ours. */
+  token: string | null
+  /** As the service showed it first; null: it never did. */
+  accountId: string | null
   origin: 'created' | 'adopted' | 'recovered'
-  applied: Applied
-  /** Targeting of a write whose outcome is not known: it may be there in place of `applied.targeting`. */
-  pending: CanonicalTargeting | null
-  preventEnd: boolean
-  /** Why nothing is written to it until a person looked; null otherwise. */
-  frozen: string | null
-  /** Our changes of the budget within the last day or so, oldest first. */
-  budgets?: readonly BudgetChange[]
-  /** The last PUT, while nobody knows what became of it. */
-  unsettled?: { at: number; body: CampaignUpdate } | null
-  /** Wall ms since when the service does not show it; absent while it does. */
-  missingSince?: number | null
+  /** Per field the value on which file and service last agreed. Absent: never. */
+  written: Values
+  /** The targeting that was written last; null: not known. */
+  targeting: CanonicalTargeting | null
+  /** Targetings that may be there in its place: writes whose outcome is not known. */
+  uncertain: CanonicalTargeting[]
+  /** How the service shows the value in `written`, as JSON texts, where it is not the form that was sent. */
+  forms: Partial<Record<Field | 'targeting', string[]>>
+  /** What a write did beside what it should: nothing is raised before a person looked; null otherwise. */
+  doubt: string | null
+  /** Earlier campaigns of this key. */
+  past: string[]
+  /** A person asked for a successor: this one is stopped first. */
+  succeeding: boolean
+  /** Wall ms since when complete listings and reads by id do not show it; null while they do. */
+  missingSince: number | null
+  /** What a person said of a difference: put the file's value back, or keep this value (JSON text). */
+  said: Partial<Record<Field | 'targeting', 'revert' | { keep: string }>>
 }
 
-export interface BudgetChange {
-  /** Wall ms. */
-  at: number
-  from: Amount
+/** What the database knows of the account as a whole. */
+export interface AccountFacts {
+  /** Identity that the records belong to. */
+  account: string
+  /** Wall ms when a person first approved a plan on this database; null: nobody did. */
+  approvedAt: number | null
+  /** Whether names come back with the token that was sent; null: not seen yet. */
+  keepsTokens: boolean | null
+  /** Whether the campaigns that were there before this database are written down in `others`. */
+  isCounted: boolean
 }
 
-/**
- * A create from before its first byte leaves until its outcome is known. Open while `prepared` (nothing
- * was sent), `sending` or `unknown` (nobody knows).
- */
-export interface CreateIntent {
+/** A campaign that nobody said whose it is: it may be the one of `key`, or of any entry (null). */
+export interface Other {
+  id: string
+  key: string | null
+}
+
+export type Outcome =
+  /** A row without an end: it is being sent, or the process died. */
+  | 'sending'
+  | 'done'
+  | 'refused'
+  | 'not-sent'
+  /** Nobody knows; it may still arrive. */
+  | 'unknown'
+  /** As `unknown`, and a later write took its place or its time is over. */
+  | 'given-up'
+
+/** One line of the history: a write to the service from before its first byte, or a decision. */
+export interface CampaignWrite {
   id: number
-  key: string
-  body: CampaignCreate
-  /** What the body wrote. */
-  remember: Applied
-  state: 'prepared' | 'sending' | 'unknown' | 'succeeded' | 'rejected' | 'adopted' | 'not-created'
-  reason: string | null
   /** Wall ms. */
-  at: number
-}
-
-export interface AuditEntry {
   at: number
   key: string
   campaignId: string | null
-  /** `created`, `updated`, `adopted`, `refused`, `unknown`, `frozen`, ... */
-  event: string
-  /** Who decided: a plan's number, or a person's command. */
-  cause: string
-  detail: string
+  action: 'create' | 'update' | 'decision'
+  /** null for decisions. */
+  body: CampaignCreate | CampaignUpdate | null
+  /** Values that were read by id before it, as the service showed them. */
+  before: Readonly<Record<string, unknown>>
+  spend: string
+  why: string
+  /** `daemon: file`, or who ran which command. */
+  by: string
+  outcome: Outcome
+  endedAt: number | null
+  reason: string | null
 }
+
+export type NewWrite = Pick<
+  CampaignWrite,
+  'at' | 'key' | 'campaignId' | 'action' | 'body' | 'before' | 'spend' | 'why' | 'by'
+>
 
 /** What outlives a process, apart from the feeds' history. Writes are durable when they return. */
 export interface CampaignStore extends Disposable {
   atomically<T>(work: () => T): T
-  /** Base address and identity that the records belong to; null before the first one. */
-  account(): string | null
-  setAccount(account: string): void
+  /** null before the first look. */
+  account(): AccountFacts | null
+  saveAccount(facts: AccountFacts): void
+  others(): Other[]
+  /** Adds; one that is there stays. */
+  addOther(other: Other): void
+  removeOther(id: string): void
   records(): CampaignRecord[]
   record(key: string): CampaignRecord | null
   save(record: CampaignRecord): void
-  /** How often each key was made anew, the first time counted; a key that is absent: 1. */
-  generations(): ReadonlyMap<string, number>
-  /** Forgets the record, so that the next apply makes a campaign of the next generation. */
-  recreate(key: string): void
-  /** Open ones, and the newest rejected one of each key. */
-  intents(): CreateIntent[]
-  /** Creates that were sent at or after this wall ms. */
-  createsSince(at: number): number
-  prepare(intent: Omit<CreateIntent, 'id' | 'state' | 'reason'>): number
-  settle(id: number, state: CreateIntent['state'], reason: string | null): void
-  /** Append-only. */
-  audit(entry: AuditEntry): void
+  remove(key: string): void
+  /** By key: ids of campaigns that a person said are not the entry's, so that it is made anew. */
+  words(): ReadonlyMap<string, readonly string[]>
+  keepWord(key: string, notIts: readonly string[] | null): void
+  /** Writes the row that precedes a write; answers its id. */
+  begin(write: NewWrite): number
+  end(id: number, outcome: Outcome, reason: string | null, at: number, campaignId?: string): void
+  /** A decision of a person: begun and done. */
+  decide(decision: Omit<NewWrite, 'action' | 'body' | 'before' | 'spend'>): void
+  /** Writes without a known end, oldest first. */
+  open(): CampaignWrite[]
+  /** The newest create of each key. */
+  creates(): CampaignWrite[]
+  /** Creates of this key that were sent, whatever became of them: the number in its token. */
+  generation(key: string): number
+  /** Writes begun at or after this wall ms that may have arrived, oldest first. */
+  since(at: number): CampaignWrite[]
   /** Newest first. */
-  history(filter: { key?: string; limit: number }): AuditEntry[]
+  history(filter: { key?: string; limit: number }): CampaignWrite[]
+  /** Of the newest line by a person; null: none. */
+  lastDecision(): number | null
   keepPlan(plan: string, at: number): number
   plan(id: number): string | null
   lastPlan(): { id: number; plan: string } | null
   /** How the daemon's last look ended; null: there was none. */
   lastRun(): string | null
   keepRun(run: string): void
+  /** The campaigns of the entries as they were seen last, as JSON. */
+  lastSights(): string | null
+  keepSights(sights: string): void
 }

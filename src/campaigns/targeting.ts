@@ -165,6 +165,13 @@ function pluralsOf(word: string): string[] {
   return rule === undefined ? [`${word}s`] : [`${word}s`, word.replace(rule[0], rule[1])]
 }
 
+/** The values of one criterion as text for people; empty: no filter. */
+export const valuesIn = (targeting: CanonicalTargeting, name: Criterion): string[] => {
+  if (name === 'cities') return targeting.cities.map((c) => `${c.name} ${c.stateProvCode}`.trim())
+  if (name === 'externalCampaignId') return [targeting.externalCampaignId].filter(Boolean)
+  return [...targeting[name]]
+}
+
 const fold = (text: string) => words(text).toLowerCase()
 const place = (city: string, state: string) => `${fold(city)}\n${code(state)}`
 const unique = (values: readonly string[]) => [...new Set(values)].sort()

@@ -56,7 +56,7 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
     .option('--targeting <json>', 'the targeting as JSON, or @FILE', targetingOf)
   if (update) return command.option('--name <name>', NAME, nonEmpty)
   return command
-    .requiredOption('--name <name>', NAME, nonEmpty)
+    .option('--name <name>', NAME, nonEmpty)
     .option('--start-date <date>', 'when it starts, written as the end; default: at once', dateTime)
     .option('--period <period>', 'once or monthly', periodOf)
 }

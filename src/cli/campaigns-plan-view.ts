@@ -1,30 +1,46 @@
 // A plan of the campaigns as text for people; rendered from the same model as the JSON.
 
-import type { Result } from '../campaigns/apply.ts'
-import type { Plan, PlanItem } from '../campaigns/plan.ts'
+import { COMMAND, isReady, type Plan, type PlanItem, quoted } from '../campaigns/plan.ts'
+import type { Result } from '../campaigns/send.ts'
 import { counted, feedLine, feedNotices, selectionText } from './campaigns-feed-view.ts'
 import { printable } from './render.ts'
 
-export function planText(plan: Plan, id: number | null): string {
-  const { listing, summary, exposure } = plan
+export function planText(plan: Plan, id: number): string {
+  const { listing, summary, exposure, items, findings, stopped } = plan
   const seen = `${counted(listing.campaigns, 'campaign')} read, ${listing.complete ? 'complete' : `not complete: ${listing.reason}`}`
-  const lines = [
-    `plan${id === null ? '' : ` ${id}`}, file ${plan.fileSha256.slice(0, 12)}, ${seen}`,
-    feedLine(plan.feed),
-    ...(plan.stopped === null ? [] : ['', `stopped, nothing is written: ${plan.stopped}`]),
-  ]
-  const shown = plan.items.filter(({ action }) => action !== 'agree')
-  if (shown.length > 0) lines.push('')
-  for (const item of shown) lines.push(...itemLines(item))
-  if (plan.drift.length > 0) lines.push('', 'different on the service, left alone:')
-  lines.push(...plan.drift.map((text) => `  ${text}`))
-  const notices = [...plan.notices, ...feedNotices(plan.feed)]
-  if (notices.length > 0) lines.push('', 'noticed:')
-  lines.push(...notices.map((text) => `  ${text}`))
+  const lines = [`plan ${id}, file ${plan.fileSha256.slice(0, 12)}, ${seen}`, feedLine(plan.feed)]
+  if (stopped !== null) lines.push('', `nothing is written: ${stopped.reason}; ${stopped.needs}`)
+  const ready = items.filter(isReady)
+  if (ready.length > 0) lines.push('')
+  for (const item of ready) lines.push(...itemLines(item))
+  const held = items.filter((item) => !isReady(item))
+  if (held.length > 0) lines.push('', 'held, needs your decision:')
+  for (const item of held) lines.push(...itemLines(item))
+  if (findings.length > 0) lines.push('', 'differs, and is left alone:')
+  for (const { key, text, needs } of findings) {
+    lines.push(`  ${key === null ? '' : `${key}: `}${text}`)
+    if (needs !== null) lines.push(`    to settle it: ${needs}`)
+  }
+  const notices = feedNotices(plan.feed)
+  if (notices.length > 0)
+    lines.push('', 'feeds and campaigns:', ...notices.map((text) => `  ${text}`))
   const counts = Object.entries(summary).map(([name, n]) => `${n} ${WORDS[name] ?? name}`)
-  lines.push('', counts.join(', '))
-  lines.push(`budgets: ${exposure.before} -> ${exposure.after} of ${exposure.limit}`)
+  const { before, after, limit } = exposure
+  lines.push('', counts.join(', '), `may spend, all together: ${before} -> ${after} of ${limit}`)
+  const next = nextStep(plan, id)
+  if (next !== null) lines.push(next)
   return lines.map(printable).join('\n')
+}
+
+function nextStep({ items, stopped, allowWiden }: Plan, id: number): string | null {
+  const ready = items.filter(isReady)
+  if (stopped !== null || ready.length === 0) return null
+  const what = ready.some(({ method }) => method !== null)
+    ? 'to do this'
+    : 'to manage them from now on; nothing is sent'
+  const widened =
+    allowWiden.length === 0 ? '' : ` (its filters may go: ${allowWiden.map(quoted).join(', ')})`
+  return `${what}: ${COMMAND} apply ${id}${widened}`
 }
 
 const WORDS: Record<string, string> = {
@@ -34,36 +50,34 @@ const WORDS: Record<string, string> = {
 }
 
 function itemLines(item: PlanItem): string[] {
-  const id = item.campaignId === null ? '' : `  id ${item.campaignId}`
-  const why = item.reason === null ? '' : `  ${item.reason}`
+  const { key, campaignId, why, changes, action, held, money, postings, approval } = item
+  const id = campaignId === null ? '' : `  id ${campaignId}`
+  const approved = approval && held === null ? ' (the daemon leaves this to a person)' : ''
   return [
-    `${sign(item)} ${item.key}${id}${why}`,
-    ...item.changes.map(({ path, before, after, spend }) => {
-      const from = item.action === 'create' ? '' : `${before ?? '(nothing or unknown)'} -> `
-      return `    ${path}: ${from}${after ?? 'any'}  [spend ${spend}]`
+    `${sign(item)} ${key}${id}${held === null ? `  ${why}${approved}` : `  ${held.reason}`}`,
+    ...changes.map(({ path, before, after, spend }) => {
+      const from = action === 'create' ? '' : `${before ?? '(not known)'} -> `
+      const direction = action === 'create' ? '' : `  [${SPENDS[spend]}]`
+      return `    ${path}: ${from}${after ?? 'any'}${direction}`
     }),
-    ...(item.postings === null ? [] : [`    ${selectionText(item.postings)}`]),
-    ...(item.needs === null ? [] : [`    to go on: ${item.needs}`]),
+    ...(money === null ? [] : [`    may spend: ${money.before} -> ${money.after}`]),
+    ...(postings === null ? [] : [`    ${selectionText(postings)}`]),
+    ...(held === null ? [] : [`    to go on: ${held.needs}`]),
   ]
 }
 
-function sign({ action, spend }: PlanItem): string {
-  switch (action) {
-    case 'create':
-      return '+ create '
-    case 'update':
-      return spend === 'down' ? '- reduce ' : '~ update '
-    case 'adopt':
-      return '~ adopt  '
-    case 'agree':
-      return '= agree  '
-    case 'blocked':
-      return '! blocked'
-    case 'unknown':
-      return '? unknown'
-    default:
-      return action satisfies never
-  }
+const SPENDS = {
+  down: 'spends less',
+  neutral: 'spends the same',
+  up: 'can spend more',
+  unknown: 'may spend more',
+} as const
+
+function sign({ action, spend, held }: PlanItem): string {
+  if (held !== null) return held.code === 'unknown' ? '? unknown' : '! held   '
+  if (action === 'create') return '+ create '
+  if (action === 'adopt') return '= manage '
+  return spend === 'down' ? '- reduce ' : '~ update '
 }
 
 export function resultText({ key, campaignId, outcome, reason }: Result): string {

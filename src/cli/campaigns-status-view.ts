@@ -13,11 +13,12 @@ export function campaignLines(
   { now, commandLine }: { now: number; commandLine: CommandLine },
 ): string[] {
   if (run === null) return []
-  const { at, mode, problem, hint, pending, planId, waiting, vanished = [] } = run
+  const { at, mode, problem, hint, pending, planId, waiting, vanished = [], findings = [] } = run
   const facts = [
     ...(problem === null ? [] : [printable(problem)]),
     ...(pending === 0 ? [] : [`${pending} to make (plan ${planId})`]),
-    ...(waiting.length === 0 ? [] : [`${waiting.length} wait for a person`]),
+    ...(waiting.length === 0 ? [] : [needsOf(waiting.length)]),
+    ...(findings.length === 0 ? [] : [`${findings.length} differ from the file`]),
     ...(vanished.length === 0 ? [] : [`${vanished.length} run on without a feed`]),
   ]
   const found = facts.length === 0 ? 'nothing to do' : facts.join('; ')
@@ -25,6 +26,10 @@ export function campaignLines(
   if (problem !== null && hint !== null) lines.push(`  ${printable(hint)}`)
   for (const { key, reason, needs } of waiting.slice(0, MOST)) {
     lines.push(`next: campaign ${printable(`${key}: ${reason ?? 'it was not done'}`)}`)
+    if (needs !== null) lines.push(`  ${printable(needs)}`)
+  }
+  for (const { key, reason, needs } of findings.slice(0, MOST)) {
+    lines.push(`next: ${key === null ? '' : `campaign ${printable(key)}: `}${printable(reason)}`)
     if (needs !== null) lines.push(`  ${printable(needs)}`)
   }
   for (const one of vanished.slice(0, MOST)) {
@@ -35,3 +40,6 @@ export function campaignLines(
   if (waiting.length > MOST || pending > 0) lines.push(`  ${commandLine('campaigns plan')}`)
   return lines
 }
+
+const needsOf = (count: number) =>
+  count === 1 ? '1 change needs your decision' : `${count} changes need your decision`

@@ -2,8 +2,10 @@
 // with specification section 4.
 
 import { Command } from 'commander'
+import type { Direct, DirectParts } from '../campaigns/direct.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { CampaignAnswer, CampaignApi, CampaignCreate } from '../service/port.ts'
+import { byWhom, decideCommands, errorOf, sayNew } from './campaigns-decide.ts'
 import {
   addFields,
   bodyOf,
@@ -12,7 +14,6 @@ import {
   statusOf,
   wholeNumber,
 } from './campaigns-fields.ts'
-import { memoryCommands } from './campaigns-memory.ts'
 import { previewCommand } from './campaigns-preview.ts'
 import { reconcileCommands } from './campaigns-reconcile.ts'
 import { knownCommands } from './campaigns-status.ts'
@@ -26,6 +27,8 @@ interface Options extends FieldOptions {
   json?: boolean
   start?: number
   num?: number
+  new?: boolean
+  allPostings?: boolean
 }
 
 export function campaignsCommand(context: Context): Command {
@@ -38,7 +41,7 @@ export function campaignsCommand(context: Context): Command {
     createCommand(context),
     updateCommand(context),
     ...reconcileCommands(context),
-    ...memoryCommands(context),
+    ...decideCommands(context),
     ...knownCommands(context),
     previewCommand(context),
   ]
@@ -91,21 +94,29 @@ function getCommand(context: Context): Command {
 function createCommand(context: Context): Command {
   return addFields(
     new Command('create')
-      .description('create a campaign; sent once, never repeated')
+      .description('create a campaign under the guards of the file; sent once, never repeated')
+      .argument('[key]', 'with --new: external campaign id of an entry')
+      .option('--new', 'no campaign that is there is the one of the entry; the next apply makes it')
+      .option('--all-postings', 'without --targeting: it may sponsor every posting of the account')
       .option('--json', 'the answer as JSON'),
     'create',
-  ).action(async (_options, command: Command) => {
+  ).action(async (key: string | undefined, _options, command: Command) => {
     const options = command.optsWithGlobals<Options>()
+    if (options.new === true && key !== undefined) return sayNew(context, options, key)
+    if (key !== undefined || options.new === true || options.name === undefined)
+      throw new FeedsyncError('name an entry of the file with --new, or the campaign with --name', {
+        hint: 'feedsyncd campaigns create NUR-Q1 --new, or: feedsyncd campaigns create --help',
+        exitCode: EXIT.usage,
+      })
     const body = bodyOf(options) as CampaignCreate
-    const campaign = await call(context, options, async (api, signal) => {
-      const answer = await api.create(body, signal)
-      if (answer.kind === 'ok' || answer.effect !== 'unknown') return answer
+    const { createDirectly } = await import('../campaigns/direct.ts')
+    await direct(context, options, 'create', async (parts) => {
+      const answer = await createDirectly(parts, body, options.allPostings === true)
+      if (answer.kind !== 'failure' || answer.effect !== 'unknown') return answer
       throw new FeedsyncError(`whether the campaign was created is not known: ${answer.reason}`, {
         hint: `do not repeat it before a look: feedsyncd campaigns search --name ${JSON.stringify(body.name)}`,
       })
     })
-    if (options.json) outJson(context, campaignJson(campaign))
-    else context.out(campaignText(campaign))
   })
 }
 
@@ -124,10 +135,32 @@ function updateCommand(context: Context): Command {
         hint: 'feedsyncd campaigns update --help lists the fields',
         exitCode: EXIT.usage,
       })
-    const campaign = await call(context, options, (api, signal) => api.update(id, body, signal))
-    if (options.json) outJson(context, campaignJson(campaign))
-    else context.out(campaignText(campaign))
+    const { updateDirectly } = await import('../campaigns/direct.ts')
+    await direct(context, options, `update ${id}`, (parts) => updateDirectly(parts, id, body))
   })
+}
+
+/** A write at a person's command: alone, under the guards, and in the history. */
+async function direct(
+  context: Context,
+  options: Options,
+  command: string,
+  run: (parts: DirectParts) => Promise<Direct>,
+): Promise<void> {
+  const config = readConfig(context, options.config)
+  const { feedSideOf, openReconciler, readCampaignsFile } = await import('../app-campaigns.ts')
+  const { DEFAULT_GUARDS } = await import('../campaigns/desired.ts')
+  const file = readCampaignsFile(config)
+  const guards = file.kind === 'read' ? file.desired.guards : DEFAULT_GUARDS
+  await using reconciler = openReconciler(config, context)
+  const { signal } = new AbortController()
+  const by = byWhom(context, command)
+  const more = { guards, by, signal, clock: context.clock, feeds: () => feedSideOf(config) }
+  const answer = await reconciler.alone(() => run({ ...reconciler, ...more }))
+  if (answer.kind !== 'ok') throw errorOf(answer)
+  if (options.json) outJson(context, campaignJson(answer.campaign))
+  else context.out(campaignText(answer.campaign))
+  context.exit(EXIT.ok)
 }
 
 /** One call of the service, whose failure ends the command. */

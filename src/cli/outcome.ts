@@ -29,8 +29,8 @@ export function outcomeOf(
 }
 
 /** A report owes nothing to the service: a later one tells the same. */
-function outcomeOfCampaigns({ mode, state, waiting }: CampaignRun): Outcome {
+function outcomeOfCampaigns({ mode, state, waiting, findings = [] }: CampaignRun): Outcome {
   if (state === 'credentials') return 'credentials'
   if (state === 'failed' || state === 'busy') return mode === 'apply' ? 'owed' : 'nothing-owed'
-  return state === 'done' && waiting.length === 0 ? 'nothing-owed' : 'not-all-ok'
+  return state === 'done' && waiting.length + findings.length === 0 ? 'nothing-owed' : 'not-all-ok'
 }

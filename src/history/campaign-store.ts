@@ -1,7 +1,13 @@
-// The campaigns' memory in the history's database: records, creates, plans and the audit. Knows nothing
-// of what is right to do with them.
+// The campaigns' memory in the history's database: records, writes, words and plans. Knows nothing of what
+// is right to do with them.
 
-import type { AuditEntry, CampaignRecord, CampaignStore, CreateIntent } from '../campaigns/port.ts'
+import type {
+  AccountFacts,
+  CampaignRecord,
+  CampaignStore,
+  CampaignWrite,
+  Other,
+} from '../campaigns/port.ts'
 import { type Connection, openWritable } from './connection.ts'
 import { migrate, openReader } from './migrations.ts'
 
@@ -9,13 +15,25 @@ import { migrate, openReader } from './migrations.ts'
 const SCHEMA = 3
 /** Plans that can still be applied by their number. */
 const KEPT_PLANS = 100
-
-/** Notes with this name and a key tell how often its campaign was made. */
-const GENERATION = 'campaign-generation:'
 const RUN = 'campaign-run'
+const SIGHTS = 'campaign-sights'
 
-type Read = 'account' | 'records' | 'record' | 'intents' | 'createsSince' | 'history' | 'plan'
-type Reads = Read | 'generations' | 'lastPlan' | 'lastRun'
+type Reads =
+  | 'account'
+  | 'others'
+  | 'records'
+  | 'record'
+  | 'words'
+  | 'open'
+  | 'creates'
+  | 'generation'
+  | 'since'
+  | 'history'
+  | 'lastDecision'
+  | 'plan'
+  | 'lastPlan'
+  | 'lastRun'
+  | 'lastSights'
 
 /** Opens for writing, beside a running daemon or without one. Throws `FeedsyncError`. */
 export function openCampaignStore({ file }: { file: string }): CampaignStore {
@@ -38,11 +56,32 @@ export function openCampaignReader({
   return openReader(file, SCHEMA, reads)
 }
 
+const WRITE = `SELECT id, at, key, campaign_id AS campaignId, action, body, before, spend, why, by, outcome,
+  ended_at AS endedAt, reason FROM campaign_writes`
+
+type WriteRow = Omit<CampaignWrite, 'body' | 'before'> & { body: string | null; before: string }
+
+const writeOf = ({ body, before, ...row }: WriteRow): CampaignWrite => ({
+  ...row,
+  body: JSON.parse(body ?? 'null'),
+  before: JSON.parse(before),
+})
+
 function reads(connection: Connection): Pick<CampaignStore, Reads> {
   const query = connection.query.bind(connection) as Connection['query']
+  const writes = (where: string, ...values: (string | number | null)[]) =>
+    query<(string | number | null)[], WriteRow>(`${WRITE} ${where}`)
+      .all(...values)
+      .map(writeOf)
+  const note = (name: string) =>
+    query<[string], { value: string }>('SELECT value FROM notes WHERE name = ?').get(name)?.value ??
+    null
   return {
-    account: () =>
-      query<[], { account: string }>('SELECT account FROM campaign_account').get()?.account ?? null,
+    account: () => {
+      const row = query<[], { facts: string }>('SELECT facts FROM campaign_account').get()
+      return row === undefined ? null : (JSON.parse(row.facts) as AccountFacts)
+    },
+    others: () => query<[], Other>('SELECT id, key FROM campaign_others').all(),
     records: () =>
       query<[], { record: string }>('SELECT record FROM campaign_records ORDER BY key')
         .all()
@@ -53,32 +92,40 @@ function reads(connection: Connection): Pick<CampaignStore, Reads> {
       ).get(key)
       return row === undefined ? null : (JSON.parse(row.record) as CampaignRecord)
     },
-    intents: () =>
-      query<[], { id: number; state: string; reason: string | null; intent: string }>(
-        `SELECT id, state, reason, intent FROM campaign_intents
-         WHERE id IN (SELECT max(id) FROM campaign_intents GROUP BY key)
-           AND state IN ('prepared', 'sending', 'unknown', 'rejected')`,
-      )
-        .all()
-        .map(({ intent, ...row }) => ({ ...JSON.parse(intent), ...row }) as CreateIntent),
-    generations: () =>
+    words: () =>
       new Map(
-        query<[string, string], { name: string; value: string }>(
-          'SELECT name, value FROM notes WHERE name >= ? AND name < ?',
+        query<[], { key: string; notIts: string }>(
+          'SELECT key, not_its AS notIts FROM campaign_words',
         )
-          .all(GENERATION, `${GENERATION}\u{10FFFF}`)
-          .map(({ name, value }) => [name.slice(GENERATION.length), Number(value)]),
+          .all()
+          .map(({ key, notIts }) => [key, JSON.parse(notIts) as string[]]),
       ),
-    createsSince: (at) =>
-      query<[number], { n: number }>(
-        `SELECT count(*) AS n FROM campaign_intents
-         WHERE at >= ? AND state NOT IN ('prepared', 'not-created', 'rejected')`,
-      ).get(at)?.n ?? 0,
+    open: () => writes("WHERE outcome IN ('sending', 'unknown', 'given-up') ORDER BY id"),
+    creates: () =>
+      writes(
+        "WHERE id IN (SELECT max(id) FROM campaign_writes WHERE action = 'create' GROUP BY key)",
+      ),
+    generation: (key) =>
+      query<[string], { n: number }>(
+        `SELECT count(*) AS n FROM campaign_writes
+         WHERE key = ? AND action = 'create' AND outcome NOT IN ('refused', 'not-sent')`,
+      ).get(key)?.n ?? 0,
+    since: (at) =>
+      writes(
+        "WHERE at >= ? AND action <> 'decision' AND outcome NOT IN ('refused', 'not-sent') ORDER BY id",
+        at,
+      ),
     history: ({ key, limit }) =>
-      query<[string | null, string | null, number], AuditEntry>(
-        `SELECT at, key, campaign_id AS campaignId, event, cause, detail FROM campaign_audit
-         WHERE ? IS NULL OR key = ? ORDER BY id DESC LIMIT ?`,
-      ).all(key ?? null, key ?? null, limit),
+      writes(
+        'WHERE ? IS NULL OR key = ? ORDER BY id DESC LIMIT ?',
+        key ?? null,
+        key ?? null,
+        limit,
+      ),
+    lastDecision: () =>
+      query<[], { id: number }>(
+        "SELECT id FROM campaign_writes WHERE by NOT LIKE 'daemon:%' ORDER BY id DESC LIMIT 1",
+      ).get()?.id ?? null,
     plan: (id) =>
       query<[number], { plan: string }>('SELECT plan FROM campaign_plans WHERE id = ?').get(id)
         ?.plan ?? null,
@@ -86,49 +133,73 @@ function reads(connection: Connection): Pick<CampaignStore, Reads> {
       query<[], { id: number; plan: string }>(
         'SELECT id, plan FROM campaign_plans ORDER BY id DESC LIMIT 1',
       ).get() ?? null,
-    lastRun: () =>
-      query<[string], { value: string }>('SELECT value FROM notes WHERE name = ?').get(RUN)
-        ?.value ?? null,
+    lastRun: () => note(RUN),
+    lastSights: () => note(SIGHTS),
   }
 }
 
 function writes(connection: Connection): Omit<CampaignStore, Reads> {
   const query = connection.query.bind(connection) as Connection['query']
+  const end: CampaignStore['end'] = (id, outcome, reason, at, campaignId) => {
+    query<[string, string | null, number, string | null, number]>(
+      `UPDATE campaign_writes SET outcome = ?, reason = ?, ended_at = ?,
+       campaign_id = coalesce(?, campaign_id) WHERE id = ?`,
+    ).run(outcome, reason, at, campaignId ?? null, id)
+  }
+  const begin: CampaignStore['begin'] = (write) => {
+    const { at, key, campaignId, action, body, before, spend, why, by } = write
+    return query<(string | number | null)[]>(
+      `INSERT INTO campaign_writes (at, key, campaign_id, action, body, before, spend, why, by, outcome)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'sending')`,
+    ).run(
+      ...[at, key, campaignId, action, body === null ? null : JSON.stringify(body)],
+      ...[JSON.stringify(before), spend, why, by],
+    ).id
+  }
+  const keepNote = (name: string, value: string) => {
+    query<[string, string]>(
+      'INSERT INTO notes VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    ).run(name, value)
+  }
   return {
+    ...{ begin, end },
     atomically: (work) => connection.atomically(work),
-    setAccount: (account) => {
-      query<[string]>('INSERT OR IGNORE INTO campaign_account VALUES (1, ?)').run(account)
+    saveAccount: (facts) => {
+      query<[string]>(
+        'INSERT INTO campaign_account VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET facts = excluded.facts',
+      ).run(JSON.stringify(facts))
+    },
+    addOther: ({ id, key }) => {
+      query<[string, string | null]>('INSERT OR IGNORE INTO campaign_others VALUES (?, ?)').run(
+        id,
+        key,
+      )
+    },
+    removeOther: (id) => {
+      query<[string]>('DELETE FROM campaign_others WHERE id = ?').run(id)
     },
     save: (record) => {
-      query<[string, string, string]>(
-        `INSERT INTO campaign_records VALUES (?, ?, ?)
-         ON CONFLICT (key) DO UPDATE SET campaign_id = excluded.campaign_id, record = excluded.record`,
-      ).run(record.key, record.campaignId, JSON.stringify(record))
+      query<[string, string]>(
+        `INSERT INTO campaign_records VALUES (?, ?)
+         ON CONFLICT (key) DO UPDATE SET record = excluded.record`,
+      ).run(record.key, JSON.stringify(record))
     },
-    recreate: (key) => {
+    remove: (key) => {
+      query<[string]>('DELETE FROM campaign_records WHERE key = ?').run(key)
+    },
+    keepWord: (key, notIts) => {
+      query<[string]>('DELETE FROM campaign_words WHERE key = ?').run(key)
+      if (notIts !== null)
+        query<[string, string]>('INSERT INTO campaign_words VALUES (?, ?)').run(
+          key,
+          JSON.stringify(notIts),
+        )
+    },
+    decide: (decision) =>
       connection.atomically(() => {
-        query<[string]>('DELETE FROM campaign_records WHERE key = ?').run(key)
-        query<[string]>(
-          `INSERT INTO notes VALUES (?, '2')
-           ON CONFLICT (name) DO UPDATE SET value = CAST(value + 1 AS TEXT)`,
-        ).run(GENERATION + key)
-      })
-    },
-    prepare: (intent) =>
-      query<[string, number, string]>(
-        `INSERT INTO campaign_intents (key, at, state, intent) VALUES (?, ?, 'prepared', ?)`,
-      ).run(intent.key, intent.at, JSON.stringify(intent)).id,
-    settle: (id, state, reason) => {
-      query<[string, string | null, number]>(
-        'UPDATE campaign_intents SET state = ?, reason = ? WHERE id = ?',
-      ).run(state, reason, id)
-    },
-    audit: ({ at, key, campaignId, event, cause, detail }) => {
-      query<[number, string, string | null, string, string, string]>(
-        `INSERT INTO campaign_audit (at, key, campaign_id, event, cause, detail)
-         VALUES (?, ?, ?, ?, ?, ?)`,
-      ).run(at, key, campaignId, event, cause, detail)
-    },
+        const rest = { action: 'decision', body: null, before: {}, spend: 'neutral' } as const
+        end(begin({ ...decision, ...rest }), 'done', null, decision.at)
+      }),
     keepPlan: (plan, at) => {
       const { id } = query<[number, string]>(
         'INSERT INTO campaign_plans (at, plan) VALUES (?, ?)',
@@ -136,11 +207,8 @@ function writes(connection: Connection): Omit<CampaignStore, Reads> {
       query<[number]>('DELETE FROM campaign_plans WHERE id <= ?').run(id - KEPT_PLANS)
       return id
     },
-    keepRun: (run) => {
-      query<[string, string]>(
-        'INSERT INTO notes VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-      ).run(RUN, run)
-    },
+    keepRun: (run) => keepNote(RUN, run),
+    keepSights: (sights) => keepNote(SIGHTS, sights),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
 }

@@ -1,5 +1,5 @@
 // What of the campaigns needs a person, for alerts and for monitoring: read from how the last look ended.
-// What a later look settles by itself is given its time first. Pure.
+// What a later look settles is given its time first. Pure.
 
 import { createHash } from 'node:crypto'
 import { HOUR, MINUTE } from '../lib/clock.ts'
@@ -18,11 +18,11 @@ export interface CampaignCondition {
   mark: string
 }
 
-/** A service that could not be asked is asked again; another process ends by itself. */
+/** A service that could not be asked is asked again; another process ends on its own. */
 const NO_PERSON: readonly CampaignRun['state'][] = ['done', 'failed', 'busy']
 /** Two hourly looks may miss each other. */
 const PASSING_MS = HOUR
-/** research/reconcile.md section 3.9: a create that was sent is listed by then, or held. */
+/** A create that was sent is listed by then, or held. */
 const UNKNOWN_MS = 15 * MINUTE
 const MOST_NAMED = 5
 
@@ -34,14 +34,20 @@ export function waitsForPerson(state: CampaignRun['state']): boolean {
 /** null: there was no look, or there is no campaigns file. */
 export function campaignConditions(run: CampaignRun | null): CampaignCondition[] {
   if (run === null) return []
-  return [...stopped(run), ...waiting(run), ...vanished(run), ...planned(run)]
+  return [
+    ...stopped(run),
+    ...joined([...waiting(run), ...found(run)]),
+    ...vanished(run),
+    ...planned(run),
+  ]
 }
 
 /** How many things need a person now, or may soon: for people who look, who are told of no grace. */
 export function waitingCampaigns(run: CampaignRun | null): number {
   if (run === null) return 0
-  const { state, vanished = [], waiting } = run
-  return waiting.length + vanished.length + Number(waitsForPerson(state))
+  const { state, vanished = [], waiting, findings = [] } = run
+  const keys = new Set([...waiting, ...findings, ...vanished].map(({ key }) => key))
+  return keys.size + Number(waitsForPerson(state))
 }
 
 function stopped({ at, hint, mode, problem, since, state }: CampaignRun): CampaignCondition[] {
@@ -65,6 +71,25 @@ function waiting({ at, waiting }: CampaignRun): CampaignCondition[] {
       // Counts, budgets and times in it move with every look, and say nothing new.
       mark: isUnknown ? '' : `${action} ${why.replace(/\d+/g, '#')}`,
     }
+  })
+}
+
+/** What differs from the file, or spends outside it. */
+function found({ findings = [] }: CampaignRun): CampaignCondition[] {
+  return findings.map(({ key, code, reason, needs }) => ({
+    ...{ event: 'campaign-waiting', campaign: key, state: code, reason, hint: needs },
+    ...{ isCritical: false, mark: `${code} ${reason.replace(/\d+/g, '#')}` },
+  }))
+}
+
+/** One for each event and campaign. */
+function joined(all: readonly CampaignCondition[]): CampaignCondition[] {
+  const groups = Map.groupBy(all, ({ event, campaign }) => JSON.stringify([event, campaign]))
+  return [...groups.values()].flatMap(([first, ...more]) => {
+    if (first === undefined) return []
+    const each = [first, ...more]
+    const reason = each.map((one) => one.reason).join('; ')
+    return { ...first, reason, mark: each.map(({ mark }) => mark).join('\n') }
   })
 }
 

@@ -11,7 +11,7 @@ const MOST = 50
 /** Entries of the list of what needs a person. */
 export function campaignCards(run: CampaignRun | null): Markup[] {
   if (run === null) return []
-  const { hint, problem, state, waiting, vanished = [] } = run
+  const { hint, problem, state, waiting, vanished = [], findings = [] } = run
   const stopped = waitsForPerson(state)
     ? [card('', 'Campaigns', state, problem ?? 'nothing is written', hint)]
     : []
@@ -20,6 +20,11 @@ export function campaignCards(run: CampaignRun | null): Markup[] {
     ...waiting
       .slice(0, MOST)
       .map((one) => card(one.key, one.key, one.action, one.reason, one.needs)),
+    ...findings
+      .slice(0, MOST)
+      .map((one) =>
+        card(`${one.key} ${one.code}`, one.key ?? 'Campaigns', one.code, one.reason, one.needs),
+      ),
     ...vanished
       .slice(0, MOST)
       .map((one) =>
@@ -62,7 +67,7 @@ ${pending === 0 ? null : choice([commandLine(apply)])}</section>`
 }
 
 function planned({ items }: PlanModel): Markup | null {
-  const written = items.filter(({ action }) => ACTIONS[action] !== undefined)
+  const written = items.filter(({ action, held }) => ACTIONS[action] !== undefined && !held)
   if (written.length === 0) return null
   const rows = written.slice(0, MOST).map(({ key, action, spend, changes }) => {
     const shown = changes.map(

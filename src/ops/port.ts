@@ -90,6 +90,8 @@ export interface PlanModel {
     key: string
     action: string
     spend: string
+    /** Why it waits for a person; null or absent: it is done when the plan is applied. */
+    held?: { reason: string } | null
     changes: readonly { path: string; before: string | null; after: string | null }[]
   }[]
 }
@@ -226,8 +228,22 @@ export interface CampaignRun {
   done: string[]
   /** What needs a person. */
   waiting: WaitingCampaign[]
+  /** What differs from the file, or spends outside it, and is left alone. */
+  findings?: CampaignFinding[]
   /** Campaigns that run on although the feeds do not carry them any more. */
   vanished?: { key: string; campaignId: string; uploads: number; pinned: number }[]
+}
+
+export interface CampaignFinding {
+  /** External campaign id; null: it concerns the account. */
+  key: string | null
+  campaignId: string | null
+  code: string
+  reason: string
+  /** The edit or command that settles it; null: nothing has to be done. */
+  needs: string | null
+  /** Decimal text or `unlimited`; null: nothing beside what the file says. */
+  maySpend: string | null
 }
 
 export interface WaitingCampaign {
@@ -237,8 +253,10 @@ export interface WaitingCampaign {
   reason: string | null
   /** The command or edit that moves it on. */
   needs: string | null
-  /** A later look may do it by itself. */
+  /** A later look may do it automatically. */
   passes?: boolean
+  /** It was to lower what may be spent, and did not succeed yet. */
+  isReduction?: boolean
   /** The first look that found it so; ISO 8601 UTC. */
   since?: string
 }

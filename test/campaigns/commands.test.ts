@@ -75,9 +75,19 @@ describe('feedsyncd campaigns', () => {
 
   it('sends a create whose answer was lost once, and says to look first', async () => {
     await using site = await Site.open()
-    site.sandbox.faults.add({ at: 'service', kind: 'commit-drop', how: 'rst' })
+    site.sandbox.faults.add({
+      ...{ at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' },
+    })
 
-    const ran = await site.run('campaigns', 'create', '--name', 'Nurses')
+    const ran = await site.run(
+      'campaigns',
+      'create',
+      '--name',
+      'Nurses',
+      '--budget',
+      '9',
+      '--all-postings',
+    )
 
     expect(ran).toMatchObject({ code: 1, stdout: '' })
     expect(ran.stderr).toContain('try: do not repeat it before a look')

@@ -1,15 +1,26 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
-import { openCampaignReader } from '../../src/history/campaign-store.ts'
+import { openCampaignReader, openCampaignStore } from '../../src/history/campaign-store.ts'
 import { acquireLock } from '../../src/history/instance-lock.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 import { entry, fileOf } from './reconciling.ts'
 
 const APPLY = { campaigns: { mode: 'apply' } }
 
-async function siteWith(file: string, config: Record<string, unknown> = APPLY) {
+/** `isApproved`: a person approved a plan on this database before. */
+async function siteWith(
+  file: string,
+  config: Record<string, unknown> = APPLY,
+  { isApproved = true } = {},
+) {
   const site = await Site.open(config)
+  if (isApproved) {
+    using store = openCampaignStore({ file: join(site.root, 'state', 'feedsyncd.db') })
+    const account = `${site.sandbox.url} 123`
+    store.saveAccount({ account, approvedAt: 1, keepsTokens: true, isCounted: true })
+  }
   const write = (text: string) => writeFileSync(join(site.root, 'campaigns.yaml'), text)
   write(file)
   const calls = (route: string) =>
@@ -23,7 +34,43 @@ async function siteWith(file: string, config: Record<string, unknown> = APPLY) {
   return { site, write, calls, all, lastRun, until }
 }
 
+/** The create whose outcome is not known was sent an hour earlier. */
+function anHourAgo(site: Site): void {
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  db.exec('DROP TRIGGER campaign_writes_kept')
+  db.prepare('UPDATE campaign_writes SET at = at - 3700000').run()
+  db.close()
+}
+
 describe('run --once', () => {
+  it('creates nothing on a new database before a person approved its first plan', async () => {
+    const { site, all } = await siteWith(fileOf(entry('A')), APPLY, { isApproved: false })
+    await using _site = site
+
+    const first = await site.run('run', '--once')
+    const status = await site.run('status')
+    const number = /campaigns apply (\d+)/.exec(status.stdout)?.[1] ?? ''
+    const before = all.length
+    const approved = await site.run('campaigns', 'apply', number)
+    const second = await site.run('run', '--once')
+
+    expect([first.code, approved.code, second.code]).toEqual([3, 0, 0])
+    expect([before, all.length]).toEqual([0, 1])
+  })
+
+  it('says that a campaigns file is gone while its campaigns run', async () => {
+    const { site } = await siteWith(fileOf(entry('A')))
+    await using _site = site
+    await site.run('run', '--once')
+    rmSync(join(site.root, 'campaigns.yaml'))
+
+    const ran = await site.run('run', '--once')
+    const check = await site.run('status', '--check')
+
+    expect(ran.code).toBe(3)
+    expect(check.stdout).toContain('campaigns.yaml is gone, and 1 campaign goes on as it is')
+  })
+
   it('delivers, and then keeps the campaigns in line with their file', async () => {
     const { site, all, calls } = await siteWith(fileOf(entry('A')))
     await using _site = site
@@ -141,11 +188,12 @@ describe('the daemon', () => {
     await site.daemon()
     await until(() => expect(lastRun()).toMatchObject({ waiting: [{ action: 'unknown' }] }))
 
+    anHourAgo(site)
     const decided = await site.run('campaigns', 'resolve', 'A', '--not-created')
 
     expect(decided.code).toBe(0)
     await until(() => expect(all).toHaveLength(1))
-    await until(() => expect(lastRun()).toMatchObject({ cause: 'decision', waiting: [] }))
+    await until(() => expect(lastRun()).toMatchObject({ waiting: [] }))
     expect(calls('campaign-create')).toBe(2)
   })
 

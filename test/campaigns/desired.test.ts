@@ -30,8 +30,12 @@ describe('the campaigns file', () => {
     const { campaigns, removed, guards } = desired(readFileSync(EXAMPLE, 'utf8'))
 
     expect(campaigns).toMatchObject([
-      { key: 'NUR-Q1', budget: 15_000_000, period: 'once', startDate: '2027-01-04T00:00:00Z' },
-      { key: 'INT-27', campaignId: '48211', adopt: 'observe' },
+      {
+        key: 'NUR-Q1',
+        values: { budget: 15_000_000, period: 'once', startDate: '2027-01-04T00:00:00Z' },
+      },
+      { key: 'DRV', allPostings: true },
+      { key: 'INT-27', campaignId: '48211' },
     ])
     expect(removed).toEqual([{ key: 'INT-26', endDate: '2026-12-01T00:00:00Z' }])
     expect(guards).toMatchObject({ raisePercent: 50, maxShareOfFeed: 0.5 })
@@ -67,7 +71,14 @@ describe('the campaigns file', () => {
     const [campaign] = desired(one('')).campaigns
 
     expect(campaign).toEqual({
-      ...{ key: 'A', name: 'First', campaignId: null, adopt: 'observe', preventEnd: false },
+      ...{
+        key: 'A',
+        name: 'First',
+        campaignId: null,
+        allPostings: false,
+        emptyLists: [],
+        values: {},
+      },
     })
   })
 
@@ -115,7 +126,8 @@ describe('the campaigns file', () => {
     [one('budget: -5'), 'above 0'],
     [one('budget: 1e3'), 'above 0'],
     [one('budget:'), 'above 0'],
-    [one('adopt: takeover'), 'campaignId is missing'],
+    [one('campaignId: ".."'), "the service's id"],
+    [one('lifecycle: { preventEnd: true }'), 'unknown key'],
     [one('startDate: 2027-01-04\n    endDate: 2027-01-03'), 'is before startDate'],
     [one('targeting: { externalCampaignId: B }'), "always the entry's own"],
     [one('targeting: { stateProvCodes: [Massachusetts] }'), 'code such as MA'],
@@ -123,8 +135,11 @@ describe('the campaigns file', () => {
     [one('targeting: { jobTitles: nurse }'), 'expected a list'],
     [one('targeting:'), 'expected a block'],
     [one('name: again'), 'stands twice'],
-    [`${one('')}removed: [{ externalCampaignId: A, endDate: 2027-01-01 }]`, 'stands twice'],
-    [`${one('')}  - { externalCampaignId: B, name: FIRST }`, 'the same name'],
+    [
+      `${one('')}removed: [{ externalCampaignId: A, endDate: 2027-01-01 }]`,
+      'duplicate externalCampaignId',
+    ],
+    [`${one('')}  - { externalCampaignId: B, name: FIRST }`, 'duplicate name'],
     [one('').replace('First', 'First [#k7m2q9x4c1]'), 'marks our token'],
   ])('is refused as a whole: %j', (text, why) => {
     expect(problems(text).join('\n')).toContain(why)

@@ -47,7 +47,7 @@ describe('the plan, beside the feeds that were uploaded', () => {
     const allowed = await vendor.apply({ allowWiden: ['A'] })
 
     expect(itemOf(plan, 'A')).toMatchObject({
-      ...{ action: 'blocked', postings: { before: 3, after: 11 } },
+      ...{ held: { code: 'widen' }, postings: { before: 3, after: 11 } },
     })
     expect(allowed).toMatchObject([{ outcome: 'updated' }])
   })
@@ -152,7 +152,7 @@ describe('an id that leaves the feeds', () => {
 
     expect(early.feed.gone).toMatchObject([{ kind: 'missing', uploads: 3 }])
     expect(late.feed.gone).toMatchObject([{ kind: 'vanished', uploads: 3 }])
-    expect(itemOf(late, 'A')).toMatchObject({ action: 'blocked' })
+    expect(itemOf(late, 'A')?.held).toMatchObject({ code: 'state' })
   })
 
   it('is told of to monitoring once it vanished, unless its campaign cannot spend any more', async () => {
@@ -166,7 +166,8 @@ describe('an id that leaves the feeds', () => {
     const ours = vendor.campaigns.all.find(({ name }) => name?.startsWith('Campaign A'))
     Object.assign(ours ?? {}, { status: 3 })
     const paused = await vendor.run()
-    Object.assign(ours ?? {}, { status: 1, endDate: new Date(vendor.account.clock.now()) })
+    const end = new Date(vendor.account.clock.now() - 2 * DAY)
+    Object.assign(ours ?? {}, { status: 1, endDate: end.toISOString() })
     const over = await vendor.run()
 
     expect(early.vanished).toEqual([])
@@ -215,7 +216,7 @@ describe('guards.maxShareOfFeed', () => {
 
     const plan = await vendor.plan()
 
-    expect(itemOf(plan, 'A')?.reason).toBe(
+    expect(itemOf(plan, 'A')?.held?.reason).toBe(
       'guards.maxShareOfFeed is 0.5, it would select 6 of 10 postings',
     )
     expect(itemOf(plan, 'B')).toMatchObject({ action: 'create' })
@@ -242,7 +243,7 @@ describe('guards.maxShareOfFeed', () => {
     const large = await vendor.plan()
 
     expect(itemOf(small, 'A')).toMatchObject({ action: 'create' })
-    expect(itemOf(large, 'A')).toMatchObject({ action: 'blocked' })
+    expect(itemOf(large, 'A')?.held).toMatchObject({ code: 'guard' })
   })
 
   it('holds what it cannot check, because the bytes of the upload are not kept any more', async () => {
@@ -252,7 +253,6 @@ describe('guards.maxShareOfFeed', () => {
 
     const plan = await vendor.plan()
 
-    expect(itemOf(plan, 'A')).toMatchObject({ action: 'blocked' })
-    expect(itemOf(plan, 'A')?.reason).toContain('jobs.xml: its bytes are no longer kept')
+    expect(itemOf(plan, 'A')?.held?.reason).toContain('jobs.xml: its bytes are no longer kept')
   })
 })

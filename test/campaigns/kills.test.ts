@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import { HOUR, systemClock } from '../../src/lib/clock.ts'
@@ -13,6 +14,14 @@ async function siteWith(file: string) {
   const posts = () =>
     site.sandbox.requests().filter(({ route }) => route === 'campaign-create').length
   return { site, posts, all: site.sandbox.campaigns.all }
+}
+
+/** The create whose outcome is not known was sent an hour earlier. */
+function anHourAgo(site: Site): void {
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  db.exec('DROP TRIGGER campaign_writes_kept')
+  db.prepare('UPDATE campaign_writes SET at = at - 3700000').run()
+  db.close()
 }
 
 /** Runs `campaigns apply` and kills it when a request of this route arrives; then the fault is played. */
@@ -44,11 +53,12 @@ describe('campaigns apply that is killed', () => {
     await killedAt(site, 'campaign-create', { kind: 'drop', point: 'headers', how: 'rst' })
     const held = await site.run('campaigns', 'apply', '--yes')
     const plan = await site.run('campaigns', 'plan')
+    anHourAgo(site)
     const resolved = await site.run('campaigns', 'resolve', 'A', '--not-created')
     const last = await site.run('campaigns', 'apply', '--yes')
 
     expect(held).toMatchObject({ code: 3, stdout: 'created B (id 48001)\n' })
-    expect(plan.stdout).toContain('? unknown A  whether it was created is not known')
+    expect(plan.stdout).toMatch(/^\? unknown A {2}whether it was created at \S+ is not known/m)
     expect([resolved.code, last.code]).toEqual([0, 0])
     expect(all.map(({ name }) => name.slice(0, 10))).toEqual(['Campaign B', 'Campaign A'])
   })
@@ -61,7 +71,7 @@ describe('campaigns apply that is killed', () => {
     const again = await site.run('campaigns', 'apply', '--yes')
     const after = await site.run('campaigns', 'plan')
 
-    expect(again.stdout).toBe('adopted A (id 48001): found by its token\nupdated A (id 48001)\n')
+    expect(again.stdout).toBe('adopted A (id 48001): found by its token\n')
     expect(after.code).toBe(0)
     expect([posts(), all.length]).toEqual([1, 1])
   })
@@ -87,7 +97,6 @@ describe('a campaign that the service lost', () => {
     const { site, all } = await siteWith(fileOf(entry('A')))
     await using _site = site
     await site.run('campaigns', 'apply', '--yes')
-    const there = await site.run('campaigns', 'resolve', 'A', '--recreate')
     const [lost] = all.splice(0)
 
     const early = await site.run('campaigns', 'resolve', 'A', '--recreate')
@@ -101,7 +110,6 @@ describe('a campaign that the service lost', () => {
     const late = await site.run('campaigns', 'resolve', 'A', '--recreate')
     const made = await site.run('campaigns', 'apply', '--yes')
 
-    expect(there).toMatchObject({ code: 1 })
     expect(early).toMatchObject({ code: 75 })
     expect(early.stderr).toContain('may only be hard to find')
     expect(held).toMatchObject({ code: 3, stdout: 'nothing to do\n' })

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { Site } from '../helpers/site.ts'
 import { entry, fileOf } from './reconciling.ts'
@@ -29,16 +30,16 @@ describe('feedsyncd campaigns plan and apply', () => {
 
     expect(planned.code).toBe(2)
     expect(planned.stdout).toMatch(/^plan 1, file [0-9a-f]{12}, 0 campaigns read, complete$/m)
-    expect(planned.stdout).toMatch(/^\+ create {2}NUR-Q1$/m)
+    expect(planned.stdout).toMatch(/^\+ create {2}NUR-Q1 {2}new in the file/m)
     expect(refused).toMatchObject({ code: 64, stdout: '' })
     expect(misnamed).toMatchObject({ code: 64, stdout: '' })
     expect(applied).toMatchObject({ code: 0, stdout: 'created NUR-Q1 (id 48001)\n' })
     expect(again.code).toBe(0)
-    expect(json(again.stdout)).toMatchObject({ schemaVersion: 1, planId: 2, items: [] })
+    expect(json(again.stdout)).toMatchObject({ schemaVersion: 1, planId: 3, items: [] })
     expect(json(status.stdout).campaigns).toMatchObject([
       { key: 'NUR-Q1', campaignId: '48001', origin: 'created', targeting: 'certain' },
     ])
-    expect(history.stdout).toMatch(/NUR-Q1 +48001 +created +apply 1/)
+    expect(history.stdout).toMatch(/NUR-Q1 +48001 +created +\S+: campaigns apply 1/)
     expect(vendor.writes()).toBe(1)
   })
 
@@ -54,7 +55,7 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(vendor.site.sandbox.campaigns.all).toHaveLength(1)
   })
 
-  it('settles a create whose answer was lost by itself, with one POST', async () => {
+  it('settles a create whose answer was lost automatically, with one POST', async () => {
     await using vendor = await siteWith(fileOf(entry('A')))
     const fault = { at: 'service', kind: 'commit-drop', how: 'rst' } as const
     vendor.site.sandbox.faults.add({ ...fault, route: 'campaign-create' })
@@ -65,7 +66,7 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(json(applied.stdout).results).toMatchObject([
       { outcome: 'adopted', campaignId: '48001' },
     ])
-    expect(again.stdout).toContain('targeting: (nothing or unknown) -> externalCampaignId A')
+    expect(again.code).toBe(0)
     expect(vendor.site.sandbox.campaigns.all).toHaveLength(1)
   })
 
@@ -76,10 +77,14 @@ describe('feedsyncd campaigns plan and apply', () => {
 
     const first = await vendor.campaigns('apply', '--yes')
     const second = await vendor.campaigns('apply', '--yes')
-    const resolved = await vendor.campaigns('resolve', 'A', '--not-created')
+    const early = await vendor.campaigns('resolve', 'A', '--not-created')
+    anHourAgo(vendor.site)
+    const resolved = await vendor.campaigns('create', 'A', '--new', '--json')
     const third = await vendor.campaigns('apply', '--yes')
 
-    expect([first.code, second.code, resolved.code, third.code]).toEqual([3, 3, 0, 0])
+    expect([first.code, second.code, early.code, resolved.code, third.code]).toEqual([
+      3, 3, 75, 0, 0,
+    ])
     expect(first.stdout).toMatch(/^unknown A: .*\ncreated B/)
     expect(second.stdout).toBe('nothing to do\n')
     expect(third.stdout).toMatch(/^created A/)
@@ -126,9 +131,11 @@ describe('feedsyncd campaigns plan and apply', () => {
 
     const adopted = await vendor.campaigns('adopt', 'A', '48001')
     const twice = await vendor.campaigns('adopt', 'B', '48001')
-    const applied = await vendor.campaigns('apply', '--yes')
+    const forgotten = await vendor.campaigns('forget', 'A')
 
-    expect([adopted.code, twice.code, applied.code]).toEqual([0, 1, 0])
+    expect([adopted.code, twice.code]).toEqual([0, 1])
+    expect(vendor.site.sandbox.campaigns.all[0]).toMatchObject({ budget: 7, name: 'By hand' })
+    expect(forgotten.code).toBe(0)
     expect(vendor.writes()).toBe(0)
   })
 
@@ -144,13 +151,78 @@ describe('feedsyncd campaigns plan and apply', () => {
     budget('90.00')
     await vendor.campaigns('apply', '--yes')
     knobs.sideEffect = null
-    budget('80.00')
+    budget('95.00')
     const frozen = await vendor.campaigns('apply', '--yes')
     const checked = await vendor.campaigns('resolve', 'A', '--checked')
     const applied = await vendor.campaigns('apply', '--yes')
 
     expect([frozen.code, checked.code, applied.code]).toEqual([3, 0, 0])
-    expect(all[0]?.budget).toBe(80)
+    expect(all[0]?.budget).toBe(95)
+  })
+
+  it('shows a plan again, exports the account, and names who did what', async () => {
+    await using vendor = await siteWith(fileOf(entry('A')))
+    await vendor.campaigns('plan')
+    const shown = await vendor.campaigns('plan', 'show', '1')
+    await vendor.campaigns('apply', '1')
+    const exported = await vendor.campaigns('export')
+    writeFileSync(join(vendor.site.root, 'campaigns.yaml'), exported.stdout)
+    const planned = await vendor.campaigns('plan')
+    const history = await vendor.campaigns('history', '--json')
+    const status = await vendor.campaigns('status')
+
+    expect(shown).toMatchObject({ code: 2 })
+    expect(shown.stdout).toMatch(/^to do this: feedsyncd campaigns apply 1$/m)
+    expect(planned).toMatchObject({ code: 0 })
+    expect(planned.stdout).toContain('0 held, 0 unknown, 1 unchanged')
+    expect(json(history.stdout).entries).toMatchObject([
+      {
+        key: 'A',
+        event: 'created',
+        cause: expect.stringMatching(/: campaigns apply 1$/),
+        body: { budget: 100 },
+      },
+    ])
+    expect(status.stdout).toMatch(
+      /^A +48001 +Campaign A .*running +100\.00 +once +0\.00 +- +certain/m,
+    )
+  })
+
+  it('direct calls obey the guards of the file, and stand in the history', async () => {
+    await using vendor = await siteWith(fileOf(entry('A')))
+    await vendor.campaigns('apply', '--yes')
+
+    const everything = await vendor.campaigns('create', '--name', 'X', '--budget', '10')
+    const large = await vendor.campaigns(
+      'create',
+      '--name',
+      'X',
+      '--budget',
+      '9000',
+      '--all-postings',
+    )
+    const made = await vendor.campaigns('create', '--name', 'X', '--budget', '10', '--all-postings')
+    const raised = await vendor.campaigns('update', '48001', '--budget', '900')
+    const retargeted = await vendor.campaigns(
+      'update',
+      '48001',
+      '--targeting',
+      '{"externalCampaignId":"Z"}',
+    )
+    const status = json((await vendor.campaigns('status', '--json')).stdout)
+    const history = json((await vendor.campaigns('history', '--json')).stdout)
+
+    expect([everything.code, large.code, made.code, raised.code, retargeted.code]).toEqual([
+      64, 1, 0, 1, 0,
+    ])
+    expect(large.stderr).toContain('guards.maxBudget is 5000.00')
+    expect(raised.stderr).toContain('guards.raisePercent is 50')
+    expect(status.campaigns).toMatchObject([{ targeting: 'uncertain' }])
+    expect(history.entries).toMatchObject([
+      { event: 'updated', cause: expect.stringContaining('update 48001') },
+      { event: 'created', cause: expect.stringContaining('campaigns create') },
+      { event: 'created' },
+    ])
   })
 
   it('passes refused credentials on as 4', async () => {
@@ -160,6 +232,14 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(await vendor.campaigns('plan')).toMatchObject({ code: 4, stdout: '' })
   })
 })
+
+/** The create whose outcome is not known was sent an hour earlier. */
+function anHourAgo(site: Site): void {
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  db.exec('DROP TRIGGER campaign_writes_kept')
+  db.prepare('UPDATE campaign_writes SET at = at - 3700000').run()
+  db.close()
+}
 
 async function renamed(site: Site): Promise<string> {
   const { readFile } = await import('node:fs/promises')

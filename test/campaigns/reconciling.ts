@@ -1,5 +1,5 @@
-// A vendor's campaigns file against an account of the sandbox, with a database of its own. `crash` makes
-// a point of the protocol the last thing that happens; the next run starts from what is on disk.
+// A vendor's campaigns file against an account of the sandbox, with a database of its own. Each run of the
+// loop starts from what is on disk; `account.pass` moves the clock of both sides on.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,31 +8,40 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { feedSideOf } from '../../src/app-campaigns.ts'
 import { keepApplied } from '../../src/app-reconcile.ts'
-import { applyPlan, type Result } from '../../src/campaigns/apply.ts'
 import { readDesired } from '../../src/campaigns/desired-reader.ts'
-import type { Plan, PlanItem } from '../../src/campaigns/plan.ts'
+import { type Looked, type PassOptions, runPass } from '../../src/campaigns/pass.ts'
+import type { Finding, Plan, PlanItem } from '../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../src/campaigns/port.ts'
-import { lookAtCampaigns } from '../../src/campaigns/reconciler.ts'
+import type { Result } from '../../src/campaigns/send.ts'
 import type { FeedSide } from '../../src/feed/port.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
+import { HOUR } from '../../src/lib/clock.ts'
 import type { CampaignRun } from '../../src/ops/port.ts'
 import type { CampaignKnobs } from '../../src/sandbox/campaign-types.ts'
 import { listCampaigns } from '../../src/service/campaign-listing.ts'
+import type { CampaignApi } from '../../src/service/port.ts'
 import { type Account, forever, openAccount } from './account.ts'
 
 export const NOW = Date.UTC(2026, 11, 1, 12)
 const ACCOUNT = 'https://service.example 123'
+export const IDENTITY = '123'
+
+type ApplyOptions = { allowWiden?: string[]; approved?: Plan }
 
 export class Vendor {
   readonly account: Account
   file: string
   database = join(mkdtempSync(join(tmpdir(), 'feedsyncd-reconcile-')), 'feedsyncd.db')
   configured = ACCOUNT
+  identity = IDENTITY
+  /** What the reconciler calls; a test puts a service of its own there. */
+  api: CampaignApi
 
   constructor(account: Account, file: string) {
     this.account = account
     this.file = file
+    this.api = account.api
   }
 
   static async open(file: string, knobs: Partial<CampaignKnobs> = {}): Promise<Vendor> {
@@ -45,35 +54,63 @@ export class Vendor {
     return this.account.sandbox.campaigns
   }
 
+  campaign(id: string) {
+    const found = this.campaigns.all.find((one) => one.id === id)
+    if (found === undefined) throw new Error(`there is no campaign ${id}`)
+    return found
+  }
+
   store(): CampaignStore {
     return openCampaignStore({ file: this.database })
   }
 
   async plan(allowWiden: string[] = []): Promise<Plan> {
-    using store = this.store()
-    const { view } = await this.#look(store, allowWiden)
-    return view.plan()
+    return planOf(await this.look('plan', { allowWiden }))
   }
 
-  async apply(
-    options: { allowWiden?: string[]; approved?: Plan; store?: CampaignStore } = {},
-  ): Promise<Result[]> {
-    using store = options.store ?? this.store()
-    const { parts, wanted, view } = await this.#look(store, options.allowWiden ?? [])
-    const whole = { ...parts, signal: forever, stop: forever, cause: 'test' }
-    return await applyPlan(whole, wanted, view, options.approved ?? null)
+  /** A person's apply: of what is due, or of an approved plan. */
+  async apply(options: ApplyOptions = {}): Promise<Result[]> {
+    return (await this.look('apply', options)).results
   }
 
-  /** Applies, and answers what is kept of it for `status`, alerts and monitoring. */
-  async run(): Promise<CampaignRun> {
+  /** A look of the daemon in mode `apply`. */
+  async daemon(): Promise<Looked> {
+    return this.look('apply', { isPerson: false, by: 'daemon: test' })
+  }
+
+  /** The daemon looks, and what is kept of it for `status`, alerts and monitoring is answered. */
+  async run(mode: 'report' | 'apply' = 'apply'): Promise<CampaignRun> {
+    const looked = await this.look(mode, { isPerson: false, by: 'daemon: test' })
     using store = this.store()
-    const { parts, wanted, view } = await this.#look(store, [])
-    const whole = { ...parts, signal: forever, stop: forever, cause: 'test' }
-    const results = await applyPlan(whole, wanted, view, null)
-    const at = new Date(parts.clock.now()).toISOString()
-    const config = { campaigns: { mode: 'apply' } } as Parameters<typeof keepApplied>[1]
-    keepApplied(store, config, { at, cause: 'test', planId: null }, view, results)
-    return JSON.parse(store.lastRun() ?? 'null')
+    const at = new Date(this.account.clock.now()).toISOString()
+    const config = { campaigns: { mode } } as Parameters<typeof keepApplied>[1]
+    return keepApplied(store, config, { at, cause: 'test' }, looked)
+  }
+
+  async look(
+    kind: PassOptions['kind'],
+    {
+      allowWiden = [],
+      approved,
+      ...options
+    }: ApplyOptions & Partial<Omit<PassOptions, 'approved'>> = {},
+  ): Promise<Looked> {
+    const reading = readDesired(this.file)
+    if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
+    using store = this.store()
+    const { clock } = this.account
+    const list = (signal: AbortSignal) => listCampaigns(this.api, clock, signal)
+    const who = { account: this.configured, identity: this.identity }
+    const parts = { api: this.api, list, feeds: () => this.feeds(), clock, store, ...who }
+    const file = this.file
+    const wanted = {
+      desired: reading.desired,
+      fileSha256: createHash('sha256').update(file).digest('hex'),
+      allowWiden: new Set([...allowWiden, ...(approved?.allowWiden ?? [])]),
+      isCurrent: () => this.file === file,
+    }
+    const rest = { isPerson: true, by: 'test', signal: forever, stop: forever, ...options }
+    return await runPass(parts, wanted, { kind, approved: approved ?? null, ...rest })
   }
 
   /** A feed of these postings was uploaded, as the history tells it: `id` alone, or more elements. */
@@ -117,31 +154,37 @@ export class Vendor {
     return this.account.calls('campaign-create') + this.account.calls('campaign-update')
   }
 
-  async #look(store: CampaignStore, allowWiden: string[]) {
-    const reading = readDesired(this.file)
-    if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
-    const { api, clock } = this.account
-    const list = (signal: AbortSignal) => listCampaigns(api, clock, signal)
-    const parts = { api, list, feeds: () => this.feeds(), clock, store, account: this.configured }
-    const wanted = {
-      desired: reading.desired,
-      fileSha256: createHash('sha256').update(this.file).digest('hex'),
-      allowWiden: new Set(allowWiden),
-    }
-    const view = await lookAtCampaigns(parts, wanted, forever)
-    if (view.kind === 'failure') throw new Error(view.reason)
-    return { parts, wanted, view }
+  /** An hour later, so that delays of a minute are over. */
+  hourLater(): void {
+    this.account.pass(HOUR)
   }
 }
 
-export const entry = (key: string, fields = '') =>
-  `  - externalCampaignId: ${key}\n    name: Campaign ${key}\n    budget: "100.00"\n${fields
+export function planOf(looked: Looked): Plan {
+  if (looked.kind === 'failure') throw new Error(looked.reason)
+  return looked.plan
+}
+
+/** An entry that may be created: with a filter unless `fields` has one of its own. */
+export const entry = (key: string, fields = '') => {
+  const filter = /targeting:|allPostings:/.test(fields) ? '' : 'allPostings: true\n'
+  return `  - externalCampaignId: ${key}\n    name: Campaign ${key}\n    budget: "100.00"\n${(
+    filter + fields
+  )
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => `    ${line}\n`)
     .join('')}`
+}
 
 export const fileOf = (...entries: string[]) => `version: 1\ncampaigns:\n${entries.join('')}`
 
-export const itemOf = (plan: Plan, key: string, action?: PlanItem['action']) =>
-  plan.items.find((item) => item.key === key && (action === undefined || item.action === action))
+export const itemOf = (plan: Plan, key: string, code?: string) =>
+  plan.items.find(
+    (item: PlanItem) =>
+      item.key === key &&
+      (code === undefined || [item.action, item.held?.code].includes(code as never)),
+  )
+
+export const findingOf = (plan: Plan, code: Finding['code'], key?: string) =>
+  plan.findings.find((one) => one.code === code && (key === undefined || one.key === key))

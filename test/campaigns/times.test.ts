@@ -17,7 +17,7 @@ describe('several raises within a day', () => {
     const plan = await vendor.plan()
 
     expect(results).toMatchObject([{ key: 'B', outcome: 'updated' }])
-    expect(itemOf(plan, 'A')?.reason).toBe(
+    expect(itemOf(plan, 'A')?.held?.reason).toBe(
       'guards.raisePercent is 50, the budget would go from 100.00 to 190.00 within 24 hours',
     )
     expect(vendor.campaigns.all.map((one) => one.budget)).toEqual([140, 40])
@@ -68,7 +68,9 @@ describe('after a PUT whose outcome is not known', () => {
     vendor.account.pass(2 * MINUTE)
     const late = await vendor.apply()
 
-    expect(itemOf(early, 'A')?.reason).toMatch(/^an earlier write may still arrive; nothing else/)
+    expect(itemOf(early, 'A')?.held?.reason).toMatch(
+      /^an earlier write may still arrive; nothing else/,
+    )
     expect(before).toBe(updates)
     expect(late).toMatchObject([{ outcome: 'updated' }])
   })

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ALERT_EVENTS } from '../../src/config/config.ts'
+import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import type { AlertMessage } from '../../src/ops/alert-message.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
@@ -79,7 +80,13 @@ describe('the daemon', () => {
     await using _ = site
     site.configure({ alerts: [pager(file)], campaigns: { mode: 'apply' } })
     const campaigns = (text: string) => writeFileSync(join(site.root, 'campaigns.yaml'), text)
-    const entry = '  - { externalCampaignId: A, name: A, budget: "5.00" }\n'
+    const entry = '  - { externalCampaignId: A, name: A, budget: "5.00", allPostings: true }\n'
+    {
+      // A person approved a plan of this database before.
+      using store = openCampaignStore({ file: join(site.root, 'state', 'feedsyncd.db') })
+      const account = `${site.sandbox.url} 123`
+      store.saveAccount({ account, approvedAt: 1, keepsTokens: true, isCounted: true })
+    }
     campaigns('version: 1\n')
     await site.daemon()
     await untilPaged(file, ['campaigns-stopped'])
@@ -96,7 +103,7 @@ describe('the daemon', () => {
     expect(broken.stdout).toMatch(/^CRITICAL - no campaign is written: .*campaigns\.yaml:1:1 /)
     expect(ofOneFeed.code).toBe(0)
     expect(held.code).toBe(1)
-    expect(held.stdout).toMatch(/^WARNING - campaign B blocked: guards\.maxBudget is 5000\.00/)
+    expect(held.stdout).toMatch(/^WARNING - campaign B held: guards\.maxBudget is 5000\.00/)
   })
 
   it('delivers feeds although no alert can be sent', async () => {

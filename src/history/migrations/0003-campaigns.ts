@@ -1,29 +1,26 @@
-// Schema 3: the campaigns' own memory, apart from the versions: what is ours, what was last written,
-// creates from before they are sent, and an audit that nothing can change.
+// Schema 3: the campaigns' own memory, apart from the versions: what is ours, every write from before it
+// is sent, what people said, and plans. A line of the history gets an end and is changed in nothing else.
 
 export const campaigns = `
 CREATE TABLE campaign_account (
   id INTEGER PRIMARY KEY CHECK (id = 1),
-  account TEXT NOT NULL
+  facts TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE campaign_records (
   key TEXT PRIMARY KEY,
-  campaign_id TEXT NOT NULL UNIQUE,
   record TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE campaign_intents (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  key TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  state TEXT NOT NULL,
-  reason TEXT,
-  intent TEXT NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX campaign_intents_open ON campaign_intents (key)
-  WHERE state IN ('prepared', 'sending', 'unknown');
-CREATE INDEX campaign_intents_at ON campaign_intents (at);
+CREATE TABLE campaign_others (
+  id TEXT PRIMARY KEY,
+  key TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE campaign_words (
+  key TEXT PRIMARY KEY,
+  not_its TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE campaign_plans (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -31,20 +28,29 @@ CREATE TABLE campaign_plans (
   plan TEXT NOT NULL
 ) STRICT;
 
-CREATE TABLE campaign_audit (
+CREATE TABLE campaign_writes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,
   key TEXT NOT NULL,
   campaign_id TEXT,
-  event TEXT NOT NULL,
-  cause TEXT NOT NULL,
-  detail TEXT NOT NULL
+  action TEXT NOT NULL,
+  body TEXT,
+  before TEXT NOT NULL,
+  spend TEXT NOT NULL,
+  why TEXT NOT NULL,
+  by TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  ended_at INTEGER,
+  reason TEXT
 ) STRICT;
-CREATE INDEX campaign_audit_key ON campaign_audit (key, id);
-CREATE TRIGGER campaign_audit_kept BEFORE UPDATE ON campaign_audit BEGIN
-  SELECT RAISE(ABORT, 'the audit is append-only');
+CREATE INDEX campaign_writes_key ON campaign_writes (key, id);
+CREATE INDEX campaign_writes_at ON campaign_writes (at);
+CREATE INDEX campaign_writes_open ON campaign_writes (id) WHERE outcome IN ('sending', 'unknown', 'given-up');
+CREATE INDEX campaign_writes_creates ON campaign_writes (key, id) WHERE action = 'create';
+CREATE TRIGGER campaign_writes_kept BEFORE UPDATE OF at, key, action, body, before, spend, why, by ON campaign_writes BEGIN
+  SELECT RAISE(ABORT, 'a line of the history is not changed');
 END;
-CREATE TRIGGER campaign_audit_whole BEFORE DELETE ON campaign_audit BEGIN
-  SELECT RAISE(ABORT, 'the audit is append-only');
+CREATE TRIGGER campaign_writes_whole BEFORE DELETE ON campaign_writes BEGIN
+  SELECT RAISE(ABORT, 'the history is append-only');
 END;
 `

@@ -1,0 +1,170 @@
+// Owns the fields of a campaign that the file can manage: how each is read from what the service shows,
+// in whatever form, how it is sent, and which change of it can raise spending. Pure.
+
+import { type Amount, fromWire, showAmount, toWire } from '../lib/amount.ts'
+import type { Campaign } from '../service/port.ts'
+import { STATUS } from './port.ts'
+
+type Kind = 'amount' | 'date' | 'text' | 'period' | 'status'
+
+/** Specification section 4: the update takes all but `startDate` and `period`. */
+const KINDS = {
+  name: 'text',
+  budget: 'amount',
+  endDate: 'date',
+  startDate: 'date',
+  period: 'period',
+  autoBidLevel: 'text',
+  cpc: 'amount',
+  maxCpc: 'amount',
+  paidCpaGoal: 'amount',
+  status: 'status',
+} as const satisfies Record<string, Kind>
+
+export type Field = keyof typeof KINDS
+export const FIELDS = Object.keys(KINDS) as readonly Field[]
+export const isField = (name: string): name is Field => Object.hasOwn(KINDS, name)
+export const isFixed = (field: Field) => field === 'startDate' || field === 'period'
+
+/** An amount, yyyy-MM-ddThh:mm:ssZ, a word, or null: none. */
+export type Value = Amount | string | null
+export type Values = Partial<Record<Field, Value>>
+
+export type Spend = 'down' | 'neutral' | 'up' | 'unknown'
+export const canRaise = (spend: Spend) => spend === 'up' || spend === 'unknown'
+
+/** The strongest direction of several. */
+export function overall(all: readonly Spend[]): Spend {
+  const order: Spend[] = ['unknown', 'up', 'down', 'neutral']
+  return order.find((spend) => all.includes(spend)) ?? 'neutral'
+}
+
+/** As it came, of whatever type; undefined: the service does not show it. */
+export function rawOf(campaign: Campaign, field: Field | 'targeting'): unknown {
+  if (field !== 'targeting' && campaign[field] !== undefined) return campaign[field]
+  return Object.hasOwn(campaign.other, field) ? campaign.other[field] : undefined
+}
+
+/** undefined: not shown, or in no form that can be read. */
+export function readValue(field: Field, raw: unknown): Value | undefined {
+  if (raw === undefined) return undefined
+  const kind: Kind = KINDS[field]
+  if (raw === null)
+    return kind === 'period' ? 'once' : kind === 'text' && field === 'name' ? '' : null
+  switch (kind) {
+    case 'amount': {
+      const isNumber =
+        typeof raw === 'number' || (typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw.trim()))
+      return isNumber && Number.isFinite(Number(raw)) ? fromWire(Number(raw)) : undefined
+    }
+    case 'date':
+      return typeof raw === 'string' ? dateOf(raw) : undefined
+    case 'text':
+      if (typeof raw !== 'string') return undefined
+      return field === 'name' ? raw.normalize('NFC').trim().replace(/\s+/g, ' ') : raw
+    case 'period':
+      return String(raw) === '1' ? 'monthly' : String(raw)
+    case 'status': {
+      const found = Object.entries(STATUS).find(([word, n]) =>
+        [word, String(n)].includes(String(raw).toLowerCase()),
+      )
+      return found?.[0] ?? String(raw)
+    }
+    default:
+      return kind satisfies never
+  }
+}
+
+/** Without a zone it is UTC, whatever the zone of this process. */
+function dateOf(text: string): string | undefined {
+  const isZoned = /(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T')
+  const ms = Date.parse(isZoned ? text : `${text}Z`)
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().replace(/\.000Z$/, 'Z')
+}
+
+/** Wall ms at which a campaign with this end is over in any zone, an end that still counts as a day included. */
+export const endsBy = (endDate: string) => Date.parse(endDate) + 38 * 3_600_000
+
+/**
+ * Whether the service may show `sent` as `raw`: rounded, cut, in another zone or none. Only asked right
+ * after a write, of the campaign that was written.
+ */
+export function isFormOf(field: Field, sent: Value, raw: unknown): boolean {
+  const shown = readValue(field, raw)
+  if (shown === undefined) return false
+  if (shown === sent) return true
+  if (sent === null || shown === null) return false
+  const kind: Kind = KINDS[field]
+  if (kind === 'amount') {
+    const [a, b] = [toWire(Number(sent)), toWire(Number(shown))]
+    const isRounded = [0, 1, 2, 3].some((digits) => {
+      const unit = 10 ** digits
+      return (
+        [Math.floor(a * unit), Math.ceil(a * unit)].includes(Math.round(b * unit)) &&
+        Math.abs(b * unit - Math.round(b * unit)) < 1e-6
+      )
+    })
+    return isRounded && Math.abs(a - b) <= Math.max(0.05 * a, 0.005)
+  }
+  if (kind === 'date')
+    return Math.abs(Date.parse(String(sent)) - Date.parse(String(shown))) <= 86_400_000
+  if (field === 'name')
+    return String(shown).length > 0 && plain(String(sent)).startsWith(plain(String(shown)))
+  return String(sent).toLowerCase() === String(shown).toLowerCase()
+}
+
+/** Letters and digits of a name, without case: what is left of it in any form. */
+export const plain = (name: string) =>
+  name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '')
+
+/** What is sent for a value. */
+export function wireOf(field: Field, value: Value): unknown {
+  if (value === null) return null
+  const kind: Kind = KINDS[field]
+  if (kind === 'amount') return toWire(Number(value))
+  if (kind === 'status') return STATUS[value as keyof typeof STATUS]
+  if (kind === 'period') return value === 'monthly' ? 1 : null
+  return value
+}
+
+/** `before` undefined: not known. */
+export function direction(field: Field, before: Value | undefined, after: Value): Spend {
+  if (field === 'name') return 'neutral'
+  if (before === after) return 'neutral'
+  if (before === undefined) return 'unknown'
+  switch (field) {
+    case 'budget':
+    case 'maxCpc':
+      // None there: nothing limits it.
+      return after !== null && (before === null || after < before) ? 'down' : 'up'
+    case 'cpc':
+    case 'paidCpaGoal':
+      if (before === null || after === null) return 'unknown'
+      return after < before ? 'down' : 'up'
+    case 'endDate':
+      return after !== null && (before === null || after < before) ? 'down' : 'up'
+    case 'autoBidLevel':
+      return after === 'standard' && before === 'accelerated'
+        ? 'down'
+        : after === 'accelerated'
+          ? 'up'
+          : 'unknown'
+    case 'status':
+      return after === 'running' ? 'up' : before === 'archived' ? 'unknown' : 'down'
+    case 'startDate':
+    case 'period':
+      return 'unknown'
+    default:
+      return field satisfies never
+  }
+}
+
+export function showValue(field: Field, value: Value | undefined): string {
+  if (value === undefined) return '(not known)'
+  if (value === null) return field === 'endDate' ? 'no end' : 'none'
+  if (KINDS[field] === 'amount') return showAmount(Number(value))
+  return KINDS[field] === 'date' ? String(value).replace('T00:00:00Z', '') : String(value)
+}

@@ -1,0 +1,176 @@
+// The one ledger of money: what each campaign may spend at most, what all may spend together, and what a
+// guard says of more. Pessimistic: of all that a campaign may be like, the costliest counts; what is not
+// known is unlimited. A guard refuses; it never changes a value to fit. Plan, apply and status use it.
+
+import { type Amount, showAmount } from '../lib/amount.ts'
+import type { Campaign } from '../service/port.ts'
+import { valueNow, valuesOf } from './compare.ts'
+import type { Guards } from './desired.ts'
+import type { Effects } from './effects.ts'
+import { endsBy, rawOf, readValue, type Value, type Values } from './fields.ts'
+import type { Selection } from './plan.ts'
+import type { CampaignRecord, CampaignWrite } from './port.ts'
+
+/** null: nothing limits it, or the limit is not known. */
+export type MaySpend = Amount | null
+
+export interface Spender {
+  /** null: not one of ours. */
+  record: CampaignRecord | null
+  /** As it was listed and read, in this look. */
+  sights: readonly Campaign[]
+  /** Writes of which nobody knows whether they arrived. */
+  open: readonly CampaignWrite[]
+}
+
+/** A monthly budget without an end counts for this long, one with a later end too. */
+const MOST_MONTHS = 12
+
+/** What a campaign may spend from now on: its budget, or one a month until its end. */
+export function maySpend({ record, sights, open }: Spender, now: number): MaySpend {
+  const known = (field: 'budget' | 'endDate' | 'period' | 'status'): Value[] => {
+    const shown = sights.map((one) =>
+      record === null ? readValue(field, rawOf(one, field)) : valueNow(record, one, field),
+    )
+    const sent = open.map(({ body }) => valuesOf(body ?? {})[field])
+    return [...shown, ...sent, record?.written[field]].filter((one) => one !== undefined)
+  }
+  const states = known('status')
+  if (states.length > 0 && states.every((state) => state === 'archived')) return 0
+  return amountOf(known('budget'), known('endDate'), known('period'), now)
+}
+
+/** The same for a campaign that has these values and no others. */
+export function maySpendWith(values: Values, now: number): MaySpend {
+  const all = (value: Value | undefined) => (value === undefined ? [] : [value])
+  return amountOf(
+    all(values.budget),
+    all(values.endDate ?? null),
+    all(values.period ?? 'once'),
+    now,
+  )
+}
+
+function amountOf(
+  budgets: readonly Value[],
+  ends: readonly Value[],
+  periods: readonly Value[],
+  now: number,
+): MaySpend {
+  const isEndless = ends.length === 0 || ends.includes(null)
+  const end = isEndless ? null : (ends.map(String).sort().at(-1) ?? null)
+  if (end !== null && endsBy(end) < now) return 0
+  if (budgets.length === 0 || budgets.includes(null)) return null
+  const budget = Math.max(...budgets.map(Number))
+  const isOnce = periods.length > 0 && periods.every((period) => period === 'once')
+  return isOnce ? budget : budget * monthsUntil(end, now)
+}
+
+/** Calendar months from now to the end, the first and the last included. */
+function monthsUntil(end: string | null, now: number): number {
+  if (end === null) return MOST_MONTHS
+  const [from, to] = [new Date(now), new Date(endsBy(end))]
+  const months =
+    (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth() + 1
+  return Math.min(MOST_MONTHS, Math.max(1, months))
+}
+
+export const showMoney = (amount: MaySpend) => (amount === null ? 'unlimited' : showAmount(amount))
+
+export class Ledger {
+  readonly #guards: Guards
+  readonly #now: number
+  /** Writes of the last day. */
+  readonly #day: readonly CampaignWrite[]
+  /** By campaign id, or by key for what has none yet. */
+  readonly #amounts = new Map<string, MaySpend>()
+  #creates: number
+
+  constructor(guards: Guards, day: readonly CampaignWrite[], now: number) {
+    this.#guards = guards
+    this.#day = day
+    this.#now = now
+    this.#creates = day.filter(({ action }) => action === 'create').length
+  }
+
+  set(id: string, amount: MaySpend): void {
+    this.#amounts.set(id, amount)
+  }
+
+  get(id: string): MaySpend | undefined {
+    return this.#amounts.get(id)
+  }
+
+  total(): MaySpend {
+    const all = [...this.#amounts.values()]
+    return all.includes(null) ? null : all.reduce((sum: number, one) => sum + (one ?? 0), 0)
+  }
+
+  /** Counts a raise and answers null, or answers the guard that refuses it. `before`: its budget now. */
+  raise(id: string, after: MaySpend, before: Value | undefined, body: Values): string | null {
+    const { maxBudget, raisePercent } = this.#guards
+    const budget = body.budget
+    if (budget === null) return 'without a budget nothing limits what it spends: write budget'
+    if (budget !== undefined) {
+      if (Number(budget) > maxBudget)
+        return `guards.maxBudget is ${showAmount(maxBudget)}, the budget would be ${showAmount(Number(budget))}`
+      const day = this.#day.flatMap((write) => {
+        const raised =
+          write.campaignId === id &&
+          write.action === 'update' &&
+          valuesOf(write.body ?? {}).budget != null
+        return raised ? [readValue('budget', write.before.budget)] : []
+      })
+      const known = [before, ...day].filter((one) => typeof one === 'number')
+      // Against the least of a day, so that several small raises count as one.
+      const least = known.length === 0 ? null : Math.min(...known)
+      if (least === null)
+        return 'the service does not show its budget, so guards.raisePercent cannot be checked'
+      if ((Number(budget) - least) * 100 > least * raisePercent)
+        return `guards.raisePercent is ${raisePercent}, the budget would go from ${showAmount(least)} to ${showAmount(Number(budget))} within 24 hours`
+    }
+    return this.#reach(id, after)
+  }
+
+  /** The same for a new campaign. */
+  create(key: string, values: Values): string | null {
+    const { maxBudget, createsPerDay } = this.#guards
+    const { budget, endDate } = values
+    if (budget == null) return 'a campaign without a budget is not created: write budget'
+    if (Number(budget) > maxBudget)
+      return `guards.maxBudget is ${showAmount(maxBudget)}, the budget would be ${showAmount(Number(budget))}`
+    if (endDate != null && Date.parse(String(endDate)) <= this.#now)
+      return `endDate ${String(endDate)} is past: write a later one`
+    if (this.#creates >= createsPerDay) return `guards.createsPerDay is ${createsPerDay}`
+    const refused = this.#reach(key, maySpendWith(values, this.#now))
+    if (refused === null) this.#creates++
+    return refused
+  }
+
+  /** Why a selection is too large a part of the feeds, or null. */
+  share(selected: Selection | null, { latest, postings, problems }: Effects): string | null {
+    const { maxShareOfFeed: limit, fromPostings } = this.#guards
+    if (selected === null || latest.length === 0 || limit >= 1) return null
+    const { before, after } = selected
+    if (after === null) return `guards.maxShareOfFeed cannot be checked: ${problems.join('; ')}`
+    const isMore = after > (before ?? 0) && after > postings * limit
+    return isMore && postings >= fromPostings
+      ? `guards.maxShareOfFeed is ${limit}, it would select ${after} of ${postings} postings`
+      : null
+  }
+
+  #reach(id: string, after: MaySpend): string | null {
+    const { maxExposure } = this.#guards
+    const before = this.#amounts.get(id) ?? 0
+    if (after !== null && before !== null && after <= before) return null
+    const others = [...this.#amounts].filter(([one]) => one !== id)
+    const unknown = after === null ? id : others.find(([, amount]) => amount === null)?.[0]
+    if (unknown !== undefined)
+      return `what campaign ${unknown} may spend is not limited or not known, so guards.maxExposure cannot be checked`
+    const total = others.reduce((sum, [, amount]) => sum + (amount ?? 0), 0) + (after ?? 0)
+    if (total > maxExposure)
+      return `guards.maxExposure is ${showAmount(maxExposure)}, all campaigns together might spend ${showAmount(total)}`
+    this.#amounts.set(id, after)
+    return null
+  }
+}

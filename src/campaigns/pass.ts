@@ -1,0 +1,294 @@
+// The one loop that plan, apply and the daemon share. First the brakes: every entry whose campaign is
+// known and whose file says less than was agreed is read by id and reduced, whatever else is wrong. Then
+// the listing, what is remembered of it, the plan, and what the plan says.
+
+import type { FeedSide } from '../feed/port.ts'
+import type { Campaign, CampaignFailure } from '../service/port.ts'
+import { whyForeign } from './absence.ts'
+import { adoptedRecord, whyStopped } from './adopting.ts'
+import { dueForReduction } from './brakes.ts'
+import { compare } from './compare.ts'
+import { measured } from './creating.ts'
+import type { Desired } from './desired.ts'
+import { type Effects, measure } from './effects.ts'
+import { canRaise, rawOf } from './fields.ts'
+import { type CampaignSight, isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
+import { makePlan } from './planner.ts'
+import { memoryOf } from './planning.ts'
+import type { CampaignRecord } from './port.ts'
+import { noteSights, remember, settleCreates } from './remember.ts'
+import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
+import { inParallel, Sight } from './sight.ts'
+
+export interface Wanted {
+  desired: Desired
+  fileSha256: string
+  allowWiden: ReadonlySet<string>
+  /** The file is still as it was read; asked before each write that can raise spending. */
+  isCurrent: () => boolean
+}
+
+export interface PassOptions {
+  /** `plan` writes nothing; `report` writes down what is seen; `apply` writes to the service. */
+  kind: 'plan' | 'report' | 'apply'
+  /** The plan that a person approved: nothing else is sent. null: what is due. */
+  approved: Plan | null
+  /** A person approves what the daemon may not do alone. */
+  isPerson: boolean
+  /** For the history: which plan, or whose command. */
+  by: string
+  /** Ends what is being sent. */
+  signal: AbortSignal
+  /** Nothing new is sent after it. */
+  stop: AbortSignal
+}
+
+export type Looked = { results: Result[] } & (
+  | { kind: 'looked'; plan: Plan; campaigns: CampaignSight[] }
+  | CampaignFailure
+)
+
+type PassParts = ReconcilerParts & { feeds: () => FeedSide }
+
+export async function runPass(
+  parts: PassParts,
+  wanted: Wanted,
+  options: PassOptions,
+): Promise<Looked> {
+  return new Pass(parts, wanted, options).run()
+}
+
+class Pass {
+  readonly #parts: PassParts
+  readonly #wanted: Wanted
+  readonly #options: PassOptions
+  readonly #sender: Sender
+  readonly #results: Result[] = []
+  readonly #sight: Sight
+  /** Keys whose reduction was tried. */
+  readonly #braked = new Set<string>()
+
+  constructor(parts: PassParts, wanted: Wanted, options: PassOptions) {
+    this.#parts = parts
+    this.#wanted = wanted
+    this.#options = options
+    this.#sender = new Sender(parts, options.by, options.signal)
+    this.#sight = new Sight(parts, options.stop)
+  }
+
+  async run(): Promise<Looked> {
+    const { store, account, feeds, clock } = this.#parts
+    const { kind, stop, isPerson } = this.#options
+    const isOurs = whyStopped(account, store.account()?.account ?? account) === null
+    if (kind === 'apply' && isOurs) {
+      this.#sweep()
+      await this.#brake()
+    }
+    const failure = await this.#sight.list()
+    if (failure !== null) return { ...failure, results: this.#results }
+    await this.#sight.readMore(this.#wanted.desired)
+    if (kind !== 'plan' && isOurs)
+      this.#results.push(...remember(this.#memory(), isPerson && kind === 'apply'))
+    const targetings = measured(this.#wanted.desired, store.records())
+    const effects = await measure(feeds(), targetings, clock.now(), stop)
+    const made = this.#plan(effects, kind !== 'apply')
+    const { plan } = made
+    if (kind !== 'apply' || plan.stopped !== null)
+      return { kind: 'looked', ...made, results: this.#results }
+    await this.#carryOut(plan)
+    return { kind: 'looked', ...this.#plan(effects, false), results: this.#results }
+  }
+
+  /** What a process left behind that died while it sent. */
+  #sweep(): void {
+    const { store, clock } = this.#parts
+    for (const { id, outcome } of store.open())
+      if (outcome === 'sending')
+        store.end(id, 'unknown', 'the process ended while it was sent', clock.now())
+  }
+
+  /** Reductions of campaigns that are known: no listing, no guard and no other entry stands before them. */
+  async #brake(): Promise<void> {
+    const { store } = this.#parts
+    const { approved, stop } = this.#options
+    const { desired, fileSha256 } = this.#wanted
+    if (approved !== null && approved.fileSha256 !== fileSha256) return
+    const open = store.open()
+    const due = dueForReduction(desired, store.records(), open)
+    await inParallel(due, async ({ record, goal, why }) => {
+      if (stop.aborted) return
+      const campaign = await this.#sight.get(record.campaignId)
+      if (campaign === null || whyForeign(record, campaign) !== null) return
+      const { reduce } = compare(
+        goal,
+        record,
+        campaign,
+        open.filter((one) => one.campaignId === record.campaignId),
+      )
+      if (reduce === null) return
+      const isApproved = approved?.items.some(
+        (item) =>
+          isReduction(item) &&
+          item.campaignId === record.campaignId &&
+          same(item.body, reduce.body),
+      )
+      if (approved !== null && !isApproved) return
+      await this.#update(record, campaign, { ...reduce, why })
+    })
+  }
+
+  async #update(record: CampaignRecord, campaign: Campaign, update: Update): Promise<Result> {
+    this.#braked.add(`${record.campaignId} ${update.spend}`)
+    const { result, after } = await this.#sender.update(record, campaign, update)
+    if (after !== null) {
+      this.#sight.read.set(record.campaignId, after)
+      // What was listed before the write is the past.
+      if (result.outcome === 'updated') this.#sight.listed.delete(record.campaignId)
+    }
+    this.#results.push(result)
+    return result
+  }
+
+  #plan(effects: Effects, countsReductions: boolean): ReturnType<typeof makePlan> {
+    const { store, account, identity, clock } = this.#parts
+    const now = clock.now()
+    const { isCurrent, ...wanted } = this.#wanted
+    const seen = this.#sight
+    const more = { ...{ effects, seen, countsReductions }, now }
+    return makePlan({ ...wanted, ...more, ...{ account, identity }, ...memoryOf(store, now) })
+  }
+
+  async #carryOut(plan: Plan): Promise<void> {
+    const { approved, isPerson, stop } = this.#options
+    const isExpired = approved !== null && approved.fileSha256 !== this.#wanted.fileSha256
+    const done = new Set<PlanItem>()
+    /** Why nothing but reductions is sent any more. */
+    let halt: string | null = isExpired ? 'the file changed since the plan was made' : null
+    for (const item of plan.items.filter(isReady)) {
+      const known = approved?.items.find(
+        (one) => isReady(one) && fingerprint(one) === fingerprint(item),
+      )
+      if (approved !== null && known === undefined) continue
+      if (known !== undefined) done.add(known)
+      if (stop.aborted || (item.approval && !isPerson) || (halt !== null && !isReduction(item)))
+        continue
+      if (isReduction(item) && this.#braked.has(`${item.campaignId} down`)) continue
+      if (canRaise(item.spend) && !this.#wanted.isCurrent()) {
+        halt = 'the file changed meanwhile'
+        continue
+      }
+      const result = await this.#carry(item)
+      if (result?.isTemporary) halt = result.reason
+    }
+    for (const item of approved?.items ?? []) {
+      const isDone =
+        done.has(item) ||
+        !isReady(item) ||
+        this.#results.some(
+          ({ campaignId, outcome }) =>
+            isReduction(item) && campaignId === item.campaignId && outcome === 'updated',
+        )
+      if (isDone) continue
+      const now = plan.items.find(({ key, held }) => key === item.key && held !== null)?.held
+        ?.reason
+      const reason = isExpired
+        ? halt
+        : `it is not any more as the plan said${now === undefined ? '' : ` (${now})`}; plan again`
+      this.#results.push({
+        key: item.key,
+        campaignId: item.campaignId,
+        outcome: 'stale',
+        reason,
+        isReduction: isReduction(item),
+      })
+    }
+  }
+
+  async #carry(item: PlanItem): Promise<Result | null> {
+    const { store } = this.#parts
+    const { key, campaignId } = item
+    if (item.action === 'adopt') return this.#adopt(item)
+    if (item.method === 'POST') {
+      const known = new Set([...this.#sight.listed.keys(), ...this.#sight.read.keys()])
+      const { result, after } = await this.#sender.create(item, known)
+      if (after !== null) this.#sight.read.set(after.id, after)
+      if (result.outcome !== 'unknown' || result.isTemporary) this.#results.push(result)
+      else await this.#seek(result)
+      return result
+    }
+    const record = store.record(key)
+    const stale = (reason: string) => {
+      const result = {
+        key,
+        campaignId,
+        outcome: 'stale',
+        reason,
+        isReduction: isReduction(item),
+      } as const
+      this.#results.push(result)
+      return result
+    }
+    if (record === null || record.campaignId !== campaignId)
+      return stale('it does not belong to the entry any more')
+    const campaign = await this.#sight.get(campaignId)
+    if (campaign === null)
+      return stale(this.#sight.failed.get(campaignId) ?? 'the service does not find it')
+    const foreign = whyForeign(record, campaign)
+    if (foreign !== null) return stale(foreign)
+    const moved = Object.entries(item.before).filter(
+      ([field, raw]) => !same(rawOf(campaign, field as 'name'), raw),
+    )
+    if (moved.length > 0 && !isReduction(item))
+      return stale(
+        `${moved.map(([field]) => field).join(', ')} changed on the service since it was planned`,
+      )
+    return this.#update(record, campaign, item as PlanItem & Update)
+  }
+
+  #adopt({ key, campaignId, why }: PlanItem): Result | null {
+    const { store, clock } = this.#parts
+    const campaign = campaignId === null ? null : this.#sight.of(campaignId)
+    if (campaignId === null || campaign == null) return null
+    const owner = store.records().find((one) => one.campaignId === campaignId)
+    const result = { key, campaignId, outcome: 'adopted', reason: why, isReduction: false } as const
+    store.atomically(() => {
+      if (owner !== undefined) store.remove(owner.key)
+      store.save(owner === undefined ? adoptedRecord(key, campaign) : { ...owner, key })
+      store.removeOther(campaignId)
+      store.decide({
+        at: clock.now(),
+        key,
+        campaignId,
+        why: `adopted: ${why}`,
+        by: this.#options.by,
+      })
+      noteSights(this.#memory())
+    })
+    this.#results.push(result)
+    return result
+  }
+
+  /** Looks at once for a create whose answer was lost; otherwise it stays unknown, and the others go on. */
+  async #seek(result: Result): Promise<void> {
+    const listing = await this.#parts.list(this.#options.stop)
+    if (listing.kind !== 'failure')
+      for (const [id, one] of listing.campaigns) this.#sight.listed.set(id, one)
+    const found = this.#parts.store.atomically(() => settleCreates(this.#memory()))
+    this.#results.push(...(found.length > 0 ? found : [result]))
+  }
+
+  #memory() {
+    const { desired } = this.#wanted
+    return { parts: this.#parts, sender: this.#sender, sight: this.#sight, desired }
+  }
+}
+
+/** What must be the same for an approved item to be the item that is now due. */
+function fingerprint(item: PlanItem): string {
+  const { key, campaignId, method, action, body, before, spend, postings } = item
+  // A reduction is one whatever is there.
+  const rests = spend === 'down' ? null : [Object.entries(before).sort(), postings]
+  return JSON.stringify([key, campaignId, method, action, body, rests])
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

@@ -1,0 +1,186 @@
+// What the parts of a plan share while it is made: what is known of the account, the ledger, and the items
+// so far. Pure.
+
+import { DAY } from '../lib/clock.ts'
+import type { Campaign } from '../service/port.ts'
+import { Absence } from './absence.ts'
+import { valueNow } from './compare.ts'
+import { createdValues } from './creating.ts'
+import type { Desired } from './desired.ts'
+import type { Effects } from './effects.ts'
+import { endsBy, rawOf, readValue } from './fields.ts'
+import { Ledger, type MaySpend, maySpend, maySpendWith } from './ledger.ts'
+import type { Finding, Held, PlanItem } from './plan.ts'
+import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite, Other } from './port.ts'
+
+/** What was seen of the service. */
+export interface Seen {
+  listed: ReadonlyMap<string, Campaign>
+  /** By id, after the listing; null: there is none. */
+  read: ReadonlyMap<string, Campaign | null>
+  /** Why it could not be read, by id. */
+  failed: ReadonlyMap<string, string>
+  /** Why the listing cannot prove an absence; null when it is complete. */
+  incomplete: string | null
+}
+
+export interface PlanInput {
+  desired: Desired
+  fileSha256: string
+  /** Keys whose filters may go, by a person's word. */
+  allowWiden: ReadonlySet<string>
+  /** Address and identity of the configuration. */
+  account: string
+  /** The identity alone, from which tokens follow. */
+  identity: string
+  facts: AccountFacts | null
+  records: readonly CampaignRecord[]
+  others: readonly Other[]
+  words: ReadonlyMap<string, readonly string[]>
+  open: readonly CampaignWrite[]
+  /** The newest create of each key. */
+  creates: readonly CampaignWrite[]
+  /** Writes of the last day. */
+  day: readonly CampaignWrite[]
+  generation: (key: string) => number
+  seen: Seen
+  effects: Effects
+  /** A plan shows what reductions would free; what is applied rests on what was verified. */
+  countsReductions: boolean
+  /** Wall ms. */
+  now: number
+}
+
+/** A file that lost more entries than this, and more than 30 %, looks truncated. */
+const FEW = 3
+const LARGEST_LOSS = 0.3
+
+export const heldBy = (
+  code: Held['code'],
+  reason: string,
+  needs: string,
+  { passes = false } = {},
+): Held => ({ code, reason, needs, passes })
+
+/** `needs` of what a later look does without anybody. */
+export const AGAIN = 'nothing: it is tried again automatically'
+export const later = (reason: string) => heldBy('later', reason, AGAIN, { passes: true })
+
+export const isUnsettled = (write: CampaignWrite | undefined): write is CampaignWrite =>
+  write?.outcome === 'unknown' || write?.outcome === 'sending'
+
+export class Planning {
+  readonly input: PlanInput
+  readonly items: PlanItem[] = []
+  readonly findings: Finding[] = []
+  /** Judged when every reduction is counted, so that moving money needs no larger limit. */
+  readonly raises: (() => void)[] = []
+  readonly absence: Absence
+  readonly ledger: Ledger
+  readonly records: ReadonlyMap<string, CampaignRecord>
+  readonly creates: ReadonlyMap<string, CampaignWrite>
+  /** The newest sight of each campaign: read by id before listed. */
+  readonly campaigns: ReadonlyMap<string, Campaign>
+  readonly unlisted: readonly CampaignRecord[]
+  /** Why nothing at all is raised. */
+  readonly shrunk: Held | null
+  unchanged = 0
+  readonly #open: ReadonlyMap<string | null, readonly CampaignWrite[]>
+
+  constructor(input: PlanInput) {
+    this.input = input
+    const { records, open, seen, desired, day, creates, now } = input
+    this.records = new Map(records.map((record) => [record.key, record]))
+    this.creates = new Map(creates.map((create) => [create.key, create]))
+    this.#open = Map.groupBy(open, ({ campaignId }) => campaignId)
+    const read = [...seen.read].flatMap(([id, one]) => (one === null ? [] : [[id, one] as const]))
+    this.campaigns = new Map([...seen.listed, ...read])
+    this.absence = new Absence({ ...input, campaigns: this.campaigns })
+    this.ledger = new Ledger(desired.guards, day, now)
+    const listed = new Set([...desired.campaigns, ...desired.removed].map(({ key }) => key))
+    const named = new Set(desired.campaigns.map(({ campaignId }) => campaignId))
+    this.unlisted = records.filter(
+      ({ key, campaignId }) => !listed.has(key) && !named.has(campaignId),
+    )
+    this.#count()
+    this.shrunk = this.#whyShrunk()
+  }
+
+  openOf(campaignId: string): readonly CampaignWrite[] {
+    return this.#open.get(campaignId) ?? []
+  }
+
+  add(item: Partial<PlanItem> & Pick<PlanItem, 'key'>): void {
+    this.items.push({
+      ...{
+        campaignId: null,
+        action: 'none',
+        method: null,
+        body: null,
+        before: {},
+        spend: 'neutral',
+      },
+      ...{ changes: [], money: null, why: '', approval: false, held: null, postings: null },
+      ...{ values: {}, targeting: null },
+      ...item,
+    })
+  }
+
+  isOver(record: CampaignRecord): boolean {
+    const campaign = this.campaigns.get(record.campaignId)
+    const end =
+      campaign === undefined ? record.written.endDate : valueNow(record, campaign, 'endDate')
+    return typeof end === 'string' && endsBy(end) < this.input.now
+  }
+
+  /** As far as can be seen: neither paused, archived nor over. */
+  runs(campaign: Campaign): boolean {
+    const end = readValue('endDate', rawOf(campaign, 'endDate'))
+    return (
+      (campaign.status ?? 1) === 1 && (typeof end !== 'string' || endsBy(end) >= this.input.now)
+    )
+  }
+
+  /** What a campaign may spend that has no record. */
+  strangerSpends(id: string): MaySpend {
+    const campaign = this.campaigns.get(id)
+    if (campaign === undefined) return 0
+    return maySpend({ record: null, open: [], sights: [campaign] }, this.input.now)
+  }
+
+  #count(): void {
+    const { records, seen, creates, now } = this.input
+    for (const record of records) {
+      const { campaignId, past } = record
+      const sights = [seen.listed.get(campaignId), seen.read.get(campaignId)].filter(
+        (one) => one != null,
+      )
+      this.ledger.set(campaignId, maySpend({ record, open: this.openOf(campaignId), sights }, now))
+      for (const id of past) this.ledger.set(id, this.strangerSpends(id))
+    }
+    const { campaigns, removed } = this.input.desired
+    for (const { key } of [...campaigns, ...removed, ...records])
+      for (const { id } of this.absence.marked(key)) this.ledger.set(id, this.strangerSpends(id))
+    for (const create of creates)
+      if (isUnsettled(create) && create.body !== null)
+        this.ledger.set(create.key, maySpendWith(createdValues(create.body), now))
+  }
+
+  #whyShrunk(): Held | null {
+    const running = this.input.records.filter((record) => !this.isOver(record)).length
+    const lost = this.unlisted.filter((record) => !this.isOver(record)).length
+    if (lost <= FEW || lost <= running * LARGEST_LOSS) return null
+    const reason = `the file lists ${running - lost} of the ${running} managed campaigns, so it may be truncated; nothing is raised`
+    return heldBy('entry', reason, 'list the others again, under removed: if they are to end')
+  }
+}
+
+/** What a plan takes from the database. */
+export function memoryOf(store: CampaignStore, now: number) {
+  return {
+    ...{ facts: store.account(), records: store.records(), others: store.others() },
+    ...{ words: store.words(), open: store.open(), creates: store.creates() },
+    day: store.since(now - DAY),
+    generation: (key: string) => store.generation(key),
+  } satisfies Partial<PlanInput>
+}
