@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest'
+import type { FeedSide } from '../../../src/feed/port.ts'
+import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { entry, fileOf, itemOf } from '../reconciling.ts'
+import { troubles, World } from '../world.ts'
+
+const guards = (text: string) => `guards: { ${text} }\n`
+const budget = (key: string, amount: string, fields = '') =>
+  entry(key, fields).replace('100.00', amount)
+
+async function installed(file: string) {
+  const world = World.open()
+  const host = world.host(file)
+  await host.apply()
+  world.pass(MINUTE)
+  return { world, host }
+}
+
+describe('never past a guard', () => {
+  it('plan said "held", guard edited, apply 1: refused, since an approval covers its own writes', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.file = fileOf(budget('A', '400.00'))
+    const plan = await host.plan()
+    host.file += guards('raisePercent: 1000')
+
+    const results = await host.apply({ approved: plan })
+
+    expect(itemOf(plan, 'A')?.held).toMatchObject({ code: 'guard' })
+    expect(results).toEqual([])
+    expect(world.campaign('48001').budget).toBe(100)
+  })
+
+  it('the file changed since the plan: nothing of the plan is sent', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.file = fileOf(budget('A', '140.00'))
+    const plan = await host.plan()
+    host.file = fileOf(budget('A', '145.00'))
+
+    const results = await host.apply({ approved: plan })
+
+    expect(results).toMatchObject([
+      { outcome: 'stale', reason: 'the file changed since the plan was made' },
+    ])
+    expect(world.campaign('48001').budget).toBe(100)
+  })
+
+  it('reduction stale, raise that rested on it: not sent', async () => {
+    const limit = guards('maxExposure: "200.00"')
+    const { world, host } = await installed(fileOf(entry('A'), entry('B')) + limit)
+    host.file = fileOf(budget('A', '140.00'), budget('B', '60.00')) + limit
+    const plan = await host.plan()
+    world.trouble = troubles({
+      on: 'update',
+      id: '48002',
+      trouble: { kind: 'lost', afterMs: 10 * HOUR },
+    })
+
+    const results = await host.apply({ approved: plan })
+
+    expect(plan.summary).toMatchObject({ reduce: 1, update: 1 })
+    expect(results).toMatchObject([
+      { key: 'B', outcome: 'unknown' },
+      { key: 'A', outcome: 'stale' },
+    ])
+    expect(world.campaign('48001').budget).toBe(100)
+  })
+
+  it('a raise uses what a reduction frees, once that was read', async () => {
+    const limit = guards('maxExposure: "200.00"')
+    const { world, host } = await installed(fileOf(entry('A'), entry('B')) + limit)
+    host.file = fileOf(budget('A', '140.00'), budget('B', '60.00')) + limit
+
+    const results = await host.apply()
+
+    expect(results.map(({ key }) => key)).toEqual(['B', 'A'])
+    expect(world.all.map(({ budget: now }) => now)).toEqual([140, 60])
+  })
+
+  it('create without an answer: it is counted', async () => {
+    const world = World.open()
+    const limit = guards('maxExposure: "150.00"')
+    const host = world.host(fileOf(entry('A')) + limit)
+    world.trouble = troubles({
+      on: 'create',
+      times: 1,
+      trouble: { kind: 'lost', afterMs: 10 * HOUR },
+    })
+    await host.apply()
+    host.file = fileOf(entry('A'), entry('B')) + limit
+
+    await host.apply()
+
+    expect(itemOf(await host.plan(), 'B')?.held?.reason).toContain('guards.maxExposure')
+    expect(world.all).toEqual([])
+  })
+
+  it('listing and reads without budget: raisePercent holds', async () => {
+    const { world, host } = await installed(
+      fileOf(entry('A').replace('    budget: "100.00"\n', '')),
+    )
+    expect(world.all).toEqual([])
+    const theirs = world.make('Theirs', { budget: 100 })
+    world.shape = ({ budget: _, ...shown }) => shown
+    host.file = fileOf(entry('A', `campaignId: "${theirs.id}"`)).replace('100.00', '900.00')
+
+    const plan = await host.plan()
+    await host.apply()
+
+    expect(itemOf(plan, 'A', 'guard')?.held?.reason).toContain(
+      'the service does not show its budget',
+    )
+    expect(theirs.budget).toBe(100)
+  })
+
+  it('listing an hour late: maxExposure is not passed twice', async () => {
+    const limit = guards('maxExposure: "250.00"')
+    const { world, host } = await installed(fileOf(entry('A'), entry('B')) + limit)
+    const old = world.all.map((one) => ({ ...one }))
+    world.listed = () => old
+    host.file = fileOf(budget('A', '150.00'), entry('B')) + limit
+    await host.apply()
+    host.file = fileOf(budget('A', '150.00'), budget('B', '150.00')) + limit
+
+    await host.apply()
+
+    expect(world.all.map(({ budget: now }) => now)).toEqual([150, 100])
+    expect(itemOf(await host.plan(), 'B')?.held?.reason).toContain('300.00')
+  })
+
+  it('`plan` beside `apply`: the window of 24 hours stays', async () => {
+    const { world, host } = await installed(fileOf(budget('A', '1000.00')))
+    host.file = fileOf(budget('A', '1500.00'))
+    await host.plan()
+    await host.apply()
+    host.file = fileOf(budget('A', '2250.00'))
+
+    const plan = await host.plan()
+    await host.plan()
+    await host.apply()
+    world.pass(25 * HOUR)
+    await host.apply()
+
+    expect(itemOf(plan, 'A')?.held?.reason).toContain('from 1000.00 to 2250.00 within 24 hours')
+    expect(world.writes().map(({ body }) => body?.budget)).toEqual([1000, 1500, 2250])
+  })
+
+  it('ends in the past: such an entry is not created, and does not count as nothing', async () => {
+    const world = World.open()
+    const host = world.host(fileOf(entry('A', 'endDate: 2026-11-30')))
+
+    await host.apply()
+
+    expect(itemOf(await host.plan(), 'A')?.held?.reason).toContain(
+      'endDate 2026-11-30T00:00:00Z is past',
+    )
+    expect(world.all).toEqual([])
+  })
+
+  it('an end moved later counts with every month until it', async () => {
+    const limit = guards('maxExposure: "500.00"')
+    const { world, host } = await installed(
+      fileOf(entry('A', 'period: monthly\nendDate: 2027-02-28')) + limit,
+    )
+    host.file = fileOf(entry('A', 'period: monthly\nendDate: 2027-09-30')) + limit
+
+    const plan = await host.plan()
+    await host.apply()
+
+    expect(plan.exposure.before).toBe('400.00')
+    expect(itemOf(plan, 'A')?.held?.reason).toContain('guards.maxExposure is 500.00')
+    expect(world.campaign('48001').endDate).toBe('2027-02-28T00:00:00Z')
+  })
+
+  it('share of postings by a field that no posting has: the guard holds', async () => {
+    const world = World.open()
+    const host = world.host(
+      fileOf(entry('A', 'targeting: { stateProvCodes: [MA] }')) + guards('maxShareOfFeed: 0.5'),
+    )
+    const side: FeedSide = {
+      latest: [
+        {
+          feed: 'f',
+          path: 'f',
+          version: 1,
+          uploadedAt: world.now,
+          postings: 200,
+          records: '/a/b',
+          spool: 'x',
+          ids: { A: 200 },
+        },
+      ],
+      absence: () => null,
+      count: async () => ({
+        postings: new Map(),
+        overlaps: new Map(),
+        stale: new Map(),
+        problems: ['f: no posting has state; map it under feeds[].fields'],
+      }),
+    }
+    host.feeds = () => side
+
+    await host.apply()
+
+    expect(itemOf(await host.plan(), 'A')?.held?.reason).toContain(
+      'guards.maxShareOfFeed cannot be checked: f: no posting has state',
+    )
+    expect(world.all).toEqual([])
+  })
+
+  it('["nurse, RN"] approved: ["nurse", "RN"] is another write, and not sent', async () => {
+    const titles = (list: string) =>
+      fileOf(entry('A', `targeting: { stateProvCodes: [MA], jobTitles: ${list} }`))
+    const { host, world } = await installed(titles('[cook]'))
+    host.file = titles('["nurse, RN"]')
+    const plan = await host.plan()
+    const item = itemOf(plan, 'A')
+    host.file = titles('["nurse", "RN"]')
+    // Even a file with the same digest does not send another value with the same text.
+    const results = await host.apply({ approved: { ...plan, fileSha256: host.file } })
+
+    expect(item?.changes[0]).toMatchObject({ after: '"nurse, RN"' })
+    expect(item?.body).toMatchObject({ targeting: { jobTitles: ['nurse, RN'] } })
+    expect(results).toMatchObject([{ outcome: 'stale' }])
+    expect(world.campaign('48001').targeting).toMatchObject({ jobTitles: ['cook'] })
+  })
+
+  it('a widening that was planned with --allow-widen is applied', async () => {
+    const { host, world } = await installed(
+      fileOf(entry('A', 'targeting: { stateProvCodes: [MA], jobTitles: [cook] }')),
+    )
+    host.file = fileOf(entry('A', 'targeting: { stateProvCodes: [MA] }'))
+
+    const held = await host.plan()
+    const refused = await host.apply({ approved: held })
+    const plan = await host.plan(['A'])
+    const [done] = await host.apply({ approved: plan })
+
+    expect(itemOf(held, 'A')?.held).toMatchObject({
+      code: 'widen',
+      needs: expect.stringContaining('--allow-widen A'),
+    })
+    expect(refused).toEqual([])
+    expect(done).toMatchObject({ outcome: 'updated' })
+    expect(world.campaign('48001').targeting).toMatchObject({ jobTitles: [] })
+  })
+
+  it('an item whose campaign changed since is stale, and says what changed', async () => {
+    const { host, world } = await installed(fileOf(entry('A')))
+    host.file = fileOf(budget('A', '120.00'))
+    const plan = await host.plan()
+    world.campaign('48001').budget = 110
+
+    const [result] = await host.apply({ approved: plan })
+
+    expect(result).toMatchObject({
+      outcome: 'stale',
+      reason: expect.stringContaining('it was changed on the service to 110.00'),
+    })
+    expect(world.campaign('48001').budget).toBe(110)
+  })
+
+  it('a bid goes up and down like a budget, and is read back', async () => {
+    const { host, world } = await installed(fileOf(entry('A', 'maxCpc: "0.80"')))
+    host.file = fileOf(entry('A', 'maxCpc: "0.60"\nautoBidLevel: standard\nstatus: paused'))
+    await host.apply()
+    const lowered = { ...world.campaign('48001') }
+    host.file = fileOf(entry('A', 'maxCpc: "0.90"\npaidCpaGoal: "12.50"\nstatus: running'))
+    await host.apply()
+
+    expect(lowered).toMatchObject({ maxCpc: 0.6, autoBidLevel: 'standard', status: 3 })
+    expect(world.campaign('48001')).toMatchObject({ maxCpc: 0.9, paidCpaGoal: 12.5, status: 1 })
+    expect((await host.plan()).items).toEqual([])
+  })
+})
