@@ -6,7 +6,14 @@ export function nearest(name: string, names: Iterable<string>): string | null {
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
     .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
     .sort((a, b) => a.distance - b.distance)
-  return best?.candidate ?? null
+  return best?.candidate ?? beginningWith(name, [...names])
+}
+
+/** `end` is meant for endDate, `states` for stateProvCodes; null where several begin so. */
+function beginningWith(name: string, names: readonly string[]): string | null {
+  const start = name.toLowerCase().replace(/s$/, '')
+  const found = names.filter((one) => start.length >= 3 && one.toLowerCase().startsWith(start))
+  return found.length === 1 ? (found[0] ?? null) : null
 }
 
 /** Levenshtein's, without regard to case, underscores and dashes. */

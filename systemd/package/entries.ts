@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { runCli } from '../../src/cli/program.ts'
 import { commandTable } from './command-table.ts'
 import { commandsPage } from './man-commands.ts'
-import { configPage } from './man-config.ts'
+import { campaignsPage, configPage } from './man-config.ts'
 import { type Library, libraries, libraryFiles } from './modules.ts'
 import type { Arch, Runtime } from './node-runtime.ts'
 import { sbom } from './sbom.ts'
@@ -107,6 +107,7 @@ function manuals({ version, epoch }: Build): Entry[] {
   return [
     file('/usr/share/man/man1/feedsyncd.1.gz', commandsPage(commandTable.program(), version, day)),
     file('/usr/share/man/man5/feedsyncd.yaml.5.gz', configPage(version, day)),
+    file('/usr/share/man/man5/campaigns.yaml.5.gz', campaignsPage(version, day)),
   ]
 }
 
@@ -126,6 +127,7 @@ function documents(build: Build, all: Library[]): Entry[] {
     doc('examples/feedsyncd.example.yaml', 'config/feedsyncd.example.yaml'),
     doc('examples/feedsyncd.schema.json', 'config/feedsyncd.schema.json'),
     doc('examples/campaigns.example.yaml', 'config/campaigns.example.yaml'),
+    doc('examples/campaigns.schema.json', 'config/campaigns.schema.json'),
     { path: `${DOC}/changelog.gz`, content: changelog, mode: 0o644 },
     { path: `${DOC}/feedsyncd.cdx.json`, content: bill, mode: 0o644 },
     { path: `${DOC}/copyright`, content: copyright(build, all), mode: 0o644 },

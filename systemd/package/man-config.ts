@@ -1,5 +1,6 @@
 // feedsyncd.yaml(5), made of the configuration's schema: every key, what it takes, its default.
 
+import { readFileSync } from 'node:fs'
 import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts'
 import { document, entry, heading, literal, page, paragraph } from './roff.ts'
 
@@ -9,6 +10,8 @@ service:
   account: "123"
 inbox: { directory: /srv/ats/export }
 state: { directory: /var/lib/feedsyncd }`
+
+const CAMPAIGNS = new URL('../../config/campaigns.schema.json', import.meta.url)
 
 export function configPage(version: string, day: string): string {
   return document([
@@ -35,6 +38,29 @@ export function configPage(version: string, day: string): string {
     ),
     heading('See also'),
     paragraph('feedsyncd(1)'),
+  ])
+}
+
+/** campaigns.yaml(5), of the schema that editors read. */
+export function campaignsPage(version: string, day: string): string {
+  const schema = JSON.parse(readFileSync(CAMPAIGNS, 'utf8')) as JsonSchema
+  return document([
+    page('CAMPAIGNS.YAML', 5, day, `feedsyncd ${version}`, 'File Formats'),
+    heading('Name'),
+    paragraph('campaigns.yaml - the campaigns as feedsyncd should keep them'),
+    heading('Description'),
+    paragraph(
+      'One YAML file. feedsyncd campaigns plan compares it with the service, and feedsyncd campaigns apply sends what differs. All values are text. Unknown keys and bad values are refused, all at once, with line and column.',
+    ),
+    heading('Keys'),
+    ...keysOf(schema).map(({ name, schema: key, required }) =>
+      entry(name, [key.description ?? '', takes(key), usual(key, required)].join(' ')),
+    ),
+    heading('Files'),
+    entry('/etc/feedsyncd/campaigns.yaml', 'where it is looked for'),
+    entry('/usr/share/doc/feedsyncd/campaigns.md', 'a walk through it'),
+    heading('See also'),
+    paragraph('feedsyncd(1), feedsyncd.yaml(5)'),
   ])
 }
 
