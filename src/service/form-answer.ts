@@ -39,9 +39,13 @@ export function readForm(body: Buffer, base: URL): FormReading {
   if (given === null) return unreadable('a form without "fields"')
   // What a service leaves empty, such as a token that it does not use, is no field.
   const used = given.filter(([, value]) => value !== null)
-  const entries = used.map(([name, value]) => [name, String(value)] as const)
+  const isPlain = (value: unknown) => typeof value === 'string' || Number.isSafeInteger(value)
+  const odd = used.find(([, value]) => !isPlain(value))
+  // Only text: of what is nested without end no text can be made.
+  const entries = used.flatMap(([name, value]) =>
+    isPlain(value) ? [[name, String(value)] as const] : [],
+  )
   const secrets = rememberForm(entries, [url])
-  const odd = used.find(([, value]) => typeof value !== 'string' && !Number.isSafeInteger(value))
   if (odd !== undefined)
     return unreadable(`a form whose field "${excerpt(odd[0], secrets)}" is not text`)
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))

@@ -80,10 +80,17 @@ function decodePolicy(policy: string | undefined): { expiration?: unknown; condi
 function sizeRange(conditions: unknown): [min: number, max: number] {
   for (const condition of Array.isArray(conditions) ? conditions : []) {
     if (!Array.isArray(condition)) continue
-    const [name, min, max] = condition
-    if (String(name).toLowerCase() !== 'content-length-range') continue
-    const range = [Number(min), Number(max)] as const
-    if (range.every(Number.isSafeInteger)) return [...range]
+    const [name, ...range] = condition
+    if (typeof name !== 'string' || name.toLowerCase() !== 'content-length-range') continue
+    const [min, max] = range.map(sizeOf)
+    if (min != null && max != null && min <= max) return [min, max]
   }
   return [0, Number.MAX_SAFE_INTEGER]
+}
+
+/** Null where it is no number of bytes: an empty text or a list is no 0. */
+function sizeOf(value: unknown): number | null {
+  const isWritten = typeof value === 'string' && /^\d+$/.test(value)
+  const size = isWritten ? Number(value) : value
+  return typeof size === 'number' && Number.isSafeInteger(size) && size >= 0 ? size : null
 }

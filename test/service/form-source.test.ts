@@ -316,6 +316,10 @@ describe('a form', () => {
     ['no fields', JSON.stringify({ ...FORM, fields: undefined })],
     ['no key', JSON.stringify({ ...FORM, fields: { policy: 'hidden' } })],
     ['a list for a field', JSON.stringify({ ...FORM, fields: { key: 'a', n: ['hidden'] } })],
+    [
+      'lists in each other without end',
+      `{"url":"${FORM.url}","fields":{"key":"a","n":${'['.repeat(1e5)}${']'.repeat(1e5)}}}`,
+    ],
     ['a number that text cannot repeat', `{"url":"${FORM.url}","fields":{"key":"a","n":0.1}}`],
     ['a web page', '<!DOCTYPE html><title>hidden</title>'],
   ])('is asked for again when it holds %s, and nothing of it is repeated', async (_, body) => {
