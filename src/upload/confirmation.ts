@@ -4,6 +4,7 @@
 import { RULES, type Rule } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import type { FormFacts } from './form.ts'
+import { FILE_NAME } from './multipart.ts'
 import type { StorageBody } from './storage-answer.ts'
 
 export type Confirmation =
@@ -56,11 +57,18 @@ export function confirm(
       ...{ kind: 'not-stored', rule: RULES.digestDiffers, code: 'etag-mismatch', ambiguous: false },
       reason: `storage took the file and reports another checksum than it has here (${md5})`,
     }
+  const key = body.kind === 'posted' ? body.key : (redirect?.searchParams.get('key') ?? null)
+  if (key !== null && !isKeyOf(key, facts))
+    return {
+      ...{ kind: 'not-stored', rule: RULES.unconfirmed, code: 'other-key', ambiguous: true },
+      reason: `storage answered ${status} and names another object than the form does`,
+    }
   const isConfirmed =
     body.kind === 'posted' ||
     redirect !== null ||
     (etag !== null && !etag.isWeak) ||
-    (isNamed && BARE.has(status))
+    // Of an answer that broke off nobody knows what it was going to say: storage may send blanks until it knows.
+    (isNamed && BARE.has(status) && !reply.bodyCut)
   if (isConfirmed) return stored
   return {
     ...{ kind: 'not-stored', rule: RULES.unconfirmed, code: 'unconfirmed', ambiguous: true },
@@ -88,6 +96,13 @@ function redirectOf(location: string | undefined, { redirect }: FormFacts): URL 
   const to = location === undefined ? null : URL.parse(location)
   const isAsked = redirect !== null && to?.origin === redirect.origin
   return isAsked && to.pathname === redirect.pathname ? to : null
+}
+
+/** Storage puts the name of the file in place of "${filename}", and some escape the key as in an address. */
+function isKeyOf(told: string, { form }: FormFacts): boolean {
+  const key = form.fields.find(([name]) => name.toLowerCase() === 'key')?.[1] ?? ''
+  const ours = key.replace(/\$\{filename\}/g, FILE_NAME)
+  return told === ours || told === encodeURIComponent(ours) || told === encodeURI(ours)
 }
 
 /** Under KMS or a customer's key the ETag looks like an MD5 and is none. */

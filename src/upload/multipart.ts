@@ -9,7 +9,7 @@ import { getDefaultHighWaterMark } from 'node:stream'
 import type { UploadForm } from '../service/port.ts'
 
 /** Fixed and ASCII: storage puts the name in place of "${filename}" in any field. */
-const FILE_NAME = 'feed.xml'
+export const FILE_NAME = 'feed.xml'
 
 /** Measured: larger reads gain nothing, smaller ones cost calls. */
 const READ_SIZE = 256 * 1024

@@ -25,8 +25,8 @@ const parser = new XMLParser({
 export type StorageBody =
   | { kind: 'empty' }
   | { kind: 'error'; error: StorageError }
-  /** A 201's document; `etag` as it is written there. */
-  | { kind: 'posted'; etag: string | null }
+  /** A 201's document; `etag` and `key` as they are written there. */
+  | { kind: 'posted'; etag: string | null; key: string | null }
   /** Anything else: a page of a proxy, JSON, or too little of a document to tell. */
   | { kind: 'foreign' }
 
@@ -38,7 +38,8 @@ export function readStorageBody(body: Buffer): StorageBody {
   if (isObject(error)) return errorOf(error)
   // An element without any content is read as a text.
   if (posted === undefined) return { kind: 'foreign' }
-  return { kind: 'posted', etag: isObject(posted) ? textOf(posted.ETag) : null }
+  const { ETag: etag, Key: key } = isObject(posted) ? posted : {}
+  return { kind: 'posted', etag: textOf(etag), key: textOf(key) }
 }
 
 function errorOf(error: Record<string, unknown>): StorageBody {

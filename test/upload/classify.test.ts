@@ -26,6 +26,29 @@ const xml = (code: string, message = 'x') =>
   `<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`
 
 describe('success', () => {
+  it.each(['', ' '.repeat(64 * 1024)])(
+    'is not told by a 200 whose body broke off while it was blank',
+    (body) => {
+      const facts = form({ success_action_status: '200' })
+      const cut = { ...reply(200, {}, body), bodyCut: true }
+
+      expect(judge(cut, facts)).toMatchObject({
+        kind: 'failed',
+        verdict: { failure: { code: 'unconfirmed', ambiguous: true } },
+      })
+      expect(judge(reply(200, {}, body), facts)).toMatchObject({ kind: 'stored' })
+    },
+  )
+
+  it('is that of the object that the form names, as storage writes its key', () => {
+    const facts = form({ key: 'up load/\u0024{filename}' })
+    const posted = (key: string) => reply(201, {}, `<PostResponse><Key>${key}</Key></PostResponse>`)
+
+    for (const key of ['up load/feed.xml', 'up%20load/feed.xml', 'up%20load%2Ffeed.xml'])
+      expect(judge(posted(key), facts)).toMatchObject({ kind: 'stored' })
+    expect(judge(posted('up load/other.xml'), facts)).toMatchObject({ kind: 'failed' })
+  })
+
   it.each([
     ['201', 201],
     ['200', 200],
@@ -187,6 +210,12 @@ describe('a form', () => {
     policy(null),
     policy({ conditions: 'x', expiration: 5 }),
     policy({ conditions: [['content-length-range', 'x', null]] }),
+    policy({ conditions: [['content-length-range', null, '']] }),
+    policy({ conditions: [['content-length-range', -5, 16]] }),
+    policy({ conditions: [[{ toString: 1, valueOf: 1 }, 1, 2]] }),
+    policy({ conditions: [['content-length-range', { valueOf: 1, toString: 1 }, 2]] }),
+    // So many lists in each other that no text can be made of them.
+    Buffer.from(`{"conditions":[[${'['.repeat(1e5)}${']'.repeat(1e5)},1,2]]}`).toString('base64'),
     '%%%',
     Buffer.from([0xff, 0xfe]).toString('base64'),
   ])('is used all the same when its policy cannot be read', (text) => {

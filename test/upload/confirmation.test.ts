@@ -122,6 +122,12 @@ describe('a success whose body or status says otherwise', () => {
       'unconfirmed',
     ],
     [
+      'a PostResponse of another object',
+      answerOf('201 Created', '<PostResponse><Key>other.xml</Key></PostResponse>'),
+      'unknown',
+      'other-key',
+    ],
+    [
       'the MD5 of other bytes',
       answerOf('204 No Content', '', { etag: `"${'0'.repeat(32)}"` }),
       'failed',
