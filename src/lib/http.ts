@@ -72,6 +72,9 @@ export interface HttpClientOptions {
   connectTimeoutMs?: number
 }
 
+/** How many times `bodyTimeoutMs` the whole body of an answer may take: none of them is large. */
+const MOST_PAUSES = 10
+
 /** For a proxy's answer to CONNECT: it first connects itself, and undici's own limit is five minutes. */
 const TUNNEL_TIMEOUT = 30 * SECOND
 
@@ -181,7 +184,9 @@ async function send(
     const sentAll = counted?.sentAll ?? true
     const tookMs = clock.monotonic() - began
     const headers = flatten(response.headers)
+    const timer = clock.after(MOST_PAUSES * request.bodyTimeoutMs, () => response.body.destroy())
     const read = await readCapped(response.body, request.maxAnswerBytes)
+    timer.cancel()
     const answer = { ...read, body: unpacked(read.body, headers, request.maxAnswerBytes) }
     const status = response.statusCode
     return { kind: 'answer', status, headers, ...answer, bytesSent: bytesSent(), sentAll, tookMs }

@@ -66,6 +66,17 @@ describe('an answer', () => {
     expect(answer.kind === 'answer' && answer.body.length).toBe(1000)
   })
 
+  it('is cut where it comes byte by byte without an end', async () => {
+    const url = await httpServer((_, response) => {
+      const drip = setInterval(() => response.write('x'), 20)
+      response.once('close', () => clearInterval(drip))
+    })
+
+    const answer = await client()(url, { bodyTimeoutMs: 100 })
+
+    expect(answer).toMatchObject({ kind: 'answer', status: 200, bodyCut: true })
+  })
+
   it('keeps its status when the connection breaks in its body', async () => {
     const head = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\n<Error>'
     const url = await rawServer(
