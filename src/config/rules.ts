@@ -1,7 +1,8 @@
-// What several keys must satisfy together. Works on the file as written, so that these mistakes are
+// What several keys must satisfy together. Works on the file as written and the links on this host, so that these mistakes are
 // reported together with all others, and stays silent about values that are wrong by themselves.
 
-import { isAbsolute, join, relative, resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { capturingMatcher } from '../lib/glob.ts'
 import type { YamlPath } from '../lib/yaml.ts'
 
@@ -46,7 +47,7 @@ function identity(raw: unknown): Finding[] {
 function folders(raw: unknown, base: string): Finding[] {
   const written = (section: string, key: string, fallback: string) => {
     const value = valueAt(raw, [section, key]) ?? fallback
-    return typeof value === 'string' ? resolve(base, value) : null
+    return typeof value === 'string' ? realPath(resolve(base, value)) : null
   }
   const inbox = written('inbox', 'directory', './inbox')
   const state = written('state', 'directory', './state') ?? base
@@ -65,6 +66,15 @@ function folders(raw: unknown, base: string): Finding[] {
       ? [{ path: [section, key], problem: 'must lie outside inbox.directory' }]
       : []
   })
+}
+
+/** With its links followed, as far as it is there. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path === dirname(path) ? path : join(realPath(dirname(path)), basename(path))
+  }
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -44,6 +44,7 @@ class Disposer implements Dispositions {
       const source = folder.entry(basename(path))
       const before = identityOf(await lstat(source, { bigint: true }))
       if (!sameIdentity(before, identity)) return { kind: 'changed' }
+      if (disposition !== 'delete') await this.#refuseInbox(this.#rootOf(disposition))
       await rename(source, folder.entry(takenName(departure)))
       return await this.#finish(departure, folder)
     } catch (error) {
@@ -124,9 +125,21 @@ class Disposer implements Dispositions {
     }
   }
 
+  #rootOf(disposition: Departure['disposition']): string {
+    const { archiveDirectory, quarantineDirectory } = this.#options
+    return disposition === 'archive' ? archiveDirectory : quarantineDirectory
+  }
+
+  /** It would be found again there, as a new feed, and sent again, and again. */
+  async #refuseInbox(root: string): Promise<void> {
+    if (!(await isWithin(root, this.#options.directory))) return
+    throw Object.assign(new Error('it lies in the watched folder'), { code: 'ELOOP' })
+  }
+
   async #putAway({ disposition, path }: Departure, taken: string): Promise<Disposed> {
-    const { archiveDirectory, clock, quarantineDirectory } = this.#options
-    const root = disposition === 'archive' ? archiveDirectory : quarantineDirectory
+    const { clock } = this.#options
+    const root = this.#rootOf(disposition)
+    await this.#refuseInbox(root)
     using folder = await OpenDirectory.made(root, dirname(path))
     const time = isoTime(clock.now()) ?? ''
     for (let counter = 0; ; counter++) {
@@ -138,6 +151,19 @@ class Disposer implements Dispositions {
         if (errorCode(error) !== 'EEXIST' || counter === MOST_NAMES) throw error
       }
     }
+  }
+}
+
+/** Whether a directory is another one or lies below it, links and mounts included. Throws the system's error. */
+async function isWithin(path: string, folder: string): Promise<boolean> {
+  const { dev, ino } = await stat(folder, { bigint: true })
+  using directory = await OpenDirectory.made(path, '')
+  let below: BigIntStats | null = null
+  for (let at = '.'; ; at += '/..') {
+    const here = await stat(directory.entry(at), { bigint: true })
+    if (here.dev === dev && here.ino === ino) return true
+    if (here.dev === below?.dev && here.ino === below.ino) return false
+    below = here
   }
 }
 
@@ -203,6 +229,7 @@ const HINTS: Record<string, string> = {
     'let the service write there: feedsyncd service print has the ReadWritePaths= for it; or mount the folder writable',
   EACCES: 'let the daemon’s user write into the folder and the archive',
   EPERM: 'let the daemon’s user write into the folder and the archive',
+  ELOOP: 'the archive leads back into the watched folder: let it lie elsewhere',
   ENAMETOOLONG: 'use shorter file names',
 }
 

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { formatProblem } from '../../src/config/problems.ts'
+import { brokenRules } from '../../src/config/rules.ts'
 import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../../src/lib/signature-terms.ts'
 import { createTemplate } from '../../src/service/signer.ts'
 
@@ -287,6 +288,19 @@ describe('keys that belong together', () => {
     const lines = with_(`${text}\n`).map((line) => line.replace(/^\d+:\d+ /, ''))
 
     expect(lines).toContain(problem)
+  })
+
+  it('see where links lead: the archive lies outside of the inbox', () => {
+    const base = mkdtempSync(join(tmpdir(), 'feedsyncd-links-'))
+    onTestFinished(() => rmSync(base, { recursive: true }))
+    mkdirSync(join(base, 'inbox'))
+    symlinkSync('inbox', join(base, 'link'))
+    const inbox = { directory: 'inbox', afterUpload: 'archive', archiveDirectory: 'link/done' }
+
+    expect(brokenRules({ inbox }, base)).toContainEqual({
+      path: ['inbox', 'archiveDirectory'],
+      problem: 'must lie outside inbox.directory',
+    })
   })
 
   it('leave a folder alone whose name only begins like the inbox, or that is not used', () => {

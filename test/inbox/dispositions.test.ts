@@ -57,6 +57,22 @@ const dispose = (disposition: Disposition, file: Sighting) =>
   dispositions.dispose({ ...file, disposition, token: '0a1b2c3d4e5f' })
 
 describe('disposing of a file', () => {
+  it.each(['itself', 'a part of it'])(
+    'leaves it alone where the archive has become a link to the folder: %s',
+    async (what) => {
+      const file = await taken('jobs.xml')
+      mkdirSync(join(folder, 'sub'))
+      symlinkSync(what === 'itself' ? folder : join(folder, 'sub'), join(base, 'archive'))
+      const before = lstatSync(join(folder, 'jobs.xml')).ctimeMs
+
+      const disposed = await dispose('archive', file)
+
+      expect(disposed).toMatchObject({ kind: 'problem', code: 'ELOOP' })
+      expect((await inbox.list()).files.map(({ path }) => path)).toEqual(['jobs.xml'])
+      expect(lstatSync(join(folder, 'jobs.xml')).ctimeMs).toBe(before)
+    },
+  )
+
   it('archives it under its folder and a name with the time', async () => {
     const file = await taken('acme/jobs.xml')
 
