@@ -5,6 +5,7 @@ import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import { type Connection, createPrivately } from './connection.ts'
+import { lockFile } from './instance-lock.ts'
 
 /** A supervisor starts it again: everything is in the file that it will open. */
 const TEMPORARY = 75
@@ -15,12 +16,14 @@ export class DatabaseWatch {
   readonly #connection: Connection
   readonly #directory: string | null
   readonly #database: string | null
+  readonly #lock: string | null
   #log: string | null
 
   constructor(connection: Connection) {
     this.#connection = connection
     this.#directory = identityOf(dirname(connection.file))
     this.#database = identityOf(connection.file)
+    this.#lock = identityOf(lockFile(dirname(connection.file)))
     this.#log = identityOf(logOf(connection))
   }
 
@@ -31,6 +34,11 @@ export class DatabaseWatch {
   lost(): FeedsyncError | null {
     const { file } = this.#connection
     const isSame = isAt(file, this.#database)
+    const lock = lockFile(dirname(file))
+    if (isSame && this.#lock !== null && !isAt(lock, this.#lock))
+      return lost(`${lock} was deleted or replaced while feedsyncd ran`, TEMPORARY, {
+        hint: 'start feedsyncd again, and leave that file alone: without it two daemons would send the same feeds',
+      })
     this.#log ??= identityOf(logOf(this.#connection))
     if (isSame && isAt(logOf(this.#connection), this.#log)) return null
     if (isSame && this.save())

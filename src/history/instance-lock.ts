@@ -10,6 +10,8 @@ export type InstanceLock = Disposable
 
 /** A look of `status` at the lock lasts microseconds; a start waits this long for it to pass. */
 const PATIENCE_MS = 1000
+/** A daemon whose lock was deleted notices it within a second, and ends what it sends. */
+const NOTICED_MS = 3000
 
 /**
  * Takes the lock of a state directory, or answers null when another process holds it (after waiting
@@ -18,11 +20,16 @@ const PATIENCE_MS = 1000
  */
 export function acquireLock(directory: string): InstanceLock | null {
   const file = lockFile(directory)
+  // Beside a history that is missing only where somebody deleted it.
+  const wasDeleted = !exists(file) && exists(join(resolve(directory), 'feedsyncd.db'))
   createPrivately(file, 0o640)
   const connection = connect(file, file, { timeout: PATIENCE_MS })
-  if (begins(connection, 'BEGIN EXCLUSIVE')) return connection
-  connection[Symbol.dispose]()
-  return null
+  if (!begins(connection, 'BEGIN EXCLUSIVE')) {
+    connection[Symbol.dispose]()
+    return null
+  }
+  if (wasDeleted) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, NOTICED_MS)
+  return connection
 }
 
 /**
@@ -37,7 +44,7 @@ export function isLocked(directory: string): boolean {
   return !begins(connection, 'SELECT 1 FROM sqlite_schema')
 }
 
-function lockFile(directory: string): string {
+export function lockFile(directory: string): string {
   return join(resolve(directory), 'daemon.lock')
 }
 

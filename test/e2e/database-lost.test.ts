@@ -72,6 +72,25 @@ describe.concurrent('a daemon stops', () => {
     await goesOn(site)
   })
 
+  it('when its lock is deleted, before a second one sends what it has not sent', async () => {
+    await using site = await Site.open()
+    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'headers' })
+    const ended = finished(await site.daemon())
+    site.drop('a.xml', feedOf(3))
+    await gate.held()
+
+    rmSync(join(site.root, 'state', 'daemon.lock'))
+    await site.daemon()
+    const { code, stderr } = await ended
+    gate.remove()
+    await site.until('a.xml', 'uploaded')
+
+    expect(code).toBe(75)
+    expect(stderr).toContain('daemon.lock was deleted or replaced while feedsyncd ran')
+    const attempts = site.show(1).attempts.map(({ outcome }) => outcome)
+    expect(attempts).toEqual(['unknown', 'stored'])
+  })
+
   it('when another file takes the place of its database', async () => {
     await using site = await Site.open()
     const other = join(site.root, 'other')
