@@ -27,6 +27,7 @@ export class Absence {
   readonly #others: ReadonlyMap<string, string | null>
   /** Campaigns that no record has and no person put aside. */
   readonly loose: readonly Campaign[]
+  readonly #tokens = new Map<string, string[]>()
   readonly #byToken: ReadonlyMap<string, readonly Campaign[]>
 
   constructor(input: AbsenceInput) {
@@ -36,13 +37,16 @@ export class Absence {
     this.loose = [...input.campaigns.values()].filter(
       ({ id }) => !this.#owned.has(id) && this.#others.get(id) !== NOBODYS,
     )
-    this.#byToken = Map.groupBy(this.loose, ({ name }) => tokenIn(name) ?? '')
+    const tokened = this.loose.filter(({ name }) => tokenIn(name) !== null)
+    this.#byToken = Map.groupBy(tokened, ({ name }) => tokenIn(name) ?? '')
   }
 
   /** Campaigns beside the recorded one that carry a token of the key. */
   marked(key: string): Campaign[] {
     if (this.#byToken.size === 0) return []
-    return tokensOf(this.#input.identity, key).flatMap((token) => this.#byToken.get(token) ?? [])
+    const tokens = this.#tokens.get(key) ?? tokensOf(this.#input.identity, key)
+    this.#tokens.set(key, tokens)
+    return tokens.flatMap((token) => this.#byToken.get(token) ?? [])
   }
 
   /** What might be the campaign of an entry, the likeliest first; those that a person ruled out are not. */

@@ -115,6 +115,8 @@ class Pass {
     if (approved !== null && approved.fileSha256 !== fileSha256) return
     const open = store.open()
     const due = dueForReduction(desired, store.records(), open)
+    const reductions = approved?.items.filter((item) => isReady(item) && isReduction(item))
+    const bodies = reductions && new Map(reductions.map((item) => [item.campaignId, item.body]))
     await inParallel(due, async ({ record, goal, why }) => {
       if (stop.aborted) return
       const campaign = await this.#sight.get(record.campaignId)
@@ -126,13 +128,8 @@ class Pass {
         open.filter((one) => one.campaignId === record.campaignId),
       )
       if (reduce === null) return
-      const isApproved = approved?.items.some(
-        (item) =>
-          isReduction(item) &&
-          item.campaignId === record.campaignId &&
-          same(item.body, reduce.body),
-      )
-      if (approved !== null && !isApproved) return
+      const allowed = approved === null || bodies?.get(record.campaignId)
+      if (allowed !== true && !same(allowed, reduce.body)) return
       await this.#update(record, campaign, { ...reduce, why })
     })
   }
@@ -162,12 +159,12 @@ class Pass {
     const { approved, isPerson, stop } = this.#options
     const isExpired = approved !== null && approved.fileSha256 !== this.#wanted.fileSha256
     const done = new Set<PlanItem>()
+    const ready = approved?.items.filter(isReady) ?? []
+    const byPrint = new Map(ready.map((item) => [fingerprint(item), item]))
     /** Why nothing but reductions is sent any more. */
-    let halt: string | null = isExpired ? 'the file changed since the plan was made' : null
-    for (const item of plan.items.filter(isReady)) {
-      const known = approved?.items.find(
-        (one) => isReady(one) && fingerprint(one) === fingerprint(item),
-      )
+    let halt: string | null = null
+    for (const item of isExpired ? [] : plan.items.filter(isReady)) {
+      const known = byPrint.get(fingerprint(item))
       if (approved !== null && known === undefined) continue
       if (known !== undefined) done.add(known)
       if (stop.aborted || (item.approval && !isPerson) || (halt !== null && !isReduction(item)))
@@ -180,19 +177,15 @@ class Pass {
       const result = await this.#carry(item)
       if (result?.isTemporary) halt = result.reason
     }
-    for (const item of approved?.items ?? []) {
-      const isDone =
-        done.has(item) ||
-        !isReady(item) ||
-        this.#results.some(
-          ({ campaignId, outcome }) =>
-            isReduction(item) && campaignId === item.campaignId && outcome === 'updated',
-        )
-      if (isDone) continue
+    const reduced = new Set(
+      this.#results.flatMap(({ campaignId, isReduction: is }) => (is ? [campaignId] : [])),
+    )
+    for (const item of ready) {
+      if (done.has(item) || (isReduction(item) && reduced.has(item.campaignId))) continue
       const now = plan.items.find(({ key, held }) => key === item.key && held !== null)?.held
         ?.reason
       const reason = isExpired
-        ? halt
+        ? 'the file changed since the plan was made'
         : `it is not any more as the plan said${now === undefined ? '' : ` (${now})`}; plan again`
       this.#results.push({
         key: item.key,

@@ -63,10 +63,11 @@ export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignSig
 
 function consider(planning: Planning, entry: DesiredCampaign) {
   const { key, campaignId } = entry
-  const { desired, records } = planning.input
+  const { desired } = planning.input
   const record = planning.records.get(key)
   const hold = (held: Held, id: string | null) => planning.add({ key, campaignId: id, held })
-  const owner = records.find((one) => one.campaignId === campaignId && one.key !== key)
+  const known = campaignId === null ? undefined : planning.byId.get(campaignId)
+  const owner = known?.key === key ? undefined : known
   if (owner !== undefined) {
     const isListed = [...desired.campaigns, ...desired.removed].some((one) => one.key === owner.key)
     const needs = `correct campaignId, or: ${COMMAND} forget ${quoted(owner.key)}`

@@ -77,7 +77,9 @@ export class Planning {
   readonly raises: (() => void)[] = []
   readonly absence: Absence
   readonly ledger: Ledger
+  /** By key, and by the service's id. */
   readonly records: ReadonlyMap<string, CampaignRecord>
+  readonly byId: ReadonlyMap<string, CampaignRecord>
   readonly creates: ReadonlyMap<string, CampaignWrite>
   /** The newest sight of each campaign: read by id before listed. */
   readonly campaigns: ReadonlyMap<string, Campaign>
@@ -91,6 +93,7 @@ export class Planning {
     this.input = input
     const { records, open, seen, desired, day, creates, now } = input
     this.records = new Map(records.map((record) => [record.key, record]))
+    this.byId = new Map(records.map((record) => [record.campaignId, record]))
     this.creates = new Map(creates.map((create) => [create.key, create]))
     this.#open = Map.groupBy(open, ({ campaignId }) => campaignId)
     const read = [...seen.read].flatMap(([id, one]) => (one === null ? [] : [[id, one] as const]))

@@ -222,8 +222,13 @@ export class Simulation {
     const approved = kind === 'approved' ? this.#approved : null
     if (kind === 'approved' && approved === null) return
     this.#hasSecond ||= n % 2 === 1
-    // Nobody approves the first plan of a database while the lists are known to be late.
-    if (host.store.account()?.approvedAt == null) this.#lag = false
+    // Nobody approves the first plan of a database while lists are known to be late, or while another host
+    // does not know what became of a create: without a lease nothing but a person can tell.
+    if (host.store.account()?.approvedAt == null) {
+      this.#lag = false
+      const open = this.hosts.flatMap((one) => (one === host ? [] : one.store.open()))
+      if (open.some(({ action }) => action === 'create')) return
+    }
     this.figures.passes++
     this.#calls = 0
     this.#script = [...script]
