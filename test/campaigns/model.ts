@@ -262,6 +262,8 @@ export class Simulation {
     const { host } = this
     if (how === 'keep') this.#backup = host.backup()
     else if (how === 'restore' && this.#backup !== null) {
+      // An older database goes by the lists: a create since then must have reached them.
+      this.#lag = false
       host.restart()
       host.database = this.#backup
       this.#backup = null
