@@ -282,7 +282,7 @@ export class Simulation {
     const decider = host.decide()
     this.figures.decisions++
     const theirs = (this.made.get(key) ?? []).find(
-      (id) => this.world.book.find('123', id)?.status === 1,
+      (id) => this.world.book.find('123', id)?.status === 1 && !this.#theirs.has(id),
     )
     switch (held.code) {
       case 'absence':
