@@ -38,22 +38,27 @@ export function errorCode(error: unknown): string | null {
     at instanceof Error && depth < 10;
     at = at.cause, depth++
   ) {
-    const code = (at as { code?: unknown }).code
-    if (typeof code === 'string') return systemCode(code)
+    const { code, errno } = at as { code?: unknown; errno?: unknown }
+    if (typeof code === 'string') return systemCode(code, errno)
   }
   return null
 }
 
-/** libuv has no name for some of the system's errors, and says `Unknown system error -116` for ESTALE. */
-function systemCode(code: string): string {
-  const number = /^Unknown system error -(\d+)$/.exec(code)?.[1]
-  const named = Object.entries(constants.errno).find(([, errno]) => String(errno) === number)
+/** libuv has no name for some of the system's errors (ESTALE, EDQUOT), and Node has two ways to say so. */
+const UNNAMED = /^(UNKNOWN$|Unknown system error -\d+$)/
+
+function systemCode(code: string, errno: unknown): string {
+  if (!UNNAMED.test(code)) return code
+  const number = /\d+$/.exec(code)?.[0] ?? String(errno).slice(1)
+  const named = Object.entries(constants.errno).find(([, known]) => String(known) === number)
   return named?.[0] ?? code
 }
 
 /** What the system said: `ENOSPC: no space left on device`, without the call and the path it was about. */
 export function systemReason(error: unknown): string {
-  return messageOf(error).replace(/, [a-z]+(?: '.*')?$/s, '')
+  const said = messageOf(error).replace(/, [a-z]+(?: '.*')?$/s, '')
+  const [code = ''] = said.split(':', 1)
+  return UNNAMED.test(code) ? (errorCode(error) ?? said) : said
 }
 
 export function messageOf(error: unknown): string {
