@@ -1,10 +1,11 @@
 // Where a posting index is written to and read from: a file of its own, memory, or for reading the stretch
 // of a bundle that begins behind its copy.
 
-import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { translated } from '../lib/no-room.ts'
 import { giveToOwnerOf } from '../lib/owner.ts'
+import { readWhole } from '../lib/read-whole.ts'
 import { stretchOf } from '../lib/stretch.ts'
 import { writeAll } from '../lib/write-all.ts'
 
@@ -85,7 +86,7 @@ function fileSource(path: string): IndexSource {
   return {
     // Behind the index in a bundle there is the next copy.
     fits: (bytes) => (file === path ? size === bytes : size >= bytes),
-    read: (memory, at) => readSync(fd, memory, 0, memory.length, from + at),
+    read: (memory, at) => readWhole(fd, memory, 0, memory.length, from + at),
     [Symbol.dispose]: () => closeSync(fd),
   }
 }

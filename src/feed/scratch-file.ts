@@ -2,9 +2,10 @@
 // descriptor, so that nothing is left of it, not even by a SIGKILL.
 
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, readSync, rmSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { translated } from '../lib/no-room.ts'
+import { readWhole } from '../lib/read-whole.ts'
 import { writeAll } from '../lib/write-all.ts'
 
 export class ScratchFile {
@@ -36,9 +37,8 @@ export class ScratchFile {
   /** Fills `bytes` from `at` on; all of them were written before. */
   read(bytes: Uint8Array, at: number): void {
     translated('the scratch file', this.#path, () => {
-      for (let done = 0; done < bytes.length; ) {
-        done += readSync(this.#fd, bytes, done, bytes.length - done, at + done)
-      }
+      const read = readWhole(this.#fd, bytes, 0, bytes.length, at)
+      if (read < bytes.length) throw new Error('it is shorter than it was')
     })
   }
 

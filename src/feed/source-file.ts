@@ -1,20 +1,13 @@
 // Opens and reads a file that somebody else may be writing, replacing or removing: follows no link in
 // its folder, never blocks on a fifo, and knows whether it is still the file that was looked at.
 
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readSync,
-} from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { OpenDirectory } from '../lib/beneath.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
 import { isLasting } from '../lib/file-errors.ts'
 import { type FileIdentity, identityOf, sameIdentity } from '../lib/file-identity.ts'
+import { readWhole } from '../lib/read-whole.ts'
 
 /** `code` is the system's. `lasting`: it stays so until somebody changes the file (lib/file-errors.ts). */
 export interface UnreadableFile {
@@ -153,10 +146,10 @@ export class SourceFile {
     closeSync(this.#fd)
   }
 
-  /** Bytes that were read, 0 at the end. Throws `Unreadable`. */
+  /** Bytes that were read, fewer than `length` only at the end. Throws `Unreadable`. */
   read(memory: Buffer, length: number, at: number): number {
     try {
-      return readSync(this.#fd, memory, 0, length, at)
+      return readWhole(this.#fd, memory, 0, length, at)
     } catch (error) {
       throw new Unreadable(error)
     }

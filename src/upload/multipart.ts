@@ -3,9 +3,9 @@
 // memory, to rewrite line ends in fields and to count sizes above 4 GiB wrong.
 
 import { randomInt } from 'node:crypto'
-import { readSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { getDefaultHighWaterMark } from 'node:stream'
+import { readWhole } from '../lib/read-whole.ts'
 import type { UploadForm } from '../service/port.ts'
 
 /** Fixed and ASCII: storage puts the name in place of "${filename}" in any field. */
@@ -82,7 +82,7 @@ function inOnePiece(
 ): Buffer {
   const all = Buffer.allocUnsafe(head.length + bytes + tail.length)
   head.copy(all)
-  const end = head.length + readSync(descriptor, all, head.length, bytes, from)
+  const end = head.length + readWhole(descriptor, all, head.length, bytes, from)
   if (end < head.length + bytes) return all.subarray(0, end)
   tail.copy(all, end)
   return all

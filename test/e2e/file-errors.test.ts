@@ -1,6 +1,7 @@
 // What an error at a file says about that file, against a running daemon whose file system fails.
 
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -42,6 +43,25 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     expect(failed.reason).not.toContain('Unknown system error')
     expect(id).toBe(failed.id)
     expect(site.show(id).events.map(({ to }) => to)).not.toContain('rejected')
+  })
+
+  it('is no read that gives fewer bytes than were asked for: the file is sent as it is', async () => {
+    await using site = await Site.open()
+    const files = new LyingFiles(site.root)
+    site.env = files.env
+    files.shortenReads()
+    await site.daemon()
+    const feeds = [feedOf(40), feedOf(2000)]
+    feeds.forEach((feed, n) => {
+      site.drop(`${n}.xml`, feed)
+    })
+
+    const uploads = [await site.until('0.xml', 'uploaded'), await site.until('1.xml', 'uploaded')]
+
+    const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+    expect(uploads.map(({ sha256 }) => sha256)).toEqual(feeds.map(hash))
+    expect(uploads.map(({ attempts }) => attempts)).toEqual([1, 1])
+    expect(site.events('0.xml').map(({ to }) => to)).not.toContain('incomplete')
   })
 
   it('at the last look at an incomplete file puts no end to it', async () => {
