@@ -115,11 +115,11 @@ export class Ledger {
       if (Number(budget) > maxBudget)
         return `guards.maxBudget is ${showAmount(maxBudget)}, the budget would be ${showAmount(Number(budget))}`
       const day = this.#day.flatMap((write) => {
-        const raised =
-          write.campaignId === id &&
-          write.action === 'update' &&
-          valuesOf(write.body ?? {}).budget != null
-        return raised ? [readValue('budget', write.before.budget)] : []
+        const sent = write.campaignId === id ? valuesOf(write.body ?? {}).budget : undefined
+        if (sent == null) return []
+        // What was agreed before counts too: somebody may have raised it in between.
+        const { budget: had, agreedBudget } = write.before
+        return [sent, readValue('budget', had), readValue('budget', agreedBudget)]
       })
       const known = [before, ...day].filter((one) => typeof one === 'number')
       // Against the least of a day, so that several small raises count as one.

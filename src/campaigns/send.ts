@@ -1,6 +1,7 @@
 // Owns every write to the service: the row before it, the one call, reading by id afterwards, and the end
 // of the row. A crash at any point loses nothing, makes nothing twice, and leaves a line that says so.
 
+import { toWire } from '../lib/amount.ts'
 import type { Clock } from '../lib/clock.ts'
 import type {
   Campaign,
@@ -67,7 +68,10 @@ export class Sender {
   ): Promise<{ result: Result; after: Campaign | null }> {
     const { api, store, clock } = this.#parts
     const { key, campaignId } = record
-    const { body, before, spend, why } = update
+    const { body, spend, why } = update
+    const agreed = record.written.budget
+    const isAgreed = 'budget' in body && typeof agreed === 'number'
+    const before = { ...update.before, ...(isAgreed && { agreedBudget: toWire(agreed) }) }
     const at = clock.now()
     const id = store.begin({
       at,

@@ -144,6 +144,20 @@ describe('never past a guard', () => {
     expect(world.writes().map(({ body }) => body?.budget)).toEqual([1000, 1500, 2250])
   })
 
+  it('a raise by somebody on the service does not widen the window of 24 hours', async () => {
+    const { world, host } = await installed(fileOf(budget('A', '80.00')))
+    world.pass(26 * HOUR)
+    world.campaign('48001').budget = 580
+    host.file = fileOf(budget('A', '110.00'))
+    await host.daemon()
+    host.file = fileOf(budget('A', '140.00'))
+
+    await host.apply()
+
+    expect(world.campaign('48001').budget).toBe(110)
+    expect(itemOf(await host.plan(), 'A')?.held?.reason).toContain('from 80.00 to 140.00')
+  })
+
   it('ends in the past: such an entry is not created, and does not count as nothing', async () => {
     const world = World.open()
     const host = world.host(fileOf(entry('A', 'endDate: 2026-11-30')))
