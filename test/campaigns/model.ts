@@ -125,6 +125,8 @@ export class Simulation {
   #backup: string | null = null
   #calls = 0
   #script: string[] = []
+  /** Campaigns whose own calls went wrong in this pass. */
+  readonly #troubled = new Set<string>()
   #lag = false
   #listing: BookCampaign[] | null = null
   #listedAt = 0
@@ -231,6 +233,8 @@ export class Simulation {
     }
     this.figures.passes++
     this.#calls = 0
+    this.#troubled.clear()
+    let isWhole = true
     this.#script = [...script]
     this.#editWithin = editWithin
     const before = this.world.writes().length
@@ -246,12 +250,12 @@ export class Simulation {
     } catch (error) {
       if (!(error instanceof Killed)) throw error
       this.figures.kills++
+      isWhole = false
     }
     this.#script = []
     this.#editWithin = null
     if (approved !== null) this.#checkApproved(approved, this.world.writes().slice(before))
-    if (kind !== 'approved' && script.length === 0 && editWithin === null)
-      this.#checkReductions(host)
+    if (kind !== 'approved' && isWhole && editWithin === null) this.#checkReductions(host)
   }
 
   async plan(): Promise<void> {
@@ -334,6 +338,7 @@ export class Simulation {
     const fault = this.#script[this.#calls++] ?? 'ok'
     const trouble = troubleOf(fault, kind)
     if (trouble !== null) this.figures.faults++
+    if (trouble !== null && id !== null) this.#troubled.add(id)
     return trouble
   }
 
@@ -449,12 +454,12 @@ export class Simulation {
     }
   }
 
-  /** After a pass of a host without faults of its own: what the file lowered is lowered. */
+  /** After a pass that was not killed: what the file lowered is lowered, whatever else went wrong. */
   #checkReductions(host: Host): void {
     for (const record of host.store.records()) {
       const one = this.world.book.find('123', record.campaignId)
       const want = entryOf(host.file, record.key)?.values.budget
-      const isTheirs = this.#theirs.has(record.campaignId)
+      const isTheirs = this.#theirs.has(record.campaignId) || this.#troubled.has(record.campaignId)
       if (one === null || isTheirs || typeof want !== 'number' || record.succeeding) continue
       // What a person raised while the file stayed as it was is reported, and left alone.
       const said = host.store
