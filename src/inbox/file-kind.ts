@@ -9,6 +9,10 @@ import type { Refusal, Sighting } from './port.ts'
 
 export const NOT_UTF8 = 'has a name that is not valid UTF-8: rename it'
 
+/** Folders in each other. Each look at one goes through all above it, and a tree costs as many looks as it has folders. */
+export const MOST_DEPTH = 32
+export const TOO_DEEP = `lies more than ${MOST_DEPTH} folders deep: move it further up`
+
 /** What a look at a path is, or why it is refused. */
 export function judge(path: string, look: BigIntStats | Error): Sighting | Refusal {
   if (look instanceof Error) {

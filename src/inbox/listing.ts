@@ -9,7 +9,7 @@ import { errorCode } from '../lib/errors.ts'
 import { isLasting, isMissing } from '../lib/file-errors.ts'
 import { identityOf, NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
 import { type Entry, readDirectory, readNames, saysNoTypes } from './directory-entries.ts'
-import { cannotBeListed, judge, NOT_UTF8 } from './file-kind.ts'
+import { cannotBeListed, judge, MOST_DEPTH, NOT_UTF8, TOO_DEEP } from './file-kind.ts'
 import { type Mounts, UNMOUNTED } from './mounts.ts'
 import type { NameFilter } from './name-filter.ts'
 import type { Listing, Refusal, Sighting } from './port.ts'
@@ -72,6 +72,7 @@ export async function walk(options: WalkOptions): Promise<Found> {
 }
 
 async function readOne(prefix: string, options: WalkOptions, pending: string[]): Promise<Found> {
+  if (prefix.split('/').length > MOST_DEPTH + 1) return tooDeep(prefix)
   const before = await directoryAt(prefix, options)
   if (before === null) return nothingFound()
   if (before instanceof Error) return unreadable(prefix, NO_IDENTITY, before)
@@ -227,6 +228,11 @@ function putDown(here: Found, refusal: Refusal, error: unknown, prefix = refusal
 
 function unmounted(prefix: string): Refusal {
   return { path: prefix.slice(0, -1), identity: NO_IDENTITY, reason: UNMOUNTED }
+}
+
+function tooDeep(prefix: string): Found {
+  const path = prefix.slice(0, -1)
+  return { ...nothingFound(), refused: [{ path, identity: NO_IDENTITY, reason: TOO_DEEP }] }
 }
 
 function unreadable(prefix: string, identity: FileIdentity, error: unknown): Found {

@@ -34,6 +34,21 @@ describe('listing the folder', () => {
     })
   })
 
+  it('goes 32 folders deep, and says where more of them begin', async () => {
+    const folder = temporaryFolder()
+    const deep = Array.from({ length: 32 }, () => 'd').join('/')
+    put(folder, `${deep}/jobs.xml`)
+    put(folder, `${deep}/e/jobs.xml`)
+    put(folder, `${deep}/e/f/jobs.xml`)
+
+    const listing = await openInbox(folder).list()
+
+    expect(pathsOf(listing)).toEqual([`${deep}/jobs.xml`])
+    expect(reasonsOf(listing)).toEqual({
+      [`${deep}/e`]: 'lies more than 32 folders deep: move it further up',
+    })
+  })
+
   it('holds what is known of a file while it is the same, and sees one that was changed in place', async () => {
     const folder = temporaryFolder()
     put(folder, 'same.xml')
