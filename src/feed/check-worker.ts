@@ -6,8 +6,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { NoRoom } from '../lib/no-room.ts'
 import { readFeed } from './feed-reader.ts'
 import type { Followed } from './hash-following.ts'
-import { compareIndexes } from './index-changes.ts'
 import type { CheckJob, CheckResult, Comparison, PostingChanges } from './port.ts'
+import { compareIndexes } from './posting-index.ts'
 import type { SpoolCopy } from './spool-copy.ts'
 
 export type WorkerRequest =

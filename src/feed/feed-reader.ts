@@ -3,15 +3,17 @@
 
 import { sameIdentity } from '../lib/file-identity.ts'
 import { NoRoom } from '../lib/no-room.ts'
-import { DocumentCheck } from './document-check.ts'
-import type { Ending } from './fault.ts'
+import { DocumentChecker } from '../xml/document-checker.ts'
+import type { Ending } from '../xml/fault.ts'
+import { LIMITS, type Limits } from '../xml/limits.ts'
+import { locate } from '../xml/locator.ts'
+import type { Entries } from './entries.ts'
 import { type Followed, HashedBeside } from './hash-following.ts'
 import { Hashes, type Hashing } from './hashes.ts'
 import { HeldFeed } from './held-feed.ts'
-import { LIMITS, type Limits } from './limits.ts'
-import { locate } from './locator.ts'
-import type { CheckJob, CheckResult, FeedContent, Position, Verdict } from './port.ts'
-import { PostingReader } from './posting-reader.ts'
+import type { CheckJob, CheckResult, FeedContent, HeldCopy, Position, Verdict } from './port.ts'
+import { indexParts } from './posting-index.ts'
+import { PostingReader, type TakePosting } from './posting-reader.ts'
 import { PostingTally } from './posting-tally.ts'
 import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 import { SpoolCopy } from './spool-copy.ts'
@@ -49,8 +51,7 @@ export function readFeed(job: CheckJob, options: Partial<ReadOptions> = {}): Che
       return { kind: 'changed' }
     }
     if (options.followed && options.followed.size !== file.size) return { kind: 'changed' }
-    using reading = new Reading(file, job, { ...DEFAULTS, ...options })
-    return reading.result()
+    return new Reading(file, job, { ...DEFAULTS, ...options }).result()
   } catch (error) {
     if (error instanceof Unreadable || error instanceof NoRoom) return error.outcome
     throw error
@@ -69,12 +70,12 @@ const ENDLESS_PADDING: Verdict = {
 
 interface Checked {
   ending: Ending
-  check: DocumentCheck
+  check: DocumentChecker
   reader: PostingReader
   tally: PostingTally
 }
 
-class Reading implements Disposable {
+class Reading {
   readonly #file: SourceFile
   readonly #job: CheckJob
   readonly #options: ReadOptions
@@ -84,9 +85,9 @@ class Reading implements Disposable {
   /** Reading ended before the file did: what is left are mostly holes. */
   #isCut = false
   readonly #hashes: Hashing
-  readonly #tallies: PostingTally[] = []
-  readonly #checks: DocumentCheck[] = []
   readonly #held: HeldFeed | null
+  #heldCopy: HeldCopy | null = null
+  #index: SpoolCopy | null = null
   #bytes = 0
 
   constructor(file: SourceFile, job: CheckJob, options: ReadOptions) {
@@ -116,23 +117,20 @@ class Reading implements Disposable {
       if (verdict.kind === 'ok' && later === null) copy?.sync()
       const digests = this.#hashes.digest()
       kept = verdict.kind === 'ok'
+      if (kept) this.#index?.keep()
       if (kept && copy !== null) {
         if (later === null) copy.keep()
         else later(copy)
       }
       const encoding = checked.check.encoding.name
-      const held = kept && this.#held !== null ? { held: this.#held.copy } : {}
+      const held = kept && this.#heldCopy !== null ? { held: this.#heldCopy } : {}
       return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding, ...held }
     } finally {
       if (!kept) {
         copy?.discard()
-        for (const tally of this.#tallies) tally.discard()
+        this.#index?.discard()
       }
     }
-  }
-
-  [Symbol.dispose](): void {
-    for (const one of [...this.#checks, ...this.#tallies]) one[Symbol.dispose]()
   }
 
   /** Null: cancelled, or the file is longer than it was. */
@@ -157,12 +155,11 @@ class Reading implements Disposable {
   }
 
   #begin(only: string | null): Omit<Checked, 'ending'> {
-    const tally = new PostingTally(this.#held?.newIndex() ?? this.#job.indexTo)
-    this.#tallies.push(tally)
-    const reader = new PostingReader(this.#job.mapping, (posting) => tally.add(posting), only)
-    const check = new DocumentCheck(reader, this.#options.limits)
-    this.#checks.push(check)
-    return { check, reader, tally }
+    const hashed = this.#job.indexTo !== null || this.#held !== null
+    const tally = new PostingTally(hashed)
+    const take: TakePosting = (values, content) => tally.add(values, content)
+    const reader = new PostingReader(this.#job.mapping, take, { only, hashed })
+    return { check: new DocumentChecker(reader, this.#options.limits), reader, tally }
   }
 
   #verdict(checked: Checked): Verdict {
@@ -179,12 +176,12 @@ class Reading implements Disposable {
     return { kind: 'ok', content: this.#content(checked) }
   }
 
-  #incomplete(check: DocumentCheck, reason: string, at: number): Verdict {
+  #incomplete(check: DocumentChecker, reason: string, at: number): Verdict {
     const position = this.#locate(check, [at])[0] ?? { offset: 0, line: 1, column: 1 }
     return { kind: 'incomplete', reason, position }
   }
 
-  #locate(check: DocumentCheck, places: number[]): Position[] {
+  #locate(check: DocumentChecker, places: number[]): Position[] {
     const pieces = this.#file.pieces(this.#options.pieceSize, this.#end)
     return locate(pieces, check.encoding, check.bom, places)
   }
@@ -193,13 +190,25 @@ class Reading implements Disposable {
     const { check, reader } = checked
     const records = reader.chosen
     const counted = records === reader.records ? checked : this.#secondPass(records)
-    const content = counted.tally.finish()
+    const { index, ...content } = counted.tally.finish()
+    this.#keepIndex(index)
     const configured = this.#job.mapping.records
     const warnings = [...check.warnings, ...content.warnings]
     if (configured !== null && content.postings === 0) {
       warnings.push(`no element is at the configured record path ${configured}`)
     }
     return { ...content, warnings, root: reader.root ?? '', records }
+  }
+
+  /** Throws `NoRoom`. */
+  #keepIndex(index: Entries | null): void {
+    if (index === null) return
+    const parts = indexParts(index)
+    if (this.#held !== null) this.#heldCopy = this.#held.copy(Buffer.concat([...parts]))
+    else if (this.#job.indexTo !== null) {
+      this.#index = new SpoolCopy(this.#job.indexTo, 'the posting index')
+      for (const part of parts) this.#index.write(part)
+    }
   }
 
   /** The first guess of the record path was wrong: the same bytes again, only to count. */

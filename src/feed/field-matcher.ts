@@ -1,31 +1,57 @@
 // Follows the elements of a posting and says which of them hold a field. Works like an automaton
 // whose transitions are remembered by name, since every posting has the same few names.
 
-import type { Field, FieldPath, Step } from './field-paths.ts'
-import type { Name } from './names.ts'
+import type { Attributes } from '../xml/handler.ts'
+import type { Name } from '../xml/names.ts'
+import { FIELDS, type Field, type FieldPath, type Step } from './field-paths.ts'
 import { withoutPrefix } from './record-path.ts'
-import type { Attributes } from './xml-events.ts'
 
 /** A field that an element's text or attribute holds. The lowest rank wins. */
 export interface Capture {
-  field: Field
+  /** Its number in `FIELDS`. */
+  field: number
   rank: number
   /** Null: the text of the element. */
   attribute: string | null
 }
 
 interface Progress {
-  field: Field
+  /** Its number in `FIELDS`. */
+  field: number
   path: FieldPath
   /** Steps that were taken. */
   taken: number
   rank: number
 }
 
-/** Characters of a value that are kept: ids and names are far shorter, and a description holds keywords. */
-export const longest = (field: Field) => (field === 'description' ? 65_536 : 1_000)
 /** Values of several elements are put together, and what stands in elements within is part of them. */
-export const isProse = (field: Field) => field === 'description'
+const PROSE = FIELDS.indexOf('description')
+/** Characters of a value that are kept: ids and names are far shorter, and a description holds keywords. */
+export const longest = (field: number) => (field === PROSE ? 65_536 : 1_000)
+
+/** The best rank of each field that the present posting has a value of, by the field's number. */
+export class Ranks {
+  readonly #ranks = new Int32Array(FIELDS.length)
+
+  clear(): void {
+    this.#ranks.fill(LAST_RANK)
+  }
+
+  /** Whether a value of this rank counts beside what the posting has of the field. */
+  counts(field: number, rank: number): boolean {
+    const best = this.#ranks[field] as number
+    return rank < best || (rank === best && field === PROSE)
+  }
+
+  /** A value of this rank was found; answers whether it continues one. */
+  take(field: number, rank: number): boolean {
+    const continues = this.#ranks[field] === rank
+    this.#ranks[field] = rank
+    return continues
+  }
+}
+
+const LAST_RANK = 2 ** 31 - 1
 
 /** A path beyond this many different names is followed without remembering. */
 const MOST_REMEMBERED = 1_000
@@ -34,14 +60,13 @@ export class Place {
   readonly captures: readonly Capture[]
   /** Text here belongs to the prose of an element around this one, whose captures these are. */
   readonly inProse: boolean
-  /** Whether a field may be in the text here. */
-  readonly wantsText: boolean
+  readonly #hasText: boolean
   /** Characters of the text that a capture may need. */
   readonly longest: number
-  /** For the reader: 0 where it has no number, null where it was never. */
-  number: number | null = null
   readonly #progress: readonly Progress[]
-  readonly #next = new Map<string, Place>()
+  /** By the numbers of the names, and the names themselves: numbers are given anew when names were forgotten. */
+  readonly #next: Place[] = []
+  readonly #names: Name[] = []
   /** The place of elements that lead to no field. */
   readonly #within: Place
 
@@ -53,36 +78,43 @@ export class Place {
       : progress
           .filter(({ path, taken }) => taken === path.steps.length)
           .map(({ field, rank, path }) => ({ field, rank, attribute: path.attribute }))
-    this.wantsText = this.captures.some(({ attribute }) => attribute === null)
+    this.#hasText = this.captures.some(({ attribute }) => attribute === null)
     this.longest = Math.max(0, ...this.captures.map(({ field }) => longest(field)))
-    const whole = this.captures.filter((one) => one.attribute === null && isProse(one.field))
+    const whole = this.captures.filter((one) => one.attribute === null && one.field === PROSE)
     if (this.inProse || progress.length === 0) this.#within = this
     else this.#within = whole.length > 0 ? new Place([], whole) : NOWHERE
   }
 
-  /** Whether no child element of this name can hold a field, nor any below it. */
-  ignores(name: string): boolean {
-    return this.#progress.length === 0 ? this.#within === NOWHERE : this.#next.get(name) === NOWHERE
-  }
-
-  /** Whether something here, or below, may hold a field. `isBetter`: than what the posting has of it. */
-  mayHold(isBetter: (field: Field, rank: number) => boolean): boolean {
+  /** Whether something here, or below, may hold a field that counts. */
+  mayHold(ranks: Ranks): boolean {
     if (this.inProse) return true
     // A rank never gets lower on the way down.
-    for (const { field, rank } of this.#progress) if (isBetter(field, rank)) return true
+    for (const { field, rank } of this.#progress) if (ranks.counts(field, rank)) return true
+    return false
+  }
+
+  /** Whether the text here may be a value that counts. */
+  wantsText(ranks: Ranks): boolean {
+    if (!this.#hasText) return false
+    for (const { attribute, field, rank } of this.captures) {
+      if (attribute === null && ranks.counts(field, rank)) return true
+    }
     return false
   }
 
   /** The place of a child element. */
-  enter({ text: name }: Name, attributes: Attributes): Place {
+  enter(name: Name, attributes: Attributes): Place {
     if (this.#progress.length === 0) return this.#within
-    const known = this.#next.get(name)
-    if (known !== undefined) return known
-    const taken = this.#progress.flatMap((progress) => step(progress, name))
+    const { number } = name
+    if (this.#names[number] === name) return this.#next[number] as Place
+    const taken = this.#progress.flatMap((progress) => step(progress, name.text))
     const open = taken.filter((progress) => conditionHolds(progress, attributes))
     const place = open.length === 0 ? this.#within : new Place(open)
     const depends = taken.some(({ path, taken: n }) => path.steps[n - 1]?.condition !== null)
-    if (!depends && this.#next.size < MOST_REMEMBERED) this.#next.set(name, place)
+    if (!depends && number < MOST_REMEMBERED) {
+      this.#next[number] = place
+      this.#names[number] = name
+    }
     return place
   }
 }
@@ -94,14 +126,16 @@ const NOWHERE: Place = new Place([])
 export function recordPlace(paths: ReadonlyArray<readonly [Field, FieldPath[]]>): Place {
   return new Place(
     paths.flatMap(([field, alternatives]) =>
-      alternatives.map((path, i) => ({ field, path, taken: 0, rank: i * 2 })),
+      alternatives.map((path, i) => ({
+        ...{ field: FIELDS.indexOf(field), path, taken: 0, rank: i * 2 },
+      })),
     ),
   )
 }
 
 /** The value of an attribute: as written, then without its prefix, then in any case. */
 export function attributeValue(attributes: Attributes, name: string): string | null {
-  const { names, count } = attributes
+  const { count } = attributes
   if (count === 0) return null
   const rules = [
     (written: string) => written === name,
@@ -109,7 +143,8 @@ export function attributeValue(attributes: Attributes, name: string): string | n
     (written: string) => withoutPrefix(written).toLowerCase() === name.toLowerCase(),
   ]
   for (const rule of rules) {
-    for (let i = 0; i < count; i++) if (rule(names[i]?.text ?? '')) return attributes.valueAt(i)
+    for (let i = 0; i < count; i++)
+      if (rule(attributes.nameAt(i).text)) return attributes.valueAt(i)
   }
   return null
 }

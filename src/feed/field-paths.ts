@@ -18,6 +18,12 @@ export interface FieldPath {
 
 export type Field = keyof FieldPaths
 
+/** All fields: the order gives each its number. */
+export const FIELDS = [
+  ...(['id', 'externalCampaignId', 'requisitionId', 'title'] as const),
+  ...(['city', 'state', 'postalCode', 'description'] as const),
+] satisfies readonly Field[]
+
 /** The fields that the check itself needs. */
 export const CHECKED_FIELDS: readonly Field[] = ['id', 'externalCampaignId', 'requisitionId']
 

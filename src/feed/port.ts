@@ -2,8 +2,9 @@
 // counts a file in one pass, and the values that it answers with.
 
 import type { FileIdentity } from '../lib/file-identity.ts'
+import type { Position } from '../xml/locator.ts'
 
-export type { FileIdentity }
+export type { FileIdentity, Position }
 
 /** A path from the record element: `referencenumber`, `location/city`, `@id`, `.../value`; see docs of `feeds[].fields`. */
 export interface FieldPaths {
@@ -44,15 +45,6 @@ export interface CheckJob {
 export interface HeldCopy {
   bytes: Uint8Array
   index: Uint8Array
-}
-
-export interface Position {
-  /** Bytes from the start of the file. */
-  offset: number
-  /** Counted from 1. */
-  line: number
-  /** Characters (code points), counted from 1. */
-  column: number
 }
 
 /** What a well-formed feed contains. */

@@ -2,32 +2,33 @@
 // and a hash of the content. Keeps one posting at a time, with bounded values; only what a field wants
 // becomes a string.
 
-import { isOf, SPACE } from './byte-classes.ts'
-import { ContentHash } from './content-hash.ts'
-import {
-  attributeValue,
-  type Capture,
-  isProse,
-  longest,
-  type Place,
-  recordPlace,
-} from './field-matcher.ts'
-import { CHECKED_FIELDS, type Field, pathsOf } from './field-paths.ts'
-import type { Name } from './names.ts'
+import { crc32 } from 'node:zlib'
+import { isOf, SPACE } from '../xml/bytes.ts'
+import { type Attributes, decodedText, type Text, type XmlHandler } from '../xml/handler.ts'
+import type { Name } from '../xml/names.ts'
+import { attributeValue, longest, type Place, Ranks, recordPlace } from './field-matcher.ts'
+import { CHECKED_FIELDS, FIELDS, type Field, pathsOf } from './field-paths.ts'
 import type { Mapping } from './port.ts'
 import { type PathNode, pathOf, RecordFinder } from './record-path.ts'
-import type { Skimmer } from './skimmer.ts'
-import { type Attributes, decodedText, type Text, type XmlHandler } from './xml-events.ts'
 
-export interface Posting {
-  /** Absent where the posting has no such value, or an empty one. */
-  values: Partial<Record<Field, string>>
-  /** Hash (32 bits) of the posting as written, from `<` of its start tag to `>` of its end tag. */
-  content: number
+/**
+ * Is given each posting. `values`: by the numbers of the fields, empty where the posting has none; used again
+ * for the next one. `content`: CRC-32 of the posting as written, from `<` of its start tag to `>` of its end
+ * tag; 0 where it was not asked for.
+ */
+export type TakePosting = (values: readonly string[], content: number) => void
+
+export interface PostingOptions {
+  /** The one path to read, from an earlier reading of the same document; null: to be found. */
+  only: string | null
+  /** What is read of a posting. */
+  fields: readonly Field[]
+  /** Whether the content of postings is hashed. */
+  hashed: boolean
 }
 
-/** Places that have a number (`XmlHandler.place`): those of the fields, and more than any mapping has. */
-const MOST_PLACES = 63
+const DEFAULTS: PostingOptions = { only: null, fields: CHECKED_FIELDS, hashed: true }
+
 /** Bytes of a text that can matter to a character of a value: it may be written as a reference. */
 const LONGEST_CHARACTER = 16
 
@@ -36,7 +37,8 @@ export class PostingReader implements XmlHandler {
   readonly #finder: RecordFinder
   readonly #only: string | null
   readonly #start: Place
-  readonly #take: (posting: Posting) => void
+  readonly #take: TakePosting
+  readonly #hashed: boolean
   #node: PathNode | null = null
   #record: PathNode | null = null
   /** Place and text of each open element of the posting; the text only where a field wants it. */
@@ -47,26 +49,21 @@ export class PostingReader implements XmlHandler {
   #prose = 0
   /** The place of the innermost one; null outside postings. */
   #place: Place | null = null
-  /** Places that have a number. */
-  #seen = 0
-  #values: Partial<Record<Field, string>> = {}
-  #ranks: Partial<Record<Field, number>> = {}
-  readonly #hash = new ContentHash()
+  /** By the numbers of the fields; empty: the posting has none. */
+  readonly #values: string[] = FIELDS.map(() => '')
+  readonly #ranks = new Ranks()
+  /** Where the bytes of the posting begin that are not in `#crc` yet; null: no posting is open. */
+  #from: number | null = null
+  #crc = 0
 
-  /**
-   * `only`: the one path to read, from an earlier reading of the same document. `fields`: what is read of
-   * a posting; those of the check are few.
-   */
-  constructor(
-    mapping: Mapping,
-    take: (posting: Posting) => void,
-    only: string | null = null,
-    fields: readonly Field[] = CHECKED_FIELDS,
-  ) {
+  constructor(mapping: Mapping, take: TakePosting, options: Partial<PostingOptions> = {}) {
+    const { fields, hashed, only } = { ...DEFAULTS, ...options }
+    this.#hashed = hashed
     this.#finder = new RecordFinder(mapping.records)
     this.#only = only
     this.#start = recordPlace(fields.map((field) => [field, pathsOf(field, mapping.fields)]))
     this.#take = take
+    this.#ranks.clear()
   }
 
   /** The path of the postings that were read; null: there was none. */
@@ -80,16 +77,12 @@ export class PostingReader implements XmlHandler {
     return node === null ? null : pathOf(node)
   }
 
-  attach(memory: Skimmer): void {
-    this.#hash.attach(memory)
-  }
-
   open(name: Name, attributes: Attributes, from: number): boolean {
     const place = this.#place
     if (place !== null) {
       if (this.#node !== null) this.#node.hasElements = true
       const inner = place.enter(name, attributes)
-      if (!inner.mayHold(this.#isBetter)) return false
+      if (!inner.mayHold(this.#ranks)) return false
       this.#enter(inner, attributes)
       return true
     }
@@ -99,42 +92,26 @@ export class PostingReader implements XmlHandler {
     this.#node = node
     if (attributes.count > 0) node.hasAttributes = true
     if (!this.#isRecord(node)) return true
-    this.#hash.begin(from)
+    if (this.#hashed) this.#from = from
+    this.#crc = 0
     this.#enter(this.#start, attributes)
     return true
   }
 
-  get place(): number {
-    return this.#place?.number ?? 0
-  }
-
-  get wantsText(): boolean {
-    return this.#place?.wantsText ?? false
-  }
-
-  ignores({ text }: Name): boolean {
-    return this.#place?.ignores(text) ?? false
-  }
-
   text(text: Text): void {
     const place = this.#place
-    if (place === null || !place.wantsText) return
-    const { data, to, cdata, continued } = text
-    let { from } = text
-    if (!continued) while (from < to && isOf(data, from, SPACE)) from++
-    if (from === to) return
-    if (!place.captures.some((capture) => this.#isWanted(capture))) return
-    const last = place.inProse ? this.#prose : this.#depth - 1
-    const known = this.#texts[last] ?? ''
-    if (known.length < place.longest) {
-      // The beginning, as far as a value can need it.
-      const most = Math.min(to, from + place.longest * LONGEST_CHARACTER)
-      const read = decodedText({ data, from, to: most, cdata, continued })
-      this.#texts[last] = `${known}${read}`.trimStart().slice(0, place.longest)
-    }
+    if (place === null || !place.wantsText(this.#ranks)) return
+    const at = place.inProse ? this.#prose : this.#depth - 1
+    const known = this.#texts[at] as string
+    if (known === '') while (text.from < text.to && isOf(text.data, text.from, SPACE)) text.from++
+    if (text.from === text.to || known.length >= place.longest) return
+    // As much as a value can need.
+    text.to = Math.min(text.to, text.from + place.longest * LONGEST_CHARACTER)
+    const read = decodedText(text)
+    this.#texts[at] = known === '' ? read : known + read
   }
 
-  close(to: number): void {
+  close(data: Buffer, to: number): void {
     const place = this.#place
     if (place === null) {
       this.#node = this.#node?.parent ?? null
@@ -149,11 +126,19 @@ export class PostingReader implements XmlHandler {
       }
     }
     this.#place = depth === 0 ? null : (this.#places[depth - 1] ?? null)
-    if (depth === 0) this.#finish(this.#hash.digest(to))
+    if (depth > 0) return
+    this.#hash(data, to)
+    this.#from = null
+    this.#finish()
   }
 
-  moving(to: number): void {
-    this.#hash.moving(to)
+  moving(data: Buffer, to: number): void {
+    this.#hash(data, to)
+    if (this.#from !== null) this.#from = 0
+  }
+
+  #hash(data: Buffer, to: number): void {
+    if (this.#from !== null) this.#crc = crc32(data.subarray(this.#from, to), this.#crc)
   }
 
   #isRecord(node: PathNode): boolean {
@@ -165,7 +150,6 @@ export class PostingReader implements XmlHandler {
   }
 
   #enter(place: Place, attributes: Attributes): void {
-    if (place.number === null) place.number = this.#seen < MOST_PLACES ? ++this.#seen : 0
     this.#place = place
     this.#places[this.#depth++] = place
     if (place.captures.length === 0) return
@@ -181,33 +165,26 @@ export class PostingReader implements XmlHandler {
     }
   }
 
-  /** Whether the text of an element could be the value of the field. */
-  #isWanted({ field, rank, attribute }: Capture): boolean {
-    return attribute === null && this.#isBetter(field, rank)
-  }
-
-  readonly #isBetter = (field: Field, rank: number): boolean => {
-    const known = this.#ranks[field] ?? Number.POSITIVE_INFINITY
-    return rank < known || (rank === known && isProse(field))
-  }
-
   /** Markup inside prose parts words. */
   #part(): void {
     this.#texts[this.#prose] += ' '
   }
 
-  #capture(field: Field, rank: number, value: string): void {
-    const trimmed = value.slice(0, longest(field)).trim()
-    if (trimmed === '' || !this.#isBetter(field, rank)) return
-    const before = this.#ranks[field] === rank ? `${this.#values[field] ?? ''}\n` : ''
-    this.#ranks[field] = rank
-    this.#values[field] = `${before}${trimmed}`.slice(0, longest(field))
+  #capture(field: number, rank: number, value: string): void {
+    const most = longest(field)
+    const whole = value.trim()
+    const trimmed = whole.length > most ? whole.slice(0, most).trimEnd() : whole
+    if (trimmed === '' || !this.#ranks.counts(field, rank)) return
+    const continues = this.#ranks.take(field, rank)
+    this.#values[field] = continues
+      ? `${this.#values[field]}\n${trimmed}`.slice(0, longest(field))
+      : trimmed
   }
 
-  #finish(content: number): void {
-    this.#take({ values: this.#values, content })
-    this.#values = {}
-    this.#ranks = {}
+  #finish(): void {
+    this.#take(this.#values, this.#crc)
+    this.#values.fill('')
+    this.#ranks.clear()
     this.#node = this.#node?.parent ?? null
   }
 }

@@ -3,11 +3,11 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { stretchOf } from '../lib/stretch.ts'
-import { DocumentCheck } from './document-check.ts'
-import type { Field } from './field-paths.ts'
-import { LIMITS } from './limits.ts'
+import { DocumentChecker } from '../xml/document-checker.ts'
+import { LIMITS } from '../xml/limits.ts'
+import { FIELDS, type Field } from './field-paths.ts'
 import type { FieldPaths } from './port.ts'
-import { type Posting, PostingReader } from './posting-reader.ts'
+import { PostingReader, type TakePosting } from './posting-reader.ts'
 import { openSource, Unreadable } from './source-file.ts'
 
 export interface PostingSource {
@@ -18,6 +18,9 @@ export interface PostingSource {
   /** Named ones replace the detected ones. */
   paths: FieldPaths
 }
+
+/** Absent where the posting has no such value, or an empty one. */
+export type PostingValues = Partial<Record<Field, string>>
 
 export interface PostingStreamOptions {
   /** What is read of each posting; the others cost nothing. */
@@ -34,17 +37,21 @@ const PIECE = 65_536
  */
 export async function streamPostings(
   { file, records, paths }: PostingSource,
-  take: (values: Posting['values']) => void,
+  take: (values: PostingValues) => void,
   { fields, signal }: PostingStreamOptions,
 ): Promise<string | null> {
   if (records === null) return null
   const mapping = { records, fields: paths }
-  const reader = new PostingReader(mapping, ({ values }) => take(values), records, fields)
+  const read: TakePosting = (values) => {
+    const found = fields.map((field) => [field, values[FIELDS.indexOf(field)]])
+    take(Object.fromEntries(found.filter(([, value]) => value !== '')))
+  }
+  const reader = new PostingReader(mapping, read, { only: records, fields, hashed: false })
   const { file: path, from, bytes } = stretchOf(file)
   const opened = openSource(path)
   if (opened.kind === 'unreadable')
     return opened.code === 'ENOENT' ? 'its bytes are no longer kept' : opened.reason
-  using check = new DocumentCheck(reader, LIMITS)
+  const check = new DocumentChecker(reader, LIMITS)
   try {
     const end = bytes === null ? undefined : from + bytes
     for (const piece of opened.file.pieces(PIECE, end, from)) {

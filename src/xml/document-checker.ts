@@ -1,0 +1,86 @@
+// Checks one document that comes in pieces of bytes: start, encoding, strict check. What is not UTF-8
+// becomes UTF-8 first. Knows nothing of files; `locate` turns places into offsets, lines and columns.
+
+import { CUT_CHARACTER, DocumentReader } from './document-reader.ts'
+import { createDecoder, type Decoder } from './encoding/decoder.ts'
+import { documentStart } from './encoding/document-start.ts'
+import { type Encoding, UTF_8 } from './encoding/encodings.ts'
+import { LONGEST_DECLARATION } from './encoding/xml-declaration.ts'
+import { type Ending, type Fault, undecodable } from './fault.ts'
+import type { XmlHandler } from './handler.ts'
+import type { Limits } from './limits.ts'
+
+export class DocumentChecker {
+  readonly #handler: XmlHandler
+  readonly #limits: Limits
+  #head: Buffer = Buffer.alloc(0)
+  /** Null: the document is UTF-8, or not begun. */
+  #decoder: Decoder | null = null
+  #reader: DocumentReader | null = null
+  #fault: Fault | null = null
+  encoding: Encoding = UTF_8
+  /** Bytes of the byte order mark. */
+  bom = 0
+  warnings: readonly string[] = []
+
+  constructor(handler: XmlHandler, limits: Limits) {
+    this.#handler = handler
+    this.#limits = limits
+  }
+
+  /** False when a fault was found: nothing more needs to be written. */
+  write(bytes: Buffer): boolean {
+    if (this.#fault !== null) return false
+    if (this.#reader !== null) this.#check(this.#reader, bytes)
+    else this.#begin(Buffer.concat([this.#head, bytes]), false)
+    return this.#fault === null
+  }
+
+  end(): Ending {
+    if (this.#fault === null && this.#reader === null) this.#begin(this.#head, true)
+    if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
+    const ending = this.#reader?.end()
+    if (ending === undefined) {
+      const cut = createDecoder(this.encoding).write(this.#head.subarray(this.bom)).text
+      const reason = cut === '' ? 'the file is empty' : 'the document ends early, in its first tag'
+      return { kind: 'incomplete', reason, at: Buffer.byteLength(cut) }
+    }
+    if (ending.kind === 'complete' && this.#decoder?.unfinished()) {
+      return { kind: 'incomplete', reason: CUT_CHARACTER, at: this.#reader?.length ?? 0 }
+    }
+    return ending
+  }
+
+  #begin(head: Buffer, whole: boolean): void {
+    this.#head = head
+    // Four bytes a character is the most that any encoding needs.
+    const start = documentStart(head, whole || head.length > LONGEST_DECLARATION * 4)
+    if (start.kind === 'more') return
+    this.encoding = start.encoding
+    this.bom = start.bom
+    if (start.kind === 'fault') this.#fault = start.fault
+    if (start.kind !== 'start') return
+    this.warnings = start.warnings
+    const { encoding, declaration, bom } = start
+    if (encoding.kind !== 'utf-8') this.#decoder = createDecoder(encoding)
+    this.#reader = new DocumentReader(this.#handler, this.#limits, declaration)
+    this.#head = Buffer.alloc(0)
+    // A declaration is ASCII: as many bytes as characters, twice as many in UTF-16.
+    const read = encoding.kind === 'utf-16' ? declaration * 2 : declaration
+    this.#check(this.#reader, head.subarray(bom + read))
+  }
+
+  #check(reader: DocumentReader, bytes: Buffer): void {
+    if (this.#decoder === null) {
+      this.#fault = reader.write(bytes)
+      return
+    }
+    const { text, bad } = this.#decoder.write(bytes)
+    this.#fault = reader.write(Buffer.from(text))
+    if (bad && this.#fault === null) {
+      const ending = reader.end()
+      this.#fault =
+        ending.kind === 'fault' ? ending.fault : undecodable(this.encoding.name, reader.length)
+    }
+  }
+}

@@ -1,0 +1,190 @@
+// The strict check of a document's bytes in UTF-8: XML 1.0 (fifth edition) with namespaces, whatever
+// version is declared. Stops at the first fault, never repairs anything, and needs no more memory than
+// the limits allow: tags are kept until they are whole, text and comments pass in portions.
+
+import { BANG, CLOSE_BRACKET, equal, isOf, LT, QUESTION, SPACE } from './bytes.ts'
+import { doctypeAt, LONGEST_DOCTYPE } from './doctype.ts'
+import { type Ending, type Fault, FaultFound, type Look, short, stop, wrong } from './fault.ts'
+import type { XmlHandler } from './handler.ts'
+import { Input, NEED_MORE } from './input.ts'
+import { instructionAt } from './instruction.ts'
+import type { Limits } from './limits.ts'
+import { Listener } from './listener.ts'
+import { outsideText } from './outside-text.ts'
+import { ReferenceReader } from './reference-reader.ts'
+import { SectionReader } from './section-reader.ts'
+import { TagReader } from './tag-reader.ts'
+import { TextReader } from './text-reader.ts'
+
+/** Bytes that are read at a time, of however many. */
+const PIECE = 65_536
+/** A tag that has this many bytes without being over is read again only when there is half as much more. */
+const LONG_TAG = 8_192
+/** Bytes that tell what stands in front of the root, if it is no markup. */
+const TELLING = 16
+const BYTES_A_CHARACTER = 4
+
+export const CUT_CHARACTER = 'the file ends in the middle of a character'
+const CDATA_BEGINS = '<![CDATA['
+const CDATA_BYTES = Buffer.from(CDATA_BEGINS)
+
+export class DocumentReader {
+  readonly #input: Input
+  readonly #listener: Listener
+  readonly #limits: Limits
+  readonly #references: ReferenceReader
+  readonly #tags: TagReader
+  readonly #text: TextReader
+  readonly #section: SectionReader
+  #fault: Fault | null = null
+  /** Bytes that must be there before it is worth looking again. */
+  #enough = 0
+
+  /** `at`: bytes of the XML declaration that was read before, 0 without one. */
+  constructor(handler: XmlHandler, limits: Limits, at: number) {
+    this.#input = new Input(at)
+    this.#listener = new Listener(handler)
+    this.#limits = limits
+    this.#references = new ReferenceReader(this.#input, limits.name)
+    this.#tags = new TagReader(this.#input, this.#listener, limits, this.#references)
+    this.#text = new TextReader(this.#input, this.#listener, limits, this.#references)
+    this.#section = new SectionReader(this.#input, this.#listener, limits)
+  }
+
+  /** Bytes of the document so far. */
+  get length(): number {
+    return this.#input.base + this.#input.length
+  }
+
+  /** Reads the next bytes; answers the first fault of the document once there is one. */
+  write(bytes: Buffer): Fault | null {
+    for (let at = 0; at < bytes.length && this.#fault === null; at += PIECE) {
+      this.#input.append(bytes.subarray(at, at + PIECE))
+      if (this.#input.final || this.#input.end >= this.#enough) this.#scan()
+      this.#fault ??= this.#input.forbidden
+    }
+    return this.#fault
+  }
+
+  /** Looks at everything that was written, whatever may follow. Nothing may be written afterwards. */
+  end(): Ending {
+    this.#input.final = true
+    if (this.#fault === null) this.#scan()
+    if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
+    if (this.#tags.rootSeen && this.#tags.depth === 0 && this.#inside() === null) {
+      if (this.#input.length === 0) return { kind: 'complete' }
+      const reason = CUT_CHARACTER
+      return { kind: 'incomplete', reason, at: this.#input.base + this.#input.end }
+    }
+    const at = this.#input.base + this.#input.end
+    return { kind: 'incomplete', reason: this.#unfinished(), at }
+  }
+
+  #scan(): void {
+    try {
+      this.#read()
+    } catch (error) {
+      if (!(error instanceof FaultFound)) throw error
+      this.#fault = error.fault
+    }
+  }
+
+  /** document (production 1): prolog, element and Misc*, one token after the other. */
+  #read(): void {
+    const input = this.#input
+    const { data, end } = input
+    let at = 0
+    this.#text.moved(data[0] === LT)
+    this.#tags.moved()
+    this.#listener.moved(data)
+    while (at < end) {
+      let next: number
+      if (this.#section.inside !== null) next = this.#section.read(at)
+      else if (data[at] !== LT)
+        next = this.#tags.depth > 0 ? this.#text.read(at) : this.#outside(at)
+      else if (data[at + 1] === BANG) next = this.#declaration(at)
+      else if (data[at + 1] === QUESTION) next = this.#instruction(at)
+      else next = this.#tags.read(at)
+      if (next === NEED_MORE) break
+      at = next
+    }
+    const left = end - at
+    this.#listener.moving(data, at)
+    input.discard(at)
+    this.#enough = left > LONG_TAG ? left + left / 2 : 0
+  }
+
+  /** Comment (15), CDSect (18) or doctypedecl (28). */
+  #declaration(at: number): number {
+    const { data, base, end } = this.#input
+    if (this.#tags.depth > 0 && equal(CDATA_BYTES, data, at)) {
+      return this.#section.begin('cdata', at, at + CDATA_BYTES.length)
+    }
+    const text = data.toString('latin1', at, Math.min(end, at + CDATA_BEGINS.length))
+    if (text.startsWith('<!--')) return this.#section.begin('comment', at, at + 4)
+    if (text === CDATA_BEGINS) wrong('there is a CDATA section outside the root element', base + at)
+    if (
+      ['<!--', CDATA_BEGINS, '<!DOCTYPE'].some((begin) => begin.startsWith(text) && begin !== text)
+    ) {
+      return NEED_MORE
+    }
+    const late = this.#tags.rootSeen || this.#references.doctypeSeen
+    const reached = this.#look(at, LONGEST_DOCTYPE * BYTES_A_CHARACTER, (whole) =>
+      doctypeAt(whole.slice(0, LONGEST_DOCTYPE + 1), 0, late),
+    )
+    if (reached !== NEED_MORE) this.#references.doctypeSeen = true
+    return reached
+  }
+
+  /** PI (16), up to the end of its target. */
+  #instruction(at: number): number {
+    const longest = this.#limits.name
+    const target = this.#look(at, (longest + 4) * BYTES_A_CHARACTER, (text) =>
+      instructionAt(text, 0, longest),
+    )
+    return target === NEED_MORE ? NEED_MORE : this.#section.begin('instruction', at, target)
+  }
+
+  /** What stands before and after the root element, but for markup: S (3) or nothing. */
+  #outside(from: number): number {
+    const { data, end } = this.#input
+    let at = from
+    while (isOf(data, at, SPACE)) at++
+    if (at >= end || data[at] === LT) return at
+    const after = this.#tags.rootSeen
+    return this.#look(at, TELLING, (text, final) => outsideText(text, 0, text.length, after, final))
+  }
+
+  /** Has a short piece of the input looked at as text. A control character is the last that is shown: it ends all. */
+  #look(at: number, most: number, look: (text: string, final: boolean) => Look): number {
+    const { data, base, end, final } = this.#input
+    const last = Math.min(end, at + most)
+    const control = this.#input.firstControl(at, last)
+    const text = data.toString('utf8', at, Math.min(last, control + 1))
+    const found = look(text, final || control < last)
+    const bytes = (units: number) => Buffer.byteLength(text.slice(0, units))
+    if (found.kind === 'fault') stop({ ...found.fault, at: base + at + bytes(found.fault.at) })
+    const to = at + bytes(found.kind === 'more' ? text.length : found.end)
+    this.#input.refuseControls(at, to)
+    return found.kind === 'more' ? NEED_MORE : to
+  }
+
+  /** What the document ends in, for a sentence; null: between tokens. */
+  #inside(): string | null {
+    if (this.#section.inside !== null) return this.#section.name
+    const { data, end } = this.#input
+    let at = 0
+    while (isOf(data, at, SPACE) || data[at] === CLOSE_BRACKET) at++
+    if (at >= end) return null
+    const markup = data[at] === LT && at + 1 < end && data[at + 1] !== BANG
+    return markup && data[at + 1] !== QUESTION ? 'tag' : 'tag or reference'
+  }
+
+  #unfinished(): string {
+    const inside = this.#inside()
+    const where = inside === null ? '' : ` inside a ${inside}`
+    const element = this.#tags.element(inside === 'tag')
+    if (element === null) return `the document ends early${where}, before its root element`
+    return `the document ends early${where}: <${short(element)}> is not closed`
+  }
+}

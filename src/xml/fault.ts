@@ -1,0 +1,72 @@
+// The first thing that is wrong with a document, before anybody knows its line and column.
+
+export interface Fault {
+  /** Stable and short, as in `Verdict`. */
+  code: string
+  /** Plain sentence without the position. `{line}` stands for the line of `reference`. */
+  reason: string
+  /** Bytes before the culprit, in UTF-8 and without the byte order mark. */
+  at: number
+  /** Another place that the reason speaks of, counted the same way. */
+  reference?: number
+}
+
+/** What a look at the beginning of a token found; places count from the start of the text. */
+export type Look =
+  /** The token, or as much of it as can be told, ends before `end`. */
+  { kind: 'token'; end: number } | { kind: 'more' } | { kind: 'fault'; fault: Fault }
+
+/** How a document ended. */
+export type Ending =
+  | { kind: 'complete' }
+  /** Nothing is wrong up to the end, but the document is not over. */
+  | { kind: 'incomplete'; reason: string; at: number }
+  | { kind: 'fault'; fault: Fault }
+
+export function undecodable(encoding: string, at: number): Fault {
+  const reason = `the bytes here are not ${encoding}; the file was written in another encoding or damaged`
+  return { code: 'undecodable', reason, at }
+}
+
+export const notWellFormed = (reason: string, at: number): Fault => ({
+  code: 'not-well-formed',
+  reason,
+  at,
+})
+
+export function notAllowed(character: string): string {
+  return `the character ${shown(character)} is not allowed in XML; leave it out`
+}
+
+/** Carries the first fault out of the readers' loops: after it nothing is read any more. */
+export class FaultFound extends Error {
+  readonly fault: Fault
+
+  constructor(fault: Fault) {
+    super(fault.reason)
+    this.fault = fault
+  }
+}
+
+/** Throws `FaultFound`. */
+export function stop(fault: Fault): never {
+  throw new FaultFound(fault)
+}
+
+/** Throws `FaultFound`: the document is not well-formed at `at`. */
+export function wrong(reason: string, at: number): never {
+  throw new FaultFound(notWellFormed(reason, at))
+}
+
+/** A character as a person can recognise it: quoted, or by its code point when it cannot be seen. */
+export function shown(character: string): string {
+  if (character === ' ') return 'a space'
+  if (/^[\p{L}\p{N}\p{P}\p{S}]/u.test(character)) return `"${character}"`
+  const code = character.codePointAt(0) ?? 0
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+/** Names and values come from the file: what goes into a sentence is cut to a length that fits a line. */
+export function short(value: string, most = 60): string {
+  return value.length <= most ? value : `${value.slice(0, most).toWellFormed()}…`
+}

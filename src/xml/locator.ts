@@ -1,0 +1,76 @@
+// Turns places in decoded text into bytes, lines and columns by decoding the file once more: only
+// what is wrong pays for positions.
+
+import { createDecoder, encodedLength } from './encoding/decoder.ts'
+import type { Encoding } from './encoding/encodings.ts'
+
+export interface Position {
+  /** Bytes from the start of the file. */
+  offset: number
+  /** Counted from 1. */
+  line: number
+  /** Characters (code points), counted from 1. */
+  column: number
+}
+
+/**
+ * `pieces`: the bytes of the file from its start. `places`: bytes after the byte order mark as
+ * UTF-8 has them, ascending or not. Lines end at LF, CR LF or CR, as XML 1.0 §2.11 reads them.
+ */
+export function locate(
+  pieces: Iterable<Buffer>,
+  encoding: Encoding,
+  bom: number,
+  places: readonly number[],
+): Position[] {
+  const decoder = createDecoder(encoding)
+  const found = new Map<number, Position>()
+  const ahead = [...new Set(places)].sort((a, b) => a - b)
+  const at = { utf8: 0, offset: bom, line: 1, column: 1, afterCr: false }
+  let skip = bom
+  const advance = (text: string) => {
+    at.utf8 += Buffer.byteLength(text)
+    at.offset += encodedLength(text, encoding)
+    countLines(at, text)
+  }
+  for (const piece of pieces) {
+    const bytes = piece.subarray(Math.min(skip, piece.length))
+    skip -= piece.length - bytes.length
+    let { text } = decoder.write(bytes)
+    while (ahead.length > 0 && at.utf8 + Buffer.byteLength(text) >= (ahead[0] ?? 0)) {
+      const place = ahead.shift() ?? 0
+      const before = Buffer.from(text).toString('utf8', 0, place - at.utf8)
+      advance(before)
+      text = text.slice(before.length)
+      found.set(place, { offset: at.offset, line: at.line, column: at.column })
+    }
+    if (ahead.length === 0) break
+    advance(text)
+  }
+  const end = { offset: at.offset, line: at.line, column: at.column }
+  return places.map((place) => found.get(place) ?? end)
+}
+
+function countLines(at: { line: number; column: number; afterCr: boolean }, text: string): void {
+  if (text.length === 0) return
+  // The LF of a CR LF that was cut in two is no further line.
+  const from = at.afterCr && text.startsWith('\n') ? 1 : 0
+  at.afterCr = text.endsWith('\r')
+  const lineEnd = /\r\n?|\n/g
+  lineEnd.lastIndex = from
+  let start = from
+  for (let match = lineEnd.exec(text); match !== null; match = lineEnd.exec(text)) {
+    at.line++
+    at.column = 1
+    start = lineEnd.lastIndex
+  }
+  at.column += codePoints(text.slice(start))
+}
+
+function codePoints(text: string): number {
+  let pairs = 0
+  for (let i = 0; i < text.length; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) === 0xd800) pairs++
+  }
+  return text.length - pairs
+}

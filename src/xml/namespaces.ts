@@ -1,0 +1,144 @@
+// Which prefix is bound to which namespace (Namespaces in XML 1.0), and what that forbids in a tag. What a
+// binding replaced is put back when the element that declared it ends.
+
+import { createHash } from 'node:crypto'
+import { equal } from './bytes.ts'
+import { short } from './fault.ts'
+import type { Attributes } from './handler.ts'
+import { type Declared, type Name, type Prefix, XML_NAMESPACE, XMLNS_NAMESPACE } from './names.ts'
+import { badLocalName, malformedName } from './tag-faults.ts'
+
+interface Binding {
+  prefix: Prefix
+  /** Elements that are open with the one that declared it. */
+  depth: number
+  before: string | null
+}
+
+/** A sentence about the tag whose name it is given. */
+export type TagReason = (tag: string) => string
+
+export interface NamespaceFault {
+  reason: TagReason
+  /** Where the attribute begins that is wrong; null: the tag is. */
+  at: number | null
+}
+
+/** Characters of a namespace's name that are kept, as many names as there may be. */
+const LONGEST_KEPT = 200
+
+const EMPTY: TagReason = (tag) => `a namespace prefix in <${tag}> is declared with an empty value`
+const RESERVED: TagReason = (tag) =>
+  `<${tag}> declares one of the reserved names xml and xmlns wrongly`
+
+export class Namespaces {
+  readonly #bindings: Binding[] = []
+
+  /**
+   * The attribute `i`, `xmlns="…"` or `xmlns:prefix="…"`, was read (productions 1 to 3). Answers what is
+   * wrong with it; null: nothing.
+   */
+  declared(declares: Declared, attributes: Attributes, i: number): TagReason | null {
+    const { data } = attributes
+    const from = attributes.from[i] as number
+    const to = attributes.to[i] as number
+    const { written } = declares
+    if (written === null || written.length !== to - from || !equal(written, data, from)) {
+      declares.namespace = namespaceOf(attributes.valueAt(i))
+      const fault = declarationFault(declares)
+      if (fault !== null) return fault
+      declares.written = to - from <= LONGEST_KEPT ? Uint8Array.from(data.subarray(from, to)) : null
+    }
+    return null
+  }
+
+  /** The tag is complete: binds what it declares; answers what is wrong with it as a whole, or null. */
+  enter(element: Name, attributes: Attributes, depth: number): NamespaceFault | null {
+    this.#bind(attributes, depth)
+    const reason = elementFault(element)
+    return reason !== null ? { reason, at: null } : attributesFault(attributes)
+  }
+
+  /** Ends what elements deeper than `depth` declared. */
+  leave(depth: number): void {
+    const bindings = this.#bindings
+    while (bindings.length > 0) {
+      const { prefix, depth: declaredAt, before } = bindings[bindings.length - 1] as Binding
+      if (declaredAt <= depth) return
+      prefix.namespace = before
+      bindings.pop()
+    }
+  }
+
+  #bind(attributes: Attributes, depth: number): void {
+    for (let i = 0; i < attributes.count; i++) {
+      const { declares } = attributes.nameAt(i)
+      if (declares === null || declares.prefix === null) continue
+      const { namespace, prefix } = declares
+      this.#bindings.push({ prefix, depth, before: prefix.namespace })
+      prefix.namespace = namespace
+    }
+  }
+}
+
+/** Unique Att Spec (XML 1.0 §3.1) and Attributes Unique (Namespaces §6.3). */
+function attributesFault(attributes: Attributes): NamespaceFault | null {
+  let badLocal: Name | null = null
+  for (let i = 0; i < attributes.count; i++) {
+    const name = attributes.nameAt(i)
+    const reason = unboundFault(name)
+    if (reason !== null) return { reason, at: null }
+    if (name.badLocal) badLocal ??= name
+    if (isTwice(attributes, i)) return twice(attributes, i)
+  }
+  if (badLocal === null) return null
+  const reason = badLocalName(badLocal)
+  return { reason: () => reason, at: null }
+}
+
+/** The attribute at `i` is there twice. */
+export function twice(attributes: Attributes, i: number): NamespaceFault {
+  const local = short(attributes.nameAt(i).local)
+  return {
+    reason: (tag) => `<${tag}> has the attribute "${local}" twice`,
+    at: attributes.begin[i] as number,
+  }
+}
+
+/** Whether an attribute before the one at `i` has the same name, or the same local name in the same namespace. */
+function isTwice(attributes: Attributes, i: number): boolean {
+  const { prefix, local } = attributes.nameAt(i)
+  for (let j = 0; j < i; j++) {
+    if (attributes.numbers[j] === attributes.numbers[i]) return true
+    if (prefix === null) continue
+    const other = attributes.nameAt(j)
+    if (other.prefix === null || other.local !== local) continue
+    if (other.prefix.namespace === prefix.namespace) return true
+  }
+  return false
+}
+
+function elementFault(element: Name): TagReason | null {
+  if (element.malformed) return () => malformedName(element)
+  return element.prefix?.text === 'xmlns' ? RESERVED : unboundFault(element)
+}
+
+/** Prefix Declared (§5). */
+function unboundFault({ prefix }: Name): TagReason | null {
+  if (prefix === null || prefix.namespace !== null) return null
+  const text = short(prefix.text)
+  return (tag) => `the prefix "${text}" in <${tag}> is not declared with xmlns:${text}="…"`
+}
+
+/** Whether a tag may declare this (namespace constraints of §3 and §5); null: it may. */
+function declarationFault({ prefix, namespace }: Declared): TagReason | null {
+  if (prefix !== null && namespace === '') return EMPTY
+  if (prefix?.text === 'xmlns' || namespace === XMLNS_NAMESPACE) return RESERVED
+  return (prefix?.text === 'xml') === (namespace === XML_NAMESPACE) ? null : RESERVED
+}
+
+/** What tells a namespace apart from others, in little memory: nobody writes a name of many kilobytes. */
+function namespaceOf(value: string): string {
+  if (value.length <= LONGEST_KEPT) return value
+  return `sha256 ${createHash('sha256').update(value).digest('hex')}`
+}

@@ -1,0 +1,88 @@
+// Reads what runs up to a terminator: comments (XML 1.0 production 15), the content of processing
+// instructions (16) and CDATA sections (20). They pass in portions, however long they are.
+
+import { CR, GT } from './bytes.ts'
+import { stop, wrong } from './fault.ts'
+import { type Input, NEED_MORE } from './input.ts'
+import { type Limits, tooLong } from './limits.ts'
+import type { Listener } from './listener.ts'
+
+export type Section = 'comment' | 'cdata' | 'instruction'
+
+const SECTIONS = {
+  // "--" alone: what must follow it is checked apart.
+  comment: { name: 'comment', terminator: Buffer.from('--') },
+  cdata: { name: 'CDATA section', terminator: Buffer.from(']]>') },
+  instruction: { name: 'processing instruction', terminator: Buffer.from('?>') },
+} as const
+
+export class SectionReader {
+  /** The section that is open. */
+  inside: Section | null = null
+  readonly #input: Input
+  readonly #listener: Listener
+  readonly #limits: Limits
+  #began = 0
+  #length = 0
+
+  constructor(input: Input, listener: Listener, limits: Limits) {
+    this.#input = input
+    this.#listener = listener
+    this.#limits = limits
+  }
+
+  /** For a sentence. */
+  get name(): string | null {
+    return this.inside === null ? null : SECTIONS[this.inside].name
+  }
+
+  /** A section whose markup is at `markup` begins; its content begins at `content`. */
+  begin(section: Section, markup: number, content: number): number {
+    this.inside = section
+    this.#began = this.#input.base + markup
+    this.#length = 0
+    return content < this.#input.end ? this.#read(section, content) : content
+  }
+
+  /** Reads on from `at`; answers how far, or NEED_MORE. */
+  read(at: number): number {
+    const reached = this.inside === null ? at : this.#read(this.inside, at)
+    return reached === at ? NEED_MORE : reached
+  }
+
+  #read(section: Section, from: number): number {
+    const { data, end } = this.#input
+    const { name, terminator } = SECTIONS[section]
+    const found = data.indexOf(terminator, from)
+    const over = found !== -1 && found + terminator.length <= end
+    const to = over ? found : this.#certain(terminator, from)
+    this.#input.refuseControls(from, to)
+    this.#length += to - from
+    if (this.#length > this.#limits.text) {
+      stop(tooLong('text', `a ${name}`, this.#limits.text, this.#began))
+    }
+    if (section === 'cdata') this.#listener.text(from, to, true)
+    if (!over) return to
+    const after = found + terminator.length
+    if (section === 'comment') return this.#commentEnd(found, after)
+    this.inside = null
+    return after
+  }
+
+  /** "--" ends a comment together with ">", and may not stand in one otherwise. */
+  #commentEnd(found: number, after: number): number {
+    const { data, base, end } = this.#input
+    if (after >= end) return found
+    if (data[after] !== GT) wrong('"--" is not allowed inside a comment', base + found)
+    this.inside = null
+    return after + 1
+  }
+
+  /** Where what is certain ends, while the terminator or the line end that stands there may be cut. */
+  #certain(terminator: Buffer, from: number): number {
+    const { data, end } = this.#input
+    let at = end
+    while (at > from && at > end - terminator.length + 1 && data[at - 1] === terminator[0]) at--
+    return at === end && at > from && data[at - 1] === CR ? at - 1 : at
+  }
+}
