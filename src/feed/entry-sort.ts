@@ -1,10 +1,8 @@
-// Entries of three 32-bit words, one behind the other in one array: how they are compared and sorted.
+// Sorts the entries of an array (entries.ts) by their three words.
 
-/** Words of an entry: high and low half of an id's hash, hash of the content. */
-export const WORDS = 3
+import { WORDS } from './entries.ts'
 
-/** Below 0, 0, or above 0, as for any sort. */
-export function compareEntries(a: Uint32Array, atA: number, b: Uint32Array, atB: number): number {
+function compareEntries(a: Uint32Array, atA: number, b: Uint32Array, atB: number): number {
   return (
     (a[atA] as number) - (b[atB] as number) ||
     (a[atA + 1] as number) - (b[atB + 1] as number) ||
@@ -12,9 +10,9 @@ export function compareEntries(a: Uint32Array, atA: number, b: Uint32Array, atB:
   )
 }
 
-/** Quicksort in place of the first `count` entries: a comparator over an array of places takes ten times the memory. */
-export function sortEntries(entries: Uint32Array, count: number): void {
-  sortBetween(entries, 0, count - 1, new Uint32Array(WORDS))
+/** Quicksort in place: a comparator over an array of places takes ten times the memory. */
+export function sortEntries(entries: Uint32Array): void {
+  sortBetween(entries, 0, entries.length / WORDS - 1, new Uint32Array(WORDS))
 }
 
 function sortBetween(entries: Uint32Array, first: number, last: number, pivot: Uint32Array): void {

@@ -1,8 +1,18 @@
-// Collects one entry a posting in bounded memory, and writes them down as a sorted file.
+// Which postings a feed has and what is in them, as two hashes each: enough to count what changed between two
+// versions. In memory while a feed is read, in a file beside the copy of an accepted one.
 
-import { IndexWriter } from './index-file.ts'
-import { type HeldIndex, IndexFile } from './index-place.ts'
-import { SortedRuns } from './sorted-runs.ts'
+import { closeSync, openSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { errorCode } from '../lib/errors.ts'
+import { readWhole } from '../lib/read-whole.ts'
+import { stretchOf } from '../lib/stretch.ts'
+import { type Entries, MOST_ENTRIES, WORDS } from './entries.ts'
+import { sortEntries } from './entry-sort.ts'
+import type { PostingChanges } from './port.ts'
+
+/** Names the layout: magic, CRC-32 of the entries, their number, the entries in the machine's byte order. */
+const MAGIC = Buffer.from('FSIX5\0\0\0')
+const HEADER_BYTES = MAGIC.length + 8
 
 /** Two 32-bit hashes of a string; together they tell apart what a feed contains (2^-25 at 2^20 ids). */
 export function hash64(value: string): [high: number, low: number] {
@@ -18,73 +28,104 @@ export function hash64(value: string): [high: number, low: number] {
   return [b >>> 0, a >>> 0]
 }
 
-export class PostingIndexBuilder implements Disposable {
-  readonly #runs: SortedRuns
-  #writer: IndexWriter | null = null
-
-  /** `directory`: where what does not fit into memory is put. `segment`: see `SortedRuns`. */
-  constructor(directory: string, segment?: number) {
-    this.#runs = new SortedRuns({ directory, distinct: false, segment })
+/** The bytes of an index file, in parts. */
+export function* indexParts(entries: Entries): Generator<Uint8Array, void, void> {
+  const header = Buffer.alloc(HEADER_BYTES)
+  MAGIC.copy(header)
+  let crc = 0
+  for (const words of entries.parts()) crc = crc32(bytesOf(words), crc)
+  header.writeUInt32LE(crc, MAGIC.length)
+  header.writeUInt32LE(entries.count, MAGIC.length + 4)
+  // Most feeds have one part, and one write is one place where a crash can happen.
+  let before: Uint8Array = header
+  for (const words of entries.parts()) {
+    yield before.length === 0 ? bytesOf(words) : Buffer.concat([before, bytesOf(words)])
+    before = new Uint8Array()
   }
+  if (before.length > 0) yield before
+}
 
-  /** Throws `NoRoom`. */
-  add(high: number, low: number, content: number): void {
-    this.#runs.add(high, low, content)
+const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
+  new Uint8Array(buffer, byteOffset, byteLength)
+
+/**
+ * Counts what changed between two versions. `older` and `newer`: see `Comparison`. Null where one of the
+ * indexes is not there, not whole or cannot be read: then nothing is known, which is no reason to hold up a
+ * feed. Several postings of one id are compared by their contents, each counted once.
+ */
+export function compareIndexes(older: string, newer: string | Uint8Array): PostingChanges | null {
+  const a = entriesOf(older)
+  const b = entriesOf(newer)
+  if (a === null || b === null) return null
+  sortEntries(a)
+  sortEntries(b)
+  const changes = { added: 0, removed: 0, changed: 0 }
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const [of, at] = isBefore(b, j, a, i) ? [b, j] : [a, i]
+    let left = 0
+    let right = 0
+    for (;;) {
+      const inA = sameId(a, i, of, at)
+      const inB = sameId(b, j, of, at)
+      if (!inA && !inB) break
+      const order = inA && inB ? (a[i + 2] as number) - (b[j + 2] as number) : inA ? -1 : 1
+      if (order < 0) left++
+      if (order > 0) right++
+      if (order <= 0) i += WORDS
+      if (order >= 0) j += WORDS
+    }
+    const pairs = Math.min(left, right)
+    changes.changed += pairs
+    changes.removed += left - pairs
+    changes.added += right - pairs
   }
+  return changes
+}
 
-  /** Writes the index to a new file or into memory, if it is wanted; answers how many entries have the id of another one. Throws `NoRoom`. */
-  finish(to: string | HeldIndex | null): { duplicates: number } {
-    const writer =
-      to === null ? null : new IndexWriter(typeof to === 'string' ? new IndexFile(to) : to)
-    this.#writer = writer
-    let duplicates = 0
-    let lastHigh = -1
-    let lastLow = -1
-    this.#runs.merge((entries, at) => {
-      const high = entries[at] as number
-      const low = entries[at + 1] as number
-      if (high === lastHigh && low === lastLow) duplicates++
-      lastHigh = high
-      lastLow = low
-      writer?.add(entries, at)
-    })
-    writer?.finish()
-    return { duplicates }
+/** Whether there are entries at both places, of the same id. */
+function sameId(a: Uint32Array, i: number, b: Uint32Array, j: number): boolean {
+  return i < a.length && j < b.length && a[i] === b[j] && a[i + 1] === b[j + 1]
+}
+
+/** Whether the entry of `a` comes before that of `b`; what is over comes last. */
+function isBefore(a: Uint32Array, i: number, b: Uint32Array, j: number): boolean {
+  if (i >= a.length || j >= b.length) return j >= b.length
+  const high = (a[i] as number) - (b[j] as number)
+  return high < 0 || (high === 0 && (a[i + 1] as number) < (b[j + 1] as number))
+}
+
+/** Null where that is not a whole index: the file is not durable, and a power cut may have left anything. */
+function entriesOf(place: string | Uint8Array): Uint32Array | null {
+  if (typeof place !== 'string') {
+    return entriesIn((to, at) =>
+      Buffer.from(place.buffer, place.byteOffset, place.length).copy(
+        to,
+        0,
+        Math.min(at, place.length),
+      ),
+    )
   }
-
-  /** Takes the file away again. */
-  discard(): void {
-    this.#writer?.discard()
-  }
-
-  [Symbol.dispose](): void {
-    this.#runs.close()
+  const { file, from } = stretchOf(place)
+  let fd: number | null = null
+  try {
+    fd = openSync(file, 'r')
+    const opened = fd
+    return entriesIn((to, at) => readWhole(opened, to, 0, to.length, from + at))
+  } catch (error) {
+    if (errorCode(error) === null) throw error
+    return null
+  } finally {
+    if (fd !== null) closeSync(fd)
   }
 }
 
-/** Counts distinct strings by their hashes. */
-export class DistinctCount implements Disposable {
-  readonly #runs: SortedRuns
-
-  constructor(directory: string, segment?: number) {
-    this.#runs = new SortedRuns({ directory, distinct: true, segment })
-  }
-
-  /** Throws `NoRoom`. */
-  add(value: string): void {
-    const [high, low] = hash64(value)
-    this.#runs.add(high, low, 0)
-  }
-
-  finish(): number {
-    let count = 0
-    this.#runs.merge(() => {
-      count++
-    })
-    return count
-  }
-
-  [Symbol.dispose](): void {
-    this.#runs.close()
-  }
+/** `read` fills the array with what begins at the place in the index, and answers how many bytes there were. */
+function entriesIn(read: (to: Uint8Array, at: number) => number): Uint32Array | null {
+  const header = Buffer.alloc(HEADER_BYTES)
+  if (read(header, 0) < HEADER_BYTES) return null
+  const count = header.readUInt32LE(MAGIC.length + 4)
+  if (!MAGIC.equals(header.subarray(0, MAGIC.length)) || count > MOST_ENTRIES) return null
+  const entries = new Uint32Array(count * WORDS)
+  if (read(bytesOf(entries), HEADER_BYTES) < entries.byteLength) return null
+  return crc32(bytesOf(entries)) === header.readUInt32LE(MAGIC.length) ? entries : null
 }

@@ -1,110 +1,96 @@
-// Counts what a feed contains and notices ids that are missing or used twice. Its memory is bounded,
-// however many postings there are: ids are kept as hashes, which are sorted in a file when they are many.
+// Counts what a feed contains, and finds ids that are missing or used twice. Its memory is bounded, however
+// many postings there are.
 
-import { tmpdir } from 'node:os'
-import { dirname } from 'node:path'
-import { short } from './fault.ts'
-import type { HeldIndex } from './index-place.ts'
+import { short } from '../xml/fault.ts'
+import { Entries, MOST_ENTRIES } from './entries.ts'
+import { CHECKED_FIELDS, FIELDS } from './field-paths.ts'
 import { type FeedContent, MAX_CAMPAIGN_IDS } from './port.ts'
-import { DistinctCount, hash64, PostingIndexBuilder } from './posting-index.ts'
-import type { Posting } from './posting-reader.ts'
+import { hash64 } from './posting-index.ts'
 
+const [ID, CAMPAIGN, REQUISITION] = CHECKED_FIELDS.map((field) => FIELDS.indexOf(field)) as [
+  number,
+  number,
+  number,
+]
 const MOST_EXAMPLES = 3
-/** Slots of the table that remembers ids for examples, at first and at most; what it forgets is still counted. */
-const FIRST_SLOTS = 1 << 10
-const MOST_SLOTS = 1 << 16
 
-export class PostingTally implements Disposable {
-  readonly #indexTo: string | HeldIndex | null
+export interface Tally extends Omit<FeedContent, 'root' | 'records'> {
+  /** For the posting index; null: the feed has more postings than it can hold, or their content was not hashed. */
+  index: Entries | null
+}
+
+export class PostingTally {
   #postings = 0
   #withoutId = 0
-  readonly #campaigns = new Map<string, number>()
+  readonly #campaigns = new Map<string, { postings: number }>()
   #campaignsLeftOut = false
-  readonly #requisitions: DistinctCount
-  readonly #index: PostingIndexBuilder
-  #recentLow = new Uint32Array(FIRST_SLOTS)
-  #recentHigh = new Uint32Array(FIRST_SLOTS)
+  readonly #requisitions = new Entries(false)
+  readonly #ids: Entries
   readonly #duplicates = new Set<string>()
 
-  /** `indexTo`: path of a new file for the posting index, or memory; null: none is written. */
-  constructor(indexTo: string | HeldIndex | null = null) {
-    const directory = typeof indexTo === 'string' ? dirname(indexTo) : tmpdir()
-    this.#indexTo = indexTo
-    this.#index = new PostingIndexBuilder(directory)
-    this.#requisitions = new DistinctCount(directory)
+  readonly #hashed: boolean
+
+  /** `hashed`: the content of postings is given, so that they can be told apart without ids. */
+  constructor(hashed = true) {
+    this.#hashed = hashed
+    this.#ids = new Entries(hashed)
   }
 
-  /** Throws `NoRoom`, as `finish` does. */
-  add({ values, content }: Posting): void {
+  /** See `TakePosting`. */
+  add(values: readonly string[], content: number): void {
     this.#postings++
-    const { id, externalCampaignId: campaign, requisitionId } = values
-    if (requisitionId !== undefined) this.#requisitions.add(requisitionId)
-    if (campaign !== undefined) this.#countCampaign(campaign)
-    if (id === undefined) {
-      this.#withoutId++
-      const [high, low] = hash64(`content ${content}`)
-      this.#index.add(high, low, content)
-      return
+    const id = values[ID] as string
+    const campaign = values[CAMPAIGN] as string
+    const requisitionId = values[REQUISITION] as string
+    if (campaign !== '') this.#countCampaign(campaign)
+    if (requisitionId !== '') {
+      const [high, low] = hash64(requisitionId)
+      this.#requisitions.add(high, low, 0, false)
     }
-    const [high, low] = hash64(id)
-    this.#index.add(high, low, content)
-    this.#noticeDuplicate(id, high, low)
+    if (id === '') {
+      this.#withoutId++
+      if (!this.#hashed) return
+    }
+    const [high, low] = hash64(id === '' ? `content ${content}` : id)
+    const isRepeated = this.#ids.add(high, low, content, true)
+    if (isRepeated && id !== '' && this.#duplicates.size < MOST_EXAMPLES) {
+      this.#duplicates.add(id)
+    }
   }
 
-  /** Writes the index as well. */
-  finish(): Omit<FeedContent, 'root' | 'records'> {
-    const { duplicates } = this.#index.finish(this.#indexTo)
+  finish(): Tally {
+    const { leftOut, repeated } = this.#ids
+    const isKnown = leftOut === 0 && (this.#hashed || this.#withoutId === 0)
     return {
       postings: this.#postings,
       withoutId: this.#withoutId,
-      duplicates,
-      externalCampaignIds: Object.fromEntries(this.#campaigns),
-      requisitionIds: this.#requisitions.finish(),
-      warnings: this.#warnings(duplicates),
+      duplicates: isKnown ? repeated : null,
+      externalCampaignIds: Object.fromEntries(
+        this.#campaigns.entries().map(([id, { postings }]) => [id, postings]),
+      ),
+      requisitionIds: this.#requisitions.count,
+      warnings: this.#warnings(),
+      index: leftOut > 0 || !this.#hashed ? null : this.#ids,
     }
-  }
-
-  /** Takes the index away again. */
-  discard(): void {
-    this.#index.discard()
-  }
-
-  [Symbol.dispose](): void {
-    this.#index[Symbol.dispose]()
-    this.#requisitions[Symbol.dispose]()
   }
 
   #countCampaign(campaign: string): void {
-    const count = this.#campaigns.get(campaign)
-    if (count === undefined && this.#campaigns.size >= MAX_CAMPAIGN_IDS)
-      this.#campaignsLeftOut = true
-    else this.#campaigns.set(campaign, (count ?? 0) + 1)
+    const counted = this.#campaigns.get(campaign)
+    if (counted !== undefined) counted.postings++
+    else if (this.#campaigns.size >= MAX_CAMPAIGN_IDS) this.#campaignsLeftOut = true
+    else this.#campaigns.set(campaign, { postings: 1 })
   }
 
-  #noticeDuplicate(id: string, high: number, low: number): void {
-    if (this.#postings > this.#recentLow.length) this.#widen()
-    const slot = low % this.#recentLow.length
-    const seen = this.#recentLow[slot] === low && this.#recentHigh[slot] === high
-    if (seen && this.#duplicates.size < MOST_EXAMPLES) this.#duplicates.add(id)
-    this.#recentLow[slot] = low
-    this.#recentHigh[slot] = high
-  }
-
-  #widen(): void {
-    const [lows, highs] = [this.#recentLow, this.#recentHigh]
-    if (lows.length === MOST_SLOTS) return
-    this.#recentLow = new Uint32Array(MOST_SLOTS)
-    this.#recentHigh = new Uint32Array(MOST_SLOTS)
-    for (const [i, low] of lows.entries()) {
-      this.#recentLow[low % MOST_SLOTS] = low
-      this.#recentHigh[low % MOST_SLOTS] = highs[i] as number
-    }
-  }
-
-  #warnings(duplicates: number): string[] {
+  #warnings(): string[] {
     const warnings: string[] = []
+    const { leftOut, repeated: duplicates } = this.#ids
+    if (leftOut > 0) {
+      warnings.push(
+        `more than ${numbered(MOST_ENTRIES)} postings; changes and duplicate ids are not counted`,
+      )
+    }
     // Postings without an id are indexed by content; equal ones are no duplicate ids.
-    if (duplicates > 0 && this.#withoutId === 0) {
+    if (leftOut === 0 && duplicates > 0 && this.#withoutId === 0) {
       const examples = [...this.#duplicates].map((id) => `"${short(id, 40)}"`).join(', ')
       const such = examples === '' ? '' : `, such as ${examples}`
       warnings.push(`${counted(duplicates, 'posting')} with an id that another one has${such}`)
@@ -116,14 +102,22 @@ export class PostingTally implements Disposable {
           : `${counted(this.#withoutId, 'posting')} without an id`,
       )
     }
+    if (this.#requisitions.leftOut > 0) {
+      warnings.push(
+        `more than ${numbered(MOST_ENTRIES)} requisition ids; the further ones are not counted`,
+      )
+    }
     if (this.#campaignsLeftOut) {
-      const most = MAX_CAMPAIGN_IDS.toLocaleString('en-US')
+      const most = numbered(MAX_CAMPAIGN_IDS)
       warnings.push(`more than ${most} campaign ids; the further ones are not counted`)
     }
     return warnings
   }
 }
 
+/** Only where it is wanted: the first number costs 8 MB of ICU's data. */
+const numbered = (count: number) => count.toLocaleString('en-US')
+
 function counted(count: number, thing: string): string {
-  return `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`
+  return `${numbered(count)} ${thing}${count === 1 ? '' : 's'}`
 }
