@@ -5,8 +5,8 @@ import { defineConfig } from 'vitest/config'
 /** These take many seconds of a processor, although they start no process. */
 const LONG = [
   'test/campaigns/create-cases.test.ts',
-  'test/feed/conformance.test.ts',
-  'test/feed/second-opinion.test.ts',
+  'test/xml/conformance.test.ts',
+  'test/xml/second-opinion.test.ts',
 ]
 
 /** Whether a test starts processes, itself or by a helper of ours. */

@@ -2,12 +2,12 @@
 // the same pieces through the same check without the hashes.
 
 import { parentPort } from 'node:worker_threads'
-import { DocumentCheck } from '../src/feed/document-check.ts'
 import { readFeed } from '../src/feed/feed-reader.ts'
-import { LIMITS } from '../src/feed/limits.ts'
 import { PostingReader } from '../src/feed/posting-reader.ts'
 import { PostingTally } from '../src/feed/posting-tally.ts'
 import { openSource } from '../src/feed/source-file.ts'
+import { DocumentChecker } from '../src/xml/document-checker.ts'
+import { LIMITS } from '../src/xml/limits.ts'
 
 export interface CheckerRequest {
   file: string
@@ -33,9 +33,9 @@ function whole(source: string): CheckerAnswer {
 function bare(source: string): CheckerAnswer {
   const opened = openSource(source)
   if (opened.kind === 'unreadable') return opened.reason
-  using tally = new PostingTally()
-  const reader = new PostingReader(mapping, (posting) => tally.add(posting))
-  using check = new DocumentCheck(reader, LIMITS)
+  const tally = new PostingTally()
+  const reader = new PostingReader(mapping, (values, content) => tally.add(values, content))
+  const check = new DocumentChecker(reader, LIMITS)
   for (const piece of opened.file.pieces(PIECE)) check.write(piece)
   opened.file.close()
   const { kind } = check.end()

@@ -87,6 +87,15 @@ export const SHAPES = {
     body: (random) =>
       `${fields(random)}<description>\n${Array.from({ length: between(random, 60, 160) }, () => `${words(random, 28)}\n`).join('')}</description>\n`,
   },
+  /** Small postings: three ids, and a description with some characters beyond ASCII. 1.6 kB each. */
+  'small-postings': {
+    open: '<source>\n',
+    close: '</source>\n',
+    posting: (id, body) =>
+      `<job>\n<referencenumber>REF-${id}</referencenumber>\n<requisitionid>R${id % 5_000}</requisitionid>\n<campaignid>C${id % 40}</campaignid>\n${body}</job>\n`,
+    body: (random) =>
+      `${fields(random)}<description><![CDATA[<p>${pick(random, CITIES)} – ${words(random, 1_150)} ${pick(random, CITIES)}</p>]]></description>\n`,
+  },
 } satisfies Record<string, Shape>
 
 export type ShapeName = keyof typeof SHAPES

@@ -1,13 +1,14 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Entries } from '../../src/feed/entries.ts'
 import {
   type Baseline,
   type GuardedVersion,
   type GuardLimits,
   guard,
 } from '../../src/feed/guards.ts'
-import { compareIndexes } from '../../src/feed/index-changes.ts'
-import { hash64, PostingIndexBuilder } from '../../src/feed/posting-index.ts'
+import { compareIndexes, hash64, indexParts } from '../../src/feed/posting-index.ts'
 import { Folder, readDocument } from './helpers/feeds.ts'
 
 let folder: Folder
@@ -91,9 +92,12 @@ describe('changes between two versions', () => {
   it('is right for many postings', () => {
     const build = (from: number, to: number) => {
       const path = newPath()
-      using builder = new PostingIndexBuilder(folder.path)
-      for (let i = from; i < to; i++) builder.add(...hash64(`id-${i}`), i % 1000 === 0 ? from : i)
-      expect(builder.finish(path)).toEqual({ duplicates: 0 })
+      const entries = new Entries(true)
+      for (let i = from; i < to; i++) {
+        entries.add(...hash64(`id-${i}`), i % 1000 === 0 ? from : i, true)
+      }
+      expect(entries.repeated).toBe(0)
+      writeFileSync(path, Buffer.concat([...indexParts(entries)]))
       return path
     }
 

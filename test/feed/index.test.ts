@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareIndexes } from '../../src/feed/index-changes.ts'
+import { Entries, MOST_ENTRIES } from '../../src/feed/entries.ts'
+import { FIELDS } from '../../src/feed/field-paths.ts'
 import type { PostingChanges } from '../../src/feed/port.ts'
-import { DistinctCount, PostingIndexBuilder } from '../../src/feed/posting-index.ts'
-import { NoRoom } from '../../src/lib/no-room.ts'
+import { compareIndexes, hash64, indexParts } from '../../src/feed/posting-index.ts'
+import { PostingTally } from '../../src/feed/posting-tally.ts'
 import { Folder } from './helpers/feeds.ts'
 
 type Entry = [high: number, low: number, content: number]
@@ -14,13 +15,16 @@ type Entry = [high: number, low: number, content: number]
 const word = fc.constantFrom(0, 1, 2, 2 ** 31, 2 ** 32 - 1)
 const entries = fc.array(fc.tuple(word, word, word), { maxLength: 60 })
 
-function writeIndex(path: string, postings: readonly Entry[], segment?: number): number {
-  using folder = new Folder()
-  using builder = new PostingIndexBuilder(folder.path, segment)
-  for (const entry of postings) builder.add(...entry)
-  const { duplicates } = builder.finish(path)
-  expect(readdirSync(folder.path)).toEqual([])
-  return duplicates
+function entriesOf(postings: readonly Entry[]): Entries {
+  const all = new Entries(true)
+  for (const [high, low, content] of postings) all.add(high, low, content, true)
+  return all
+}
+
+const bytesOf = (all: Entries) => Buffer.concat([...indexParts(all)])
+
+function writeIndex(path: string, postings: readonly Entry[]): void {
+  writeFileSync(path, bytesOf(entriesOf(postings)))
 }
 
 /** What must come out, counted in the plainest way. */
@@ -45,34 +49,30 @@ function changesBetween(older: readonly Entry[], newer: readonly Entry[]): Posti
 const idOf = ([high, low]: Entry) => `${high} ${low}`
 
 describe('the posting index', () => {
-  it('tells what changed, however often it had to put postings aside', () => {
+  it('tells what changed, in memory and from a file', () => {
     using folder = new Folder()
-    const [older, newer] = [join(folder.path, 'older'), join(folder.path, 'newer')]
-    let n = 0
+    const older = join(folder.path, 'older')
     fc.assert(
-      fc.property(entries, entries, fc.constantFrom(1, 3, 8, 1_000), (left, right, segment) => {
-        n++
-        writeIndex(older + n, left, segment)
-        writeIndex(newer + n, right, segment)
+      fc.property(entries, entries, (left, right) => {
+        writeIndex(older, left)
 
-        expect(compareIndexes(older + n, newer + n)).toEqual(changesBetween(left, right))
+        const newer = bytesOf(entriesOf(right))
+
+        expect(compareIndexes(older, newer)).toEqual(changesBetween(left, right))
       }),
       { numRuns: 200 },
     )
   })
 
-  it('is the same file and counts the same duplicates with and without postings put aside', () => {
-    using folder = new Folder()
+  it('counts the postings that have the id of an earlier one, however many there are', () => {
     const postings = Array.from({ length: 5_000 }, (_, i): Entry => {
       const id = Math.imul(i % 4_000, 2_654_435_761) >>> 0
       return [id, i % 4_000, i]
     })
-    const [whole, parted] = [join(folder.path, 'whole'), join(folder.path, 'parted')]
 
-    const duplicates = [writeIndex(whole, postings), writeIndex(parted, postings, 300)]
+    const { count, repeated } = entriesOf(postings)
 
-    expect(duplicates).toEqual([1_000, 1_000])
-    expect(readFileSync(parted).equals(readFileSync(whole))).toBe(true)
+    expect({ count, repeated }).toEqual({ count: 5_000, repeated: 1_000 })
   })
 
   it('reads as nothing when it is torn at any byte, or altered', () => {
@@ -100,29 +100,44 @@ describe('the posting index', () => {
 
     expect(answers.filter((answer) => answer !== null)).toEqual([])
   })
-
-  it('says that there is no room where it cannot put postings aside', () => {
-    using folder = new Folder()
-    using builder = new PostingIndexBuilder(join(folder.path, 'missing'), 2)
-    const fill = () => {
-      for (let i = 0; i < 3; i++) builder.add(i, i, i)
-    }
-
-    expect(fill).toThrow(NoRoom)
-  })
 })
 
 describe('a count of distinct strings', () => {
-  it.each([
-    ['in memory', undefined],
-    ['put aside', 100],
-    ['of which few are distinct, so that none is put aside', 20_000],
-  ])('is exact, however often they come: %s', (_, segment) => {
-    using folder = new Folder()
-    using count = new DistinctCount(folder.path, segment)
+  it('is exact, however often they come', () => {
+    const count = new Entries(false)
 
-    for (let i = 0; i < 100_000; i++) count.add(`R-${i % 7_000}`)
+    for (let i = 0; i < 100_000; i++) count.add(...hash64(`R-${i % 7_000}`), 0, false)
 
-    expect(count.finish()).toBe(7_000)
+    expect(count.count).toBe(7_000)
+  })
+})
+
+describe('a feed of more postings than an index can hold', () => {
+  const tallyOf = (postings: number) => {
+    const tally = new PostingTally()
+    const values = FIELDS.map(() => '')
+    for (let i = 0; i < postings; i++) {
+      values[FIELDS.indexOf('id')] = `R-${i}`
+      tally.add(values, i)
+    }
+    return tally.finish()
+  }
+
+  it('is counted, and said to have no known duplicates and no index', () => {
+    const { postings, duplicates, index, warnings } = tallyOf(MOST_ENTRIES + 1)
+
+    expect({ postings, duplicates, index, warnings }).toEqual({
+      postings: 1_000_001,
+      duplicates: null,
+      index: null,
+      warnings: ['more than 1,000,000 postings; changes and duplicate ids are not counted'],
+    })
+  })
+
+  it('is told apart from one that just fits', () => {
+    const { duplicates, index, warnings } = tallyOf(MOST_ENTRIES)
+
+    expect({ duplicates, warnings }).toEqual({ duplicates: 0, warnings: [] })
+    expect(index?.count).toBe(MOST_ENTRIES)
   })
 })

@@ -3,16 +3,17 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DocumentCheck } from '../../src/feed/document-check.ts'
-import { LIMITS } from '../../src/feed/limits.ts'
-import { type Posting, PostingReader } from '../../src/feed/posting-reader.ts'
-import type { XmlHandler } from '../../src/feed/xml-events.ts'
-import { damaged, SOUND } from './helpers/damage.ts'
-import { everything } from './helpers/handlers.ts'
+import { FIELDS } from '../../src/feed/field-paths.ts'
+import { PostingReader } from '../../src/feed/posting-reader.ts'
+import { DocumentChecker } from '../../src/xml/document-checker.ts'
+import type { XmlHandler } from '../../src/xml/handler.ts'
+import { LIMITS } from '../../src/xml/limits.ts'
+import { damaged, SOUND } from '../xml/helpers/damage.ts'
+import { everything } from '../xml/helpers/handlers.ts'
 
 const DOCUMENTS = Number(process.env.FEEDSYNCD_MUTATIONS ?? 600)
 const SEED = Number(process.env.FEEDSYNCD_SEED ?? 20261120)
-const FIELDS = ['id', 'externalCampaignId', 'title', 'description', 'city'] as const
+const READ = ['id', 'externalCampaignId', 'title', 'description', 'city'] as const
 
 const feeds = [
   `<jobs>${[1, 2, 3]
@@ -36,24 +37,27 @@ function toldOfEverything(reader: PostingReader): XmlHandler {
       return true
     },
     text: (text) => (unheard > 0 ? undefined : reader.text(text)),
-    close(to) {
+    close(data, to) {
       if (unheard > 0) unheard--
-      else reader.close(to)
+      else reader.close(data, to)
     },
-    attach: (memory) => reader.attach(memory),
-    moving: (to) => reader.moving(to),
+    moving: (data, to) => reader.moving(data, to),
   }
 }
 
+const named = (values: readonly string[]) =>
+  Object.fromEntries(
+    FIELDS.map((field, i) => [field, values[i] ?? '']).filter(([, value]) => value !== ''),
+  )
+
 function read(document: Buffer, pieceSize: number, to: (reader: PostingReader) => XmlHandler) {
-  const postings: Posting[] = []
+  const postings: { values: Record<string, string>; content: number }[] = []
   const reader = new PostingReader(
     { records: null, fields: {} },
-    (posting) => postings.push(posting),
-    null,
-    FIELDS,
+    (values, content) => postings.push({ values: named(values), content }),
+    { fields: READ },
   )
-  using check = new DocumentCheck(to(reader), LIMITS)
+  const check = new DocumentChecker(to(reader), LIMITS)
   for (let at = 0; at < document.length; at += pieceSize) {
     check.write(document.subarray(at, at + pieceSize))
   }
@@ -69,9 +73,19 @@ describe('the reader of postings', () => {
     expect(postings.map(({ values }) => values)).toEqual(
       [1, 2, 3].map((n) => ({
         ...{ id: `R${n}`, externalCampaignId: `C${n}`, city: 'Köln', title: 'Nurse &' },
-        description: 'A  night <shift>]]',
+        description: 'A  night  <shift> ]]',
       })),
     )
+  })
+
+  it('finds the fields of each posting, however many names of elements a feed has', () => {
+    const ids = Array.from({ length: 7_000 }, (_, n) => `R${n}`)
+    const jobs = ids.map((id, n) => `<job><x${n}>no</x${n}><y${n}/><id>${id}</id></job>`)
+    const document = Buffer.from(`<jobs>${jobs.join('')}</jobs>`)
+
+    const { postings } = read(document, 65_536, (reader) => reader)
+
+    expect(postings.map(({ values }) => values)).toEqual(ids.map((id) => ({ id })))
   })
 
   it('reads the same whether it is told of everything or only of what it wants', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { DocumentCheck } from '../../src/feed/document-check.ts'
-import { LIMITS } from '../../src/feed/limits.ts'
-import { decodedText } from '../../src/feed/xml-events.ts'
+import { DocumentChecker } from '../../src/xml/document-checker.ts'
+import { decodedText } from '../../src/xml/handler.ts'
+import { LIMITS } from '../../src/xml/limits.ts'
 import { everything } from './helpers/handlers.ts'
 import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 
 function textOf(bytes: Buffer, pieceSize: number): string {
   let text = ''
-  using check = new DocumentCheck(
+  const check = new DocumentChecker(
     {
       ...everything,
       text: (portion) => (text += decodedText(portion)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { DocumentCheck } from '../../src/feed/document-check.ts'
-import { LIMITS } from '../../src/feed/limits.ts'
-import { locate } from '../../src/feed/locator.ts'
+import { DocumentChecker } from '../../src/xml/document-checker.ts'
+import { LIMITS } from '../../src/xml/limits.ts'
+import { locate } from '../../src/xml/locator.ts'
 import { everything } from './helpers/handlers.ts'
 import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 
@@ -9,7 +9,7 @@ import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 function explained(marked: string, encode: (text: string) => Buffer = (text) => Buffer.from(text)) {
   const before = marked.split('▶')[0] ?? ''
   const bytes = encode(marked.replace('▶', ''))
-  using check = new DocumentCheck(everything, LIMITS)
+  const check = new DocumentChecker(everything, LIMITS)
   check.write(bytes)
   const ending = check.end()
   if (ending.kind !== 'fault') throw new Error(`${ending.kind}: ${marked}`)

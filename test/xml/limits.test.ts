@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LIMITS, type Limits } from '../../src/feed/limits.ts'
+import { LIMITS, type Limits } from '../../src/xml/limits.ts'
 import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 
 const small: Limits = { depth: 3, attributes: 2, name: 10, attributeValue: 20, tag: 60, text: 50 }

@@ -2,10 +2,10 @@
 // who listens.
 
 import { deepStrictEqual } from 'node:assert'
-import { DocumentCheck } from '../../../src/feed/document-check.ts'
-import type { Ending } from '../../../src/feed/fault.ts'
-import { LIMITS, type Limits } from '../../../src/feed/limits.ts'
-import type { XmlHandler } from '../../../src/feed/xml-events.ts'
+import { DocumentChecker } from '../../../src/xml/document-checker.ts'
+import type { Ending } from '../../../src/xml/fault.ts'
+import type { XmlHandler } from '../../../src/xml/handler.ts'
+import { LIMITS, type Limits } from '../../../src/xml/limits.ts'
 import { LISTENERS } from './handlers.ts'
 
 export interface CheckedBytes {
@@ -32,7 +32,7 @@ function heardBy(
   pieceSize: number,
   limits: Limits,
 ): CheckedBytes {
-  using check = new DocumentCheck(listener, limits)
+  const check = new DocumentChecker(listener, limits)
   // Each piece is a copy that is overwritten after use, as the reader does with its memory.
   const memory = Buffer.alloc(pieceSize)
   for (let at = 0; at < bytes.length; at += pieceSize) {

@@ -1,11 +1,11 @@
 // The checker beside saxes, which judged feeds before it (./saxes): both say the same of a document, at the
 // same place, in the same words.
 
-import { createDecoder } from '../../../src/feed/decoder.ts'
-import { DocumentCheck } from '../../../src/feed/document-check.ts'
-import type { Ending } from '../../../src/feed/fault.ts'
-import { LIMITS } from '../../../src/feed/limits.ts'
-import { decodedText } from '../../../src/feed/xml-events.ts'
+import { DocumentChecker } from '../../../src/xml/document-checker.ts'
+import { createDecoder } from '../../../src/xml/encoding/decoder.ts'
+import type { Ending } from '../../../src/xml/fault.ts'
+import { decodedText } from '../../../src/xml/handler.ts'
+import { LIMITS } from '../../../src/xml/limits.ts'
 import { everything } from './handlers.ts'
 import { SaxesCheck } from './saxes/saxes-check.ts'
 
@@ -23,13 +23,13 @@ interface Opinion {
 
 function ours(bytes: Buffer): Opinion {
   let events = ''
-  using check = new DocumentCheck(
+  const check = new DocumentChecker(
     {
       ...everything,
       open(name, attributes) {
         events += `<${name.text}`
         for (let i = 0; i < attributes.count; i++) {
-          events += ` ${attributes.names[i]?.text}=${JSON.stringify(attributes.valueAt(i))}`
+          events += ` ${attributes.nameAt(i).text}=${JSON.stringify(attributes.valueAt(i))}`
         }
         return true
       },

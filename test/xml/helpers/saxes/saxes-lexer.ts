@@ -3,12 +3,12 @@
 // instructions, entities without ";", DOCTYPE, text outside the root) and counts against the limits.
 // It refuses nothing that is XML 1.0 with namespaces, but internal DTD subsets and unknown entities.
 
-import { doctypeAt } from '../../../../src/feed/doctype.ts'
-import { entityAt } from '../../../../src/feed/entity.ts'
-import { type Fault, type Look, notWellFormed } from '../../../../src/feed/fault.ts'
-import { instructionAt } from '../../../../src/feed/instruction.ts'
-import { type Limits, tooLong, tooManyAttributes } from '../../../../src/feed/limits.ts'
-import { outsideText } from '../../../../src/feed/outside-text.ts'
+import { doctypeAt } from '../../../../src/xml/doctype.ts'
+import { entityAt } from '../../../../src/xml/entity.ts'
+import { type Fault, type Look, notWellFormed } from '../../../../src/xml/fault.ts'
+import { instructionAt } from '../../../../src/xml/instruction.ts'
+import { type Limits, tooLong, tooManyAttributes } from '../../../../src/xml/limits.ts'
+import { outsideText } from '../../../../src/xml/outside-text.ts'
 import { tagAt } from './tag.ts'
 
 type State = 'text' | 'tag' | 'value' | 'comment' | 'cdata' | 'instruction'

@@ -3,10 +3,10 @@
 // This is the only file that knows saxes. It stops at the first fault and never repairs anything.
 
 import { SaxesParser } from 'saxes'
-import { HTML_PAGE } from '../../../../src/feed/doctype.ts'
-import { type Ending, type Fault, notWellFormed, short } from '../../../../src/feed/fault.ts'
-import { type Limits, tooDeep } from '../../../../src/feed/limits.ts'
-import { NAME_START } from '../../../../src/feed/xml-names.ts'
+import { NAME_START } from '../../../../src/xml/characters.ts'
+import { HTML_PAGE } from '../../../../src/xml/doctype.ts'
+import { type Ending, type Fault, notWellFormed, short } from '../../../../src/xml/fault.ts'
+import { type Limits, tooDeep } from '../../../../src/xml/limits.ts'
 import { XmlLexer } from './saxes-lexer.ts'
 import { explain } from './saxes-sentences.ts'
 

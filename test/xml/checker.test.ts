@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { DocumentCheck } from '../../src/feed/document-check.ts'
-import { LIMITS } from '../../src/feed/limits.ts'
 import { PostingReader } from '../../src/feed/posting-reader.ts'
+import { DocumentChecker } from '../../src/xml/document-checker.ts'
+import { LIMITS } from '../../src/xml/limits.ts'
 import { checkBytes, verdictOf } from './helpers/verdicts.ts'
 
 function faultOf(document: string | Buffer, pieceSize?: number) {
@@ -140,8 +140,8 @@ describe('the content of a posting', () => {
   ]
   const contents = (document: string, pieceSize: number) => {
     const found: number[] = []
-    using check = new DocumentCheck(
-      new PostingReader({ records: null, fields: {} }, ({ content }) => found.push(content)),
+    const check = new DocumentChecker(
+      new PostingReader({ records: null, fields: {} }, (_, content) => found.push(content)),
       LIMITS,
     )
     const bytes = Buffer.from(document)

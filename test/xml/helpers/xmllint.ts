@@ -1,7 +1,7 @@
 // libxml2 as a judge of documents (Debian's libxml2-utils).
 
 import { spawnSync } from 'node:child_process'
-import type { Folder } from './feeds.ts'
+import type { Folder } from '../../feed/helpers/feeds.ts'
 import { verdictOf } from './verdicts.ts'
 
 export const HAS_XMLLINT = spawnSync('xmllint', ['--version']).status === 0

@@ -1,7 +1,7 @@
 // Checks how a tag begins: "<" or "</", a name, and whether a tag may stand here at all.
 
-import { type Look, notWellFormed, shown } from '../../../../src/feed/fault.ts'
-import { NAME_START } from '../../../../src/feed/xml-names.ts'
+import { NAME_START } from '../../../../src/xml/characters.ts'
+import { type Look, notWellFormed, shown } from '../../../../src/xml/fault.ts'
 
 const STARTS_NAME = new RegExp(NAME_START, 'uy')
 

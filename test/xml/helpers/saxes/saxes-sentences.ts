@@ -1,7 +1,7 @@
 // Translates what saxes reports into sentences about the document, and moves the position from where
 // saxes noticed to where a person would look. Whatever is not in the table keeps saxes' own words.
 
-import { type Fault, notWellFormed, short, shown } from '../../../../src/feed/fault.ts'
+import { type Fault, notWellFormed, short, shown } from '../../../../src/xml/fault.ts'
 
 export interface Scene {
   /** What the parser took of the present piece, up to the character at which it failed. */

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { DocumentCheck } from '../../../src/feed/document-check.ts'
-import { LIMITS } from '../../../src/feed/limits.ts'
+import { DocumentChecker } from '../../../src/xml/document-checker.ts'
+import { LIMITS } from '../../../src/xml/limits.ts'
 import { everything } from './handlers.ts'
 
 export interface SuiteTest {
@@ -25,7 +25,7 @@ export function suiteTests(): SuiteTest[] {
   const tests: SuiteTest[] = []
   const bases: string[] = ['']
   const names: string[] = []
-  using catalogue = new DocumentCheck(
+  const catalogue = new DocumentChecker(
     {
       ...everything,
       open({ text: name }, attributes) {

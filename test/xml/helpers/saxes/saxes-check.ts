@@ -1,12 +1,12 @@
 // Checks one document that comes in pieces of bytes: start, decoding, strict scan. Knows nothing of
 // files; positions are characters, `locate` turns them into bytes, lines and columns.
 
-import { createDecoder, type Decoder } from '../../../../src/feed/decoder.ts'
-import { documentStart } from '../../../../src/feed/document-start.ts'
-import { type Encoding, UTF_8 } from '../../../../src/feed/encodings.ts'
-import type { Ending, Fault } from '../../../../src/feed/fault.ts'
-import type { Limits } from '../../../../src/feed/limits.ts'
-import { LONGEST_DECLARATION } from '../../../../src/feed/xml-declaration.ts'
+import { createDecoder, type Decoder } from '../../../../src/xml/encoding/decoder.ts'
+import { documentStart } from '../../../../src/xml/encoding/document-start.ts'
+import { type Encoding, UTF_8 } from '../../../../src/xml/encoding/encodings.ts'
+import { LONGEST_DECLARATION } from '../../../../src/xml/encoding/xml-declaration.ts'
+import type { Ending, Fault } from '../../../../src/xml/fault.ts'
+import type { Limits } from '../../../../src/xml/limits.ts'
 import { type SaxesHandler, XmlScanner } from './saxes-scanner.ts'
 
 export class SaxesCheck {

@@ -4,8 +4,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { Folder } from '../feed/helpers/feeds.ts'
 import { damaged, SOUND } from './helpers/damage.ts'
-import { Folder } from './helpers/feeds.ts'
 import { verdictOf } from './helpers/verdicts.ts'
 import { HAS_XMLLINT, unlikeXmllint } from './helpers/xmllint.ts'
 
