@@ -50,6 +50,6 @@ export default defineConfig({
     hookTimeout: 120_000,
     restoreMocks: true,
     // The reader of feeds, by its own tests. What its threads run is counted where a test calls it directly.
-    coverage: { provider: 'v8', include: ['src/feed/**'], reporter: ['text'] },
+    coverage: { provider: 'v8', include: ['src/feed/**', 'src/xml/**'], reporter: ['text'] },
   },
 })

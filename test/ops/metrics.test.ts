@@ -8,7 +8,7 @@ import { hostileNames } from '../helpers/hostile-names.ts'
 import { temporaryHistory, versionIn } from '../history/helpers.ts'
 import { samplesOf } from './exposition.ts'
 
-const FEED = join(import.meta.dirname, '..', '..', 'src', 'feed')
+const SRC = join(import.meta.dirname, '..', '..', 'src')
 
 function bench(run: CampaignRun | null = null) {
   const { history } = temporaryHistory()
@@ -26,9 +26,14 @@ function bench(run: CampaignRun | null = null) {
 const broken = (code: string): Verdict => ({ kind: 'broken', code, reason: '', position: null })
 
 it('the metrics name every rule that the check can refuse a document by', () => {
-  const text = readdirSync(FEED, { recursive: true, encoding: 'utf8' })
+  const text = ['feed', 'xml']
+    .flatMap((folder) =>
+      readdirSync(join(SRC, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(SRC, folder, name),
+      ),
+    )
     .filter((name) => name.endsWith('.ts'))
-    .map((name) => readFileSync(join(FEED, name), 'utf8'))
+    .map((name) => readFileSync(name, 'utf8'))
     .join('\n')
   const codes = [...text.matchAll(/\b(?:code: |compressed\()'([\w-]+)'/g)].map(([, code]) => code)
   const lengths = [...text.matchAll(/\btooLong\('(\w+)'/g)].map(([, what]) => `${what}-too-long`)
@@ -87,7 +92,7 @@ it('the metrics hold no word of a vendor, whatever the feeds are called', async 
 })
 
 it('the metrics are those of docs/metrics.md, all of them and no others', async () => {
-  const text = readFileSync(join(FEED, '..', '..', 'docs', 'metrics.md'), 'utf8')
+  const text = readFileSync(join(SRC, '..', 'docs', 'metrics.md'), 'utf8')
   const { samples } = bench()
 
   const served = [...(await samples()).keys()].map((name) =>
