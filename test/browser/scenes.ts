@@ -19,6 +19,7 @@ export type SceneName = 'empty' | 'busy' | 'broken'
 const CONFIG = {
   service: { baseUrl: 'https://api.sponsor.example/api' },
   campaigns: { file: '/nonexistent/campaigns.yaml', explicit: false },
+  state: { directory: '/nonexistent' },
   feeds: [],
 } as unknown as Config
 

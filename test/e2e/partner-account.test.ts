@@ -34,7 +34,7 @@ it('a feed without a partner account fails alone and says so; the others are upl
 it.each([
   [['campaigns', 'search']],
   [['campaigns', 'get', '1']],
-  [['campaigns', 'create', '--name', 'Cooks']],
+  [['campaigns', 'create', '--name', 'Cooks', '--all-postings']],
   [['campaigns', 'update', '1', '--budget', '5']],
   [['doctor']],
 ])('%j asks nothing, names the key to set, and ends with 78', async (command) => {
