@@ -1,4 +1,4 @@
-// Makes feeds shaped like real ones (2 to 6 kB a posting; research/feeds.md), the same bytes for the same
+// Makes feeds shaped like real ones (2 to 6 kB a posting), the same bytes for the same
 // arguments on every host. One shape for each thing that costs a checker its time.
 
 import { closeSync, openSync } from 'node:fs'

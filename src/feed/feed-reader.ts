@@ -19,7 +19,7 @@ import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 import { SpoolCopy } from './spool-copy.ts'
 
 export interface ReadOptions {
-  /** Bytes that are read at a time. 64 KiB was fastest (research/performance.md). */
+  /** Bytes that are read at a time. 64 KiB was fastest. */
   pieceSize: number
   limits: Limits
   /** Asked before each piece; true ends the reading with the answer `changed`. */

@@ -11,7 +11,7 @@ const OF_ALL = 20_000
 /** A feed that lost more than this of its postings or ids, and more than a few, looks like an accident. */
 const SUSPECT_LOSS = 0.3
 const FEW = 5
-/** After this time a small feed is taken for the truth (research/reconcile.md section 3.11). */
+/** After this time a small feed is taken for the truth. */
 const SUSPECT_FOR = 72 * HOUR
 
 /** The last upload of each feed; `isOurs`: whether a version went to the account of the campaigns. */

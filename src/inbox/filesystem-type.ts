@@ -1,5 +1,5 @@
 // Owns which file systems report no events for what other hosts write, by statfs(2)'s f_type.
-// On these the folder is polled (research/ingest.md lesson 14, threads 2.26 and 2.27).
+// On these the folder is polled.
 
 import { statfs } from 'node:fs/promises'
 

@@ -1,6 +1,5 @@
 // Owns what may be concluded from the folder itself: whether it is there, readable, and still the
-// one that we knew. An absent, broken or suddenly empty folder proves nothing about its files
-// (research/ingest.md lesson 13, thread 2.25).
+// one that we knew. An absent, broken or suddenly empty folder proves nothing about its files.
 
 import type { BigIntStats } from 'node:fs'
 import { errorCode, messageOf } from '../lib/errors.ts'

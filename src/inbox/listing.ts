@@ -1,5 +1,5 @@
 // Owns one walk through the folder. Never follows a link, never leaves the folder, and never lets a
-// directory that could not be read look like an empty one (research/ingest.md lessons 1 and 13).
+// directory that could not be read look like an empty one.
 
 import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 // Owns the quiet period: a file is ready when we saw the same identity at both ends of it, on the
-// monotonic clock. Refuses dates of any kind as evidence, and the same rule holds at start-up
-// (design section 3, research/ingest.md lessons 2 and 3). Pure: it is told the time.
+// monotonic clock. Refuses dates of any kind as evidence, and the same rule holds at start-up.
+// Pure: it is told the time.
 
 import type { FileIdentity } from '../feed/port.ts'
 import { sameIdentity } from '../lib/file-identity.ts'

@@ -1,5 +1,5 @@
 // Owns the built-in list of names that writers use while they write. Such a file is never a feed;
-// its rename to the real name is the arrival (research/ingest.md lesson 6, threads 2.7).
+// its rename to the real name is the arrival.
 
 /** `*` stands for anything, case does not matter. Each with who writes it. */
 const PATTERNS = [

@@ -1,6 +1,5 @@
 // Owns the mode: events where they can be trusted, polling with a reason where not. Opens the watch
-// again when the folder is another one, and gives up on a broken watch instead of on the daemon
-// (research/ingest.md lessons 13 and 14).
+// again when the folder is another one, and gives up on a broken watch instead of on the daemon.
 
 import { readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
@@ -26,7 +25,7 @@ export interface WatchKeeperOptions {
 /** A burst is one hint: short beside the quiet period that follows it. */
 const HINT_DELAY_MS = 10
 
-/** A retry reads the whole tree, so a limit that nobody raised must not cost much (research/ingest.md 2.25). */
+/** A retry reads the whole tree, so a limit that nobody raised must not cost much. */
 const RETRY_MS = 10 * MINUTE
 
 const BY_CONFIGURATION: WatchMode = { mode: 'poll', reason: 'inbox.watch is poll' }

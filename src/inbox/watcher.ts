@@ -1,6 +1,5 @@
 // Owns chokidar: one inotify watch a directory, none a file, and nothing read after the start. Says
-// that something was touched, never what happened: events may be lost without a word
-// (research/ingest.md facts 1 to 3), so nothing may be concluded from them.
+// that something was touched, never what happened: events may be lost without a word, so nothing may be concluded from them.
 
 import { watch } from 'chokidar'
 import { MOST_DEPTH } from './file-kind.ts'

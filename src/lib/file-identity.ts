@@ -1,5 +1,5 @@
 // What stat can tell of a file's sameness. Refuses to guess: two looks are the same only when every
-// part is, so a preserved size or date hides no change (research/ingest.md lessons 2 and 7).
+// part is, so a preserved size or date hides no change.
 
 import type { BigIntStats } from 'node:fs'
 

@@ -1,5 +1,5 @@
 // What the service keeps of a campaign, and the switches that make it behave as services may where the
-// specification is silent (research/reconcile.md section 4).
+// specification is silent.
 
 export interface SandboxTargeting {
   cities: { name: string; stateProvCode: string }[]

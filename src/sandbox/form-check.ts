@@ -1,5 +1,5 @@
 // Judges the fields of a POST form as S3 does before it takes the file: signature, token, policy,
-// expiry, each condition, no field too many (research/upload.md sections 1.1 and 1.3).
+// expiry, each condition, no field too many.
 
 import type { S3Error } from './s3-errors.ts'
 import { FORM_ALGORITHM, type StorageKeys } from './storage-keys.ts'

@@ -30,7 +30,7 @@ export interface ReceptionParts {
   url: string
 }
 
-/** S3 takes at most this much before the file's first byte (research/upload.md section 1.1). */
+/** S3 takes at most this much before the file's first byte. */
 const LARGEST_HEAD = 20 * 1024
 
 export class Reception {

@@ -1,5 +1,5 @@
 // The storage's errors as S3 answers them: status, wording and XML body of each code.
-// Statuses and wordings: S3's public error table and recorded answers (research/upload.md section 1.3).
+// Statuses and wordings: S3's public error table and recorded answers.
 
 import { randomBytes } from 'node:crypto'
 

@@ -1,5 +1,5 @@
 // The storage's side of the sandbox: takes POST forms into one bucket and answers as S3 answers,
-// success and error alike (research/upload.md section 1). Refuses the service's headers loudly.
+// success and error alike. Refuses the service's headers loudly.
 
 import {
   type Answer,
