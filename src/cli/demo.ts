@@ -75,7 +75,9 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   try {
     if (stay) {
       out('drop XML feeds into the inbox; Ctrl-C ends\n')
-      await stopped(signals.stop)
+      // The daemon may have to end before anybody stops it.
+      await Promise.race([stopped(signals.stop), running])
+      if (!signals.stop.aborted) code = EXIT.temporary
     } else {
       code = await dropAll(config.inbox.directory, story, clock, signals.stop)
     }
