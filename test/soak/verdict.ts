@@ -54,9 +54,12 @@ export function trailsOf({ site }: Played): string[] {
 }
 
 function stuck(versions: UploadReport[]): string[] {
-  const states = ['settling', 'checking', 'queued', 'uploading', 'failed']
+  const states = ['settling', 'checking', 'queued', 'uploading']
+  // An older one that failed is at rest: a newer one has taken its place.
+  const isNewest = ({ feed, id }: UploadReport) =>
+    !versions.some((other) => other.feed === feed && other.id > id)
   return versions
-    .filter(({ state }) => states.includes(state))
+    .filter((one) => states.includes(one.state) || (one.state === 'failed' && isNewest(one)))
     .map(({ id, feed, state, reason }) => `${feed} ${id} is ${state}: ${reason}`)
 }
 
