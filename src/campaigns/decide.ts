@@ -6,6 +6,7 @@ import { NOBODYS, named, whyForeign } from './absence.ts'
 import { adoptedRecord, whyStopped } from './adopting.ts'
 import { compare } from './compare.ts'
 import { createdValues, goalOf } from './creating.ts'
+import { type Decision, done, type Refusal, refused } from './decision.ts'
 import type { Desired } from './desired.ts'
 import { COMMAND, quoted } from './plan.ts'
 import { isUnsettled } from './planning.ts'
@@ -14,30 +15,6 @@ import { renew } from './renew.ts'
 import { type ReconcilerParts, Sender } from './send.ts'
 import { canonical } from './targeting.ts'
 import { tokenIn, tokensOf } from './token.ts'
-
-export interface Refusal {
-  kind: 'refused'
-  reason: string
-  hint: string
-  /** It may be said later. */
-  isEarly?: boolean
-  /** The command line is not enough. */
-  isUsage?: boolean
-}
-
-export type Decision =
-  | { kind: 'done'; text: string; campaignId: string | null }
-  | Refusal
-  | CampaignFailure
-
-export const refused = (reason: string, hint: string, isEarly = false): Refusal => ({
-  ...{ kind: 'refused', reason, hint, isEarly },
-})
-export const done = (text: string, campaignId: string | null): Decision => ({
-  kind: 'done',
-  text,
-  campaignId,
-})
 
 export class Decider {
   readonly #parts: ReconcilerParts

@@ -4,7 +4,7 @@
 import { HOUR, isoTime } from '../lib/clock.ts'
 import type { CampaignFailure, Listing } from '../service/port.ts'
 import { named } from './absence.ts'
-import { type Decision, done, type Refusal, refused } from './decide.ts'
+import { type Decision, done, type Refusal, refused } from './decision.ts'
 import type { Desired } from './desired.ts'
 import { COMMAND, quoted } from './plan.ts'
 import { isUnsettled } from './planning.ts'

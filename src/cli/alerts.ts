@@ -1,7 +1,7 @@
 // feedsyncd alerts test: every receiver gets a test message, now, and whoever asks sees how that went.
 
 import { Command } from 'commander'
-import { sendTestAlerts } from '../app-tools.ts'
+import { sendTestAlerts } from '../app/tools.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { checkFiles } from '../app-tools.ts'
+import { checkFiles } from '../app/tools.ts'
 import type { Config } from '../config/config.ts'
 import { findConfig } from '../config/load.ts'
 import type { FileReport } from '../feed/file-report.ts'

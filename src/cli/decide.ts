@@ -1,7 +1,7 @@
 // feedsyncd release, discard, restore: what a person decides about a version.
 
 import { Command } from 'commander'
-import { type Decisions, openDecisions } from '../app-decisions.ts'
+import { type Decisions, openDecisions } from '../app/decisions.ts'
 import type { Decision } from '../history/decisions.ts'
 import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'

@@ -40,7 +40,7 @@ export function demoCommand(context: Context): Command {
 
 async function demo(context: Context, directory: string, stay: boolean): Promise<number> {
   const { clock, env, out } = context
-  const { openApp } = await import('../app.ts')
+  const { openApp } = await import('../app/app.ts')
   const { startSandboxIn } = await import('../sandbox/home.ts')
   await using sandbox = await startSandboxIn(directory, { port: 0, clock })
   const loaded = loadConfig(sandbox.configFile, {})

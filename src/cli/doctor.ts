@@ -1,7 +1,7 @@
 // feedsyncd doctor: everything the daemon needs, asked one after the other, each trouble with its fix.
 
 import { Command } from 'commander'
-import type { Finding } from '../ops/finding.ts'
+import type { Finding } from '../ops/doctor/finding.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable, styled } from './render.ts'
@@ -22,7 +22,7 @@ export function doctorCommand(context: Context): Command {
         offline?: boolean
       }>()
       const config = readConfig(context, options.config)
-      const { diagnose } = await import('../app-doctor.ts')
+      const { diagnose } = await import('../app/doctor.ts')
       const findings: Finding[] = []
       const { clock, env } = context
       for await (const finding of diagnose(config, {

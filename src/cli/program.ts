@@ -22,7 +22,8 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   discard: async (context) => (await import('./decide.ts')).decisionCommand('discard', context),
   retry: async (context) => (await import('./retry.ts')).retryCommand(context),
   restore: async (context) => (await import('./decide.ts')).decisionCommand('restore', context),
-  campaigns: async (context) => (await import('./campaigns.ts')).campaignsCommand(context),
+  campaigns: async (context) =>
+    (await import('./campaigns/campaigns.ts')).campaignsCommand(context),
   doctor: async (context) => (await import('./doctor.ts')).doctorCommand(context),
   config: async (context) => (await import('./config.ts')).configCommand(context),
   alerts: async (context) => (await import('./alerts.ts')).alertsCommand(context),

@@ -2,7 +2,7 @@
 // while the service counts as down, and what came of it is printed.
 
 import { Command } from 'commander'
-import { type Decisions, openDecisions } from '../app-decisions.ts'
+import { type Decisions, openDecisions } from '../app/decisions.ts'
 import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { SECOND } from '../lib/clock.ts'

@@ -1,7 +1,7 @@
 // feedsyncd run: the daemon, or one pass of it. The first signal drains, a second one aborts.
 
 import { Command } from 'commander'
-import type { App, Reread } from '../app.ts'
+import type { App, Reread } from '../app/app.ts'
 import { findConfig } from '../config/load.ts'
 import { SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
@@ -31,7 +31,7 @@ export function runCommand(context: Context): Command {
       const config = readConfig(context, flag)
       const tell = (message: string, hint: string | null) => tellError(context, message, hint)
       // Here and not above: no other command needs the network, the watcher and the rest.
-      const { openApp } = await import('../app.ts')
+      const { openApp } = await import('../app/app.ts')
       const { clock, env } = context
       const configFile = findConfig(flag, env)
       const commandLine = commandLineAnywhere(env, configFile)

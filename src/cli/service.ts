@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import { unitDropin } from '../ops/unit-dropin.ts'
+import { unitDropin } from '../ops/systemd/unit-dropin.ts'
 import { type Context, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 

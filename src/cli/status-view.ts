@@ -6,7 +6,7 @@ import { isRecent } from '../lib/due.ts'
 import { formatBytes, formatDuration, relativeTime } from '../lib/units.ts'
 import { needsPerson, nextStep } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
-import { campaignLines } from './campaigns-status-view.ts'
+import { campaignLines } from './campaigns/status-view.ts'
 import { middleCut } from './columns.ts'
 import { printable, styled, table } from './render.ts'
 

@@ -1,7 +1,7 @@
 // feedsyncd status: what the daemon knows, from the history alone, so that it works with the daemon down.
 
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { openStatus } from '../app-tools.ts'
+import { openStatus } from '../app/tools.ts'
 import type { Config } from '../config/config.ts'
 import { type ListFilter, STATES, type State } from '../history/port.ts'
 import { conditionReport, type StatusReport } from '../history/report.ts'

@@ -4,8 +4,8 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { Command } from 'commander'
-import { openDecisions } from '../app-decisions.ts'
-import { pathInInbox } from '../app-tools.ts'
+import { openDecisions } from '../app/decisions.ts'
+import { pathInInbox } from '../app/tools.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import type { State, Version } from '../history/port.ts'
@@ -101,7 +101,7 @@ async function here(
   signals: Signals,
 ): Promise<Ended> {
   const progress = process.stderr.isTTY ? progressBar() : null
-  const { openApp } = await import('../app.ts')
+  const { openApp } = await import('../app/app.ts')
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' } },
     {

@@ -2,13 +2,13 @@
 // real history, with times that stand still.
 
 import { onTestFinished } from 'vitest'
-import { statusOf, versionOf } from '../../src/app-tools.ts'
+import { statusOf, versionOf } from '../../src/app/tools.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { DaemonRecord, History, State, VersionPatch } from '../../src/history/port.ts'
 import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
-import { openEndpoint } from '../../src/ops/endpoint.ts'
 import type { CampaignRun, EndpointSource, PlanModel, Pulse } from '../../src/ops/port.ts'
+import { openEndpoint } from '../../src/ops/web/endpoint.ts'
 import { temporaryHistory } from '../history/helpers.ts'
 
 export const NOW = Date.UTC(2026, 10, 20, 12)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { Reconciling } from '../../src/campaigns/schedule.ts'
 import { HOUR, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import type { CampaignRun } from '../../src/ops/port.ts'
-import { Reconciling } from '../../src/reconciling.ts'
 
 const RUN: CampaignRun = {
   ...{ at: '2026-11-22T06:00:00.000Z', cause: 'start', mode: 'apply', state: 'done', pending: 0 },

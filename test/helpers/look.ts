@@ -1,8 +1,8 @@
 // What an operator sees of a site, and a daemon within the test's own
 // process, for what no other process can be made to see: another clock.
 
-import { openApp } from '../../src/app.ts'
-import { openStatus } from '../../src/app-tools.ts'
+import { openApp } from '../../src/app/app.ts'
+import { openStatus } from '../../src/app/tools.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Explanation } from '../../src/history/explain.ts'

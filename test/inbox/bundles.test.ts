@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createSpool } from '../../src/inbox/spool.ts'
 import { stretchOf } from '../../src/lib/stretch.ts'
+import { createSpool } from '../../src/spool/spool.ts'
 import { SmallDisk } from '../helpers/small-disk.ts'
 import { temporaryFolder } from './harness.ts'
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createSpool } from '../../src/inbox/spool.ts'
+import { createSpool } from '../../src/spool/spool.ts'
 import { temporaryFolder } from './harness.ts'
 
 function opened() {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ALERT_EVENTS } from '../../src/config/config.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
-import type { AlertMessage } from '../../src/ops/alert-message.ts'
+import type { AlertMessage } from '../../src/ops/alerts/message.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
 const BROKEN = '<source><job></source>'

@@ -3,7 +3,7 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Finding } from '../../src/ops/finding.ts'
+import type { Finding } from '../../src/ops/doctor/finding.ts'
 import { finished, SECRET, Site } from '../helpers/site.ts'
 
 const NOBODY = 65_534

@@ -5,9 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { checkEndpoint } from '../../src/ops/endpoint-check.ts'
-import type { Finding } from '../../src/ops/finding.ts'
-import { checkFolder, checkHidden, checkKeyMode, checkRoom } from '../../src/ops/host-checks.ts'
+import { checkEndpoint } from '../../src/ops/doctor/endpoint-check.ts'
+import type { Finding } from '../../src/ops/doctor/finding.ts'
+import {
+  checkFolder,
+  checkHidden,
+  checkKeyMode,
+  checkRoom,
+} from '../../src/ops/doctor/host-checks.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
 type Shown = Pick<Finding, 'check' | 'verdict' | 'says' | 'fix'>

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLog } from '../../src/lib/silent-log.ts'
-import { createNotifier } from '../../src/ops/notifier.ts'
+import { createNotifier } from '../../src/ops/systemd/notifier.ts'
 import { Site } from '../helpers/site.ts'
 import { HAS_NOTIFY, HAS_PYTHON, NotifySocket, WITH_DESCRIPTOR } from './notify-socket.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { observed } from '../../src/ops/observed-history.ts'
+import { observed } from '../../src/ops/metrics/observed-history.ts'
 import { temporaryHistory, versionIn } from '../history/helpers.ts'
 
 const FAILED = { outcome: 'failed', status: 503, code: null, bytesSent: 0, key: null } as const

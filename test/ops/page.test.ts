@@ -1,8 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { feedPage } from '../../src/ops/feed-page.ts'
-import { statusPage } from '../../src/ops/page.ts'
-import type { Scene } from '../../src/ops/page-parts.ts'
 import type {
   CampaignRun,
   Pulse,
@@ -10,7 +7,10 @@ import type {
   UploadModel,
   VersionModel,
 } from '../../src/ops/port.ts'
-import { versionPage } from '../../src/ops/version-page.ts'
+import { feedPage } from '../../src/ops/web/feed-page.ts'
+import { statusPage } from '../../src/ops/web/page.ts'
+import type { Scene } from '../../src/ops/web/page-parts.ts'
+import { versionPage } from '../../src/ops/web/version-page.ts'
 import { conditionOf } from '../helpers/condition.ts'
 import { reportOf } from './samples.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Clock, SECOND, systemClock } from '../../src/lib/clock.ts'
 import type { Pulse } from '../../src/ops/port.ts'
-import { createSupervisor } from '../../src/ops/supervisor.ts'
+import { createSupervisor } from '../../src/ops/systemd/supervisor.ts'
 
 /** A supervisor on a clock that a test moves. */
 function bench(env: Record<string, string> = {}) {

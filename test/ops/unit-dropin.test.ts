@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type DropinFacts, unitDropin } from '../../src/ops/unit-dropin.ts'
+import { type DropinFacts, unitDropin } from '../../src/ops/systemd/unit-dropin.ts'
 import { Site } from '../helpers/site.ts'
 
 const UNIT = join(import.meta.dirname, '../../systemd/feedsyncd.service')

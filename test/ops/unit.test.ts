@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { accountOf, hiddenBy, mayWrite, parseUnit } from '../../src/ops/unit.ts'
+import { accountOf, hiddenBy, mayWrite, parseUnit } from '../../src/ops/systemd/unit.ts'
 
 const PACKAGED = readFileSync(
   join(import.meta.dirname, '..', '..', 'systemd', 'feedsyncd.service'),

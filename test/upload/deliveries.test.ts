@@ -1,7 +1,7 @@
 // The way out: how many are sent at once, and what starts when.
 
 import { expect, it } from 'vitest'
-import { Deliveries, type DeliveriesParts } from '../../src/deliveries.ts'
+import { Deliveries, type DeliveriesParts } from '../../src/daemon/deliveries.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Conditions } from '../../src/lib/conditions.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'

@@ -1,0 +1,282 @@
+// The composition root of the campaigns' half. Apart from app.ts, so that commands about campaigns load
+// neither the watcher nor the checker.
+
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Desired } from '../campaigns/desired.ts'
+import { readDesired } from '../campaigns/desired-reader.ts'
+import { type Looked, type PassOptions, runPass, type Wanted } from '../campaigns/pass.ts'
+import type { CampaignStore } from '../campaigns/port.ts'
+import type { Config } from '../config/config.ts'
+import { feedFor } from '../config/feeds.ts'
+import type { Absence, FeedSide, FeedUpload, FieldPaths, TargetedPosting } from '../feed/port.ts'
+import { streamPostings } from '../feed/posting-stream.ts'
+import { SelectionCount } from '../feed/selection-count.ts'
+import { openCampaignStore } from '../history/campaign-store.ts'
+import { absencesOf, latestUploads } from '../history/feed-uploads.ts'
+import { acquireLock } from '../history/instance-lock.ts'
+import type { HistoryReader, Version } from '../history/port.ts'
+import { openHistoryReader } from '../history/reader.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
+import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { identityOf } from '../lib/file-identity.ts'
+import { createHttpClient } from '../lib/http.ts'
+import { silentLog } from '../lib/silent-log.ts'
+import { VERSION } from '../lib/version.ts'
+import { listCampaigns } from '../service/campaign-listing.ts'
+import { createCampaignApi } from '../service/campaigns.ts'
+import type { CampaignApi, Listing } from '../service/port.ts'
+import { historyFile, serviceOptions } from './tools.ts'
+
+export interface Surroundings {
+  clock: Clock
+  env: Record<string, string | undefined>
+}
+
+/** The service's four campaign calls, with a network of their own. Throws `FeedsyncError` (78). */
+export function openCampaignApi(
+  config: Config,
+  { clock, env }: Surroundings,
+): { api: CampaignApi } & AsyncDisposable {
+  const http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
+  const { listField } = config.campaigns
+  const api = createCampaignApi({
+    ...{ ...serviceOptions(config), http, clock, log: silentLog, listField },
+  })
+  return { api, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() }
+}
+
+export type CampaignsFile =
+  /** No file at the default place: nothing is managed (design section 5). */
+  | { kind: 'off'; file: string }
+  /** Stops every campaign write; each line says what is wrong, and where. */
+  | { kind: 'unusable'; file: string; lines: string[] }
+  | { kind: 'read'; file: string; desired: Desired; fileSha256: string }
+
+/** An editor or a copy writes a file in several steps. */
+const REST_MS = 2 * SECOND
+const LONGEST_REST_MS = 60 * SECOND
+const LARGEST = 8 * 1024 * 1024
+
+export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
+  const { file, explicit } = campaigns
+  const unusable = (why: string): CampaignsFile => ({
+    ...{ kind: 'unusable', file },
+    lines: [`${file} ${why}`],
+  })
+  let bytes: Buffer
+  try {
+    const found = readRegular(file)
+    if (typeof found === 'string') return unusable(found)
+    bytes = found
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT' && !explicit) return { kind: 'off', file }
+    return unusable(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
+  }
+  if (!isUtf8(bytes)) return unusable('is not UTF-8')
+  const reading = readDesired(bytes.toString('utf8'))
+  const fileSha256 = createHash('sha256').update(bytes).digest('hex')
+  if (reading.kind === 'desired')
+    return { kind: 'read', file, desired: reading.desired, fileSha256 }
+  const lines = reading.problems.map(
+    ({ line, column, key, problem }) =>
+      `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem}`,
+  )
+  return { kind: 'unusable', file, lines }
+}
+
+/** The bytes of a regular file, or why it is not read: nothing here waits, whatever the name stands for. */
+function readRegular(file: string): Buffer | string {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(handle)
+    if (!stats.isFile()) return 'is not a regular file'
+    if (stats.size > LARGEST) return 'is larger than 8 MiB'
+    const bytes = Buffer.alloc(stats.size + 1)
+    let size = 0
+    for (let n = -1; n !== 0 && size < bytes.length; size += n)
+      n = readSync(handle, bytes, size, bytes.length - size, null)
+    return size === stats.size ? bytes.subarray(0, size) : 'is still being written'
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** The same, once the file has not changed for two seconds. */
+export async function restedCampaignsFile(
+  config: Config,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<CampaignsFile> {
+  const { file } = config.campaigns
+  const began = clock.monotonic()
+  let since = began
+  for (let known = stampOf(file); ; ) {
+    const age = known === null ? REST_MS : clock.now() - known.changedAt
+    // A date that lies in the future tells nothing: the file is watched instead.
+    const rested = age >= 0 ? age : clock.monotonic() - since
+    if (rested >= REST_MS) {
+      const read = readCampaignsFile(config)
+      if (stampOf(file)?.text === known?.text) return read
+    }
+    if (clock.monotonic() - began > LONGEST_REST_MS || signal.aborted)
+      return { kind: 'unusable', file, lines: [`${file} is still being written`] }
+    await clock.sleep(Math.max(0, REST_MS - rested), signal)
+    const now = stampOf(file)
+    if (now?.text !== known?.text) since = clock.monotonic()
+    known = now
+  }
+}
+
+/** Another text when the file changed; null: there is none. */
+export function stampOf(file: string): { text: string; changedAt: number } | null {
+  try {
+    const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
+    if (stats === undefined) return null
+    const changedAt = Math.max(Number(stats.ctimeMs), Number(stats.mtimeMs))
+    return { text: JSON.stringify(identityOf(stats)), changedAt }
+  } catch (error) {
+    return { text: errorCode(error) ?? 'unreadable', changedAt: 0 }
+  }
+}
+
+/** What a pass works with; `isCurrent` reads the file again where its date changed. */
+export function wantedOf(
+  config: Config,
+  { desired, fileSha256, file }: Extract<CampaignsFile, { kind: 'read' }>,
+  allowWiden: ReadonlySet<string>,
+): Wanted {
+  const stamp = stampOf(file)?.text
+  const isCurrent = () => {
+    if (stampOf(file)?.text === stamp) return true
+    const now = readCampaignsFile(config)
+    return now.kind === 'read' && now.fileSha256 === fileSha256
+  }
+  return { desired, fileSha256, allowWiden, isCurrent }
+}
+
+export interface Reconciler extends AsyncDisposable {
+  readonly store: CampaignStore
+  readonly api: CampaignApi
+  /** Address and identity that the records of this database belong to. */
+  readonly account: string
+  /** The identity alone, from which tokens follow. */
+  readonly identity: string
+  /** Every campaign of the account. */
+  list(signal: AbortSignal): Promise<Listing>
+  pass(wanted: Wanted, options: PassOptions): Promise<Looked>
+  /** Runs `work` while no other process writes campaigns. Throws `FeedsyncError` (75) while one does. */
+  alone<T>(work: () => Promise<T>): Promise<T>
+}
+
+export function openReconciler(config: Config, surroundings: Surroundings): Reconciler {
+  const { clock } = surroundings
+  const feeds = () => feedSideOf(config)
+  const service = openCampaignApi(config, surroundings)
+  const store = openCampaignStore({ file: historyFile(config) })
+  const list = (signal: AbortSignal) => listCampaigns(service.api, clock, signal)
+  const who = { account: accountOf(config), identity: identityIn(config) }
+  const parts = { api: service.api, list, store, feeds, clock, ...who }
+  const alone = async <T>(work: () => Promise<T>) => {
+    using _lock = writerLock(config)
+    return await work()
+  }
+  return {
+    ...{ store, api: service.api, list, alone, ...who },
+    pass: (wanted, options) => runPass(parts, wanted, options),
+    [Symbol.asyncDispose]: () => {
+      store[Symbol.dispose]()
+      return service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** What was uploaded for the account of the campaigns, as the history knows it now. */
+export function feedSideOf(config: Config): FeedSide {
+  const { identity } = config.service
+  const isOurs = ({ account }: Version) =>
+    identity.kind === 'account' || account === null || account === identity.partnerAccount
+  const read = <T>(work: (history: HistoryReader) => T, none: T): T => {
+    using history = openHistoryReader({ file: historyFile(config) })
+    return history === null ? none : work(history)
+  }
+  const latest = read((history) => latestUploads(history, isOurs), [])
+  const feeds = latest.map(({ feed }) => feed)
+  let absences: ReadonlyMap<string, Absence> | null = null
+  return {
+    latest,
+    absence: (id) => {
+      absences ??= read<ReadonlyMap<string, Absence>>((h) => absencesOf(h, feeds), new Map())
+      return absences.get(id) ?? null
+    },
+    count: async (questions, signal) => {
+      const counting = new SelectionCount(questions)
+      const take = (values: FieldPaths) => counting.add(values)
+      const needed = questions.flatMap((one) => [
+        ...one.fields,
+        ...(one.pinned.length > 0 ? (['requisitionId'] as const) : []),
+      ])
+      return counting.finish(
+        await readPostings(config, latest, counting.fields, take, signal, needed),
+      )
+    },
+  }
+}
+
+/** Hands over each posting of the last uploads; answers why not all of them can be read. */
+export async function readPostings(
+  config: Config,
+  latest: readonly FeedUpload[],
+  fields: readonly (keyof FieldPaths)[],
+  take: (values: FieldPaths) => void,
+  signal: AbortSignal,
+  needed: readonly (keyof TargetedPosting)[] = [],
+): Promise<string[]> {
+  const problems: string[] = []
+  for (const { feed, path, records, spool } of latest) {
+    const { mapping } = feedFor(path, config.feeds)
+    const file = join(config.state.directory, 'spool', spool ?? '')
+    const source = { file, records, paths: mapping.fields }
+    const missing = new Set(needed.filter((field) => field !== 'externalCampaignId'))
+    let postings = 0
+    const see = (values: FieldPaths) => {
+      postings++
+      for (const field of missing) if (values[field]) missing.delete(field)
+      take(values)
+    }
+    const problem =
+      spool === null
+        ? 'its bytes are not kept any more'
+        : await streamPostings(source, see, { fields, signal })
+    if (problem !== null) problems.push(`${feed}: ${problem}; upload it again`)
+    // A field that no posting has is more likely not mapped than absent.
+    else if (postings > 0 && missing.size > 0)
+      problems.push(
+        `${feed}: no posting has ${[...missing].join(', ')}; map it under feeds[].fields`,
+      )
+  }
+  return problems
+}
+
+function writerLock(config: Config): Disposable {
+  const lock = acquireLock(join(config.state.directory, 'campaigns'))
+  if (lock !== null) return lock
+  throw new FeedsyncError('another feedsyncd is writing campaigns right now', {
+    hint: 'try again when it is done; feedsyncd campaigns history tells what it did',
+    exitCode: 75,
+  })
+}
+
+function identityIn({ service }: Config): string {
+  const who = service.identity
+  return who.kind === 'account' ? who.account : `${who.partner}/${who.partnerAccount ?? ''}`
+}
+
+/** However the address is spelled. */
+function accountOf(config: Config): string {
+  const { origin, pathname } = new URL(config.service.baseUrl)
+  return `${origin}${pathname.replace(/\/+$/, '')} ${identityIn(config)}`
+}

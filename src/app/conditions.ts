@@ -1,0 +1,61 @@
+// Who hears of the daemon's conditions: the log, the terminal, and a file outside of the state directory. A timer
+// looks at what no round of the loop would: the loop may be what stands still.
+
+import type { Clock } from '../lib/clock.ts'
+import { SECOND } from '../lib/clock.ts'
+import { Conditions } from '../lib/conditions.ts'
+import type { Log } from '../lib/log.ts'
+import { daemonFileWriter } from '../ops/daemon-file.ts'
+import type { Alerts } from '../ops/port.ts'
+import { fullDisk } from '../ops/room.ts'
+
+export interface ConditionParts {
+  clock: Clock
+  log: Log
+  env: Readonly<Record<string, string | undefined>>
+  stateDirectory: string
+  /** null: this process is no daemon, and leaves no file. */
+  configFile: string | null
+  /** Says to a person at the terminal what happened, and what to do. */
+  tell: (message: string, hint: string | null) => void
+}
+
+const LOOK_MS = SECOND
+/** Longer than the time between two looks, also on a machine that is busy. */
+const FULL_MS = 15 * SECOND
+
+export function conditionsOf(parts: ConditionParts): Conditions {
+  const { clock, configFile, env, log, stateDirectory, tell } = parts
+  const conditions = new Conditions(clock)
+  conditions.onChange(({ kind, condition: { code, hint, message, severity } }) => {
+    if (kind === 'cleared') log.info({ condition: code, reason: message }, 'recovered')
+    if (kind !== 'set') return
+    const level = severity === 'critical' ? 'error' : 'warn'
+    log[level]({ condition: code, reason: message, hint }, 'condition')
+    tell(message, hint)
+  })
+  if (configFile === null) return conditions
+  const file = daemonFileWriter({ stateDirectory, configFile }, { env, pid: process.pid })
+  const write = () => file.write(conditions.current(), clock.now())
+  conditions.onChange(write)
+  write()
+  return conditions
+}
+
+/** Looks until it is disposed; alerts about conditions leave, whatever the loop does. */
+export function watchConditions(
+  { clock, stateDirectory }: Pick<ConditionParts, 'clock' | 'stateDirectory'>,
+  conditions: Conditions,
+  alerts: Pick<Alerts, 'look'>,
+  signal: AbortSignal,
+): Disposable {
+  const look = () => {
+    const full = fullDisk(stateDirectory)
+    if (full !== null) conditions.set('state-full', full, FULL_MS)
+    conditions.expire()
+    if (conditions.current().length > 0) alerts.look(signal)
+    timer = clock.after(LOOK_MS, look)
+  }
+  let timer = clock.after(0, look)
+  return { [Symbol.dispose]: () => timer.cancel() }
+}

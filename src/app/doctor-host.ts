@@ -1,0 +1,114 @@
+// What `doctor` asks of the host as the daemon's unit sees it: folders, the key that systemd hands over, and what
+// the running daemon says of itself.
+
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { probeFilesystem, remoteFilesystem } from '../inbox/filesystem-type.ts'
+import { errorCode } from '../lib/errors.ts'
+import { UNIT_KEY_FILE } from '../lib/key-advice.ts'
+import { readDaemonFile } from '../ops/daemon-file.ts'
+import { type Finding, ok, problem, skipped, warning } from '../ops/doctor/finding.ts'
+import {
+  checkFolder,
+  checkHidden,
+  checkRoom,
+  checkWatches,
+  type Runner,
+} from '../ops/doctor/host-checks.ts'
+import { keyInUse, type Unit } from '../ops/systemd/unit.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const CREDENTIAL = 'service-key'
+
+/** What the running daemon says of itself, in the words of `status`. */
+export function* conditionChecks({ state }: Config, env: Environment): Generator<Finding> {
+  const file = readDaemonFile(state.directory, env)
+  for (const { hint, message, severity } of file?.conditions ?? []) {
+    const fix = hint ?? 'feedsyncd status'
+    yield severity === 'critical'
+      ? problem('condition', message, fix)
+      : warning('condition', message, fix)
+  }
+}
+
+/** Root's file that systemd hands over to the daemon; null where it does not. */
+function handedOver(unit: Unit | null): string | null {
+  return unit?.credentials.get(CREDENTIAL) ?? null
+}
+
+/** A key that only root may read is as it should be: the daemon gets it from systemd. */
+export function isRootsOwnKey({ service }: Config, { unit }: Runner): boolean {
+  const source = handedOver(unit)
+  if (source === null || resolve(source) !== service.auth.keyFile) return false
+  try {
+    readFileSync(source)
+    return false
+  } catch (error) {
+    return errorCode(error) === 'EACCES'
+  }
+}
+
+export function* rootsOwnKey({ service }: Config): Generator<Finding> {
+  const says = `${service.auth.keyFile} is root's alone, and systemd hands it over to the service`
+  yield ok('key', says)
+  yield skipped('service', 'only root can try this key: run doctor as root')
+}
+
+/** systemd reads the file at the start: one that was changed since is not in use. */
+export function* keyInUseCheck(
+  { state }: Config,
+  { unit }: Runner,
+  env: Environment = process.env,
+): Generator<Finding> {
+  const check = 'key in use'
+  const pid = readDaemonFile(state.directory, env)?.pid
+  const source = handedOver(unit) ?? UNIT_KEY_FILE
+  const used = pid === undefined ? null : keyInUse(pid)
+  if (used === null) return
+  try {
+    yield readFileSync(source).equals(used)
+      ? ok(check, `the daemon uses the key in ${source}`)
+      : problem(
+          check,
+          `the daemon uses another key than ${source}, which was changed after its start`,
+          'systemctl restart feedsyncd',
+        )
+  } catch (error) {
+    yield skipped(check, `${source} cannot be compared with it (${errorCode(error)})`)
+  }
+}
+
+/** Whether the daemon may use its folders, as its unit runs. */
+export async function* folderChecks(
+  { inbox, state }: Config,
+  runner: Runner,
+): AsyncGenerator<Finding> {
+  const writes = inbox.receipts || inbox.afterUpload !== 'keep' || inbox.afterReject !== 'keep'
+  const readable = await checkFolder(
+    { check: 'inbox', path: inbox.directory, write: writes },
+    runner,
+  )
+  yield readable
+  yield checkHidden(inbox.directory, runner)
+  if (readable.verdict === 'ok') yield* watching(inbox)
+  if (inbox.afterUpload === 'archive') {
+    const path = inbox.archiveDirectory
+    yield checkFolder({ check: 'archive', path, write: true, made: true }, runner)
+  }
+  if (inbox.afterReject === 'quarantine') {
+    const path = inbox.quarantineDirectory
+    yield checkFolder({ check: 'quarantine', path, write: true, made: true }, runner)
+  }
+  yield checkFolder({ check: 'state', path: state.directory, write: true, made: true }, runner)
+  yield checkRoom(state.directory)
+}
+
+async function* watching({ directory, watch }: Config['inbox']): AsyncGenerator<Finding> {
+  const remote = await remoteFilesystem(directory, probeFilesystem).catch(() => null)
+  if (watch === 'poll') yield ok('events', 'the folder is polled, as inbox.watch says')
+  else if (remote !== null) {
+    yield ok('events', `the folder is on ${remote}, whose events are lost: it is polled`)
+  } else yield checkWatches(directory)
+}

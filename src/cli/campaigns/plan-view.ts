@@ -1,0 +1,86 @@
+// A plan of the campaigns as text for people; rendered from the same model as the JSON.
+
+import { COMMAND, isReady, type Plan, type PlanItem, quoted } from '../../campaigns/plan.ts'
+import type { Result } from '../../campaigns/send.ts'
+import { printable } from '../render.ts'
+import { counted, feedLine, feedNotices, selectionText } from './feed-view.ts'
+
+export function planText(plan: Plan, id: number): string {
+  const { listing, summary, exposure, items, findings, stopped } = plan
+  const seen = `${counted(listing.campaigns, 'campaign')} read, ${listing.complete ? 'complete' : `not complete: ${listing.reason}`}`
+  const lines = [`plan ${id}, file ${plan.fileSha256.slice(0, 12)}, ${seen}`, feedLine(plan.feed)]
+  if (stopped !== null) lines.push('', `nothing is written: ${stopped.reason}; ${stopped.needs}`)
+  const ready = items.filter(isReady)
+  if (ready.length > 0) lines.push('')
+  for (const item of ready) lines.push(...itemLines(item))
+  const held = items.filter((item) => !isReady(item))
+  if (held.length > 0) lines.push('', 'held, needs your decision:')
+  for (const item of held) lines.push(...itemLines(item))
+  if (findings.length > 0) lines.push('', 'differs, and is left alone:')
+  for (const { key, text, needs } of findings) {
+    lines.push(`  ${key === null ? '' : `${key}: `}${text}`)
+    if (needs !== null) lines.push(`    to settle it: ${needs}`)
+  }
+  const notices = feedNotices(plan.feed)
+  if (notices.length > 0)
+    lines.push('', 'feeds and campaigns:', ...notices.map((text) => `  ${text}`))
+  const counts = Object.entries(summary).map(([name, n]) => `${n} ${WORDS[name] ?? name}`)
+  const { before, after, limit } = exposure
+  lines.push('', counts.join(', '), `may spend, all together: ${before} -> ${after} of ${limit}`)
+  const next = nextStep(plan, id)
+  if (next !== null) lines.push(next)
+  return lines.map(printable).join('\n')
+}
+
+function nextStep({ items, stopped, allowWiden }: Plan, id: number): string | null {
+  const ready = items.filter(isReady)
+  if (stopped !== null || ready.length === 0) return null
+  const what = ready.some(({ method }) => method !== null)
+    ? 'to do this'
+    : 'to manage them from now on; nothing is sent'
+  const widened =
+    allowWiden.length === 0 ? '' : ` (its filters may go: ${allowWiden.map(quoted).join(', ')})`
+  return `${what}: ${COMMAND} apply ${id}${widened}`
+}
+
+const WORDS: Record<string, string> = {
+  reduce: 'to reduce',
+  update: 'to update',
+  create: 'to create',
+}
+
+function itemLines(item: PlanItem): string[] {
+  const { key, campaignId, why, changes, action, held, money, postings, approval } = item
+  const id = campaignId === null ? '' : `  id ${campaignId}`
+  const approved = approval && held === null ? ' (the daemon leaves this to a person)' : ''
+  return [
+    `${sign(item)} ${key}${id}${held === null ? `  ${why}${approved}` : `  ${held.reason}`}`,
+    ...changes.map(({ path, before, after, spend }) => {
+      const from = action === 'create' ? '' : `${before ?? '(not known)'} -> `
+      const direction = action === 'create' ? '' : `  [${SPENDS[spend]}]`
+      return `    ${path}: ${from}${after ?? 'any'}${direction}`
+    }),
+    ...(money === null ? [] : [`    may spend: ${money.before} -> ${money.after}`]),
+    ...(postings === null ? [] : [`    ${selectionText(postings)}`]),
+    ...(held === null ? [] : [`    to go on: ${held.needs}`]),
+  ]
+}
+
+const SPENDS = {
+  down: 'spends less',
+  neutral: 'spends the same',
+  up: 'can spend more',
+  unknown: 'may spend more',
+} as const
+
+function sign({ action, spend, held }: PlanItem): string {
+  if (held !== null) return held.code === 'unknown' ? '? unknown' : '! held   '
+  if (action === 'create') return '+ create '
+  if (action === 'adopt') return '= manage '
+  return spend === 'down' ? '- reduce ' : '~ update '
+}
+
+export function resultText({ key, campaignId, outcome, reason }: Result): string {
+  const id = campaignId === null ? '' : ` (id ${campaignId})`
+  return printable(`${outcome} ${key}${id}${reason === null ? '' : `: ${reason}`}`)
+}

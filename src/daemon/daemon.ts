@@ -1,0 +1,297 @@
+// When things happen: one loop looks where it is time to look, takes what is ready, starts what is
+// due, and waits for the next instant or for the bell. Trouble with our own disk or database stops a
+// round, not the daemon. The way in is intake.ts, the way out deliveries.ts, the story pipeline.ts.
+
+import type { Reconciling } from '../campaigns/schedule.ts'
+import type { DaemonRecord, History } from '../history/port.ts'
+import type { Inbox, WatchMode } from '../inbox/port.ts'
+import { Bell } from '../lib/bell.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
+import type { Conditions } from '../lib/conditions.ts'
+import { type FeedsyncError, isTrouble } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { unlessAborted } from '../lib/unless-aborted.ts'
+import type { Alerts, Pulse, Supervisor } from '../ops/port.ts'
+import type { Deliveries } from './deliveries.ts'
+import { Drain } from './drain.ts'
+import { FailurePause } from './failure-pause.ts'
+import { Halt } from './halt.ts'
+import { type Intake, LANES, type Lane } from './intake.ts'
+import type { Upkeep } from './upkeep.ts'
+
+export interface DaemonParts {
+  clock: Clock
+  log: Log
+  conditions: Conditions
+  history: History
+  inbox: Inbox
+  intake: Intake
+  deliveries: Deliveries
+  reconciling: Reconciling
+  alerts: Alerts
+  supervisor: Supervisor
+  upkeep: Upkeep
+  /** Looks after the conditions until it is disposed, also while the loop stands still. */
+  watch: (signal: AbortSignal) => Disposable
+  /** A single pass waits no longer than this for files that are being written, in ms. */
+  incompleteAfterMs: number
+}
+
+export interface RunOptions {
+  /**
+   * Takes and delivers what is there, then returns. A file that is being written is waited for, up to
+   * `incompleteAfterMs` from the start; what is incomplete by then is left.
+   */
+  once: boolean
+  /** Nothing new is started; what runs may finish until `abort`. */
+  stop: AbortSignal
+  /** Ends what still runs. */
+  abort: AbortSignal
+}
+
+/** Decisions of other processes are obeyed within this time (design section 7: 2 s). */
+const POLL_MS = SECOND
+/** Between two rounds: takes and deliveries that follow each other ring thousands of times, and need none. */
+const ROUND_GAP_MS = 5
+/** A single pass gives up when trouble lasts so long: it was tried again, and met again. */
+const ONCE_TROUBLE_MS = 2 * SECOND
+const ROUND_GIVEN_UP_MS = 2 * SECOND
+const LEAST_SKEW_MS = 1.5 * SECOND
+
+export class Daemon {
+  readonly drain: Drain
+  readonly #parts: DaemonParts
+  readonly #bell: Bell
+  readonly #halt: Halt
+  readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
+  /** A watch may break, or work again, at any time. */
+  #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
+  readonly #pause: FailurePause
+  /** Monotonic ms. */
+  #turnedAt: number
+  #stage: Pulse['stage'] = 'starting'
+  /** What was last reported, so that an idle daemon writes nothing. */
+  #reported = ''
+  #reportedSkew: number | null = null
+  #reporting: Promise<void> = Promise.resolve()
+
+  constructor(parts: DaemonParts) {
+    this.#parts = parts
+    this.drain = new Drain(parts.conditions)
+    this.#bell = new Bell(parts.clock)
+    this.#halt = new Halt(parts)
+    this.#pause = new FailurePause(parts)
+    this.#turnedAt = parts.clock.monotonic()
+  }
+
+  /** Runs until `stop` (or, once, until nothing more can be done now), then drains. Answers why it had to end. */
+  async run(asked: RunOptions): Promise<FeedsyncError | null> {
+    const options = this.#halt.joined(asked)
+    const { alerts, clock, deliveries, log, reconciling, supervisor, upkeep } = this.#parts
+    const { drain } = this
+    options.stop.addEventListener('abort', () => this.#bell.ring())
+    await unlessAborted(this.#start(options.once), options.stop)
+    using _watch = this.#parts.watch(options.abort)
+    const givesUpAt = clock.monotonic() + this.#parts.incompleteAfterMs
+    let round: Promise<void> = Promise.resolve()
+    this.#stage = 'running'
+    if (!options.once) supervisor.ready()
+    while (!options.stop.aborted) {
+      this.#turnedAt = clock.monotonic()
+      round = this.#round(options)
+      await unlessAborted(round, options.stop)
+      if (options.stop.aborted) break
+      alerts.look(options.abort)
+      if (!options.once) reconciling.start(options, () => this.#bell.ring())
+      if (options.once && this.#isDone(clock.monotonic() > givesUpAt)) break
+      await this.#bell.wait(this.#msToNext())
+      const rest = this.#turnedAt + ROUND_GAP_MS - clock.monotonic()
+      if (rest > 0) await clock.sleep(rest, options.stop)
+    }
+    if (options.once) await reconciling.once(options)
+    this.#stage = 'stopping'
+    const told = options.once ? null : supervisor.stopping()
+    log.info({ running: deliveries.running.length }, 'stopping')
+    // A listing loses nothing by being given up; its disk may never answer.
+    await drain.wait('the folder', Promise.race([round, clock.sleep(ROUND_GIVEN_UP_MS)]))
+    await drain.wait('old history', upkeep.pruning)
+    const { small, large } = this.#taking
+    await drain.wait('feeds', ...small, ...large, ...deliveries.running)
+    await drain.wait('files that are moved', this.#parts.intake.finish())
+    await drain.wait('campaigns', ...reconciling.running)
+    this.#report()
+    await drain.wait('the history', this.#reporting)
+    await drain.wait('alerts', alerts.finish({ flush: options.once, signal: options.abort }))
+    await drain.wait('systemd', told)
+    log.info('daemon stopped')
+    return this.#halt.error
+  }
+
+  /** How the loop is, for whoever watches over it. */
+  pulse(): Pulse {
+    return {
+      stage: this.#stage,
+      sinceTurnMs: this.#parts.clock.monotonic() - this.#turnedAt,
+      conditions: this.#parts.conditions.current(),
+    }
+  }
+
+  /** Written at once: the round that would do so may be what does not end. */
+  conditionsChanged(): void {
+    if (this.#stage !== 'starting') this.#report()
+  }
+
+  /** SIGHUP: refused credentials are tried again, and the folder is listed. */
+  wake(): void {
+    this.#parts.deliveries.resume()
+    this.#parts.reconciling.again()
+    this.#parts.intake.hint()
+    this.#bell.ring()
+  }
+
+  async #start(once: boolean): Promise<void> {
+    const { clock, history, inbox, intake, log } = this.#parts
+    if (!once) {
+      const hint = () => {
+        intake.hint()
+        this.#bell.ring()
+      }
+      this.#watch = await inbox.watch(hint, (mode) => {
+        this.#watch = mode
+        this.#bell.ring()
+      })
+    }
+    const record: DaemonRecord = {
+      ...watching(this.#watch),
+      pid: process.pid,
+      startedAt: clock.now(),
+      lastScanAt: null,
+      service: 'unknown',
+      serviceReason: null,
+      clockSkewMs: null,
+      conditions: [],
+    }
+    await history.commit(() => history.setDaemon(record))
+    log.info({ ...this.#watch, inbox: inbox.absolute('.') }, 'daemon started')
+  }
+
+  async #round(options: RunOptions): Promise<void> {
+    const { intake, upkeep } = this.#parts
+    if (this.#halt.isDue() || this.#pause.left() > 0) return
+    try {
+      await intake.look()
+      this.#parts.deliveries.takeRequests()
+      this.#startTaking(options)
+      this.#startDelivering(options)
+      this.#report()
+      upkeep.prune(options.stop, (error) => this.#onError(error))
+    } catch (error) {
+      this.#paused(error)
+    }
+  }
+
+  #startTaking(options: RunOptions): void {
+    for (const lane of ['small', 'large'] as const) {
+      const taking = this.#taking[lane]
+      while (taking.size < LANES[lane] && this.#parts.intake.hasNext(lane)) {
+        const each = this.#takeAll(lane, options)
+          .catch((error) => {
+            if (error !== options.stop.reason) this.#onError(error)
+          })
+          .finally(() => {
+            taking.delete(each)
+            this.#bell.ring()
+          })
+        taking.add(each)
+      }
+    }
+  }
+
+  async #takeAll(lane: Lane, options: RunOptions): Promise<void> {
+    const { intake } = this.#parts
+    // A check loses nothing by being cut short, and a large file would use up the time to drain.
+    while (intake.hasNext(lane) && !options.stop.aborted) {
+      await intake.takeNext(lane, options.stop)
+      this.#startDelivering(options)
+    }
+  }
+
+  #startDelivering(options: RunOptions): void {
+    if (options.stop.aborted || this.#halt.isDue()) return
+    this.#parts.deliveries.start(options.abort, {
+      ended: (error) => {
+        if (error !== undefined) this.#onError(error)
+        this.#bell.ring()
+      },
+      freed: () => {
+        try {
+          this.#startDelivering(options)
+        } catch (error) {
+          this.#onError(error)
+        }
+      },
+    })
+  }
+
+  /** A fault of ours that one feed met is no reason to pause the others. */
+  #onError(error: unknown): void {
+    if (isTrouble(error)) this.#paused(error)
+    else this.#pause.fault(error)
+  }
+
+  /** The feeds stay where they are. */
+  #paused(error: unknown): void {
+    this.#pause.begin(error)
+    this.#parts.intake.hint()
+  }
+
+  #report(): void {
+    const { conditions, deliveries } = this.#parts
+    const present = {
+      ...watching(this.#watch),
+      ...deliveries.health(),
+      conditions: conditions.current(),
+    }
+    // The other side's clock is read to the second: by less than that it only seems to move.
+    const moved = Math.abs((present.clockSkewMs ?? 0) - (this.#reportedSkew ?? 0))
+    if (moved <= LEAST_SKEW_MS && this.#reportedSkew !== null) {
+      present.clockSkewMs = this.#reportedSkew
+    }
+    const report = JSON.stringify(present)
+    if (report === this.#reported) return
+    this.#reported = report
+    this.#reportedSkew = present.clockSkewMs
+    const { history } = this.#parts
+    this.#reporting = history
+      .commit(() => history.updateDaemon(present), 'soon')
+      .catch((error) => {
+        this.#reported = ''
+        this.#onError(error)
+      })
+  }
+
+  #isDone(impatient: boolean): boolean {
+    const { deliveries, intake } = this.#parts
+    if (intake.waiting || deliveries.running.length > 0) return false
+    if (this.#pause.left() > 0) return this.#pause.lasted() > ONCE_TROUBLE_MS
+    return !deliveries.due && (impatient || !intake.isUnsettled)
+  }
+
+  #msToNext(): number {
+    const { clock, history, intake } = this.#parts
+    const now = clock.monotonic()
+    const pause = this.#pause.left()
+    if (pause > 0) return pause
+    const due = history.nextDueAt(clock.now())
+    const next = Math.min(
+      POLL_MS,
+      intake.nextAt() - now,
+      due === null ? POLL_MS : due - clock.now(),
+    )
+    return Math.max(0, next)
+  }
+}
+
+function watching(watch: WatchMode): Pick<DaemonRecord, 'mode' | 'modeReason'> {
+  return { mode: watch.mode, modeReason: watch.mode === 'poll' ? watch.reason : null }
+}

@@ -1,0 +1,57 @@
+// The pause after an error of our own disk or database: feeds stay where they are, the error is a condition of
+// the daemon, and everything is tried again after it.
+
+import { type Clock, SECOND } from '../lib/clock.ts'
+import type { Conditions } from '../lib/conditions.ts'
+import { isTrouble, messageOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+
+export interface FailurePauseParts {
+  clock: Clock
+  log: Log
+  conditions: Conditions
+}
+
+const PAUSE_MS = 5 * SECOND
+/** Longer than a pause and the wait for a locked database, which come one after the other. */
+const OVER_MS = 15 * SECOND
+const FAULT = 'a fault of feedsyncd; please report it'
+
+export class FailurePause {
+  readonly #parts: FailurePauseParts
+  /** Monotonic ms. */
+  #since = Number.NEGATIVE_INFINITY
+  #until = Number.NEGATIVE_INFINITY
+
+  constructor(parts: FailurePauseParts) {
+    this.#parts = parts
+  }
+
+  /** What a round starts may fail after it, so a good round is not the end of the condition. */
+  begin(error: unknown): void {
+    const { clock, conditions } = this.#parts
+    const isKnown = isTrouble(error)
+    const code = isKnown ? (error.condition ?? 'state-failing') : 'internal-error'
+    const hint = isKnown ? error.hint : 'report it with the line of the log'
+    if (!isKnown && !conditions.has(code)) this.fault(error)
+    conditions.set(code, { message: messageOf(error), hint }, OVER_MS)
+    const now = clock.monotonic()
+    if (now - this.#until >= OVER_MS - PAUSE_MS) this.#since = now
+    this.#until = now + PAUSE_MS
+  }
+
+  /** An error that feedsyncd does not know, met by one feed, is no reason to pause the others. */
+  fault(error: unknown): void {
+    this.#parts.log.error({ err: error }, FAULT)
+  }
+
+  /** Ms since the first of the errors that followed each other. */
+  lasted(): number {
+    return this.#parts.clock.monotonic() - this.#since
+  }
+
+  /** Ms that are left of it. */
+  left(): number {
+    return Math.max(0, this.#until - this.#parts.clock.monotonic())
+  }
+}

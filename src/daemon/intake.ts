@@ -1,0 +1,300 @@
+// The way in: the folder is listed, what changed settles, and one file after the other is taken.
+// The listing is the truth; hints and second looks only make it quicker. Nothing is kept here that a
+// restart would lose: whatever is not known in the history is news at the next scan.
+
+import { isAbsolute } from 'node:path'
+import type { FeedRule } from '../config/feeds.ts'
+import type { FileIdentity } from '../feed/port.ts'
+import type { Ledger } from '../history/ledger.ts'
+import type { History } from '../history/port.ts'
+import type { FolderState, Inbox, Sighting, Spool } from '../inbox/port.ts'
+import type { Settler } from '../inbox/settling.ts'
+import { UnreadableFiles } from '../inbox/unreadable-files.ts'
+import type { Clock } from '../lib/clock.ts'
+import { type Conditions, conditionOfState } from '../lib/conditions.ts'
+import { FeedsyncError, isTrouble } from '../lib/errors.ts'
+import { NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
+import { LaneQueue } from '../lib/lane-queue.ts'
+import type { Log } from '../lib/log.ts'
+import { formatBytes } from '../lib/units.ts'
+import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
+import type { Aftercare } from '../pipeline/post-delivery.ts'
+import { faultReason } from '../pipeline/record-outcome.ts'
+import { clockFollower } from './clock-follower.ts'
+import { leftAside, notice } from './record-listing.ts'
+
+export interface IntakeParts {
+  clock: Clock
+  log: Log
+  history: History
+  ledger: Ledger
+  inbox: Inbox
+  spool: Pick<Spool, 'freeBytes'>
+  settler: Settler
+  pipeline: Pipeline
+  aftercare: Aftercare
+  conditions: Conditions
+  /** Says to a person at the terminal what one feed waits for. */
+  tell: (message: string, hint: string | null) => void
+  ruleFor: (path: string) => FeedRule
+  rescanMs: number
+  incompleteAfterMs: number
+}
+
+/** A candidate, and the request of another process that it answers. */
+interface Waiting extends Candidate {
+  request?: number
+  lane: Lane
+}
+
+/** A small feed does not wait for the minute that a large one takes: feeds never block each other. */
+export type Lane = 'small' | 'large'
+/** Files of each lane that are taken at once: one is read while others wait for the disk. */
+export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
+
+/** What the system answers for a folder that is not there, or not the one that was mounted. */
+const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', 'EXDEV']
+const TEMPORARY = 75
+const ROOM_HINT = 'make room on the disk of state.directory; it is tried again by itself'
+/** Bytes up to which a file is checked in about a tenth of a second. */
+const SMALL_FILE = 8 * 2 ** 20
+/** Listing takes at most this share of the time, however many hints come. */
+const SCAN_SHARE = 0.2
+const LEAST_SCAN_GAP_MS = 20
+/** Rescans of many hosts on one share do not fall together: 3/4 of the interval to the whole of it. */
+const JITTER = 0.25
+
+export class Intake {
+  readonly #parts: IntakeParts
+  readonly #queue = new LaneQueue<Waiting, Lane>({
+    laneOf: ({ lane }) => lane,
+    groupOf: ({ rule }) => rule.feed,
+  })
+  /** Paths in the queue or being taken, as they were then: their news is not news again. */
+  readonly #busy = new Map<string, FileIdentity | null>()
+  /** Of these, what a listing found to have changed since. */
+  readonly #overtaken = new Set<string>()
+  readonly #unreadable = new UnreadableFiles()
+  /** Monotonic ms; a hint moves the next one forward. */
+  #nextScan = 0
+  /** Since the last listing. */
+  #isHinted = false
+  #lastScan = Number.NEGATIVE_INFINITY
+  #lastScanTook = 0
+  #foreignChanges: number | null = null
+  readonly #clockStepped: () => boolean
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts
+    this.#clockStepped = clockFollower(parts)
+  }
+
+  /** Something may have changed: the folder is listed soon. */
+  hint(): void {
+    this.#isHinted = true
+    const gap = Math.max(LEAST_SCAN_GAP_MS, this.#lastScanTook / SCAN_SHARE)
+    this.#nextScan = Math.min(this.#nextScan, this.#lastScan + gap)
+  }
+
+  /** True while files wait to be taken, are taken, or leave the folder. */
+  get waiting(): boolean {
+    return !this.#queue.isEmpty || this.#parts.aftercare.isTidying
+  }
+
+  /** Resolves once no file leaves the folder any more. */
+  finish(): Promise<void> {
+    return this.#parts.aftercare.finish()
+  }
+
+  /** True while files are being written, or may have changed: they will be taken without anybody's doing. */
+  get isUnsettled(): boolean {
+    return this.#isHinted || this.#parts.settler.isRestless
+  }
+
+  /** Monotonic ms at which `look` has something to do. */
+  nextAt(): number {
+    return Math.min(this.#nextScan, this.#parts.settler.nextAt() ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Looks wherever it is time to look, and queues what is ready to be taken. */
+  async look(): Promise<void> {
+    if (this.#parts.clock.monotonic() >= this.#nextScan) await this.#scan()
+    await this.#lookAtRestless()
+    this.#queueExpired()
+    this.#queueRequests()
+  }
+
+  /** True while a file of the lane may be taken now. */
+  hasNext(lane: Lane): boolean {
+    return this.#queue.hasNext(lane)
+  }
+
+  /** Takes the next file of a lane, to its end. */
+  async takeNext(lane: Lane, signal: AbortSignal): Promise<void> {
+    const next = this.#queue.take(lane)
+    if (next === undefined) return
+    try {
+      const taken = await this.#parts.pipeline.take(next, signal)
+      if (next.request !== undefined) await this.#answer(next.request, taken)
+      if (taken.kind === 'again') this.#again(next, taken)
+      if (taken.kind === 'no-room') {
+        throw new FeedsyncError(`copy feeds into the spool: ${taken.reason}`, {
+          condition: conditionOfState(taken.code),
+          hint: 'make room on the disk of state.directory, and let the daemon’s user write there; it is tried again by itself',
+          exitCode: TEMPORARY,
+        })
+      }
+    } catch (error) {
+      // Whoever asked must not wait for what would only fail again.
+      if (next.request !== undefined && !signal.aborted && !isTrouble(error))
+        await this.#answer(next.request, { kind: 'fault', reason: faultReason(error) })
+      throw error
+    } finally {
+      this.#queue.done(next)
+      this.#busy.delete(next.path)
+      if (this.#overtaken.delete(next.path)) this.hint()
+    }
+  }
+
+  async #scan(): Promise<void> {
+    const { aftercare, clock, history, incompleteAfterMs, inbox, ledger, rescanMs, settler } =
+      this.#parts
+    const started = clock.monotonic()
+    this.#isHinted = false
+    this.#nextScan = started + rescanMs * (1 - JITTER * Math.random())
+    const listing = await inbox.list((path) => ledger.knownAt(path))
+    this.#noteFolder(listing.folder)
+    // The first sight of a file starts its quiet period, not the moment at which that is written.
+    const seenAt = clock.monotonic()
+    const asked = new Set(history.openRequests().map(({ path }) => path))
+    const news = await notice(listing, this.#parts, (file) => this.#isBusy(file), asked)
+    settler.observeAll(news, seenAt)
+    await history.commit(() =>
+      history.updateDaemon(
+        listing.folder.kind === 'ready'
+          ? { lastScanAt: clock.now(), ...leftAside(listing, clock.now() - incompleteAfterMs) }
+          : {},
+      ),
+    )
+    this.#lastScan = clock.monotonic()
+    this.#lastScanTook = this.#lastScan - started
+    aftercare.tidy(listing)
+  }
+
+  /** What cannot be read at present is read again after the next regular scan. */
+  #again({ path, identity, rule }: Waiting, { reason, soon }: { reason: string; soon: boolean }) {
+    if (soon) return this.hint()
+    const { clock, log, rescanMs } = this.#parts
+    this.#unreadable.add(path, identity, clock.monotonic() + rescanMs / 2)
+    log.warn({ path, feed: rule.feed, reason }, 'feed cannot be read at present')
+  }
+
+  #isBusy(file: Sighting): boolean {
+    const { path, identity } = file
+    const taken = this.#busy.get(path)
+    if (taken === undefined) return this.#unreadable.has(file, this.#parts.clock.monotonic())
+    if (taken === null || !sameIdentity(taken, identity)) this.#overtaken.add(path)
+    return true
+  }
+
+  /** Files that may be quiet by now are looked at once more, without a whole scan. */
+  async #lookAtRestless(): Promise<void> {
+    const { clock, inbox, ruleFor, settler } = this.#parts
+    const due = settler.due(clock.monotonic())
+    if (due.length === 0) return
+    for (const [path, seen] of await inbox.look(due)) {
+      if (seen !== null && !('reason' in seen)) {
+        settler.observe(seen, clock.monotonic())
+      } else {
+        settler.drop(path)
+        this.hint()
+      }
+    }
+    for (const { path, identity } of await this.#withRoom(settler.takeQuiet(clock.monotonic()))) {
+      this.#enqueue({ ...this.#inFolder(path), identity, rule: ruleFor(path), final: false })
+    }
+  }
+
+  /** What the spool has no room for goes on settling, without holding up others or filling the disk. */
+  async #withRoom(quiet: readonly Sighting[]): Promise<Sighting[]> {
+    const { clock, ledger, log, ruleFor, settler, spool, tell } = this.#parts
+    if (quiet.length === 0) return []
+    const free = await spool.freeBytes()
+    const fits = ({ identity }: Sighting) => identity.size <= free
+    for (const file of quiet.filter((each) => !fits(each))) {
+      const { path, identity } = file
+      settler.putBack(file, clock.monotonic())
+      const reason = `the spool has no room for it: ${formatBytes(identity.size)}`
+      // It is looked at again and again, and told once.
+      if (ledger.openAt(path)?.reason === reason) continue
+      const { feed, account } = ruleFor(path)
+      await ledger.commit(() =>
+        ledger.settlesOn({ path, identity, feed, account }, reason, ROOM_HINT),
+      )
+      log.error({ path, feed, reason, hint: ROOM_HINT, freeBytes: free }, 'no room for a feed')
+      tell(
+        `copy ${path} into the spool: it has ${formatBytes(identity.size)}, and ${formatBytes(free)} are left`,
+        ROOM_HINT,
+      )
+    }
+    return quiet.filter(fits)
+  }
+
+  /** Incomplete files past their deadline get a last look. */
+  #queueExpired(): void {
+    if (this.#clockStepped()) this.hint()
+    const { clock, history, incompleteAfterMs, ledger, ruleFor } = this.#parts
+    for (const path of history.expired(clock.now(), incompleteAfterMs)) {
+      // Another file that came to the path since has a quiet period of its own.
+      const identity = ledger.knownAt(path)?.identity ?? NO_IDENTITY
+      this.#enqueue({ ...this.#inFolder(path), identity, rule: ruleFor(path), final: true })
+    }
+  }
+
+  #inFolder(path: string): { path: string; source: string; root: string } {
+    const { inbox } = this.#parts
+    return { path, source: inbox.absolute(path), root: inbox.absolute('') }
+  }
+
+  /** What other processes ask for: files to take (`feedsyncd upload`), or to look at again (`retry`). */
+  #queueRequests(): void {
+    const { history, ledger, ruleFor } = this.#parts
+    const changes = history.foreignChanges()
+    if (changes !== this.#foreignChanges) {
+      if (ledger.requeueUnread()) this.hint()
+      this.#foreignChanges = changes
+    }
+    // Each time, until they are answered: whatever went wrong before, nobody else waits for them.
+    for (const { id, path, source, feed } of history.openRequests()) {
+      const rule = feed === null ? ruleFor(path) : { ...ruleFor(path), feed }
+      const file = isAbsolute(path) ? { path, source } : this.#inFolder(path)
+      this.#enqueue({ ...file, identity: null, rule, final: true, request: id })
+    }
+  }
+
+  #enqueue(file: Candidate & { request?: number }): void {
+    if (this.#busy.has(file.path)) return
+    this.#busy.set(file.path, file.identity)
+    this.#queue.add({ ...file, lane: laneOf(file.identity) })
+  }
+
+  async #answer(request: number, taken: Taken | { kind: 'fault'; reason: string }): Promise<void> {
+    const answer = 'version' in taken ? { versionId: taken.version.id } : { problem: taken.reason }
+    const { history } = this.#parts
+    await history.commit(() => history.answerRequest(request, answer))
+  }
+
+  #noteFolder(folder: FolderState): void {
+    const { conditions } = this.#parts
+    const isMissing = folder.kind !== 'ready' && MISSING.includes(folder.code)
+    const code = isMissing ? 'inbox-missing' : 'inbox-unreadable'
+    conditions.clear(isMissing ? 'inbox-unreadable' : 'inbox-missing')
+    if (folder.kind === 'ready') conditions.clear(code)
+    else conditions.set(code, { message: folder.reason, hint: folder.hint })
+  }
+}
+
+/** Of unknown size: rather held up than in the way. */
+export function laneOf(identity: Pick<FileIdentity, 'size'> | null): Lane {
+  return identity !== null && identity.size <= SMALL_FILE ? 'small' : 'large'
+}

@@ -1,0 +1,104 @@
+// The first step of a feed's story: every path of a listing has a state from now on, and what left
+// before it could be taken is `gone`. Only a listing that can tell is believed.
+
+import type { FeedRule } from '../config/feeds.ts'
+import type { Ledger, Origin } from '../history/ledger.ts'
+import type { DaemonRecord } from '../history/port.ts'
+import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
+import type { Aftercare } from '../pipeline/post-delivery.ts'
+
+export interface NoticingParts {
+  ledger: Ledger
+  aftercare: Pick<Aftercare, 'mayHaveMoved'>
+  /** The feed that a path belongs to. */
+  ruleFor: (path: string) => FeedRule
+}
+
+/** As many as one commit takes without holding up the event loop: thousands may arrive at once. */
+const PIECE = 64
+/** Enough to see a pattern. */
+const MOST_MENTIONED = 10
+const HINT = 'put a regular file in its place'
+const UNREADABLE_HINT =
+  'it is looked at again automatically; if this lasts, look into the system’s log'
+
+/**
+ * Answers the files to read once they are quiet, the oldest first. `isBusy`: those that are being taken,
+ * of which nothing is news. `requested`: paths that a person asks for, which may lie elsewhere. A folder that
+ * cannot be read proves nothing about its files.
+ */
+export async function notice(
+  listing: Listing,
+  { aftercare, ledger, ruleFor }: NoticingParts,
+  isBusy: (file: Sighting) => boolean,
+  requested: ReadonlySet<string> = new Set(),
+): Promise<Sighting[]> {
+  if (listing.folder.kind !== 'ready') return []
+  ledger.requeueUnread()
+  const originOf = ({ path, identity }: Sighting): Origin => {
+    const { feed, account } = ruleFor(path)
+    return { path, identity, feed, account }
+  }
+  const isNews = ({ path, identity }: Sighting) => ledger.isNews(path, identity)
+  const isFree = (file: Sighting) => isNews(file) && !isBusy(file)
+  const inPieces = async <T>(all: readonly T[], step: (each: T) => void) => {
+    for (let from = 0; from < all.length; from += PIECE) {
+      await ledger.commit(() => all.slice(from, from + PIECE).forEach(step))
+    }
+  }
+
+  const news = byAge(listing.files.filter(isFree))
+  await inPieces(news, (file) => {
+    // It may have been taken meanwhile.
+    if (isFree(file)) ledger.settling(originOf(file), file.identity.size)
+  })
+  await inPieces(listing.refused.filter(isNews), (refused: Refusal) => {
+    ledger.conclude(originOf(refused), 'rejected', refused.reason, { hint: HINT })
+  })
+  const untold = listing.unreadable.filter(({ path, reason }) => {
+    const open = ledger.openAt(path)
+    if (open === null) return ledger.foundAt(path) === null
+    return open.state === 'settling' && open.reason !== reason
+  })
+  await inPieces(untold, (file: Refusal) => {
+    ledger.settlesOn(originOf(file), file.reason, UNREADABLE_HINT)
+  })
+  const left = leavers(listing, ledger).filter((path) => !requested.has(path))
+  await inPieces(left, (path) => {
+    if (aftercare.mayHaveMoved(ledger.foundAt(path))) ledger.disposed(path)
+    else ledger.gone(path)
+  })
+  return news.filter(isFree)
+}
+
+function leavers(listing: Listing, ledger: Ledger): string[] {
+  const unsettled = ledger.unsettledPaths()
+  if (unsettled.length === 0) return []
+  const present = new Set(
+    [...listing.files, ...listing.refused, ...listing.unreadable].map(({ path }) => path),
+  )
+  const unknown = (path: string) => listing.unknown.some((prefix) => path.startsWith(prefix))
+  return unsettled.filter((path) => !present.has(path) && !unknown(path))
+}
+
+/** So that of several files of one feed the one written last is the newest version. */
+function byAge(files: Sighting[]): Sighting[] {
+  return files.toSorted((a, b) => {
+    const age = BigInt(a.identity.mtimeNs) - BigInt(b.identity.mtimeNs)
+    return age === 0n ? a.path.localeCompare(b.path) : age < 0n ? -1 : 1
+  })
+}
+
+/** What `status` mentions of files that are no feeds. `before`: wall ms of temporary names that are old. */
+export function leftAside(
+  { ignored, temporary }: Listing,
+  before: number,
+): Pick<DaemonRecord, 'unfinished' | 'ignored'> {
+  const unfinished = temporary
+    .filter(({ mtimeMs }) => mtimeMs < before)
+    .toSorted((a, b) => a.mtimeMs - b.mtimeMs)
+    .slice(0, MOST_MENTIONED)
+    .map(({ path, mtimeMs }) => ({ path, modifiedAt: mtimeMs }))
+  const paths = ignored.toSorted().slice(0, MOST_MENTIONED)
+  return { unfinished, ignored: { count: ignored.length, paths } }
+}

@@ -1,0 +1,51 @@
+// What comes before the first look at the folder: what a crash left is put right, and what the rules
+// expect is known.
+
+import type { FeedConfig } from '../config/config.ts'
+import type { FeedRule } from '../config/feeds.ts'
+import { expectFeeds } from '../history/expected-feeds.ts'
+import { noteLoss } from '../history/lost-history.ts'
+import type { History } from '../history/port.ts'
+import type { Spool } from '../inbox/port.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Aftercare } from '../pipeline/post-delivery.ts'
+
+export interface ResumingParts {
+  clock: Clock
+  log: Log
+  history: History
+  spool: Spool
+  aftercare: Aftercare
+  ruleFor: (path: string) => FeedRule
+}
+
+/** What was lost is noted. What a crash left: attempts end as unknown, bytes that no version names are removed, receipts are written. */
+export async function resume(parts: ResumingParts, feeds: readonly FeedConfig[]): Promise<void> {
+  const { aftercare, clock, history, log, spool } = parts
+  const copies = await spool.names()
+  if (await history.commit(() => noteLoss(history, copies))) {
+    const hint = 'feedsyncd release --lost-history accepts what is in the folder as it is'
+    log.warn({ hint }, 'the history was lost or is older than the spool: each feed is held once')
+  }
+  const recovered = await history.commit(() => history.recover(clock.now()))
+  const orphans = await spool.sweep(new Set(history.spoolNames()))
+  if (recovered.checking + recovered.uploading + orphans > 0) {
+    log.info({ ...recovered, orphans }, 'resumed after a crash')
+  }
+  await aftercare.recover()
+  await noteExpected(parts, feeds)
+}
+
+/** Feeds that a rule expects are known before their first file, so that they can be late. */
+export async function noteExpected(
+  { clock, history, log, ruleFor }: Omit<ResumingParts, 'aftercare' | 'spool'>,
+  feeds: readonly FeedConfig[],
+): Promise<void> {
+  try {
+    await history.commit(() => expectFeeds(history, feeds, ruleFor, clock.now()))
+  } catch (error) {
+    // Trouble of the database is said by whoever needs it; the next start or reload is as good.
+    log.error({ err: error }, 'expected feeds not noted')
+  }
+}

@@ -1,0 +1,155 @@
+// What is wrong now, and how it differs from what a receiver was told. Compared are states and not
+// events: nothing is missed by a crash, a mute receiver or a restart, and nothing is told twice. Pure.
+
+import type { HistoryReader, Version } from '../../history/port.ts'
+import { advice, STATES_IN_WORK } from '../advice.ts'
+import { campaignConditions } from '../campaign-conditions.ts'
+import type { AlertEvent, AlertFacts, CommandLine } from '../port.ts'
+
+/** Something that needs a person. */
+export interface Condition {
+  event: AlertEvent
+  /** null: it concerns no feed, or all of them. */
+  feed: string | null
+  /** External campaign id; null: it concerns no campaign, or all of them. */
+  campaign: string | null
+  /** Of a campaign; a feed's is its version's. */
+  state: string | null
+  version: Pick<Version, 'id' | 'path' | 'state'> | null
+  reason: string
+  hint: string | null
+  /** Another mark at the same key is another occurrence. */
+  mark: string
+}
+
+export type Change =
+  | { kind: 'raised'; key: string; condition: Condition }
+  | {
+      kind: 'recovered'
+      key: string
+      event: AlertEvent
+      feed: string | null
+      campaign: string | null
+      version: Pick<Version, 'id' | 'path' | 'state'> | null
+    }
+
+/** What a receiver knows, by key: kept in the history. */
+export type Told = Record<
+  string,
+  { mark: string; event: AlertEvent; feed: string | null; campaign?: string | null }
+>
+
+export function conditionsOf(
+  history: HistoryReader,
+  facts: AlertFacts,
+  commandLine: CommandLine,
+): ReadonlyMap<string, Condition> {
+  const found = new Map<string, Condition>()
+  const rejected = history.list({ states: ['rejected'] })
+  const waiting = history.list({ states: ['held', 'failed'], all: true })
+  // Newest first, and the newest of a feed speaks for it.
+  for (const version of [...rejected, ...waiting]) {
+    const condition = ofVersion(version, commandLine)
+    const key = keyOf(condition)
+    if (!found.has(key)) found.set(key, condition)
+  }
+  for (const { version, expectedBy } of facts.overdue()) {
+    const since = new Date(expectedBy).toISOString()
+    const condition: Condition = {
+      ...{ event: 'overdue', feed: version.feed, version: brief(version), mark: since },
+      ...OF_NO_CAMPAIGN,
+      reason: `its next version was expected by ${since}`,
+      hint: 'see whether its export still runs, and where it writes to',
+    }
+    found.set(keyOf(condition), condition)
+  }
+  const refusal = facts.refusal()
+  if (refusal !== null) {
+    const condition: Condition = {
+      ...{ event: 'credentials', feed: null, version: null, mark: refusal.mark },
+      ...{ reason: refusal.reason, hint: refusal.hint, ...OF_NO_CAMPAIGN },
+    }
+    found.set(keyOf(condition), condition)
+  }
+  for (const { code, message, hint, since } of facts.conditions()) {
+    // Refused credentials have an event of their own, which knows the accounts.
+    if (code === 'credentials') continue
+    const condition: Condition = {
+      ...{ event: 'daemon', feed: null, version: null, mark: `${code} ${since}` },
+      ...{ reason: message, hint, ...OF_NO_CAMPAIGN },
+    }
+    found.set(JSON.stringify(['daemon', code]), condition)
+  }
+  for (const { isCritical, ...ofCampaign } of campaignConditions(facts.campaigns())) {
+    const condition: Condition = { ...ofCampaign, feed: null, version: null }
+    found.set(keyOf(condition), condition)
+  }
+  return found
+}
+
+/** What a receiver of these events has to be told; recoveries come last. */
+export function changesFor(
+  on: readonly AlertEvent[],
+  told: Told,
+  now: ReadonlyMap<string, Condition>,
+  history: HistoryReader,
+  facts: AlertFacts,
+): Change[] {
+  const changes: Change[] = []
+  for (const [key, condition] of now) {
+    if (!on.includes(condition.event) || told[key]?.mark === condition.mark) continue
+    changes.push({ kind: 'raised', key, condition })
+  }
+  for (const [key, { event, feed, campaign = null }] of Object.entries(told)) {
+    if (now.has(key)) continue
+    const newest = feed === null ? null : history.newest(feed)
+    const isOpen =
+      // While the newest version of a feed is on its way, nobody can say that the feed is well again.
+      event === 'credentials'
+        ? !facts.trusted()
+        : event !== 'overdue' && newest !== null && STATES_IN_WORK.includes(newest.state)
+    if (isOpen) continue
+    const version = newest && brief(newest)
+    changes.push({ kind: 'recovered', key, event, feed, campaign, version })
+  }
+  return changes
+}
+
+/** What a receiver knows once it was told of these changes. */
+export function tell(told: Told, changes: readonly Change[]): Told {
+  const after = new Map(Object.entries(told))
+  for (const change of changes) {
+    if (change.kind === 'recovered') after.delete(change.key)
+    else {
+      const { mark, event, feed, campaign } = change.condition
+      after.set(change.key, { mark, event, feed, ...(campaign !== null && { campaign }) })
+    }
+  }
+  return Object.fromEntries(after)
+}
+
+function ofVersion(version: Version, commandLine: CommandLine): Condition {
+  const { id, feed, state, reason, attempts } = version
+  return {
+    event: state as 'rejected' | 'held' | 'failed',
+    feed,
+    ...OF_NO_CAMPAIGN,
+    version: brief(version),
+    reason: reason ?? state,
+    hint: advice(version, commandLine),
+    // A person who retries is told when it fails again, whoever looks at it again is not.
+    mark: `${id}/${attempts}`,
+  }
+}
+
+function brief({ id, path, state }: Version): Pick<Version, 'id' | 'path' | 'state'> {
+  return { id, path, state }
+}
+
+/** JSON, since a feed may be called anything, `__proto__` included. No event is of both feeds and campaigns. */
+function keyOf({ event, feed, campaign }: Condition): string {
+  const name = feed ?? campaign
+  return JSON.stringify(name === null ? [event] : [event, name])
+}
+
+const OF_NO_CAMPAIGN = { campaign: null, state: null }

@@ -1,0 +1,223 @@
+// When alerts leave: soon, one message a change, never a flood. What each receiver was told is kept in
+// the history and written once it was told: a crash in between repeats one message, never loses one.
+// Knows neither programs nor addresses; those are the senders'.
+
+import { createHash } from 'node:crypto'
+import type { History } from '../../history/port.ts'
+import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
+import type { Conditions } from '../../lib/conditions.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { AlertFacts, Alerts, AlertTarget, CommandLine } from '../port.ts'
+import { type Change, changesFor, conditionsOf, type Told, tell } from './changes.ts'
+import { type AlertMessage, alertMessage } from './message.ts'
+import { type Sent, targetName } from './senders.ts'
+
+export interface AlertDeskParts {
+  clock: Clock
+  log: Log
+  history: History
+  targets: readonly AlertTarget[]
+  facts: AlertFacts
+  conditions: Pick<Conditions, 'set' | 'clear'>
+  host: string
+  commandLine: CommandLine
+  send: (target: AlertTarget, message: AlertMessage, signal: AbortSignal) => Promise<Sent>
+}
+
+interface Receiver {
+  target: AlertTarget
+  /** Under which the history remembers what it was told. */
+  note: string
+  told: Told
+  /** Messages that it has had. */
+  sequence: number
+  /** Messages that it may get now; more changes than these become one message. */
+  credit: number
+  creditedAt: number
+  failures: number
+  /** Monotonic ms. */
+  notBefore: number
+  sending: Promise<void> | null
+}
+
+/** What the history keeps of a receiver. */
+type Noted = Pick<Receiver, 'told' | 'sequence'>
+
+const NOTE = 'alerts '
+const NOTHING = '{"told":{},"sequence":0}'
+/** So many single messages at once, and one more a minute. */
+const BURST = 5
+const REFILL_MS = MINUTE
+const LOOK_GAP_MS = SECOND
+/** What no move announces, such as a feed that is late, is seen within this time. */
+const LOOK_MS = 30 * SECOND
+const RETRY_MS = 5 * SECOND
+/** One or two that fail are tried again and no news. */
+const FAILURES_SHOWN = 2
+const FAILED_HINT = 'correct it, then: feedsyncd alerts test'
+const LONGEST_RETRY_MS = 10 * MINUTE
+
+export class AlertDesk implements Alerts {
+  readonly #parts: AlertDeskParts
+  #receivers: Receiver[] = []
+  #isNews = true
+  #foreignChanges: number | null = null
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(parts: AlertDeskParts) {
+    this.#parts = parts
+    this.retarget(parts.targets)
+  }
+
+  retarget(targets: readonly AlertTarget[]): void {
+    const { clock, history } = this.#parts
+    this.#receivers = targets.map((target, index) => {
+      const note = noteOf(target, targets.slice(0, index))
+      // It may be in the middle of being told.
+      const known = this.#receivers.find((receiver) => receiver.note === note)
+      if (known !== undefined) return Object.assign(known, { target })
+      const { told, sequence } = JSON.parse(history.note(note) ?? NOTHING) as Noted
+      return {
+        ...{ target, note, told, sequence, credit: BURST, creditedAt: clock.monotonic() },
+        ...{ failures: 0, notBefore: 0, sending: null },
+      }
+    })
+    const notes = this.#receivers.map(({ note }) => note)
+    for (const note of history.notes(NOTE)) if (!notes.includes(note)) history.setNote(note, null)
+    this.#isNews = true
+    this.#showFailures()
+  }
+
+  moved(): void {
+    this.#isNews = true
+  }
+
+  look(signal: AbortSignal): void {
+    if (this.#receivers.length === 0) return
+    this.#unlessInTrouble(() => {
+      if (this.#isTime()) this.#serve(signal, false)
+    })
+  }
+
+  async finish({ flush, signal }: { flush: boolean; signal: AbortSignal }): Promise<void> {
+    await this.#sent()
+    if (!flush || this.#receivers.length === 0) return
+    this.#unlessInTrouble(() => this.#serve(signal, true))
+    await this.#sent()
+  }
+
+  /** The database may be in trouble, which the daemon says: nothing is lost, it is looked at again. */
+  #unlessInTrouble(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#isNews = true
+      this.#parts.log.debug({ err: error }, 'alerts could not be looked at')
+    }
+  }
+
+  async #sent(): Promise<void> {
+    await Promise.all(this.#receivers.map(({ sending }) => sending))
+  }
+
+  #isTime(): boolean {
+    const { clock, history } = this.#parts
+    const since = clock.monotonic() - this.#lookedAt
+    if (since < LOOK_GAP_MS) return false
+    const changes = history.foreignChanges()
+    if (!this.#isNews && changes === this.#foreignChanges && since < LOOK_MS) return false
+    this.#foreignChanges = changes
+    return true
+  }
+
+  #serve(signal: AbortSignal, isLast: boolean): void {
+    const { clock, commandLine, facts, history } = this.#parts
+    this.#lookedAt = clock.monotonic()
+    this.#isNews = false
+    const now = conditionsOf(history, facts, commandLine)
+    for (const receiver of this.#receivers) {
+      const { target, told } = receiver
+      const changes = changesFor(target.on, told, now, history, facts)
+      if (changes.length === 0) continue
+      // Whatever becomes of them, they are looked at again.
+      this.#isNews = true
+      const messages = isLast ? grouped(changes, BURST) : this.#affordable(receiver, changes)
+      if (messages.length === 0 || receiver.sending !== null) continue
+      receiver.sending = this.#send(receiver, messages, signal).finally(() => {
+        receiver.sending = null
+      })
+    }
+  }
+
+  /** The changes of each message that may leave now: none while the receiver is to be left alone. */
+  #affordable(receiver: Receiver, changes: Change[]): Change[][] {
+    const now = this.#parts.clock.monotonic()
+    const refilled = Math.floor((now - receiver.creditedAt) / REFILL_MS)
+    receiver.credit = Math.min(BURST, receiver.credit + refilled)
+    receiver.creditedAt += refilled * REFILL_MS
+    if (receiver.sending !== null || now < receiver.notBefore || receiver.credit === 0) return []
+    const messages = grouped(changes, receiver.credit)
+    receiver.credit -= messages.length
+    return messages
+  }
+
+  async #send(receiver: Receiver, messages: Change[][], signal: AbortSignal): Promise<void> {
+    const { clock, commandLine, history, host, log, send } = this.#parts
+    const { target, note } = receiver
+    for (const changes of messages) {
+      const { sequence } = receiver
+      const message = alertMessage(changes, { at: clock.now(), commandLine, host, sequence })
+      const sent = await send(target, message, signal)
+      if (signal.aborted) return
+      if (sent.kind === 'failed') return this.#failed(receiver, sent)
+      receiver.failures = 0
+      this.#showFailures()
+      receiver.sequence += 1
+      receiver.told = tell(receiver.told, changes)
+      log.info({ to: targetName(target), alert: message.event, id: message.id }, 'alert sent')
+      try {
+        const { told, sequence } = receiver
+        history.setNote(note, JSON.stringify({ told, sequence } satisfies Noted))
+      } catch (error) {
+        log.error({ problem: messageOf(error) }, 'alert sent, and it could not be noted')
+      }
+    }
+  }
+
+  #failed(receiver: Receiver, { reason, stuck = false }: Extract<Sent, { kind: 'failed' }>): void {
+    const { clock, conditions, log } = this.#parts
+    const name = targetName(receiver.target)
+    const words = { message: `alerts do not reach ${name}: ${reason}`, hint: FAILED_HINT }
+    if (stuck) conditions.set('hook-stuck', words)
+    else if (receiver.failures >= FAILURES_SHOWN) conditions.set('alerts-failing', words)
+    const waitMs = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** receiver.failures)
+    receiver.failures += 1
+    receiver.notBefore = clock.monotonic() + waitMs
+    log.warn({ to: name, reason, waitMs }, 'alert not sent')
+  }
+
+  /** Over when no receiver is left that an alert did not reach. */
+  #showFailures(): void {
+    if (this.#receivers.some(({ failures }) => failures > 0)) return
+    this.#parts.conditions.clear('hook-stuck')
+    this.#parts.conditions.clear('alerts-failing')
+  }
+}
+
+/** The same receiver after a restart, wherever it stands in the list. */
+function noteOf(target: AlertTarget, before: readonly AlertTarget[]): string {
+  const identity = ({ action }: AlertTarget) =>
+    action.kind === 'exec'
+      ? JSON.stringify(action.command)
+      : createHash('sha256').update(action.url.reveal()).digest('hex')
+  const same = before.filter((other) => identity(other) === identity(target)).length
+  return `${NOTE}${createHash('sha256')
+    .update(`${same} ${identity(target)}`)
+    .digest('hex')
+    .slice(0, 16)}`
+}
+
+function grouped(changes: Change[], most: number): Change[][] {
+  return changes.length <= most ? changes.map((change) => [change]) : [changes]
+}

@@ -1,0 +1,164 @@
+// What a receiver gets: one change, or a digest of many. The same facts as JSON and as environment
+// variables. Names and reasons come from a vendor's folder: they are one line each and never markup.
+
+import { createHash } from 'node:crypto'
+import { isoTime } from '../../lib/clock.ts'
+import type { AlertEvent, CommandLine } from '../port.ts'
+import type { Change } from './changes.ts'
+
+export interface AlertMessage {
+  schemaVersion: 1
+  /** The same for a repetition: a receiver that has seen it may ignore it. */
+  id: string
+  /** ISO 8601 UTC. */
+  at: string
+  host: string
+  event: AlertEvent | 'recovered' | 'digest' | 'test'
+  /** All of it in a sentence; `text` is also what chat services show. */
+  text: string
+  /** Changes in all; `changes` holds the first 100. */
+  count: number
+  changes: AlertChange[]
+}
+
+export interface AlertChange {
+  event: AlertEvent
+  recovered: boolean
+  feed: string | null
+  /** External campaign id. */
+  campaign: string | null
+  version: number | null
+  path: string | null
+  state: string | null
+  reason: string | null
+  hint: string | null
+}
+
+export interface Origin {
+  /** Wall ms. */
+  at: number
+  host: string
+  /** Messages that this receiver had before: the same trouble a month later is another message. */
+  sequence: number
+  commandLine: CommandLine
+}
+
+const MOST_CHANGES = 100
+const LONGEST = 1000
+
+export function alertMessage(
+  changes: readonly Change[],
+  { at, commandLine, host, sequence }: Origin,
+): AlertMessage {
+  const shown = changes.slice(0, MOST_CHANGES).map(shownChange)
+  const [first] = shown
+  const single = changes.length === 1 && first !== undefined
+  const text = single ? sentence(first) : `${summary(changes)}; ${commandLine('status')}`
+  const identity = changes.map((change) => [
+    ...[change.kind, change.key],
+    change.kind === 'raised' ? change.condition.mark : change.version?.id,
+  ])
+  return {
+    schemaVersion: 1,
+    id: createHash('sha256')
+      .update(JSON.stringify([host, sequence, identity]))
+      .digest('hex')
+      .slice(0, 32),
+    at: isoTime(at) ?? '',
+    host,
+    event: single ? (first.recovered ? 'recovered' : first.event) : 'digest',
+    text: `feedsyncd on ${host}: ${text}`,
+    count: changes.length,
+    changes: shown,
+  }
+}
+
+/** For `feedsyncd alerts test`. */
+export function testMessage({ at, host }: Pick<Origin, 'at' | 'host'>): AlertMessage {
+  return {
+    schemaVersion: 1,
+    id: createHash('sha256').update(`test ${host} ${at}`).digest('hex').slice(0, 32),
+    at: isoTime(at) ?? '',
+    ...{ host, event: 'test', count: 0, changes: [] },
+    text: `feedsyncd on ${host}: this is a test; alerts arrive here`,
+  }
+}
+
+/** FEEDSYNCD_ALERT_*: what a script needs without reading JSON. An absent fact is an empty text. */
+export function alertVariables(message: AlertMessage): Record<string, string> {
+  const [first] = message.changes
+  const change = message.count === 1 ? first : undefined
+  const fields = {
+    ID: message.id,
+    AT: message.at,
+    EVENT: message.event,
+    TEXT: message.text,
+    COUNT: String(message.count),
+    FEED: change?.feed,
+    CAMPAIGN: change?.campaign,
+    VERSION: change?.version?.toString(),
+    PATH: change?.path,
+    STATE: change?.state,
+    REASON: change?.reason,
+    HINT: change?.hint,
+    RECOVERED: change?.recovered ? change.event : null,
+  }
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [`FEEDSYNCD_ALERT_${name}`, value ?? '']),
+  )
+}
+
+function shownChange(change: Change): AlertChange {
+  const recovered = change.kind === 'recovered'
+  const { event, feed, campaign, version } = recovered ? change : change.condition
+  return {
+    event,
+    recovered,
+    feed: oneLine(feed),
+    campaign: oneLine(campaign),
+    version: version?.id ?? null,
+    path: oneLine(version?.path ?? null),
+    state: version?.state ?? (recovered ? null : change.condition.state),
+    reason: recovered ? null : oneLine(change.condition.reason),
+    hint: recovered ? null : oneLine(change.condition.hint),
+  }
+}
+
+function sentence(change: AlertChange): string {
+  const { event, recovered, feed, campaign, state, reason, hint } = change
+  const what = feed ?? (campaign === null ? 'the service' : `campaign ${campaign}`)
+  const word = campaign === null ? event : event.replace('campaign-', '')
+  if (recovered) {
+    const now = campaign === null ? `, ${state ?? 'gone'} now` : ''
+    return OF_ALL[event]?.over ?? `${what} recovered (${word} before${now})`
+  }
+  const said = OF_ALL[event]?.now ?? `${what} ${word}`
+  return `${said}: ${reason}${hint === null ? '' : `; ${hint}`}`
+}
+
+/** What concerns neither a single feed nor a single campaign. */
+const OF_ALL: { [event in AlertEvent]?: { now: string; over: string } } = {
+  credentials: { now: 'credentials refused', over: 'the service takes the credentials again' },
+  daemon: { now: 'feedsyncd cannot work as it should', over: 'feedsyncd works again' },
+  'campaigns-stopped': { now: 'campaigns stopped', over: 'campaigns are looked after again' },
+  'plan-waiting': { now: 'plan waiting', over: 'no plan of campaigns waits any more' },
+}
+
+function summary(changes: readonly Change[]): string {
+  const counts = new Map<string, number>()
+  for (const change of changes) {
+    const name = change.kind === 'recovered' ? 'recovered' : change.condition.event
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const parts = [...counts].map(([name, count]) => `${count} ${name}`)
+  return `${changes.length} changes: ${parts.join(', ')}`
+}
+
+/**
+ * Control and direction characters could end a header, start a line, or show one name as another; halves
+ * of pairs have no UTF-8.
+ */
+function oneLine<T extends string | null>(text: T): T {
+  const line = text?.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, LONGEST)
+  return (line?.toWellFormed() ?? null) as T
+}

@@ -1,0 +1,171 @@
+// How a message leaves: a program of the operator's, without a shell, or a webhook, signed as the
+// Standard Webhooks specification says. One try each; when to try again is the desk's business.
+
+import { spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type Clock, SECOND } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { HttpClient } from '../../lib/http.ts'
+import { excerpt } from '../../lib/http-text.ts'
+import { keepSecret, rememberSecret } from '../../lib/redact.ts'
+import type { AlertTarget } from '../port.ts'
+import { type AlertMessage, alertVariables } from './message.ts'
+
+/** `stuck`: the program did not end in time. */
+export type Sent = { kind: 'sent' } | { kind: 'failed'; reason: string; stuck?: boolean }
+
+export interface SenderParts {
+  clock: Clock
+  http: HttpClient
+  env: Readonly<Record<string, string | undefined>>
+}
+
+type Webhook = Extract<AlertTarget['action'], { kind: 'webhook' }>
+
+const EXEC_TIMEOUT = 30 * SECOND
+const LAST_WORDS = SECOND
+const TERM_GRACE = 2 * SECOND
+const ANSWER_TIMEOUT = 10 * SECOND
+const MOST_STDERR = 2000
+const SENT: Sent = { kind: 'sent' }
+
+/**
+ * What our own start was given and a hook must not inherit: options of our Node, where the key lies,
+ * systemd's sockets.
+ */
+const PRIVATE =
+  /^(NODE_.*|CREDENTIALS_DIRECTORY|NOTIFY_SOCKET|WATCHDOG_.*|LISTEN_.*|JOURNAL_STREAM|FEEDSYNCD_.*)$/
+
+/** What may be shown of a target: an address is a credential with many receivers. */
+export function targetName({ action }: AlertTarget): string {
+  return action.kind === 'exec' ? (action.command[0] ?? '') : action.origin
+}
+
+/** Never throws for what the program, the network or the other side does. */
+export function sendAlert(
+  { action }: AlertTarget,
+  message: AlertMessage,
+  parts: SenderParts,
+  signal: AbortSignal,
+): Promise<Sent> {
+  return action.kind === 'exec'
+    ? runProgram(action.command, message, parts, signal)
+    : post(action, message, parts, signal)
+}
+
+async function runProgram(
+  [program = '', ...args]: readonly string[],
+  message: AlertMessage,
+  { clock, env }: SenderParts,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const kept = Object.entries(env).filter(([name]) => !PRIVATE.test(name))
+  const limit = new AbortController()
+  const timer = clock.after(EXEC_TIMEOUT, () => limit.abort())
+  const isOver = AbortSignal.any([signal, limit.signal])
+  try {
+    return await new Promise<Sent>((resolve) => {
+      const child = spawn(program, args, {
+        env: { ...Object.fromEntries(kept), ...alertVariables(message) },
+        stdio: ['pipe', 'ignore', 'pipe'],
+        shell: false,
+        // A process group of its own, so that its children can be ended with it.
+        detached: true,
+      })
+      // Whoever stops the daemon at once does not wait for an alert either.
+      const end = () => endGroup(child.pid, clock, signal.aborted)
+      isOver.addEventListener('abort', end)
+      if (isOver.aborted) end()
+      let said = ''
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said = (said + text).slice(-MOST_STDERR)
+      })
+      // A program that does not read its input is none the worse for it.
+      child.stdin.on('error', () => {})
+      child.stdin.end(`${JSON.stringify(message)}\n`)
+      const failed = (reason: string) => resolve({ kind: 'failed', reason })
+      child.once('error', (error) => failed(messageOf(error)))
+      child.once('exit', (code, killedBy) => {
+        isOver.removeEventListener('abort', end)
+        end()
+        const ended = () => {
+          if (limit.signal.aborted) {
+            const reason = `it ran for more than ${EXEC_TIMEOUT / SECOND} s`
+            return resolve({ kind: 'failed', reason, stuck: true })
+          }
+          if (code === 0) return resolve(SENT)
+          const how = code === null ? `was ended by ${killedBy}` : `ended with ${code}`
+          failed(`it ${how}${said === '' ? '' : `: ${excerpt(said)}`}`)
+        }
+        // What it said last may still be on its way; a process that it left behind may hold stderr open.
+        const late = clock.after(LAST_WORDS, () => child.stderr.destroy())
+        child.once('close', () => {
+          late.cancel()
+          ended()
+        })
+      })
+    })
+  } finally {
+    timer.cancel()
+  }
+}
+
+/** What ignores SIGTERM is killed a moment later. Nobody is left to be told of what was gone before. */
+function endGroup(pid: number | undefined, clock: Clock, atOnce: boolean): void {
+  if (pid === undefined || !signalled(pid, atOnce ? 'SIGKILL' : 'SIGTERM') || atOnce) return
+  clock.after(TERM_GRACE, () => void signalled(pid, 'SIGKILL'))
+}
+
+/** False where no process of the group is left. */
+function signalled(pid: number, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+  try {
+    return process.kill(-pid, signal)
+  } catch {
+    return false
+  }
+}
+
+async function post(
+  { url, origin, secretFile }: Webhook,
+  message: AlertMessage,
+  { clock, http }: SenderParts,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const body = Buffer.from(JSON.stringify(message))
+  const timestamp = String(Math.floor(clock.now() / SECOND))
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'webhook-id': message.id,
+    'webhook-timestamp': timestamp,
+  }
+  if (secretFile !== null) {
+    try {
+      const signed = Buffer.concat([Buffer.from(`${message.id}.${timestamp}.`), body])
+      const proof = createHmac('sha256', secretOf(secretFile)).update(signed).digest('base64')
+      rememberSecret(proof)
+      headers['webhook-signature'] = `v1,${proof}`
+    } catch (error) {
+      return { kind: 'failed', reason: `the secret cannot be read: ${messageOf(error)}` }
+    }
+  }
+  const answer = await http.request({
+    method: 'POST',
+    url: new URL(url.reveal().toString('utf8')),
+    ...{ headers, body, signal },
+    ...{ headersTimeoutMs: ANSWER_TIMEOUT, bodyTimeoutMs: ANSWER_TIMEOUT, maxAnswerBytes: 4096 },
+  })
+  if (answer.kind === 'no-answer') return { kind: 'failed', reason: answer.reason }
+  if (answer.status >= 200 && answer.status < 300) return SENT
+  return { kind: 'failed', reason: `${origin} answered ${answer.status}` }
+}
+
+/** One newline at the end is no part of it, as in every key file. Read anew, so that it can be changed. */
+function secretOf(file: string): Buffer {
+  const bytes = readFileSync(file)
+  const end = bytes.at(-1) !== 0x0a ? bytes.length : bytes.at(-2) === 0x0d ? -2 : -1
+  if (bytes.length === 0) throw new Error(`${file} is empty`)
+  const secret = bytes.subarray(0, end)
+  keepSecret(secret)
+  return secret
+}

@@ -1,0 +1,230 @@
+// What `doctor` asks of the host itself: folders and their rights, room, limits of the kernel, the runtime,
+// systemd. It changes nothing; whether a folder can be written is asked, not tried.
+
+import { execFile } from 'node:child_process'
+import { access, constants, opendir, readFile, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { SECOND } from '../../lib/clock.ts'
+import { errorCode } from '../../lib/errors.ts'
+import { formatBytes } from '../../lib/units.ts'
+import { type Account, hiddenBy, mayWrite, parseUnit, type Unit } from '../systemd/unit.ts'
+import { type Finding, ok, problem, skipped, warning } from './finding.ts'
+import { refusalOf } from './folder-access.ts'
+
+/** Who the daemon runs as; both null where nothing is known of a unit: then it is who asks. */
+export interface Runner {
+  unit: Unit | null
+  account: Account | null
+}
+
+const NO_UNIT: Runner = { unit: null, account: null }
+/** What of the packaged unit hides folders, for hosts where it is not installed yet. */
+const PACKAGED = parseUnit('ProtectHome=yes\nPrivateTmp=yes')
+
+const GIB = 2 ** 30
+const LITTLE_ROOM = GIB
+const NO_ROOM = 64 * 2 ** 20
+/** Beyond this the number of folders does not matter any more. */
+const MOST_FOLDERS = 100_000
+const UNITS = ['/etc/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system']
+
+export interface FolderUse {
+  /** `inbox`, `state`: the name of the check. */
+  check: string
+  path: string
+  /** What the configuration wants to do there. */
+  write: boolean
+  /** The daemon makes it where it is missing. */
+  made?: boolean
+}
+
+const DROPIN =
+  'feedsyncd service print > /etc/systemd/system/feedsyncd.service.d/folders.conf, then: systemctl daemon-reload && systemctl restart feedsyncd'
+
+/** Whether the daemon may do there what the configuration wants: by its unit, or by the account that asks. */
+export async function checkFolder(
+  { check, path, write, made = false }: FolderUse,
+  { account, unit }: Runner = NO_UNIT,
+): Promise<Finding> {
+  const found = await stat(path).catch(() => null)
+  if (found !== null && !found.isDirectory()) {
+    return problem(check, `${path} is not a folder`, 'name a folder in the configuration', 78)
+  }
+  if (write && unit !== null && !mayWrite(unit, path)) {
+    const says = `${path} is read-only for the unit feedsyncd: ReadWritePaths= does not have it`
+    return problem(check, says, DROPIN)
+  }
+  const code = await refusalOf(path, write, account)
+  if (code === 'ENOENT' && made && (await canMake(path, account))) {
+    return ok(check, `${path} is not there yet, and can be made`)
+  }
+  if (code === 'ENOENT') {
+    const fix = `make it, and open it to the account of the service: install -d -m 0750 ${path}`
+    return problem(check, `${path} does not exist`, fix)
+  }
+  const verb = write ? 'read and written' : 'read'
+  const who = account === null ? 'this account' : account.name
+  if (code === null) return ok(check, `${path} can be ${verb}`)
+  return problem(
+    check,
+    `${path} cannot be ${verb} by ${who} (${code})`,
+    `let ${account?.name ?? 'the account of the service'} ${write ? 'write there' : 'list and read it'} through the group that owns it: feedsyncd service print has SupplementaryGroups= for it`,
+  )
+}
+
+async function canMake(path: string, account: Account | null): Promise<boolean> {
+  const parent = dirname(path)
+  const code = await refusalOf(parent, true, account)
+  return code === null || (code === 'ENOENT' && parent !== path && (await canMake(parent, account)))
+}
+
+/** The unit hides some places: there a folder that is readable here is not there for the service. */
+export async function checkHidden(path: string, { unit }: Runner = NO_UNIT): Promise<Finding> {
+  const check = 'sandbox'
+  const setting = hiddenBy(unit ?? PACKAGED, path)
+  const name = unit === null ? 'the packaged unit' : 'the unit feedsyncd'
+  if (setting === null) return ok(check, `${path} is visible to ${name}`)
+  const fix = 'feedsyncd service print writes the drop-in that shows it; or move the folder'
+  return warning(check, `${path} is hidden from ${name} (${setting})`, fix)
+}
+
+export async function checkRoom(path: string): Promise<Finding> {
+  const check = 'room'
+  let free: number
+  try {
+    const { bavail, bsize } = await statfs(path)
+    free = bavail * bsize
+  } catch (error) {
+    return skipped(check, `the room on the disk of ${path} is not known (${errorCode(error)})`)
+  }
+  const says = `${formatBytes(free)} free on the disk of ${path}`
+  const fix = 'make room: the spool holds upload.keepVersions copies of each feed'
+  if (free < NO_ROOM) return problem(check, says, fix, 75)
+  return free < LITTLE_ROOM ? warning(check, says, fix) : ok(check, says)
+}
+
+/** One watch a folder, of a number that all programs of this account share. */
+export async function checkWatches(inbox: string): Promise<Finding> {
+  const check = 'watches'
+  try {
+    const limit = Number(await readFile('/proc/sys/fs/inotify/max_user_watches', 'utf8'))
+    const folders = await countFolders(inbox)
+    const says = `${folders} folder${folders === 1 ? '' : 's'} to watch, and the limit of this account is ${limit}`
+    return folders < limit / 2
+      ? ok(check, says)
+      : warning(
+          check,
+          says,
+          `sysctl fs.inotify.max_user_watches=${Math.max(limit, folders) * 4}, and the same in /etc/sysctl.d; else the folder is polled`,
+        )
+  } catch (error) {
+    return skipped(check, `the limit of file events is not known (${errorCode(error)})`)
+  }
+}
+
+async function countFolders(root: string): Promise<number> {
+  let count = 1
+  for await (const entry of await opendir(root, { recursive: true })) {
+    if (entry.isDirectory()) count += 1
+    if (count >= MOST_FOLDERS) break
+  }
+  return count
+}
+
+/** A key that others may read is one that others have; systemd's own copy is as it should be. */
+export async function checkKeyMode(
+  path: string,
+  credentials: string | undefined,
+): Promise<Finding> {
+  const check = 'key mode'
+  try {
+    const { mode } = await stat(path)
+    const says = `${path} has the mode 0${(mode & 0o777).toString(8)}`
+    const handedOver = credentials !== undefined && path.startsWith(join(credentials, '/'))
+    return (mode & 0o077) === 0 || handedOver
+      ? ok(check, says)
+      : warning(check, `${says}: others may read it`, `chmod 0600 ${path}`)
+  } catch (error) {
+    return skipped(check, `the mode of ${path} is not known (${errorCode(error)})`)
+  }
+}
+
+export async function checkProgram(check: string, path: string): Promise<Finding> {
+  try {
+    await access(path, constants.X_OK)
+    return ok(check, `${path} can be run`)
+  } catch (error) {
+    const fix = 'let the account of the service run it, or name another program in alerts'
+    return problem(check, `${path} cannot be run (${errorCode(error)})`, fix, 78)
+  }
+}
+
+export async function checkReadable(check: string, path: string): Promise<Finding> {
+  try {
+    await access(path, constants.R_OK)
+    return ok(check, `${path} can be read`)
+  } catch (error) {
+    const fix = 'let the account of the service read it'
+    return problem(check, `${path} cannot be read (${errorCode(error)})`, fix, 78)
+  }
+}
+
+/** For whom the answers are true: the unit's account where there is one, else who asks. */
+export function checkAccount(
+  uid: number | undefined,
+  { account, unit }: Runner = NO_UNIT,
+): Finding {
+  if (unit !== null && account === null) {
+    const fix = `make it: systemd-sysusers; or correct User= of the unit`
+    return problem('account', `the unit runs as ${unit.user}, whom this host does not know`, fix)
+  }
+  if (account !== null)
+    return ok('account', `judged as the unit feedsyncd runs: as ${account.name}`)
+  return uid === 0
+    ? warning(
+        'account',
+        'this is root, who may read and write everything',
+        'run this check as the account that runs feedsyncd',
+      )
+    : ok('account', `these answers are for the account with uid ${uid}`)
+}
+
+export async function checkSystemd(): Promise<Finding> {
+  const check = 'systemd'
+  const installed = await firstThatIs(UNITS.map((folder) => join(folder, 'feedsyncd.service')))
+  if (installed === null) return skipped(check, 'feedsyncd.service is not installed here')
+  const version = await systemdVersion()
+  if (version === null) return skipped(check, 'systemctl does not answer')
+  const says = `systemd ${version}, unit ${installed}`
+  if (version < 247) {
+    return problem(check, says, 'the unit needs systemd 247 or later (LoadCredential=)')
+  }
+  const notify = await firstThatIs(['/usr/bin/systemd-notify', '/bin/systemd-notify'])
+  return notify === null && version < 253
+    ? problem(
+        check,
+        `${says}; systemd-notify is missing`,
+        'install it, or set Type=exec in a drop-in',
+      )
+    : ok(check, says)
+}
+
+async function systemdVersion(): Promise<number | null> {
+  try {
+    const { stdout } = await promisify(execFile)('systemctl', ['--version'], {
+      timeout: 5 * SECOND,
+    })
+    return Number(/^systemd (\d+)/.exec(stdout)?.[1] ?? Number.NaN) || null
+  } catch {
+    return null
+  }
+}
+
+async function firstThatIs(paths: string[]): Promise<string | null> {
+  for (const path of paths) {
+    const found = await stat(path).catch(() => null)
+    if (found !== null) return path
+  }
+  return null
+}

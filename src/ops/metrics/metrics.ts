@@ -1,0 +1,227 @@
+// What Prometheus reads: names by its practices (base units, `_total`, absolute timestamps), labels from
+// closed sets only, never a feed, a path or a reason. Read when scraped; an idle daemon does nothing for it.
+
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { State } from '../../history/port.ts'
+import { isOfInbox } from '../../lib/conditions.ts'
+import { STATES_IN_WORK } from '../advice.ts'
+import { waitingCampaigns } from '../campaign-conditions.ts'
+import type { MetricsSource } from '../port.ts'
+import type { VerdictWitness } from './observed-checker.ts'
+import type { Witness } from './observed-history.ts'
+
+export interface Metrics extends Witness, VerdictWitness {
+  /** A version came to this state, for certain. */
+  moved(state: State): void
+  /** The text exposition format. */
+  text(): Promise<string>
+  /** The configuration was read again, or could not be. */
+  reloaded(ok: boolean, atMs: number): void
+}
+
+export interface MetricsOptions {
+  version: string
+  /** Wall ms. */
+  startedAt: number
+}
+
+export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
+
+const OUTCOMES = [
+  'uploaded',
+  'rejected',
+  'held',
+  'failed',
+  'superseded',
+  'discarded',
+  'gone',
+] as const
+/** Why a document was refused: the codes of `Verdict`, and `incomplete` each time it was seen so. */
+export const RULES = [
+  ...['not-well-formed', 'several-roots', 'undefined-entity', 'doctype-refused', 'undecodable'],
+  ...['too-deep', 'too-many-attributes'],
+  ...['name-too-long', 'attribute-too-long', 'tag-too-long', 'text-too-long'],
+  ...['gzip', 'bzip2', 'xz', 'zstd', 'zip', '7z', 'pdf', 'html', 'json', 'incomplete', 'other'],
+]
+const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const
+const SERVICE_STATES = ['ok', 'degraded', 'down', 'credentials', 'unknown'] as const
+
+export function createMetrics(source: MetricsSource, options: MetricsOptions): Metrics {
+  const registers = [new Registry()]
+  const [registry] = registers as [Registry]
+  const gauge = (name: string, help: string, read: () => number | null) =>
+    new Gauge({
+      ...{ name: `feedsyncd_${name}`, help, registers },
+      collect() {
+        this.set(read() ?? 0)
+      },
+    })
+  const counted = (name: string, help: string, read: () => number) =>
+    new Counter({
+      ...{ name: `feedsyncd_${name}`, help, registers },
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+  const labelled = <T extends string>(
+    name: string,
+    help: string,
+    label: T,
+    values: readonly string[],
+  ) => {
+    const counter = new Counter({ name: `feedsyncd_${name}`, help, labelNames: [label], registers })
+    for (const value of values) counter.inc({ [label]: value } as Record<T, string>, 0)
+    return (value: string) => counter.inc({ [label]: value } as Record<T, string>)
+  }
+
+  processMetrics(registers, options.startedAt)
+  new Gauge({
+    ...{ name: 'feedsyncd_build_info', help: 'The program and its runtime; always 1.', registers },
+    labelNames: ['version', 'node'],
+  }).set({ version: options.version, node: process.versions.node }, 1)
+  const file = labelled('files_total', 'Versions of feeds by how they ended.', 'outcome', OUTCOMES)
+  const refusal = labelled(
+    'validation_errors_total',
+    'Documents that did not pass the check, by the rule that they break.',
+    'rule',
+    RULES,
+  )
+  const upload = labelled(
+    'uploads_total',
+    'Attempts to upload by class of the answer.',
+    'code_class',
+    CLASSES,
+  )
+  const retry = labelled(
+    'retries_total',
+    'Repeated attempts by class of the answer before.',
+    'reason',
+    CLASSES,
+  )
+  const duration = new Histogram({
+    ...{ name: 'feedsyncd_upload_duration_seconds', help: 'Time of an attempt.', registers },
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+  })
+  counted(
+    'upload_bytes_total',
+    'Bytes of feeds handed to the network.',
+    () => source.counters().bytesSent,
+  )
+  new Gauge({
+    ...{ name: 'feedsyncd_versions', help: 'Versions in the history by state.', registers },
+    labelNames: ['state'],
+    collect() {
+      for (const [state, count] of Object.entries(source.count())) this.set({ state }, count)
+    },
+  })
+  gauge('queue_files', 'Files that go on by themselves.', () => {
+    const counts = source.count()
+    return STATES_IN_WORK.reduce((sum, state) => sum + counts[state], 0)
+  })
+  const seconds = (ms: number | null | undefined) => (ms ?? 0) / 1000
+  gauge('queue_oldest_timestamp_seconds', 'When the oldest of them was detected; 0 for none.', () =>
+    seconds(source.oldest(STATES_IN_WORK)),
+  )
+  gauge('last_success_timestamp_seconds', 'The last upload; 0 for none.', () =>
+    seconds(source.lastSuccessAt()),
+  )
+  gauge('last_scan_timestamp_seconds', 'The last listing of the folder; 0 for none.', () =>
+    seconds(source.record()?.lastScanAt),
+  )
+  gauge('folder_readable', 'Whether the folder could be listed.', () => {
+    const record = source.record()
+    return Number(
+      record !== null &&
+        record.lastScanAt !== null &&
+        !record.conditions.some(({ code }) => isOfInbox(code)),
+    )
+  })
+  gauge('overdue_feeds', 'Feeds whose next version is late.', () => source.overdue().length)
+  gauge('campaigns_waiting', 'Campaigns that wait for a person.', () =>
+    waitingCampaigns(source.campaigns()),
+  )
+  gauge(
+    'campaigns_pending',
+    'Changes of campaigns that are planned and not made.',
+    () => source.campaigns()?.pending ?? 0,
+  )
+  gauge('campaigns_last_look_timestamp_seconds', 'The last look at campaigns; 0 for none.', () =>
+    seconds(Date.parse(source.campaigns()?.at ?? '') || null),
+  )
+  gauge('service_clock_skew_seconds', 'Time of the service minus ours.', () =>
+    seconds(source.record()?.clockSkewMs),
+  )
+  new Gauge({
+    ...{
+      name: 'feedsyncd_service_state',
+      help: 'How the service answers: 1 for one state.',
+      registers,
+    },
+    labelNames: ['state'],
+    collect() {
+      const now = source.record()?.service ?? 'unknown'
+      for (const state of SERVICE_STATES) this.set({ state }, Number(state === now))
+    },
+  })
+  const reloadOk = new Gauge({
+    ...{ name: 'feedsyncd_config_last_reload_successful', registers },
+    help: 'Whether the configuration was last read without a mistake.',
+  })
+  const reloadAt = new Gauge({
+    ...{ name: 'feedsyncd_config_last_reload_success_timestamp_seconds', registers },
+    help: 'When the configuration in force was read.',
+  })
+  const reloaded = (ok: boolean, atMs: number) => {
+    reloadOk.set(Number(ok))
+    if (ok) reloadAt.set(atMs / 1000)
+  }
+  reloaded(true, options.startedAt)
+
+  return {
+    text: () => registry.metrics(),
+    reloaded,
+    moved: (state) => {
+      if ((OUTCOMES as readonly string[]).includes(state)) file(state)
+    },
+    checked: (verdict) => {
+      if (verdict.kind === 'ok') return
+      const rule = verdict.kind === 'broken' ? verdict.code : verdict.kind
+      refusal(RULES.includes(rule) ? rule : 'other')
+    },
+    retried: (previous) => retry(classOf(previous?.status ?? null)),
+    attemptEnded: ({ status, ms }) => {
+      upload(classOf(status))
+      duration.observe(ms / 1000)
+    },
+  }
+}
+
+/**
+ * The library's own set would wake the process a hundred times a second to measure its event loop; these
+ * are the ones that dashboards for any process expect.
+ */
+function processMetrics(registers: Registry[], startedAt: number): void {
+  new Gauge({
+    ...{ name: 'process_start_time_seconds', help: 'When the process began.', registers },
+  }).set(startedAt / 1000)
+  new Gauge({
+    ...{ name: 'process_resident_memory_bytes', help: 'Memory in use.', registers },
+    collect() {
+      this.set(process.memoryUsage.rss())
+    },
+  })
+  new Counter({
+    ...{ name: 'process_cpu_seconds_total', help: 'Processor time used.', registers },
+    collect() {
+      const { user, system } = process.cpuUsage()
+      this.reset()
+      this.inc((user + system) / 1e6)
+    },
+  })
+}
+
+function classOf(status: number | null): (typeof CLASSES)[number] {
+  const name = `${Math.floor((status ?? 0) / 100)}xx`
+  return CLASSES.find((known) => known === name) ?? 'none'
+}

@@ -1,0 +1,152 @@
+// How the daemon's unit runs, read from systemd itself: `doctor` judges by that and not by who asks. Pure but for
+// `readUnit`, `accountOf` and `keyInUse`, which look at the host.
+
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { isAbsolute, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { SECOND } from '../../lib/clock.ts'
+
+export interface Unit {
+  /** Name or number; null: root. */
+  user: string | null
+  /** Beside the user's own: `Group=` and `SupplementaryGroups=`. */
+  groups: readonly string[]
+  /** `LoadCredential=`: absolute path of each by its id. */
+  credentials: ReadonlyMap<string, string>
+  /** Where it may write; null: wherever its user may. */
+  writable: readonly string[] | null
+  /** Whether homes are hidden from it, and whether it has temporary folders of its own. */
+  hidesHomes: boolean
+  privateTmp: boolean
+  /** Folders that are shown to it all the same. */
+  shown: readonly string[]
+}
+
+/** Who reads and writes, as far as modes tell. */
+export interface Account {
+  name: string
+  uid: number
+  gids: readonly number[]
+}
+
+const HOMES = ['/home', '/root', '/run/user']
+const TEMPORARY = ['/tmp', '/var/tmp']
+
+/** null where there is no such unit, or no systemd. */
+export async function readUnit(name = 'feedsyncd'): Promise<Unit | null> {
+  try {
+    const options = { timeout: 5 * SECOND }
+    const { stdout } = await promisify(execFile)('systemctl', ['cat', name], options)
+    return parseUnit(stdout)
+  } catch {
+    return null
+  }
+}
+
+/** The text of the unit and its drop-ins, in their order: lists add up, and an empty value begins anew. */
+export function parseUnit(text: string): Unit {
+  const settings = new Map<string, string[]>()
+  for (const line of text.split('\n')) {
+    const [, key = '', value = ''] = /^\s*([A-Za-z]+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
+    if (key === '') continue
+    settings.set(key, value === '' ? [] : [...(settings.get(key) ?? []), value])
+  }
+  const last = (key: string) => settings.get(key)?.at(-1) ?? null
+  const words = (key: string) => (settings.get(key) ?? []).flatMap(split)
+  const folders = (key: string, root: string) => words(key).map((name) => join(root, name))
+  const bound = words('BindPaths').map(boundAt)
+  const group = last('Group')
+  return {
+    user: last('User'),
+    groups: [...(group === null ? [] : [group]), ...words('SupplementaryGroups')],
+    credentials: new Map(
+      (settings.get('LoadCredential') ?? []).flatMap((each): [string, string][] => {
+        const [id = '', path] = each.split(':')
+        return path === undefined ? [] : [[id, path]]
+      }),
+    ),
+    writable:
+      last('ProtectSystem') === 'strict'
+        ? [
+            ...words('ReadWritePaths').map((path) => path.replace(/^[-+]+/, '')),
+            ...bound,
+            ...folders('StateDirectory', '/var/lib'),
+            ...folders('RuntimeDirectory', '/run'),
+          ]
+        : null,
+    hidesHomes: !['no', 'false', '0', 'read-only', null].includes(last('ProtectHome')),
+    privateTmp: ['yes', 'true', '1'].includes(last('PrivateTmp') ?? ''),
+    shown: [...bound, ...words('BindReadOnlyPaths').map(boundAt)],
+  }
+}
+
+export function mayWrite({ writable }: Unit, path: string): boolean {
+  return writable === null || writable.some((folder) => isWithin(path, folder))
+}
+
+/** The setting that hides a path from the unit; null where it is shown. */
+export function hiddenBy(unit: Unit, path: string): 'ProtectHome=' | 'PrivateTmp=' | null {
+  if (unit.shown.some((folder) => isWithin(path, folder))) return null
+  if (unit.hidesHomes && HOMES.some((home) => isWithin(path, home))) return 'ProtectHome='
+  return unit.privateTmp && TEMPORARY.some((folder) => isWithin(path, folder))
+    ? 'PrivateTmp='
+    : null
+}
+
+/** Of the files of this host alone; null where they do not know the user. */
+export function accountOf({ groups, user }: Unit): Account | null {
+  const name = user ?? 'root'
+  const entry = table('/etc/passwd').find(([login, , uid]) => login === name || uid === name)
+  if (entry === undefined) return null
+  const [login = name, , uid, gid] = entry
+  const others = table('/etc/group').filter(
+    ([group = '', , id = '', members = '']) =>
+      groups.includes(group) || groups.includes(id) || members.split(',').includes(login),
+  )
+  return {
+    name: login,
+    uid: Number(uid),
+    gids: [Number(gid), ...others.map(([, , id]) => Number(id))],
+  }
+}
+
+/** The key that a process was given by systemd; null where it has none, or where we may not look. */
+export function keyInUse(pid: number): Buffer | null {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+    const folder = variables.find((each) => each.startsWith('CREDENTIALS_DIRECTORY='))
+    if (folder === undefined) return null
+    return readFileSync(join(folder.slice(folder.indexOf('=') + 1), 'service-key'))
+  } catch {
+    return null
+  }
+}
+
+/** Words, those with spaces in quotes (systemd.syntax(7)). */
+function split(value: string): string[] {
+  return [...value.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(
+    ([, quoted, plain]) => plain ?? quoted?.replace(/\\(.)/g, '$1') ?? '',
+  )
+}
+
+/** `source:destination:options`, of which the service sees the destination. */
+function boundAt(value: string): string {
+  const [source = '', destination = source] = value.replace(/^-/, '').split(':')
+  return destination
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
+}
+
+function table(file: string): string[][] {
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'))
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,274 @@
+// The endpoint for probes, Prometheus and people: it reads and never changes anything. It has no accounts,
+// so it belongs on loopback or on a unix socket; names of other hosts are refused there, or a web page
+// could read it through a name that its own server points here.
+
+import { chmodSync, lstatSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
+import { errorCode, FeedsyncError, messageOf } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import { printableJson } from '../../lib/printable.ts'
+import { CONTENT_TYPE } from '../metrics/metrics.ts'
+import type { EndpointSource, Listen } from '../port.ts'
+import { feedPage } from './feed-page.ts'
+import { statusPage } from './page.ts'
+import type { Scene } from './page-parts.ts'
+import { POLICY } from './page-style.ts'
+import { versionPage } from './version-page.ts'
+
+export interface EndpointOptions {
+  listen: Listen
+  source: EndpointSource
+  clock: Clock
+  log: Log
+}
+
+export interface Endpoint extends AsyncDisposable {
+  /** `http://127.0.0.1:9464`, or the path of the socket. */
+  readonly address: string
+}
+
+interface Answer {
+  status: number
+  type: string
+  body: string
+}
+
+const HTML = 'text/html; charset=utf-8'
+const TEXT = 'text/plain; charset=utf-8'
+/** A loop that has not turned for so long hangs: a listing of 100,000 files takes seconds. */
+const HUNG_MS = 5 * MINUTE
+const SLOWEST_CLIENT = 10 * SECOND
+const CHECK_CLIENTS = 2 * SECOND
+const MOST_CONNECTIONS = 64
+const MOST_VERSIONS = 60
+/** Of a line as small as a word. */
+const MOST_POINTS = 30
+const TEMPORARY = 75
+
+/** @throws FeedsyncError (75) when the address cannot be listened on. */
+export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
+  const { listen, log } = options
+  const server = createServer({
+    headersTimeout: SLOWEST_CLIENT,
+    requestTimeout: SLOWEST_CLIENT,
+    keepAliveTimeout: SLOWEST_CLIENT,
+    // How often Node looks whether one of these is over: 30 s otherwise.
+    connectionsCheckingInterval: CHECK_CLIENTS,
+    maxHeaderSize: 8192,
+  })
+  keepRoom(server)
+  server.on('request', (request, response) => void serve(request, response, options))
+  await listening(server, listen)
+  server.on('error', (error) => log.warn({ problem: messageOf(error) }, 'endpoint'))
+  const address = addressOf(server, listen)
+  log.info({ address }, 'endpoint open')
+  if (listen.kind === 'tcp' && !isLoopback(listen.host)) {
+    log.warn({ address }, 'the endpoint is open to other hosts, and asks nobody who they are')
+  }
+  return {
+    address,
+    [Symbol.asyncDispose]: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** Whoever comes finds a place: the oldest connection that asks nothing goes, or else the oldest of all. */
+function keepRoom(server: Server): void {
+  const open = new Set<Socket>()
+  const asking = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+    if (open.size <= MOST_CONNECTIONS) return
+    const [oldest] = open
+    const idle = open.values().find((each) => each !== socket && !asking.has(each))
+    const goes = idle ?? oldest
+    goes?.destroy()
+  })
+  server.on('request', ({ socket }, response) => {
+    asking.add(socket)
+    response.once('close', () => asking.delete(socket))
+  })
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: EndpointOptions,
+): Promise<void> {
+  const { status, type, body } = await answer(request, options)
+  const bytes = Buffer.from(body)
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': bytes.length,
+    'cache-control': 'no-store',
+    'content-security-policy': POLICY,
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    ...(status === 405 && { allow: 'GET, HEAD' }),
+  })
+  response.end(request.method === 'HEAD' ? undefined : bytes)
+}
+
+async function answer(request: IncomingMessage, options: EndpointOptions): Promise<Answer> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return text(405, 'only GET and HEAD')
+  if (!isOurName(request.headers.host, options.listen)) {
+    return text(421, 'ask for this endpoint by its own address')
+  }
+  try {
+    const url = URL.parse(request.url ?? '/', 'http://localhost')
+    return url === null ? text(400, 'that is no path') : await route(url, options)
+  } catch (error) {
+    options.log.warn({ problem: messageOf(error) }, 'endpoint could not answer')
+    return text(503, messageOf(error))
+  }
+}
+
+async function route(url: URL, { source, clock }: EndpointOptions): Promise<Answer> {
+  switch (url.pathname) {
+    case '/':
+      return page(overview(url, source, clock))
+    case '/feed': {
+      const feed = url.searchParams.get('name') ?? ''
+      const [newest, ...older] = source.versions(feed, MOST_VERSIONS)
+      if (newest === undefined) return text(404, 'there is no such feed')
+      return page(feedPage(feed, [newest, ...older], MOST_VERSIONS, sceneOf(source, clock)))
+    }
+    case '/version': {
+      const version = source.version(Number(url.searchParams.get('id')))
+      if (version === null) return text(404, 'there is no such version')
+      return page(versionPage(version, sceneOf(source, clock)))
+    }
+    case '/healthz':
+      return probe(illness(source))
+    case '/readyz':
+      return probe(illness(source) ?? unreadiness(source))
+    case '/metrics':
+      return { status: 200, type: CONTENT_TYPE, body: await source.metrics() }
+    case '/api/status': {
+      const body = printableJson(JSON.stringify({ schemaVersion: 1, ...source.status() }))
+      return { status: 200, type: 'application/json', body }
+    }
+    default:
+      return text(404, 'there are /, /healthz, /readyz, /metrics and /api/status')
+  }
+}
+
+/** A restart may mend it: the loop hangs. That SQLite answers is shown by asking; what it throws is a 503. */
+function illness(source: EndpointSource): string | null {
+  source.record()
+  const { sinceTurnMs } = source.pulse()
+  return sinceTurnMs > HUNG_MS
+    ? `the loop has not turned for ${Math.round(sinceTurnMs / SECOND)} s`
+    : null
+}
+
+/** Feeds are not taken or not sent now. An unreachable service is no reason: it is waited for. */
+function unreadiness(source: EndpointSource): string | null {
+  const { stage, conditions } = source.pulse()
+  if (stage !== 'running') return stage
+  const critical = conditions.filter(({ severity }) => severity === 'critical')
+  if (critical.length > 0) return critical.map(({ message }) => message).join('\n')
+  const record = source.record()
+  return record === null || record.lastScanAt === null ? 'the folder was not listed yet' : null
+}
+
+function overview({ searchParams }: URL, source: EndpointSource, clock: Clock): string {
+  const page = Number(searchParams.get('page') ?? 1)
+  const status = source.status()
+  const run = status.campaigns
+  return statusPage({
+    ...sceneOf(source, clock),
+    ...{ status, pulse: source.pulse(), inbox: source.inbox },
+    plan: run?.planId ? source.plan(run.planId) : null,
+    lastSuccessAt: source.lastSuccessAt(),
+    find: searchParams.get('find') ?? '',
+    page: Number.isSafeInteger(page) && page > 0 ? page : 1,
+    postings: (feed) => source.postings(feed, MOST_POINTS).reverse(),
+  })
+}
+
+function sceneOf({ commandLine, host }: EndpointSource, clock: Clock): Scene {
+  return { commandLine, host, now: clock.now() }
+}
+
+const probe = (problem: string | null) => text(problem === null ? 200 : 503, problem ?? 'ok')
+const text = (status: number, body: string): Answer => ({ status, type: TEXT, body: `${body}\n` })
+const page = (body: string): Answer => ({ status: 200, type: HTML, body })
+
+async function listening(server: Server, listen: Listen): Promise<void> {
+  try {
+    await bound(server, listen)
+  } catch (error) {
+    if (listen.kind !== 'unix' || errorCode(error) !== 'EADDRINUSE') throw unusable(listen, error)
+    // Nothing but a socket is ever removed: connecting to a file is refused as well.
+    if (!lstatSync(listen.path, { throwIfNoEntry: false })?.isSocket()) {
+      throw unusable(listen, new Error(`${listen.path} is no socket`))
+    }
+    if (!(await isDead(listen.path))) throw unusable(listen, error)
+    rmSync(listen.path)
+    await bound(server, listen).catch((again) => {
+      throw unusable(listen, again)
+    })
+  }
+  // Whoever may pass the folder and is of the group: the unit's umask would leave it to us alone.
+  if (listen.kind === 'unix') chmodSync(listen.path, 0o660)
+}
+
+function bound(server: Server, listen: Listen): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = () => {
+      server.off('error', reject)
+      resolve()
+    }
+    server.once('error', reject)
+    if (listen.kind === 'unix') server.listen(listen.path, done)
+    else server.listen(listen.port, listen.host, done)
+  })
+}
+
+/** A socket that a killed daemon left behind has nobody at its other end. */
+function isDead(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(false)
+    })
+    socket.once('error', (error) => resolve(errorCode(error) === 'ECONNREFUSED'))
+  })
+}
+
+function unusable(listen: Listen, cause: unknown): FeedsyncError {
+  const where = listen.kind === 'unix' ? listen.path : `${listen.host}:${listen.port}`
+  return new FeedsyncError(`http.listen ${where} cannot be used: ${messageOf(cause)}`, {
+    hint: 'see who listens there (ss -ltnxp), or set http.listen to another address, or to "" for none',
+    exitCode: TEMPORARY,
+    cause,
+  })
+}
+
+function addressOf(server: Server, listen: Listen): string {
+  const bound = server.address()
+  if (listen.kind === 'unix' || bound === null || typeof bound === 'string') {
+    return listen.kind === 'unix' ? listen.path : listen.host
+  }
+  const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
+  return `http://${host}:${bound.port}`
+}
+
+function isOurName(host: string | undefined, listen: Listen): boolean {
+  if (listen.kind === 'unix' || !isLoopback(listen.host)) return true
+  const name = host?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
+  return name !== undefined && (isLoopback(name) || name === listen.host)
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}

@@ -1,0 +1,127 @@
+// What all pages have in common: the frame around them, and how times, states and next steps look.
+
+import { formatBytes, relativeTime } from '../../lib/units.ts'
+import { nextStep } from '../advice.ts'
+import type { CommandLine, UploadModel, VersionModel } from '../port.ts'
+import { html, Markup } from './html.ts'
+import { ICONS, SCRIPT, STYLE } from './page-style.ts'
+
+/** Where a page is made, and when. */
+export interface Scene {
+  /** Wall ms. */
+  now: number
+  host: string
+  commandLine: CommandLine
+}
+
+export type Tone = 'good' | 'warn' | 'bad' | 'dim'
+
+export interface Frame {
+  /** For the tab, before the name of the program and the host. */
+  title: string
+  /** Colour of the tab's icon. */
+  tone: Tone
+  main: Markup
+}
+
+const MOVING: readonly string[] = ['settling', 'checking', 'uploading']
+const COUNTS = new Intl.NumberFormat('en')
+
+export function document({ title, tone, main }: Frame, { host, now }: Scene): string {
+  return String(html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>${title} · feedsyncd on ${host}</title>
+<link rel="icon" href="${new Markup(ICONS[tone])}"><style>${new Markup(STYLE)}</style>
+<noscript><meta http-equiv="refresh" content="10"></noscript></head>
+<body><header><a class="brand" href="/">feedsyncd</a><span class="dim name">${host}</span></header>
+<p id="stale" role="status" hidden>The daemon does not answer. This is how it was at <b>${utc(now).slice(11, 19)} UTC</b>.</p>
+${main}
+<footer class="dim"><span>As of ${stamp(now)}, kept fresh by itself.</span> <nav aria-label="For programs"><a href="/api/status">JSON</a> <a href="/metrics">Metrics</a></nav></footer>
+<script>${new Markup(SCRIPT)}</script></body></html>
+`)
+}
+
+/** How long ago, and exactly when for whoever rests on it. */
+export function ago(iso: string | null, now: number): Markup {
+  if (iso === null) return html`<span class="dim">–</span>`
+  return html`<time datetime="${iso}" title="${utc(Date.parse(iso))} UTC">${roughly(relativeTime(iso, now))}</time>`
+}
+
+/** `1h 4m ago` as `1h ago`: exactly when is one look away. */
+const roughly = (text: string) => text.replace(/^((?:in )?\d\S*) \d\S*/, '$1')
+
+/** `2026-11-20 11:59:30`, in UTC. */
+export function utc(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+function stamp(ms: number): Markup {
+  return html`<time datetime="${new Date(ms).toISOString()}">${utc(ms).slice(11)} UTC</time>`
+}
+
+export function count(value: number | null): Markup | string {
+  return value === null ? html`<span class="none dim">–</span>` : COUNTS.format(value)
+}
+
+export function size(bytes: number | null): Markup | string {
+  return bytes === null ? html`<span class="none dim">–</span>` : formatBytes(bytes)
+}
+
+export function toneOf({ state, overdue }: Pick<UploadModel, 'state' | 'overdue'>): Tone {
+  if (state === 'rejected' || state === 'failed') return 'bad'
+  if (state === 'held' || state === 'incomplete' || overdue) return 'warn'
+  return state === 'uploaded' ? 'good' : 'dim'
+}
+
+export function stateOf(upload: Pick<UploadModel, 'state' | 'overdue'>): Markup {
+  const text = upload.overdue ? `${upload.state}, overdue` : upload.state
+  return html`<span class="state ${toneOf(upload)}">${text}</span>`
+}
+
+export function feedLink(feed: string): Markup {
+  // A lone surrogate has no UTF-8, so there is nothing to link to.
+  if (!feed.isWellFormed()) return html`<bdi>${feed}</bdi>`
+  return html`<a href="/feed?name=${encodeURIComponent(feed)}"><bdi>${feed}</bdi></a>`
+}
+
+export function versionLink(id: number, text = `version ${id}`): Markup {
+  return html`<a href="/version?id=${id}">${text}</a>`
+}
+
+/** `+3 −1 ~2`: postings added, removed and changed since the version before; null where none is known. */
+export function changes(upload: Pick<UploadModel, 'changes'>): Markup | null {
+  if (upload.changes === null) return null
+  const { added, removed, changed } = upload.changes
+  const parts = [
+    ...(added > 0 ? [`+${COUNTS.format(added)}`] : []),
+    ...(removed > 0 ? [`−${COUNTS.format(removed)}`] : []),
+    ...(changed > 0 ? [`~${COUNTS.format(changed)}`] : []),
+  ]
+  const said = `${added} added, ${removed} removed, ${changed} changed`
+  const shown = parts.length === 0 ? '±0' : parts.join(' ')
+  return html`<small class="dim" title="${said}">${shown}</small>`
+}
+
+/** Why it is as it is, and what comes next. */
+export function story(upload: UploadModel | VersionModel, { now, commandLine }: Scene): Markup {
+  const { says, commands } = nextStep(upload, now, commandLine)
+  // That it is being worked on is what its state says already.
+  const isMoving = MOVING.includes(upload.state)
+  const next =
+    says.length === 0 || isMoving ? null : html`<p class="next">${sentence(says.join('; '))}</p>`
+  return html`${upload.reason === null ? null : html`<p class="reason">${sentence(upload.reason)}</p>`}${next}${choice(commands)}`
+}
+
+/** Commands that decide; a click selects one whole. */
+export function choice(commands: readonly string[]): Markup | null {
+  if (commands.length === 0) return null
+  return html`<ul class="commands">${commands.map((command) => html`<li><code>${command}</code></li>`)}</ul>`
+}
+
+/** Reasons and hints begin small, since they stand after a colon elsewhere. */
+export function sentence(text: string): string {
+  const first = text.codePointAt(0)
+  if (first === undefined) return text
+  const initial = String.fromCodePoint(first)
+  return initial.toUpperCase() + text.slice(initial.length)
+}

@@ -1,0 +1,136 @@
+// Holds what would silently wipe a vendor's postings (design promise 3), with one function at two moments: when
+// a feed was read, and again when its delivery starts, since what it is compared with may have been uploaded,
+// discarded or released meanwhile. Both times within the transaction that writes the outcome.
+
+import { type GuardedVersion, type GuardLimits, guard } from '../feed/guards.ts'
+import type { FeedChecker, GuardName, PostingChanges } from '../feed/port.ts'
+import type { Ledger } from '../history/ledger.ts'
+import { lostUpTo } from '../history/lost-history.ts'
+import type { History, Version } from '../history/port.ts'
+import type { Spool } from '../inbox/port.ts'
+
+export interface GuardParts {
+  history: History
+  ledger: Ledger
+  spool: Pick<Spool, 'indexOf' | 'path'>
+  /** The thread that a file of this size belongs to. */
+  checkerFor: (file: { size: number }) => Pick<FeedChecker, 'compare'>
+  limits: GuardLimits
+}
+
+/** What changed since each baseline, by its id, the first baseline first; null where that is not known. */
+export type Compared = Map<number, PostingChanges | null>
+
+/** The state that a version gets, why, and what to do. */
+export interface Judgement {
+  to: 'queued' | 'held'
+  reason: string | null
+  guard: GuardName | null
+  hint: string | null
+}
+
+const LOST: Judgement = {
+  to: 'held',
+  reason:
+    'the history was lost, so nobody knows what the service has of this feed, or whether this was held before',
+  guard: 'history-lost',
+  hint: 'Look at the feeds that are held; release all of them if they are right, or single ones.',
+}
+const PASS: Judgement = { to: 'queued', reason: null, guard: null, hint: null }
+
+/** Versions whose comparisons are kept until they are delivered; others are compared again. */
+const MOST_REMEMBERED = 1000
+
+export class Guard {
+  readonly #parts: GuardParts
+  readonly #compared = new Map<number, Compared>()
+
+  constructor(parts: GuardParts) {
+    this.#parts = parts
+  }
+
+  /** Compares the postings with those of each baseline that is not in `known` yet. `index`: see `Comparison.newer`. */
+  async compare(
+    { feed, bytes, id }: { feed: string; bytes: number; id?: number },
+    index: string | Uint8Array,
+    known: Compared = new Map(),
+  ): Promise<Compared> {
+    const { checkerFor, history, spool } = this.#parts
+    for (const older of history.baselines(feed, id)) {
+      if (known.has(older.id)) continue
+      const comparison = older.spool && {
+        older: spool.indexOf(spool.path(older.spool)),
+        newer: index,
+      }
+      known.set(older.id, comparison ? await checkerFor({ size: bytes }).compare(comparison) : null)
+    }
+    return known
+  }
+
+  /** Within a transaction. A baseline that appeared after `compare` is compared by its counts alone. */
+  judge(newer: GuardedVersion & { feed: string; id?: number }, compared: Compared): Judgement {
+    const { history, limits } = this.#parts
+    const older = history
+      .baselines(newer.feed, newer.id)
+      .map((version) => ({ ...version, changes: compared.get(version.id) ?? null }))
+    const result = guard(newer, older, limits, () => history.turnovers(newer.feed))
+    if (result.kind === 'pass' && this.#isLost(newer)) return LOST
+    return result.kind === 'held'
+      ? { to: 'held', reason: result.reason, guard: result.guard, hint: result.hint }
+      : PASS
+  }
+
+  /** Spares the delivery of this version its comparisons. */
+  remember(id: number, compared: Compared): void {
+    this.#compared.set(id, compared)
+    const [oldest] = this.#compared.keys()
+    if (this.#compared.size > MOST_REMEMBERED && oldest !== undefined) this.#compared.delete(oldest)
+  }
+
+  /**
+   * Begins an attempt to deliver, in one transaction with the last judgement. Null where the version may not be
+   * sent: it is held then, or a newer one that waits has taken its place.
+   */
+  async start<T>(version: Version, begin: () => T): Promise<T | null> {
+    const { ledger } = this.#parts
+    const compared = await this.#comparisons(version)
+    return ledger.commit(() => (this.#admit(version.id, compared) ? begin() : null))
+  }
+
+  async #comparisons({ id, approved, bytes, feed, spool: name }: Version): Promise<Compared> {
+    const known = this.#compared.get(id)
+    if (approved || name === null) return known ?? new Map()
+    const { spool } = this.#parts
+    const index = spool.indexOf(spool.path(name))
+    return this.compare({ feed, bytes: bytes ?? 0, id }, index, known)
+  }
+
+  #admit(id: number, compared: Compared): boolean {
+    const { history, ledger } = this.#parts
+    const version = history.version(id)
+    // Of a delivery that has begun only its start is judged; what a person approved is not judged at all.
+    if (version?.state !== 'queued') return true
+    const newer = (state: 'queued' | 'held') =>
+      history
+        .list({ feed: version.feed, states: [state], all: true, limit: 1 })
+        .find((other) => other.id > id)
+    const { to, reason, ...by } = version.approved ? PASS : this.judge(version, compared)
+    // A newer one that is held does not take the place of what is accepted, only of what is held.
+    const replaces = newer('queued') ?? (to === 'held' ? newer('held') : undefined)
+    if (replaces !== undefined) {
+      ledger.supersede(version, replaces)
+      return false
+    }
+    if (to === 'held') ledger.move(id, to, reason, by)
+    return to === 'queued'
+  }
+
+  /** Whether all that is known of what the service has of this feed went with a history that was lost. */
+  #isLost({ feed, id = 0 }: { feed: string; id?: number }): boolean {
+    const { history } = this.#parts
+    const lost = lostUpTo(history)
+    if (lost === null) return false
+    const last = history.confirmed(feed, id)
+    return last === null || (last.id <= lost && !last.approved)
+  }
+}

@@ -1,0 +1,300 @@
+// The story of a feed that was noticed (daemon/record-listing.ts) and has settled, top to bottom: its bytes are
+// copied and checked in one pass, guards look at what changed, and it is delivered. Every step ends in
+// the history before the next begins, so that the story goes on after a crash. When is daemon.ts.
+
+import type { FeedRule } from '../config/feeds.ts'
+import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Position } from '../feed/port.ts'
+import { Backlog } from '../history/backlog.ts'
+import type { Ledger, Origin } from '../history/ledger.ts'
+import type { History, State, Version, VersionPatch } from '../history/port.ts'
+import type { Kept, Spool } from '../inbox/port.ts'
+import type { Clock } from '../lib/clock.ts'
+import { isTrouble } from '../lib/errors.ts'
+import { isMissing } from '../lib/file-errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { DeliveryResult, Uploader } from '../upload/port.ts'
+import type { Guard } from './guard.ts'
+import type { Aftercare } from './post-delivery.ts'
+import { FAULT_HINT, faultReason, recordDelivery, recordError, STOPPED } from './record-outcome.ts'
+
+export interface PipelineParts {
+  clock: Clock
+  log: Log
+  history: History
+  ledger: Ledger
+  /** The thread that a file of this size belongs to. */
+  checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check'>
+  spool: Spool
+  uploader: Uploader
+  aftercare: Aftercare
+  /** The campaigns are looked at again, when their time comes. */
+  reconcile: () => void
+  /** The feed that a path belongs to. */
+  ruleFor: (path: string) => FeedRule
+  guard: Guard
+  incompleteAfterMs: number
+  /** Bytes of a version handed to the network so far. */
+  onProgress: (sent: number, total: number) => void
+}
+
+/** A file to take: from the inbox, or named by a person. */
+export interface Candidate {
+  /** How the history calls it: relative to the inbox, or absolute when it lies elsewhere. */
+  path: string
+  /** Absolute path. */
+  source: string
+  /** Absolute path of the folder that it was found in: no link below it is followed. Absent: a person named it. */
+  root?: string | undefined
+  /** As it had settled; null takes it as it is. */
+  identity: FileIdentity | null
+  rule: FeedRule
+  /** A last look: an incomplete document is rejected now. */
+  final: boolean
+}
+
+export type Taken =
+  | { kind: 'version'; version: Version }
+  /** The same bytes as the feed's newest version: no new one. */
+  | { kind: 'seen'; version: Version }
+  /** It changed or left while it was read: look again. Not `soon`: it cannot be read at present. */
+  | { kind: 'again'; reason: string; soon: boolean }
+  /** The spool has no room; the file itself may be fine. */
+  | { kind: 'no-room'; code: string; reason: string }
+
+type Read = Extract<CheckResult, { kind: 'read' }>
+type NoRoom = Extract<Taken, { kind: 'no-room' }>
+
+const HINT = {
+  broken: 'correct the export and drop the file again',
+  incomplete: 'wait for its writer; if the export is over, run it again',
+  rejected: 'run the export again: its writer stopped before the end of the document',
+  refused: 'let the daemon’s user read it; it is looked at again when its permissions change',
+  unreadable: 'it is read again automatically; if this lasts, look into the system’s log',
+}
+
+/** Bytes up to which a copy shares a file with others, where several are taken at once. */
+const MOST_HELD = 64 * 1024
+
+export class Pipeline {
+  readonly #parts: PipelineParts
+  /** Files that are taken now. */
+  #taking = 0
+
+  constructor(parts: PipelineParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * 2. Quiet: its bytes are copied into the spool, checked, hashed and counted in one pass. Throws what
+   * `isTrouble`, and the signal's reason; any other error is a fault of ours, and ends this version alone.
+   */
+  async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
+    this.#taking++
+    try {
+      return await this.#take(file, signal)
+    } finally {
+      this.#taking--
+    }
+  }
+
+  async #take(file: Candidate, signal: AbortSignal): Promise<Taken> {
+    const { ledger, log, spool } = this.#parts
+    await ledger.commit(() => ledger.checking(file.path), 'soon')
+    const copy = spool.prepare()
+    try {
+      return await this.#read(file, copy, signal)
+    } catch (error) {
+      if (signal.aborted) await ledger.commit(() => ledger.again(file.path, STOPPED))
+      // The next try makes another copy; what cannot be removed now goes at the next start.
+      await spool.discard(copy).catch(() => {})
+      if (signal.aborted || isTrouble(error)) throw error
+      log.error({ err: error, path: file.path }, 'a fault of feedsyncd')
+      return this.#conclude(file, 'failed', faultReason(error), { hint: FAULT_HINT })
+    }
+  }
+
+  async #read(file: Candidate, copy: string, signal: AbortSignal): Promise<Taken> {
+    const { checkerFor, spool } = this.#parts
+    const { source, root, identity: expected, rule } = file
+    const files = { source, root, expected, copyTo: copy, indexTo: spool.indexOf(copy) }
+    const holdUpTo = this.#taking > 1 ? MOST_HELD : -1
+    const result = await checkerFor(expected).check(
+      { ...files, holdUpTo, mapping: rule.mapping },
+      signal,
+    )
+    switch (result.kind) {
+      case 'changed':
+        return this.#lookAgain(file, 'it changed while it was read')
+      case 'unreadable':
+        if (isMissing(result.code)) return this.#lookAgain(file, 'it left while it was read')
+        if (!result.lasting) return this.#lookAgain(file, result.reason, HINT.unreadable)
+        return this.#conclude(file, 'rejected', result.reason, { hint: HINT.refused })
+      case 'no-room':
+        return this.#noRoom(file, result)
+      case 'read':
+        return this.#judge(file, result, copy)
+      default:
+        return result satisfies never
+    }
+  }
+
+  /** 3. Read: whether these bytes are news for the feed at all, and the verdict on them. */
+  async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
+    const { clock, history, incompleteAfterMs, ledger, spool } = this.#parts
+    const { verdict } = read
+    const newest = history.newestTaken(file.rule.feed)
+    // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes.
+    const isLost = newest?.state === 'gone' || (newest?.state === 'failed' && newest.spool === null)
+    if (newest?.sha256 === read.sha256 && !isLost) {
+      if (read.held === undefined) await spool.discard(copy)
+      await ledger.commit(() => ledger.seen(originOf(file), newest), 'soon')
+      return { kind: 'seen', version: newest }
+    }
+    switch (verdict.kind) {
+      case 'ok':
+        return this.#guard(file, read, verdict.content, copy)
+      case 'broken':
+        return this.#reject(file, read, verdict, HINT.broken)
+      case 'incomplete': {
+        const reason = placed(verdict)
+        return file.final
+          ? this.#reject(file, read, verdict, HINT.rejected)
+          : this.#conclude(file, 'incomplete', reason, {
+              bytes: read.bytes,
+              // A writer that stops at the same place each time would have all the time of the world.
+              deadlineAt:
+                ledger.deadlineAt(file.path, read.bytes) ?? clock.now() + incompleteAfterMs,
+              hint: HINT.incomplete,
+            })
+      }
+      default:
+        return verdict satisfies never
+    }
+  }
+
+  async #keep(file: Candidate, copy: string): Promise<Kept> {
+    const { ledger, spool } = this.#parts
+    // Bytes of the same size as before were not told of until they were known to be others.
+    const begin = () => ledger.commit(() => ledger.versionFor(originOf(file)))
+    const { id } = ledger.openAt(file.path) ?? (await begin())
+    return { kind: 'kept', name: await spool.keep(copy, id) }
+  }
+
+  #reject(file: Candidate, read: Read, fault: Placed, hint: string): Promise<Taken> {
+    const patch = { ...facts(read), hint }
+    return this.#conclude(file, 'rejected', placed(fault), patch, fault.position)
+  }
+
+  /** 4. Well-formed: what looks like an accident is held for a person; all else is accepted. */
+  async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
+    const { aftercare, guard, ledger, spool } = this.#parts
+    const { feed } = file.rule
+    const index = read.held?.index ?? spool.indexOf(copy)
+    const compared = await guard.compare({ feed, bytes: read.bytes }, index)
+    // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
+    const kept = read.held ? await spool.keepHeld(read.held) : await this.#keep(file, copy)
+    if (kept.kind === 'no-room') return this.#noRoom(file, kept)
+    const [changes = null] = compared.values()
+    const accepted = { ...facts(read), spool: kept.name, changes }
+    const conclude = () => {
+      const { to, reason, ...by } = guard.judge({ ...read, ...content, feed }, compared)
+      return ledger.conclude(originOf(file), to, reason, { ...accepted, ...by })
+    }
+    const version = await ledger.commit(conclude, 'soon')
+    if (version.state === 'queued') guard.remember(version.id, compared)
+    await aftercare.of(version, null)
+    return { kind: 'version', version }
+  }
+
+  /**
+   * 5. Accepted and due: the spool file is delivered. Answers how that ended; `stored` is called when it
+   * is stored and that is about to be written.
+   */
+  async deliver(
+    queued: Version,
+    signal: AbortSignal,
+    stored: () => void = () => {},
+  ): Promise<DeliveryResult> {
+    const { aftercare, clock, guard, history, ledger, log, reconcile, spool, uploader } =
+      this.#parts
+    const { id, account, path, attempts: attemptsBefore } = queued
+    const bytes = queued.bytes ?? 0
+    const backlog = new Backlog(ledger, clock, log)
+    const delivered = uploader.deliver(
+      {
+        ...{ feed: queued.feed, account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
+        file: spool.path(queued.spool ?? ''),
+        progress: (sent) => this.#parts.onProgress(sent, bytes),
+        attempts: {
+          started: (key) => guard.start(queued, () => ledger.attempt(id, key)),
+          failingSince: (code) => history.failingSince(id, code),
+          ended: (n, end) => {
+            const endedAt = clock.now()
+            const write = () => history.endAttempt(id, n, endedAt, end)
+            // A crash between "it is stored" and "it is uploaded" would send it once more.
+            if (end.outcome === 'stored') backlog.defer(write)
+            else backlog.add(write)
+          },
+        },
+      },
+      signal,
+    )
+    const result = await delivered.catch(async (error) => {
+      // Whatever happened: what stayed `uploading` would never be taken up again.
+      await backlog.finish(() => recordError(ledger, id, error), signal)
+      throw error
+    })
+    if (result.kind === 'stored') stored()
+    // What storage confirmed is not sent again because our own disk was full at that moment.
+    const ended = await backlog.finish(() => recordDelivery(ledger, id, result), signal)
+    await aftercare.of(ended, null)
+    // 6. Uploaded: its postings may have changed what the campaigns select (reconciling.ts).
+    if (ended.state === 'uploaded') reconcile()
+    return result
+  }
+
+  async #conclude(
+    file: Candidate,
+    to: State,
+    reason: string | null,
+    patch: VersionPatch,
+    position: Position | null = null,
+  ): Promise<Taken> {
+    const { aftercare, ledger } = this.#parts
+    const end = () => ledger.conclude(originOf(file), to, reason, patch)
+    const version = await ledger.commit(end, 'soon')
+    await aftercare.of(version, position)
+    return { kind: 'version', version }
+  }
+
+  async #noRoom(file: Candidate, { code, reason }: NoRoom): Promise<Taken> {
+    await this.#lookAgain(file, `the spool has no room for it: ${reason}`)
+    return { kind: 'no-room', code, reason }
+  }
+
+  async #lookAgain(file: Candidate, reason: string, hint: string | null = null): Promise<Taken> {
+    const { ledger } = this.#parts
+    await ledger.commit(() => ledger.again(file.path, reason, hint))
+    return { kind: 'again', reason, soon: hint === null }
+  }
+}
+
+function originOf({ path, identity, rule }: Candidate): Origin {
+  return { path, identity, feed: rule.feed, account: rule.account }
+}
+
+/** What is known of a file that was read to its end. */
+function facts(read: Read): VersionPatch {
+  const { sha256, md5, bytes, encoding, verdict } = read
+  const content = verdict.kind === 'ok' ? verdict.content : {}
+  return { sha256, md5, bytes, encoding, ...content, deadlineAt: null, nextAttemptAt: null }
+}
+
+interface Placed {
+  reason: string
+  position: Position | null
+}
+
+function placed({ position, reason }: Placed): string {
+  return position === null ? reason : `line ${position.line}, column ${position.column}: ${reason}`
+}

@@ -1,0 +1,273 @@
+// What follows when a version has come to an end: a receipt for the person who dropped it, its file
+// moved out of the way where the configuration asks for that, and spool bytes that nobody needs.
+// None of it can change what happened; what fails here is said, and tried at the next occasion.
+
+import { randomBytes } from 'node:crypto'
+import { isAbsolute } from 'node:path'
+import type { Position } from '../feed/port.ts'
+import type { Ledger } from '../history/ledger.ts'
+import type { History, State, Version } from '../history/port.ts'
+import type {
+  Departure,
+  Disposed,
+  Disposition,
+  Dispositions,
+  Listing,
+  Receipt,
+  Sighting,
+  Spool,
+} from '../inbox/port.ts'
+import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
+import type { Conditions } from '../lib/conditions.ts'
+import { isDue } from '../lib/due.ts'
+import type { Log } from '../lib/log.ts'
+
+export interface AftercareParts {
+  clock: Clock
+  conditions: Pick<Conditions, 'set' | 'clear'>
+  log: Log
+  history: History
+  ledger: Ledger
+  spool: Spool
+  dispositions: Dispositions
+  settings: {
+    afterUpload: 'keep' | 'archive' | 'delete'
+    afterReject: 'keep' | 'quarantine'
+    receipts: boolean
+    incompleteAfterMs: number
+    /** Uploaded versions of a feed whose bytes stay in the spool, for `restore`. */
+    keepVersions: number
+  }
+}
+
+/** States that are told to the person who dropped the file. */
+const RECEIPTED: readonly State[] = ['uploaded', 'rejected', 'held', 'failed']
+/** Name of the note that says which version is owed a receipt. */
+const RECEIPT = 'receipt owed '
+/** States whose bytes will never be sent again. */
+const SPENT: readonly State[] = ['superseded', 'rejected', 'discarded']
+
+/** Name of the note that says which file is leaving the folder, and where to. */
+const DEPARTURE = 'leaving '
+/** Files that are moved for one transaction before, and one after. */
+const AT_ONCE = 64
+/** What fails is tried again with a later listing: nobody sees its end where the configuration changes. */
+const FAILING_MS = 10 * MINUTE
+
+type Place = Pick<Position, 'line' | 'column'>
+
+export class Aftercare {
+  readonly #parts: AftercareParts
+  /** Files under their temporary names, as far as is known. */
+  readonly #half = new Map<string, Departure>()
+  #tidying: Promise<void> | null = null
+  #isOver = false
+
+  constructor(parts: AftercareParts) {
+    this.#parts = parts
+  }
+
+  /** After a version came to a state of rest. Never throws: its state is right without it. */
+  async of(version: Version, position: Place | null): Promise<void> {
+    try {
+      await this.#writeReceipt(version, position)
+      if (version.spool !== null || version.state === 'uploaded')
+        await this.#trimSpool(version.feed)
+    } catch (error) {
+      this.#parts.log.error({ err: error, id: version.id }, 'aftercare failed')
+    }
+  }
+
+  /** Within the transaction of its new state: a crash before the receipt is there must not forget it. */
+  owe({ id, path, state }: Version): void {
+    const { history, settings } = this.#parts
+    if (!settings.receipts || !RECEIPTED.includes(state) || isAbsolute(path)) return
+    history.setNote(RECEIPT + id, newToken())
+  }
+
+  /** After a crash: files that were on their way, and receipts. Those of a version that went on are of no use. */
+  async recover(): Promise<void> {
+    const { dispositions, history } = this.#parts
+    for (const note of history.notes(DEPARTURE)) {
+      const departure = JSON.parse(history.note(note) ?? '') as Departure
+      this.#half.set(departure.token, departure)
+    }
+    await this.#resume()
+    for (const note of history.notes(RECEIPT)) {
+      const version = history.version(Number(note.slice(RECEIPT.length)))
+      if (version !== null) {
+        await dispositions.discardDraft(version.path, history.note(note) ?? '')
+        await this.of(version, positionIn(version.reason))
+      }
+      await history.commit(() => history.setNote(note, null), 'soon')
+    }
+  }
+
+  /**
+   * Files of a listing whose story is over are moved or deleted, where the configuration says so: beside
+   * everything else, so that a slow archive stops no scan. While this lasts, later listings begin nothing.
+   */
+  tidy(listing: Listing): void {
+    this.#tidying ??= this.#tidy(listing)
+      .catch((error) => this.#parts.log.error({ err: error }, 'aftercare failed'))
+      .finally(() => {
+        this.#tidying = null
+      })
+  }
+
+  get isTidying(): boolean {
+    return this.#tidying !== null
+  }
+
+  /** Resolves once nothing is moved any more, and lets nothing more begin. */
+  async finish(): Promise<void> {
+    this.#isOver = true
+    await this.#tidying
+  }
+
+  async #tidy(listing: Listing): Promise<void> {
+    const { dispositions, settings } = this.#parts
+    await this.#resume()
+    if (settings.afterUpload === 'keep' && settings.afterReject === 'keep') return
+    const due = listing.files.flatMap((file): Departure[] => {
+      const disposition = this.#dispositionOf(file)
+      return disposition === null ? [] : [{ ...file, disposition, token: newToken() }]
+    })
+    for (let from = 0; from < due.length && !this.#isOver; from += AT_ONCE) {
+      const departures = due.slice(from, from + AT_ONCE)
+      await this.#note(departures, (departure) => JSON.stringify(departure))
+      for (const departure of departures) {
+        if (!this.#isOver) this.#tell(departure, await dispositions.dispose(departure))
+      }
+      await this.#forget(departures)
+    }
+  }
+
+  /** What could not be put where it belongs, nor back, is tried again. */
+  async #resume(): Promise<void> {
+    const departures = [...this.#half.values()]
+    for (const departure of departures) {
+      this.#tell(departure, await this.#parts.dispositions.resume(departure))
+    }
+    await this.#forget(departures)
+  }
+
+  #forget(departures: readonly Departure[]): Promise<void> {
+    return this.#note(
+      departures.filter(({ token }) => !this.#half.has(token)),
+      () => null,
+    )
+  }
+
+  async #note(
+    departures: Departure[],
+    text: (departure: Departure) => string | null,
+  ): Promise<void> {
+    const { history } = this.#parts
+    if (departures.length === 0) return
+    await history.commit(() => {
+      for (const each of departures) history.setNote(DEPARTURE + each.token, text(each))
+    })
+  }
+
+  /** Whether a rejected file that is not there may be where we put it: its story is over, then. */
+  mayHaveMoved(version: Version | null): boolean {
+    return version?.state === 'rejected' && this.#ofUnsent(version) === 'quarantine'
+  }
+
+  #dispositionOf({ path, identity }: Sighting): Disposition | null {
+    const { history, ledger, settings } = this.#parts
+    if (ledger.isNews(path, identity)) return null
+    const version = ledger.foundAt(path)
+    switch (version?.state) {
+      case 'uploaded':
+        return settings.afterUpload === 'keep' ? null : settings.afterUpload
+      case 'superseded': {
+        // Nothing of it was sent: it goes the way of the version that took its place, once that is safe.
+        const isReplaced = (history.lastUploaded(version.feed)?.id ?? 0) > version.id
+        return isReplaced && settings.afterUpload !== 'keep' ? settings.afterUpload : null
+      }
+      case 'rejected':
+      case 'discarded':
+        return this.#ofUnsent(version)
+      default:
+        return null
+    }
+  }
+
+  /** What nobody wants is put aside, and never deleted. A person may be about to correct it in place. */
+  #ofUnsent({ id, state }: Version): Disposition | null {
+    const { clock, history, settings } = this.#parts
+    const { incompleteAfterMs } = settings
+    const endedAt = history.events(id, 1)[0]?.at ?? clock.now()
+    if (!isDue(endedAt + incompleteAfterMs, clock.now(), incompleteAfterMs)) return null
+    if (settings.afterReject === 'quarantine') return 'quarantine'
+    return state === 'discarded' && settings.afterUpload === 'archive' ? 'archive' : null
+  }
+
+  #tell(departure: Departure, disposed: Disposed): void {
+    const { disposition, path, token } = departure
+    const { conditions, ledger, log } = this.#parts
+    const wasHalf = this.#half.delete(token)
+    if (disposed.kind === 'done') {
+      ledger.disposed(path)
+      log.info({ path, to: disposed.to }, `${disposition} done`)
+      conditions.clear('dispositions-failing')
+    }
+    if (disposed.kind !== 'problem') return
+    const { isHalf = false, ...facts } = disposed
+    const message = `files stay in the folder: ${disposition} is not possible (${disposed.code})`
+    conditions.set('dispositions-failing', { message, hint: disposed.hint }, FAILING_MS)
+    if (isHalf) this.#half.set(token, departure)
+    // It is tried again and again, and said once.
+    if (!wasHalf) log.warn({ path, ...facts }, `${disposition} not possible`)
+  }
+
+  async #writeReceipt(version: Version, position: Place | null): Promise<void> {
+    const { clock, conditions, dispositions, history, log, settings } = this.#parts
+    if (!settings.receipts || !RECEIPTED.includes(version.state)) return
+    // A file that a person named elsewhere: nothing is written into folders that are not ours to write in.
+    if (isAbsolute(version.path)) return
+    const note = RECEIPT + version.id
+    const { path: file, state, reason, sha256, postings, fileUrl } = version
+    const receipt: Receipt = {
+      schemaVersion: 1,
+      ...{ file, state, reason, sha256, postings, fileUrl },
+      line: position?.line ?? null,
+      column: position?.column ?? null,
+      at: isoTime(clock.now()) ?? '',
+    }
+    const written = await dispositions.writeReceipt(receipt, history.note(note) ?? newToken())
+    if (written.kind === 'problem') {
+      log.warn({ path: file, ...written }, 'receipt not written')
+      const message = `receipts cannot be written (${written.code})`
+      conditions.set('dispositions-failing', { message, hint: written.hint }, FAILING_MS)
+    }
+    await history.commit(() => history.setNote(note, null), 'soon')
+  }
+
+  async #trimSpool(feed: string): Promise<void> {
+    const { history, settings, spool } = this.#parts
+    // The newest upload stays whatever is configured: the next version is compared with its postings.
+    const keeps = Math.max(1, settings.keepVersions)
+    const kept = history.spooled(feed)
+    const old = kept.filter(({ state }) => state === 'uploaded').slice(keeps)
+    const spent = kept.filter(({ state }) => SPENT.includes(state))
+    for (const { id, spool: name } of [...old, ...spent]) {
+      // At once, so that no delivery of this feed begins in between.
+      history.update(id, { spool: null })
+      const file = spool.fileOf(name)
+      if (!history.isSpooled(file)) await spool.remove(file)
+    }
+  }
+}
+
+/** As the pipeline puts it into the reason of what is broken. */
+function positionIn(reason: string | null): Place | null {
+  const place = /^line (\d+), column (\d+): /.exec(reason ?? '')
+  return place === null ? null : { line: Number(place[1]), column: Number(place[2]) }
+}
+
+function newToken(): string {
+  return randomBytes(6).toString('hex')
+}

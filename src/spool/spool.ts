@@ -1,0 +1,136 @@
+// Owns the private copies: written once under a name of their own, then kept under the version's
+// name, durably; small ones of one moment share a file (bundles.ts). Nothing in here is ever changed, so
+// what was checked is what is sent (design promise 1).
+
+import { randomUUID } from 'node:crypto'
+import { chmodSync, mkdirSync, renameSync } from 'node:fs'
+import { readdir, rm, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Spool } from '../inbox/port.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { conditionOfState } from '../lib/conditions.ts'
+import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import type { NoRoom } from '../lib/no-room.ts'
+import { giveFolderToOwnerOf } from '../lib/owner.ts'
+import { stretch, stretchOf } from '../lib/stretch.ts'
+import { Bundles } from './bundles.ts'
+import { DirectorySync } from './directory-sync.ts'
+
+const INDEX = '.index'
+const TEMPORARY = 75
+
+const HINTS: Record<string, string> = {
+  ENOSPC: 'make room on the disk of state.directory',
+  EDQUOT: 'raise the disk quota of the daemon’s user',
+  EROFS: 'mount the file system of state.directory writable',
+  EACCES: 'let the daemon’s user read and write state.directory',
+  EPERM: 'let the daemon’s user read and write state.directory',
+  EIO: 'look into the system’s log for the disk of state.directory',
+}
+
+/**
+ * Opens the spool, and creates it where it is missing, for our user only.
+ * Throws `FeedsyncError` where the directory cannot be made or written.
+ */
+export function createSpool({
+  directory,
+  clock = systemClock,
+}: {
+  directory: string
+  clock?: Clock
+}): Spool {
+  try {
+    const made = mkdirSync(directory, { recursive: true, mode: 0o700 })
+    if (made !== undefined) giveFolderToOwnerOf(dirname(directory), directory)
+    chmodSync(directory, 0o700)
+  } catch (error) {
+    throw translated('open the spool', directory, error)
+  }
+
+  const at = (name: string) => join(directory, name)
+  const attempt = <T>(what: string, work: Promise<T>): Promise<T> =>
+    work.catch((error) => {
+      throw translated(what, directory, error)
+    })
+
+  const names = new DirectorySync(directory)
+  const bundles = new Bundles(directory, names, clock)
+  const removed = async (path: string) => {
+    const files = [path, path + INDEX].map((file) => rm(file, { force: true }))
+    await attempt('remove a file of the spool', Promise.all(files))
+  }
+
+  return {
+    prepare: () => at(`${randomUUID()}.part`),
+    path: at,
+    indexOf(path) {
+      const { file, from, bytes } = stretchOf(path)
+      return bytes === null ? path + INDEX : stretch(file, from + bytes, null)
+    },
+    discard: removed,
+    async keep(prepared, id) {
+      const name = `${id}.xml`
+      const renamed = async () => {
+        // The index first: once the file has its name, nobody comes back for it. Directly, since a local
+        // rename costs less than its way through the thread pool.
+        renameIfThere(prepared + INDEX, at(name + INDEX))
+        renameSync(prepared, at(name))
+        await names.done()
+      }
+      await attempt('keep a file in the spool', renamed())
+      return name
+    },
+    keepHeld: (copy) =>
+      bundles.add(copy).then(
+        (name) => ({ kind: 'kept', name }),
+        (error: NoRoom) => error.outcome,
+      ),
+    fileOf,
+    remove: (file) => removed(at(file)),
+    names: () => attempt('read the spool', readdir(directory)),
+    sweep(keep) {
+      const orphans = async () => {
+        const files = new Set([...keep].map(fileOf))
+        const names = await readdir(directory)
+        const left = names.filter((name) => !files.has(name) && !files.has(indexed(name)))
+        for (const name of left) await rm(at(name), { recursive: true, force: true })
+        return left.length
+      }
+      return attempt('sweep the spool', orphans())
+    },
+    freeBytes: () => attempt('read the spool', freeBytesOf(directory)),
+  }
+}
+
+function fileOf(name: string): string {
+  return stretchOf(name).file
+}
+
+function renameIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
+  }
+}
+
+/** The version's name of an index; anything else stays as it is. */
+function indexed(name: string): string {
+  return name.endsWith(INDEX) ? name.slice(0, -INDEX.length) : name
+}
+
+async function freeBytesOf(directory: string): Promise<number> {
+  const { bavail, blocks, bsize } = await statfs(directory)
+  // Some file systems, such as those in user space, do not say how large they are.
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
+}
+
+function translated(what: string, directory: string, error: unknown): FeedsyncError {
+  const code = errorCode(error)
+  return new FeedsyncError(`${what} ${directory}: ${code ?? messageOf(error)}`, {
+    hint: HINTS[code ?? ''] ?? 'check that state.directory is a directory of the daemon’s user',
+    exitCode: code === null ? 1 : TEMPORARY,
+    condition: conditionOfState(code),
+    cause: error,
+  })
+}
