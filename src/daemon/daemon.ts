@@ -113,7 +113,10 @@ export class Daemon {
     const told = options.once ? null : supervisor.stopping()
     log.info({ running: deliveries.running.length }, 'stopping')
     // A listing loses nothing by being given up; its disk may never answer.
-    await drain.wait('the folder', Promise.race([round, clock.sleep(ROUND_GIVEN_UP_MS)]))
+    const listed = new AbortController()
+    const patience = clock.sleep(ROUND_GIVEN_UP_MS, listed.signal)
+    await drain.wait('the folder', Promise.race([round, patience]))
+    listed.abort()
     await drain.wait('old history', upkeep.pruning)
     const { small, large } = this.#taking
     await drain.wait('feeds', ...small, ...large, ...deliveries.running)

@@ -3,6 +3,7 @@
 
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { onceWithin } from '../helpers/look.ts'
@@ -57,5 +58,25 @@ describe('run --once', () => {
     await ended
 
     expect(site.uploads({ feed: 'growing.xml' })).toMatchObject([{ state: 'settling' }])
+  })
+
+  it('leaves no timer behind that keeps its process alive after its last word', async () => {
+    await using site = await Site.open({ log: { level: 'silent' } })
+    site.drop('jobs.xml', feedOf(3))
+    let sleeping = 0
+    const clock: Clock = {
+      ...systemClock,
+      sleep: (ms, signal) => {
+        // A commit waits a few ms for company.
+        if (ms < 100) return systemClock.sleep(ms, signal)
+        sleeping++
+        return systemClock.sleep(ms, signal).finally(() => sleeping--)
+      },
+    }
+
+    await onceWithin(site, clock)
+    await setImmediate()
+
+    expect(sleeping).toBe(0)
   })
 })
