@@ -46,7 +46,7 @@ async function ofSize(bench: Bench, size: number): Promise<Figure[]> {
   return [
     figure(`drop to stored, ${nameOf(size)}`, 's', seconds, {
       peer: noPeer === null ? { name: 'cp; xmllint; sha256sum; curl', runs: peerSeconds } : null,
-      // Design section 8 asks it of 1 GiB: below, what costs the same for every feed weighs too much.
+      // Its target is for 1 GiB: below that, fixed costs weigh too much.
       target: size < GIB ? null : { of: 'ratio', atMost: 0.5 },
       note: noPeer ?? `with the quiet period of ${QUIET_MS} ms`,
     }),

@@ -1,5 +1,5 @@
 // What a benchmark answers: figures with all their runs, beside the same work done by a peer in the same
-// run, and the number that design section 8 asks for. Knows nothing of how they were measured.
+// run, and the target (docs/design.md, Numbers). Knows nothing of how they were measured.
 
 /** Empty: a count. */
 export type Unit = 'ms' | 's' | 'MB' | 'MB/s' | 'x' | '%' | ''

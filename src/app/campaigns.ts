@@ -49,7 +49,7 @@ export function openCampaignApi(
 }
 
 export type CampaignsFile =
-  /** No file at the default place: nothing is managed (design section 5). */
+  /** No file at the default place: nothing is managed. */
   | { kind: 'off'; file: string }
   /** Stops every campaign write; each line says what is wrong, and where. */
   | { kind: 'unusable'; file: string; lines: string[] }

@@ -1,4 +1,4 @@
-// What the campaigns file wants (design section 5), after reading. No behaviour.
+// What the campaigns file wants, after reading. No behaviour.
 
 import type { Amount } from '../lib/amount.ts'
 import type { Values } from './fields.ts'
@@ -43,7 +43,7 @@ export interface Guards {
   fromPostings: number
 }
 
-/** Those of the example in design section 5: a file without guards is guarded all the same. */
+/** The guards of a file that names none. */
 export const DEFAULT_GUARDS: Guards = {
   maxBudget: 50_000_000,
   maxExposure: 200_000_000,

@@ -150,7 +150,7 @@ export const isReady = ({ held }: PlanItem) => held === null
 export const isReduction = ({ action, spend }: PlanItem) => action === 'update' && spend === 'down'
 const isSent = ({ held, method }: PlanItem) => held === null && method !== null
 
-/** Exit codes of design section 7: 0 nothing to do, 2 changes, 3 held or unknown items. */
+/** Exit codes: 0 nothing to do, 2 changes, 3 held or unknown items. */
 export function exitCodeOf({ stopped, summary, items }: Plan): 0 | 2 | 3 {
   if (stopped !== null || summary.held + summary.unknown > 0) return 3
   return items.some(isSent) ? 2 : 0

@@ -1,4 +1,4 @@
-// Every exit code of the program, as documented in the README (design section 7). A code that is not
+// Every exit code of the program, as documented in the README. A code that is not
 // listed here must be treated as a failure.
 
 export const EXIT = {

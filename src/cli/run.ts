@@ -67,7 +67,7 @@ function reread(context: Context, flag: string | undefined): Reread {
   }
 }
 
-/** Design section 7; refused credentials have their own code, since waiting does not mend them. */
+/** Refused credentials have their own code, since waiting does not mend them. */
 function onceExit(outcome: Outcome): number {
   switch (outcome) {
     case 'nothing-owed':

@@ -51,7 +51,7 @@ export interface Config {
   }
   campaigns: {
     file: string
-    /** True when the file was named: then its absence is an error, and not "off" (design section 5). */
+    /** True when the file was named: then its absence is an error, and not "off". */
     explicit: boolean
     mode: 'report' | 'apply'
     /** Property that holds the array in a listing's answer; null: found by itself. */

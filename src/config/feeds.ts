@@ -21,7 +21,7 @@ type Matcher = ReturnType<typeof capturingMatcher>
 /** Patterns are compiled once a rule: a scan asks for each of its files. */
 const matchers = new WeakMap<FeedConfig, Matcher>()
 
-/** The first rule that matches wins (design section 6). `path` is relative to the folder, with `/`. */
+/** The first rule that matches wins. `path` is relative to the folder, with `/`. */
 export function feedFor(path: string, rules: readonly FeedConfig[]): FeedRule {
   for (const rule of rules) {
     const captured = matcherOf(rule)(path)

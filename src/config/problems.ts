@@ -16,7 +16,7 @@ export interface Problem {
   problem: string
 }
 
-/** `file:line:column key: problem` (design section 6), which editors can jump to. */
+/** `file:line:column key: problem`, which editors can jump to. */
 export function formatProblem(problem: Problem): string {
   const { file, line, column, key } = problem
   return `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem.problem}`

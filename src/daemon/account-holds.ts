@@ -8,7 +8,7 @@ import { type Clock, MINUTE } from '../lib/clock.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import type { Failure } from '../upload/port.ts'
 
-/** Design section 4: credentials are tried again this often when nothing else says so. */
+/** Credentials are tried again after this time when no other sign comes earlier. */
 const RETRY_MS = 15 * MINUTE
 
 /** Under which the history remembers when the versions that wait for this are due. */

@@ -49,7 +49,7 @@ export interface RunOptions {
   abort: AbortSignal
 }
 
-/** Decisions of other processes are obeyed within this time (design section 7: 2 s). */
+/** Decisions of other processes are obeyed within this time (2 s). */
 const POLL_MS = SECOND
 /** Between two rounds: takes and deliveries that follow each other ring thousands of times, and need none. */
 const ROUND_GAP_MS = 5

@@ -1,4 +1,4 @@
-// The documented JSON of `check` (design section 7), made of what a check answered. A contract:
+// The documented JSON of `check`, made of what a check answered. A contract:
 // fields may be added, never renamed.
 
 import type { CheckResult, Verdict } from './port.ts'

@@ -1,4 +1,4 @@
-// Owns when a feed's next version is expected, and whether it is late (design section 6, `expectEvery`).
+// Owns when a feed's next version is expected, and whether it is late.
 // Pure: from the history and the rules alone, so that it is answered with the daemon down too.
 
 import { isoTime } from '../lib/clock.ts'

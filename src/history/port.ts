@@ -6,7 +6,7 @@ import type { Condition } from '../lib/conditions.ts'
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { AttemptOutcome } from '../upload/port.ts'
 
-/** Design section 3. */
+/** The states of a version: docs/design.md. */
 export const STATES = [
   'settling',
   'incomplete',
@@ -229,7 +229,7 @@ export interface History extends HistoryReader {
     at: number
     patch?: VersionPatch
   }): Version
-  /** Changes the state, with its event, in one transaction. Throws on a step that design section 3 does not have. */
+  /** Changes the state, with its event, in one transaction. Throws on a step that does not exist. */
   move(id: number, to: State, reason: string | null, at: number, patch?: VersionPatch): Version
   /** Changes fields without a change of state (hence without an event). */
   update(id: number, patch: VersionPatch): Version

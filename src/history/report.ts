@@ -1,4 +1,4 @@
-// The documented JSON of `status` and `show` (design section 7), made of history rows. A contract:
+// The documented JSON of `status` and `show`, made of history rows. A contract:
 // fields may be added, never renamed; times are ISO 8601 UTC or null.
 
 import { isoTime } from '../lib/clock.ts'

@@ -1,4 +1,4 @@
-// Owns the closed set of steps between states (design section 3). Pure: what a step means for the
+// Owns the closed set of steps between states. Pure: what a step means for the
 // file, the spool or the network is the pipeline's business.
 
 import { FeedsyncError } from '../lib/errors.ts'

@@ -1,5 +1,5 @@
 // Owns the watched folder: one listing at a time, and what it is worth. Everything that is true comes
-// from `list`; events are hints (design section 3). Never writes into the folder.
+// from `list`; events are hints. Never writes into the folder.
 
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

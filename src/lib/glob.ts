@@ -26,7 +26,7 @@ function inAnyCase(pattern: string): { glob: string; pathOf: (path: string) => s
 
 /**
  * Matches a path and captures its numbered segments: `{1}/*.xml` on `acme/jobs.xml` answers
- * `{ '1': 'acme' }`; null where the path does not match. `*` and `**` capture nothing (design section 6).
+ * `{ '1': 'acme' }`; null where the path does not match. `*` and `**` capture nothing.
  */
 export function capturingMatcher(pattern: string): (path: string) => Record<string, string> | null {
   const token = (n: string) => `CAPTURE${n}CAPTURE`

@@ -89,7 +89,7 @@ function parseHttpDate(value: string): number {
   return /^[A-Z][a-z]+, .* GMT$/.test(value) ? Date.parse(value) : Number.NaN
 }
 
-/** https, or http to this machine (design section 6): what we carry must not cross a network in clear. */
+/** https, or http to this machine: what we carry must not cross a network in clear. */
 export function isSafeAddress(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))
 }

@@ -1,5 +1,5 @@
 // What the configuration may ask of a signature and the signer must be able to do: one vocabulary for
-// both (design section 6). How to sign is the service client's; the sandbox has a list of its own.
+// both. How to sign is the service client's; the sandbox has a list of its own.
 
 export const SIGNATURE_ALGORITHMS = [
   'hmac-sha1',

@@ -66,7 +66,7 @@ export interface Pulse {
 
 export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }
 
-/** The part of `status --json` (design section 7) that the page shows. */
+/** The part of `status --json` that the page shows. */
 export interface StatusModel {
   daemon: {
     pid: number | null

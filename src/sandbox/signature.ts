@@ -1,5 +1,5 @@
 // Verifies the signature of a service request (specification section 5, service-facts "Signing"),
-// from the server's side and for every algorithm of design section 6. Signs nothing.
+// from the server's side and for every algorithm of `service.auth`. Signs nothing.
 
 import {
   constants,

@@ -12,7 +12,7 @@ import type { FormSource } from './port.ts'
 const LONGEST = 64 * 1024
 
 /**
- * The file's bytes; of a secret (`dropNewline`) one newline at the end is not part of it (design section 6).
+ * The file's bytes; of a secret (`dropNewline`) one newline at the end is not part of it.
  * @throws FeedsyncError (78) when the file is missing, unreadable, empty or no key by its size.
  */
 export function readKeyFile(path: string, dropNewline: boolean): Secret {

@@ -1,4 +1,4 @@
-// Owns the signature of a service request: the algorithms and the template of design section 6. It holds
+// Owns the signature of a service request: the algorithms and the template of `service.auth`. It holds
 // the key as a Secret and never shows the key, the text that was signed or the signature.
 
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'

@@ -1,5 +1,5 @@
 // Owns what an origin may be asked at once, shared by all feeds: after five transient failures in a row one
-// probe at a time (design section 4), and after it asked for less, half of what ran and one more each minute
+// probe at a time, and after it asked for less, half of what ran and one more each minute
 //. Pure state on the clocks it is given.
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'

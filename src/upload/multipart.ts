@@ -1,5 +1,5 @@
 // Owns the bytes of the upload request: every field once, byte for byte and in the order given, nothing
-// added, the file last (design section 4). Framed by hand: FormData was measured to hold the whole file in
+// added, the file last. Framed by hand: FormData was measured to hold the whole file in
 // memory, to rewrite line ends in fields and to count sizes above 4 GiB wrong.
 
 import { randomInt } from 'node:crypto'
