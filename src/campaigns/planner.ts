@@ -2,6 +2,7 @@
 // spending. Reductions are never held. Pure: what it knows of the service was listed or read before.
 
 import { DAY, isoTime } from '../lib/clock.ts'
+import { isDue } from '../lib/due.ts'
 import { named } from './absence.ts'
 import { adoptedRecord, ownerOf, whyStopped } from './adopting.ts'
 import { creationOf, filtersOf, selectionOf, wantedTargeting } from './creating.ts'
@@ -19,7 +20,7 @@ import {
   type PlanItem,
   quoted,
 } from './plan.ts'
-import { heldBy, isUnsettled, later, type PlanInput, Planning } from './planning.ts'
+import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 
 export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignSight[] } {
@@ -195,7 +196,7 @@ function whyNotCreated({ absence, input }: Planning, entry: DesiredCampaign): He
     return heldBy('entry', `startDate ${startDate} is past`, 'write a later one, or leave it out')
   const candidates = absence.candidates(key, name)
   const [likeliest] = candidates
-  if (likeliest === undefined) return whyShared(input, key)
+  if (likeliest === undefined) return whyShared(input, key) ?? whyForgetful(input)
   const more = candidates.length > MOST ? ` and ${candidates.length - MOST} more` : ''
   const all = candidates.slice(0, MOST).map(named).join(', ')
   const needs = `${COMMAND} adopt ${quoted(key)} ${likeliest.id} if that is it; ${COMMAND} create ${quoted(key)} --new if none of them is`
@@ -211,6 +212,15 @@ function whyShared({ records, words }: Planning['input'], key: string): Held | n
     return heldBy('absence', reason, needs)
   }
   return null
+}
+
+/** A listing alone proves no absence while it may be late. */
+function whyForgetful({ forgetfulSince, now }: Planning['input']): Held | null {
+  const until = forgetfulSince === null ? now : forgetfulSince + LATEST_LISTING
+  if (isDue(until, now, LATEST_LISTING)) return null
+  return later(
+    `the state directory was restored or copied, or the host started again, and lists may not show yet what was created before: it is created from ${isoTime(until)} on`,
+  )
 }
 
 const MOST = 5

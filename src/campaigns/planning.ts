@@ -1,7 +1,7 @@
 // What the parts of a plan share while it is made: what is known of the account, the ledger, and the items
 // so far. Pure.
 
-import { DAY } from '../lib/clock.ts'
+import { DAY, HOUR } from '../lib/clock.ts'
 import type { Campaign } from '../service/port.ts'
 import { Absence } from './absence.ts'
 import { valueNow } from './compare.ts'
@@ -43,6 +43,8 @@ export interface PlanInput {
   /** Writes of the last day. */
   day: readonly CampaignWrite[]
   generation: (key: string) => number
+  /** Wall ms; null: the database knows all that it made. */
+  forgetfulSince: number | null
   seen: Seen
   effects: Effects
   /** A plan shows what reductions would free; what is applied rests on what was verified. */
@@ -50,6 +52,9 @@ export interface PlanInput {
   /** Wall ms. */
   now: number
 }
+
+/** A new campaign may be missing in lists, and be hard to find by its id, for this long. */
+export const LATEST_LISTING = HOUR
 
 /** A file that lost more entries than this, and more than 30 %, looks truncated. */
 const FEW = 3
@@ -185,5 +190,6 @@ export function memoryOf(store: CampaignStore, now: number) {
     ...{ words: store.words(), open: store.open(), creates: store.creates() },
     day: store.since(now - DAY),
     generation: (key: string) => store.generation(key),
+    forgetfulSince: store.forgetfulSince(),
   } satisfies Partial<PlanInput>
 }

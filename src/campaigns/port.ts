@@ -96,6 +96,13 @@ export type NewWrite = Pick<
 /** What outlives a process, apart from the feeds' history. Writes are durable when they return. */
 export interface CampaignStore extends Disposable {
   atomically<T>(work: () => T): T
+  /** From here on a copy of this database is told from it. Every create does the same. */
+  renewMark(): void
+  /**
+   * Wall ms up to which this database may have made campaigns that it does not know: it was restored or copied,
+   * or its host started again. null: it knows all that it made.
+   */
+  forgetfulSince(): number | null
   /** null before the first look. */
   account(): AccountFacts | null
   saveAccount(facts: AccountFacts): void

@@ -41,6 +41,7 @@ export function remember(all: Remembering, approves: boolean): Result[] {
       store.account() === null
     )
       store.saveAccount({ ...facts, isCounted, approvedAt })
+    if (facts.approvedAt === null && approves) store.renewMark()
     // Whatever was there before this database may be the campaign of any entry.
     if (isCounted && !facts.isCounted) {
       const owned = new Set(store.records().map(({ campaignId }) => campaignId))

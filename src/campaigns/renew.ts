@@ -1,19 +1,16 @@
 // A person's word that an entry is new: none of the campaigns that are there is its campaign, or the one that
 // is gives way to a successor. Nothing here writes to the service.
 
-import { HOUR, isoTime } from '../lib/clock.ts'
+import { isoTime } from '../lib/clock.ts'
 import type { CampaignFailure, Listing } from '../service/port.ts'
 import { named } from './absence.ts'
 import { type Decision, done, type Refusal, refused } from './decision.ts'
 import type { Desired } from './desired.ts'
 import { COMMAND, quoted } from './plan.ts'
-import { isUnsettled } from './planning.ts'
+import { isUnsettled, LATEST_LISTING } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
 import type { ReconcilerParts } from './send.ts'
 import { tokenIn } from './token.ts'
-
-/** What cannot be found by its id or token for this long counts as gone. */
-const GONE_AFTER_MS = HOUR
 
 /** The entry is made anew by the next apply; a campaign that it has is stopped first. */
 export async function renew(
@@ -103,7 +100,7 @@ function tooEarly(
 ): Refusal | null {
   if (listing.kind === 'incomplete')
     return refused(`${what} cannot be told: ${listing.reason}`, 'try again later', true)
-  const at = since + GONE_AFTER_MS
+  const at = since + LATEST_LISTING
   if (parts.clock.now() >= at) return null
   return refused(
     `${what} cannot be told yet: it may only be hard to find`,

@@ -9,6 +9,7 @@ import type {
   Other,
 } from '../campaigns/port.ts'
 import { type Connection, openWritable } from './connection.ts'
+import { type CreateMark, createMark } from './create-mark.ts'
 import { migrate, openReader } from './migrations.ts'
 
 /** The schema that has the campaigns' tables. */
@@ -17,6 +18,7 @@ const SCHEMA = 3
 const KEPT_PLANS = 100
 const RUN = 'campaign-run'
 const SIGHTS = 'campaign-sights'
+const MARK = 'campaign-mark'
 
 type Reads =
   | 'account'
@@ -36,11 +38,17 @@ type Reads =
   | 'lastSights'
 
 /** Opens for writing, beside a running daemon or without one. Throws `FeedsyncError`. */
-export function openCampaignStore({ file }: { file: string }): CampaignStore {
+export function openCampaignStore({
+  file,
+  mark = createMark(`${file}.last-create`),
+}: {
+  file: string
+  mark?: CreateMark
+}): CampaignStore {
   const connection = openWritable(file)
   try {
     migrate(connection)
-    return { ...reads(connection), ...writes(connection) }
+    return { ...reads(connection), ...writes(connection, mark) }
   } catch (error) {
     connection[Symbol.dispose]()
     throw error
@@ -67,15 +75,17 @@ const writeOf = ({ body, before, ...row }: WriteRow): CampaignWrite => ({
   before: JSON.parse(before),
 })
 
+const noteOf = (connection: Connection, name: string) =>
+  connection.query<[string], { value: string }>('SELECT value FROM notes WHERE name = ?').get(name)
+    ?.value ?? null
+
 function reads(connection: Connection): Pick<CampaignStore, Reads> {
   const query = connection.query.bind(connection) as Connection['query']
   const writes = (where: string, ...values: (string | number | null)[]) =>
     query<(string | number | null)[], WriteRow>(`${WRITE} ${where}`)
       .all(...values)
       .map(writeOf)
-  const note = (name: string) =>
-    query<[string], { value: string }>('SELECT value FROM notes WHERE name = ?').get(name)?.value ??
-    null
+  const note = (name: string) => noteOf(connection, name)
   return {
     account: () => {
       const row = query<[], { facts: string }>('SELECT facts FROM campaign_account').get()
@@ -138,7 +148,7 @@ function reads(connection: Connection): Pick<CampaignStore, Reads> {
   }
 }
 
-function writes(connection: Connection): Omit<CampaignStore, Reads> {
+function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, Reads> {
   const query = connection.query.bind(connection) as Connection['query']
   const end: CampaignStore['end'] = (id, outcome, reason, at, campaignId) => {
     query<[string, string | null, number, string | null, number]>(
@@ -146,8 +156,18 @@ function writes(connection: Connection): Omit<CampaignStore, Reads> {
        campaign_id = coalesce(?, campaign_id) WHERE id = ?`,
     ).run(outcome, reason, at, campaignId ?? null, id)
   }
+  const keepNote = (name: string, value: string) => {
+    query<[string, string]>(
+      'INSERT INTO notes VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    ).run(name, value)
+  }
+  const renewMark = () => {
+    mark.renew()
+    keepNote(MARK, mark.seen()?.text ?? '')
+  }
   const begin: CampaignStore['begin'] = (write) => {
     const { at, key, campaignId, action, body, before, spend, why, by } = write
+    if (action === 'create') renewMark()
     return query<(string | number | null)[]>(
       `INSERT INTO campaign_writes (at, key, campaign_id, action, body, before, spend, why, by, outcome)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'sending')`,
@@ -156,13 +176,12 @@ function writes(connection: Connection): Omit<CampaignStore, Reads> {
       ...[JSON.stringify(before), spend, why, by],
     ).id
   }
-  const keepNote = (name: string, value: string) => {
-    query<[string, string]>(
-      'INSERT INTO notes VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    ).run(name, value)
-  }
   return {
-    ...{ begin, end },
+    ...{ begin, end, renewMark },
+    forgetfulSince: () => {
+      const seen = mark.seen()
+      return (seen?.text ?? null) === noteOf(connection, MARK) ? null : (seen?.at ?? 0)
+    },
     atomically: (work) => connection.atomically(work),
     saveAccount: (facts) => {
       query<[string]>(

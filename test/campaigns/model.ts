@@ -23,6 +23,8 @@ export interface Mutations {
   isMutated?: boolean
 }
 
+type Loss = 'keep' | 'restore' | 'restore directory' | 'lose' | 'lose directory' | 'restart host'
+
 /** Lists show what was there so long ago. */
 const LONGEST_LAG = 30 * MINUTE
 
@@ -262,16 +264,32 @@ export class Simulation {
     this.#approved = planOf(await this.host.look('plan'))
   }
 
-  async forgetDatabase(how: 'lose' | 'keep' | 'restore'): Promise<void> {
+  async forgetDatabase(how: Loss): Promise<void> {
     const { host } = this
-    if (how === 'keep') this.#backup = host.backup()
-    else if (how === 'restore' && this.#backup !== null) {
-      // An older database goes by the lists: a create since then must have reached them.
-      this.#lag = false
-      host.restart()
-      host.database = this.#backup
-      this.#backup = null
-    } else if (how === 'lose') host.lose()
+    switch (how) {
+      case 'keep':
+        this.#backup = host.backup()
+        break
+      case 'restore':
+      case 'restore directory':
+        if (this.#backup === null) break
+        host.restart()
+        host.database = this.#backup
+        this.#backup = null
+        if (how === 'restore directory') host.changeMark()
+        break
+      case 'lose':
+        host.loseDatabase()
+        break
+      case 'lose directory':
+        host.lose()
+        break
+      case 'restart host':
+        host.changeMark()
+        break
+      default:
+        how satisfies never
+    }
   }
 
   /** A person who knows what is there decides what the first host asks. */
@@ -632,7 +650,10 @@ export const steps = fc.commands(
       .constantFrom(SECOND, MINUTE, 10 * MINUTE, 2 * HOUR, 26 * HOUR)
       .map((ms) => step(`wait ${ms / MINUTE} min`, (s) => s.world.pass(ms))),
     fc
-      .constantFrom('lose', 'keep', 'keep', 'restore')
+      .constantFrom<Loss[]>(
+        ...(['keep', 'keep', 'restore', 'restore directory'] as const),
+        ...(['lose', 'lose directory', 'restart host'] as const),
+      )
       .map((how) => step(`database ${how}`, (s) => s.forgetDatabase(how))),
     fc.nat(9).map((n) => step(`person decides ${n}`, (s) => s.decide(n))),
     fc

@@ -14,6 +14,7 @@ import type { Plan } from '../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../src/campaigns/port.ts'
 import type { FeedSide } from '../../src/feed/port.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
+import type { CreateMark } from '../../src/history/create-mark.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import type { CampaignRun } from '../../src/ops/port.ts'
 import { readCampaign, readPage } from '../../src/service/campaign-answer.ts'
@@ -220,6 +221,8 @@ export class World {
   }
 }
 
+let marks = 0
+
 /** One installation. */
 export class Host {
   readonly world: World
@@ -233,6 +236,8 @@ export class Host {
   /** What a test puts before its store. */
   wrap: (store: CampaignStore) => CampaignStore = (store) => store
   feeds: () => FeedSide = () => NO_FEEDS
+  /** The file beside its database. */
+  mark: ReturnType<CreateMark['seen']> = null
   #store: CampaignStore | null = null
 
   constructor(world: World, file: string, account: string) {
@@ -248,8 +253,17 @@ export class Host {
   }
 
   get store(): CampaignStore {
-    this.#store ??= openCampaignStore({ file: this.database })
+    const seen = () => this.mark
+    const renew = () => {
+      this.mark = { text: `mark ${++marks}`, at: this.world.now }
+    }
+    this.#store ??= openCampaignStore({ file: this.database, mark: { seen, renew } })
     return this.#store
+  }
+
+  /** As when the state directory was copied to another place, or the host started again. */
+  changeMark(): void {
+    if (this.mark !== null) this.mark = { text: `${this.mark.text} again`, at: this.world.now }
   }
 
   /** The process ends; what is on disk stays. */
@@ -258,8 +272,13 @@ export class Host {
     this.#store = null
   }
 
-  /** Its database is lost. */
+  /** Its state directory is lost. */
   lose(): void {
+    this.loseDatabase()
+    this.mark = null
+  }
+
+  loseDatabase(): void {
     this.restart()
     this.database = this.world.database()
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, findingOf, itemOf } from '../reconciling.ts'
-import { failure, troubles, World } from '../world.ts'
+import { failure, type Host, troubles, World } from '../world.ts'
 
 const FOUR = fileOf(entry('K1'), entry('K2'), entry('K3'), entry('K4'))
 
@@ -197,6 +197,54 @@ describe('no second campaign', () => {
 
     expect(world.all).toHaveLength(4)
     expect((await host.plan()).summary.held).toBe(3)
+  })
+
+  it.each([
+    ['the database', () => {}],
+    ['the whole state directory', (host: Host) => host.changeMark()],
+  ])(
+    '%s restored while lists are late: creates wait an hour, and are found then',
+    async (_, moved) => {
+      const { world, host } = await installed(fileOf(entry('K1')))
+      const old = host.backup()
+      host.file = fileOf(entry('K1'), entry('K2'))
+      const approved = await host.plan()
+      const [first] = world.all
+      world.listed = () => (first === undefined ? [] : [first])
+      await host.apply({ approved })
+      host.restart()
+      host.database = old
+      moved(host)
+
+      const again = await host.apply({ approved })
+      const plan = await host.plan()
+      await host.daemon()
+      world.listed = null
+      world.pass(2 * HOUR)
+      await host.daemon()
+
+      expect(again).toMatchObject([{ key: 'K2', outcome: 'stale' }])
+      expect(itemOf(plan, 'K2')?.held).toMatchObject({ code: 'later' })
+      expect(itemOf(plan, 'K2')?.held?.reason).toContain(
+        'it is created from 2026-12-01T13:01:00.000Z on',
+      )
+      expect(itemOf(await host.plan(), 'K2')?.held).toMatchObject({ code: 'absence' })
+      expect(world.all).toHaveLength(2)
+    },
+  )
+
+  it('the host started again: creates go on after an hour, and reductions at once', async () => {
+    const { world, host } = await installed(fileOf(entry('K1')))
+    host.changeMark()
+    host.file = fileOf(entry('K1').replace('100.00', '80.00'), entry('K2'))
+
+    await host.daemon()
+    const before = world.all.map(({ budget }) => budget)
+    world.pass(HOUR)
+    await host.daemon()
+
+    expect(before).toEqual([80])
+    expect(world.all).toHaveLength(2)
   })
 
   it('a service that does not keep the token: an entry like a campaign that is there waits', async () => {
