@@ -1,58 +1,26 @@
-// The composition root: the only place that builds adapters and knows which parts a command needs.
-// What the parts do with each other is daemon.ts and pipeline.ts.
+// The daemon's composition, from top to bottom: the state directory, the network, the folder, a feed's way
+// through them, and what people see of it. Nothing else builds adapters for it.
 
-import { hostname } from 'node:os'
-import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { feedFor } from '../config/feeds.ts'
-import { keysForRestart } from '../config/reload.ts'
 import { Daemon } from '../daemon/daemon.ts'
-import { Deliveries } from '../daemon/deliveries.ts'
-import { Intake, laneOf } from '../daemon/intake.ts'
 import { noteExpected, resume } from '../daemon/recovery.ts'
-import { Upkeep } from '../daemon/upkeep.ts'
-import type { FileIdentity } from '../feed/port.ts'
-import { createFeedChecker } from '../feed/worker-checker.ts'
-import { acquireLock } from '../history/instance-lock.ts'
-import { Ledger } from '../history/ledger.ts'
 import type { History, Version } from '../history/port.ts'
-import { openHistory } from '../history/sqlite-history.ts'
-import { createDispositions } from '../inbox/dispositions.ts'
-import { Settler } from '../inbox/settling.ts'
-import { createWatchedInbox } from '../inbox/watched-listing.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
-import { FeedsyncError, messageOf } from '../lib/errors.ts'
-import { createHttpClient } from '../lib/http.ts'
-import { createLog, type Log } from '../lib/log.ts'
-import { VERSION } from '../lib/version.ts'
-import { AlertDesk } from '../ops/alerts/desk.ts'
-import { sendAlert } from '../ops/alerts/senders.ts'
-import { observedChecker } from '../ops/metrics/observed-checker.ts'
-import { observed } from '../ops/metrics/observed-history.ts'
-import type { CampaignRun, CommandLine, EndpointSource } from '../ops/port.ts'
-import { createNotifier } from '../ops/systemd/notifier.ts'
-import { createSupervisor } from '../ops/systemd/supervisor.ts'
+import { messageOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { CampaignRun, CommandLine } from '../ops/port.ts'
 import type { Endpoint } from '../ops/web/endpoint.ts'
-import { Guard } from '../pipeline/guard.ts'
-import { Pipeline } from '../pipeline/pipeline.ts'
-import { Aftercare } from '../pipeline/post-delivery.ts'
-import { createFormSource } from '../service/form-source.ts'
-import { keyReloader } from '../service/key-file.ts'
-import { createSpool } from '../spool/spool.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Failure } from '../upload/port.ts'
-import { createUploader } from '../upload/uploader.ts'
-import { conditionsOf, watchConditions } from './conditions.ts'
+import { watchConditions } from './conditions.ts'
+import { openFeeds } from './feeds.ts'
+import { openInbox } from './inbox.ts'
+import { openNetwork } from './network.ts'
+import { openOperations } from './operations.ts'
 import { reconcilingOf } from './reconcile.ts'
-import {
-  historyFile,
-  overdueFeeds,
-  planOf,
-  serviceOptions,
-  statusLine,
-  statusOf,
-  versionOf,
-} from './tools.ts'
+import { LiveSettings } from './settings.ts'
+import { openStorage } from './storage.ts'
 
 export interface AppOptions {
   clock: Clock
@@ -88,212 +56,73 @@ export interface App extends AsyncDisposable {
 /** The configuration file, read again: all of it, or its mistakes. */
 export type Reread = { kind: 'ok'; config: Config } | { kind: 'problems'; lines: string[] }
 
-/** Events and attempts of a version that its page shows. */
-const MOST_EVENTS = 200
-/** A transaction of a command takes less; nothing else is attended to meanwhile. */
-const BUSY_MS = 20
-
 /**
  * Builds everything that delivers, under the lock of the state directory. Throws `FeedsyncError` when
  * another process holds it, the key cannot be read, or the state cannot be written.
  */
 export async function openApp(config: Config, options: AppOptions): Promise<App> {
-  /** What of it may change is read from here, whenever it is needed. */
-  let current = config
-  const inForce = () => ({ ...config, feeds: current.feeds })
-  const { clock, env, tell, onMove = () => {}, onProgress = () => {} } = options
-  const { configFile = null, commandLine = (command) => `feedsyncd ${command}` } = options
-  await using parts = new AsyncDisposableStack()
-  parts.use(lockOf(config))
-  const log = createLog(config.log)
+  await using owned = new AsyncDisposableStack()
+  const { clock, env, tell } = options
   const { directory: stateDirectory } = config.state
-  const conditions = conditionsOf({ clock, configFile, env, log, stateDirectory, tell })
-  const stored = parts.use(
-    openHistory({ file: historyFile(config), log, clock, busyTimeoutMs: BUSY_MS }),
-  )
-  // Only where somebody can ask for them: a library less in memory.
-  const metrics =
-    config.http.listen &&
-    (await import('../ops/metrics/metrics.ts')).createMetrics(
-      {
-        record: () => stored.daemon(),
-        count: () => stored.count(),
-        oldest: (states) => stored.oldest(states),
-        lastSuccessAt: () => stored.lastSuccessAt(clock.now()),
-        counters: () => uploader.counters(),
-        overdue: () => overdue(),
-        campaigns: () => reconciling.last,
-      },
-      { version: VERSION, startedAt: clock.now() },
-    )
-  const history = metrics === null ? stored : observed(stored, metrics)
-  const http = parts.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
-  const forms = createFormSource({ http, clock, log, ...serviceOptions(config) })
-  const uploader = parts.use(
-    createUploader({ http, forms, clock, log, options: { maxRate: config.upload.maxRate } }),
-  )
-  const inbox = parts.use(createWatchedInbox({ ...config.inbox, clock, conditions, log }))
-  const lanes = { small: parts.use(createFeedChecker()), large: parts.use(createFeedChecker()) }
-  const checkerFor = (file: Pick<FileIdentity, 'size'> | null) => {
-    const checker = lanes[laneOf(file)]
-    return metrics === null ? checker : observedChecker(checker, metrics)
-  }
-  const spool = createSpool({ directory: join(config.state.directory, 'spool'), clock })
-  const settler = new Settler(config.inbox.quietPeriodMs)
-  const ruleFor = (path: string) => feedFor(path, current.feeds)
-  const overdue = overdueFeeds(() => current.feeds, history, ruleFor, clock)
-  const alerts = new AlertDesk({
-    ...{ clock, commandLine, conditions, log, history, host: hostname(), targets: config.alerts },
-    facts: {
-      overdue,
-      refusal: () => deliveries.refusal,
-      conditions: () => conditions.current(),
-      trusted: () => deliveries.isTrusted,
-      campaigns: () => reconciling.last,
-    },
-    send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
-  })
-  const moved = (version: Version) => {
-    alerts.moved()
-    metrics?.moved(version.state)
-    onMove(version)
-  }
-  const ledger = new Ledger(history, clock, log, moved, (version) => aftercare.owe(version))
-
-  const aftercare = new Aftercare({
-    ...{ clock, conditions, log, history, ledger, spool },
-    dispositions: createDispositions({ ...config.inbox, clock }),
-    get settings() {
-      return { ...current.inbox, keepVersions: current.upload.keepVersions }
-    },
-  })
-  const reconciling = reconcilingOf(config, { clock, env, log, tell, history: stored })
-  const guard = new Guard({
-    ...{ history, ledger, spool, checkerFor },
-    get limits() {
-      return current.guards
-    },
-  })
-  const pipeline = new Pipeline({
-    reconcile: () => reconciling.uploaded(),
-    ...{ clock, log, history, ledger, checkerFor, spool, uploader, aftercare, ruleFor, onProgress },
-    guard,
-    get incompleteAfterMs() {
-      return current.inbox.incompleteAfterMs
-    },
-  })
-  const deliveries = new Deliveries({
-    ...{ clock, conditions, log, history, pipeline, uploader },
-    reloadKey: keyReloader(forms, config.service.auth.keyFile),
-    clockSkewMs: () => forms.clockSkewMs(),
-    accepted: () => forms.accepted(),
-    get concurrency() {
-      return current.upload.concurrency
-    },
-  })
-  const intake = new Intake({
-    ...{ clock, conditions, log, tell, history, ledger, inbox, spool, settler, pipeline },
-    ...{ aftercare, ruleFor },
-    get rescanMs() {
-      return current.inbox.rescanMs
-    },
-    get incompleteAfterMs() {
-      return current.inbox.incompleteAfterMs
-    },
-  })
-  const historyForMs = () => current.state.historyForMs
-  const upkeep = new Upkeep({ clock, log, history, deliveries, historyForMs })
-  const { pid } = process
-  const supervisor = createSupervisor({
-    ...{ clock, env, pid, notifier: createNotifier({ env, log, pid }) },
-    pulse: () => daemon.pulse(),
-    status: () => statusLine(history, conditions.current(), clock.now()),
-  })
+  const settings = new LiveSettings(config)
+  const storage = await openStorage(config, options, owned)
+  const { conditions, history, log, metrics, spool } = storage
+  const network = openNetwork(config, storage, options, owned)
+  const folder = openInbox(config, storage, options, owned)
+  const campaigns = reconcilingOf(config, { clock, env, log, tell, history })
+  const feeds = openFeeds(settings, storage, network, folder, campaigns, options)
+  const operations = openOperations(settings, storage, network, feeds, campaigns, options)
+  const { alerts, supervisor } = operations
+  const { aftercare, deliveries, intake, pipeline, upkeep } = feeds
   const daemon = new Daemon({
-    ...{ clock, conditions, log, history, inbox, intake, deliveries, reconciling },
-    ...{ alerts, supervisor, upkeep },
+    ...{ alerts, clock, conditions, deliveries, history, inbox: folder.inbox, intake, log },
+    ...{ reconciling: campaigns, settings, supervisor, upkeep },
     watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
-    get incompleteAfterMs() {
-      return current.inbox.incompleteAfterMs
-    },
   })
-
   conditions.onChange(() => {
     alerts.moved()
     daemon.conditionsChanged()
     supervisor.changed()
   })
+  const resuming = { aftercare, clock, history, log, ruleFor: settings.ruleFor, spool }
+  await resume(resuming, config.feeds)
 
-  const resuming = { aftercare, clock, history, log, ruleFor, spool }
-  await resume(resuming, current.feeds)
-  const disposal = parts.move()
+  const replace = (read: Reread): Reread => {
+    if (read.kind === 'problems') return read
+    try {
+      // What can fail comes first: then all of it is taken, or nothing.
+      alerts.retarget(read.config.alerts)
+    } catch (error) {
+      return { kind: 'problems', lines: [messageOf(error)] }
+    }
+    const waiting = settings.replace(read.config)
+    void noteExpected(resuming, read.config.feeds)
+    log.level = read.config.log.level
+    log.info({ waiting }, 'configuration reloaded')
+    const message = `restart needed for ${waiting.join(', ')}`
+    if (waiting.length === 0) conditions.clear('restart-needed')
+    else conditions.set('restart-needed', { message, hint: 'systemctl restart feedsyncd' })
+    return read
+  }
+  const disposal = owned.move()
   return {
     ...{ conditions, daemon, history, pipeline, log },
-    campaigns: () => reconciling.last,
+    campaigns: () => campaigns.last,
     refusal: () => deliveries.refusal,
+    serve: () => operations.serve(() => daemon.pulse()),
     reload: (read) => {
       supervisor.reloading()
-      const reread = taken(read(), ({ alerts: targets }) => alerts.retarget(targets))
-      if (reread.kind === 'ok') {
-        const waiting = keysForRestart(config, reread.config)
-        current = reread.config
-        void noteExpected(resuming, current.feeds)
-        log.level = current.log.level
-        log.info({ waiting }, 'configuration reloaded')
-        conditions.clear('reload-failed')
-        if (waiting.length === 0) conditions.clear('restart-needed')
-        else {
-          const message = `restart needed for ${waiting.join(', ')}`
-          conditions.set('restart-needed', { message, hint: 'systemctl restart feedsyncd' })
-        }
-      } else {
-        log.error({ problems: reread.lines }, 'configuration not reloaded; the one in force stays')
-        const message = `configuration not reloaded: ${reread.lines[0]}`
+      const taken = replace(read())
+      if (taken.kind === 'ok') conditions.clear('reload-failed')
+      else {
+        log.error({ problems: taken.lines }, 'configuration not reloaded; the one in force stays')
+        const message = `configuration not reloaded: ${taken.lines[0]}`
         conditions.set('reload-failed', { message, hint: 'feedsyncd config check' })
       }
-      metrics?.reloaded(reread.kind === 'ok', clock.now())
+      metrics?.reloaded(taken.kind === 'ok', clock.now())
       daemon.wake()
       supervisor.reloaded()
     },
-    serve: async () => {
-      const { listen } = config.http
-      if (listen === null || metrics === null) return null
-      const { openEndpoint } = await import('../ops/web/endpoint.ts')
-      const source: EndpointSource = {
-        pulse: () => daemon.pulse(),
-        record: () => history.daemon(),
-        status: () => statusOf(history, inForce(), clock, {}),
-        versions: (feed, limit) =>
-          statusOf(history, inForce(), clock, { feed, limit, all: true }).uploads,
-        postings: (feed, limit) => history.postings(feed, limit),
-        version: (id) => versionOf(history, inForce(), clock, id, MOST_EVENTS),
-        metrics: () => metrics.text(),
-        plan: (id) => planOf(config, id),
-        lastSuccessAt: () => history.lastSuccessAt(clock.now()),
-        ...{ host: hostname(), inbox: config.inbox.directory, commandLine },
-      }
-      return openEndpoint({ listen, source, clock, log })
-    },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   }
-}
-
-/** The step of a reload that can fail comes first: then all of it is taken, or nothing. */
-function taken(reread: Reread, take: (config: Config) => void): Reread {
-  if (reread.kind === 'problems') return reread
-  try {
-    take(reread.config)
-    return reread
-  } catch (error) {
-    return { kind: 'problems', lines: [messageOf(error)] }
-  }
-}
-
-function lockOf(config: Config): Disposable {
-  const { directory } = config.state
-  const lock = acquireLock(directory)
-  if (lock !== null) return lock
-  throw new FeedsyncError(`another feedsyncd runs with the state directory ${directory}`, {
-    hint: 'stop it first, or give this one another state.directory',
-  })
 }

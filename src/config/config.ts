@@ -63,6 +63,11 @@ export interface Config {
   log: { level: LogLevel; format: 'auto' | 'json' | 'text' }
 }
 
+/** The configuration in force: SIGHUP replaces it as a whole, so what may change is read when it is needed. */
+export interface Settings<Section extends keyof Config = keyof Config> {
+  readonly current: Readonly<Pick<Config, Section>>
+}
+
 export type Identity =
   | { kind: 'account'; account: string }
   | { kind: 'partner'; partner: string; partnerAccount: string | null }

@@ -3,6 +3,7 @@
 // round, not the daemon. The way in is intake.ts, the way out deliveries.ts, the story pipeline.ts.
 
 import type { Reconciling } from '../campaigns/schedule.ts'
+import type { Settings } from '../config/config.ts'
 import type { DaemonRecord, History } from '../history/port.ts'
 import type { Inbox, WatchMode } from '../inbox/port.ts'
 import { Bell } from '../lib/bell.ts'
@@ -33,8 +34,8 @@ export interface DaemonParts {
   upkeep: Upkeep
   /** Looks after the conditions until it is disposed, also while the loop stands still. */
   watch: (signal: AbortSignal) => Disposable
-  /** A single pass waits no longer than this for files that are being written, in ms. */
-  incompleteAfterMs: number
+  /** A single pass waits up to `inbox.incompleteAfterMs` for files that are being written. */
+  settings: Settings<'inbox'>
 }
 
 export interface RunOptions {
@@ -92,10 +93,10 @@ export class Daemon {
     options.stop.addEventListener('abort', () => this.#bell.ring())
     await unlessAborted(this.#start(options.once), options.stop)
     using _watch = this.#parts.watch(options.abort)
-    const givesUpAt = clock.monotonic() + this.#parts.incompleteAfterMs
+    const givesUpAt = clock.monotonic() + this.#parts.settings.current.inbox.incompleteAfterMs
     let round: Promise<void> = Promise.resolve()
     this.#stage = 'running'
-    if (!options.once) supervisor.ready()
+    if (!options.once) supervisor.ready(() => this.pulse())
     while (!options.stop.aborted) {
       this.#turnedAt = clock.monotonic()
       round = this.#round(options)

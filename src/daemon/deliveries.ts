@@ -1,7 +1,8 @@
 // The way out: accepted versions are delivered as they fall due, one of a feed at a time, up to the
 // limit. The queue is the history itself, so that a decision of another process or a restart needs
-// nothing else. what the service refuses waits in account-holds.ts.
+// nothing else. What the service refuses waits in account-holds.ts.
 
+import type { Settings } from '../config/config.ts'
 import { takeRetried } from '../history/decisions.ts'
 import type { DaemonRecord, History, Version } from '../history/port.ts'
 import { type Clock, MINUTE } from '../lib/clock.ts'
@@ -25,7 +26,7 @@ export interface DeliveriesParts {
   clockSkewMs: () => number | null
   /** Accounts that the service gave a form for, and when (monotonic ms). */
   accepted: () => ReadonlyMap<string | null, number>
-  concurrency: number
+  settings: Settings<'upload'>
 }
 
 interface Running {
@@ -134,7 +135,7 @@ export class Deliveries {
 
   /** How many may start. Records that cannot be written hold up the line in the end: what is stored must be known to be. */
   get #places(): number {
-    const { concurrency } = this.#parts
+    const { concurrency } = this.#parts.settings.current.upload
     const all = this.#running.size
     const sending = this.#running.values().reduce((n, { isSending }) => n + Number(isSending), 0)
     return Math.max(0, Math.min(concurrency - sending, 2 * concurrency - all))

@@ -3,6 +3,7 @@
 // restart would lose: whatever is not known in the history is news at the next scan.
 
 import { isAbsolute } from 'node:path'
+import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
@@ -37,8 +38,7 @@ export interface IntakeParts {
   /** Says to a person at the terminal what one feed waits for. */
   tell: (message: string, hint: string | null) => void
   ruleFor: (path: string) => FeedRule
-  rescanMs: number
-  incompleteAfterMs: number
+  settings: Settings<'inbox'>
 }
 
 /** A candidate, and the request of another process that it answers. */
@@ -157,11 +157,10 @@ export class Intake {
   }
 
   async #scan(): Promise<void> {
-    const { aftercare, clock, history, incompleteAfterMs, inbox, ledger, rescanMs, settler } =
-      this.#parts
+    const { aftercare, clock, history, inbox, ledger, settler, settings } = this.#parts
     const started = clock.monotonic()
     this.#isHinted = false
-    this.#nextScan = started + rescanMs * (1 - JITTER * Math.random())
+    this.#nextScan = started + settings.current.inbox.rescanMs * (1 - JITTER * Math.random())
     const listing = await inbox.list((path) => ledger.knownAt(path))
     this.#noteFolder(listing.folder)
     // The first sight of a file starts its quiet period, not the moment at which that is written.
@@ -172,7 +171,10 @@ export class Intake {
     await history.commit(() =>
       history.updateDaemon(
         listing.folder.kind === 'ready'
-          ? { lastScanAt: clock.now(), ...leftAside(listing, clock.now() - incompleteAfterMs) }
+          ? {
+              lastScanAt: clock.now(),
+              ...leftAside(listing, clock.now() - settings.current.inbox.incompleteAfterMs),
+            }
           : {},
       ),
     )
@@ -184,8 +186,8 @@ export class Intake {
   /** What cannot be read at present is read again after the next regular scan. */
   #again({ path, identity, rule }: Waiting, { reason, soon }: { reason: string; soon: boolean }) {
     if (soon) return this.hint()
-    const { clock, log, rescanMs } = this.#parts
-    this.#unreadable.add(path, identity, clock.monotonic() + rescanMs / 2)
+    const { clock, log, settings } = this.#parts
+    this.#unreadable.add(path, identity, clock.monotonic() + settings.current.inbox.rescanMs / 2)
     log.warn({ path, feed: rule.feed, reason }, 'feed cannot be read at present')
   }
 
@@ -243,7 +245,8 @@ export class Intake {
   /** Incomplete files past their deadline get a last look. */
   #queueExpired(): void {
     if (this.#clockStepped()) this.hint()
-    const { clock, history, incompleteAfterMs, ledger, ruleFor } = this.#parts
+    const { clock, history, ledger, ruleFor, settings } = this.#parts
+    const { incompleteAfterMs } = settings.current.inbox
     for (const path of history.expired(clock.now(), incompleteAfterMs)) {
       // Another file that came to the path since has a quiet period of its own.
       const identity = ledger.knownAt(path)?.identity ?? NO_IDENTITY

@@ -1,5 +1,6 @@
 // What the daemon does for its history beside the feeds: old versions are forgotten, and no younger ones.
 
+import type { Settings } from '../config/config.ts'
 import type { History } from '../history/port.ts'
 import { type Clock, DAY, HOUR } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -10,8 +11,8 @@ export interface UpkeepParts {
   log: Log
   history: Pick<History, 'prune'>
   deliveries: Pick<Deliveries, 'health'>
-  /** What is older than this and settled is forgotten, in ms. */
-  historyForMs: () => number
+  /** What is older than `state.historyForMs` and settled is forgotten. */
+  settings: Settings<'state'>
 }
 
 const PRUNE_MS = DAY
@@ -38,13 +39,13 @@ export class Upkeep {
    * machine can tell that its clock runs 400 days ahead. `failed` hears of an error, which ends this try.
    */
   prune(stop: AbortSignal, failed: (error: unknown) => void): void {
-    const { clock, deliveries, history, historyForMs, log } = this.#parts
+    const { clock, deliveries, history, log, settings } = this.#parts
     if (clock.monotonic() < this.#nextPrune) return
     const { clockSkewMs } = deliveries.health()
     if (clockSkewMs === null || Math.abs(clockSkewMs) > LARGEST_SKEW_MS) return
     this.#nextPrune = clock.monotonic() + PRUNE_MS
     this.#pruning = history
-      .prune(clock.now() - historyForMs(), stop)
+      .prune(clock.now() - settings.current.state.historyForMs, stop)
       .then((forgotten) => {
         if (forgotten > 0) log.info({ forgotten }, 'old history forgotten')
       })

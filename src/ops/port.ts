@@ -189,8 +189,8 @@ export interface MetricsSource {
 
 /** Whoever started the daemon and watches over it. */
 export interface Supervisor {
-  /** Feeds are taken from now on. */
-  ready(): void
+  /** Feeds are taken from now on; `pulse` tells how the loop is. */
+  ready(pulse: () => Pulse): void
   /** Not heard before `ready` and after `stopping`, like its end. */
   reloading(): void
   reloaded(): void

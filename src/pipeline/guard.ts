@@ -2,7 +2,8 @@
 // a feed was read, and again when its delivery starts, since what it is compared with may have been uploaded,
 // discarded or released meanwhile. Both times within the transaction that writes the outcome.
 
-import { type GuardedVersion, type GuardLimits, guard } from '../feed/guards.ts'
+import type { Settings } from '../config/config.ts'
+import { type GuardedVersion, guard } from '../feed/guards.ts'
 import type { FeedChecker, GuardName, PostingChanges } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { lostUpTo } from '../history/lost-history.ts'
@@ -15,7 +16,7 @@ export interface GuardParts {
   spool: Pick<Spool, 'indexOf' | 'path'>
   /** The thread that a file of this size belongs to. */
   checkerFor: (file: { size: number }) => Pick<FeedChecker, 'compare'>
-  limits: GuardLimits
+  settings: Settings<'guards'>
 }
 
 /** What changed since each baseline, by its id, the first baseline first; null where that is not known. */
@@ -69,11 +70,11 @@ export class Guard {
 
   /** Within a transaction. A baseline that appeared after `compare` is compared by its counts alone. */
   judge(newer: GuardedVersion & { feed: string; id?: number }, compared: Compared): Judgement {
-    const { history, limits } = this.#parts
+    const { history, settings } = this.#parts
     const older = history
       .baselines(newer.feed, newer.id)
       .map((version) => ({ ...version, changes: compared.get(version.id) ?? null }))
-    const result = guard(newer, older, limits, () => history.turnovers(newer.feed))
+    const result = guard(newer, older, settings.current.guards, () => history.turnovers(newer.feed))
     if (result.kind === 'pass' && this.#isLost(newer)) return LOST
     return result.kind === 'held'
       ? { to: 'held', reason: result.reason, guard: result.guard, hint: result.hint }

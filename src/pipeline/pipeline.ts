@@ -2,6 +2,7 @@
 // copied and checked in one pass, guards look at what changed, and it is delivered. Every step ends in
 // the history before the next begins, so that the story goes on after a crash. When is daemon.ts.
 
+import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Position } from '../feed/port.ts'
 import { Backlog } from '../history/backlog.ts'
@@ -32,7 +33,7 @@ export interface PipelineParts {
   /** The feed that a path belongs to. */
   ruleFor: (path: string) => FeedRule
   guard: Guard
-  incompleteAfterMs: number
+  settings: Settings<'inbox'>
   /** Bytes of a version handed to the network so far. */
   onProgress: (sent: number, total: number) => void
 }
@@ -140,7 +141,7 @@ export class Pipeline {
 
   /** 3. Read: whether these bytes are news for the feed at all, and the verdict on them. */
   async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
-    const { clock, history, incompleteAfterMs, ledger, spool } = this.#parts
+    const { clock, history, ledger, settings, spool } = this.#parts
     const { verdict } = read
     const newest = history.newestTaken(file.rule.feed)
     // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes.
@@ -163,7 +164,8 @@ export class Pipeline {
               bytes: read.bytes,
               // A writer that stops at the same place each time would have all the time of the world.
               deadlineAt:
-                ledger.deadlineAt(file.path, read.bytes) ?? clock.now() + incompleteAfterMs,
+                ledger.deadlineAt(file.path, read.bytes) ??
+                clock.now() + settings.current.inbox.incompleteAfterMs,
               hint: HINT.incomplete,
             })
       }

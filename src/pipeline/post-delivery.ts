@@ -4,6 +4,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
+import type { Settings } from '../config/config.ts'
 import type { Position } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import type { History, State, Version } from '../history/port.ts'
@@ -30,14 +31,8 @@ export interface AftercareParts {
   ledger: Ledger
   spool: Spool
   dispositions: Dispositions
-  settings: {
-    afterUpload: 'keep' | 'archive' | 'delete'
-    afterReject: 'keep' | 'quarantine'
-    receipts: boolean
-    incompleteAfterMs: number
-    /** Uploaded versions of a feed whose bytes stay in the spool, for `restore`. */
-    keepVersions: number
-  }
+  /** `upload.keepVersions` uploaded versions of a feed stay in the spool, for `restore`. */
+  settings: Settings<'inbox' | 'upload'>
 }
 
 /** States that are told to the person who dropped the file. */
@@ -81,7 +76,7 @@ export class Aftercare {
   /** Within the transaction of its new state: a crash before the receipt is there must not forget it. */
   owe({ id, path, state }: Version): void {
     const { history, settings } = this.#parts
-    if (!settings.receipts || !RECEIPTED.includes(state) || isAbsolute(path)) return
+    if (!settings.current.inbox.receipts || !RECEIPTED.includes(state) || isAbsolute(path)) return
     history.setNote(RECEIPT + id, newToken())
   }
 
@@ -128,7 +123,11 @@ export class Aftercare {
   async #tidy(listing: Listing): Promise<void> {
     const { dispositions, settings } = this.#parts
     await this.#resume()
-    if (settings.afterUpload === 'keep' && settings.afterReject === 'keep') return
+    if (
+      settings.current.inbox.afterUpload === 'keep' &&
+      settings.current.inbox.afterReject === 'keep'
+    )
+      return
     const due = listing.files.flatMap((file): Departure[] => {
       const disposition = this.#dispositionOf(file)
       return disposition === null ? [] : [{ ...file, disposition, token: newToken() }]
@@ -181,11 +180,15 @@ export class Aftercare {
     const version = ledger.foundAt(path)
     switch (version?.state) {
       case 'uploaded':
-        return settings.afterUpload === 'keep' ? null : settings.afterUpload
+        return settings.current.inbox.afterUpload === 'keep'
+          ? null
+          : settings.current.inbox.afterUpload
       case 'superseded': {
         // Nothing of it was sent: it goes the way of the version that took its place, once that is safe.
         const isReplaced = (history.lastUploaded(version.feed)?.id ?? 0) > version.id
-        return isReplaced && settings.afterUpload !== 'keep' ? settings.afterUpload : null
+        return isReplaced && settings.current.inbox.afterUpload !== 'keep'
+          ? settings.current.inbox.afterUpload
+          : null
       }
       case 'rejected':
       case 'discarded':
@@ -198,11 +201,13 @@ export class Aftercare {
   /** What nobody wants is put aside, and never deleted. A person may be about to correct it in place. */
   #ofUnsent({ id, state }: Version): Disposition | null {
     const { clock, history, settings } = this.#parts
-    const { incompleteAfterMs } = settings
+    const { incompleteAfterMs } = settings.current.inbox
     const endedAt = history.events(id, 1)[0]?.at ?? clock.now()
     if (!isDue(endedAt + incompleteAfterMs, clock.now(), incompleteAfterMs)) return null
-    if (settings.afterReject === 'quarantine') return 'quarantine'
-    return state === 'discarded' && settings.afterUpload === 'archive' ? 'archive' : null
+    if (settings.current.inbox.afterReject === 'quarantine') return 'quarantine'
+    return state === 'discarded' && settings.current.inbox.afterUpload === 'archive'
+      ? 'archive'
+      : null
   }
 
   #tell(departure: Departure, disposed: Disposed): void {
@@ -225,7 +230,7 @@ export class Aftercare {
 
   async #writeReceipt(version: Version, position: Place | null): Promise<void> {
     const { clock, conditions, dispositions, history, log, settings } = this.#parts
-    if (!settings.receipts || !RECEIPTED.includes(version.state)) return
+    if (!settings.current.inbox.receipts || !RECEIPTED.includes(version.state)) return
     // A file that a person named elsewhere: nothing is written into folders that are not ours to write in.
     if (isAbsolute(version.path)) return
     const note = RECEIPT + version.id
@@ -249,7 +254,7 @@ export class Aftercare {
   async #trimSpool(feed: string): Promise<void> {
     const { history, settings, spool } = this.#parts
     // The newest upload stays whatever is configured: the next version is compared with its postings.
-    const keeps = Math.max(1, settings.keepVersions)
+    const keeps = Math.max(1, settings.current.upload.keepVersions)
     const kept = history.spooled(feed)
     const old = kept.filter(({ state }) => state === 'uploaded').slice(keeps)
     const spent = kept.filter(({ state }) => SPENT.includes(state))

@@ -133,21 +133,28 @@ export class Outlet implements AsyncDisposable {
     const inbox = {
       ...{ directory: join(root, 'inbox'), archiveDirectory: 'archive' },
       ...{ quarantineDirectory: 'quarantine', incompleteAfterMs: 15 * MINUTE },
+      ...{ include: [], exclude: [], rescanMs: 30 * SECOND, quietPeriodMs: SECOND },
+      ...({ watch: 'auto', afterUpload: 'keep', afterReject: 'keep', receipts: false } as const),
     }
-    const settings = { afterUpload: 'keep', afterReject: 'keep', receipts: false } as const
+    const limits = { maxShrinkPercent: 50, maxReplacedPercent: 90 }
+    const current = {
+      ...{ inbox, upload: { concurrency, keepVersions: 3, maxRate: null } },
+      guards: { maxDropPercent: 50, minPostings: 1, ...limits },
+    }
+    const settings = { current }
     const conditions = new Conditions(clock)
     const aftercare = new Aftercare({
       ...{ clock, conditions, log, history: this.history, ledger, spool },
       dispositions: createDispositions({ ...inbox, clock }),
-      settings: { ...inbox, ...settings, keepVersions: 3 },
+      settings,
     })
     const guard = new Guard({
       ...{ history: this.history, ledger, spool, checkerFor: () => checker },
-      limits: { maxDropPercent: 50, minPostings: 1, maxShrinkPercent: 50, maxReplacedPercent: 90 },
+      settings,
     })
     this.#pipeline = new Pipeline({
       ...{ clock, log, history: this.history, ledger, spool, aftercare, checkerFor: () => checker },
-      ...{ uploader: this.uploader, onProgress: () => {}, incompleteAfterMs: 15 * MINUTE },
+      ...{ uploader: this.uploader, onProgress: () => {}, settings },
       ruleFor: (path) => feedFor(path, feeds),
       reconcile: () => {},
       guard,
@@ -156,7 +163,7 @@ export class Outlet implements AsyncDisposable {
       if (kind === 'set') this.told.push(condition.message)
     })
     this.#deliveries = new Deliveries({
-      ...{ clock, log, history: this.history, pipeline: this.#pipeline, concurrency },
+      ...{ clock, log, history: this.history, pipeline: this.#pipeline, settings },
       ...{ uploader: this.uploader, clockSkewMs: () => real.clockSkewMs() },
       accepted: () => real.accepted(),
       conditions,

@@ -19,8 +19,8 @@ function bench(run: CampaignRun | null = null) {
     lastSuccessAt: () => history.lastSuccessAt(Date.now()),
     counters: () => ({ attempts: 0, stored: 0, failures: 0, bytesSent: 0 }),
   }
-  const metrics = createMetrics(source, { version: '1.2.3', startedAt: 1000 })
-  return { history, metrics, samples: async () => samplesOf(await metrics.text()) }
+  const metrics = createMetrics({ version: '1.2.3', startedAt: 1000 })
+  return { history, metrics, samples: async () => samplesOf(await metrics.text(source)) }
 }
 
 const broken = (code: string): Verdict => ({ kind: 'broken', code, reason: '', position: null })

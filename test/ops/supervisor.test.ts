@@ -21,13 +21,13 @@ function bench(env: Record<string, string> = {}) {
   const sent: string[] = []
   const world = { status: 'idle', turned: true, stage: 'running' as Pulse['stage'] }
   let turnedAt = 0
+  const pulse = () => ({ stage: world.stage, sinceTurnMs: now - turnedAt, conditions: [] })
   const supervisor = createSupervisor({
     ...{ clock, env, pid: 42 },
     notifier: {
       send: (...fields) => void sent.push(fields.join(' ')),
       drained: () => Promise.resolve(),
     },
-    pulse: () => ({ stage: world.stage, sinceTurnMs: now - turnedAt, conditions: [] }),
     status: () => world.status,
   })
   const pass = (ms: number): string[] => {
@@ -44,22 +44,22 @@ function bench(env: Record<string, string> = {}) {
     now = until
     return sent.slice(before)
   }
-  return { supervisor, sent, world, pass }
+  return { supervisor, sent, world, pass, ready: () => supervisor.ready(pulse) }
 }
 
 describe('the supervisor', () => {
   it('says when feeds are taken, and with what', () => {
-    const { supervisor, sent } = bench()
+    const { ready, sent } = bench()
 
-    supervisor.ready()
+    ready()
 
     expect(sent).toEqual(['READY=1 STATUS=idle'])
   })
 
   it('tells at once what a condition changed, and the same words never twice', () => {
-    const { supervisor, sent, world } = bench()
+    const { ready, supervisor, sent, world } = bench()
     supervisor.changed()
-    supervisor.ready()
+    ready()
 
     world.status = 'the disk is full; idle'
     supervisor.changed()
@@ -69,8 +69,8 @@ describe('the supervisor', () => {
   })
 
   it('tells a new status at most every 10 s, and an old one never again', () => {
-    const { supervisor, world, pass } = bench()
-    supervisor.ready()
+    const { ready, world, pass } = bench()
+    ready()
 
     const idle = pass(60 * SECOND)
     world.status = '3 waiting'
@@ -81,8 +81,8 @@ describe('the supervisor', () => {
   })
 
   it('feeds the watchdog four times within its limit while the loop turns, and not when it hangs', () => {
-    const { supervisor, world, pass } = bench({ WATCHDOG_USEC: '120000000' })
-    supervisor.ready()
+    const { ready, world, pass } = bench({ WATCHDOG_USEC: '120000000' })
+    ready()
 
     const turning = pass(120 * SECOND)
     world.turned = false
@@ -94,8 +94,8 @@ describe('the supervisor', () => {
   })
 
   it('feeds it on while the daemon stops, since then no loop turns', () => {
-    const { supervisor, world, pass } = bench({ WATCHDOG_USEC: '40000000' })
-    supervisor.ready()
+    const { ready, world, pass } = bench({ WATCHDOG_USEC: '40000000' })
+    ready()
     Object.assign(world, { turned: false, stage: 'stopping' })
 
     expect(pass(120 * SECOND)).toHaveLength(12)
@@ -103,16 +103,16 @@ describe('the supervisor', () => {
 
   it('leaves the watchdog alone that is another process’s, or nobody’s', () => {
     for (const env of [{ WATCHDOG_USEC: '1000000', WATCHDOG_PID: '41' }, {}]) {
-      const { supervisor, pass } = bench(env)
-      supervisor.ready()
+      const { ready, pass } = bench(env)
+      ready()
 
       expect(pass(60 * SECOND)).toEqual([])
     }
   })
 
   it('has one watchdog after many reloads', () => {
-    const { supervisor, pass } = bench({ WATCHDOG_USEC: '4000000', WATCHDOG_PID: '42' })
-    supervisor.ready()
+    const { ready, supervisor, pass } = bench({ WATCHDOG_USEC: '4000000', WATCHDOG_PID: '42' })
+    ready()
     for (let n = 0; n < 5; n++) {
       supervisor.reloading()
       supervisor.reloaded()
@@ -122,12 +122,12 @@ describe('the supervisor', () => {
   })
 
   it('never calls a daemon ready that still starts, or stops, because of a reload', async () => {
-    const { supervisor, sent } = bench()
+    const { ready, supervisor, sent } = bench()
 
     supervisor.reloading()
     supervisor.reloaded()
     const starting = [...sent]
-    supervisor.ready()
+    ready()
     await supervisor.stopping()
     supervisor.reloading()
     supervisor.reloaded()

@@ -14,7 +14,8 @@ function threeWaiting(concurrency: number) {
   const started: number[] = []
   const stored = new Map<number, () => void>()
   const deliveries = new Deliveries({
-    ...{ clock: systemClock, log: silentLog, history, concurrency },
+    ...{ clock: systemClock, log: silentLog, history },
+    settings: { current: { upload: { concurrency, keepVersions: 3, maxRate: null } } },
     conditions: new Conditions(systemClock),
     reloadKey: () => false,
     clockSkewMs: () => null,

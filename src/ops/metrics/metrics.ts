@@ -13,8 +13,8 @@ import type { Witness } from './observed-history.ts'
 export interface Metrics extends Witness, VerdictWitness {
   /** A version came to this state, for certain. */
   moved(state: State): void
-  /** The text exposition format. */
-  text(): Promise<string>
+  /** The text exposition format, with the present values of `source`. */
+  text(source: MetricsSource): Promise<string>
   /** The configuration was read again, or could not be. */
   reloaded(ok: boolean, atMs: number): void
 }
@@ -46,7 +46,9 @@ export const RULES = [
 const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const
 const SERVICE_STATES = ['ok', 'degraded', 'down', 'credentials', 'unknown'] as const
 
-export function createMetrics(source: MetricsSource, options: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  /** Of the scrape that runs. */
+  let source: MetricsSource
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
   const gauge = (name: string, help: string, read: () => number | null) =>
@@ -179,7 +181,10 @@ export function createMetrics(source: MetricsSource, options: MetricsOptions): M
   reloaded(true, options.startedAt)
 
   return {
-    text: () => registry.metrics(),
+    text: (present) => {
+      source = present
+      return registry.metrics()
+    },
     reloaded,
     moved: (state) => {
       if ((OUTCOMES as readonly string[]).includes(state)) file(state)

@@ -11,7 +11,6 @@ export interface SupervisorParts {
   notifier: Notifier | null
   env: Readonly<Record<string, string | undefined>>
   pid: number
-  pulse: () => Pulse
   /** One line for `systemctl status`. */
   status: () => string
 }
@@ -49,12 +48,12 @@ class SystemdSupervisor implements Supervisor {
     this.#watchdogMs = meant && ms > 0 ? ms : null
   }
 
-  ready(): void {
+  ready(pulse: () => Pulse): void {
     this.#stage = 'ready'
     this.#sayReady()
     this.#every('status', STATUS_MS, () => this.#sayStatus())
     const limit = this.#watchdogMs
-    if (limit !== null) this.#every('watchdog', limit / 4, () => this.#feed(limit))
+    if (limit !== null) this.#every('watchdog', limit / 4, () => this.#feed(limit, pulse()))
   }
 
   reloading(): void {
@@ -92,9 +91,8 @@ class SystemdSupervisor implements Supervisor {
     this.#parts.notifier.send(`STATUS=${status}`)
   }
 
-  #feed(limitMs: number): void {
-    const { notifier, pulse } = this.#parts
-    const { sinceTurnMs, stage } = pulse()
+  #feed(limitMs: number, { sinceTurnMs, stage }: Pulse): void {
+    const { notifier } = this.#parts
     // While it stops there is no loop any more; the time for that has its own limit.
     if (sinceTurnMs <= limitMs / 2 || stage === 'stopping') notifier.send('WATCHDOG=1')
   }

@@ -1,0 +1,58 @@
+// A feed's way through the daemon: what its steps need, from the listing to the delivery.
+
+import type { Reconciling } from '../campaigns/schedule.ts'
+import { Deliveries } from '../daemon/deliveries.ts'
+import { Intake } from '../daemon/intake.ts'
+import { Upkeep } from '../daemon/upkeep.ts'
+import { Ledger } from '../history/ledger.ts'
+import type { Version } from '../history/port.ts'
+import { Guard } from '../pipeline/guard.ts'
+import { Pipeline } from '../pipeline/pipeline.ts'
+import { Aftercare } from '../pipeline/post-delivery.ts'
+import { keyReloader } from '../service/key-file.ts'
+import type { AppOptions } from './app.ts'
+import type { InboxParts } from './inbox.ts'
+import type { Network } from './network.ts'
+import type { LiveSettings } from './settings.ts'
+import type { Storage } from './storage.ts'
+
+export type Feeds = ReturnType<typeof openFeeds>
+
+export function openFeeds(
+  settings: LiveSettings,
+  { conditions, history, log, spool }: Storage,
+  { forms, uploader }: Network,
+  { checkerFor, dispositions, inbox, settler }: InboxParts,
+  campaigns: Reconciling,
+  { clock, onMove = () => {}, onProgress = () => {}, tell }: AppOptions,
+) {
+  const { ruleFor } = settings
+  /** Hear of every new state of a version, once it is certain. */
+  const onMoves = [onMove]
+  const ledger = new Ledger(
+    ...([history, clock, log] as const),
+    (version) => onMoves.forEach((moved) => void moved(version)),
+    (version) => aftercare.owe(version),
+  )
+  const base = { clock, history, log, settings }
+  const aftercare: Aftercare = new Aftercare({ ...base, conditions, dispositions, ledger, spool })
+  const guard = new Guard({ checkerFor, history, ledger, settings, spool })
+  const pipeline = new Pipeline({
+    ...{ ...base, aftercare, checkerFor, guard, ledger, onProgress, ruleFor, spool, uploader },
+    reconcile: () => campaigns.uploaded(),
+  })
+  const deliveries = new Deliveries({
+    ...{ ...base, conditions, pipeline, uploader },
+    reloadKey: keyReloader(forms, settings.current.service.auth.keyFile),
+    clockSkewMs: () => forms.clockSkewMs(),
+    accepted: () => forms.accepted(),
+  })
+  const intake = new Intake({
+    ...{ ...base, aftercare, conditions, inbox, ledger, pipeline, ruleFor, settler, spool, tell },
+  })
+  return {
+    ...{ aftercare, deliveries, intake, pipeline },
+    upkeep: new Upkeep({ ...base, deliveries }),
+    listen: (moved: (version: Version) => void) => void onMoves.push(moved),
+  }
+}

@@ -1,0 +1,33 @@
+// What reads the vendor's files: the watched folder, and a thread each for small and for large ones.
+
+import type { Config } from '../config/config.ts'
+import { laneOf } from '../daemon/intake.ts'
+import type { FileIdentity } from '../feed/port.ts'
+import { createFeedChecker } from '../feed/worker-checker.ts'
+import { createDispositions } from '../inbox/dispositions.ts'
+import { Settler } from '../inbox/settling.ts'
+import { createWatchedInbox } from '../inbox/watched-listing.ts'
+import { observedChecker } from '../ops/metrics/observed-checker.ts'
+import type { AppOptions } from './app.ts'
+import type { Storage } from './storage.ts'
+
+export type InboxParts = ReturnType<typeof openInbox>
+
+export function openInbox(
+  config: Config,
+  { conditions, log, metrics }: Storage,
+  { clock }: AppOptions,
+  owned: AsyncDisposableStack,
+) {
+  const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
+  return {
+    inbox: owned.use(createWatchedInbox({ ...config.inbox, clock, conditions, log })),
+    settler: new Settler(config.inbox.quietPeriodMs),
+    dispositions: createDispositions({ ...config.inbox, clock }),
+    /** The thread that a file of this size belongs to. */
+    checkerFor: (file: Pick<FileIdentity, 'size'> | null) => {
+      const checker = lanes[laneOf(file)]
+      return metrics === null ? checker : observedChecker(checker, metrics)
+    },
+  }
+}

@@ -1,0 +1,89 @@
+// What people and other programs see of the running daemon: alerts, systemd, the status page and metrics.
+
+import { hostname } from 'node:os'
+import type { Reconciling } from '../campaigns/schedule.ts'
+import type { Config } from '../config/config.ts'
+import { AlertDesk } from '../ops/alerts/desk.ts'
+import { sendAlert } from '../ops/alerts/senders.ts'
+import type { MetricsSource, Pulse } from '../ops/port.ts'
+import { createNotifier } from '../ops/systemd/notifier.ts'
+import { createSupervisor } from '../ops/systemd/supervisor.ts'
+import type { Endpoint } from '../ops/web/endpoint.ts'
+import type { AppOptions } from './app.ts'
+import type { Feeds } from './feeds.ts'
+import type { Network } from './network.ts'
+import type { LiveSettings } from './settings.ts'
+import type { Storage } from './storage.ts'
+import { overdueFeeds, planOf, statusLine, statusOf, versionOf } from './tools.ts'
+
+/** Events and attempts of a version that its page shows. */
+const MOST_EVENTS = 200
+
+export interface Operations {
+  alerts: AlertDesk
+  supervisor: ReturnType<typeof createSupervisor>
+  /** Opens `http.listen`, where there is one. Throws `FeedsyncError` when it cannot be used. */
+  serve: (pulse: () => Pulse) => Promise<Endpoint | null>
+}
+
+export function openOperations(
+  settings: LiveSettings,
+  { conditions, history, log, metrics }: Storage,
+  { http, uploader }: Network,
+  { deliveries, listen: onMove }: Feeds,
+  campaigns: Reconciling,
+  { clock, commandLine = (command) => `feedsyncd ${command}`, env }: AppOptions,
+): Operations {
+  const config: Config = settings.current
+  const host = hostname()
+  const overdue = overdueFeeds(() => settings.current.feeds, history, settings.ruleFor, clock)
+  const alerts = new AlertDesk({
+    ...{ clock, commandLine, conditions, log, history, host, targets: config.alerts },
+    facts: {
+      overdue,
+      refusal: () => deliveries.refusal,
+      conditions: () => conditions.current(),
+      trusted: () => deliveries.isTrusted,
+      campaigns: () => campaigns.last,
+    },
+    send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
+  })
+  onMove(() => alerts.moved())
+  onMove(({ state }) => metrics?.moved(state))
+  const { pid } = process
+  const supervisor = createSupervisor({
+    ...{ clock, env, pid, notifier: createNotifier({ env, log, pid }) },
+    status: () => statusLine(history, conditions.current(), clock.now()),
+  })
+  const scraped: MetricsSource = {
+    record: () => history.daemon(),
+    count: () => history.count(),
+    oldest: (states) => history.oldest(states),
+    lastSuccessAt: () => history.lastSuccessAt(clock.now()),
+    counters: () => uploader.counters(),
+    overdue,
+    campaigns: () => campaigns.last,
+  }
+  return {
+    alerts,
+    supervisor,
+    serve: async (pulse) => {
+      const { listen } = config.http
+      if (listen === null || metrics === null) return null
+      const { openEndpoint } = await import('../ops/web/endpoint.ts')
+      const source = {
+        ...{ pulse, host, inbox: config.inbox.directory, commandLine },
+        record: scraped.record,
+        lastSuccessAt: scraped.lastSuccessAt,
+        status: () => statusOf(history, settings.inForce, clock, {}),
+        versions: (feed: string, limit: number) =>
+          statusOf(history, settings.inForce, clock, { feed, limit, all: true }).uploads,
+        postings: (feed: string, limit: number) => history.postings(feed, limit),
+        version: (id: number) => versionOf(history, settings.inForce, clock, id, MOST_EVENTS),
+        metrics: () => metrics.text(scraped),
+        plan: (id: number) => planOf(config, id),
+      }
+      return openEndpoint({ listen, source, clock, log })
+    },
+  }
+}

@@ -1,0 +1,56 @@
+// The state directory: the lock of this process, the conditions, the history, and the metrics that watch it.
+
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { acquireLock } from '../history/instance-lock.ts'
+import { openHistory } from '../history/sqlite-history.ts'
+import { FeedsyncError } from '../lib/errors.ts'
+import { createLog } from '../lib/log.ts'
+import { VERSION } from '../lib/version.ts'
+import { observed } from '../ops/metrics/observed-history.ts'
+import { createSpool } from '../spool/spool.ts'
+import type { AppOptions } from './app.ts'
+import { conditionsOf } from './conditions.ts'
+import { historyFile } from './tools.ts'
+
+/** A transaction of a command takes less; nothing else is attended to meanwhile. */
+const BUSY_MS = 20
+
+export type Storage = Awaited<ReturnType<typeof openStorage>>
+
+/** Throws `FeedsyncError` when another process holds the lock, or the state cannot be written. */
+export async function openStorage(
+  config: Config,
+  { clock, configFile = null, env, tell }: AppOptions,
+  owned: AsyncDisposableStack,
+) {
+  const { directory: stateDirectory } = config.state
+  owned.use(lockOf(stateDirectory))
+  const log = createLog(config.log)
+  const conditions = conditionsOf({ clock, configFile, env, log, stateDirectory, tell })
+  const file = historyFile(config)
+  const stored = owned.use(openHistory({ file, log, clock, busyTimeoutMs: BUSY_MS }))
+  const metrics = config.http.listen === null ? null : await openMetrics(clock.now())
+  return {
+    log,
+    conditions,
+    metrics,
+    /** Its attempts are counted in `metrics`. */
+    history: metrics === null ? stored : observed(stored, metrics),
+    spool: createSpool({ directory: join(stateDirectory, 'spool'), clock }),
+  }
+}
+
+/** Loaded only where somebody can ask for them: a library less in memory. */
+async function openMetrics(startedAt: number) {
+  const { createMetrics } = await import('../ops/metrics/metrics.ts')
+  return createMetrics({ version: VERSION, startedAt })
+}
+
+function lockOf(directory: string): Disposable {
+  const lock = acquireLock(directory)
+  if (lock !== null) return lock
+  throw new FeedsyncError(`another feedsyncd runs with the state directory ${directory}`, {
+    hint: 'stop it first, or give this one another state.directory',
+  })
+}
