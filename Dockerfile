@@ -9,9 +9,8 @@
 
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
+COPY package.json package-lock.json .npmrc rolldown.config.ts ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npm run build
 # The optional packages are the Node that a checkout brings along; the image has its own.

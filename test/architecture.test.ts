@@ -26,13 +26,13 @@ function importsOf(file: string): Import[] {
     const target = specifier.startsWith('.')
       ? relative(SRC, normalize(join(SRC, dirname(file), specifier)))
       : specifier
-    found.push({ file, target, typeOnly: match[1] !== undefined })
+    if (target !== '../package.json') found.push({ file, target, typeOnly: match[1] !== undefined })
   }
   return found
 }
 
 const room = (path: string) => (path.includes('/') ? path.slice(0, path.indexOf('/')) : path)
-const isOurs = (target: string) => target.endsWith('.ts') || target.endsWith('.json')
+const isOurs = (target: string) => target.endsWith('.ts')
 const all = sources().flatMap(importsOf)
 const between = all.filter((i) => isOurs(i.target) && room(i.file) !== room(i.target))
 
@@ -84,7 +84,7 @@ const OWNERS: Record<string, string> = {
   picomatch: 'lib/glob.ts',
   pino: 'lib/log.ts',
   'prom-client': 'ops/metrics/',
-  'string-width': 'cli/columns.ts',
+  'string-width': 'cli/wide-columns.ts',
   undici: 'lib/http.ts',
   yaml: 'lib/yaml.ts',
   zod: 'config/',

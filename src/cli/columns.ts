@@ -1,26 +1,20 @@
 // How much room text takes on a terminal: a Chinese character takes two columns, an accent that stands on
-// another character none. What a person sees as one character (a grapheme) is never cut. The tables that
-// know this take 18 ms to load, a fifth of `status`: only text beyond ASCII loads them.
+// another character none. What a person sees as one character (a grapheme) is never cut.
 
 import { createRequire } from 'node:module'
-
-type Unicode = { columnsOf: (text: string) => number; segmenter: Intl.Segmenter }
+import { fileURLToPath } from 'node:url'
+import { beside } from '../lib/beside.ts'
 
 const DOTS = '...'
 const ASCII = /^[\x20-\x7E]*$/
 
-let known: Unicode | undefined
-
-function unicode(): Unicode {
-  if (known !== undefined) return known
-  const require = createRequire(import.meta.url)
-  const { default: columnsOf } = require('string-width') as typeof import('string-width')
-  known = { columnsOf, segmenter: new Intl.Segmenter() }
-  return known
+/** Node keeps what it has loaded. */
+function wide(): typeof import('./wide-columns.ts') {
+  return createRequire(import.meta.url)(fileURLToPath(beside('wide-columns', import.meta.url)))
 }
 
 export function columnsOf(text: string): number {
-  return ASCII.test(text) ? text.length : unicode().columnsOf(text)
+  return ASCII.test(text) ? text.length : wide().columnsOf(text)
 }
 
 export function padStart(text: string, columns: number): string {
@@ -64,6 +58,5 @@ function fitting(all: readonly string[], columns: number): number {
 }
 
 function graphemes(text: string): string[] {
-  if (ASCII.test(text)) return [...text]
-  return Array.from(unicode().segmenter.segment(text), ({ segment }) => segment)
+  return ASCII.test(text) ? [...text] : wide().graphemes(text)
 }

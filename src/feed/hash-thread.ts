@@ -3,6 +3,7 @@
 
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import { beside } from '../lib/beside.ts'
 import { type Followed, giveUp, sharedState } from './hash-following.ts'
 import type { CheckJob } from './port.ts'
 
@@ -13,8 +14,7 @@ export class HashThread implements AsyncDisposable {
   readonly #worker: Worker
 
   private constructor(followed: Followed) {
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-    const entry = new URL(`./hash-worker.${extension}`, import.meta.url)
+    const entry = beside('hash-worker', import.meta.url)
     this.followed = followed
     this.#worker = new Worker(entry, { workerData: followed, resourceLimits: RESOURCE_LIMITS })
     // Whatever ends it early, the checking thread does the rest by itself.

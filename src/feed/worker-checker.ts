@@ -4,6 +4,7 @@
 
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import { beside } from '../lib/beside.ts'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
@@ -38,8 +39,7 @@ interface Queued {
 }
 
 export function createFeedChecker(options: FeedCheckerOptions = {}): FeedChecker {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const { entry = new URL(`./check-worker.${extension}`, import.meta.url) } = options
+  const { entry = beside('check-worker', import.meta.url) } = options
   return new WorkerChecker(entry, options.hashedBesideFrom ?? HASHED_BESIDE_FROM)
 }
 

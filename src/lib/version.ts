@@ -1,7 +1,5 @@
-// The version of the program, from the package beside it (two folders up, from src/ as from dist/).
+// The version of the program, as its package states it.
 
-import { readFileSync } from 'node:fs'
-
-const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+import manifest from '../../package.json' with { type: 'json' }
 
 export const VERSION: string = manifest.version

@@ -7,7 +7,7 @@ import { runCli } from '../../src/cli/program.ts'
 import { commandTable } from './command-table.ts'
 import { commandsPage } from './man-commands.ts'
 import { campaignsPage, configPage } from './man-config.ts'
-import { type Library, libraries, libraryFiles } from './modules.ts'
+import { type Library, library, libraryFiles } from './modules.ts'
 import type { Arch, Runtime } from './node-runtime.ts'
 import { sbom } from './sbom.ts'
 import { type Entry, gzip } from './tree.ts'
@@ -15,8 +15,10 @@ import { type Entry, gzip } from './tree.ts'
 export interface Build {
   /** The checkout. */
   root: string
-  /** The compiled program. */
+  /** The bundled program. */
   dist: string
+  /** The folders of the libraries that it holds. */
+  bundled: readonly string[]
   arch: Arch
   version: string
   runtime: Runtime
@@ -27,14 +29,16 @@ export interface Build {
   zshFolder: string
 }
 
+/** The one library with native code, which no bundle can hold. */
+const SQLITE = 'node_modules/better-sqlite3'
 const HOME = '/usr/lib/feedsyncd'
 const DOC = '/usr/share/doc/feedsyncd'
 
 export async function entriesOf(build: Build): Promise<Entry[]> {
-  const all = libraries(build.root)
+  const all = [SQLITE, ...build.bundled].map((folder) => library(build.root, folder))
   return [
     ...program(build),
-    ...libraryFiles(build.root, all, `linux-${build.arch}.node`),
+    ...libraryFiles(build.root, SQLITE, `linux-${build.arch}.node`),
     ...units(build.root),
     ...(await completions(build.zshFolder)),
     ...manuals(build),
@@ -44,15 +48,12 @@ export async function entriesOf(build: Build): Promise<Entry[]> {
 
 function program({ dist, runtime, version }: Build): Entry[] {
   const manifest = { name: 'feedsyncd', version, private: true, type: 'module' }
-  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    path.endsWith('.js'),
-  )
   const start = launcher(readFileSync(join(dist, 'main.js'), 'utf8'))
   return [
     { path: '/usr/bin/feedsyncd', content: start, mode: 0o755 },
     { path: `${HOME}/bin/node`, source: join(runtime.folder, 'bin/node'), mode: 0o755 },
     { path: `${HOME}/package.json`, content: `${JSON.stringify(manifest)}\n`, mode: 0o644 },
-    ...files.map((path) => ({
+    ...readdirSync(dist).map((path) => ({
       ...{ path: `${HOME}/dist/${path}`, source: join(dist, path), mode: 0o644 },
     })),
   ]
@@ -134,13 +135,13 @@ function documents(build: Build, all: Library[]): Entry[] {
   ]
 }
 
-/** Everybody's terms: ours and Node's whole; those of a library lie beside it. */
+/** Our terms and Node's; those of the libraries lie beside their code. */
 function copyright({ root, runtime }: Build, all: readonly Library[]): string {
   const lines = all.map(({ name, version, license }) => `  ${name} ${version}: ${license}`)
   return [
     'feedsyncd\n',
     readFileSync(join(root, 'LICENSE'), 'utf8'),
-    `The libraries below ${HOME}/node_modules, each with its licence beside it:\n`,
+    `The libraries, with their licences in ${HOME}/dist/LICENSES.txt and ${HOME}/${SQLITE}/LICENSE:\n`,
     `${lines.join('\n')}\n`,
     'On Debian the texts of common licences are in /usr/share/common-licenses.\n',
     `Node.js ${runtime.version} in ${HOME}/bin, with the parts that it holds:\n`,

@@ -12,6 +12,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
+import { build as rolldown } from 'rolldown'
+import config, { bundledLibraries } from '../../rolldown.config.ts'
 import { buildDeb } from './deb.ts'
 import { entriesOf } from './entries.ts'
 import { type Arch, nodeRuntime } from './node-runtime.ts'
@@ -33,8 +35,9 @@ try {
   const arch = archOf(values.arch)
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? commitTime())
+  const dist = join(scratch, 'dist')
   const build = {
-    ...{ root: ROOT, arch, version, epoch, dist: compiled(join(scratch, 'dist')) },
+    ...{ root: ROOT, arch, version, epoch, dist, bundled: await bundle(dist) },
     runtime: nodeRuntime(ROOT, arch, scratch),
     sqlite: sqliteVersion(),
   }
@@ -74,11 +77,10 @@ function archOf(text: string): Arch {
   throw new Error(`there is no package for ${text}: x64 or arm64`)
 }
 
-/** Without maps, which nobody reads there. */
-function compiled(into: string): string {
-  const args = ['-p', 'tsconfig.build.json', '--sourceMap', 'false', '--outDir', into]
-  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: ROOT, stdio: 'inherit' })
-  return into
+/** The folders of the libraries that it holds. */
+async function bundle(into: string): Promise<string[]> {
+  const { output } = await rolldown({ ...config, output: { ...config.output, dir: into } })
+  return bundledLibraries(output)
 }
 
 function commitTime(): string {

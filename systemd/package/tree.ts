@@ -6,28 +6,24 @@ import {
   lutimesSync,
   mkdirSync,
   readdirSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 /** `path` is absolute on the host that it is installed on. */
-export type Entry = { path: string } & (
-  | { content: string | Buffer; mode: number }
-  | { source: string; mode: number }
-  | { target: string }
-)
+export interface FileEntry {
+  path: string
+  source: string
+  mode: number
+}
+export type Entry = FileEntry | { path: string; content: string | Buffer; mode: number }
 
 /** Writes the entries below `root`, all of one age (s since 1970), whatever the umask. */
 export function writeTree(root: string, entries: readonly Entry[], epoch: number): void {
   for (const entry of entries) {
     const path = join(root, entry.path)
     mkdirSync(dirname(path), { recursive: true })
-    if ('target' in entry) {
-      symlinkSync(entry.target, path)
-      continue
-    }
     if ('source' in entry) copyFileSync(entry.source, path)
     else writeFileSync(path, entry.content)
     chmodSync(path, entry.mode)

@@ -1,0 +1,53 @@
+// How `npm run build` makes dist/: the program and its libraries in plain JavaScript, so that a command loads
+// a few files. better-sqlite3 stays a package of its own, because it brings native code.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { OutputAsset, OutputChunk, Plugin, RolldownOptions } from 'rolldown'
+
+const ROOT = import.meta.dirname
+
+const config = {
+  cwd: ROOT,
+  platform: 'node',
+  external: ['better-sqlite3'],
+  input: {
+    main: 'src/main.ts',
+    // Loaded by name when they are needed: two threads, and the tables of wide characters.
+    'check-worker': 'src/feed/check-worker.ts',
+    'hash-worker': 'src/feed/hash-worker.ts',
+    'wide-columns': 'src/cli/wide-columns.ts',
+  },
+  output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
+  plugins: [licences()],
+} satisfies RolldownOptions
+
+export default config
+
+/** Puts the licence of each bundled library into LICENSES.txt. */
+function licences(): Plugin {
+  return {
+    name: 'licences',
+    generateBundle(_options, bundle) {
+      const texts = bundledLibraries(Object.values(bundle)).map((folder) => {
+        const { name, version, license } = JSON.parse(
+          readFileSync(join(ROOT, folder, 'package.json'), 'utf8'),
+        )
+        const file = readdirSync(join(ROOT, folder)).find((each) => /^licen[cs]e/i.test(each))
+        const text = file === undefined ? '' : readFileSync(join(ROOT, folder, file), 'utf8')
+        return `${name} ${version} (${license})\n\n${text.trim()}\n`
+      })
+      const source = texts.join(`\n${'-'.repeat(80)}\n\n`)
+      this.emitFile({ type: 'asset', fileName: 'LICENSES.txt', source })
+    },
+  }
+}
+
+/** The folders of the libraries that a bundle holds, such as `node_modules/pino`, sorted. */
+export function bundledLibraries(files: readonly (OutputChunk | OutputAsset)[]): string[] {
+  const modules = files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+  const folders = modules.map(
+    (id) => /node_modules\/(?:.*\/node_modules\/)?(@[^/]+\/)?[^/]+/.exec(id)?.[0],
+  )
+  return [...new Set(folders.filter((folder) => folder !== undefined))].sort()
+}
