@@ -41,7 +41,13 @@ export default defineConfig({
       {
         extends: true,
         // Each of these tests keeps several processes busy, so they run one after the other.
-        test: { name: 'e2e', include: e2e, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: {
+          name: 'e2e',
+          include: e2e,
+          globalSetup: 'test/helpers/build-program.ts',
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
     environment: 'node',

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { vi } from 'vitest'
+import { inject, vi } from 'vitest'
 import type { ListFilter, State } from '../../src/history/port.ts'
 import { openHistoryReader } from '../../src/history/reader.ts'
 import {
@@ -18,9 +18,8 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 
 export { feedOf } from './feed.ts'
 
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
-/** Where Node keeps what it has compiled, as for npm scripts: half of the start of a command is that. */
-const COMPILED = join(MAIN, '../../node_modules/.cache/feedsyncd')
+/** The program as it is installed (build-program.ts). */
+export const MAIN = inject('program')
 export const SECRET = 'a-test-secret-that-must-never-be-printed'
 
 /** An event in the history of one of a feed's versions. */
@@ -126,7 +125,7 @@ export class Site implements AsyncDisposable {
     const [program = process.execPath, ...rest] = [...starter, ...own]
     const child = spawn(program, rest, {
       env: {
-        ...{ ...process.env, NO_COLOR: '1', NODE_COMPILE_CACHE: COMPILED },
+        ...{ ...process.env, NO_COLOR: '1' },
         ...{ ...this.runtime, ...this.env },
       },
       stdio: ['ignore', 'pipe', 'pipe'],

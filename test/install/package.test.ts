@@ -1,54 +1,65 @@
-import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFile, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
 import { commandTable } from '../../systemd/package/command-table.ts'
 import { launcher } from '../../systemd/package/entries.ts'
 import { commandsPage } from '../../systemd/package/man-commands.ts'
 import { configPage, keysOf } from '../../systemd/package/man-config.ts'
-import { libraries, libraryFiles } from '../../systemd/package/modules.ts'
+import { library, libraryFiles } from '../../systemd/package/modules.ts'
 import { sbom } from '../../systemd/package/sbom.ts'
+import { feedOf, MAIN, Site } from '../helpers/site.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
-const all = libraries(ROOT)
+const SQLITE = 'node_modules/better-sqlite3'
 
 describe('what is shipped', () => {
-  it('holds every library that the program imports', () => {
-    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  it('runs with one library beside it, whatever the text', async () => {
+    await using site = await Site.open()
+    site.drop('漢字.xml', feedOf(2))
+    cpSync(dirname(MAIN), join(site.root, 'dist'), { recursive: true })
+    for (const { path, source } of libraryFiles(ROOT, SQLITE, `linux-${process.arch}.node`)) {
+      cpSync(source, join(site.root, path.slice('/usr/lib/feedsyncd/'.length)))
+    }
+    const program = join(site.root, 'dist/main.js')
+    const env = { ...process.env, FEEDSYNCD_CONFIG: site.configFile }
+    const run = promisify(execFile)
+    const answer = async (...args: string[]) =>
+      (await run(process.execPath, [program, ...args], { env })).stdout
+
+    await answer('run', '--once')
+    expect(await answer('status')).toContain('漢字.xml')
+    expect(await answer('--help')).toContain('campaigns')
+    expect(existsSync(join(site.root, 'node_modules/.cache'))).toBe(true)
+  })
+
+  it('names every library that it holds, with its version and its licence', () => {
+    const licences = readFileSync(join(dirname(MAIN), 'LICENSES.txt'), 'utf8')
+    const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(read)
     const imported = sources
-      .filter((name) => name.endsWith('.ts'))
-      .flatMap((name) => [...read(`src/${name}`).matchAll(/(?:from |import\()'([^.'][^']*)'/g)])
-      .map((found) => found[1] ?? '')
-      .filter((name) => !name.startsWith('node:'))
-    const shipped = all.map(({ name }) => name)
+      .flatMap((text) => [...text.matchAll(/^(?!import type).*from '([a-z][^':]*)'/gm)])
+      .map(([, name = '']) => `node_modules/${name}`)
+      .filter((folder) => folder !== SQLITE)
 
-    expect(imported.length).toBeGreaterThan(0)
-    expect(imported.filter((name) => !shipped.includes(name))).toEqual([])
+    expect(imported.length).toBeGreaterThan(10)
+    for (const folder of imported) {
+      const { name, version, license } = library(ROOT, folder)
+      expect(licences).toContain(`${name} ${version} (${license})`)
+    }
+    expect(licences).toContain('Permission is hereby granted')
   })
 
-  it('holds every library that a shipped library needs, as it is locked', () => {
-    const shipped = new Set(all.map(({ name }) => name))
-    const needed = all.flatMap(({ folder }) =>
-      Object.keys(JSON.parse(read(`${folder}/package.json`)).dependencies ?? {}),
-    )
-
-    expect(needed.filter((name) => !shipped.has(name))).toEqual([])
-  })
-
-  it('holds one native file, the licences that libraries bring, and no types, maps or tests', () => {
-    const paths = libraryFiles(ROOT, all, 'linux-x64.node').map(({ path }) => path)
+  it('holds one native file, the licence of what brings it, and no sources', () => {
+    const paths = libraryFiles(ROOT, SQLITE, 'linux-x64.node').map(({ path }) => path)
 
     expect(paths.filter((path) => path.endsWith('.node'))).toHaveLength(1)
-    expect(paths.filter((path) => /\.(ts|map|c|h)$|README|\/tests?\//.test(path))).toEqual([])
-    const licences = all.flatMap(({ folder }) =>
-      readdirSync(join(ROOT, folder))
-        .filter((name) => /^licen[cs]e/i.test(name))
-        .map((name) => `/usr/lib/feedsyncd/${folder}/${name}`),
+    expect(paths.filter((path) => path.endsWith('/LICENSE'))).toHaveLength(1)
+    expect(paths.filter((path) => !/(\.node|\.js|\/package\.json|\/LICENSE)$/.test(path))).toEqual(
+      [],
     )
-    expect(licences.length).toBeGreaterThan(all.length - 4)
-    expect(licences.filter((path) => !paths.includes(path))).toEqual([])
   })
 
   it('starts with the flags of the program itself, and with nothing but its own Node', () => {
@@ -65,6 +76,7 @@ describe('what is shipped', () => {
 })
 
 describe('the bill of materials', () => {
+  const all = [SQLITE, 'node_modules/pino'].map((folder) => library(ROOT, folder))
   const facts = { version: '1.2.3', libraries: all, sqlite: '3.50.0', epoch: 1_700_000_000 }
   const bill = () => sbom({ ...facts, node: { version: '24.1.0', sha256: 'ab'.repeat(32) } })
 

@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import { createNotifier } from '../../src/ops/systemd/notifier.ts'
-import { Site } from '../helpers/site.ts'
+import { MAIN, Site } from '../helpers/site.ts'
 import { HAS_NOTIFY, HAS_PYTHON, NotifySocket, WITH_DESCRIPTOR } from './notify-socket.ts'
-
-const MAIN = join(import.meta.dirname, '../../src/main.ts')
 
 it('nothing is sent, and nothing breaks, where nobody listens', () => {
   expect(createNotifier({ env: {}, log: silentLog, pid: 1 })).toBeNull()
