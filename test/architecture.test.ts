@@ -80,7 +80,7 @@ const OWNERS: Record<string, string> = {
   chokidar: 'inbox/',
   commander: 'cli/',
   'fast-xml-parser': 'upload/',
-  'p-retry': 'upload/',
+  'p-retry': 'lib/retry.ts',
   picomatch: 'lib/glob.ts',
   pino: 'lib/log.ts',
   'prom-client': 'ops/metrics/',

@@ -67,7 +67,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const settings = new LiveSettings(config)
   const storage = await openStorage(config, options, owned)
   const { conditions, history, log, metrics, spool } = storage
-  const network = openNetwork(config, storage, options, owned)
+  const network = openNetwork(config, settings, storage, options, owned)
   const folder = openInbox(config, storage, options, owned)
   const campaigns = reconcilingOf(config, { clock, env, log, tell, history })
   const feeds = openFeeds(settings, storage, network, folder, campaigns, options)

@@ -21,7 +21,7 @@ export type Feeds = ReturnType<typeof openFeeds>
 export function openFeeds(
   settings: LiveSettings,
   { conditions, history, log, spool }: Storage,
-  { forms, uploader }: Network,
+  { forms, gate, uploader }: Network,
   { checkerFor, dispositions, inbox, settler }: InboxParts,
   campaigns: Reconciling,
   { clock, onMove = () => {}, onProgress = () => {}, tell }: AppOptions,
@@ -42,10 +42,9 @@ export function openFeeds(
     reconcile: () => campaigns.uploaded(),
   })
   const deliveries = new Deliveries({
-    ...{ ...base, conditions, pipeline, uploader },
+    ...{ ...base, conditions, gate, pipeline },
     reloadKey: keyReloader(forms, settings.current.service.auth.keyFile),
     clockSkewMs: () => forms.clockSkewMs(),
-    accepted: () => forms.accepted(),
   })
   const intake = new Intake({
     ...{ ...base, aftercare, conditions, inbox, ledger, pipeline, ruleFor, settler, spool, tell },

@@ -1,8 +1,7 @@
-// The way out: accepted versions are delivered as they fall due, one of a feed at a time, up to the
-// limit. The queue is the history itself, so that a decision of another process or a restart needs
-// nothing else. What the service refuses waits in account-holds.ts.
+// The way out: accepted versions are delivered as they fall due, one of a feed at a time. The queue is the
+// history itself, so that a decision of another process or a restart needs nothing else. Whether one may be
+// sent says upload/send-gate.ts; what waits for its account is on record with its version.
 
-import type { Settings } from '../config/config.ts'
 import { takeRetried } from '../history/decisions.ts'
 import type { DaemonRecord, History, Version } from '../history/port.ts'
 import { type Clock, MINUTE } from '../lib/clock.ts'
@@ -11,8 +10,9 @@ import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
-import type { Failure, Uploader } from '../upload/port.ts'
-import { Refusals } from './account-holds.ts'
+import type { Hold } from '../upload/account-holds.ts'
+import type { Failure } from '../upload/port.ts'
+import type { Permit, SendGate } from '../upload/send-gate.ts'
 
 export interface DeliveriesParts {
   clock: Clock
@@ -20,21 +20,14 @@ export interface DeliveriesParts {
   conditions: Conditions
   history: History
   pipeline: Pipeline
-  uploader: Uploader
+  gate: SendGate
   /** Reads the service key again; true when it is another one than before. */
   reloadKey: () => boolean
   clockSkewMs: () => number | null
-  /** Accounts that the service gave a form for, and when (monotonic ms). */
-  accepted: () => ReadonlyMap<string | null, number>
-  settings: Settings<'upload'>
 }
 
-interface Running {
-  account: string | null
-  /** Its file is not stored yet: it takes a place of the limit. */
-  isSending: boolean
-  done: Promise<void>
-}
+/** Under which the history remembers when the versions that wait for their account are due. */
+const NOTE = 'refused until'
 
 /** What is told of deliveries while they go on. */
 export interface DeliveryNews {
@@ -49,6 +42,7 @@ export interface DeliveryNews {
 
 export class Deliveries {
   readonly #parts: DeliveriesParts
+  readonly #running = new Set<Promise<void>>()
   #foreignChanges: number | null = null
   /** Versions whose copies cannot be read, until they are tried again. */
   readonly #unreadable = new Map<number, ConditionCode>()
@@ -56,61 +50,61 @@ export class Deliveries {
   #retried: number[] = []
   /** The next answer is to be logged: a person asked for it. */
   #isAsked = false
-  /** By feed. */
-  readonly #running = new Map<string, Running>()
-  readonly #refusals: Refusals
+  /** Up to which of them the holds that were taken away are on record. A restart takes away all. */
+  #released = -1
 
   constructor(parts: DeliveriesParts) {
     this.#parts = parts
-    this.#refusals = new Refusals(parts.clock, parts.history, parts.accepted)
   }
 
   get running(): readonly Promise<void>[] {
-    return [...this.#running.values()].map(({ done }) => done)
+    return [...this.#running]
   }
 
-  /** Why feeds wait for the service to accept them; `mark` changes with whom that concerns. */
+  /** Why feeds wait for the service to accept their account; `mark` changes with whom that concerns. */
   get refusal(): (Failure & { mark: string }) | null {
-    const { first, mark } = this.#refusals
+    const { first, mark } = this.#parts.gate.accounts
     return first && { ...first, mark }
   }
 
   /** Whether the credentials were last seen to work: that they are tried again proves nothing. */
   get isTrusted(): boolean {
-    return this.#refusals.isTrusted
+    return this.#parts.gate.accounts.isTrusted
   }
 
   /** Starts what is due and fits. */
   start(signal: AbortSignal, news: DeliveryNews): void {
-    const { clock, history, uploader } = this.#parts
-    this.#refusals.look()
-    this.#showRefusal()
-    if (this.#places === 0) return
-    if (this.#refusals.first !== null && this.#hasNewKey()) this.#refusals.newKey()
-    // An endpoint that is down gets one probe: the other versions stay as they are.
-    let openings = uploader.openings()
-    if (openings === 0) return
-    // Thousands may wait after an outage: no more of them are read than could be started.
-    const due = () => {
-      const first = this.#retriedNow()
-      const others = history.due(clock.now(), this.#places, this.#running)
-      return [...first, ...others.filter(({ id }) => !this.#retried.includes(id))]
-    }
-    for (let found = due(); found.length > 0; found = due()) {
-      const sendable = this.#refusals.pass(found)
-      for (const version of sendable) {
-        if (this.#places === 0 || openings === 0) return
-        if (!this.#mayStart(version)) continue
-        openings -= 1
-        this.#run(version, signal, news)
+    const { gate } = this.#parts
+    if (gate.accounts.first !== null && this.#hasNewKey()) gate.accounts.newKey()
+    this.#releaseHeld()
+    this.#showHold()
+    let moreDue = true
+    while (moreDue) {
+      moreDue = false
+      for (const version of this.#due()) {
+        const answer = gate.next(version, isRetried(version))
+        if (answer.kind === 'permit') this.#run(version, answer, signal, news)
+        else if (answer.for === 'account') {
+          this.#hold(version, answer)
+          moreDue = true
+        }
       }
-      if (sendable.length === found.length) return
     }
+  }
+
+  /** Thousands may wait after an outage: no more of them are read than could be started. */
+  #due(): Version[] {
+    const { clock, gate, history } = this.#parts
+    const { feeds, places } = gate
+    if (places === 0) return []
+    const retried = this.#retriedNow()
+    const others = history.due(clock.now(), places, feeds)
+    return [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
   }
 
   /** Does at once what other processes asked for (`retry`), also while the service counts as down. */
   takeRequests(): void {
-    const { history, uploader } = this.#parts
+    const { gate, history } = this.#parts
     const changes = history.foreignChanges()
     if (changes === this.#foreignChanges) return
     this.#foreignChanges = changes
@@ -118,7 +112,7 @@ export class Deliveries {
     if (retried.length === 0) return
     this.#retried.push(...retried)
     this.#isAsked = true
-    uploader.probeNow()
+    gate.probeNow()
   }
 
   /** They go first: the one probe is for what a person waits for. */
@@ -133,65 +127,54 @@ export class Deliveries {
     return due
   }
 
-  /** How many may start. Records that cannot be written hold up the line in the end: what is stored must be known to be. */
-  get #places(): number {
-    const { concurrency } = this.#parts.settings.current.upload
-    const all = this.#running.size
-    const sending = this.#running.values().reduce((n, { isSending }) => n + Number(isSending), 0)
-    return Math.max(0, Math.min(concurrency - sending, 2 * concurrency - all))
-  }
-
-  #mayStart({ feed, account }: Version): boolean {
-    if (this.#running.has(feed)) return false
-    if (this.#refusals.isDoubted && this.#running.size > 0) return false
-    const isTried = [...this.#running.values()].some((running) => running.account === account)
-    return !(isTried && this.#refusals.doubts(account))
-  }
-
-  #run(version: Version, signal: AbortSignal, { ended, freed }: DeliveryNews): void {
-    const { feed, account } = version
-    const running: Running = { account, isSending: true, done: Promise.resolve() }
-    this.#running.set(feed, running)
+  #run(
+    version: Version,
+    permit: Permit,
+    signal: AbortSignal,
+    { ended, freed }: DeliveryNews,
+  ): void {
     const stored = () => {
-      running.isSending = false
+      permit.stored()
       freed?.()
     }
-    running.done = this.#deliver(version, signal, stored)
-      .then(() => ended(), ended)
+    const done = this.#deliver(version, signal, stored)
       .finally(() => {
-        this.#running.delete(feed)
+        permit[Symbol.dispose]()
+        this.#running.delete(done)
         this.#logAnswer()
       })
+      .then(() => ended(), ended)
+    this.#running.add(done)
   }
 
   #logAnswer(): void {
     if (!this.#isAsked) return
     this.#isAsked = false
-    const { state: service, reason } = this.#parts.uploader.health()
+    const { state: service, reason } = this.#parts.gate.health()
     this.#parts.log.info({ service, reason }, 'asked the service again')
   }
 
   /** Tries all that waits again now (SIGHUP): refused credentials, and a service that counts as down. */
   resume(): void {
-    const { history, uploader } = this.#parts
-    if (this.#hasNewKey()) this.#refusals.newKey()
-    this.#refusals.tryAgain()
+    const { gate, history } = this.#parts
+    if (this.#hasNewKey()) gate.accounts.newKey()
+    gate.accounts.releaseAll()
     history.makeDue()
-    uploader.probeNow()
+    gate.probeNow()
     this.#isAsked = true
   }
 
   /** True when something is due that could be started. */
   get due(): boolean {
-    const { clock, history, uploader } = this.#parts
-    return uploader.openings() > 0 && history.due(clock.now(), 1).length > 0
+    const { clock, gate, history } = this.#parts
+    return gate.places > 0 && history.due(clock.now(), 1).length > 0
   }
 
   /** What `status` tells of the service. */
   health(): Pick<DaemonRecord, 'service' | 'serviceReason' | 'clockSkewMs'> {
-    const { clockSkewMs, uploader } = this.#parts
-    const { state, reason } = uploader.health()
-    const { first, isOfKey } = this.#refusals
+    const { clockSkewMs, gate } = this.#parts
+    const { state, reason } = gate.health()
+    const { first, isOfKey } = gate.accounts
     const refused = isOfKey ? 'credentials' : 'degraded'
     return {
       service: first === null || state === 'down' ? state : refused,
@@ -201,13 +184,47 @@ export class Deliveries {
   }
 
   async #deliver(version: Version, signal: AbortSignal, stored: () => void): Promise<void> {
-    const { log, pipeline } = this.#parts
+    const { gate, history, log, pipeline } = this.#parts
     const result = await pipeline.deliver(version, signal, stored)
     this.#showUnreadable(version, result.kind === 'later' ? result.failure : null)
-    if (result.kind !== 'credentials' || !this.#refusals.refused(version, result.failure)) return
+    if (result.kind !== 'credentials') return
+    const hold = gate.accounts.holdOf(version.account)
+    const present = history.version(version.id)
+    if (hold !== null && present?.state === 'queued') this.#hold(present, hold)
+    // The refusals after the one that began the hold are no news.
+    if (hold?.failure !== result.failure) return
     const { reason, hint } = result.failure
     log.error({ reason, hint }, 'credentials refused')
-    this.#showRefusal()
+    this.#showHold()
+  }
+
+  #hold({ id }: Version, { failure, until }: Pick<Hold, 'failure' | 'until'>): void {
+    const { reason, hint } = failure
+    const { history } = this.#parts
+    history.setNote(NOTE, JSON.stringify([...new Set([...this.#untils(), until])]))
+    history.update(id, { reason, hint, nextAttemptAt: until })
+  }
+
+  #untils(): number[] {
+    return JSON.parse(this.#parts.history.note(NOTE) ?? '[]') as number[]
+  }
+
+  /** What waits for a hold that was taken away is due. */
+  #releaseHeld(): void {
+    const { gate, history } = this.#parts
+    const { released } = gate.accounts
+    if (released === this.#released) return
+    const untils = this.#untils()
+    history.atomically(() => {
+      for (const { account, id, nextAttemptAt } of history.list({ states: ['queued'], all: true }))
+        if (
+          nextAttemptAt !== null &&
+          untils.includes(nextAttemptAt) &&
+          gate.accounts.holdOf(account) === null
+        )
+          history.update(id, { reason: null, hint: null, nextAttemptAt: null })
+    })
+    this.#released = released
   }
 
   /** A copy of ours that cannot be read: nothing about the service or the feed. */
@@ -226,14 +243,14 @@ export class Deliveries {
   }
 
   /** While refused credentials are tried again, nobody knows whether they are good. */
-  #showRefusal(): void {
-    const { conditions } = this.#parts
-    const { first, isOfKey } = this.#refusals
+  #showHold(): void {
+    const { conditions, gate } = this.#parts
+    const { first, isOfKey, isTrusted } = gate.accounts
     if (first !== null) {
       const { reason: message, hint } = first
       const severity = isOfKey ? 'critical' : 'warning'
       conditions.set('credentials', { message, hint, severity })
-    } else if (this.#refusals.isTrusted) conditions.clear('credentials')
+    } else if (isTrusted) conditions.clear('credentials')
   }
 
   /** A key that cannot be used is said; the one in use stays, and the file is read again when it changes. */
@@ -249,4 +266,9 @@ export class Deliveries {
       return false
     }
   }
+}
+
+/** A retry takes the hint and the time away and leaves the reason. */
+function isRetried({ hint, nextAttemptAt, reason }: Version): boolean {
+  return hint === null && nextAttemptAt === null && reason !== null
 }

@@ -180,7 +180,7 @@ const TABLE = {
       'AccessDenied SignatureDoesNotMatch RequestTimeTooSkewed InvalidPolicyDocument NoSuchBucket',
     hint: ASK_OPERATOR,
   }),
-  refusesAll: rule({
+  originRejectsAll: rule({
     from: 'either',
     when: 'three feeds were refused one after the other, with none stored between',
     hint: 'ask the service operator whether its forms are right; every feed waits, and is tried again automatically',
@@ -271,8 +271,6 @@ export interface Failure {
   retryAfterMs: number | null
   /** Scheme, host and port that failed: the breaker's key. */
   origin: string | null
-  /** What the next attempt should send: the same form, a new one, or nothing. */
-  next: 'same-form' | 'new-form' | 'stop'
   /** Of our own files, where that is what failed: what it means for the daemon. */
   condition?: ConditionCode
   /** True when the request may have taken effect although no answer came. */
@@ -288,7 +286,6 @@ export type Told = Pick<Failure, 'code' | 'reason'> & Partial<Failure>
 
 /** The failure of a row; what the other side said comes in `told`. */
 export function failureOf(rule: Rule, told: Told): Verdict {
-  const next = rule.sameForm > 0 ? 'same-form' : rule.newForms > 0 ? 'new-form' : 'stop'
   const rest = { status: null, retryAfterMs: null, origin: null, ambiguous: false }
-  return { rule, failure: { class: rule.class, hint: rule.hint, next, ...rest, ...told } }
+  return { rule, failure: { class: rule.class, hint: rule.hint, ...rest, ...told } }
 }

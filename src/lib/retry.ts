@@ -1,35 +1,63 @@
-// Owns repeating a call that may be repeated: exponential waits with full jitter, and what the other
-// side asks for. Whether a result is worth another try is the caller's decision.
+// Owns repeating a call: p-retry runs it, and its caller says after each result whether another try follows
+// and when. A result is a value; an error that the call throws is never retried.
 
-import { type Clock, SECOND } from './clock.ts'
+import pRetry from 'p-retry'
+import type { Clock } from './clock.ts'
 
 export interface RetryOptions {
   clock: Clock
   signal: AbortSignal
   tries: number
-  /** Longest first wait, in ms; it doubles up to a minute. Default 1 s. */
-  firstWaitMs?: number
-  /** 0 to below 1; default Math.random. */
-  random?: () => number
 }
 
-const LONGEST_WAIT = 60 * SECOND
-
 /**
- * Runs `call` until `retryAfter` answers `stop`, the tries are used up or `signal` aborts; answers the
- * last result. A number is the least wait in ms that the other side asked for; one beyond a minute ends it.
+ * Answers the last result: the one after which `waitAfter` said null, the last of all tries, or the one after
+ * which `signal` aborted. `waitAfter` answers the wait in ms; `n` is 1 after the first try.
  */
-export async function repeatedly<T>(
+export async function retry<T>(
   call: () => Promise<T>,
-  retryAfter: (result: T) => number | 'stop',
-  { clock, signal, tries, firstWaitMs = SECOND, random = Math.random }: RetryOptions,
+  waitAfter: (result: T, n: number) => number | null,
+  { clock, signal, tries }: RetryOptions,
 ): Promise<T> {
-  for (let n = 0; ; n++) {
+  const attempt = async (n: number): Promise<T> => {
     const result = await call()
-    const least = retryAfter(result)
-    if (least === 'stop' || least > LONGEST_WAIT || n + 1 >= tries || signal.aborted) return result
-    const longest = Math.min(LONGEST_WAIT, firstWaitMs * 2 ** n)
-    await clock.sleep(Math.max(least, random() * longest), signal)
-    if (signal.aborted) return result
+    const waitMs = n < tries && !signal.aborted ? waitAfter(result, n) : null
+    if (waitMs === null) return result
+    throw new TryAgain(result, waitMs)
   }
+  try {
+    return await pRetry(attempt, {
+      retries: tries - 1,
+      minTimeout: 0,
+      onFailedAttempt: ({ error }) =>
+        error instanceof TryAgain ? clock.sleep(error.waitMs, signal) : undefined,
+      shouldRetry: ({ error }) => error instanceof TryAgain && !signal.aborted,
+    })
+  } catch (error) {
+    if (error instanceof TryAgain) return error.result as T
+    throw error
+  }
+}
+
+class TryAgain extends Error {
+  readonly result: unknown
+  readonly waitMs: number
+
+  constructor(result: unknown, waitMs: number) {
+    super('the result asks for another try')
+    this.result = result
+    this.waitMs = waitMs
+  }
+}
+
+/** No answer, however random, hammers. In ms. */
+const SHORTEST_WAIT = 100
+
+/** Full jitter: a random part of `baseMs` doubled `exponent` times, or of `capMs` if that is less. `random` as Math.random. */
+export function fullJitter(
+  { baseMs, capMs }: { baseMs: number; capMs: number },
+  exponent: number,
+  random: () => number,
+): number {
+  return Math.max(SHORTEST_WAIT, Math.round(random() * Math.min(baseMs * 2 ** exponent, capMs)))
 }

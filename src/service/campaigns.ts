@@ -1,10 +1,11 @@
 // Owns the four campaign calls of specification section 4 and what each answer means. Reads and PUTs are
 // repeated where that can help, because a repetition changes nothing; a create is sent once.
 
+import { MINUTE, SECOND } from '../lib/clock.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { keyAdvice } from '../lib/key-advice.ts'
-import { repeatedly } from '../lib/retry.ts'
+import { fullJitter, retry } from '../lib/retry.ts'
 import { isUsableId, type Reading, readCampaign, readPage } from './campaign-answer.ts'
 import { createServiceClient, type ServiceOptions } from './client.ts'
 import type {
@@ -25,6 +26,7 @@ const PATH = '/v1/campaigns'
 /** A page of a thousand campaigns is about 500 kB. */
 const MAX_ANSWER = 64 * 1024 * 1024
 const TRIES = 4
+const WAITS = { baseMs: SECOND, capMs: MINUTE }
 /** Refused without having been done. A 408, 429 or 5xx is not documented as "not processed". */
 const REFUSED = new Set([400, 401, 403, 404, 405, 409, 410, 413, 415, 422])
 const TEMPORARY = (status: number) =>
@@ -92,9 +94,7 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
     return judge(answer, read, options)
   }
   const repeated: typeof once = (call, read, signal) =>
-    repeatedly(() => once(call, read, signal), waitOf, {
-      ...{ clock: options.clock, signal, tries: TRIES },
-    })
+    retry(() => once(call, read, signal), waitAfter, { clock: options.clock, signal, tries: TRIES })
   const at = (id: string) => `${PATH}/${encodeURIComponent(id)}`
   return {
     search: (query, signal) =>
@@ -136,9 +136,11 @@ function queryText({ status, name, start, num }: CampaignQuery): string {
   return text === '' ? '' : `?${text}`
 }
 
-function waitOf(answer: CampaignAnswer<unknown>): number | 'stop' {
-  if (answer.kind === 'ok' || answer.class !== 'temporary') return 'stop'
-  return answer.retryAfterMs ?? 0
+/** In ms; null: it is not repeated. */
+function waitAfter(answer: CampaignAnswer<unknown>, n: number): number | null {
+  if (answer.kind === 'ok' || answer.class !== 'temporary') return null
+  const leastMs = answer.retryAfterMs ?? 0
+  return leastMs > WAITS.capMs ? null : Math.max(leastMs, fullJitter(WAITS, n - 1, Math.random))
 }
 
 function judge<T>(

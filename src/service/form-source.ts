@@ -23,32 +23,17 @@ const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 /** @throws FeedsyncError (78) when the key or the template cannot be used. */
 export function createFormSource(options: FormSourceOptions): FormSource {
   const client = createServiceClient(options)
-  const accepted = new Map<string | null, number>()
   return {
     origin: client.origin,
-    accepted: () => accepted,
     clockSkewMs: () => client.clockSkewMs(),
-    reloadKey: () => {
-      client.reloadKey()
-      accepted.clear()
-    },
+    reloadKey: () => client.reloadKey(),
     requestForm: async (account, signal, path) => {
       if (account !== null && !client.isPartner) return failed(accountWithoutPartner(account))
       if (account !== null && !HEADER_VALUE.test(account)) return failed(oddAccount(account))
       if (client.lacksAccount(options.presignPath, account)) return failed(noAccount(path))
       const call = { method: 'POST', path: options.presignPath, body: null, account }
       const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
-      const judged = judge(answer, client, account, options)
-      if (judged.kind === 'form') accepted.set(account, options.clock.monotonic())
-      // What worked a moment ago may have stumbled: it is asked once more, and only once.
-      return judged.kind === 'failure' &&
-        judged.rule === RULES.credentials &&
-        accepted.delete(account)
-        ? failed({
-            rule: RULES.credentialsDoubted,
-            failure: { ...judged.failure, next: 'new-form' },
-          })
-        : judged
+      return judge(answer, client, account, options)
     },
   }
 }

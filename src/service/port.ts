@@ -22,8 +22,6 @@ export interface FormSource {
   requestForm(account: string | null, signal: AbortSignal, path?: string): Promise<FormAnswer>
   /** Origin of the service, the key of its breaker. */
   readonly origin: string
-  /** Accounts that a form was given for with the key in use, and when last (monotonic ms); a refusal ends it. */
-  accepted(): ReadonlyMap<string | null, number>
   /** Service time minus ours in ms, as last measured in an answer's Date; null until then. */
   clockSkewMs(): number | null
   /** Reads the key again: after the file changed, on SIGHUP. Throws `FeedsyncError` when it cannot be used. */

@@ -1,37 +1,16 @@
-// Owns what the end of an attempt says: to the breaker of its origin, to the record of the attempt, and for
-// the failures that are found on this side of the network. Pure, but for reading the spool.
+// Owns what the end of an attempt is on record, and the failures that are found on this side of the network.
+// Pure, but for reading the spool.
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { failureOf, RULES, type Rule, type Verdict } from '../lib/decision-table.ts'
+import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
 import { stretchOf } from '../lib/stretch.ts'
-import type { Breaker, Lesson } from './breaker.ts'
 import type { FormFacts } from './form.ts'
 import type { AttemptOutcome, DeliveryResult } from './port.ts'
+import type { NotSent } from './send-gate.ts'
 
-export type NotStored = { kind: 'failed'; verdict: Verdict } | { kind: 'aborted' }
-export type Attempt = Extract<DeliveryResult, { kind: 'stored' }> | NotStored
-
-/** These pass with another form, and say nothing of the health of who answers so. */
-const ABOUT_THE_FORM: ReadonlySet<Rule> = new Set([RULES.policyExpired, RULES.formTokenGone])
-
-const THROTTLED: ReadonlySet<Rule> = new Set([RULES.throttled, RULES.noFormThrottled])
-
-export function isThrottled(rule: Rule): boolean {
-  return THROTTLED.has(rule)
-}
-
-export function lessonOf(result: { kind: string } | NotStored): Lesson {
-  if (result.kind === 'aborted') return { kind: 'nothing' }
-  if (!('verdict' in result)) return { kind: 'up' }
-  const { failure, rule } = result.verdict
-  if (failure.origin === null) return { kind: 'nothing' }
-  const { class: kind, reason, retryAfterMs } = failure
-  return kind === 'transient' && !ABOUT_THE_FORM.has(rule)
-    ? { kind: 'down', reason, retryAfterMs, throttled: isThrottled(rule) }
-    : { kind: 'up' }
-}
+export type Attempt = Extract<DeliveryResult, { kind: 'stored' }> | NotSent
 
 /** `attempt` is null when an error of this program ended it. */
 export function outcomeOf(attempt: Attempt | null, bytesSent: number): AttemptOutcome {
@@ -47,16 +26,6 @@ export function codeOf(attempt: Attempt | null): string | null {
   if (attempt === null) return 'internal'
   if (attempt.kind === 'stored') return null
   return attempt.kind === 'aborted' ? 'aborted' : attempt.verdict.failure.code
-}
-
-export function waitingFor(origin: string, breaker: Breaker): Verdict {
-  const because = breaker.health().reason
-  return failureOf(RULES.waiting, {
-    code: 'endpoint-down',
-    reason: `${origin} is not asked until its next probe${because === null ? '' : `: ${because}`}`,
-    origin,
-    retryAfterMs: breaker.waitMs(),
-  })
 }
 
 export function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Verdict {
@@ -82,13 +51,4 @@ export async function md5Of(path: string): Promise<string> {
   const end = bytes === null ? undefined : from + bytes - 1
   await pipeline(createReadStream(file, { start: from, end }), hash)
   return hash.digest('hex')
-}
-
-/** The same failure, which is nothing that a retry of this feed by a person could mend. */
-export function refusedInGeneral({ failure }: Verdict): Verdict {
-  return failureOf(RULES.refusesAll, {
-    ...failure,
-    ...{ class: RULES.refusesAll.class, hint: RULES.refusesAll.hint },
-    reason: `one feed after the other is refused: ${failure.reason}`,
-  })
 }

@@ -1,56 +1,39 @@
 // Owns the attempts of one delivery: which form is used, what each attempt comes to, and its durable record.
-// It does not wait; it says what to wait for.
+// It does not wait; it says whether another attempt follows, and when.
 
 import { SECOND } from '../lib/clock.ts'
-import { RULES, type Verdict } from '../lib/decision-table.ts'
+import { RULES } from '../lib/decision-table.ts'
 import type { Log } from '../lib/log.ts'
 import type { FormSource } from '../service/port.ts'
 import {
   type Attempt,
   codeOf,
-  isThrottled,
-  lessonOf,
   md5Of,
-  type NotStored,
   outcomeOf,
   outsidePolicy,
-  refusedInGeneral,
   spoolDiffers,
-  waitingFor,
 } from './attempt-end.ts'
-import type { Breakers, Lesson } from './breaker.ts'
 import { type FormFacts, readFormFacts } from './form.ts'
-import type { GeneralRefusals } from './general-refusals.ts'
 import type { Delivery, DeliveryResult, Failure, UploadCounters } from './port.ts'
 import { type PostParts, postFile } from './post.ts'
-import type { RetryQuota } from './quota.ts'
-import { type NextStep, queueDelay, RetryBudget } from './retry.ts'
+import { queueDelay, RetryBudget } from './retry.ts'
+import type { NotSent } from './send-gate.ts'
 
 export interface RunParts extends PostParts {
   forms: FormSource
   log: Log
   random: () => number
-  breakers: Breakers
-  quota: RetryQuota
-  general: GeneralRefusals
   counters: UploadCounters
-  /** Where the newest form leads; null before the first one. */
-  storageOrigin: string | null
-  /** Bytes a second that an upload is expected to reach, for whether a form lives long enough. */
-  expectedRate: number
 }
 
-/** Ends an attempt that is followed by another one. */
-export class TryAgain extends Error {
-  readonly delayMs: number
-  readonly result: DeliveryResult
-
-  constructor(delayMs: number, result: DeliveryResult) {
-    super('the attempt failed and another one follows')
-    this.delayMs = delayMs
-    this.result = result
-  }
+/** `againInMs`: another attempt of this delivery follows then; null: none does. `result` is what it comes to without one. */
+export interface Ended {
+  result: DeliveryResult
+  againInMs: number | null
 }
+
+/** What most lines to an ATS host reach, in bytes a second; only decides whether a form is worth using. */
+const USUAL_RATE = 10 * 1024 * 1024
 
 /** A form must live this much longer than the upload is expected to take, in ms. */
 const FORM_MARGIN = 5 * SECOND
@@ -64,8 +47,6 @@ export class DeliveryRun {
   #attempts = 0
   #postFailed = false
   #lastFailure: Failure | null = null
-  /** To the retry quota, for the attempt that runs. */
-  #paid: number | null = null
   /** Of the attempt that runs. */
   #startedAt = 0
   #bytesSent = 0
@@ -78,14 +59,14 @@ export class DeliveryRun {
     this.#budget = new RetryBudget(parts.random)
   }
 
-  /** @throws TryAgain when another attempt should follow. */
-  async attempt(): Promise<DeliveryResult> {
-    const blocked = this.#blocked()
+  async attempt(): Promise<Ended> {
+    if (this.#signal.aborted) return ended({ kind: 'aborted' })
+    const closed = this.#parts.gate.closedFor(this.#facts !== null)
     // What this delivery met itself tells a person more than that it waits.
-    if (blocked !== null)
-      return this.#later(this.#lastFailure ?? blocked.failure, blocked.failure.retryAfterMs)
+    if (closed !== null)
+      return ended(this.#later(this.#lastFailure ?? closed.failure, closed.failure.retryAfterMs))
     const handle = await this.#delivery.attempts.started(this.#facts?.key ?? null)
-    if (handle === null) return { kind: 'aborted' }
+    if (handle === null) return ended({ kind: 'aborted' })
     this.#attempts += 1
     this.#parts.counters.attempts += 1
     this.#startedAt = this.#parts.clock.now()
@@ -107,76 +88,51 @@ export class DeliveryRun {
     return this.#conclude(attempt)
   }
 
-  #conclude(attempt: Attempt): DeliveryResult {
-    const { counters, log } = this.#parts
-    if (attempt.kind === 'stored') {
-      counters.stored += 1
-      if (this.#facts !== null) this.#parts.quota.succeeded(this.#facts.origin, this.#paid)
-    }
-    if (attempt.kind !== 'failed') return attempt
+  #conclude(attempt: Attempt): Ended {
+    const { clock, counters, log } = this.#parts
+    if (attempt.kind === 'stored') counters.stored += 1
+    if (attempt.kind !== 'failed') return ended(attempt)
     counters.failures += 1
     const { failure, rule } = attempt.verdict
     this.#lastFailure = failure
-    const step = this.#affordable(attempt.verdict)
     const { reason, code, status, ambiguous } = failure
+    const since = this.#delivery.attempts.failingSince(code) ?? this.#startedAt
+    const step = this.#budget.next(attempt.verdict, clock.now() - since)
     const wait = step.kind === 'end' ? null : step.delayMs
     log.warn(
       { code, status, reason, ambiguous, rule: rule.name, next: step.kind, delayMs: wait },
       'upload attempt failed',
     )
-    if (step.kind === 'end') {
-      const final = { ...failure, next: 'stop' as const }
-      return final.class === 'credentials'
-        ? { kind: 'credentials', failure: final }
-        : { kind: 'refused', failure: final }
-    }
+    if (step.kind === 'end')
+      return ended({ kind: failure.class === 'credentials' ? 'credentials' : 'refused', failure })
     const later = this.#later(failure, step.delayMs)
-    if (step.kind === 'later') return later
+    if (step.kind === 'later') return ended(later)
     if (step.form === 'new') this.#facts = null
-    throw new TryAgain(step.delayMs, later)
-  }
-
-  /** What the budget allows, and the quota of the origin as well. */
-  #affordable(verdict: Verdict): NextStep {
-    const since = this.#delivery.attempts.failingSince(verdict.failure.code) ?? this.#startedAt
-    const step = this.#budget.next(verdict, this.#parts.clock.now() - since)
-    const { origin } = verdict.failure
-    if (step.kind !== 'again' || origin === null) return step
-    this.#paid = this.#parts.quota.pay(origin, isThrottled(verdict.rule))
-    return this.#paid === null ? { kind: 'later', delayMs: null } : step
+    return { result: later, againInMs: step.delayMs }
   }
 
   /** `delayMs` null: the usual wait of a queued version. An open breaker decides in place of either. */
   #later(failure: Failure, delayMs: number | null): DeliveryResult {
-    const { clock, breakers, random } = this.#parts
-    const pause = failure.origin === null ? 0 : breakers.of(failure.origin).waitMs()
+    const { clock, gate, random } = this.#parts
     const attempts = this.#delivery.attemptsBefore + this.#attempts
     const wait = delayMs ?? Math.max(queueDelay(attempts, random), failure.retryAfterMs ?? 0)
-    return { kind: 'later', at: clock.now() + (pause > 0 ? pause : wait), failure }
-  }
-
-  /** Looks at both breakers before a form is asked for in vain. */
-  #blocked(): Verdict | null {
-    const { breakers, forms, storageOrigin } = this.#parts
-    const origins = this.#facts === null ? [forms.origin] : []
-    if (storageOrigin !== null) origins.push(storageOrigin)
-    const shut = origins.find((origin) => breakers.of(origin).waitMs() > 0)
-    return shut === undefined ? null : waitingFor(shut, breakers.of(shut))
+    return { kind: 'later', at: gate.opensAt(failure.origin) ?? clock.now() + wait, failure }
   }
 
   async #try(): Promise<Attempt> {
     const facts = await this.#usableForm()
     if (facts.kind !== 'facts') return facts
     this.#facts = facts
-    this.#parts.storageOrigin = facts.origin
-    const { bytes } = this.#delivery
+    const { gate } = this.#parts
+    gate.storageOrigin = facts.origin
+    const { bytes, feed } = this.#delivery
     if (bytes < facts.minBytes || bytes > facts.maxBytes)
       return { kind: 'failed', verdict: outsidePolicy(bytes, facts) }
-    return this.#through(facts.origin, () => this.#post(facts))
+    return gate.withBreaker(facts.origin, feed, () => this.#post(facts))
   }
 
   /** The form at hand while it lives long enough; otherwise a new one, and one more if that is short-lived. */
-  async #usableForm(): Promise<FormFacts | NotStored> {
+  async #usableForm(): Promise<FormFacts | NotSent> {
     if (this.#facts !== null && !(this.#isShortLived(this.#facts) && this.#budget.hasForms))
       return this.#facts
     this.#facts = null
@@ -192,23 +148,33 @@ export class DeliveryRun {
   }
 
   #isShortLived({ expiresAt }: FormFacts): boolean {
-    const { clock, forms, expectedRate } = this.#parts
+    const { clock, forms, gate } = this.#parts
     const now = clock.now() + (forms.clockSkewMs() ?? 0)
-    const needed = FORM_MARGIN + (this.#delivery.bytes / expectedRate) * SECOND
+    const rate = Math.min(gate.bandwidth?.bytesPerSecond ?? USUAL_RATE, USUAL_RATE)
+    const needed = FORM_MARGIN + (this.#delivery.bytes / rate) * SECOND
     return expiresAt !== null && expiresAt - now < needed
   }
 
-  async #askForm(): Promise<FormFacts | NotStored> {
-    const { forms } = this.#parts
-    return this.#through(forms.origin, async () => {
+  async #askForm(): Promise<FormFacts | NotSent> {
+    const { clock, forms, gate } = this.#parts
+    const { account, feed, path } = this.#delivery
+    return gate.withBreaker(forms.origin, feed, async () => {
       this.#budget.formAsked()
-      const { account, path } = this.#delivery
+      const askedAt = clock.monotonic()
       const answer = await forms.requestForm(account, this.#signal, path)
-      if (answer.kind === 'form') return readFormFacts(answer.form)
+      if (answer.kind === 'form') {
+        gate.accounts.accept(account, askedAt)
+        return readFormFacts(answer.form)
+      }
       if (this.#signal.aborted) return { kind: 'aborted' }
       const { failure, rule } = answer
       this.#status = failure.status
-      return { kind: 'failed', verdict: { failure, rule } }
+      const isDoubted =
+        rule === RULES.credentials && gate.accounts.refuse(account, failure) === 'again'
+      return {
+        kind: 'failed',
+        verdict: { failure, rule: isDoubted ? RULES.credentialsDoubted : rule },
+      }
     })
   }
 
@@ -236,33 +202,8 @@ export class DeliveryRun {
     }
     return result
   }
+}
 
-  /** Sends only what the origin's breaker lets through, and tells it what came of that. */
-  async #through<T extends { kind: string }>(
-    origin: string,
-    send: () => Promise<T | NotStored>,
-  ): Promise<T | NotStored> {
-    const breaker = this.#parts.breakers.of(origin)
-    const permit = breaker.enter()
-    if (permit === null) return { kind: 'failed', verdict: waitingFor(origin, breaker) }
-    let lesson: Lesson = { kind: 'nothing' }
-    try {
-      const result = this.#weigh(await send(), origin)
-      lesson = lessonOf(result)
-      return result
-    } finally {
-      breaker.leave(permit, lesson)
-    }
-  }
-
-  /** A refusal that every feed meets is no verdict on this one. */
-  #weigh<T extends { kind: string }>(result: T | NotStored, origin: string): T | NotStored {
-    const { general } = this.#parts
-    if (result.kind === 'aborted') return result
-    if (!('verdict' in result)) general.accepted(origin)
-    else if (result.verdict.failure.class === 'broken' && result.verdict.failure.origin !== null)
-      if (general.refused(origin, this.#delivery.feed))
-        return { kind: 'failed', verdict: refusedInGeneral(result.verdict) }
-    return result
-  }
+function ended(result: DeliveryResult): Ended {
+  return { result, againInMs: null }
 }

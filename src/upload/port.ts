@@ -63,10 +63,6 @@ export interface UploadHealth {
   state: 'ok' | 'degraded' | 'down' | 'unknown'
   /** Plain sentence; null when ok or unknown. */
   reason: string | null
-  /** Wall ms of the first failure of this row; null when ok or unknown. */
-  since: number | null
-  /** Wall ms of the next probe; null unless down, and while a probe runs. */
-  nextProbeAt: number | null
 }
 
 /** Since the process started. */
@@ -81,10 +77,5 @@ export interface UploadCounters {
 export interface Uploader extends AsyncDisposable {
   /** Runs the attempts of one delivery. Never throws for what the network or the other side does. */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult>
-  health(): UploadHealth
-  /** How many more deliveries are worth starting now: while an endpoint is down none, or one to probe it. */
-  openings(): number
-  /** An endpoint that is down may be probed at once. */
-  probeNow(): void
   counters(): UploadCounters
 }

@@ -4,7 +4,7 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, MINUTE } from '../lib/clock.ts'
 import { conditionOfState } from '../lib/conditions.ts'
 import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
 import { errorCode } from '../lib/errors.ts'
@@ -13,17 +13,18 @@ import { stretchOf } from '../lib/stretch.ts'
 import { judgeNoAnswer, judgeReply } from './classify.ts'
 import type { FormFacts } from './form.ts'
 import { createMultipartBody } from './multipart.ts'
-import type { Pacer } from './pacer.ts'
+import type { SendGate } from './send-gate.ts'
 
 export interface PostParts {
   http: HttpClient
   clock: Clock
-  pacer: Pacer | null
-  /** Not a byte moves for this long: that ends the post, in ms. */
-  stallMs: number
-  /** From the last byte that moved to storage's answer, in ms. */
-  answerMs: number
+  gate: SendGate
 }
+
+/** Not a byte moves for this long: that ends the post. A window that a slow reader opens in steps needs half of it. */
+const STALL_MS = MINUTE
+/** From the last byte that moved to storage's answer. */
+const ANSWER_MS = 2 * MINUTE
 
 export interface Post {
   facts: FormFacts
@@ -54,7 +55,7 @@ export async function postFile(
   post: Post,
   signal: AbortSignal,
 ): Promise<PostResult> {
-  const isSmall = post.bytes <= SMALL && parts.pacer === null
+  const isSmall = post.bytes <= SMALL && parts.gate.bandwidth === null
   let file: SpoolFile
   try {
     file = isSmall ? openSmall(post.file) : await openLarge(post.file)
@@ -111,11 +112,12 @@ async function postTo(
   post: Post,
   signal: AbortSignal,
 ): Promise<PostResult> {
-  const { http, clock, pacer } = parts
+  const { http, clock } = parts
+  const { bandwidth } = parts.gate
   const { facts } = post
-  const pace = pacer && {
-    readSize: pacer.readSize,
-    wait: (bytes: number) => pacer.wait(bytes, signal),
+  const pace = bandwidth && {
+    readSize: bandwidth.readSize,
+    wait: (bytes: number) => bandwidth.wait(bytes, signal),
   }
   const body = createMultipartBody(
     facts.form,
@@ -130,12 +132,12 @@ async function postTo(
     body: {
       length: body.length,
       chunks: () => body.chunks(),
-      stallMs: parts.stallMs,
+      stallMs: STALL_MS,
       accepted: (sent) => post.progress(ofFile(sent)),
     },
     signal,
-    headersTimeoutMs: parts.answerMs,
-    bodyTimeoutMs: parts.stallMs,
+    headersTimeoutMs: ANSWER_MS,
+    bodyTimeoutMs: STALL_MS,
     maxAnswerBytes: MAX_ANSWER,
     freshConnection: post.freshConnection,
   })

@@ -1,23 +1,22 @@
-// Owns how often and how soon: the budget of one delivery (four posts of a form, three forms), full jitter,
-// and when the rest is for later. Pure; it neither sleeps nor sends.
+// Owns how often and how soon: the budget of one delivery (four posts of a form, three forms), its waits, and
+// when the rest is for later. Pure; it neither sleeps nor sends.
 
 import { MINUTE, SECOND } from '../lib/clock.ts'
 import type { Pace, Rule, Verdict } from '../lib/decision-table.ts'
+import { fullJitter } from '../lib/retry.ts'
 
 export const POSTS_PER_FORM = 4
 export const FORMS_PER_DELIVERY = 3
 
-/** A slot is not held for longer than this: the wait becomes a row of the history. */
+/** A place is not held for longer than this: the wait becomes a row of the history. */
 const LONGEST_WAIT = MINUTE
 
-/** No answer, however random, hammers. */
-const SHORTEST_WAIT = 100
-
-const CURVES = {
-  transient: { base: SECOND, cap: MINUTE },
-  upload: { base: 2 * SECOND, cap: 2 * MINUTE },
-  throttled: { base: 5 * SECOND, cap: 5 * MINUTE },
-  job: { base: MINUTE, cap: 30 * MINUTE },
+/** `job`: of a version that goes back to the queue. */
+export const CURVES = {
+  transient: { baseMs: SECOND, capMs: MINUTE },
+  upload: { baseMs: 2 * SECOND, capMs: 2 * MINUTE },
+  throttled: { baseMs: 5 * SECOND, capMs: 5 * MINUTE },
+  job: { baseMs: MINUTE, capMs: 30 * MINUTE },
 } as const
 
 export type NextStep =
@@ -26,19 +25,9 @@ export type NextStep =
   | { kind: 'later'; delayMs: number | null }
   | { kind: 'end' }
 
-/** Full jitter: anything up to min(base * 2^exponent, cap), in ms. `random` as Math.random. */
-export function fullJitter(
-  curve: keyof typeof CURVES,
-  exponent: number,
-  random: () => number,
-): number {
-  const { base, cap } = CURVES[curve]
-  return Math.max(SHORTEST_WAIT, Math.round(random() * Math.min(base * 2 ** exponent, cap)))
-}
-
 /** The wait of a version that goes back to the queue. `attempts`: all that were made of it so far. */
 export function queueDelay(attempts: number, random: () => number): number {
-  return fullJitter('job', Math.floor(Math.max(0, attempts - 1) / POSTS_PER_FORM), random)
+  return fullJitter(CURVES.job, Math.floor(Math.max(0, attempts - 1) / POSTS_PER_FORM), random)
 }
 
 /** What one delivery has used up; it answers what may be tried next. */
@@ -109,6 +98,6 @@ function paced(pace: Pace, failures: number, random: () => number): number {
     case 'half-minute':
       return 30 * SECOND
     default:
-      return fullJitter(pace, failures, random)
+      return fullJitter(CURVES[pace], failures, random)
   }
 }

@@ -28,8 +28,8 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import { createFormSource } from '../../src/service/form-source.ts'
 import type { FormSource, UploadForm } from '../../src/service/port.ts'
 import { createSpool } from '../../src/spool/spool.ts'
-import type { Uploader } from '../../src/upload/port.ts'
-import { createUploader, type UploaderOptions } from '../../src/upload/uploader.ts'
+import { SendGate } from '../../src/upload/send-gate.ts'
+import { createUploader } from '../../src/upload/uploader.ts'
 import { FaultClock } from './fault-clock.ts'
 import { feedOf } from './feed.ts'
 
@@ -42,7 +42,6 @@ const checker = createFeedChecker()
 
 export interface OutletOptions {
   sandbox?: Partial<SandboxOptions>
-  uploader?: UploaderOptions['options']
   feeds?: FeedConfig[]
   concurrency?: number
   /** In place of the sandbox's service address. */
@@ -56,7 +55,6 @@ export interface OutletOptions {
 export class Outlet implements AsyncDisposable {
   readonly clock: FaultClock
   readonly sandbox: Sandbox
-  readonly uploader: Uploader
   readonly history: History
   readonly root: string
   /** What was said of the daemon as a whole. */
@@ -77,7 +75,7 @@ export class Outlet implements AsyncDisposable {
       owned: AsyncDisposableStack
       http: HttpClient
     },
-    { uploader, feeds = [], concurrency = 4, baseUrl, form, random }: OutletOptions,
+    { feeds = [], concurrency = 4, baseUrl, form, random }: OutletOptions,
   ) {
     const { clock, sandbox, root, owned, http } = parts
     const secrets = new Set([SECRET])
@@ -122,10 +120,14 @@ export class Outlet implements AsyncDisposable {
     const patient = { ...clock, sleep: systemClock.sleep }
     const file = join(root, 'state', 'history.db')
     this.history = owned.use(openHistory({ file, clock: patient, log }))
-    this.uploader = owned.use(
+    const gate = new SendGate({
+      ...{ clock, serviceOrigin: forms.origin, maxRate: null },
+      concurrency: () => concurrency,
+    })
+    const uploader = owned.use(
       createUploader({
-        ...{ http: listening, forms, clock, log, random: random ?? (() => 0.5) },
-        options: uploader ?? {},
+        ...{ http: listening, forms, clock, log, gate },
+        random: random ?? (() => 0.5),
       }),
     )
     const spool = createSpool({ directory: join(root, 'state', 'spool') })
@@ -154,7 +156,7 @@ export class Outlet implements AsyncDisposable {
     })
     this.#pipeline = new Pipeline({
       ...{ clock, log, history: this.history, ledger, spool, aftercare, checkerFor: () => checker },
-      ...{ uploader: this.uploader, onProgress: () => {}, settings },
+      ...{ uploader, onProgress: () => {}, settings },
       ruleFor: (path) => feedFor(path, feeds),
       reconcile: () => {},
       guard,
@@ -163,9 +165,8 @@ export class Outlet implements AsyncDisposable {
       if (kind === 'set') this.told.push(condition.message)
     })
     this.#deliveries = new Deliveries({
-      ...{ clock, log, history: this.history, pipeline: this.#pipeline, settings },
-      ...{ uploader: this.uploader, clockSkewMs: () => real.clockSkewMs() },
-      accepted: () => real.accepted(),
+      ...{ clock, log, history: this.history, pipeline: this.#pipeline, gate },
+      clockSkewMs: () => real.clockSkewMs(),
       conditions,
       reloadKey: () => false,
     })

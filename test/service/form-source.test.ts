@@ -117,7 +117,7 @@ describe('a request for a form', () => {
     const answer = await ask('77')
 
     expect(answer).toMatchObject({
-      failure: { class: 'broken', code: 'account-without-partner', next: 'stop' },
+      failure: { class: 'broken', code: 'account-without-partner' },
     })
     expect(seen).toEqual([])
   })
@@ -131,7 +131,7 @@ describe('a request for a form', () => {
 
     const reason = 'no partner account: no rule names one for north/jobs.xml'
     expect(answer).toMatchObject({
-      failure: { class: 'broken', code: 'no-partner-account', reason, origin: null, next: 'stop' },
+      failure: { class: 'broken', code: 'no-partner-account', reason, origin: null },
     })
     expect(seen).toEqual([])
     expect(await ask('77')).toMatchObject({ kind: 'form' })
@@ -150,7 +150,7 @@ describe('a request for a form', () => {
       const answer = await ask(account)
 
       expect(answer).toMatchObject({
-        failure: { class: 'broken', code: 'account-unusable', next: 'stop' },
+        failure: { class: 'broken', code: 'account-unusable' },
       })
       expect(seen).toEqual([])
     },
@@ -226,7 +226,7 @@ describe('the clock of the service', () => {
 
     const answer = await ask()
 
-    expect(answer).toMatchObject({ failure: { class: 'credentials', next: 'stop' } })
+    expect(answer).toMatchObject({ failure: { class: 'credentials' } })
     expect(answer).toMatchObject({ failure: { hint: expect.stringContaining('1200 s behind') } })
     expect(seen).toHaveLength(2)
   })
@@ -325,7 +325,7 @@ describe('a form', () => {
   ])('is asked for again when it holds %s, and nothing of it is repeated', async (_, body) => {
     const answer = await read(body)
 
-    expect(answer).toMatchObject({ failure: { class: 'transient', next: 'new-form', status: 200 } })
+    expect(answer).toMatchObject({ failure: { class: 'transient', status: 200 } })
     expect(JSON.stringify(answer)).not.toContain('hidden')
   })
 })

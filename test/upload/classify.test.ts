@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { HttpReply } from '../../src/lib/http.ts'
-import { judgeReply } from '../../src/upload/classify.ts'
+import { type Judgement, judgeReply } from '../../src/upload/classify.ts'
 import { readFormFacts } from '../../src/upload/form.ts'
 
 const MD5 = '0123456789abcdef0123456789abcdef'
@@ -118,6 +118,13 @@ describe('success', () => {
   })
 })
 
+/** What the row lets the next attempt send. */
+function nextOf(judged: Judgement): string | null {
+  if (!('verdict' in judged)) return null
+  const { sameForm, newForms } = judged.verdict.rule
+  return sameForm > 0 ? 'same-form' : newForms > 0 ? 'new-form' : 'stop'
+}
+
 describe('an error', () => {
   it.each([
     [400, 'RequestTimeout', 'transient', 'same-form'],
@@ -131,9 +138,10 @@ describe('an error', () => {
     [418, 'NobodyKnowsThis', 'broken', 'new-form'],
     [503, 'NobodyKnowsThis', 'transient', 'same-form'],
   ])('%i %s is %s, next %s', (status, code, failureClass, next) => {
-    expect(judge(reply(status, {}, xml(code)))).toMatchObject({
-      verdict: { failure: { class: failureClass, code, next, status } },
-    })
+    const judged = judge(reply(status, {}, xml(code)))
+
+    expect(judged).toMatchObject({ verdict: { failure: { class: failureClass, code, status } } })
+    expect(nextOf(judged)).toBe(next)
   })
 
   it.each([
@@ -146,21 +154,25 @@ describe('an error', () => {
     [407, 'transient', 'stop'],
     [404, 'transient', 'new-form'],
   ])('%i without a document is %s, next %s', (status, failureClass, next) => {
-    expect(judge(reply(status))).toMatchObject({
-      verdict: { failure: { class: failureClass, code: `http-${status}`, next } },
+    const judged = judge(reply(status))
+
+    expect(judged).toMatchObject({
+      verdict: { failure: { class: failureClass, code: `http-${status}` } },
     })
+    expect(nextOf(judged)).toBe(next)
   })
 
   it('is judged by its code before its status: one 403 asks for a new form, the next never again', () => {
     const expired = xml('AccessDenied', 'Invalid according to Policy: Policy expired.')
     const extra = xml('AccessDenied', 'Invalid according to Policy: Extra input fields: x')
 
-    expect(judge(reply(403, {}, expired))).toMatchObject({
-      verdict: { failure: { class: 'transient', next: 'new-form' } },
-    })
-    expect(judge(reply(403, {}, extra))).toMatchObject({
-      verdict: { failure: { class: 'broken', next: 'stop' } },
-    })
+    const judged = [judge(reply(403, {}, expired)), judge(reply(403, {}, extra))]
+
+    expect(judged).toMatchObject([
+      { verdict: { failure: { class: 'transient' } } },
+      { verdict: { failure: { class: 'broken' } } },
+    ])
+    expect(judged.map(nextOf)).toEqual(['new-form', 'stop'])
   })
 })
 

@@ -5,6 +5,7 @@ import { Deliveries, type DeliveriesParts } from '../../src/daemon/deliveries.ts
 import { systemClock } from '../../src/lib/clock.ts'
 import { Conditions } from '../../src/lib/conditions.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
+import { SendGate } from '../../src/upload/send-gate.ts'
 import { temporaryHistory, versionIn } from '../history/helpers.ts'
 
 function threeWaiting(concurrency: number) {
@@ -15,12 +16,13 @@ function threeWaiting(concurrency: number) {
   const stored = new Map<number, () => void>()
   const deliveries = new Deliveries({
     ...{ clock: systemClock, log: silentLog, history },
-    settings: { current: { upload: { concurrency, keepVersions: 3, maxRate: null } } },
     conditions: new Conditions(systemClock),
     reloadKey: () => false,
     clockSkewMs: () => null,
-    accepted: () => new Map(),
-    uploader: { openings: () => 10 } as unknown as DeliveriesParts['uploader'],
+    gate: new SendGate({
+      ...{ clock: systemClock, serviceOrigin: 'https://service.test', maxRate: null },
+      concurrency: () => concurrency,
+    }),
     pipeline: {
       // Stored at some time; its record is never written.
       deliver: ({ id }: { id: number }, _: AbortSignal, tell: () => void) => {

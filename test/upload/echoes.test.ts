@@ -12,6 +12,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { createFormSource } from '../../src/service/form-source.ts'
 import { readFormFacts } from '../../src/upload/form.ts'
 import { postFile } from '../../src/upload/post.ts'
+import { SendGate } from '../../src/upload/send-gate.ts'
 import {
   EchoingHost,
   FORM_PLACES,
@@ -66,17 +67,16 @@ async function delivering() {
   })
   const { signal } = new AbortController()
   const post = { file, bytes: 4, md5: '0'.repeat(32), freshConnection: false, progress: () => {} }
-  const limits = { pacer: null, stallMs: 5000, minRate: 1, answerMs: 5000 }
+  const gate = new SendGate({
+    ...{ clock: systemClock, serviceOrigin: forms.origin, maxRate: null },
+    concurrency: () => 1,
+  })
   /** Everything that may be logged, recorded or shown of one form and one post with it. */
   const shown = async (): Promise<string> => {
     const answer = await forms.requestForm(null, signal)
     if (answer.kind === 'failure') return JSON.stringify([answer, lines])
     const facts = readFormFacts(answer.form)
-    const posted = await postFile(
-      { http, clock: systemClock, ...limits },
-      { facts, ...post },
-      signal,
-    )
+    const posted = await postFile({ http, clock: systemClock, gate }, { facts, ...post }, signal)
     const { origin, fileUrl } = facts
     return JSON.stringify([origin, facts.key, fileUrl, posted, lines])
   }

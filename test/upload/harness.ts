@@ -13,7 +13,8 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import { createFormSource } from '../../src/service/form-source.ts'
 import type { FormSource } from '../../src/service/port.ts'
 import type { AttemptLog, Delivery, DeliveryResult, Uploader } from '../../src/upload/port.ts'
-import { createUploader, type UploaderOptions } from '../../src/upload/uploader.ts'
+import { SendGate } from '../../src/upload/send-gate.ts'
+import { createUploader } from '../../src/upload/uploader.ts'
 import { JumpingTimers, MOST_MINUTES } from '../helpers/fault-clock.ts'
 
 export const SECRET = 'the secret of the tests'
@@ -26,6 +27,7 @@ export type Change = Partial<Delivery> & { failingMs?: number }
 export interface Harness {
   sandbox: Sandbox
   uploader: Uploader
+  gate: SendGate
   forms: FormSource
   clock: TestClock
   directory: string
@@ -77,7 +79,7 @@ export async function temporaryDirectory(): Promise<string> {
 
 export interface HarnessOptions {
   sandbox?: Partial<SandboxOptions>
-  uploader?: UploaderOptions['options']
+  maxRate?: number
   forms?: (real: FormSource) => FormSource
   env?: Record<string, string>
 }
@@ -114,11 +116,11 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
     },
   })
   const forms = options.forms?.(real) ?? real
-  const uploader = createUploader({
-    ...{ http, forms, clock, log },
-    random: () => 0.5,
-    options: options.uploader ?? {},
+  const gate = new SendGate({
+    ...{ clock, serviceOrigin: forms.origin, maxRate: options.maxRate ?? null },
+    concurrency: () => 4,
   })
+  const uploader = createUploader({ http, forms, clock, log, gate, random: () => 0.5 })
   onTestFinished(async () => {
     await uploader[Symbol.asyncDispose]()
     await http[Symbol.asyncDispose]()
@@ -127,7 +129,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
   const attempts: Ended[] = []
   let files = 0
   return {
-    ...{ sandbox, uploader, forms, clock, directory, attempts },
+    ...{ sandbox, uploader, gate, forms, clock, directory, attempts },
     logged: () => lines.join(''),
     deliver: async (content, change = {}, signal = new AbortController().signal) => {
       const file = join(directory, `spool-${++files}`)

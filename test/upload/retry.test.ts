@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts'
 import { failureOf, RULES, type Rule } from '../../src/lib/decision-table.ts'
-import { fullJitter, queueDelay, RetryBudget } from '../../src/upload/retry.ts'
+import { fullJitter } from '../../src/lib/retry.ts'
+import { CURVES, queueDelay, RetryBudget } from '../../src/upload/retry.ts'
 import { harness } from './harness.ts'
 
 const verdict = (rule: Rule, retryAfterMs: number | null = null) =>
@@ -15,11 +16,11 @@ describe('the wait', () => {
     ['throttled', [2500, 5000, 10_000, 150_000]],
     ['job', [30_000, 60_000, 120_000, 900_000]],
   ] as const)('of the curve "%s" doubles up to its cap', (curve, expected) => {
-    expect([0, 1, 2, 20].map((n) => fullJitter(curve, n, () => 0.5))).toEqual(expected)
+    expect([0, 1, 2, 20].map((n) => fullJitter(CURVES[curve], n, () => 0.5))).toEqual(expected)
   })
 
   it('is never below 100 ms', () => {
-    expect(fullJitter('transient', 0, () => 0)).toBe(100)
+    expect(fullJitter(CURVES.transient, 0, () => 0)).toBe(100)
   })
 
   it('of a queued version grows with the attempts that were made of it', () => {
@@ -89,7 +90,7 @@ describe('a version that fails for long', () => {
     expect(result.kind === 'later' && result.at - before).toBeLessThan(16 * MINUTE)
   })
 
-  it('is not tried again by itself when the fault is in this program', async () => {
+  it('is not tried again when the fault is in this program', async () => {
     const h = await harness({
       forms: (real) => ({ ...real, requestForm: () => Promise.reject(new Error('a bug')) }),
     })

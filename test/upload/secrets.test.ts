@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { FaultRule } from '../../src/sandbox/fault-types.ts'
-import type { UploaderOptions } from '../../src/upload/uploader.ts'
 import { type Harness, harness, SECRET } from './harness.ts'
 
 const PROXY_PASSWORD = 'password-of-the-proxy'
@@ -13,13 +12,10 @@ const echo = (
 ) => `<Error><Code>AccessDenied</Code><Message>Invalid according to Policy:
   Policy Condition failed: ["eq", "$x", "${value}"]</Message></Error>`
 
-async function withSecrets(
-  env: Record<string, string> = {},
-  uploader: UploaderOptions['options'] = {},
-) {
+async function withSecrets(env: Record<string, string> = {}) {
   const secrets = new Set([SECRET, PROXY_PASSWORD])
   const h = await harness({
-    ...{ env, uploader },
+    env,
     forms: (real) => ({
       ...real,
       requestForm: async (account, signal) => {
@@ -61,12 +57,17 @@ describe('nothing secret', () => {
   it.each(FAULTS.map((fault) => [`${fault.at} ${fault.kind}`, fault] as const))(
     'is shown after the fault "%s"',
     async (_, fault) => {
-      // Each attempt meets the silence: none may be waited for long.
-      const isSilent = fault.kind === 'lose-answer'
-      const { h, secrets } = await withSecrets({}, isSilent ? { stallMs: 300, answerMs: 300 } : {})
+      const { h, secrets } = await withSecrets()
       h.sandbox.faults.add(fault)
+      let result: unknown = null
 
-      const results = [await h.deliver(FEED), h.uploader.health()]
+      const delivered = h.deliver(FEED).then((ended) => {
+        result = ended
+      })
+      // Each attempt meets the silence.
+      if (fault.kind === 'lose-answer') await h.clock.passUntil(() => result !== null)
+      await delivered
+      const results = [result, h.gate.health()]
 
       const shown = everythingShown(h, results)
       expect([...secrets].filter((secret) => shown.includes(secret))).toEqual([])

@@ -93,7 +93,7 @@ describe('an upload', () => {
   })
 
   it('stays under the rate that all uploads share', async () => {
-    const h = await harness({ uploader: { maxRate: 1_000_000 } })
+    const h = await harness({ maxRate: 1_000_000 })
     const content = Buffer.alloc(1_000_000, 'z')
 
     await Promise.all([h.deliver(content), h.deliver(content)])

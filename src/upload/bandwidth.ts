@@ -2,26 +2,26 @@
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 
-export class Pacer {
+export class Bandwidth {
   readonly #clock: Clock
-  readonly #bytesPerSecond: number
+  readonly bytesPerSecond: number
   #freeAt = 0
 
   constructor(clock: Clock, bytesPerSecond: number) {
     this.#clock = clock
-    this.#bytesPerSecond = bytesPerSecond
+    this.bytesPerSecond = bytesPerSecond
   }
 
   /** A quarter of a second's bytes: what one read may take, so that a slow rate is even and no stall. */
   get readSize(): number {
-    return Math.max(1, Math.floor(this.#bytesPerSecond / 4))
+    return Math.max(1, Math.floor(this.bytesPerSecond / 4))
   }
 
   /** Resolves when these bytes may go, or when `signal` aborts. */
   async wait(bytes: number, signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic()
     const start = Math.max(now, this.#freeAt)
-    this.#freeAt = start + (bytes / this.#bytesPerSecond) * SECOND
+    this.#freeAt = start + (bytes / this.bytesPerSecond) * SECOND
     if (start > now) await this.#clock.sleep(start - now, signal)
   }
 }

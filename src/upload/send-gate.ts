@@ -1,0 +1,224 @@
+// Owns whether something may be sent now: `next` says it of a delivery, `withBreaker` of each of its requests.
+// Behind it are the places of upload.concurrency, the breakers of the origins, the accounts on hold and the
+// bandwidth; whoever must wait is told for what and until when.
+
+import type { Clock } from '../lib/clock.ts'
+import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
+import { type Account, AccountHolds } from './account-holds.ts'
+import { Bandwidth } from './bandwidth.ts'
+import { Breaker, type BreakerResult } from './breaker.ts'
+import type { Failure, UploadHealth } from './port.ts'
+
+export interface SendGateOptions {
+  clock: Clock
+  serviceOrigin: string
+  /** Deliveries at once; asked each time, since it may be set while the daemon runs. */
+  concurrency: () => number
+  /** Bytes a second of all uploads together; null: no limit. */
+  maxRate: number | null
+}
+
+/** Leave to deliver one version of a feed; disposed of when the delivery has ended. */
+export interface Permit extends Disposable {
+  kind: 'permit'
+  /** Its file is stored: it gives back its place, although its record is not written yet. */
+  stored(): void
+}
+
+export type Wait =
+  /** Until a delivery ends. */
+  | { kind: 'wait'; for: 'place' }
+  /** `until`: wall ms. */
+  | { kind: 'wait'; for: 'origin' | 'account'; until: number; failure: Failure }
+
+export type NotSent = { kind: 'failed'; verdict: Verdict } | { kind: 'aborted' }
+
+interface Sending {
+  account: Account
+  /** Its file is not stored yet. */
+  isSending: boolean
+  /** It was let through to probe an origin that is down, and has sent nothing yet. */
+  isProbe: boolean
+}
+
+/** These pass with another form, and say nothing of the health of who answers so. */
+const ABOUT_THE_FORM: readonly unknown[] = [RULES.policyExpired, RULES.formTokenGone]
+
+const HEALTH = ['unknown', 'ok', 'degraded', 'down'] as const
+const PLACE: Wait = { kind: 'wait', for: 'place' }
+
+export class SendGate {
+  readonly accounts: AccountHolds
+  readonly bandwidth: Bandwidth | null
+  /** Where the newest form leads; null before the first one. */
+  storageOrigin: string | null = null
+  readonly #options: SendGateOptions
+  readonly #breakers = new Map<string, Breaker>()
+  /** By feed. */
+  readonly #sending = new Map<string, Sending>()
+
+  constructor(options: SendGateOptions) {
+    const { clock, maxRate } = options
+    this.#options = options
+    this.accounts = new AccountHolds(clock)
+    this.bandwidth = maxRate === null ? null : new Bandwidth(clock, maxRate)
+  }
+
+  /** Feeds of which a version is being delivered. */
+  get feeds(): Pick<ReadonlySet<string>, 'has' | 'size'> {
+    return this.#sending
+  }
+
+  /**
+   * How many deliveries may start: none while an origin is down. Records that cannot be written take up the
+   * places in the end, since what is stored must be known to be.
+   */
+  get places(): number {
+    if (this.#closed(this.#origins) !== null) return 0
+    const concurrency = this.#options.concurrency()
+    const sending = this.#sending.values().reduce((n, { isSending }) => n + Number(isSending), 0)
+    return Math.max(0, Math.min(concurrency - sending, 2 * concurrency - this.#sending.size))
+  }
+
+  /** `isRetried`: a person wants it to be tried now, although its account is on hold. */
+  next({ feed, account }: { feed: string; account: Account }, isRetried: boolean): Permit | Wait {
+    const closed = this.#closed(this.#origins)
+    if (closed !== null) return this.#waitFor(closed)
+    const hold = this.accounts.holdOf(account)
+    if (hold !== null && !isRetried)
+      return { kind: 'wait', for: 'account', until: hold.until, failure: hold.failure }
+    const sending = [...this.#sending.values()]
+    const isProbe = this.#origins.some((origin) => this.#breaker(origin).isOpen)
+    if (this.places === 0 || this.#sending.has(feed)) return PLACE
+    if (isProbe && sending.some((other) => other.isProbe)) return PLACE
+    if (
+      !this.accounts.admits(
+        account,
+        sending.map((other) => other.account),
+      )
+    )
+      return PLACE
+    const mine = { account, isSending: true, isProbe }
+    this.#sending.set(feed, mine)
+    return {
+      kind: 'permit',
+      stored: () => {
+        mine.isSending = false
+      },
+      [Symbol.dispose]: () => void this.#sending.delete(feed),
+    }
+  }
+
+  /** Why an attempt would be in vain now; null: it would not. With a form at hand only storage is asked. */
+  closedFor(hasForm: boolean): Verdict | null {
+    const closed = this.#closed(
+      this.#origins.filter((origin) => !hasForm || origin === this.storageOrigin),
+    )
+    return closed === null ? null : this.#waiting(closed)
+  }
+
+  /** Wall ms of the next probe of an origin that is down; null: it may be asked. */
+  opensAt(origin: string | null): number | null {
+    const waitMs = origin === null ? 0 : this.#breaker(origin).waitMs()
+    return waitMs > 0 ? this.#options.clock.now() + waitMs : null
+  }
+
+  /** Sends only what the breaker of the origin lets through, and notes what came of that. */
+  async withBreaker<T extends { kind: string }>(
+    origin: string,
+    feed: string,
+    send: () => Promise<T | NotSent>,
+  ): Promise<T | NotSent> {
+    const breaker = this.#breaker(origin)
+    const pass = breaker.enter()
+    if (pass === null) return { kind: 'failed', verdict: this.#waiting(origin) }
+    const mine = this.#sending.get(feed)
+    if (mine !== undefined) mine.isProbe = false
+    let result: BreakerResult = { kind: 'nothing' }
+    try {
+      const sent = unlessAllAreRejected(await send(), breaker, feed)
+      result = classify(sent)
+      return sent
+    } finally {
+      breaker.leave(pass, result)
+    }
+  }
+
+  /** An origin that is down may be probed at once. */
+  probeNow(): void {
+    for (const origin of this.#origins) this.#breaker(origin).probeNow()
+  }
+
+  /** The worst of the origins in use. */
+  health(): UploadHealth {
+    return this.#origins
+      .map((origin) => this.#breaker(origin).health())
+      .reduce((a, b) => (HEALTH.indexOf(b.state) > HEALTH.indexOf(a.state) ? b : a))
+  }
+
+  /** Those in use, not one that a form named last month. */
+  get #origins(): string[] {
+    const { serviceOrigin } = this.#options
+    return this.storageOrigin === null ? [serviceOrigin] : [serviceOrigin, this.storageOrigin]
+  }
+
+  #breaker(origin: string): Breaker {
+    const breaker = this.#breakers.get(origin) ?? new Breaker(this.#options.clock)
+    this.#breakers.set(origin, breaker)
+    return breaker
+  }
+
+  #closed(origins: readonly string[]): string | null {
+    return origins.find((origin) => this.#breaker(origin).waitMs() > 0) ?? null
+  }
+
+  #waitFor(origin: string): Wait {
+    const until = this.opensAt(origin) ?? this.#options.clock.now()
+    return { kind: 'wait', for: 'origin', until, failure: this.#waiting(origin).failure }
+  }
+
+  #waiting(origin: string): Verdict {
+    const breaker = this.#breaker(origin)
+    const { reason } = breaker.health()
+    return failureOf(RULES.waiting, {
+      code: 'endpoint-down',
+      reason: `${origin} is not asked until its next probe${reason === null ? '' : `: ${reason}`}`,
+      origin,
+      retryAfterMs: breaker.waitMs(),
+    })
+  }
+}
+
+/** What a result says of the health of its origin. */
+function classify(result: { kind: string } | NotSent): BreakerResult {
+  if (result.kind === 'aborted') return { kind: 'nothing' }
+  if (!('verdict' in result)) return { kind: 'up' }
+  const { failure, rule } = result.verdict
+  if (failure.origin === null) return { kind: 'nothing' }
+  const { class: kind, reason, retryAfterMs } = failure
+  return kind === 'transient' && !ABOUT_THE_FORM.includes(rule)
+    ? { kind: 'down', reason, retryAfterMs }
+    : { kind: 'up' }
+}
+
+/** A refusal that every feed meets is no verdict on this one: no person should have to retry thousands of them. */
+function unlessAllAreRejected<T extends { kind: string }>(
+  result: T | NotSent,
+  breaker: Breaker,
+  feed: string,
+): T | NotSent {
+  if (result.kind === 'aborted') return result
+  if (!('verdict' in result)) {
+    breaker.accepts()
+    return result
+  }
+  const { failure } = result.verdict
+  if (failure.class !== 'broken' || failure.origin === null || !breaker.rejectsAll(feed))
+    return result
+  const { class: kind, hint } = RULES.originRejectsAll
+  const reason = `one feed after the other is refused: ${failure.reason}`
+  return {
+    kind: 'failed',
+    verdict: failureOf(RULES.originRejectsAll, { ...failure, class: kind, hint, reason }),
+  }
+}
