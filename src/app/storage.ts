@@ -37,7 +37,7 @@ export async function openStorage(
     metrics,
     /** Its attempts are counted in `metrics`. */
     history: metrics === null ? stored : observed(stored, metrics),
-    spool: createSpool({ directory: join(stateDirectory, 'spool'), clock }),
+    spool: createSpool(join(stateDirectory, 'spool')),
   }
 }
 

@@ -36,15 +36,9 @@ parentPort?.on('message', (request: WorkerRequest) => {
   )
   answered = answered.then(async () => {
     const message = await answer
-    parentPort?.postMessage(message, handedOver(message))
+    parentPort?.postMessage(message)
   })
 })
-
-/** Memory that is not copied for the other thread. */
-function handedOver(answer: WorkerAnswer): ArrayBuffer[] {
-  const held = 'result' in answer && answer.result && 'held' in answer.result && answer.result.held
-  return held ? [held.bytes.buffer as ArrayBuffer] : []
-}
 
 async function answerTo(request: WorkerRequest): Promise<Result> {
   if (request.kind === 'compare') {

@@ -10,8 +10,7 @@ import { locate } from '../xml/locator.ts'
 import type { Entries } from './entries.ts'
 import { type Followed, HashedBeside } from './hash-following.ts'
 import { Hashes, type Hashing } from './hashes.ts'
-import { HeldFeed } from './held-feed.ts'
-import type { CheckJob, CheckResult, FeedContent, HeldCopy, Position, Verdict } from './port.ts'
+import type { CheckJob, CheckResult, FeedContent, Position, Verdict } from './port.ts'
 import { indexParts } from './posting-index.ts'
 import { PostingReader, type TakePosting } from './posting-reader.ts'
 import { PostingTally } from './posting-tally.ts'
@@ -85,8 +84,6 @@ class Reading {
   /** Reading ended before the file did: what is left are mostly holes. */
   #isCut = false
   readonly #hashes: Hashing
-  readonly #held: HeldFeed | null
-  #heldCopy: HeldCopy | null = null
   #index: SpoolCopy | null = null
   #bytes = 0
 
@@ -96,7 +93,6 @@ class Reading {
     this.#options = options
     this.#padded = file.nulPadding(MOST_PADDING)
     this.#end = this.#padded ?? 0
-    this.#held = file.size <= (job.holdUpTo ?? -1) ? new HeldFeed(file.size) : null
     const { followed } = options
     this.#hashes = followed ? new HashedBeside(followed) : new Hashes(job.copyTo !== null)
   }
@@ -104,10 +100,10 @@ class Reading {
   result(): CheckResult {
     if (this.#padded === null) return unread(this.#file.size, ENDLESS_PADDING)
     const { copyTo } = this.#job
-    const copy = copyTo === null || this.#held !== null ? null : new SpoolCopy(copyTo)
+    const copy = copyTo === null ? null : new SpoolCopy(copyTo)
     let kept = false
     try {
-      const checked = this.#firstPass(this.#held ?? copy)
+      const checked = this.#firstPass(copy)
       if (checked === null) return { kind: 'changed' }
       const verdict = this.#verdict(checked)
       if (!this.#file.unchanged()) return { kind: 'changed' }
@@ -123,8 +119,7 @@ class Reading {
         else later(copy)
       }
       const encoding = checked.check.encoding.name
-      const held = kept && this.#heldCopy !== null ? { held: this.#heldCopy } : {}
-      return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding, ...held }
+      return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding }
     } finally {
       if (!kept) {
         copy?.discard()
@@ -134,7 +129,7 @@ class Reading {
   }
 
   /** Null: cancelled, or the file is longer than it was. */
-  #firstPass(copy: Pick<SpoolCopy, 'write'> | null): Checked | null {
+  #firstPass(copy: SpoolCopy | null): Checked | null {
     const { check, reader, tally } = this.#begin(null)
     let sound = true
     let copied = 0
@@ -155,7 +150,7 @@ class Reading {
   }
 
   #begin(only: string | null): Omit<Checked, 'ending'> {
-    const hashed = this.#job.indexTo !== null || this.#held !== null
+    const hashed = this.#job.indexTo !== null
     const tally = new PostingTally(hashed)
     const take: TakePosting = (values, content) => tally.add(values, content)
     const reader = new PostingReader(this.#job.mapping, take, { only, hashed })
@@ -202,13 +197,9 @@ class Reading {
 
   /** Throws `NoRoom`. */
   #keepIndex(index: Entries | null): void {
-    if (index === null) return
-    const parts = indexParts(index)
-    if (this.#held !== null) this.#heldCopy = this.#held.copy(Buffer.concat([...parts]))
-    else if (this.#job.indexTo !== null) {
-      this.#index = new SpoolCopy(this.#job.indexTo, 'the posting index')
-      for (const part of parts) this.#index.write(part)
-    }
+    if (index === null || this.#job.indexTo === null) return
+    this.#index = new SpoolCopy(this.#job.indexTo, 'the posting index')
+    for (const part of indexParts(index)) this.#index.write(part)
   }
 
   /** The first guess of the record path was wrong: the same bytes again, only to count. */

@@ -36,15 +36,7 @@ export interface CheckJob {
   copyTo: string | null
   /** Absolute path of a new file that receives the posting index, for `compare`; null: none is written. */
   indexTo: string | null
-  /** A file of at most so many bytes is handed over instead, with its index: nothing is written. Absent: none is. */
-  holdUpTo?: number
   mapping: Mapping
-}
-
-/** A small feed and its posting index, in memory: it is durable once somebody has made it so. */
-export interface HeldCopy {
-  bytes: Uint8Array
-  index: Uint8Array
 }
 
 /** What a well-formed feed contains. */
@@ -76,7 +68,7 @@ export type Verdict =
 export type CheckResult =
   | {
       kind: 'read'
-      /** Copy and index are there only if it is `ok`, and in `held` where that was asked for. */
+      /** Copy and index are there only if it is `ok`. */
       verdict: Verdict
       /** Null: not all bytes were read, since the file is mostly holes or ends in too many NUL bytes. */
       sha256: string | null
@@ -85,7 +77,6 @@ export type CheckResult =
       bytes: number
       /** Name of the encoding that was used to decode (`UTF-8`, `UTF-16LE`, `windows-1252`); null: nothing was. */
       encoding: string | null
-      held?: HeldCopy
     }
   /** The file is not the one expected, or changed while it was read: settle again. */
   | { kind: 'changed' }
@@ -117,11 +108,10 @@ export interface PostingChanges {
   changed: number
 }
 
+/** Absolute paths of two posting indexes. */
 export interface Comparison {
-  /** Absolute path of an index. */
   older: string
-  /** The same, or the index itself. */
-  newer: string | Uint8Array
+  newer: string
 }
 
 export interface FeedChecker extends AsyncDisposable {

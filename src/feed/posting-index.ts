@@ -5,7 +5,6 @@ import { closeSync, openSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { errorCode } from '../lib/errors.ts'
 import { readWhole } from '../lib/read-whole.ts'
-import { stretchOf } from '../lib/stretch.ts'
 import { type Entries, MOST_ENTRIES, WORDS } from './entries.ts'
 import { sortEntries } from './entry-sort.ts'
 import type { PostingChanges } from './port.ts'
@@ -49,11 +48,11 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
   new Uint8Array(buffer, byteOffset, byteLength)
 
 /**
- * Counts what changed between two versions. `older` and `newer`: see `Comparison`. Null where one of the
- * indexes is not there, not whole or cannot be read: then nothing is known, which is no reason to hold up a
+ * Counts what changed between two versions, from the paths of their index files. Null where one of them
+ * is not there, not whole or cannot be read: then nothing is known, which is no reason to hold up a
  * feed. Several postings of one id are compared by their contents, each counted once.
  */
-export function compareIndexes(older: string, newer: string | Uint8Array): PostingChanges | null {
+export function compareIndexes(older: string, newer: string): PostingChanges | null {
   const a = entriesOf(older)
   const b = entriesOf(newer)
   if (a === null || b === null) return null
@@ -95,22 +94,11 @@ function isBefore(a: Uint32Array, i: number, b: Uint32Array, j: number): boolean
 }
 
 /** Null where that is not a whole index: the file is not durable, and a power cut may have left anything. */
-function entriesOf(place: string | Uint8Array): Uint32Array | null {
-  if (typeof place !== 'string') {
-    return entriesIn((to, at) =>
-      Buffer.from(place.buffer, place.byteOffset, place.length).copy(
-        to,
-        0,
-        Math.min(at, place.length),
-      ),
-    )
-  }
-  const { file, from } = stretchOf(place)
+function entriesOf(path: string): Uint32Array | null {
   let fd: number | null = null
   try {
-    fd = openSync(file, 'r')
-    const opened = fd
-    return entriesIn((to, at) => readWhole(opened, to, 0, to.length, from + at))
+    fd = openSync(path, 'r')
+    return entriesIn(fd)
   } catch (error) {
     if (errorCode(error) === null) throw error
     return null
@@ -119,8 +107,8 @@ function entriesOf(place: string | Uint8Array): Uint32Array | null {
   }
 }
 
-/** `read` fills the array with what begins at the place in the index, and answers how many bytes there were. */
-function entriesIn(read: (to: Uint8Array, at: number) => number): Uint32Array | null {
+function entriesIn(fd: number): Uint32Array | null {
+  const read = (to: Uint8Array, at: number) => readWhole(fd, to, 0, to.length, at)
   const header = Buffer.alloc(HEADER_BYTES)
   if (read(header, 0) < HEADER_BYTES) return null
   const count = header.readUInt32LE(MAGIC.length + 4)

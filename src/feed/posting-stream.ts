@@ -2,7 +2,6 @@
 // thread: between two pieces (about a millisecond) others have their turn.
 
 import { setImmediate } from 'node:timers/promises'
-import { stretchOf } from '../lib/stretch.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
 import { LIMITS } from '../xml/limits.ts'
 import { FIELDS, type Field } from './field-paths.ts'
@@ -11,7 +10,7 @@ import { PostingReader, type TakePosting } from './posting-reader.ts'
 import { openSource, Unreadable } from './source-file.ts'
 
 export interface PostingSource {
-  /** Absolute path, or its stretch of one (lib/stretch.ts). */
+  /** Absolute path. */
   file: string
   /** Full path of the record element, as the check found it; null: the feed has no posting. */
   records: string | null
@@ -47,14 +46,12 @@ export async function streamPostings(
     take(Object.fromEntries(found.filter(([, value]) => value !== '')))
   }
   const reader = new PostingReader(mapping, read, { only: records, fields, hashed: false })
-  const { file: path, from, bytes } = stretchOf(file)
-  const opened = openSource(path)
+  const opened = openSource(file)
   if (opened.kind === 'unreadable')
     return opened.code === 'ENOENT' ? 'its bytes are no longer kept' : opened.reason
   const check = new DocumentChecker(reader, LIMITS)
   try {
-    const end = bytes === null ? undefined : from + bytes
-    for (const piece of opened.file.pieces(PIECE, end, from)) {
+    for (const piece of opened.file.pieces(PIECE)) {
       if (!check.write(piece)) return 'its bytes in the spool are damaged'
       await setImmediate()
       signal.throwIfAborted()

@@ -88,13 +88,9 @@ export class SourceFile {
   }
 
   /** Pieces of the file up to `end`; all share the memory of one. Throws `Unreadable`. */
-  *pieces(
-    pieceSize: number,
-    end = Number.POSITIVE_INFINITY,
-    from = 0,
-  ): Generator<Buffer, void, void> {
+  *pieces(pieceSize: number, end = Number.POSITIVE_INFINITY): Generator<Buffer, void, void> {
     const memory = Buffer.allocUnsafeSlow(Math.max(1, Math.min(pieceSize, this.size)))
-    for (let at = from; at < end; ) {
+    for (let at = 0; at < end; ) {
       const length = this.read(memory, Math.min(memory.length, end - at), at)
       if (length === 0) return
       yield memory.subarray(0, length)

@@ -45,9 +45,8 @@ export function acceptFolder(history: History, now: number): Version[] | null {
   })
 }
 
-/** A bundle does not say whose copies it holds, but somebody had one; what is half written proves nothing. */
+/** What is half written has no id yet, and proves nothing. */
 function idOf(name: string): number {
   const [, id] = /^(\d+)\.xml$/.exec(name) ?? []
-  if (id !== undefined) return Number(id)
-  return name.endsWith('.bundle') ? 1 : 0
+  return Number(id ?? 0)
 }

@@ -241,8 +241,6 @@ export interface History extends HistoryReader {
   lastId(): number
   /** Names of the spool files that versions still need: a restored version shares that of the earlier one. */
   spoolNames(): string[]
-  /** Whether a version still needs this file of the spool, or a stretch of it. */
-  isSpooled(file: string): boolean
   /** The same bytes were found again: a `seen` event, one for all times in a row. */
   seen(id: number, reason: string, at: number): void
   /** Takes back a version that turned out to be no version (the same bytes as its feed's newest). Only without a sha256. */

@@ -30,7 +30,6 @@ export interface Reads extends Omit<HistoryReader, keyof Disposable> {
   knownFiles(): KnownFile[]
   openRequests(): UploadRequest[]
   spoolNames(): string[]
-  isSpooled(file: string): boolean
 }
 
 export function reads(db: Connection): Reads {
@@ -86,11 +85,7 @@ export function reads(db: Connection): Reads {
   )
 
   const spoolNames = db.query<[], { spool: string }>(
-    'SELECT DISTINCT spool FROM versions WHERE spool IS NOT NULL',
-  )
-  // The file itself, and its stretches: `$` is the character that follows `#`.
-  const spooled = db.query<[file: string, file: string], { id: number }>(
-    `SELECT id FROM versions WHERE spool >= ? AND spool < ? || '$' LIMIT 1`,
+    'SELECT DISTINCT spool FROM versions INDEXED BY versions_spooled WHERE spool IS NOT NULL',
   )
 
   const versions: Pick<HistoryReader, 'lastUploaded' | 'list' | 'version'> = {
@@ -131,7 +126,6 @@ export function reads(db: Connection): Reads {
     request: (id) => request.get(id) ?? null,
     openRequests: () => openRequests.all(),
     spoolNames: () => spoolNames.all().map(({ spool }) => spool),
-    isSpooled: (file) => spooled.get(file, file) !== undefined,
   }
 }
 

@@ -1,7 +1,7 @@
 // What the rest of the program knows of the watched folder, of the spool that private copies are
 // kept in, and of what happens to a dropped file in the end.
 
-import type { FileIdentity, HeldCopy } from '../feed/port.ts'
+import type { FileIdentity } from '../feed/port.ts'
 
 /** A regular file that a feed may be read from. `path` is relative to the folder, with `/`. */
 export interface Sighting {
@@ -80,14 +80,10 @@ export interface Spool {
   discard(prepared: string): Promise<void>
   /** Gives a prepared file and its index their lasting name, durably, and answers the name. */
   keep(prepared: string, id: number): Promise<string>
-  /** Keeps a small copy, durably, in a file that it may share with others of the same moment. */
-  keepHeld(copy: HeldCopy): Promise<Kept>
-  /** Absolute path of a kept copy, or its stretch of one (lib/stretch.ts). */
+  /** Absolute path of a kept copy. */
   path(name: string): string
-  /** The file that a name stands for, which other names may stand for as well. */
-  fileOf(name: string): string
-  /** Removes a file, with its index; not an error where it is not there. */
-  remove(file: string): Promise<void>
+  /** Removes a kept copy, with its index; not an error where it is not there. */
+  remove(name: string): Promise<void>
   /** Names of all its files. */
   names(): Promise<string[]>
   /** Removes what no name in `keep` accounts for, prepared files included: at start, before anything is prepared. Answers how many files. */
@@ -95,11 +91,6 @@ export interface Spool {
   /** Bytes that its file system has left for us; infinite where it does not tell. */
   freeBytes(): Promise<number>
 }
-
-export type Kept =
-  | { kind: 'kept'; name: string }
-  /** `code` is the system's (`ENOSPC`, `EROFS`). The feed itself may be fine. */
-  | { kind: 'no-room'; code: string; reason: string }
 
 export type Disposition = 'archive' | 'quarantine' | 'delete'
 

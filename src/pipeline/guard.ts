@@ -50,10 +50,10 @@ export class Guard {
     this.#parts = parts
   }
 
-  /** Compares the postings with those of each baseline that is not in `known` yet. `index`: see `Comparison.newer`. */
+  /** Compares the postings of this index with those of each baseline that is not in `known` yet. */
   async compare(
     { feed, bytes, id }: { feed: string; bytes: number; id?: number },
-    index: string | Uint8Array,
+    index: string,
     known: Compared = new Map(),
   ): Promise<Compared> {
     const { checkerFor, history, spool } = this.#parts

@@ -8,7 +8,7 @@ import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Position } fr
 import { Backlog } from '../history/backlog.ts'
 import type { Ledger, Origin } from '../history/ledger.ts'
 import type { History, State, Version, VersionPatch } from '../history/port.ts'
-import type { Kept, Spool } from '../inbox/port.ts'
+import type { Spool } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isTrouble } from '../lib/errors.ts'
 import { isMissing } from '../lib/file-errors.ts'
@@ -73,13 +73,8 @@ const HINT = {
   unreadable: 'it is read again automatically; if this lasts, look into the system’s log',
 }
 
-/** Bytes up to which a copy shares a file with others, where several are taken at once. */
-const MOST_HELD = 64 * 1024
-
 export class Pipeline {
   readonly #parts: PipelineParts
-  /** Files that are taken now. */
-  #taking = 0
 
   constructor(parts: PipelineParts) {
     this.#parts = parts
@@ -90,15 +85,6 @@ export class Pipeline {
    * `isTrouble`, and the signal's reason; any other error is a fault of ours, and ends this version alone.
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
-    this.#taking++
-    try {
-      return await this.#take(file, signal)
-    } finally {
-      this.#taking--
-    }
-  }
-
-  async #take(file: Candidate, signal: AbortSignal): Promise<Taken> {
     const { ledger, log, spool } = this.#parts
     await ledger.commit(() => ledger.checking(file.path), 'soon')
     const copy = spool.prepare()
@@ -118,11 +104,7 @@ export class Pipeline {
     const { checkerFor, spool } = this.#parts
     const { source, root, identity: expected, rule } = file
     const files = { source, root, expected, copyTo: copy, indexTo: spool.indexOf(copy) }
-    const holdUpTo = this.#taking > 1 ? MOST_HELD : -1
-    const result = await checkerFor(expected).check(
-      { ...files, holdUpTo, mapping: rule.mapping },
-      signal,
-    )
+    const result = await checkerFor(expected).check({ ...files, mapping: rule.mapping }, signal)
     switch (result.kind) {
       case 'changed':
         return this.#lookAgain(file, 'it changed while it was read')
@@ -147,7 +129,7 @@ export class Pipeline {
     // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes.
     const isLost = newest?.state === 'gone' || (newest?.state === 'failed' && newest.spool === null)
     if (newest?.sha256 === read.sha256 && !isLost) {
-      if (read.held === undefined) await spool.discard(copy)
+      await spool.discard(copy)
       await ledger.commit(() => ledger.seen(originOf(file), newest), 'soon')
       return { kind: 'seen', version: newest }
     }
@@ -174,12 +156,12 @@ export class Pipeline {
     }
   }
 
-  async #keep(file: Candidate, copy: string): Promise<Kept> {
+  async #keep(file: Candidate, copy: string): Promise<string> {
     const { ledger, spool } = this.#parts
     // Bytes of the same size as before were not told of until they were known to be others.
     const begin = () => ledger.commit(() => ledger.versionFor(originOf(file)))
     const { id } = ledger.openAt(file.path) ?? (await begin())
-    return { kind: 'kept', name: await spool.keep(copy, id) }
+    return spool.keep(copy, id)
   }
 
   #reject(file: Candidate, read: Read, fault: Placed, hint: string): Promise<Taken> {
@@ -191,13 +173,11 @@ export class Pipeline {
   async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
     const { aftercare, guard, ledger, spool } = this.#parts
     const { feed } = file.rule
-    const index = read.held?.index ?? spool.indexOf(copy)
-    const compared = await guard.compare({ feed, bytes: read.bytes }, index)
+    const compared = await guard.compare({ feed, bytes: read.bytes }, spool.indexOf(copy))
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
-    const kept = read.held ? await spool.keepHeld(read.held) : await this.#keep(file, copy)
-    if (kept.kind === 'no-room') return this.#noRoom(file, kept)
+    const kept = await this.#keep(file, copy)
     const [changes = null] = compared.values()
-    const accepted = { ...facts(read), spool: kept.name, changes }
+    const accepted = { ...facts(read), spool: kept, changes }
     const conclude = () => {
       const { to, reason, ...by } = guard.judge({ ...read, ...content, feed }, compared)
       return ledger.conclude(originOf(file), to, reason, { ...accepted, ...by })

@@ -261,8 +261,9 @@ export class Aftercare {
     for (const { id, spool: name } of [...old, ...spent]) {
       // At once, so that no delivery of this feed begins in between.
       history.update(id, { spool: null })
-      const file = spool.fileOf(name)
-      if (!history.isSpooled(file)) await spool.remove(file)
+      // A restored version shares the copy of the earlier one.
+      const isShared = history.spooled(feed).some((other) => other.spool === name)
+      if (!isShared) await spool.remove(name)
     }
   }
 }

@@ -1,19 +1,14 @@
 // Owns the private copies: written once under a name of their own, then kept under the version's
-// name, durably; small ones of one moment share a file (bundles.ts). Nothing in here is ever changed, so
-// what was checked is what is sent (design promise 1).
+// name, durably. A copy is never changed, so what was checked is what is sent.
 
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { readdir, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Spool } from '../inbox/port.ts'
-import { type Clock, systemClock } from '../lib/clock.ts'
 import { conditionOfState } from '../lib/conditions.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import type { NoRoom } from '../lib/no-room.ts'
 import { giveFolderToOwnerOf } from '../lib/owner.ts'
-import { stretch, stretchOf } from '../lib/stretch.ts'
-import { Bundles } from './bundles.ts'
 import { DirectorySync } from './directory-sync.ts'
 
 const INDEX = '.index'
@@ -32,13 +27,7 @@ const HINTS: Record<string, string> = {
  * Opens the spool, and creates it where it is missing, for our user only.
  * Throws `FeedsyncError` where the directory cannot be made or written.
  */
-export function createSpool({
-  directory,
-  clock = systemClock,
-}: {
-  directory: string
-  clock?: Clock
-}): Spool {
+export function createSpool(directory: string): Spool {
   try {
     const made = mkdirSync(directory, { recursive: true, mode: 0o700 })
     if (made !== undefined) giveFolderToOwnerOf(dirname(directory), directory)
@@ -54,7 +43,6 @@ export function createSpool({
     })
 
   const names = new DirectorySync(directory)
-  const bundles = new Bundles(directory, names, clock)
   const removed = async (path: string) => {
     const files = [path, path + INDEX].map((file) => rm(file, { force: true }))
     await attempt('remove a file of the spool', Promise.all(files))
@@ -63,10 +51,7 @@ export function createSpool({
   return {
     prepare: () => at(`${randomUUID()}.part`),
     path: at,
-    indexOf(path) {
-      const { file, from, bytes } = stretchOf(path)
-      return bytes === null ? path + INDEX : stretch(file, from + bytes, null)
-    },
+    indexOf: (path) => path + INDEX,
     discard: removed,
     async keep(prepared, id) {
       const name = `${id}.xml`
@@ -80,19 +65,12 @@ export function createSpool({
       await attempt('keep a file in the spool', renamed())
       return name
     },
-    keepHeld: (copy) =>
-      bundles.add(copy).then(
-        (name) => ({ kind: 'kept', name }),
-        (error: NoRoom) => error.outcome,
-      ),
-    fileOf,
-    remove: (file) => removed(at(file)),
+    remove: (name) => removed(at(name)),
     names: () => attempt('read the spool', readdir(directory)),
     sweep(keep) {
       const orphans = async () => {
-        const files = new Set([...keep].map(fileOf))
         const names = await readdir(directory)
-        const left = names.filter((name) => !files.has(name) && !files.has(indexed(name)))
+        const left = names.filter((name) => !keep.has(name) && !keep.has(indexed(name)))
         for (const name of left) await rm(at(name), { recursive: true, force: true })
         return left.length
       }
@@ -100,10 +78,6 @@ export function createSpool({
     },
     freeBytes: () => attempt('read the spool', freeBytesOf(directory)),
   }
-}
-
-function fileOf(name: string): string {
-  return stretchOf(name).file
 }
 
 function renameIfThere(from: string, to: string): void {

@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
-import { stretchOf } from '../lib/stretch.ts'
 import type { FormFacts } from './form.ts'
 import type { AttemptOutcome, DeliveryResult } from './port.ts'
 import type { NotSent } from './send-gate.ts'
@@ -44,11 +43,8 @@ export function spoolDiffers(): Verdict {
   })
 }
 
-/** Of a file, or of its stretch of one. */
 export async function md5Of(path: string): Promise<string> {
-  const { file, from, bytes } = stretchOf(path)
   const hash = createHash('md5')
-  const end = bytes === null ? undefined : from + bytes - 1
-  await pipeline(createReadStream(file, { start: from, end }), hash)
+  await pipeline(createReadStream(path), hash)
   return hash.digest('hex')
 }

@@ -33,8 +33,6 @@ export interface MultipartBody {
 export interface MultipartFile {
   /** Open for reading. A descriptor is read in one piece and in this thread, a handle bit by bit. */
   opened: FileHandle | number
-  /** Its first byte in what is opened; absent: 0. */
-  from?: number
   bytes: number
 }
 
@@ -76,13 +74,13 @@ export function createMultipartBody(
 /** One buffer, and so one write. Short of the announced size, as below, where the file is. */
 function inOnePiece(
   descriptor: number,
-  { from = 0, bytes }: MultipartFile,
+  { bytes }: MultipartFile,
   head: Buffer,
   tail: Buffer,
 ): Buffer {
   const all = Buffer.allocUnsafe(head.length + bytes + tail.length)
   head.copy(all)
-  const end = head.length + readWhole(descriptor, all, head.length, bytes, from)
+  const end = head.length + readWhole(descriptor, all, head.length, bytes, 0)
   if (end < head.length + bytes) return all.subarray(0, end)
   tail.copy(all, end)
   return all
@@ -91,14 +89,14 @@ function inOnePiece(
 /** Bounded by the size that was announced. A file that ends early ends the stream early, which fails the request. */
 async function* read(
   handle: FileHandle,
-  { from = 0, bytes }: MultipartFile,
+  { bytes }: MultipartFile,
   readSize: number,
   wait: (bytes: number) => Promise<void> = async () => {},
 ): AsyncGenerator<Buffer> {
   const buffers = [0, 1].map(() => Buffer.allocUnsafeSlow(Math.min(readSize, bytes)))
   for (let at = 0, n = 0; at < bytes; n++) {
     const buffer = (readSize < SOCKET_BUFFER ? undefined : buffers[n % 2]) ?? Buffer.alloc(readSize)
-    const { bytesRead } = await handle.read(buffer, 0, Math.min(readSize, bytes - at), from + at)
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(readSize, bytes - at), at)
     if (bytesRead === 0) return
     await wait(bytesRead)
     yield buffer.subarray(0, bytesRead)

@@ -9,7 +9,6 @@ import { conditionOfState } from '../lib/conditions.ts'
 import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
-import { stretchOf } from '../lib/stretch.ts'
 import { judgeNoAnswer, judgeReply } from './classify.ts'
 import type { FormFacts } from './form.ts'
 import { createMultipartBody } from './multipart.ts'
@@ -28,7 +27,7 @@ const ANSWER_MS = 2 * MINUTE
 
 export interface Post {
   facts: FormFacts
-  /** A path, or its stretch of one (lib/stretch.ts). */
+  /** Absolute path. */
   file: string
   bytes: number
   md5: string
@@ -80,28 +79,18 @@ export async function postFile(
 
 interface SpoolFile {
   opened: FileHandle | number
-  from: number
   size: number
   close: () => Promise<void> | void
 }
 
 function openSmall(path: string): SpoolFile {
-  const { file, from, bytes } = stretchOf(path)
-  const opened = openSync(file, 'r')
-  const size = sizeIn(fstatSync(opened).size, from, bytes)
-  return { opened, from, size, close: () => closeSync(opened) }
+  const opened = openSync(path, 'r')
+  return { opened, size: fstatSync(opened).size, close: () => closeSync(opened) }
 }
 
 async function openLarge(path: string): Promise<SpoolFile> {
-  const { file, from, bytes } = stretchOf(path)
-  const opened = await open(file)
-  const size = sizeIn((await opened.stat()).size, from, bytes)
-  return { opened, from, size, close: () => opened.close() }
-}
-
-function sizeIn(all: number, from: number, bytes: number | null): number {
-  const rest = Math.max(0, all - from)
-  return bytes === null ? rest : Math.min(bytes, rest)
+  const opened = await open(path)
+  return { opened, size: (await opened.stat()).size, close: () => opened.close() }
 }
 
 async function postTo(
@@ -121,7 +110,7 @@ async function postTo(
   }
   const body = createMultipartBody(
     facts.form,
-    { opened: file.opened, from: file.from, bytes: post.bytes },
+    { opened: file.opened, bytes: post.bytes },
     pace ?? undefined,
   )
   const ofFile = (sent: number) => Math.min(Math.max(0, sent - body.headLength), post.bytes)
@@ -159,16 +148,15 @@ function noSpool(path: string, code: string | null): Verdict {
     const reason = 'the copy of the file in the state directory is gone'
     return failureOf(RULES.spoolChanged, { code: 'spool-gone', reason })
   }
-  const { file } = stretchOf(path)
   const condition = conditionOfState(code)
   const isForeign = condition === 'state-foreign-owner'
   return failureOf(RULES.spoolUnreadable, {
     code: code ?? 'spool-unreadable',
     condition,
-    reason: `the copy ${file} cannot be opened (${code})`,
+    reason: `the copy ${path} cannot be opened (${code})`,
     // Commands that an earlier version, or another program, let root run may have left it.
     ...(isForeign && {
-      hint: `chown -R ${process.getuid?.()} ${dirname(file)}, then: feedsyncd retry --all`,
+      hint: `chown -R ${process.getuid?.()} ${dirname(path)}, then: feedsyncd retry --all`,
     }),
   })
 }

@@ -49,14 +49,13 @@ function changesBetween(older: readonly Entry[], newer: readonly Entry[]): Posti
 const idOf = ([high, low]: Entry) => `${high} ${low}`
 
 describe('the posting index', () => {
-  it('tells what changed, in memory and from a file', () => {
+  it('tells what changed', () => {
     using folder = new Folder()
-    const older = join(folder.path, 'older')
+    const [older, newer] = [join(folder.path, 'older'), join(folder.path, 'newer')]
     fc.assert(
       fc.property(entries, entries, (left, right) => {
         writeIndex(older, left)
-
-        const newer = bytesOf(entriesOf(right))
+        writeIndex(newer, right)
 
         expect(compareIndexes(older, newer)).toEqual(changesBetween(left, right))
       }),

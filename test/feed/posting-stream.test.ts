@@ -112,20 +112,6 @@ describe('the postings of a feed that was checked', () => {
     expect(posting?.description).toHaveLength(65_536)
   })
 
-  it('come from the stretch of a file that several feeds share', async () => {
-    const [before, own] = [
-      '<source><job><id>1</id></job></source>',
-      '<source><job><id>2</id></job></source>',
-    ]
-    const shared = join(directory, 'shared.bundle')
-    writeFileSync(shared, before + own + before)
-
-    const file = `${shared}#${before.length}+${own.length}`
-    const { problem, postings } = await postingsOf('', { file })
-
-    expect({ problem, postings }).toEqual({ problem: null, postings: [{ id: '2' }] })
-  })
-
   it('are said not to be there when their bytes are not kept any more', async () => {
     const gone = { file: join(directory, 'gone.xml') }
 

@@ -147,29 +147,6 @@ import { existsSync, writeFileSync } from 'node:fs'
     expect(answers).toEqual(documents.keys().toArray())
   })
 
-  it('hands over a small feed with its index where that is asked for, and writes nothing', async () => {
-    using folder = new Folder()
-    await using checker = createFeedChecker()
-    const grown = FEED.replace('</source>', '<job><id>2</id></job></source>')
-    const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
-    const files = { copyTo, indexTo, holdUpTo: grown.length }
-
-    const small = await checker.check(jobFor(folder.file('a.xml', grown), files))
-    const broken = await checker.check(jobFor(folder.file('b.xml', '<a>&</a>'), files))
-    const written = existsSync(copyTo) || existsSync(indexTo)
-    const larger = await checker.check(jobFor(folder.file('c.xml', `${grown}\n`), files))
-
-    const held = small.kind === 'read' ? small.held : undefined
-    expect(Buffer.from(held?.bytes ?? []).toString()).toBe(grown)
-    expect(broken).not.toHaveProperty('held')
-    expect(written).toBe(false)
-    expect(larger).not.toHaveProperty('held')
-    expect(readFileSync(copyTo, 'utf8')).toBe(`${grown}\n`)
-    expect(await checker.compare({ older: indexTo, newer: held?.index ?? '' })).toEqual({
-      ...{ added: 0, removed: 0, changed: 0 },
-    })
-  })
-
   it('rejects a job with a field path that cannot be read, in words', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()

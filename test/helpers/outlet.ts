@@ -130,7 +130,7 @@ export class Outlet implements AsyncDisposable {
         random: random ?? (() => 0.5),
       }),
     )
-    const spool = createSpool({ directory: join(root, 'state', 'spool') })
+    const spool = createSpool(join(root, 'state', 'spool'))
     const ledger = new Ledger(this.history, clock, log, () => {})
     const inbox = {
       ...{ directory: join(root, 'inbox'), archiveDirectory: 'archive' },

@@ -106,26 +106,11 @@ describe('spool files', () => {
     const restored = versionIn(history, 'queued', { patch: { spool: '1.xml' } })
 
     history.update(first.id, { spool: null })
-    const shared = [history.spoolNames(), history.isSpooled('1.xml')]
+    const shared = history.spoolNames()
     history.update(restored.id, { spool: null })
 
-    expect(shared).toEqual([['1.xml'], true])
-    expect([history.spoolNames(), history.isSpooled('1.xml')]).toEqual([[], false])
-  })
-
-  it('are needed as long as one version names a stretch of them', () => {
-    const { history } = temporaryHistory()
-    const [first, second] = ['a.bundle#0+20', 'a.bundle#32+20'].map((spool) =>
-      versionIn(history, 'uploaded', { patch: { spool } }),
-    )
-    const needed = () => ['a.bundle', 'a.bundl', 'a.bundle2'].map((file) => history.isSpooled(file))
-
-    history.update(first?.id ?? 0, { spool: null })
-    const shared = needed()
-    history.update(second?.id ?? 0, { spool: null })
-
-    expect(shared).toEqual([true, false, false])
-    expect(needed()).toEqual([false, false, false])
+    expect(shared).toEqual(['1.xml'])
+    expect(history.spoolNames()).toEqual([])
   })
 })
 

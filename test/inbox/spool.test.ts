@@ -15,7 +15,7 @@ import { temporaryFolder } from './harness.ts'
 
 function opened() {
   const directory = join(temporaryFolder(), 'state/spool')
-  return { directory, spool: createSpool({ directory }) }
+  return { directory, spool: createSpool(directory) }
 }
 
 describe('the spool', () => {
@@ -120,7 +120,7 @@ describe('the spool', () => {
     writeFileSync(directory, '')
 
     const kept = spool.keep(spool.prepare(), 1)
-    const reopened = () => createSpool({ directory: join(directory, 'below') })
+    const reopened = () => createSpool(join(directory, 'below'))
 
     await expect(kept).rejects.toMatchObject({
       name: 'FeedsyncError',

@@ -125,21 +125,6 @@ describe('the multipart body', () => {
     },
   )
 
-  it.each([
-    ['bit by bit', false],
-    ['in one piece', true],
-  ])('holds the stretch of a file that several copies share, read %s', async (_, inOnePiece) => {
-    const file = join(await temporaryDirectory(), 'bundle')
-    await writeFile(file, '<a/><own/><b/>')
-    const opened = inOnePiece ? openSync(file, 'r') : await open(file)
-    onTestFinished(() => (typeof opened === 'number' ? closeSync(opened) : opened.close()))
-    const form = { url: 'https://storage.example/', fileUrl: '', fields: [] }
-
-    const made = createMultipartBody(form, { opened, from: 4, bytes: 6 })
-
-    expect(String(await bytesOf(made.chunks()))).toContain('\r\n\r\n<own/>\r\n--')
-  })
-
   it('counts sizes beyond 4 GiB', async () => {
     const { made } = await body([], '', 5 * 2 ** 30)
 

@@ -47,7 +47,6 @@ CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = '
 CREATE INDEX versions_deadline ON versions (deadline_at) WHERE state = 'incomplete';
 CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
 CREATE INDEX versions_unread ON versions (path) WHERE sha256 IS NULL;
-CREATE INDEX versions_spool ON versions (spool) WHERE spool IS NOT NULL;
 
 CREATE TABLE feeds (
   name TEXT PRIMARY KEY,
