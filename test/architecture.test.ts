@@ -71,6 +71,9 @@ const RULES: Record<string, { imports: readonly string[]; types?: readonly strin
   lib: { imports: [] },
 }
 
+/** Values that belong to the types of a port: closed sets, without any work in them. */
+const CLOSED_SETS = ['history/states.ts', 'history/reason-codes.ts']
+
 /** Rooms that see each other by port files only. */
 const FEATURES = Object.keys(RULES).slice(5)
 
@@ -99,7 +102,8 @@ describe('the layout', () => {
     const wrong = between.filter((i) => {
       const target = room(i.target)
       const { imports, types } = RULES[room(i.file)] ?? { imports: [] }
-      const allowed = ['lib', ...imports, ...(i.typeOnly ? (types ?? []) : [])]
+      const isType = i.typeOnly || CLOSED_SETS.includes(i.target)
+      const allowed = ['lib', ...imports, ...(isType ? (types ?? []) : [])]
       return !allowed.includes(target)
     })
 
@@ -111,7 +115,8 @@ describe('the layout', () => {
       (i) =>
         FEATURES.includes(room(i.file)) &&
         !['lib', 'xml'].includes(room(i.target)) &&
-        !(i.typeOnly && i.target.endsWith('/port.ts')),
+        !(i.typeOnly && i.target.endsWith('/port.ts')) &&
+        !CLOSED_SETS.includes(i.target),
     )
 
     expect(wrong).toEqual([])

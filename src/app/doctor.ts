@@ -77,7 +77,7 @@ function history(config: Config): Finding {
   const check = 'history'
   const file = historyFile(config)
   try {
-    using found = openReader(file, 1, (connection) => ({
+    using found = openReader(file, (connection) => ({
       integrity: String(connection.pragma('quick_check(1)')),
       bytes: Number(connection.pragma('page_count')) * Number(connection.pragma('page_size')),
     }))

@@ -7,7 +7,7 @@ import type { CampaignStore } from '../campaigns/port.ts'
 import { type CampaignMemory, Reconciling, type ReconcilingParts } from '../campaigns/schedule.ts'
 import type { Result } from '../campaigns/send.ts'
 import type { Config } from '../config/config.ts'
-import type { History } from '../history/port.ts'
+import type { Transactions } from '../history/port.ts'
 import { isoTime } from '../lib/clock.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { CampaignRun } from '../ops/port.ts'
@@ -43,7 +43,7 @@ const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 export function reconcilingOf(
   config: Config,
   parts: Surroundings &
-    Pick<ReconcilingParts, 'log' | 'tell'> & { history: Pick<History, 'foreignChanges'> },
+    Pick<ReconcilingParts, 'log' | 'tell'> & { history: Pick<Transactions, 'dataVersion'> },
 ): Reconciling {
   const { file, explicit } = config.campaigns
   return new Reconciling({
@@ -55,12 +55,12 @@ export function reconcilingOf(
 }
 
 /** Read only after another connection wrote, our own look's included. */
-function memoryOf(config: Config, { foreignChanges }: Pick<History, 'foreignChanges'>) {
+function memoryOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVersion'>) {
   let changes: number | null = null
   let known: CampaignMemory = { decision: null, run: null }
   return (): CampaignMemory => {
     try {
-      const now = foreignChanges()
+      const now = dataVersion()
       if (now === changes) return known
       using memory = openCampaignMemory(config)
       const decision = memory?.lastDecision() ?? null

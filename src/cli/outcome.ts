@@ -1,30 +1,27 @@
 // How a pass over the folder ended, as one word.
 
-import type { HistoryReader, State } from '../history/port.ts'
+import type { Notes, VersionReads } from '../history/port.ts'
+import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { isOfInbox } from '../lib/conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 
 export type Outcome = 'nothing-owed' | 'owed' | 'credentials' | 'not-all-ok'
-
-/** What will go on by itself, so that a later pass has something to do. */
-const OWED: readonly State[] = ['settling', 'incomplete', 'checking', 'queued', 'uploading']
-const NOT_OK: readonly State[] = ['rejected', 'held', 'failed']
 
 /**
  * Looks at the newest version of each feed; what is owed counts before what is not well. In a folder
  * that could not be listed anything may be owed.
  */
 export function outcomeOf(
-  history: HistoryReader,
+  history: VersionReads & Pick<Notes, 'daemon'>,
   refusal: unknown,
   campaigns: CampaignRun | null = null,
 ): Outcome {
   if (refusal !== null) return 'credentials'
   if (history.daemon()?.conditions.some(({ code }) => isOfInbox(code))) return 'owed'
-  if (history.list({ states: OWED, all: true, limit: 1 }).length > 0) return 'owed'
+  if (history.list({ states: IN_WORK, all: true, limit: 1 }).length > 0) return 'owed'
   const ofCampaigns = campaigns === null ? 'nothing-owed' : outcomeOfCampaigns(campaigns)
   if (ofCampaigns === 'owed' || ofCampaigns === 'credentials') return ofCampaigns
-  if (history.list({ states: NOT_OK, limit: 1 }).length > 0) return 'not-all-ok'
+  if (history.list({ states: NEEDS_PERSON, limit: 1 }).length > 0) return 'not-all-ok'
   return ofCampaigns
 }
 

@@ -1,11 +1,11 @@
 // `status --check`: one line and an exit code as monitoring plugins give them.
 
+import { isBlocked } from '../history/reason-codes.ts'
 import type { StatusReport, UploadReport } from '../history/report.ts'
 import { HOUR } from '../lib/clock.ts'
 import type { Severity } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { relativeTime } from '../lib/units.ts'
-import { cannotBeTaken } from '../ops/advice.ts'
 import { type CampaignCondition, campaignConditions } from '../ops/campaign-conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { printable } from './render.ts'
@@ -30,7 +30,7 @@ export function statusCheck(
     ...sentences(daemon, 'critical'),
     ...(stale === null ? [] : [stale]),
     ...(service.state === 'down' ? [`service ${service.state}: ${service.reason}`] : []),
-    ...named(all.filter((upload) => upload.state === 'failed' || cannotBeTaken(upload))),
+    ...named(all.filter((upload) => upload.state === 'failed' || isBlocked(upload))),
   ]
   const campaigns = ofCampaigns(report.campaigns ?? null, daemon.running, now)
   critical.push(...campaigns.critical)

@@ -8,8 +8,9 @@ import { openDecisions } from '../app/decisions.ts'
 import { pathInInbox } from '../app/tools.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
-import type { State, Version } from '../history/port.ts'
+import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
+import { IN_MOTION } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { formatBytes } from '../lib/units.ts'
@@ -32,7 +33,6 @@ interface Ended {
 }
 
 const FOLLOW_MS = SECOND / 5
-const MOVING: readonly State[] = ['settling', 'checking', 'uploading']
 
 export function uploadCommand(context: Context): Command {
   return new Command('upload')
@@ -75,8 +75,8 @@ async function throughDaemon(
     if (answer?.problem)
       throw new FeedsyncError(`upload ${source}: ${answer.problem}`, { hint: 'run it again' })
     const version = answer?.versionId ? decisions.version(answer.versionId) : null
-    const waits = version?.state === 'queued' && version.reason === null
-    const moves = version === null || waits || MOVING.includes(version.state)
+    const waits = version?.state === 'queued' && version.reasonCode === null
+    const moves = version === null || waits || IN_MOTION.includes(version.state)
     if (!moves) return { version, refused: false }
     if (signals.stop.aborted) {
       if (version !== null) return { version, refused: false }

@@ -4,12 +4,14 @@
 
 import { takeRetried } from '../history/decisions.ts'
 import type { DaemonRecord, History, Version } from '../history/port.ts'
+import { RETRIED } from '../history/reason-codes.ts'
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import type { ConditionCode, Conditions } from '../lib/conditions.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
+import { reasonOf } from '../pipeline/record-outcome.ts'
 import type { Hold } from '../upload/account-holds.ts'
 import type { Failure } from '../upload/port.ts'
 import type { Permit, SendGate } from '../upload/send-gate.ts'
@@ -43,7 +45,7 @@ export interface DeliveryNews {
 export class Deliveries {
   readonly #parts: DeliveriesParts
   readonly #running = new Set<Promise<void>>()
-  #foreignChanges: number | null = null
+  #dataVersion: number | null = null
   /** Versions whose copies cannot be read, until they are tried again. */
   readonly #unreadable = new Map<number, ConditionCode>()
   /** What a person has retried, until it is started. */
@@ -82,7 +84,7 @@ export class Deliveries {
     while (moreDue) {
       moreDue = false
       for (const version of this.#due()) {
-        const answer = gate.next(version, isRetried(version))
+        const answer = gate.next(version, version.reasonCode === RETRIED)
         if (answer.kind === 'permit') this.#run(version, answer, signal, news)
         else if (answer.for === 'account') {
           this.#hold(version, answer)
@@ -105,9 +107,9 @@ export class Deliveries {
   /** Does at once what other processes asked for (`retry`), also while the service counts as down. */
   takeRequests(): void {
     const { gate, history } = this.#parts
-    const changes = history.foreignChanges()
-    if (changes === this.#foreignChanges) return
-    this.#foreignChanges = changes
+    const changes = history.dataVersion()
+    if (changes === this.#dataVersion) return
+    this.#dataVersion = changes
     const retried = takeRetried(history)
     if (retried.length === 0) return
     this.#retried.push(...retried)
@@ -199,10 +201,9 @@ export class Deliveries {
   }
 
   #hold({ id }: Version, { failure, until }: Pick<Hold, 'failure' | 'until'>): void {
-    const { reason, hint } = failure
     const { history } = this.#parts
     history.setNote(NOTE, JSON.stringify([...new Set([...this.#untils(), until])]))
-    history.update(id, { reason, hint, nextAttemptAt: until })
+    history.update(id, { nextAttemptAt: until }, reasonOf(failure))
   }
 
   #untils(): number[] {
@@ -222,7 +223,7 @@ export class Deliveries {
           untils.includes(nextAttemptAt) &&
           gate.accounts.holdOf(account) === null
         )
-          history.update(id, { reason: null, hint: null, nextAttemptAt: null })
+          history.update(id, { nextAttemptAt: null }, null)
     })
     this.#released = released
   }
@@ -266,9 +267,4 @@ export class Deliveries {
       return false
     }
   }
-}
-
-/** A retry takes the hint and the time away and leaves the reason. */
-function isRetried({ hint, nextAttemptAt, reason }: Version): boolean {
-  return hint === null && nextAttemptAt === null && reason !== null
 }

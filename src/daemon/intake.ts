@@ -7,7 +7,8 @@ import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
-import type { History } from '../history/port.ts'
+import type { History, Reason } from '../history/port.ts'
+import { NO_ROOM } from '../history/reason-codes.ts'
 import type { FolderState, Inbox, Sighting, Spool } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
 import { UnreadableFiles } from '../inbox/unreadable-files.ts'
@@ -81,7 +82,7 @@ export class Intake {
   #isHinted = false
   #lastScan = Number.NEGATIVE_INFINITY
   #lastScanTook = 0
-  #foreignChanges: number | null = null
+  #dataVersion: number | null = null
   readonly #clockStepped: () => boolean
 
   constructor(parts: IntakeParts) {
@@ -138,7 +139,7 @@ export class Intake {
       if (next.request !== undefined) await this.#answer(next.request, taken)
       if (taken.kind === 'again') this.#again(next, taken)
       if (taken.kind === 'no-room') {
-        throw new FeedsyncError(`copy feeds into the spool: ${taken.reason}`, {
+        throw new FeedsyncError(`${taken.reason.text}`, {
           condition: conditionOfState(taken.code),
           hint: 'make room on the disk of state.directory, and let the daemon’s user write there; it is tried again by itself',
           exitCode: TEMPORARY,
@@ -184,11 +185,11 @@ export class Intake {
   }
 
   /** What cannot be read at present is read again after the next regular scan. */
-  #again({ path, identity, rule }: Waiting, { reason, soon }: { reason: string; soon: boolean }) {
+  #again({ path, identity, rule }: Waiting, { reason, soon }: { reason: Reason; soon: boolean }) {
     if (soon) return this.hint()
     const { clock, log, settings } = this.#parts
     this.#unreadable.add(path, identity, clock.monotonic() + settings.current.inbox.rescanMs / 2)
-    log.warn({ path, feed: rule.feed, reason }, 'feed cannot be read at present')
+    log.warn({ path, feed: rule.feed, reason: reason.text }, 'feed cannot be read at present')
   }
 
   #isBusy(file: Sighting): boolean {
@@ -226,14 +227,16 @@ export class Intake {
     for (const file of quiet.filter((each) => !fits(each))) {
       const { path, identity } = file
       settler.putBack(file, clock.monotonic())
-      const reason = `the spool has no room for it: ${formatBytes(identity.size)}`
       // It is looked at again and again, and told once.
-      if (ledger.openAt(path)?.reason === reason) continue
+      if (ledger.openAt(path)?.reasonCode === NO_ROOM) continue
+      const text = `the spool has no room for it: ${formatBytes(identity.size)}`
+      const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
       const { feed, account } = ruleFor(path)
-      await ledger.commit(() =>
-        ledger.settlesOn({ path, identity, feed, account }, reason, ROOM_HINT),
+      await ledger.commit(() => ledger.settlesOn({ path, identity, feed, account }, reason))
+      log.error(
+        { path, feed, reason: text, hint: ROOM_HINT, freeBytes: free },
+        'no room for a feed',
       )
-      log.error({ path, feed, reason, hint: ROOM_HINT, freeBytes: free }, 'no room for a feed')
       tell(
         `copy ${path} into the spool: it has ${formatBytes(identity.size)}, and ${formatBytes(free)} are left`,
         ROOM_HINT,
@@ -262,10 +265,10 @@ export class Intake {
   /** What other processes ask for: files to take (`feedsyncd upload`), or to look at again (`retry`). */
   #queueRequests(): void {
     const { history, ledger, ruleFor } = this.#parts
-    const changes = history.foreignChanges()
-    if (changes !== this.#foreignChanges) {
+    const changes = history.dataVersion()
+    if (changes !== this.#dataVersion) {
       if (ledger.requeueUnread()) this.hint()
-      this.#foreignChanges = changes
+      this.#dataVersion = changes
     }
     // Each time, until they are answered: whatever went wrong before, nobody else waits for them.
     for (const { id, path, source, feed } of history.openRequests()) {
@@ -281,8 +284,9 @@ export class Intake {
     this.#queue.add({ ...file, lane: laneOf(file.identity) })
   }
 
-  async #answer(request: number, taken: Taken | { kind: 'fault'; reason: string }): Promise<void> {
-    const answer = 'version' in taken ? { versionId: taken.version.id } : { problem: taken.reason }
+  async #answer(request: number, taken: Taken | { kind: 'fault'; reason: Reason }): Promise<void> {
+    const answer =
+      'version' in taken ? { versionId: taken.version.id } : { problem: taken.reason.text }
     const { history } = this.#parts
     await history.commit(() => history.answerRequest(request, answer))
   }

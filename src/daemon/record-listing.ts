@@ -4,6 +4,7 @@
 import type { FeedRule } from '../config/feeds.ts'
 import type { Ledger, Origin } from '../history/ledger.ts'
 import type { DaemonRecord } from '../history/port.ts'
+import { NOT_REGULAR, UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
 import type { Aftercare } from '../pipeline/post-delivery.ts'
 
@@ -53,15 +54,17 @@ export async function notice(
     if (isFree(file)) ledger.settling(originOf(file), file.identity.size)
   })
   await inPieces(listing.refused.filter(isNews), (refused: Refusal) => {
-    ledger.conclude(originOf(refused), 'rejected', refused.reason, { hint: HINT })
+    const reason = { code: NOT_REGULAR, text: refused.reason, hint: HINT }
+    ledger.conclude(originOf(refused), 'rejected', reason, {})
   })
-  const untold = listing.unreadable.filter(({ path, reason }) => {
+  const untold = listing.unreadable.filter(({ path }) => {
     const open = ledger.openAt(path)
     if (open === null) return ledger.foundAt(path) === null
-    return open.state === 'settling' && open.reason !== reason
+    return open.state === 'settling' && open.reasonCode !== UNREADABLE
   })
   await inPieces(untold, (file: Refusal) => {
-    ledger.settlesOn(originOf(file), file.reason, UNREADABLE_HINT)
+    const reason = { code: UNREADABLE, text: file.reason, hint: UNREADABLE_HINT }
+    ledger.settlesOn(originOf(file), reason)
   })
   const left = leavers(listing, ledger).filter((path) => !requested.has(path))
   await inPieces(left, (path) => {

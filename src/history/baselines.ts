@@ -2,16 +2,17 @@
 // have of the feed, and what the vendor meant last. A version that is held, rejected or discarded is neither.
 
 import type { Connection } from './connection.ts'
-import type { Changes, HistoryReader, Version } from './port.ts'
+import type { Changes, Version, VersionReads } from './port.ts'
+import { ACCEPTED } from './states.ts'
 
-export type Baselines = Pick<HistoryReader, 'baselines' | 'confirmed' | 'turnovers'>
+export type Baselines = Pick<VersionReads, 'baselines' | 'confirmed' | 'turnovers'>
 
 /** Uploads whose turnover is remembered: a month of daily feeds, and two days of hourly ones. */
 const TURNOVERS = 50
 
 export function baselines(
   db: Connection,
-  { lastUploaded, list, version }: Pick<HistoryReader, 'lastUploaded' | 'list' | 'version'>,
+  { lastUploaded, list, version }: Pick<VersionReads, 'lastUploaded' | 'list' | 'version'>,
 ): Baselines {
   const approved = db.query<[feed: string, except: number], { id: number | null }>(
     `SELECT max(id) AS id FROM versions INDEXED BY versions_approved
@@ -39,9 +40,7 @@ export function baselines(
     confirmed,
     baselines: (feed, except = 0) => {
       const last = confirmed(feed, except)
-      const accepted = list({ feed, states: ['queued', 'uploading'], all: true }).find(
-        ({ id }) => id !== except,
-      )
+      const accepted = list({ feed, states: ACCEPTED, all: true }).find(({ id }) => id !== except)
       const unheard = maybeStored.get(feed, last?.id ?? 0, except)
       const all = [last, accepted ?? null, unheard ? version(unheard.id) : null]
       const found = all.filter((each) => each !== null)

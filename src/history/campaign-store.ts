@@ -12,8 +12,6 @@ import { type Connection, openWritable } from './connection.ts'
 import { type CreateMark, createMark } from './create-mark.ts'
 import { migrate, openReader } from './migrations.ts'
 
-/** The schema that has the campaigns' tables. */
-const SCHEMA = 3
 /** Plans that can still be applied by their number. */
 const KEPT_PLANS = 100
 const RUN = 'campaign-run'
@@ -61,7 +59,7 @@ export function openCampaignReader({
 }: {
   file: string
 }): (Pick<CampaignStore, Reads> & Disposable) | null {
-  return openReader(file, SCHEMA, reads)
+  return openReader(file, reads)
 }
 
 const WRITE = `SELECT id, at, key, campaign_id AS campaignId, action, body, before, spend, why, by, outcome,

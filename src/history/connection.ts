@@ -18,7 +18,7 @@ const BUSY_TIMEOUT_MS = 5000
 export type SqlValue = string | number | null
 export type Row = Record<string, SqlValue>
 
-/** A statement that was prepared once. `run` answers the last inserted id and the number of rows changed. */
+/** A statement, prepared when it is first used. `run` answers the last inserted id and the number of rows changed. */
 export interface Query<P extends unknown[], R> {
   get(...parameters: P): R | undefined
   all(...parameters: P): R[]
@@ -37,16 +37,17 @@ export class Connection implements Disposable {
     this.#transaction = db.transaction((work: () => unknown) => work())
   }
 
-  /** The statement for this text, prepared on first use and kept. */
+  /** The statement for this text. */
   query<P extends unknown[] = [], R = Row>(sql: string): Query<P, R> {
     const known = this.#queries.get(sql)
     if (known !== undefined) return known as unknown as Query<P, R>
-    const statement = this.#translated(() => this.#db.prepare<P, R>(planned(sql)))
+    let prepared: Database.Statement<P, R> | null = null
+    const statement = () => (prepared ??= this.#db.prepare<P, R>(planned(sql)))
     const query: Query<P, R> = {
-      get: (...parameters) => this.#translated(() => statement.get(...parameters)),
-      all: (...parameters) => this.#translated(() => statement.all(...parameters)),
+      get: (...parameters) => this.#translated(() => statement().get(...parameters)),
+      all: (...parameters) => this.#translated(() => statement().all(...parameters)),
       run: (...parameters) => {
-        const done = this.#translated(() => statement.run(...parameters))
+        const done = this.#translated(() => statement().run(...parameters))
         return { id: Number(done.lastInsertRowid), changes: done.changes }
       },
     }
@@ -94,7 +95,7 @@ export class Connection implements Disposable {
  * takes ten times as long as to run it; an expression is no such parameter.
  */
 function planned(sql: string): string {
-  return sql.replaceAll('?', '+?')
+  return sql.replaceAll(/\?|@\w+/g, '+$&')
 }
 
 /** Opens for reading and writing; creates the file (0600) and its directory (0750) where they are missing. */

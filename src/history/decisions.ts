@@ -1,8 +1,21 @@
 // What a person decides about a version: release, discard, retry, restore. Each is one transaction on
 // the history; a running daemon finds it there within two seconds.
 
-import type { History, State, Version, VersionPatch } from './port.ts'
-import { WAITING } from './states.ts'
+import type {
+  Files,
+  Notes,
+  Reason,
+  State,
+  Transactions,
+  Version,
+  VersionPatch,
+  Versions,
+} from './port.ts'
+import { DISCARDED, RELEASED, RESTORED, RETRIED, SUPERSEDED } from './reason-codes.ts'
+import { ACCEPTED, REPLACEABLE } from './states.ts'
+
+/** What a decision is written to. */
+export type DecisionPorts = Versions & Files & Notes & Transactions
 
 export type Decision = 'release' | 'discard' | 'retry'
 
@@ -13,34 +26,48 @@ export type Decided =
 interface Rule {
   from: readonly State[]
   to: State
-  reason: string
+  reason: Reason
 }
 
 const RULES: Record<Decision, Rule> = {
-  release: { from: ['held'], to: 'queued', reason: 'released by a person' },
-  discard: { from: ['held', 'queued', 'failed'], to: 'discarded', reason: 'discarded by a person' },
-  retry: { from: ['failed', 'queued'], to: 'queued', reason: 'tried again by a person' },
+  release: {
+    ...{ from: ['held'], to: 'queued' },
+    reason: { code: RELEASED, text: 'released by a person' },
+  },
+  discard: {
+    ...{ from: REPLACEABLE, to: 'discarded' },
+    reason: { code: DISCARDED, text: 'discarded by a person' },
+  },
+  retry: {
+    ...{ from: ['failed', 'queued'], to: 'queued' },
+    reason: { code: RETRIED, text: 'tried again by a person' },
+  },
 }
 
 /** Name of the note that tells the daemon what to try at once. */
-const RETRIED = 'retried'
+const TO_TRY = 'retried'
 
-function retried(history: History): number[] {
-  return JSON.parse(history.note(RETRIED) ?? '[]') as number[]
+function retried(history: Notes): number[] {
+  return JSON.parse(history.note(TO_TRY) ?? '[]') as number[]
 }
 
 /** Versions that a person has retried since this was asked last: they are tried before all others. */
-export function takeRetried(history: History): number[] {
-  if (history.note(RETRIED) === null) return []
+export function takeRetried(history: Notes & Transactions): number[] {
+  if (history.note(TO_TRY) === null) return []
   return history.atomically(() => {
     const ids = retried(history)
-    history.setNote(RETRIED, null)
+    history.setNote(TO_TRY, null)
     return ids
   })
 }
 
 /** Applies a decision, if the version is in a state that it is about. */
-export function decide(history: History, id: number, decision: Decision, now: number): Decided {
+export function decide(
+  history: DecisionPorts,
+  id: number,
+  decision: Decision,
+  now: number,
+): Decided {
   const { from, to, reason } = RULES[decision]
   return history.atomically(() => {
     const version = history.version(id)
@@ -52,31 +79,32 @@ export function decide(history: History, id: number, decision: Decision, now: nu
         hint: `feedsyncd show ${id}`,
       }
     }
-    if (decision === 'retry' && version.sha256 === null)
-      return readAgain(history, version, reason, now)
+    if (decision === 'retry' && version.sha256 === null) return readAgain(history, version, now)
     const newer = decision === 'retry' ? acceptedAfter(history, version) : undefined
     if (newer !== undefined) return overtaken(version, newer)
     const approved = decision === 'retry' ? version.approved : decision === 'release'
-    const patch = { approved, hint: null, nextAttemptAt: null }
+    const patch = { approved, nextAttemptAt: null }
     const decided =
-      version.state === to ? history.update(id, patch) : history.move(id, to, reason, now, patch)
+      version.state === to
+        ? history.update(id, patch, reason)
+        : history.move(id, to, reason, now, patch)
     if (decision === 'release') supersedeOthers(history, decided, now)
-    if (decision === 'retry') history.setNote(RETRIED, JSON.stringify([...retried(history), id]))
+    if (decision === 'retry') history.setNote(TO_TRY, JSON.stringify([...retried(history), id]))
     return { kind: 'done', version: decided }
   })
 }
 
 /** Its reading failed, so there is nothing to send yet: its path is news at the next scan. */
-function readAgain(history: History, { id, path }: Version, reason: string, now: number): Decided {
+function readAgain(history: Versions & Files, { id, path }: Version, now: number): Decided {
   history.unknow(path)
-  return { kind: 'done', version: history.move(id, 'settling', reason, now) }
+  return { kind: 'done', version: history.move(id, 'settling', RULES.retry.reason, now) }
 }
 
 /**
  * Makes a new version of the bytes of an earlier one, while the spool still has them. They are shared:
  * spool files never change.
  */
-export function restore(history: History, id: number, now: number): Decided {
+export function restore(history: DecisionPorts, id: number, now: number): Decided {
   return history.atomically(() => {
     const version = history.version(id)
     if (version === null) return unknown(id)
@@ -85,7 +113,7 @@ export function restore(history: History, id: number, now: number): Decided {
     const restored = history.add({
       ...{ feed, path, account, at: now },
       state: 'queued',
-      reason: `restored from version ${id} by a person`,
+      reason: { code: RESTORED, text: `restored from version ${id} by a person` },
       patch: { ...contentOf(version), approved: true },
     })
     supersedeOthers(history, restored, now)
@@ -94,16 +122,19 @@ export function restore(history: History, id: number, now: number): Decided {
 }
 
 /** What waits of the feed would be sent before it, or be asked about although this one was chosen. */
-function supersedeOthers(history: History, { feed, id }: Version, now: number): void {
-  for (const older of history.list({ feed, states: WAITING, before: id, all: true })) {
-    const reason = `version ${id} took the place of version ${older.id}`
-    history.move(older.id, 'superseded', reason, now)
+function supersedeOthers(history: Versions, { feed, id }: Version, now: number): void {
+  for (const older of history.list({ feed, states: REPLACEABLE, before: id, all: true })) {
+    history.move(older.id, 'superseded', supersededBy(id, older.id), now)
   }
 }
 
+export function supersededBy(newer: number, older: number): Reason {
+  return { code: SUPERSEDED, text: `version ${newer} took the place of version ${older}` }
+}
+
 /** Sent again it would take the place of this one. */
-function acceptedAfter(history: History, { feed, id }: Version): Version | undefined {
-  const states = ['queued', 'uploading', 'uploaded'] as const
+function acceptedAfter(history: Versions, { feed, id }: Version): Version | undefined {
+  const states: State[] = [...ACCEPTED, 'uploaded']
   return history.list({ feed, states, all: true, limit: 1 }).find((newer) => newer.id > id)
 }
 
@@ -117,22 +148,11 @@ function overtaken({ id }: Version, newer: Version): Decided {
 
 /** What a version says of its bytes, which does not change with the attempt to deliver them. */
 function contentOf(version: Version): VersionPatch {
-  const { sha256, md5, bytes, encoding, root, records, postings, warnings } = version
-  const { duplicates, requisitionIds, externalCampaignIds, spool, withoutId } = version
+  const { sha256, md5, bytes, encoding, root, records, postings, warnings, spool } = version
+  const { duplicates, requisitionIds, externalCampaignIds, withoutId } = version
   return {
-    sha256,
-    md5,
-    bytes,
-    encoding,
-    root,
-    records,
-    postings,
-    warnings,
-    withoutId,
-    duplicates,
-    requisitionIds,
-    externalCampaignIds,
-    spool,
+    ...{ sha256, md5, bytes, encoding, root, records, postings, warnings, spool },
+    ...{ duplicates, requisitionIds, externalCampaignIds, withoutId },
   }
 }
 

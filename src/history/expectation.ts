@@ -3,7 +3,7 @@
 
 import { isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
-import type { HistoryReader, Version } from './port.ts'
+import type { Version, VersionReads } from './port.ts'
 
 export interface Expectation {
   /** ISO 8601 UTC; null: no rule expects one, or the version is not its feed's newest. */
@@ -21,7 +21,7 @@ export type ExpectingRules = (path: string) => { feed: string; expectEveryMs: nu
  * their writer did its work; so does what was rejected, which is reported for itself.
  */
 export function expectations(
-  history: HistoryReader,
+  history: VersionReads,
   ruleFor: ExpectingRules,
   now: number,
 ): (version: Version) => Expectation {
@@ -37,7 +37,7 @@ export function expectations(
 }
 
 /** One that a clock dated ahead counts only where there is no other: else its feed would not be missed for long. */
-function lastArrival(history: HistoryReader, newest: Version, now: number): number {
+function lastArrival(history: VersionReads, newest: Version, now: number): number {
   // Bytes that are seen again are noted at the version that they are, which may not be the newest.
   const taken = history.newestTaken(newest.feed) ?? newest
   const arrivals = [newest, taken].flatMap(({ id }) => history.lastArrivalAt(id, now) ?? [])

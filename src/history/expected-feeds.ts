@@ -2,7 +2,8 @@
 // that it is in `status` from the start, overdue when nothing comes, and the first file's own when one does.
 
 import { formatDuration } from '../lib/units.ts'
-import type { History } from './port.ts'
+import type { Notes, Transactions, Versions } from './port.ts'
+import { NOT_SEEN } from './reason-codes.ts'
 
 /** What is needed of a rule of the configuration (config/feeds.ts). */
 export interface ExpectingRule {
@@ -16,7 +17,7 @@ const NOTE = 'expected feed '
 
 /** At the start and after a reload. `ruleFor`: the feed that a path belongs to. */
 export function expectFeeds(
-  history: History,
+  history: Versions & Notes & Transactions,
   rules: readonly ExpectingRule[],
   ruleFor: (path: string) => { feed: string },
   now: number,
@@ -37,14 +38,14 @@ export function expectFeeds(
       if (history.newest(feed) !== null) continue
       const first = { feed, path: match, account: null, state: 'settling', reason: null } as const
       const { id } = history.add({ ...first, at: now })
-      const reason = `no file of it has been seen yet; one is expected every ${formatDuration(expectEveryMs)}`
-      history.move(id, 'gone', reason, now)
+      const text = `no file of it has been seen yet; one is expected every ${formatDuration(expectEveryMs)}`
+      history.move(id, 'gone', { code: NOT_SEEN, text }, now)
       history.setNote(NOTE + feed, String(id))
     }
   })
 }
 
-function expectNoMore(history: History, note: string): void {
+function expectNoMore(history: Versions & Notes, note: string): void {
   const version = history.version(Number(history.note(note)))
   if (version?.state === 'gone' && version.sha256 === null) history.forget(version.id)
   history.setNote(note, null)

@@ -3,7 +3,8 @@
 import type { Ignored, Refusal, Sighting } from '../inbox/port.ts'
 import { sameIdentity } from '../lib/file-identity.ts'
 import { formatDuration } from '../lib/units.ts'
-import type { HistoryReader, KnownFile } from './port.ts'
+import type { Files, KnownFile, VersionReads } from './port.ts'
+import { isBlocked } from './reason-codes.ts'
 import { type UploadReport, uploadReport } from './report.ts'
 import { UNREAD } from './states.ts'
 
@@ -25,7 +26,7 @@ export interface Evidence {
   /** What is at the path now; null: nothing. */
   look: Sighting | Refusal | null
   /** null: no daemon has ever run here. */
-  history: HistoryReader | null
+  history: (VersionReads & Pick<Files, 'known'>) | null
   running: boolean
   quietPeriodMs: number
   /** Wall ms. */
@@ -80,7 +81,7 @@ function because(
 
 function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadReport): string {
   const { look, now, path, quietPeriodMs } = evidence
-  const { hint, id, reason, state } = upload
+  const { id, reason, state } = upload
   const said = reason === null ? '' : `: ${reason}`
   const isElsewhere = upload.path !== path
   const is = isElsewhere
@@ -91,8 +92,8 @@ function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadRe
   const quiet = `it is read once it was left alone for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
   const changedAt = Number(BigInt(look.identity.ctimeNs) / 1_000_000n)
   const changed = `it last changed ${formatDuration(Math.max(0, now - changedAt))} ago`
-  // With a hint, somebody has to do something first.
-  if (state === 'settling') return hint === null ? `${is}: ${changed}, and ${quiet}` : is
+  // What is blocked waits for something else first.
+  if (state === 'settling') return isBlocked(upload) ? is : `${is}: ${changed}, and ${quiet}`
   const isNews = known !== null && !sameIdentity(known.identity, look.identity)
   return isNews ? `${is}; ${changed}: ${quiet}` : is
 }

@@ -5,10 +5,12 @@
 import type { Clock } from '../lib/clock.ts'
 import type { FileIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
+import { supersededBy } from './decisions.ts'
 import { News } from './news.ts'
 import { Paths } from './paths.ts'
-import type { History, KnownFile, State, Version, VersionPatch } from './port.ts'
-import { WAITING } from './states.ts'
+import type { History, KnownFile, Reason, State, Version, VersionPatch } from './port.ts'
+import { DROPPED_AGAIN, LEFT, SAME_BYTES } from './reason-codes.ts'
+import { REPLACEABLE } from './states.ts'
 
 /** A path in the folder, and the feed that its bytes belong to. */
 export interface Origin {
@@ -98,7 +100,7 @@ export class Ledger {
     const open = this.openAt(origin.path)
     if (open !== null) {
       // Nobody reads it now: what was `checking` was not concluded.
-      if (open.state !== 'settling') this.#move(open.id, 'settling', null, { hint: null })
+      if (open.state !== 'settling') this.#move(open.id, 'settling', null)
       return
     }
     if (this.#reopen(origin.path) !== null) return
@@ -110,7 +112,7 @@ export class Ledger {
     const open = this.openAt(path)
     if (open === null || open.state === 'checking') return
     if (open.state === 'gone') this.#move(open.id, 'settling', null)
-    this.#move(open.id, 'checking', null, { hint: null })
+    this.#move(open.id, 'checking', null)
   }
 
   /** Until when the document at this path may stay incomplete; null where it grew, or was not read before. */
@@ -120,16 +122,16 @@ export class Ledger {
   }
 
   /** It could not be read as one piece: it settles again, whatever was known of the path. */
-  again(path: string, reason: string, hint: string | null = null): void {
+  again(path: string, reason: Reason): void {
     const open = this.openAt(path)
     if (open?.state !== 'checking') return
     this.#paths.forget(path)
-    this.#move(open.id, 'settling', reason, { hint })
+    this.#move(open.id, 'settling', reason)
   }
 
   /** It cannot be taken now (no room for a copy, an error of its disk), so it goes on settling. */
-  settlesOn(origin: Origin, reason: string, hint: string): void {
-    this.#history.update(this.versionFor(origin).id, { reason, hint })
+  settlesOn(origin: Origin, reason: Reason): void {
+    this.#history.update(this.versionFor(origin).id, {}, reason)
   }
 
   /** It left before it could be taken, or after it was rejected. */
@@ -138,7 +140,8 @@ export class Ledger {
     if (open === null) this.#rejectedGone(path)
     if (open === null || open.state === 'gone') return
     this.#paths.forget(path)
-    this.#move(open.id, 'gone', 'the file left the folder before it was taken; nothing was sent')
+    const text = 'the file left the folder before it was taken; nothing was sent'
+    this.#move(open.id, 'gone', { code: LEFT, text })
   }
 
   /** We moved the file ourselves: what became of it stays as it is. */
@@ -153,8 +156,8 @@ export class Ledger {
       return
     }
     this.#paths.forget(path)
-    const reason = `it is not there any more; it was rejected: ${version.reason}`
-    this.#move(version.id, 'gone', reason)
+    const text = `it is not there any more; it was rejected: ${version.reason}`
+    this.#move(version.id, 'gone', { code: LEFT, text })
   }
 
   /**
@@ -175,15 +178,17 @@ export class Ledger {
     this.atomically(() => {
       const open = this.openAt(origin.path)
       if (open !== null) this.#history.forget(open.id)
-      this.#history.seen(version.id, `the same bytes at ${origin.path}`, this.#clock.now())
+      const same = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
+      this.#history.seen(version.id, same, this.#clock.now())
       this.#paths.know(origin.path, origin.identity, version)
+      const again = { code: DROPPED_AGAIN, text: 'the same file was dropped again' }
       if (this.#history.version(version.id)?.state === 'failed')
-        this.#move(version.id, 'queued', 'the same file was dropped again', { hint: null })
+        this.#move(version.id, 'queued', again)
     })
   }
 
   /** Ends the reading of a file: its version gets a state, and the path is known to be this version. */
-  conclude(origin: Origin, to: State, reason: string | null, patch: VersionPatch): Version {
+  conclude(origin: Origin, to: State, reason: Reason | null, patch: VersionPatch): Version {
     return this.atomically(() => {
       const open = this.versionFor(origin)
       // Its file may have left after it was read: the bytes are ours all the same.
@@ -208,22 +213,16 @@ export class Ledger {
   }
 
   /** An attempt to deliver ended without success: the version waits, unless a newer one waits already. */
-  waitAgain(
-    id: number,
-    reason: string,
-    hint: string | null,
-    nextAttemptAt: number | null,
-  ): Version {
+  waitAgain(id: number, reason: Reason, nextAttemptAt: number | null): Version {
     return this.atomically(() => {
       const before = this.#history.version(id)
       // What was discarded, superseded or held before its first attempt does not wait.
       if (before !== null && before.state !== 'queued' && before.state !== 'uploading')
         return before
-      const patch = { hint, nextAttemptAt }
       const waiting =
         before?.state === 'queued'
-          ? this.#history.update(id, { reason, ...patch })
-          : this.#move(id, 'queued', reason, patch)
+          ? this.#history.update(id, { nextAttemptAt }, reason)
+          : this.#move(id, 'queued', reason, { nextAttemptAt })
       const newer = this.#history
         .list({ feed: waiting.feed, states: ['queued'], all: true, limit: 1 })
         .find((other) => other.id > id)
@@ -232,20 +231,19 @@ export class Ledger {
   }
 
   /** Any other step of a version that is being delivered. */
-  move(id: number, to: State, reason: string | null, patch: VersionPatch = {}): Version {
+  move(id: number, to: State, reason: Reason | null, patch: VersionPatch = {}): Version {
     return this.#move(id, to, reason, patch)
   }
 
   #supersedeOlder(newer: Version): void {
     // What is held cannot take the place of what was accepted: a person may still discard it.
-    const replaced = newer.state === 'held' ? (['held'] as const) : WAITING
+    const replaced = newer.state === 'held' ? (['held'] as const) : REPLACEABLE
     const filter = { feed: newer.feed, states: replaced, before: newer.id, all: true }
     for (const version of this.#history.list(filter)) this.supersede(version, newer)
   }
 
   supersede(older: Version, newer: Version): Version {
-    const reason = `version ${newer.id} took the place of version ${older.id}`
-    return this.#move(older.id, 'superseded', reason)
+    return this.#move(older.id, 'superseded', supersededBy(newer.id, older.id))
   }
 
   /** The version that is in the making at this path, its bytes not known yet. */
@@ -258,7 +256,7 @@ export class Ledger {
     const before = this.foundAt(path)
     if (before === null || before.sha256 !== null) return null
     if (before.state !== 'rejected' && before.state !== 'failed') return null
-    return this.#move(before.id, 'settling', null, { hint: null })
+    return this.#move(before.id, 'settling', null)
   }
 
   #add(origin: Origin): Version {
@@ -278,12 +276,13 @@ export class Ledger {
     return version
   }
 
-  #move(id: number, to: State, reason: string | null, patch: VersionPatch = {}): Version {
+  #move(id: number, to: State, reason: Reason | null, patch: VersionPatch = {}): Version {
     const version = this.#history.move(id, to, reason, this.#clock.now(), patch)
     this.#along(version)
     const level = LOUD[to] ?? 'debug'
     this.#news.tell(() => {
-      this.#log[level]({ id, feed: version.feed, state: to, reason }, 'feed changed state')
+      const why = { reason: version.reason, code: version.reasonCode }
+      this.#log[level]({ id, feed: version.feed, state: to, ...why }, 'feed changed state')
       this.#onMove(version)
     })
     return version

@@ -1,6 +1,7 @@
 // Owns the SQL of `list`: a closed number of texts, so that each is prepared once. Pure.
 
-import { type ListFilter, OWED } from './port.ts'
+import type { ListFilter } from './records.ts'
+import { OPEN } from './states.ts'
 import { VERSION_FIELDS } from './version-row.ts'
 
 const NO_LIMIT = -1
@@ -41,7 +42,7 @@ function source({ all, feed, states, since }: ListFilter): string {
   if (feed !== undefined) {
     return states === undefined ? 'versions v' : 'versions v INDEXED BY versions_feed_state'
   }
-  // Owed versions are few, so their state finds them faster than their date.
-  const few = states?.every((state) => OWED.includes(state))
+  // Open versions are few, so their state finds them faster than their date.
+  const few = states?.every((state) => OPEN.includes(state))
   return since === undefined || few ? 'versions v' : 'versions v INDEXED BY versions_detected'
 }

@@ -4,12 +4,9 @@
 import { FeedsyncError } from '../lib/errors.ts'
 import { type Connection, openReadOnly } from './connection.ts'
 import { initial } from './migrations/0001-initial.ts'
-import { notes } from './migrations/0002-notes.ts'
-import { campaigns } from './migrations/0003-campaigns.ts'
-import { spooled } from './migrations/0004-spooled.ts'
 
 /** In order: the first one leads from an empty file to schema 1. */
-export const MIGRATIONS: readonly string[] = [initial, notes, campaigns, spooled]
+export const MIGRATIONS: readonly string[] = [initial]
 
 export function schemaVersion(connection: Connection): number {
   return Number(connection.pragma('user_version'))
@@ -47,19 +44,18 @@ function assertNotNewer(connection: Connection, newest = MIGRATIONS.length): voi
 }
 
 /**
- * Opens for reading, with what `reads` makes of the connection; null where there is no database yet, or
- * none that has reached schema `least`. The answer owns the connection. Throws `FeedsyncError`.
+ * Opens for reading, with what `reads` makes of the connection; null where there is no database yet. The answer
+ * owns the connection. Throws `FeedsyncError`.
  */
 export function openReader<T extends object>(
   file: string,
-  least: number,
   reads: (connection: Connection) => T,
 ): (T & Disposable) | null {
   const connection = openReadOnly(file)
   if (connection === null) return null
   try {
     assertNotNewer(connection)
-    if (schemaVersion(connection) >= least) {
+    if (schemaVersion(connection) > 0) {
       return { ...reads(connection), [Symbol.dispose]: () => connection[Symbol.dispose]() }
     }
   } catch (error) {

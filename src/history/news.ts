@@ -1,13 +1,13 @@
 // What a transaction has to tell is told when it is through, and not at all when it is rolled back.
 
-import type { History } from './port.ts'
+import type { Transactions } from './port.ts'
 
 export class News {
-  readonly #history: Pick<History, 'atomically' | 'commit'>
+  readonly #history: Pick<Transactions, 'atomically' | 'commit'>
   /** Of the transaction that runs; null outside of one. */
   #untold: (() => void)[] | null = null
 
-  constructor(history: Pick<History, 'atomically' | 'commit'>) {
+  constructor(history: Pick<Transactions, 'atomically' | 'commit'>) {
     this.#history = history
   }
 

@@ -1,8 +1,8 @@
 // Owns what the history forgets: settled versions that nothing refers to any more, and old refusals.
 
 import type { Connection } from './connection.ts'
-import type { History } from './port.ts'
-import { SETTLED_STATES } from './states.ts'
+import type { Transactions, Versions } from './port.ts'
+import { CLOSED, sqlStates } from './states.ts'
 
 /** Versions looked at in one turn: with all that belongs to them they go within some ms. */
 const PIECE = 100
@@ -12,8 +12,7 @@ const PIECE = 100
  * in the folder is known as it (else that file would count as new and be sent again), while its bytes
  * are in the spool, and while anything happened to it since.
  */
-export function pruner(db: Connection, commit: History['commit']): History['prune'] {
-  const settled = SETTLED_STATES.map((state) => `'${state}'`).join(', ')
+export function pruner(db: Connection, commit: Transactions['commit']): Versions['prune'] {
   // Whatever it finds, it looks at one piece only: most of a long history may have to stay.
   const next = db.query<
     [at: number, id: number, before: number, limit: number, before: number],
@@ -24,7 +23,7 @@ export function pruner(db: Connection, commit: History['commit']): History['prun
          WHERE (detected_at, id) > (?, ?) AND detected_at < ?
          ORDER BY detected_at, id LIMIT ?)
      SELECT v.id, p.at,
-         v.state IN (${settled}) AND v.spool IS NULL
+         v.state IN ${sqlStates(CLOSED)} AND v.spool IS NULL
          AND NOT EXISTS (SELECT 1 FROM feeds WHERE newest = v.id)
          AND NOT EXISTS (SELECT 1 FROM feeds WHERE last_uploaded = v.id)
          AND v.id <> (SELECT coalesce(max(id), 0) FROM versions

@@ -5,13 +5,8 @@ import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { type Expectation, NOT_EXPECTED } from './expectation.ts'
-import {
-  type DaemonRecord,
-  type HistoryReader,
-  type ListFilter,
-  OWED,
-  type Version,
-} from './port.ts'
+import type { DaemonRecord, HistoryReader, ListFilter, Version } from './port.ts'
+import { OPEN } from './states.ts'
 
 export interface StatusReport {
   daemon: {
@@ -52,8 +47,8 @@ export function conditionReport({ since, ...rest }: Condition): ConditionReport 
 export type UploadReport = ReturnType<typeof uploadReport>
 
 export function uploadReport(version: Version, expectation: Expectation = NOT_EXPECTED) {
-  const { id, feed, path, account, sha256, bytes, postings, changes, state, reason, hint, guard } =
-    version
+  const { id, feed, path, account, sha256, bytes, postings, changes, state, guard } = version
+  const { reason, reasonCode, hint, line, column } = version
   return {
     id,
     feed,
@@ -64,8 +59,7 @@ export function uploadReport(version: Version, expectation: Expectation = NOT_EX
     postings,
     changes,
     state,
-    reason,
-    hint,
+    ...{ reason, reasonCode, hint, line, column },
     guard,
     attempts: version.attempts,
     nextAttemptAt: isoTime(version.nextAttemptAt),
@@ -121,7 +115,7 @@ export function statusReport(
 /** Whoever asks for all versions, or for a state, sees these among them. */
 function owedBeside(history: HistoryReader, { limit: _, ...filter }: ListFilter): Version[] {
   if (filter.all || filter.states !== undefined) return []
-  const owed = history.list({ ...filter, states: OWED, all: true })
+  const owed = history.list({ ...filter, states: OPEN, all: true })
   return owed.filter((version) => history.newest(version.feed)?.id !== version.id)
 }
 

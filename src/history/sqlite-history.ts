@@ -6,14 +6,11 @@ import type { Log } from '../lib/log.ts'
 import { silentLog } from '../lib/silent-log.ts'
 import { type Connection, openWritable } from './connection.ts'
 import { DatabaseWatch } from './database-watch.ts'
-import { deliveryWrites } from './delivery-writes.ts'
 import { GroupCommit } from './group-commit.ts'
 import { migrate } from './migrations.ts'
 import type { History } from './port.ts'
 import { pruner } from './pruning.ts'
-import { reads } from './reads.ts'
-import { recordWrites } from './record-writes.ts'
-import { versionWrites } from './version-writes.ts'
+import { tables } from './tables.ts'
 
 export interface HistoryOptions {
   /** Path of the database; its directory is made (0750) where it is missing. */
@@ -58,13 +55,8 @@ export function historyOn(connection: Connection, clock = systemClock): History 
   const group = new GroupCommit(connection, clock)
   const watch = new DatabaseWatch(connection)
   let isLost = false
-  const questions = reads(connection)
-  const versions = versionWrites(connection, questions)
   return {
-    ...questions,
-    ...versions,
-    ...deliveryWrites(connection, { ...versions, ...questions }),
-    ...recordWrites(connection, questions),
+    ...tables(connection),
     prune: pruner(connection, (work, when) => group.add(work, when)),
     atomically: (work) => connection.atomically(work),
     commit: (work, when) => group.add(work, when),
@@ -73,7 +65,7 @@ export function historyOn(connection: Connection, clock = systemClock): History 
       isLost ||= error !== null
       return error
     },
-    foreignChanges: () => Number(connection.pragma('data_version')),
+    dataVersion: () => Number(connection.pragma('data_version')),
     // SQLite itself moves the WAL into the file when the last connection closes.
     [Symbol.dispose]: () => {
       group.close()

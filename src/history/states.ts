@@ -1,13 +1,53 @@
-// Owns the closed set of steps between states. Pure: what a step means for the
-// file, the spool or the network is the pipeline's business.
+// Owns the closed set of states, the steps between them, and every subset that has a meaning. Pure: what a
+// step means for the file, the spool or the network is the pipeline's business.
 
 import { FeedsyncError } from '../lib/errors.ts'
-import { OWED, STATES, type State } from './port.ts'
+
+export const STATES = [
+  'settling',
+  'incomplete',
+  'checking',
+  'rejected',
+  'held',
+  'queued',
+  'uploading',
+  'uploaded',
+  'superseded',
+  'failed',
+  'discarded',
+  'gone',
+] as const
+
+export type State = (typeof STATES)[number]
+type States = readonly State[]
+
+/** Its file is being written or read. */
+export const READING: States = ['settling', 'incomplete', 'checking']
+/** States of a version whose bytes may not be known yet. */
+export const UNREAD: States = [...READING, 'gone']
+/** Well-formed, plausible, and not stored yet. */
+export const ACCEPTED: States = ['queued', 'uploading']
+/** States that a version leaves automatically. */
+export const IN_WORK: States = [...READING, ...ACCEPTED]
+/** Those of them that last seconds: nothing is waited for. */
+export const IN_MOTION: States = ['settling', 'checking', 'uploading']
+/** Something still has to happen to it, automatically or by a person. */
+export const OPEN: States = [...IN_WORK, 'held', 'failed']
+/** Nothing more happens to it: history that may be pruned. */
+export const CLOSED: States = STATES.filter((state) => !OPEN.includes(state))
+/** A person has to look at it. */
+export const NEEDS_PERSON: States = ['rejected', 'held', 'failed']
+/** It still waits, so that a newer version takes its place, and a person may discard it. */
+export const REPLACEABLE: States = ['held', 'queued', 'failed']
+/** Its bytes will never be sent again. */
+export const SPENT: States = ['superseded', 'rejected', 'discarded']
+/** Whoever dropped the file gets a receipt that says so. */
+export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON]
 
 /** States that a version may begin in. `queued`: an earlier version that a person restored. */
-export const FIRST_STATES: readonly State[] = ['settling', 'checking', 'rejected', 'queued']
+export const FIRST_STATES: States = ['settling', 'checking', 'rejected', 'queued']
 
-export const STEPS: Readonly<Record<State, readonly State[]>> = {
+export const STEPS: Readonly<Record<State, States>> = {
   settling: ['checking', 'rejected', 'gone'],
   /** `settling`: it grew. */
   incomplete: ['settling', 'checking', 'rejected', 'gone'],
@@ -23,7 +63,7 @@ export const STEPS: Readonly<Record<State, readonly State[]>> = {
     'superseded',
     'gone',
   ],
-  /** `settling`: only while its content is unknown, see `stepProblem`. `gone`: nothing is owed any more. */
+  /** `settling`: only while its content is unknown, see `assertStep`. `gone`: nothing is owed any more. */
   rejected: ['settling', 'gone'],
   held: ['queued', 'superseded', 'discarded'],
   /** `held`: what it is compared with has changed before it was sent. */
@@ -39,30 +79,10 @@ export const STEPS: Readonly<Record<State, readonly State[]>> = {
   gone: ['settling'],
 }
 
-/** States of a version whose bytes are not known yet. */
-export const UNREAD: readonly State[] = ['settling', 'incomplete', 'checking', 'gone']
-
-/** States in which a version still waits, so that a newer one takes its place. */
-export const WAITING: readonly State[] = ['held', 'queued', 'failed']
-
-/** States in which nothing is owed any more: history that may be pruned. */
-export const SETTLED_STATES: readonly State[] = STATES.filter((state) => !OWED.includes(state))
-
 /**
- * Why a step is impossible, as a plain sentence; null when it may be taken. `hashed`: the version has
- * a sha256, so other bytes at its path are a new version and this one is never looked at again.
+ * Throws `FeedsyncError`, naming both states, for a step that does not exist. `hashed`: the version has a sha256, so
+ * other bytes at its path are a new version and this one is never looked at again.
  */
-export function stepProblem(from: State | null, to: State, hashed: boolean): string | null {
-  if (from === null) {
-    return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
-  }
-  if (!STEPS[from].includes(to)) return `a version that is ${from} cannot become ${to}`
-  return to === 'settling' && hashed && ['rejected', 'failed', 'gone'].includes(from)
-    ? `a version that is ${from} and has a known content cannot become ${to}: new bytes are a new version`
-    : null
-}
-
-/** Throws `FeedsyncError`, naming both states, for a step that does not exist. */
 export function assertStep(
   id: number | null,
   from: State | null,
@@ -74,4 +94,20 @@ export function assertStep(
   throw new FeedsyncError(id === null ? problem : `version ${id}: ${problem}`, {
     hint: 'Look at its state with `feedsyncd show`; it may have changed meanwhile.',
   })
+}
+
+function stepProblem(from: State | null, to: State, hashed: boolean): string | null {
+  if (from === null) {
+    return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
+  }
+  if (!STEPS[from].includes(to)) return `a version that is ${from} cannot become ${to}`
+  // Of those in work only what is not read yet settles.
+  return to === 'settling' && hashed && !READING.includes(from)
+    ? `a version that is ${from} and has a known content cannot become ${to}: new bytes are a new version`
+    : null
+}
+
+/** A set of states as SQL has it. */
+export function sqlStates(states: States): string {
+  return `(${states.map((state) => `'${state}'`).join(', ')})`
 }

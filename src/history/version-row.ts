@@ -1,7 +1,7 @@
 // Owns how a version is laid out in a row: column names, JSON columns, booleans. No SQL runs here.
 
 import type { Row, SqlValue } from './connection.ts'
-import type { Version } from './port.ts'
+import type { Reason, ReasonField, Version } from './records.ts'
 
 const COLUMNS: Readonly<Record<keyof Version, string>> = {
   id: 'id',
@@ -10,7 +10,10 @@ const COLUMNS: Readonly<Record<keyof Version, string>> = {
   account: 'account',
   state: 'state',
   reason: 'reason',
+  reasonCode: 'reason_code',
   hint: 'hint',
+  line: 'line',
+  column: '"column"',
   guard: 'guard',
   approved: 'approved',
   sha256: 'sha256',
@@ -66,6 +69,15 @@ export function versionOf(row: VersionRow): Version {
   }
 }
 
+/** The fields that a reason fills: all of them, so that nothing of an earlier one stays. */
+export function reasonFields(reason: Reason | null): Pick<Version, ReasonField> {
+  const { code = null, text = null, hint = null, position = null } = reason ?? {}
+  return {
+    ...{ reason: text, reasonCode: code, hint },
+    ...{ line: position?.line ?? null, column: position?.column ?? null },
+  }
+}
+
 /** Fields of a version as values of their columns, for an INSERT or an UPDATE. */
 export function columnsOf(fields: Partial<Version>): Row {
   return Object.fromEntries(
@@ -79,4 +91,8 @@ export function columnsOf(fields: Partial<Version>): Row {
 function encoded(value: Version[keyof Version]): SqlValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+}
+
+export function orNull<R, T>(row: R | undefined, make: (row: R) => T): T | null {
+  return row === undefined ? null : make(row)
 }

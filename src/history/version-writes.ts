@@ -3,29 +3,32 @@
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection, SqlValue } from './connection.ts'
-import type { History, State, Version, VersionPatch } from './port.ts'
-import type { Reads } from './reads.ts'
-import { assertStep } from './states.ts'
-import { columnsOf } from './version-row.ts'
+import type { Versions } from './port.ts'
+import type { HistoryEvent, Reason, Version, VersionPatch } from './records.ts'
+import { assertStep, READING, type State } from './states.ts'
+import { columnsOf, reasonFields } from './version-row.ts'
 
-/** Only these look at `deadlineAt`; it survives the steps between them. */
-const WAITING_FOR_CONTENT: readonly State[] = ['settling', 'incomplete', 'checking']
+type VersionWrites = Pick<
+  Versions,
+  | 'add'
+  | 'move'
+  | 'update'
+  | 'seen'
+  | 'forget'
+  | 'spooled'
+  | 'spoolNames'
+  | 'forgetApprovals'
+  | 'lastId'
+>
 
-export type VersionWrites = Pick<History, 'add' | 'move' | 'update' | 'seen' | 'forget'>
-
-export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'>): VersionWrites {
-  const event = db.query<
-    [
-      version: number,
-      at: number,
-      from: State | null,
-      to: State | 'seen',
-      reason: string | null,
-      version: number,
-    ]
-  >(
-    `INSERT INTO events (version, at, from_state, to_state, reason, n) VALUES (?, ?, ?, ?, ?,
-       (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = ?))`,
+export function versionWrites(
+  db: Connection,
+  { version }: Pick<Versions, 'version'>,
+): VersionWrites {
+  const insertEvent = db.query<[Omit<HistoryEvent, 'count' | 'firstAt'> & { version: number }]>(
+    `INSERT INTO events (version, at, from_state, to_state, reason, reason_code, line, "column", n)
+       VALUES (@version, @at, @from, @to, @reason, @reasonCode, @line, @column,
+         (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = @version))`,
   )
   const lastEvent = db.query<[version: number], { n: number; to: State | 'seen' }>(
     'SELECT n, to_state AS "to" FROM events WHERE version = ? ORDER BY n DESC LIMIT 1',
@@ -53,6 +56,29 @@ export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'
     'UPDATE requests SET version = ? WHERE version = ?',
   )
   const drop = db.query<[id: number]>('DELETE FROM versions WHERE id = ?')
+  const spooled = db.query<[feed: string], { id: number; state: State; spool: string }>(
+    `SELECT id, state, spool FROM versions INDEXED BY versions_spooled
+       WHERE feed = ? AND spool IS NOT NULL ORDER BY id DESC`,
+  )
+  const spoolNames = db.query<[], { spool: string }>(
+    'SELECT DISTINCT spool FROM versions INDEXED BY versions_spooled WHERE spool IS NOT NULL',
+  )
+  const forgetApprovals = db.query(
+    'UPDATE versions INDEXED BY versions_approved SET approved = 0 WHERE approved = 1',
+  )
+  const lastId = db.query<[], { seq: number }>(
+    `SELECT seq FROM sqlite_sequence WHERE name = 'versions'`,
+  )
+
+  function event(
+    version: number,
+    at: number,
+    step: { from: State | null; to: State | 'seen' },
+    why: Reason | null,
+  ): void {
+    const { hint: _, ...reason } = reasonFields(why)
+    insertEvent.run({ version, at, ...step, ...reason })
+  }
 
   function existing(id: number): Version {
     const found = version(id)
@@ -84,11 +110,11 @@ export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'
   }
 
   return {
-    add: ({ at, patch, ...first }) =>
+    add: ({ at, patch, reason, ...first }) =>
       db.joined(() => {
         assertStep(null, null, first.state, false)
-        const id = insert({ ...patch, ...first, detectedAt: at })
-        event.run(id, at, null, first.state, first.reason, id)
+        const id = insert({ ...patch, ...first, ...reasonFields(reason), detectedAt: at })
+        event(id, at, { from: null, to: first.state }, reason)
         pointNewest.run(first.feed, id)
         return existing(id)
       }),
@@ -97,26 +123,27 @@ export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'
       db.joined(() => {
         const from = existing(id)
         assertStep(id, from.state, to, from.sha256 !== null)
-        const changed = { ...leftBehind(to, at), ...patch, state: to, reason }
+        const changed = { ...leftBehind(to, at), ...patch, state: to, ...reasonFields(reason) }
         write(id, changed)
-        event.run(id, at, from.state, to, reason, id)
+        event(id, at, { from: from.state, to }, reason)
         if (to === 'uploaded') pointUploaded.run(id, from.feed)
         return { ...from, ...changed }
       }),
 
-    update: (id, patch) =>
+    update: (id, patch, reason) =>
       db.joined(() => {
         const found = existing(id)
-        write(id, patch)
-        return { ...found, ...patch }
+        const changed = reason === undefined ? patch : { ...patch, ...reasonFields(reason) }
+        write(id, changed)
+        return { ...found, ...changed }
       }),
 
     seen: (id, reason, at) =>
       db.joined(() => {
         // An export that writes the same bytes each minute must not make a row each time.
         const last = lastEvent.get(existing(id).id)
-        if (last?.to === 'seen') seenAgain.run(at, reason, id, last.n)
-        else event.run(id, at, null, 'seen', reason, id)
+        if (last?.to === 'seen') seenAgain.run(at, reason.text, id, last.n)
+        else event(id, at, { from: null, to: 'seen' }, reason)
       }),
 
     forget: (id) =>
@@ -136,16 +163,21 @@ export function versionWrites(db: Connection, { version }: Pick<Reads, 'version'
         }
         drop.run(id)
       }),
+
+    spooled: (feed) => spooled.all(feed),
+    spoolNames: () => spoolNames.all().map(({ spool }) => spool),
+    forgetApprovals: () => void forgetApprovals.run(),
+    lastId: () => lastId.get()?.seq ?? 0,
   }
 }
 
 /** What belonged to the state that is left, and what the new one implies, unless the caller says otherwise. */
 function leftBehind(to: State, at: number): VersionPatch {
   return {
-    hint: null,
     guard: null,
     nextAttemptAt: null,
-    ...(WAITING_FOR_CONTENT.includes(to) ? {} : { deadlineAt: null }),
+    // It survives the steps between those states that look at it.
+    ...(READING.includes(to) ? {} : { deadlineAt: null }),
     ...(to === 'uploaded' ? { uploadedAt: at } : {}),
   }
 }

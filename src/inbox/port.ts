@@ -121,6 +121,8 @@ export interface Receipt {
   file: string
   state: string
   reason: string | null
+  /** Stable: the code of the check, a guard, the system, the service or storage, or our own. */
+  reasonCode: string | null
   line: number | null
   column: number | null
   sha256: string | null

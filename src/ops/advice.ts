@@ -1,20 +1,11 @@
 // What comes next for a version, and what a person can do about it. Pure.
 
-import type { State, Version } from '../history/port.ts'
+import type { Version } from '../history/port.ts'
+import { isBlocked } from '../history/reason-codes.ts'
+import { NEEDS_PERSON } from '../history/states.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { relativeTime } from '../lib/units.ts'
 import type { CommandLine, UploadModel } from './port.ts'
-
-/** States that go on by themselves. */
-export const STATES_IN_WORK: readonly State[] = [
-  'settling',
-  'incomplete',
-  'checking',
-  'queued',
-  'uploading',
-]
-
-const NEED_A_PERSON: readonly State[] = ['rejected', 'held', 'failed']
 
 export interface NextStep {
   /** Plain sentences. */
@@ -23,13 +14,10 @@ export interface NextStep {
   commands: string[]
 }
 
-export function needsPerson(upload: Pick<UploadModel, 'state' | 'hint' | 'overdue'>): boolean {
-  return NEED_A_PERSON.includes(upload.state) || upload.overdue || cannotBeTaken(upload)
-}
-
-/** Whether it settles on and on: the spool has no room for it, or it cannot be read. Only these give a hint. */
-export function cannotBeTaken({ state, hint }: Pick<UploadModel, 'state' | 'hint'>): boolean {
-  return state === 'settling' && hint !== null
+export function needsPerson(
+  upload: Pick<UploadModel, 'state' | 'reasonCode' | 'overdue'>,
+): boolean {
+  return NEEDS_PERSON.includes(upload.state) || upload.overdue || isBlocked(upload)
 }
 
 /** What is to be done, or what is waited for; nothing of either where all is well. */

@@ -102,6 +102,7 @@ export interface UploadModel {
   path: string
   state: State
   reason: string | null
+  reasonCode: string | null
   hint: string | null
   /** The guard that holds it. */
   guard: GuardName | null

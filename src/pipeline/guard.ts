@@ -7,7 +7,7 @@ import { type GuardedVersion, guard } from '../feed/guards.ts'
 import type { FeedChecker, GuardName, PostingChanges } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { lostUpTo } from '../history/lost-history.ts'
-import type { History, Version } from '../history/port.ts'
+import type { History, Reason, Version } from '../history/port.ts'
 import type { Spool } from '../inbox/port.ts'
 
 export interface GuardParts {
@@ -22,22 +22,23 @@ export interface GuardParts {
 /** What changed since each baseline, by its id, the first baseline first; null where that is not known. */
 export type Compared = Map<number, PostingChanges | null>
 
-/** The state that a version gets, why, and what to do. */
+/** The state that a version gets, and why. */
 export interface Judgement {
   to: 'queued' | 'held'
-  reason: string | null
+  reason: Reason | null
   guard: GuardName | null
-  hint: string | null
 }
 
 const LOST: Judgement = {
   to: 'held',
-  reason:
-    'the history was lost, so nobody knows what the service has of this feed, or whether this was held before',
+  reason: {
+    code: 'history-lost',
+    text: 'the history was lost, so nobody knows what the service has of this feed, or whether this was held before',
+    hint: 'Look at the feeds that are held; release all of them if they are right, or single ones.',
+  },
   guard: 'history-lost',
-  hint: 'Look at the feeds that are held; release all of them if they are right, or single ones.',
 }
-const PASS: Judgement = { to: 'queued', reason: null, guard: null, hint: null }
+const PASS: Judgement = { to: 'queued', reason: null, guard: null }
 
 /** Versions whose comparisons are kept until they are delivered; others are compared again. */
 const MOST_REMEMBERED = 1000
@@ -76,9 +77,9 @@ export class Guard {
       .map((version) => ({ ...version, changes: compared.get(version.id) ?? null }))
     const result = guard(newer, older, settings.current.guards, () => history.turnovers(newer.feed))
     if (result.kind === 'pass' && this.#isLost(newer)) return LOST
-    return result.kind === 'held'
-      ? { to: 'held', reason: result.reason, guard: result.guard, hint: result.hint }
-      : PASS
+    if (result.kind === 'pass') return PASS
+    const { guard: code, reason: text, hint } = result
+    return { to: 'held', reason: { code, text, hint }, guard: code }
   }
 
   /** Spares the delivery of this version its comparisons. */

@@ -4,10 +4,11 @@
 
 import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
-import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Position } from '../feed/port.ts'
+import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
 import { Backlog } from '../history/backlog.ts'
 import type { Ledger, Origin } from '../history/ledger.ts'
-import type { History, State, Version, VersionPatch } from '../history/port.ts'
+import type { History, Reason, State, Version, VersionPatch } from '../history/port.ts'
+import { CHANGED, INCOMPLETE, LEFT, NO_ROOM } from '../history/reason-codes.ts'
 import type { Spool } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isTrouble } from '../lib/errors.ts'
@@ -16,7 +17,7 @@ import type { Log } from '../lib/log.ts'
 import type { DeliveryResult, Uploader } from '../upload/port.ts'
 import type { Guard } from './guard.ts'
 import type { Aftercare } from './post-delivery.ts'
-import { FAULT_HINT, faultReason, recordDelivery, recordError, STOPPED } from './record-outcome.ts'
+import { DAEMON_STOPPED, faultReason, recordDelivery, recordError } from './record-outcome.ts'
 
 export interface PipelineParts {
   clock: Clock
@@ -58,12 +59,13 @@ export type Taken =
   /** The same bytes as the feed's newest version: no new one. */
   | { kind: 'seen'; version: Version }
   /** It changed or left while it was read: look again. Not `soon`: it cannot be read at present. */
-  | { kind: 'again'; reason: string; soon: boolean }
+  | { kind: 'again'; reason: Reason; soon: boolean }
   /** The spool has no room; the file itself may be fine. */
-  | { kind: 'no-room'; code: string; reason: string }
+  | { kind: 'no-room'; code: string; reason: Reason }
 
 type Read = Extract<CheckResult, { kind: 'read' }>
-type NoRoom = Extract<Taken, { kind: 'no-room' }>
+type Unreadable = Extract<CheckResult, { kind: 'unreadable' }>
+type NoRoom = Extract<CheckResult, { kind: 'no-room' }>
 
 const HINT = {
   broken: 'correct the export and drop the file again',
@@ -91,12 +93,12 @@ export class Pipeline {
     try {
       return await this.#read(file, copy, signal)
     } catch (error) {
-      if (signal.aborted) await ledger.commit(() => ledger.again(file.path, STOPPED))
+      if (signal.aborted) await ledger.commit(() => ledger.again(file.path, DAEMON_STOPPED))
       // The next try makes another copy; what cannot be removed now goes at the next start.
       await spool.discard(copy).catch(() => {})
       if (signal.aborted || isTrouble(error)) throw error
       log.error({ err: error, path: file.path }, 'a fault of feedsyncd')
-      return this.#conclude(file, 'failed', faultReason(error), { hint: FAULT_HINT })
+      return this.#conclude(file, 'failed', faultReason(error))
     }
   }
 
@@ -107,11 +109,9 @@ export class Pipeline {
     const result = await checkerFor(expected).check({ ...files, mapping: rule.mapping }, signal)
     switch (result.kind) {
       case 'changed':
-        return this.#lookAgain(file, 'it changed while it was read')
+        return this.#lookAgain(file, { code: CHANGED, text: 'it changed while it was read' })
       case 'unreadable':
-        if (isMissing(result.code)) return this.#lookAgain(file, 'it left while it was read')
-        if (!result.lasting) return this.#lookAgain(file, result.reason, HINT.unreadable)
-        return this.#conclude(file, 'rejected', result.reason, { hint: HINT.refused })
+        return this.#unreadable(file, result)
       case 'no-room':
         return this.#noRoom(file, result)
       case 'read':
@@ -119,6 +119,13 @@ export class Pipeline {
       default:
         return result satisfies never
     }
+  }
+
+  #unreadable(file: Candidate, { code, lasting, reason: text }: Unreadable): Promise<Taken> {
+    if (isMissing(code))
+      return this.#lookAgain(file, { code: LEFT, text: 'it left while it was read' })
+    if (lasting) return this.#conclude(file, 'rejected', { code, text, hint: HINT.refused })
+    return this.#lookAgain(file, { code, text, hint: HINT.unreadable }, 'later')
   }
 
   /** 3. Read: whether these bytes are news for the feed at all, and the verdict on them. */
@@ -137,20 +144,17 @@ export class Pipeline {
       case 'ok':
         return this.#guard(file, read, verdict.content, copy)
       case 'broken':
-        return this.#reject(file, read, verdict, HINT.broken)
-      case 'incomplete': {
-        const reason = placed(verdict)
-        return file.final
-          ? this.#reject(file, read, verdict, HINT.rejected)
-          : this.#conclude(file, 'incomplete', reason, {
-              bytes: read.bytes,
-              // A writer that stops at the same place each time would have all the time of the world.
-              deadlineAt:
-                ledger.deadlineAt(file.path, read.bytes) ??
-                clock.now() + settings.current.inbox.incompleteAfterMs,
-              hint: HINT.incomplete,
-            })
-      }
+        return this.#conclude(file, 'rejected', placed(verdict, HINT.broken), facts(read))
+      case 'incomplete':
+        if (file.final)
+          return this.#conclude(file, 'rejected', placed(verdict, HINT.rejected), facts(read))
+        return this.#conclude(file, 'incomplete', placed(verdict, HINT.incomplete), {
+          bytes: read.bytes,
+          // A writer that stops at the same place each time would have all the time of the world.
+          deadlineAt:
+            ledger.deadlineAt(file.path, read.bytes) ??
+            clock.now() + settings.current.inbox.incompleteAfterMs,
+        })
       default:
         return verdict satisfies never
     }
@@ -162,11 +166,6 @@ export class Pipeline {
     const begin = () => ledger.commit(() => ledger.versionFor(originOf(file)))
     const { id } = ledger.openAt(file.path) ?? (await begin())
     return spool.keep(copy, id)
-  }
-
-  #reject(file: Candidate, read: Read, fault: Placed, hint: string): Promise<Taken> {
-    const patch = { ...facts(read), hint }
-    return this.#conclude(file, 'rejected', placed(fault), patch, fault.position)
   }
 
   /** 4. Well-formed: what looks like an accident is held for a person; all else is accepted. */
@@ -184,7 +183,7 @@ export class Pipeline {
     }
     const version = await ledger.commit(conclude, 'soon')
     if (version.state === 'queued') guard.remember(version.id, compared)
-    await aftercare.of(version, null)
+    await aftercare.of(version)
     return { kind: 'version', version }
   }
 
@@ -229,7 +228,7 @@ export class Pipeline {
     if (result.kind === 'stored') stored()
     // What storage confirmed is not sent again because our own disk was full at that moment.
     const ended = await backlog.finish(() => recordDelivery(ledger, id, result), signal)
-    await aftercare.of(ended, null)
+    await aftercare.of(ended)
     // 6. Uploaded: its postings may have changed what the campaigns select (reconciling.ts).
     if (ended.state === 'uploaded') reconcile()
     return result
@@ -238,26 +237,26 @@ export class Pipeline {
   async #conclude(
     file: Candidate,
     to: State,
-    reason: string | null,
-    patch: VersionPatch,
-    position: Position | null = null,
+    reason: Reason,
+    patch: VersionPatch = {},
   ): Promise<Taken> {
     const { aftercare, ledger } = this.#parts
     const end = () => ledger.conclude(originOf(file), to, reason, patch)
     const version = await ledger.commit(end, 'soon')
-    await aftercare.of(version, position)
+    await aftercare.of(version)
     return { kind: 'version', version }
   }
 
   async #noRoom(file: Candidate, { code, reason }: NoRoom): Promise<Taken> {
-    await this.#lookAgain(file, `the spool has no room for it: ${reason}`)
-    return { kind: 'no-room', code, reason }
+    const why = { code: NO_ROOM, text: `the spool has no room for it: ${reason}` }
+    await this.#lookAgain(file, why)
+    return { kind: 'no-room', code, reason: why }
   }
 
-  async #lookAgain(file: Candidate, reason: string, hint: string | null = null): Promise<Taken> {
+  async #lookAgain(file: Candidate, reason: Reason, when: 'soon' | 'later' = 'soon') {
     const { ledger } = this.#parts
-    await ledger.commit(() => ledger.again(file.path, reason, hint))
-    return { kind: 'again', reason, soon: hint === null }
+    await ledger.commit(() => ledger.again(file.path, reason))
+    return { kind: 'again', reason, soon: when === 'soon' } as const
   }
 }
 
@@ -272,11 +271,8 @@ function facts(read: Read): VersionPatch {
   return { sha256, md5, bytes, encoding, ...content, deadlineAt: null, nextAttemptAt: null }
 }
 
-interface Placed {
-  reason: string
-  position: Position | null
-}
-
-function placed({ position, reason }: Placed): string {
-  return position === null ? reason : `line ${position.line}, column ${position.column}: ${reason}`
+function placed(verdict: Exclude<Verdict, { kind: 'ok' }>, hint: string): Reason {
+  const { position, reason } = verdict
+  const text = position ? `line ${position.line}, column ${position.column}: ${reason}` : reason
+  return { code: verdict.kind === 'broken' ? verdict.code : INCOMPLETE, text, hint, position }
 }

@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import type { Settings } from '../config/config.ts'
-import type { Position } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
-import type { History, State, Version } from '../history/port.ts'
+import type { History, Version } from '../history/port.ts'
+import { RECEIPTED, SPENT } from '../history/states.ts'
 import type {
   Departure,
   Disposed,
@@ -35,12 +35,8 @@ export interface AftercareParts {
   settings: Settings<'inbox' | 'upload'>
 }
 
-/** States that are told to the person who dropped the file. */
-const RECEIPTED: readonly State[] = ['uploaded', 'rejected', 'held', 'failed']
 /** Name of the note that says which version is owed a receipt. */
 const RECEIPT = 'receipt owed '
-/** States whose bytes will never be sent again. */
-const SPENT: readonly State[] = ['superseded', 'rejected', 'discarded']
 
 /** Name of the note that says which file is leaving the folder, and where to. */
 const DEPARTURE = 'leaving '
@@ -48,8 +44,6 @@ const DEPARTURE = 'leaving '
 const AT_ONCE = 64
 /** What fails is tried again with a later listing: nobody sees its end where the configuration changes. */
 const FAILING_MS = 10 * MINUTE
-
-type Place = Pick<Position, 'line' | 'column'>
 
 export class Aftercare {
   readonly #parts: AftercareParts
@@ -63,9 +57,9 @@ export class Aftercare {
   }
 
   /** After a version came to a state of rest. Never throws: its state is right without it. */
-  async of(version: Version, position: Place | null): Promise<void> {
+  async of(version: Version): Promise<void> {
     try {
-      await this.#writeReceipt(version, position)
+      await this.#writeReceipt(version)
       if (version.spool !== null || version.state === 'uploaded')
         await this.#trimSpool(version.feed)
     } catch (error) {
@@ -92,7 +86,7 @@ export class Aftercare {
       const version = history.version(Number(note.slice(RECEIPT.length)))
       if (version !== null) {
         await dispositions.discardDraft(version.path, history.note(note) ?? '')
-        await this.of(version, positionIn(version.reason))
+        await this.of(version)
       }
       await history.commit(() => history.setNote(note, null), 'soon')
     }
@@ -228,18 +222,17 @@ export class Aftercare {
     if (!wasHalf) log.warn({ path, ...facts }, `${disposition} not possible`)
   }
 
-  async #writeReceipt(version: Version, position: Place | null): Promise<void> {
+  async #writeReceipt(version: Version): Promise<void> {
     const { clock, conditions, dispositions, history, log, settings } = this.#parts
     if (!settings.current.inbox.receipts || !RECEIPTED.includes(version.state)) return
     // A file that a person named elsewhere: nothing is written into folders that are not ours to write in.
     if (isAbsolute(version.path)) return
     const note = RECEIPT + version.id
-    const { path: file, state, reason, sha256, postings, fileUrl } = version
+    const { path: file, state, reason, reasonCode, line, column } = version
+    const { sha256, postings, fileUrl } = version
     const receipt: Receipt = {
       schemaVersion: 1,
-      ...{ file, state, reason, sha256, postings, fileUrl },
-      line: position?.line ?? null,
-      column: position?.column ?? null,
+      ...{ file, state, reason, reasonCode, line, column, sha256, postings, fileUrl },
       at: isoTime(clock.now()) ?? '',
     }
     const written = await dispositions.writeReceipt(receipt, history.note(note) ?? newToken())
@@ -266,12 +259,6 @@ export class Aftercare {
       if (!isShared) await spool.remove(name)
     }
   }
-}
-
-/** As the pipeline puts it into the reason of what is broken. */
-function positionIn(reason: string | null): Place | null {
-  const place = /^line (\d+), column (\d+): /.exec(reason ?? '')
-  return place === null ? null : { line: Number(place[1]), column: Number(place[2]) }
 }
 
 function newToken(): string {

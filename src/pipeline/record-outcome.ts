@@ -2,35 +2,43 @@
 // how a delivery goes; that is the uploader's.
 
 import type { Ledger } from '../history/ledger.ts'
-import type { Version } from '../history/port.ts'
-import { isTrouble, messageOf } from '../lib/errors.ts'
-import type { DeliveryResult } from '../upload/port.ts'
+import type { Reason, Version } from '../history/port.ts'
+import { FAULT, STOPPED, UNUSUAL_ANSWER } from '../history/reason-codes.ts'
+import { errorCode, isTrouble, messageOf } from '../lib/errors.ts'
+import type { DeliveryResult, Failure } from '../upload/port.ts'
 
-export const STOPPED = 'the daemon stopped'
-export const FAULT_HINT = 'report this with the daemon’s log; a newer feedsyncd may take it'
+export const DAEMON_STOPPED: Reason = { code: STOPPED, text: 'the daemon stopped' }
 
 /** Why a version failed that met an error which is neither its own nor anybody's trouble. */
-export function faultReason(error: unknown): string {
-  return `feedsyncd met an error of its own: ${messageOf(error)}`
+export function faultReason(error: unknown): Reason {
+  return {
+    code: FAULT,
+    text: `feedsyncd met an error of its own: ${messageOf(error)}`,
+    hint: 'report this with the daemon’s log; a newer feedsyncd may take it',
+  }
+}
+
+/** A refusal by the service or storage. */
+export function reasonOf({ code, reason: text, hint }: Failure): Reason {
+  return { code, text, hint }
 }
 
 export function recordDelivery(ledger: Ledger, id: number, result: DeliveryResult): Version {
   switch (result.kind) {
     case 'stored': {
       const { fileUrl, etagVerified, warning } = result
-      return ledger.move(id, 'uploaded', warning, { fileUrl, etagVerified })
+      const reason = warning === null ? null : { code: UNUSUAL_ANSWER, text: warning }
+      return ledger.move(id, 'uploaded', reason, { fileUrl, etagVerified })
     }
     case 'later':
-      return ledger.waitAgain(id, result.failure.reason, result.failure.hint, result.at)
+      return ledger.waitAgain(id, reasonOf(result.failure), result.at)
     case 'credentials':
-      return ledger.waitAgain(id, result.failure.reason, result.failure.hint, null)
+      return ledger.waitAgain(id, reasonOf(result.failure), null)
     case 'aborted':
-      return ledger.waitAgain(id, STOPPED, null, null)
-    case 'refused': {
+      return ledger.waitAgain(id, DAEMON_STOPPED, null)
+    case 'refused':
       // Never `rejected`: its bytes are right, and who refuses them today may take them tomorrow.
-      const { reason, hint } = result.failure
-      return ledger.move(id, 'failed', reason, { hint })
-    }
+      return ledger.move(id, 'failed', reasonOf(result.failure))
     default:
       return result satisfies never
   }
@@ -38,6 +46,8 @@ export function recordDelivery(ledger: Ledger, id: number, result: DeliveryResul
 
 /** The delivery met an error: trouble passes by itself, a fault of ours would only be met again. */
 export function recordError(ledger: Ledger, id: number, error: unknown): Version {
-  if (isTrouble(error)) return ledger.waitAgain(id, error.message, error.hint, null)
-  return ledger.move(id, 'failed', faultReason(error), { hint: FAULT_HINT })
+  if (!isTrouble(error)) return ledger.move(id, 'failed', faultReason(error))
+  const { condition, hint, message: text } = error
+  const code = condition ?? errorCode(error) ?? 'temporary'
+  return ledger.waitAgain(id, { code, text, hint }, null)
 }

@@ -68,13 +68,12 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
         at: 1000 * n,
         steps: [
           ['checking', null],
-          ['held', feed],
+          ['held', feed, feed],
         ],
       })
       const own = { account: feed, records: feed, encoding: feed, fileUrl: feed, warnings: [feed] }
       history.update(id, {
         ...own,
-        hint: feed,
         externalCampaignIds: Object.fromEntries([[feed, 1]]),
       })
     }

@@ -127,7 +127,7 @@ function daemon(over: Partial<DaemonRecord> = {}): DaemonRecord {
 interface Story {
   feed: string
   at: number
-  steps: [State, string | null][]
+  steps: [state: State, reason: string | null, hint?: string][]
   patch?: VersionPatch
 }
 
@@ -136,7 +136,8 @@ export function tell(history: History, { feed, at, steps, patch = {} }: Story): 
   const { id } = history.add({
     ...{ feed, path: feed, account: null, state: 'settling', reason: null, at },
   })
-  steps.forEach(([state, reason], n) => {
+  steps.forEach(([state, text, hint = null], n) => {
+    const reason = text === null ? null : { code: 'test', text, hint }
     const then = at + (n + 1) * 2 * SECOND
     if (state === 'uploading') {
       history.move(id, state, reason, then)
@@ -200,9 +201,13 @@ function busy(history: History): void {
     ...{ feed: 'pied-piper.xml', at: NOW - 6 * MINUTE },
     steps: [
       ['checking', null],
-      ['held', 'postings fell from 1,240 to 31, by 98 %'],
+      [
+        'held',
+        'postings fell from 1,240 to 31, by 98 %',
+        'see whether the export is whole, and whether this was meant',
+      ],
     ],
-    patch: { ...facts(31), hint: 'see whether the export is whole, and whether this was meant' },
+    patch: facts(31),
   })
   tell(history, {
     ...{ feed: 'vandelay.xml', at: NOW - 20 * SECOND, steps: [['checking', null]] },
@@ -229,40 +234,45 @@ function broken(history: History): void {
     ...{ feed: 'acme/nightly.xml', at },
     steps: [
       ['checking', null],
-      ['rejected', 'line 311, column 14: "&" must be written "&amp;"'],
+      [
+        'rejected',
+        'line 311, column 14: "&" must be written "&amp;"',
+        'correct the export and drop the file again',
+      ],
     ],
-    patch: { bytes: 702_331, hint: 'correct the export and drop the file again' },
+    patch: { bytes: 702_331 },
   })
   tell(history, {
     ...{ feed: 'globex.xml', at: at + MINUTE },
     steps: [
       ['checking', null],
-      ['held', 'postings fell from 912 to 12, by 99 %'],
+      ['held', 'postings fell from 912 to 12, by 99 %', 'see whether the export is whole'],
     ],
-    patch: {
-      ...facts(12, { added: 0, removed: 900, changed: 2 }),
-      hint: 'see whether the export is whole',
-    },
+    patch: facts(12, { added: 0, removed: 900, changed: 2 }),
   })
   tell(history, {
     ...{ feed: 'initech.xml', at: at + 2 * MINUTE },
-    steps: [...UPLOADED.slice(0, 3), ['failed', 'the service knows no partner account "initech"']],
-    patch: {
-      ...facts(77),
-      hint: 'correct feeds[].partnerAccount',
-      warnings: ['3 postings have no id'],
-    },
+    steps: [
+      ...UPLOADED.slice(0, 3),
+      [
+        'failed',
+        'the service knows no partner account "initech"',
+        'correct feeds[].partnerAccount',
+      ],
+    ],
+    patch: { ...facts(77), warnings: ['3 postings have no id'] },
   })
   tell(history, {
     ...{ feed: 'umbrella-healthcare.xml', at: at + 3 * MINUTE },
     steps: [
       ['checking', null],
-      ['incomplete', 'line 9021, column 1: the document ends before </source>'],
+      [
+        'incomplete',
+        'line 9021, column 1: the document ends before </source>',
+        'wait for its writer; if the export is over, run it again',
+      ],
     ],
-    patch: {
-      deadlineAt: NOW + 4 * MINUTE,
-      hint: 'wait for its writer; if the export is over, run it again',
-    },
+    patch: { deadlineAt: NOW + 4 * MINUTE },
   })
   tell(history, {
     ...{ feed: 'soylent.xml', at: at + 4 * MINUTE, steps: QUEUED_AGAIN },

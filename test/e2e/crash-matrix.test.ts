@@ -9,7 +9,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, describe, expect, it } from 'vitest'
-import { OWED } from '../../src/history/port.ts'
+import { OPEN } from '../../src/history/states.ts'
 import type { FaultRule } from '../../src/sandbox/fault-types.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { killed, SCENARIOS, type Scenario, settled } from '../helpers/crash-scenarios.ts'
@@ -137,7 +137,7 @@ function examined(site: Site, scenario: Scenario): string {
   const objects = site.sandbox.objects()
   const shas = scenario.sent.map(sha256)
   const [newest] = site.uploads({ feed: scenario.feed })
-  const owed = versions.filter(({ state }) => OWED.includes(state))
+  const owed = versions.filter(({ state }) => OPEN.includes(state))
 
   expect(newest?.state, `${newest?.reason}`).toBe(scenario.ends)
   expect(owed.filter(({ id }) => id !== newest?.id)).toEqual([])

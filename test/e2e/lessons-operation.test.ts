@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { STATES } from '../../src/history/port.ts'
+import { STATES } from '../../src/history/states.ts'
 import { statusOf } from '../helpers/look.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 

@@ -9,7 +9,7 @@ import { openHistoryReader } from '../../src/history/reader.ts'
 import { historyOn, openHistory } from '../../src/history/sqlite-history.ts'
 import { errorCode, FeedsyncError } from '../../src/lib/errors.ts'
 import { child } from './child.ts'
-import { temporaryFolder, temporaryHistory, versionIn } from './helpers.ts'
+import { because, temporaryFolder, temporaryHistory, versionIn } from './helpers.ts'
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
@@ -188,14 +188,14 @@ describe('another process that writes', () => {
   it('is noticed, and our own writes are not taken for it', () => {
     const { history, file } = temporaryHistory()
     const { id } = versionIn(history, 'held')
-    const before = history.foreignChanges()
+    const before = history.dataVersion()
 
     using release = openHistory({ file })
     versionIn(history, 'held')
-    expect(history.foreignChanges()).toBe(before)
-    release.move(id, 'queued', 'released', 2000)
+    expect(history.dataVersion()).toBe(before)
+    release.move(id, 'queued', because('released'), 2000)
 
-    expect(history.foreignChanges()).not.toBe(before)
+    expect(history.dataVersion()).not.toBe(before)
     expect(history.version(id)?.state).toBe('queued')
   })
 
@@ -234,7 +234,7 @@ describe('a disk or a file that does not play along', () => {
     const { id } = versionIn(history, 'held')
     const pages = connection.pragma('page_count')
     connection.pragma(`max_page_count = ${pages}`)
-    const long = 'x'.repeat(100_000)
+    const long = because('x'.repeat(100_000))
 
     const error = thrownBy(() => history.move(id, 'queued', long, 2000))
 

@@ -163,11 +163,12 @@ describe('recovery after a crash', () => {
     expect(history.attempts(uploading.id)).toMatchObject([
       { outcome: 'unknown', endedAt: 5000, key: 'a/1.xml' },
     ])
-    expect(history.events(uploading.id).at(-1)).toEqual({
+    expect(history.events(uploading.id).at(-1)).toMatchObject({
       at: 5000,
       from: 'uploading',
       to: 'queued',
       reason: 'feedsyncd stopped before this was done',
+      reasonCode: 'stopped',
     })
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { expectations } from '../../src/history/expectation.ts'
-import { temporaryHistory, versionIn } from './helpers.ts'
+import { because, temporaryHistory, versionIn } from './helpers.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -41,7 +41,7 @@ describe('a feed that is expected at least so often', () => {
   it('is in time by the same bytes again: its writer did its work', () => {
     const { at, history, version } = nightly()
 
-    history.seen(version.id, 'the same bytes', START + 3 * DAY)
+    history.seen(version.id, because('the same bytes'), START + 3 * DAY)
 
     expect(at(START + 4 * DAY).overdue).toBe(false)
   })
@@ -50,7 +50,7 @@ describe('a feed that is expected at least so often', () => {
     const { at, history, version } = nightly()
     versionIn(history, 'gone', { at: START + DAY })
 
-    history.seen(version.id, 'the same bytes', START + 3 * DAY)
+    history.seen(version.id, because('the same bytes'), START + 3 * DAY)
 
     expect(at(START + 4 * DAY).overdue).toBe(false)
   })
@@ -69,7 +69,7 @@ describe('a version that a clock 400 days ahead has dated', () => {
   it('is no arrival where an earlier one can be believed', () => {
     const { at, history, version } = nightly()
 
-    history.seen(version.id, 'the same bytes', START + 400 * DAY)
+    history.seen(version.id, because('the same bytes'), START + 400 * DAY)
 
     expect(at(START + 25 * HOUR).overdue).toBe(false)
     expect(at(START + 27 * HOUR).overdue).toBe(true)

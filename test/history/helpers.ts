@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { History, State, Version, VersionPatch } from '../../src/history/port.ts'
+import type { History, Reason, State, Version, VersionPatch } from '../../src/history/port.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
 
 export function temporaryFolder(): string {
@@ -31,7 +31,8 @@ export function versionIn(
     feed = 'acme',
     at = 1000,
     patch = {},
-  }: { feed?: string; at?: number; patch?: VersionPatch } = {},
+    reason,
+  }: { feed?: string; at?: number; patch?: VersionPatch; reason?: Reason } = {},
 ): Version {
   const steps: Record<State, State[]> = {
     settling: [],
@@ -58,5 +59,9 @@ export function versionIn(
   steps[state].forEach((to, index) => {
     history.move(first.id, to, null, at + index + 1)
   })
-  return history.update(first.id, patch)
+  return history.update(first.id, patch, reason)
+}
+
+export function because(text: string, hint: string | null = null, code = 'test'): Reason {
+  return { code, text, hint }
 }

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type History, STATES, type Version } from '../../src/history/port.ts'
-import { temporaryHistory, versionIn } from './helpers.ts'
+import type { History, Version } from '../../src/history/port.ts'
+import { STATES } from '../../src/history/states.ts'
+import { because, temporaryHistory, versionIn } from './helpers.ts'
 
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
+
+const NO_REASON = { reason: null, reasonCode: null, line: null, column: null }
+const said = (reason: string) => ({ reason, reasonCode: 'test', line: null, column: null })
 
 describe('a version', () => {
   it('comes back as it was written, field by field', () => {
@@ -14,7 +18,10 @@ describe('a version', () => {
       account: '42',
       state: 'queued',
       reason: 'restored',
+      reasonCode: 'restored',
       hint: 'none',
+      line: 3,
+      column: 14,
       guard: 'drop',
       approved: true,
       sha256: 'a'.repeat(64),
@@ -38,7 +45,10 @@ describe('a version', () => {
       etagVerified: false,
       spool: 'a.xml',
     }
-    const { feed, path, account, state, reason, detectedAt: at, ...patch } = fields
+    const { feed, path, account, state, detectedAt: at, ...rest } = fields
+    const { reason: text, reasonCode, hint, line, column, ...patch } = rest
+    const position = { line: line ?? 0, column: column ?? 0 }
+    const reason = { code: reasonCode ?? '', text: text ?? '', hint, position }
 
     const added = history.add({ feed, path, account, state, reason, at, patch })
 
@@ -60,42 +70,45 @@ describe('a version', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'checking', { at: 10 })
 
-    history.move(id, 'incomplete', 'ends inside <job>', 20, { deadlineAt: 99 })
-    history.seen(id, 'touched', 30)
+    const ends = { ...because('ends inside <job>'), position: { line: 2, column: 5 } }
+    history.move(id, 'incomplete', ends, 20, { deadlineAt: 99 })
+    history.seen(id, because('touched'), 30)
 
     expect(history.events(id)).toEqual([
-      { at: 10, from: null, to: 'settling', reason: null },
-      { at: 11, from: 'settling', to: 'checking', reason: null },
-      { at: 20, from: 'checking', to: 'incomplete', reason: 'ends inside <job>' },
-      { at: 30, from: null, to: 'seen', reason: 'touched' },
+      { at: 10, from: null, to: 'settling', ...NO_REASON },
+      { at: 11, from: 'settling', to: 'checking', ...NO_REASON },
+      { at: 20, from: 'checking', to: 'incomplete', ...said(ends.text), ...ends.position },
+      { at: 30, from: null, to: 'seen', ...said('touched') },
     ])
-    expect(history.version(id)?.reason).toBe('ends inside <job>')
+    expect(history.version(id)).toMatchObject({ ...said(ends.text), ...ends.position })
   })
 
   it('counts the same bytes again in one event, until something else happens', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'held', { at: 10 })
 
-    for (const at of [30, 40, 50]) history.seen(id, `seen at ${at}`, at)
-    history.move(id, 'queued', 'released', 60)
-    history.seen(id, 'once more', 70)
+    for (const at of [30, 40, 50]) history.seen(id, because(`seen at ${at}`), at)
+    history.move(id, 'queued', because('released'), 60)
+    history.seen(id, because('once more'), 70)
 
     expect(history.events(id, 3)).toEqual([
-      { at: 50, from: null, to: 'seen', reason: 'seen at 50', count: 3, firstAt: 30 },
-      { at: 60, from: 'held', to: 'queued', reason: 'released' },
-      { at: 70, from: null, to: 'seen', reason: 'once more' },
+      { at: 50, from: null, to: 'seen', ...said('seen at 50'), count: 3, firstAt: 30 },
+      { at: 60, from: 'held', to: 'queued', ...said('released') },
+      { at: 70, from: null, to: 'seen', ...said('once more') },
     ])
     expect([history.eventCount(id), history.lastArrivalAt(id, 1000)]).toEqual([6, 70])
   })
 
-  it('leaves hint and next attempt behind with the state that they belonged to', () => {
+  it('leaves its reason, hint and next attempt behind with the state that they belonged to', () => {
     const { history } = temporaryHistory()
-    const { id } = versionIn(history, 'queued', { patch: { hint: 'wait', nextAttemptAt: 5000 } })
+    const patch = { nextAttemptAt: 5000 }
+    const reason = { ...because('busy', 'wait'), position: { line: 1, column: 1 } }
+    const { id } = versionIn(history, 'queued', { patch, reason })
 
     const uploading = history.move(id, 'uploading', null, 6000)
-    const queued = history.move(id, 'queued', '503', 7000, { nextAttemptAt: 8000 })
+    const queued = history.move(id, 'queued', because('503'), 7000, { nextAttemptAt: 8000 })
 
-    expect(uploading).toMatchObject({ hint: null, nextAttemptAt: null })
+    expect(uploading).toMatchObject({ ...NO_REASON, hint: null, nextAttemptAt: null })
     expect(queued.nextAttemptAt).toBe(8000)
   })
 
@@ -124,8 +137,8 @@ describe('a version', () => {
 
   it.each<[string, (history: History) => unknown]>([
     ['move', (history) => history.move(99, 'checking', null, 1)],
-    ['update', (history) => history.update(99, { hint: 'x' })],
-    ['seen', (history) => history.seen(99, 'touched', 1)],
+    ['update', (history) => history.update(99, { fileUrl: 'x' })],
+    ['seen', (history) => history.seen(99, because('touched'), 1)],
     ['forget', (history) => history.forget(99)],
     ['startAttempt', (history) => history.startAttempt(99, 1, null)],
   ])('is missed by name when it does not exist (%s)', (_, call) => {

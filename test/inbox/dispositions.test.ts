@@ -345,6 +345,7 @@ const receipt: Receipt = {
   file: 'acme/jobs.xml',
   state: 'rejected',
   reason: '"&" must be written "&amp;"',
+  reasonCode: 'not-well-formed',
   line: 311,
   column: 14,
   sha256: 'ab12',

@@ -10,7 +10,7 @@ import { AlertDesk } from '../../src/ops/alerts/desk.ts'
 import type { AlertMessage } from '../../src/ops/alerts/message.ts'
 import type { Sent } from '../../src/ops/alerts/senders.ts'
 import type { AlertEvent, AlertFacts, AlertTarget, CampaignRun } from '../../src/ops/port.ts'
-import { temporaryHistory, versionIn } from '../history/helpers.ts'
+import { because, temporaryHistory, versionIn } from '../history/helpers.ts'
 
 const ALL: AlertEvent[] = [...ALERT_EVENTS]
 const PROGRAM: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/page'] } }
@@ -82,7 +82,7 @@ describe('alerts', () => {
   ] as const)('tell once that a feed is %s, and what to do', async (state, text) => {
     const { history } = temporaryHistory()
     versionIn(history, state, {
-      patch: { reason: 'line 3, column 1: it is broken', hint: 'correct the export' },
+      reason: because('line 3, column 1: it is broken', 'correct the export'),
     })
     const bench = new Bench(history)
 
@@ -113,7 +113,7 @@ describe('alerts', () => {
     const bench = new Bench(history)
     await bench.pass(SECOND)
 
-    versionIn(history, 'rejected', { at: 2000, patch: { reason: 'another fault' } })
+    versionIn(history, 'rejected', { at: 2000, reason: because('another fault') })
 
     expect(await bench.pass(MINUTE)).toEqual(['acme rejected: another fault'])
   })
@@ -339,9 +339,9 @@ describe('alerts', () => {
     let isLocked = true
     const bench = new Bench({
       ...history,
-      foreignChanges: () => {
+      dataVersion: () => {
         if (isLocked) throw new Error('database is locked')
-        return history.foreignChanges()
+        return history.dataVersion()
       },
     })
 

@@ -16,12 +16,13 @@ import type { AlertTarget } from '../../src/ops/port.ts'
 const EVIL = '"; touch /tmp/x; $(id) `id`\n\u202e<script>.xml'
 
 function held(feed: string): Change {
-  const version = { id: 7, path: `${feed}.xml`, state: 'held' } as const
+  const version = { id: 7, path: `${feed}.xml`, state: 'held', line: null, column: null } as const
   const condition = {
     event: 'held',
     feed,
     version,
     reason: 'it shrank',
+    reasonCode: 'drop',
     hint: 'look',
     mark: '7/0',
     campaign: null,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../../src/cli/program.ts'
-import { STATES } from '../../src/history/port.ts'
+import { STATES } from '../../src/history/states.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 
 async function script(shell: string): Promise<string> {

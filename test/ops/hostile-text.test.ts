@@ -87,8 +87,8 @@ describe('10,000 hostile names and reasons', () => {
             ...{ kind: 'raised', key: name },
             condition: {
               ...{ event: 'held', feed: name, reason: name, hint: name, mark: '1' },
-              ...{ campaign: name, state: name },
-              version: { id: n, path: name, state: 'held' },
+              ...{ campaign: name, state: name, reasonCode: name },
+              version: { id: n, path: name, state: 'held', line: null, column: null },
             },
           },
         ],

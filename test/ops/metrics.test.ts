@@ -5,7 +5,7 @@ import type { Verdict } from '../../src/feed/port.ts'
 import { createMetrics, RULES } from '../../src/ops/metrics/metrics.ts'
 import type { CampaignRun } from '../../src/ops/port.ts'
 import { hostileNames } from '../helpers/hostile-names.ts'
-import { temporaryHistory, versionIn } from '../history/helpers.ts'
+import { because, temporaryHistory, versionIn } from '../history/helpers.ts'
 import { samplesOf } from './exposition.ts'
 
 const SRC = join(import.meta.dirname, '..', '..', 'src')
@@ -82,7 +82,7 @@ it('the metrics hold no word of a vendor, whatever the feeds are called', async 
   const { history, metrics, samples } = bench()
   const before = [...(await samples()).keys()]
   for (const [n, feed] of hostileNames(200).entries()) {
-    versionIn(history, n % 2 ? 'uploaded' : 'held', { feed, patch: { reason: feed, hint: feed } })
+    versionIn(history, n % 2 ? 'uploaded' : 'held', { feed, reason: because(feed, feed) })
     metrics.moved(n % 2 ? 'uploaded' : 'held')
     metrics.attemptEnded({ outcome: 'stored', status: 204, ms: 5 })
     metrics.checked(broken(feed))

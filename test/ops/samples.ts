@@ -5,6 +5,7 @@ import type { UploadReport } from '../../src/history/report.ts'
 export function reportOf(over: Partial<UploadReport> = {}): UploadReport {
   return {
     ...{ id: 1, feed: 'acme', path: 'acme.xml', account: null, state: 'uploaded', reason: null },
+    ...{ reasonCode: null, line: null, column: null },
     ...{
       guard: null,
       hint: null,

@@ -165,7 +165,8 @@ describe('status --check', () => {
 
   it('is critical for a feed that the spool has no room for, and well for one that is only new', () => {
     const fresh = reportOf({ state: 'settling', reason: null })
-    const large = { ...fresh, reason: 'the spool has no room for it: 9 GiB', hint: 'make room' }
+    const reason = 'the spool has no room for it: 9 GiB'
+    const large = { ...fresh, reason, reasonCode: 'no-room', hint: 'make room' }
 
     const [well, full] = [fresh, large].map((upload) => check(report({ uploads: [upload] })))
 

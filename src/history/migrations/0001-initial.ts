@@ -5,6 +5,10 @@
  * not on the length of the history. state_counts does the same for the counts, by triggers.
  * events and attempts are stored by version (WITHOUT ROWID): one tree each, read in one stretch.
  * external_campaign_ids comes last: it may be long, and what follows a long value is slow to reach.
+ * versions_spooled finds the bytes that are kept of a feed at each upload, however long its history is.
+ *
+ * The tables campaign_* are the campaigns' own memory, apart from the versions: what is ours, every write from
+ * before it is sent, what people said, and plans. A line of campaign_writes gets an end; nothing else of it changes.
  */
 export const initial = `
 CREATE TABLE versions (
@@ -14,7 +18,10 @@ CREATE TABLE versions (
   account TEXT,
   state TEXT NOT NULL,
   reason TEXT,
+  reason_code TEXT,
   hint TEXT,
+  line INTEGER,
+  "column" INTEGER,
   guard TEXT,
   approved INTEGER NOT NULL DEFAULT 0,
   sha256 TEXT,
@@ -47,6 +54,7 @@ CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = '
 CREATE INDEX versions_deadline ON versions (deadline_at) WHERE state = 'incomplete';
 CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
 CREATE INDEX versions_unread ON versions (path) WHERE sha256 IS NULL;
+CREATE INDEX versions_spooled ON versions (feed, id) WHERE spool IS NOT NULL;
 
 CREATE TABLE feeds (
   name TEXT PRIMARY KEY,
@@ -80,6 +88,9 @@ CREATE TABLE events (
   from_state TEXT,
   to_state TEXT NOT NULL,
   reason TEXT,
+  reason_code TEXT,
+  line INTEGER,
+  "column" INTEGER,
   count INTEGER NOT NULL DEFAULT 1,
   first_at INTEGER,
   PRIMARY KEY (version, n)
@@ -126,4 +137,61 @@ CREATE TABLE daemon (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   record TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE notes (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE campaign_account (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  facts TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE campaign_records (
+  key TEXT PRIMARY KEY,
+  record TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE campaign_others (
+  id TEXT PRIMARY KEY,
+  key TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE campaign_words (
+  key TEXT PRIMARY KEY,
+  not_its TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE campaign_plans (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  plan TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE campaign_writes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  campaign_id TEXT,
+  action TEXT NOT NULL,
+  body TEXT,
+  before TEXT NOT NULL,
+  spend TEXT NOT NULL,
+  why TEXT NOT NULL,
+  by TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  ended_at INTEGER,
+  reason TEXT
+) STRICT;
+CREATE INDEX campaign_writes_key ON campaign_writes (key, id);
+CREATE INDEX campaign_writes_at ON campaign_writes (at);
+CREATE INDEX campaign_writes_open ON campaign_writes (id) WHERE outcome IN ('sending', 'unknown', 'given-up');
+CREATE INDEX campaign_writes_creates ON campaign_writes (key, id) WHERE action = 'create';
+CREATE TRIGGER campaign_writes_kept BEFORE UPDATE OF at, key, action, body, before, spend, why, by ON campaign_writes BEGIN
+  SELECT RAISE(ABORT, 'a line of the history is not changed');
+END;
+CREATE TRIGGER campaign_writes_whole BEFORE DELETE ON campaign_writes BEGIN
+  SELECT RAISE(ABORT, 'the history is append-only');
+END;
 `

@@ -1,10 +1,14 @@
 // What is wrong now, and how it differs from what a receiver was told. Compared are states and not
 // events: nothing is missed by a crash, a mute receiver or a restart, and nothing is told twice. Pure.
 
-import type { HistoryReader, Version } from '../../history/port.ts'
-import { advice, STATES_IN_WORK } from '../advice.ts'
+import type { Version, VersionReads } from '../../history/port.ts'
+import { IN_WORK } from '../../history/states.ts'
+import { advice } from '../advice.ts'
 import { campaignConditions } from '../campaign-conditions.ts'
 import type { AlertEvent, AlertFacts, CommandLine } from '../port.ts'
+
+/** What is told of a version. */
+type Brief = Pick<Version, 'id' | 'path' | 'state' | 'line' | 'column'>
 
 /** Something that needs a person. */
 export interface Condition {
@@ -15,8 +19,10 @@ export interface Condition {
   campaign: string | null
   /** Of a campaign; a feed's is its version's. */
   state: string | null
-  version: Pick<Version, 'id' | 'path' | 'state'> | null
+  version: Brief | null
   reason: string
+  /** Of the version's reason, or of the daemon's condition. */
+  reasonCode: string | null
   hint: string | null
   /** Another mark at the same key is another occurrence. */
   mark: string
@@ -30,7 +36,7 @@ export type Change =
       event: AlertEvent
       feed: string | null
       campaign: string | null
-      version: Pick<Version, 'id' | 'path' | 'state'> | null
+      version: Brief | null
     }
 
 /** What a receiver knows, by key: kept in the history. */
@@ -40,7 +46,7 @@ export type Told = Record<
 >
 
 export function conditionsOf(
-  history: HistoryReader,
+  history: VersionReads,
   facts: AlertFacts,
   commandLine: CommandLine,
 ): ReadonlyMap<string, Condition> {
@@ -59,6 +65,7 @@ export function conditionsOf(
       ...{ event: 'overdue', feed: version.feed, version: brief(version), mark: since },
       ...OF_NO_CAMPAIGN,
       reason: `its next version was expected by ${since}`,
+      reasonCode: null,
       hint: 'see whether its export still runs, and where it writes to',
     }
     found.set(keyOf(condition), condition)
@@ -67,7 +74,7 @@ export function conditionsOf(
   if (refusal !== null) {
     const condition: Condition = {
       ...{ event: 'credentials', feed: null, version: null, mark: refusal.mark },
-      ...{ reason: refusal.reason, hint: refusal.hint, ...OF_NO_CAMPAIGN },
+      ...{ reason: refusal.reason, reasonCode: null, hint: refusal.hint, ...OF_NO_CAMPAIGN },
     }
     found.set(keyOf(condition), condition)
   }
@@ -76,12 +83,12 @@ export function conditionsOf(
     if (code === 'credentials') continue
     const condition: Condition = {
       ...{ event: 'daemon', feed: null, version: null, mark: `${code} ${since}` },
-      ...{ reason: message, hint, ...OF_NO_CAMPAIGN },
+      ...{ reason: message, reasonCode: code, hint, ...OF_NO_CAMPAIGN },
     }
     found.set(JSON.stringify(['daemon', code]), condition)
   }
   for (const { isCritical, ...ofCampaign } of campaignConditions(facts.campaigns())) {
-    const condition: Condition = { ...ofCampaign, feed: null, version: null }
+    const condition: Condition = { ...ofCampaign, reasonCode: null, feed: null, version: null }
     found.set(keyOf(condition), condition)
   }
   return found
@@ -92,7 +99,7 @@ export function changesFor(
   on: readonly AlertEvent[],
   told: Told,
   now: ReadonlyMap<string, Condition>,
-  history: HistoryReader,
+  history: VersionReads,
   facts: AlertFacts,
 ): Change[] {
   const changes: Change[] = []
@@ -107,7 +114,7 @@ export function changesFor(
       // While the newest version of a feed is on its way, nobody can say that the feed is well again.
       event === 'credentials'
         ? !facts.trusted()
-        : event !== 'overdue' && newest !== null && STATES_IN_WORK.includes(newest.state)
+        : event !== 'overdue' && newest !== null && IN_WORK.includes(newest.state)
     if (isOpen) continue
     const version = newest && brief(newest)
     changes.push({ kind: 'recovered', key, event, feed, campaign, version })
@@ -129,21 +136,21 @@ export function tell(told: Told, changes: readonly Change[]): Told {
 }
 
 function ofVersion(version: Version, commandLine: CommandLine): Condition {
-  const { id, feed, state, reason, attempts } = version
+  const { id, feed, state, reason, reasonCode, attempts } = version
   return {
     event: state as 'rejected' | 'held' | 'failed',
     feed,
     ...OF_NO_CAMPAIGN,
     version: brief(version),
-    reason: reason ?? state,
+    ...{ reason: reason ?? state, reasonCode },
     hint: advice(version, commandLine),
     // A person who retries is told when it fails again, whoever looks at it again is not.
     mark: `${id}/${attempts}`,
   }
 }
 
-function brief({ id, path, state }: Version): Pick<Version, 'id' | 'path' | 'state'> {
-  return { id, path, state }
+function brief({ id, path, state, line, column }: Version): Brief {
+  return { id, path, state, line, column }
 }
 
 /** JSON, since a feed may be called anything, `__proto__` included. No event is of both feeds and campaigns. */

@@ -62,7 +62,7 @@ export class AlertDesk implements Alerts {
   readonly #parts: AlertDeskParts
   #receivers: Receiver[] = []
   #isNews = true
-  #foreignChanges: number | null = null
+  #dataVersion: number | null = null
   #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(parts: AlertDeskParts) {
@@ -125,9 +125,9 @@ export class AlertDesk implements Alerts {
     const { clock, history } = this.#parts
     const since = clock.monotonic() - this.#lookedAt
     if (since < LOOK_GAP_MS) return false
-    const changes = history.foreignChanges()
-    if (!this.#isNews && changes === this.#foreignChanges && since < LOOK_MS) return false
-    this.#foreignChanges = changes
+    const changes = history.dataVersion()
+    if (!this.#isNews && changes === this.#dataVersion && since < LOOK_MS) return false
+    this.#dataVersion = changes
     return true
   }
 

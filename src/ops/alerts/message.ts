@@ -31,6 +31,11 @@ export interface AlertChange {
   path: string | null
   state: string | null
   reason: string | null
+  /** Stable: the code of a version's reason, or of a condition of the daemon. */
+  reasonCode: string | null
+  /** Where in the document. */
+  line: number | null
+  column: number | null
   hint: string | null
 }
 
@@ -100,6 +105,9 @@ export function alertVariables(message: AlertMessage): Record<string, string> {
     PATH: change?.path,
     STATE: change?.state,
     REASON: change?.reason,
+    REASON_CODE: change?.reasonCode,
+    LINE: change?.line?.toString(),
+    COLUMN: change?.column?.toString(),
     HINT: change?.hint,
     RECOVERED: change?.recovered ? change.event : null,
   }
@@ -120,6 +128,9 @@ function shownChange(change: Change): AlertChange {
     path: oneLine(version?.path ?? null),
     state: version?.state ?? (recovered ? null : change.condition.state),
     reason: recovered ? null : oneLine(change.condition.reason),
+    reasonCode: recovered ? null : change.condition.reasonCode,
+    line: recovered ? null : (version?.line ?? null),
+    column: recovered ? null : (version?.column ?? null),
     hint: recovered ? null : oneLine(change.condition.hint),
   }
 }

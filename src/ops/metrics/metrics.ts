@@ -2,9 +2,8 @@
 // closed sets only, never a feed, a path or a reason. Read when scraped; an idle daemon does nothing for it.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { State } from '../../history/port.ts'
+import { IN_WORK, type State } from '../../history/states.ts'
 import { isOfInbox } from '../../lib/conditions.ts'
-import { STATES_IN_WORK } from '../advice.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
 import type { MetricsSource } from '../port.ts'
 import type { VerdictWitness } from './observed-checker.ts'
@@ -119,11 +118,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
   })
   gauge('queue_files', 'Files that go on by themselves.', () => {
     const counts = source.count()
-    return STATES_IN_WORK.reduce((sum, state) => sum + counts[state], 0)
+    return IN_WORK.reduce((sum, state) => sum + counts[state], 0)
   })
   const seconds = (ms: number | null | undefined) => (ms ?? 0) / 1000
   gauge('queue_oldest_timestamp_seconds', 'When the oldest of them was detected; 0 for none.', () =>
-    seconds(source.oldest(STATES_IN_WORK)),
+    seconds(source.oldest(IN_WORK)),
   )
   gauge('last_success_timestamp_seconds', 'The last upload; 0 for none.', () =>
     seconds(source.lastSuccessAt()),

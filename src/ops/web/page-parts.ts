@@ -1,5 +1,6 @@
 // What all pages have in common: the frame around them, and how times, states and next steps look.
 
+import { IN_MOTION } from '../../history/states.ts'
 import { formatBytes, relativeTime } from '../../lib/units.ts'
 import { nextStep } from '../advice.ts'
 import type { CommandLine, UploadModel, VersionModel } from '../port.ts'
@@ -24,7 +25,6 @@ export interface Frame {
   main: Markup
 }
 
-const MOVING: readonly string[] = ['settling', 'checking', 'uploading']
 const COUNTS = new Intl.NumberFormat('en')
 
 export function document({ title, tone, main }: Frame, { host, now }: Scene): string {
@@ -106,7 +106,7 @@ export function changes(upload: Pick<UploadModel, 'changes'>): Markup | null {
 export function story(upload: UploadModel | VersionModel, { now, commandLine }: Scene): Markup {
   const { says, commands } = nextStep(upload, now, commandLine)
   // That it is being worked on is what its state says already.
-  const isMoving = MOVING.includes(upload.state)
+  const isMoving = IN_MOTION.includes(upload.state)
   const next =
     says.length === 0 || isMoving ? null : html`<p class="next">${sentence(says.join('; '))}</p>`
   return html`${upload.reason === null ? null : html`<p class="reason">${sentence(upload.reason)}</p>`}${next}${choice(commands)}`

@@ -1,9 +1,10 @@
 // The status page: what needs a person first, then what is on its way, then every feed. Made on the
 // server, of the same facts as `status`; it offers no way to change anything, only the commands that do.
 
+import { IN_WORK } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatDuration } from '../../lib/units.ts'
-import { needsPerson, STATES_IN_WORK } from '../advice.ts'
+import { needsPerson } from '../advice.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
 import type { PlanModel, Pulse, StatusModel, UploadModel } from '../port.ts'
 import { campaignCards, campaignsSection } from './campaigns-section.ts'
@@ -56,9 +57,7 @@ export function statusPage(facts: PageFacts): string {
   const { status } = facts
   const all = [...status.uploads, ...status.owed]
   const urgent = all.filter(needsPerson)
-  const moving = all.filter(
-    (upload) => STATES_IN_WORK.includes(upload.state) && !needsPerson(upload),
-  )
+  const moving = all.filter((upload) => IN_WORK.includes(upload.state) && !needsPerson(upload))
   const troubles = troublesOf(facts)
   const campaigns = status.campaigns ?? null
   const waiting = waitingCampaigns(campaigns)

@@ -1,38 +1,19 @@
-// Owns the questions that any process may ask the history, whether or not it may write.
+// Owns the questions about versions and their events, whether or not this process may write.
 
 import { latestLegal } from '../lib/due.ts'
 import { baselines } from './baselines.ts'
 import type { Connection } from './connection.ts'
 import { listQuery } from './list-query.ts'
-import {
-  type Attempt,
-  type DaemonRecord,
-  type HistoryEvent,
-  type HistoryReader,
-  type KnownFile,
-  STATES,
-  type State,
-  type UploadRequest,
-} from './port.ts'
-import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
-
-const FILE_FIELDS = `path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS ctimeNs, version AS versionId`
-const REQUEST_FIELDS = 'id, path, source, feed, at, version AS versionId, problem'
-
-export type FileRow = KnownFile['identity'] & Omit<KnownFile, 'identity'>
+import type { VersionReads } from './port.ts'
+import type { HistoryEvent } from './records.ts'
+import { STATES, type State } from './states.ts'
+import { orNull, VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
 type EventRow = Omit<HistoryEvent, 'count' | 'firstAt'> & { count: number; firstAt: number | null }
 
 const NO_LIMIT = -1
 
-/** What the writing side reads beside what the port shows. */
-export interface Reads extends Omit<HistoryReader, keyof Disposable> {
-  knownFiles(): KnownFile[]
-  openRequests(): UploadRequest[]
-  spoolNames(): string[]
-}
-
-export function reads(db: Connection): Reads {
+export function versionReads(db: Connection): VersionReads {
   const byId = db.query<[id: number], VersionRow>(
     `SELECT ${VERSION_FIELDS} FROM versions v WHERE v.id = ?`,
   )
@@ -59,13 +40,9 @@ export function reads(db: Connection): Reads {
     `SELECT max(v.uploaded_at) AS at FROM feeds f JOIN versions v ON v.id = f.last_uploaded
        WHERE v.uploaded_at <= ?`,
   )
-  const attempts = db.query<[id: number, limit: number], Attempt>(
-    `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
-       bytes_sent AS bytesSent, key FROM attempts WHERE version = ? ORDER BY n DESC LIMIT ?`,
-  )
   const events = db.query<[id: number, limit: number], EventRow>(
-    `SELECT at, from_state AS "from", to_state AS "to", reason, count, first_at AS firstAt
-       FROM events WHERE version = ? ORDER BY n DESC LIMIT ?`,
+    `SELECT at, from_state AS "from", to_state AS "to", reason, reason_code AS reasonCode, line, "column",
+       count, first_at AS firstAt FROM events WHERE version = ? ORDER BY n DESC LIMIT ?`,
   )
   const eventCount = db.query<[id: number], { n: number | null }>(
     'SELECT max(n) AS n FROM events WHERE version = ?',
@@ -74,21 +51,8 @@ export function reads(db: Connection): Reads {
     `SELECT max(at) AS at FROM events WHERE version = ?
        AND at <= ? AND (from_state IS NULL OR to_state IN ('settling', 'seen'))`,
   )
-  const file = db.query<[path: string], FileRow>(`SELECT ${FILE_FIELDS} FROM files WHERE path = ?`)
-  const files = db.query<[], FileRow>(`SELECT ${FILE_FIELDS} FROM files ORDER BY path`)
-  const daemon = db.query<[], { record: string }>('SELECT record FROM daemon WHERE id = 1')
-  const request = db.query<[id: number], UploadRequest>(
-    `SELECT ${REQUEST_FIELDS} FROM requests WHERE id = ?`,
-  )
-  const openRequests = db.query<[], UploadRequest>(
-    `SELECT ${REQUEST_FIELDS} FROM requests WHERE version IS NULL AND problem IS NULL ORDER BY id`,
-  )
 
-  const spoolNames = db.query<[], { spool: string }>(
-    'SELECT DISTINCT spool FROM versions INDEXED BY versions_spooled WHERE spool IS NOT NULL',
-  )
-
-  const versions: Pick<HistoryReader, 'lastUploaded' | 'list' | 'version'> = {
+  const versions: Pick<VersionReads, 'lastUploaded' | 'list' | 'version'> = {
     version: (id) => orNull(byId.get(id), versionOf),
     lastUploaded: (feed) => orNull(lastUploaded.get(feed), versionOf),
     list: (filter) => {
@@ -116,27 +80,12 @@ export function reads(db: Connection): Reads {
       return times.length === 0 ? null : Math.min(...times)
     },
     lastSuccessAt: (now) => lastSuccess.get(latestLegal(now, 0))?.at ?? null,
-    attempts: (id, limit = NO_LIMIT) => attempts.all(id, limit).reverse(),
     events: (id, limit = NO_LIMIT) => events.all(id, limit).map(eventOf).reverse(),
     eventCount: (id) => eventCount.get(id)?.n ?? 0,
     lastArrivalAt: (id, now) => lastArrival.get(id, latestLegal(now, 0))?.at ?? null,
-    known: (path) => orNull(file.get(path), knownFileOf),
-    knownFiles: () => files.all().map(knownFileOf),
-    daemon: () => orNull(daemon.get(), ({ record }) => JSON.parse(record) as DaemonRecord),
-    request: (id) => request.get(id) ?? null,
-    openRequests: () => openRequests.all(),
-    spoolNames: () => spoolNames.all().map(({ spool }) => spool),
   }
 }
 
 function eventOf({ count, firstAt, ...event }: EventRow): HistoryEvent {
   return firstAt === null ? event : { ...event, count, firstAt }
-}
-
-function knownFileOf({ path, versionId, ...identity }: FileRow): KnownFile {
-  return { path, identity, versionId }
-}
-
-function orNull<R, T>(row: R | undefined, make: (row: R) => T): T | null {
-  return row === undefined ? null : make(row)
 }

@@ -1,0 +1,39 @@
+// Codes of the reasons that are feedsyncd's own. Beside them a version may have the code of whoever refused it:
+// of the check (`not-well-formed`), a guard (`drop`), the system (`EACCES`), the service or storage (`AccessDenied`).
+
+/** It changed while it was read. */
+export const CHANGED = 'changed'
+/** Its file is not in the folder any more. */
+export const LEFT = 'left'
+/** No file of it has been seen yet. */
+export const NOT_SEEN = 'not-seen'
+export const SAME_BYTES = 'same-bytes'
+export const DROPPED_AGAIN = 'dropped-again'
+/** The spool has no room for a copy. */
+export const NO_ROOM = 'no-room'
+/** It cannot be read at present, or is nothing that can be read. */
+export const UNREADABLE = 'unreadable'
+export const NOT_REGULAR = 'not-regular'
+/** The document ends early. */
+export const INCOMPLETE = 'incomplete'
+/** The daemon stopped before this was done. */
+export const STOPPED = 'stopped'
+/** An error of feedsyncd itself. */
+export const FAULT = 'fault'
+export const SUPERSEDED = 'superseded'
+/** Stored, with an answer that is not quite the one that was asked for. */
+export const UNUSUAL_ANSWER = 'unusual-answer'
+/** What a person decided. */
+export const RELEASED = 'released'
+export const DISCARDED = 'discarded'
+export const RETRIED = 'retried'
+export const RESTORED = 'restored'
+
+/** With these it settles once more, and is read as soon as it is quiet. */
+const PASSING: readonly string[] = [CHANGED, LEFT, STOPPED, RETRIED]
+
+/** Whether it settles on and on: the spool has no room for it, or it cannot be read at present. */
+export function isBlocked(version: { state: string; reasonCode: string | null }): boolean {
+  const { state, reasonCode } = version
+  return state === 'settling' && reasonCode !== null && !PASSING.includes(reasonCode)
+}
