@@ -23,7 +23,7 @@ import {
   checkSystemd,
 } from '../ops/doctor/host-checks.ts'
 import { accountOf, readUnit } from '../ops/systemd/unit.ts'
-import { createServiceClient, type ServiceClient } from '../service/client.ts'
+import { ServiceClient } from '../service/client.ts'
 import { createFormSource } from '../service/form-source.ts'
 import { readCampaignsFile } from './campaigns.ts'
 import {
@@ -153,7 +153,7 @@ function proxy(env: DoctorOptions['env']): Finding {
 async function key(config: Config, { clock, env }: DoctorOptions): Promise<Finding> {
   try {
     await using http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
-    createServiceClient({ http, clock, log: silentLog, ...serviceOptions(config) })
+    new ServiceClient({ http, clock, log: silentLog, ...serviceOptions(config) })
     return ok('key', `${config.service.auth.keyFile} holds a key that can sign`)
   } catch (error) {
     return failed('key', error)
@@ -166,7 +166,7 @@ async function* online(config: Config, options: DoctorOptions): AsyncGenerator<F
   if (usable.verdict !== 'ok') return
   const { clock, env } = options
   await using http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
-  const client = createServiceClient({ http, clock, log: silentLog, ...serviceOptions(config) })
+  const client = new ServiceClient({ http, clock, log: silentLog, ...serviceOptions(config) })
   const authorization = await authorized(client, config)
   yield authorization
   yield skew(client)

@@ -30,6 +30,10 @@ export interface NoAnswer {
   bytesSent: number
 }
 
+/** Of status 407. */
+export const PROXY_REFUSAL =
+  'the proxy wants a user name and password, or refuses those it was given (407)'
+
 type Verdict = Pick<NoAnswer, 'why' | 'code' | 'reason'>
 
 const UNREACHABLE: Record<string, string> = {
@@ -52,69 +56,50 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   const message = error instanceof Error ? error.message : ''
   const peer = peerOf(error) ?? host
 
-  const proxyStatus = /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(
-    message,
-  )
-  if (proxyStatus !== null) return refusedByProxy(Number(proxyStatus[1] ?? proxyStatus[2]), host)
-  if (name === 'ProxyConnectionError')
-    return {
-      why: 'proxy',
-      code: 'proxy-closed',
-      reason: `the proxy closed the connection that was meant for ${host}`,
-    }
-  const certificate = certificateCode(error)
-  if (certificate !== null)
-    return {
-      why: 'certificate',
-      code: certificate,
-      reason: `the TLS certificate of ${host} cannot be trusted (${certificate})`,
-    }
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect(error)))
-    return {
-      why: 'unreachable',
-      code: 'connect-timeout',
-      reason: `${peer} did not accept a connection in time`,
-    }
-  if (code !== null && code in UNREACHABLE)
-    return { why: 'unreachable', code, reason: `${UNREACHABLE[code]}: ${peer} (${code})` }
-  if (/before secure TLS connection|^ERR_SSL_|^EPROTO$/.test(`${code ?? ''}`) || handshake(message))
-    return {
-      why: 'unreachable',
-      code: code ?? 'tls',
-      reason: `the TLS handshake with ${host} did not succeed (${code ?? 'tls'})`,
-    }
-  if (code === 'UND_ERR_HEADERS_TIMEOUT')
-    return { why: 'silent', code: 'answer-timeout', reason: `${host} did not answer in time` }
-  if (name === 'HTTPParserError' || code?.startsWith('HPE_'))
-    return { why: 'lost', code: 'bad-http', reason: `${host} did not answer in valid HTTP` }
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return { why: 'lost', code: 'bad-http', reason: `${host} answered with oversized headers` }
-  if (code === 'UND_ERR_SOCKET')
-    return {
-      why: 'lost',
-      code: 'connection-closed',
-      reason: `${host} closed the connection without an answer`,
-    }
-  return {
-    why: isConnect(error) ? 'unreachable' : 'lost',
-    code: code ?? 'connection-lost',
-    reason: `the connection to ${peer} broke${code === null ? '' : ` (${code})`}`,
+  const told = (why: NoAnswerKind, ownCode: string, reason: string) => {
+    return { why, code: ownCode, reason }
   }
-}
-
-function refusedByProxy(status: number, host: string): Verdict {
-  return {
-    why: 'proxy',
-    code: `proxy-${status}`,
-    reason:
-      status === 407
-        ? 'the proxy wants a user name and password, or refuses those it was given (407)'
+  const tunnel = /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(message)
+  if (tunnel !== null) {
+    const status = tunnel[1] ?? tunnel[2]
+    return told(
+      'proxy',
+      `proxy-${status}`,
+      status === '407'
+        ? PROXY_REFUSAL
         : `the proxy would not connect to ${host}: it answered ${status}`,
+    )
   }
-}
-
-function handshake(message: string): boolean {
-  return message.includes('before secure TLS connection was established')
+  if (name === 'ProxyConnectionError')
+    return told(
+      'proxy',
+      'proxy-closed',
+      `the proxy closed the connection that was meant for ${host}`,
+    )
+  const certificate = certificateCode(error)
+  if (certificate !== null) {
+    const reason = `the TLS certificate of ${host} cannot be trusted (${certificate})`
+    return told('certificate', certificate, reason)
+  }
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect(error)))
+    return told('unreachable', 'connect-timeout', `${peer} did not accept a connection in time`)
+  if (code !== null && code in UNREACHABLE)
+    return told('unreachable', code, `${UNREACHABLE[code]}: ${peer} (${code})`)
+  const isHandshake = message.includes('before secure TLS connection was established')
+  if (isHandshake || /^(ERR_SSL_|EPROTO$)/.test(code ?? '')) {
+    const reason = `the TLS handshake with ${host} did not succeed (${code ?? 'tls'})`
+    return told('unreachable', code ?? 'tls', reason)
+  }
+  if (code === 'UND_ERR_HEADERS_TIMEOUT')
+    return told('silent', 'answer-timeout', `${host} did not answer in time`)
+  if (name === 'HTTPParserError' || code?.startsWith('HPE_'))
+    return told('lost', 'bad-http', `${host} did not answer in valid HTTP`)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return told('lost', 'bad-http', `${host} answered with oversized headers`)
+  if (code === 'UND_ERR_SOCKET')
+    return told('lost', 'connection-closed', `${host} closed the connection without an answer`)
+  const reason = `the connection to ${peer} broke${code === null ? '' : ` (${code})`}`
+  return told(isConnect(error) ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
 }
 
 function certificateCode(error: unknown): string | null {

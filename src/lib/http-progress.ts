@@ -12,12 +12,10 @@ import type { NoAnswer } from './http-errors.ts'
 /** How often the line is looked at within the time that it may stand still. */
 const LOOKS = 3
 
-const waiting = new WeakMap<object, (socket: Socket) => void>()
-
 // Published with the socket just before the head of a request is written to it.
 subscribe('undici:client:sendHeaders', (message) => {
   const { request, socket } = message as { request: { body: unknown }; socket: Socket }
-  if (request.body instanceof CountedBody) waiting.get(request.body)?.(socket)
+  if (request.body instanceof CountedBody) request.body.begin(socket)
 })
 
 /**
@@ -40,10 +38,12 @@ export class CountedBody implements AsyncIterable<Buffer> {
     this.#source = source
     this.length = source.length
     this.stallMs = source.stallMs
-    waiting.set(this, (socket) => {
-      this.socket = socket
-      this.steps += 1
-    })
+  }
+
+  /** The head of its request is about to be written to this connection. */
+  begin(socket: Socket): void {
+    this.socket = socket
+    this.steps += 1
   }
 
   get sentAll(): boolean {
@@ -91,11 +91,8 @@ export class ProgressWatch implements Disposable {
   /** Why it aborted. */
   explain(host: string): Pick<NoAnswer, 'why' | 'code' | 'reason'> {
     const { socket, sentAll } = this.#body
-    if (socket === null)
-      return {
-        ...{ why: 'unreachable', code: 'connect-timeout' },
-        reason: `${host} did not accept a connection in time`,
-      }
+    const reason = `${host} did not accept a connection in time`
+    if (socket === null) return { why: 'unreachable', code: 'connect-timeout', reason }
     return sentAll
       ? { why: 'silent', code: 'answer-timeout', reason: `${host} did not answer in time` }
       : { why: 'stalled', code: 'stalled', reason: `${host} stopped taking bytes` }

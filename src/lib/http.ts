@@ -9,7 +9,7 @@ import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici
 import { type Clock, SECOND } from './clock.ts'
 import { FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
-import { passOverContinue } from './http-interim.ts'
+import { passOverInterim } from './http-interim.ts'
 import { CountedBody, ProgressWatch } from './http-progress.ts'
 import { keepSecret } from './redact.ts'
 import { unescaped } from './unescape.ts'
@@ -121,7 +121,7 @@ function createPool(origin: string | URL, options: Pool.Options): Pool {
     connect: (target, done) =>
       open(target, (...opened) => {
         // With an error there is no socket, whatever the types say.
-        if (opened[1]) passOverContinue(opened[1])
+        if (opened[1]) passOverInterim(opened[1])
         done(...opened)
       }),
   })
@@ -191,27 +191,19 @@ async function send(
     const status = response.statusCode
     return { kind: 'answer', status, headers, ...answer, bytesSent: bytesSent(), sentAll, tookMs }
   } catch (error) {
+    const none = (verdict: Omit<NoAnswer, 'kind' | 'bytesSent'>): NoAnswer => ({
+      ...{ kind: 'no-answer', bytesSent: bytesSent(), ...verdict },
+    })
     if (signal.aborted)
-      return {
-        kind: 'no-answer',
-        why: 'aborted',
-        code: 'aborted',
-        reason: 'the request was stopped',
-        bytesSent: bytesSent(),
-      }
-    if (watch?.signal.aborted)
-      return { kind: 'no-answer', ...watch.explain(url.host), bytesSent: bytesSent() }
-    if (counted?.failed || isLengthMismatch(error))
-      return {
-        kind: 'no-answer',
-        why: 'source',
-        code: 'body-source',
-        reason: 'the body could not be read as announced',
-        bytesSent: bytesSent(),
-      }
+      return none({ why: 'aborted', code: 'aborted', reason: 'the request was stopped' })
+    if (watch?.signal.aborted) return none(watch.explain(url.host))
+    if (counted?.failed || isLengthMismatch(error)) {
+      const reason = 'the body could not be read as announced'
+      return none({ why: 'source', code: 'body-source', reason })
+    }
     const verdict = explainNetworkError(error, url.host)
-    const sent = counted === null && verdict.why !== 'lost' && verdict.why !== 'silent'
-    return { kind: 'no-answer', ...verdict, bytesSent: sent ? 0 : bytesSent() }
+    const mayBeSent = counted !== null || verdict.why === 'lost' || verdict.why === 'silent'
+    return { ...none(verdict), bytesSent: mayBeSent ? bytesSent() : 0 }
   }
 }
 

@@ -7,7 +7,7 @@ import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { keyAdvice } from '../lib/key-advice.ts'
 import { fullJitter, retry } from '../lib/retry.ts'
 import { isUsableId, type Reading, readCampaign, readPage } from './campaign-answer.ts'
-import { createServiceClient, type ServiceOptions } from './client.ts'
+import { ServiceClient, type ServiceOptions } from './client.ts'
 import type {
   CampaignAnswer,
   CampaignApi,
@@ -74,7 +74,7 @@ const NO_SUCH_ID = unsent({
 
 /** @throws FeedsyncError (78) when the key or the template cannot be used. */
 export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
-  const client = createServiceClient(options)
+  const client = new ServiceClient(options)
   const once = async <T>(
     call: { method: string; path: string; body?: object },
     read: (body: Buffer) => Reading<T>,

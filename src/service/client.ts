@@ -6,7 +6,6 @@ import { type Clock, SECOND } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { HttpAnswer, HttpClient } from '../lib/http.ts'
 import { httpDate } from '../lib/http-text.ts'
-import { Watchdog } from '../lib/http-watchdog.ts'
 import type { Log } from '../lib/log.ts'
 import { rememberSecret } from '../lib/redact.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -48,21 +47,6 @@ export interface ServiceCall {
   freshConnection?: boolean
 }
 
-export interface ServiceClient {
-  readonly origin: string
-  /**
-   * Whether a call would name a partner and no account of it, which specification section 5 forbids: such a
-   * call is not sent. `account`: as in `ServiceCall`.
-   */
-  lacksAccount(path: string, account: string | null): boolean
-  /** Only a partner can act for an account of its own naming (specification section 5). */
-  readonly isPartner: boolean
-  call(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer>
-  clockSkewMs(): number | null
-  /** @throws FeedsyncError (78); the key in use then stays. */
-  reloadKey(): void
-}
-
 /** Beyond this a refused request is signed again with the service's time. */
 const SKEW_LIMIT = 60 * SECOND
 
@@ -74,13 +58,9 @@ const ANSWER_TIMEOUT = 30 * SECOND
 /** Also for what undici has no limit for: a proxy that never answers, a body of one byte a second. */
 const TOTAL_TIMEOUT = 60 * SECOND
 
-/** @throws FeedsyncError (78) when the key cannot be used or the template names something unknown. */
-export function createServiceClient(options: ServiceOptions): ServiceClient {
-  return new SignedClient(options)
-}
-
-class SignedClient implements ServiceClient {
+export class ServiceClient {
   readonly origin: string
+  /** Only a partner can act for an account of its own naming (specification section 5). */
   readonly isPartner: boolean
   readonly #options: ServiceOptions
   readonly #base: string
@@ -91,6 +71,7 @@ class SignedClient implements ServiceClient {
   /** The same, once requests are dated with it; null: with this host's clock. */
   #applied: number | null = null
 
+  /** @throws FeedsyncError (78) when the key cannot be used or the template names something unknown. */
   constructor(options: ServiceOptions) {
     const base = new URL(options.baseUrl)
     this.#options = options
@@ -101,15 +82,21 @@ class SignedClient implements ServiceClient {
     this.#authorize = this.#createAuthorization(this.#readKey())
   }
 
+  /**
+   * Whether a call would name a partner and no account of it, which specification section 5 forbids: such a
+   * call is not sent. `account`: as in `ServiceCall`.
+   */
   lacksAccount(path: string, account: string | null): boolean {
     const { partner, partnerAccount } = this.#identify(account)
     return partner !== '' && partnerAccount === '' && !isBulkRoute(path)
   }
 
+  /** Service time minus ours in ms, as last measured in an answer's Date; null until then. */
   clockSkewMs(): number | null {
     return this.#skewOf(this.#measured)
   }
 
+  /** @throws FeedsyncError (78); the key in use then stays. */
   reloadKey(): void {
     this.#authorize = this.#createAuthorization(this.#readKey())
   }
@@ -157,20 +144,25 @@ class SignedClient implements ServiceClient {
       [`${headerPrefix}Date`]: date,
       [`${headerPrefix}${auth.method === 'apiKey' ? 'ApiKey' : 'Signature'}`]: proof,
     }
-    using watchdog = new Watchdog(clock, signal, TOTAL_TIMEOUT)
+    const late = new AbortController()
+    const timer = clock.after(TOTAL_TIMEOUT, () => late.abort())
     const answer = await http.request({
       method: call.method,
       url,
       headers,
       body: call.body,
-      signal: watchdog.signal,
+      signal: AbortSignal.any([signal, late.signal]),
       headersTimeoutMs: ANSWER_TIMEOUT,
       bodyTimeoutMs: ANSWER_TIMEOUT,
       maxAnswerBytes: call.maxAnswerBytes,
       freshConnection: call.freshConnection ?? false,
     })
-    if (answer.kind === 'answer' && answer.tookMs <= SLOW_ANSWER) this.#measure(answer.headers)
-    if (!watchdog.gaveUp || answer.kind === 'answer') return answer
+    timer.cancel()
+    if (answer.kind === 'answer') {
+      if (answer.tookMs <= SLOW_ANSWER) this.#measure(answer.headers)
+      return answer
+    }
+    if (!late.signal.aborted) return answer
     const reason = `${url.host} did not answer within ${TOTAL_TIMEOUT / SECOND} s`
     return { ...answer, why: 'silent', code: 'answer-timeout', reason }
   }

@@ -1,12 +1,19 @@
 // Owns asking for a pre-signed form (specification section 4): which row of the decision table each answer
 // is. It retries nothing but a request that a wrong clock spoiled.
 
-import { failureOf, RULES, ruleOfStatus, type Verdict } from '../lib/decision-table.ts'
+import {
+  failureOf,
+  RULES,
+  type Rule,
+  ruleOfStatus,
+  type Told,
+  type Verdict,
+} from '../lib/decision-table.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
-import type { NoAnswer } from '../lib/http-errors.ts'
+import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
 import { excerpt, isHtml, retryAfterMs, shownAddress } from '../lib/http-text.ts'
 import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
-import { createServiceClient, type ServiceClient, type ServiceOptions } from './client.ts'
+import { ServiceClient, type ServiceOptions } from './client.ts'
 import { readForm } from './form-answer.ts'
 import type { FormAnswer, FormSource } from './port.ts'
 
@@ -22,16 +29,16 @@ const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 
 /** @throws FeedsyncError (78) when the key or the template cannot be used. */
 export function createFormSource(options: FormSourceOptions): FormSource {
-  const client = createServiceClient(options)
+  const client = new ServiceClient(options)
   return {
     origin: client.origin,
     clockSkewMs: () => client.clockSkewMs(),
     reloadKey: () => client.reloadKey(),
     requestForm: async (account, signal, path) => {
-      if (account !== null && !client.isPartner) return failed(accountWithoutPartner(account))
-      if (account !== null && !HEADER_VALUE.test(account)) return failed(oddAccount(account))
-      if (client.lacksAccount(options.presignPath, account)) return failed(noAccount(path))
-      const call = { method: 'POST', path: options.presignPath, body: null, account }
+      const { presignPath } = options
+      const problem = accountProblem(client, account, presignPath, path)
+      if (problem !== null) return failed(failureOf(RULES.accountUnusable, problem))
+      const call = { method: 'POST', path: presignPath, body: null, account }
       const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
       return judge(answer, client, account, options)
     },
@@ -52,65 +59,41 @@ function judge(
   if (answer.kind === 'no-answer') return failed(noAnswer(answer, origin))
   const { status, headers, body, bodyCut } = answer
   const retryAfter = retryAfterMs(headers, clock.now())
-  const told = { code: `http-${status}`, status, origin }
+  const as = (row: Rule, reason: string, rest: Partial<Told> = {}) => {
+    const told = { code: `http-${status}`, status, origin, retryAfterMs: retryAfter, reason }
+    return failed(failureOf(row, { ...told, ...rest }))
+  }
   if (status >= 200 && status < 300) {
     const reading = bodyCut
       ? ({ kind: 'unreadable', reason: 'a body that was cut off' } as const)
       : readForm(body, new URL(baseUrl))
     if (reading.kind === 'form') return reading
     const what = isHtml(headers, body) ? 'a web page instead of a form' : reading.reason
-    return failed(
-      failureOf(reading.kind === 'rejected' ? RULES.formRejected : RULES.badForm, {
-        ...{ ...told, code: 'bad-form', retryAfterMs: retryAfter },
-        reason: `the service answered ${status} with ${what}`,
-      }),
-    )
+    const row = reading.kind === 'rejected' ? RULES.formRejected : RULES.badForm
+    return as(row, `the service answered ${status} with ${what}`, { code: 'bad-form' })
   }
   const says = spoken(answer)
   const rule = ruleOfStatus('service', status)
+  if (rule === RULES.credentials && status === 403 && account !== null)
+    return as(rule, `the service refused the partner account "${account}" with 403${says}`, {
+      hint: `check the folder or file name that "${account}" comes from, and ask the service operator to admit it; its feeds are tried again every 15 minutes, and at once by "retry"`,
+    })
   if (rule === RULES.credentials) {
-    const isOfAccount = status === 403 && account !== null
     const whom = account === null ? '' : ` for the partner account "${account}"`
-    return failed(
-      failureOf(rule, {
-        ...told,
-        reason: isOfAccount
-          ? `the service refused the partner account "${account}" with 403${says}`
-          : `the service refused the credentials${whom} with ${status}${says}`,
-        hint: isOfAccount
-          ? `check the folder or file name that "${account}" comes from, and ask the service operator to admit it; its feeds are tried again every 15 minutes, and at once by "retry"`
-          : `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads are tried again ${isHandedOver(auth.keyFile) ? '' : 'when the key file changes, and '}every 15 minutes`,
-      }),
-    )
+    const when = isHandedOver(auth.keyFile) ? '' : 'when the key file changes, and '
+    return as(rule, `the service refused the credentials${whom} with ${status}${says}`, {
+      hint: `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads are tried again ${when}every 15 minutes`,
+    })
   }
   if (rule === RULES.serviceRefused)
-    return failed(
-      failureOf(rule, {
-        ...told,
-        reason: `the service refused to give an upload form: ${status}${says}`,
-      }),
-    )
-  const later = { ...told, retryAfterMs: retryAfter }
-  if (rule === RULES.proxy)
-    return failed(
-      failureOf(rule, {
-        ...{ ...later, code: 'proxy-407' },
-        reason: 'the proxy wants a user name and password, or refuses those it was given (407)',
-      }),
-    )
-  if (headers.location !== undefined && status >= 300 && status < 400)
-    return failed(
-      failureOf(RULES.serviceMoved, {
-        ...later,
-        reason: `the service redirects to ${placeOf(headers.location, origin)} (${status})`,
-      }),
-    )
-  return failed(
-    failureOf(rule ?? (retryAfter === null ? RULES.noForm : RULES.noFormThrottled), {
-      ...later,
-      reason: `the service answered ${status}${says}`,
-    }),
-  )
+    return as(rule, `the service refused to give an upload form: ${status}${says}`)
+  if (rule === RULES.proxy) return as(rule, PROXY_REFUSAL, { code: 'proxy-407' })
+  if (headers.location !== undefined && status >= 300 && status < 400) {
+    const place = placeOf(headers.location, origin)
+    return as(RULES.serviceMoved, `the service redirects to ${place} (${status})`)
+  }
+  const row = rule ?? (retryAfter === null ? RULES.noForm : RULES.noFormThrottled)
+  return as(row, `the service answered ${status}${says}`)
 }
 
 function placeOf(location: string, origin: string): string {
@@ -139,27 +122,30 @@ function skewHint(skewMs: number | null): string {
     : ` (this clock is ${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the service's)`
 }
 
-/** The configuration is wrong, and the service was not asked. */
-function accountWithoutPartner(account: string): Verdict {
-  return failureOf(RULES.accountUnusable, {
-    code: 'account-without-partner',
-    reason: `the feed names the partner account "${account}", and the configured identity is an account, not a partner`,
-    hint: 'set service.partner in place of service.account, or take partnerAccount out of the feed rule; then retry the feed',
-  })
-}
-
-function noAccount(path: string | undefined): Verdict {
-  return failureOf(RULES.accountUnusable, {
-    code: 'no-partner-account',
-    reason: `no partner account: no rule names one for ${path ?? 'this feed'}`,
-    hint: 'set service.partnerAccount, or partnerAccount in the rule of feeds that matches the path; then retry the feed',
-  })
-}
-
-function oddAccount(account: string): Verdict {
-  return failureOf(RULES.accountUnusable, {
-    code: 'account-unusable',
-    reason: `the partner account ${JSON.stringify(account)} of the feed cannot be sent: it must be plain ASCII text`,
-    hint: 'rename the folder or file that the feed rule takes the account from, or name the account in the rule',
-  })
+/** Why the service is not asked: the configuration is wrong. */
+function accountProblem(
+  client: ServiceClient,
+  account: string | null,
+  presignPath: string,
+  path = 'this feed',
+): Told | null {
+  if (account !== null && !client.isPartner)
+    return {
+      code: 'account-without-partner',
+      reason: `the feed names the partner account "${account}", and the configured identity is an account, not a partner`,
+      hint: 'set service.partner in place of service.account, or take partnerAccount out of the feed rule; then retry the feed',
+    }
+  if (account !== null && !HEADER_VALUE.test(account))
+    return {
+      code: 'account-unusable',
+      reason: `the partner account ${JSON.stringify(account)} of the feed cannot be sent: it must be plain ASCII text`,
+      hint: 'rename the folder or file that the feed rule takes the account from, or name the account in the rule',
+    }
+  if (client.lacksAccount(presignPath, account))
+    return {
+      code: 'no-partner-account',
+      reason: `no partner account: no rule names one for ${path}`,
+      hint: 'set service.partnerAccount, or partnerAccount in the rule of feeds that matches the path; then retry the feed',
+    }
+  return null
 }
