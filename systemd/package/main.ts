@@ -7,17 +7,17 @@
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
-import { build as rolldown } from 'rolldown'
+import { build as bundle } from 'rolldown'
 import config, { bundledLibraries } from '../../rolldown.config.ts'
-import { buildDeb } from './deb.ts'
-import { entriesOf } from './entries.ts'
+import { addContents } from './contents.ts'
 import { type Arch, nodeRuntime } from './node-runtime.ts'
-import { buildTarball } from './tarball.ts'
+import { packDeb, packTarball, requireTools } from './pack.ts'
+import { Tree } from './tree.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -30,57 +30,53 @@ const { values } = parseArgs({
   },
 })
 
+// Folders of the package are open to all, whoever builds it.
+process.umask(0o022)
 const scratch = mkdtempSync(join(tmpdir(), 'feedsyncd-package-'))
 try {
-  const arch = archOf(values.arch)
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? commitTime())
-  const dist = join(scratch, 'dist')
-  const build = {
-    ...{ root: ROOT, arch, version, epoch, dist, bundled: await bundle(dist) },
-    runtime: nodeRuntime(ROOT, arch, scratch),
-    sqlite: sqliteVersion(),
-  }
-  const out = resolve(values.out)
-  const common = { version, epoch, arch, out }
-  const deb = buildDeb(
-    await entriesOf({ ...build, zshFolder: '/usr/share/zsh/vendor-completions' }),
-    {
-      ...{ ...common, stage: join(scratch, 'deb'), revision: Number(values.revision) },
-      compression: values.quick ? ['-Zzstd', '-z1'] : ['-Zxz'],
-    },
-  )
-  const tarball = buildTarball(
-    await entriesOf({ ...build, zshFolder: '/usr/share/zsh/site-functions' }),
-    {
-      ...{ ...common, stage: join(scratch, 'tarball') },
-      compression: values.quick
-        ? { program: 'gzip -n1', ending: 'gz' }
-        : // With threads, or the blocks would depend on the number of cores.
-          { program: 'xz -T2', ending: 'xz' },
-    },
-  )
-  for (const file of [deb, tarball]) {
-    const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex')
-    console.log(`${sha256}  ${(statSync(file).size / 2 ** 20).toFixed(1)} MiB  ${file}`)
-  }
+  requireTools()
+  await build(archOf(values.arch))
 } catch (error) {
   console.error(`error: no package was built: ${error instanceof Error ? error.message : error}`)
-  console.error('try: npm ci, then npm run build; dpkg-deb and xz must be installed')
   process.exitCode = 1
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
 
+async function build(arch: Arch): Promise<void> {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? commitTime())
+  const dist = join(scratch, 'dist')
+  const { output } = await bundle({ ...config, output: { ...config.output, dir: dist } })
+  const tree = new Tree(join(scratch, 'tree'))
+  await addContents(tree, {
+    ...{ root: ROOT, arch, version, epoch, dist, bundled: bundledLibraries(output) },
+    runtime: nodeRuntime(ROOT, arch, scratch),
+    sqlite: sqliteVersion(),
+  })
+  // Debian sorts 1.0.0~rc.1 before 1.0.0, and wants no other hyphen than the revision's.
+  const debian = `${version.replaceAll('-', '~')}-${values.revision}`
+  const { quick } = values
+  const ending = quick ? 'gz' : 'xz'
+  mkdirSync(values.out, { recursive: true })
+  const file = (name: string) => join(resolve(values.out), name)
+  const packages = [
+    { name: `feedsyncd-${version}-linux-${arch}.tar.${ending}`, pack: packTarball },
+    { name: `feedsyncd_${debian}_${arch === 'x64' ? 'amd64' : arch}.deb`, pack: packDeb },
+  ]
+  for (const { name, pack } of packages) {
+    console.error(`packing ${name}${quick ? '' : ' (about a minute)'}`)
+    pack(tree, file(name), { version: debian, arch, epoch, quick })
+    const sha256 = createHash('sha256')
+      .update(readFileSync(file(name)))
+      .digest('hex')
+    console.log(`${sha256}  ${(statSync(file(name)).size / 2 ** 20).toFixed(1)} MiB  ${file(name)}`)
+  }
+}
+
 function archOf(text: string): Arch {
   if (text === 'x64' || text === 'arm64') return text
   throw new Error(`there is no package for ${text}: x64 or arm64`)
-}
-
-/** The folders of the libraries that it holds. */
-async function bundle(into: string): Promise<string[]> {
-  const { output } = await rolldown({ ...config, output: { ...config.output, dir: into } })
-  return bundledLibraries(output)
 }
 
 function commitTime(): string {

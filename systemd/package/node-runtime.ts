@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readLock } from './modules.ts'
+import { readLock } from './library.ts'
 
 export type Arch = 'x64' | 'arm64'
 

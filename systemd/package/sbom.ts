@@ -3,7 +3,7 @@
 // libraries that a tool happens to need as well (npm 11.19: yaml, picomatch).
 
 import { createHash } from 'node:crypto'
-import type { Library } from './modules.ts'
+import type { Library } from './library.ts'
 
 export interface Parts {
   version: string

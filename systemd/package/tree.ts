@@ -1,46 +1,37 @@
-// What a package holds: one list of entries, from which both the .deb and the tarball are made.
+// The files of a package below one folder, as they lie on the host below /.
 
-import {
-  chmodSync,
-  copyFileSync,
-  lutimesSync,
-  mkdirSync,
-  readdirSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, copyFileSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 
-/** `path` is absolute on the host that it is installed on. */
-export interface FileEntry {
-  path: string
-  source: string
-  mode: number
-}
-export type Entry = FileEntry | { path: string; content: string | Buffer; mode: number }
+export class Tree {
+  readonly root: string
 
-/** Writes the entries below `root`, all of one age (s since 1970), whatever the umask. */
-export function writeTree(root: string, entries: readonly Entry[], epoch: number): void {
-  for (const entry of entries) {
-    const path = join(root, entry.path)
-    mkdirSync(dirname(path), { recursive: true })
-    if ('source' in entry) copyFileSync(entry.source, path)
-    else writeFileSync(path, entry.content)
-    chmodSync(path, entry.mode)
+  constructor(root: string) {
+    this.root = root
   }
-  const all = readdirSync(root, { recursive: true, withFileTypes: true })
-  for (const item of all) {
-    const path = join(item.parentPath, item.name)
-    if (item.isDirectory()) chmodSync(path, 0o755)
-    lutimesSync(path, epoch, epoch)
-  }
-  chmodSync(root, 0o755)
-  lutimesSync(root, epoch, epoch)
-}
 
-export function gzip(text: string): Buffer {
-  const bytes = gzipSync(text, { level: 9 })
-  // The system that packed it, which zlib notes.
-  bytes[9] = 255
-  return bytes
+  write(path: string, content: string | Buffer, mode = 0o644): void {
+    writeFileSync(this.#ready(path), content)
+    chmodSync(join(this.root, path), mode)
+  }
+
+  copy(path: string, source: string, mode = 0o644): void {
+    copyFileSync(source, this.#ready(path))
+    chmodSync(join(this.root, path), mode)
+  }
+
+  /** Every file, relative to the root, sorted. */
+  files(): string[] {
+    const found = globSync('**', { cwd: this.root, withFileTypes: true })
+    return found
+      .filter((item) => item.isFile())
+      .map((item) => join(item.parentPath, item.name).slice(this.root.length + 1))
+      .sort()
+  }
+
+  #ready(path: string): string {
+    const full = join(this.root, path)
+    mkdirSync(dirname(full), { recursive: true, mode: 0o755 })
+    return full
+  }
 }

@@ -1,15 +1,26 @@
-import { execFile, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, globSync, readFileSync } from 'node:fs'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
 import { commandTable } from '../../systemd/package/command-table.ts'
-import { launcher } from '../../systemd/package/entries.ts'
+import { launcher, sqliteFiles } from '../../systemd/package/contents.ts'
+import { library } from '../../systemd/package/library.ts'
 import { commandsPage } from '../../systemd/package/man-commands.ts'
 import { configPage, keysOf } from '../../systemd/package/man-config.ts'
-import { library, libraryFiles } from '../../systemd/package/modules.ts'
+import { packDeb, packTarball, requireTools } from '../../systemd/package/pack.ts'
 import { sbom } from '../../systemd/package/sbom.ts'
+import { Tree } from '../../systemd/package/tree.ts'
 import { feedOf, MAIN, Site } from '../helpers/site.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -21,8 +32,8 @@ describe('what is shipped', () => {
     await using site = await Site.open()
     site.drop('漢字.xml', feedOf(2))
     cpSync(dirname(MAIN), join(site.root, 'dist'), { recursive: true })
-    for (const { path, source } of libraryFiles(ROOT, SQLITE, `linux-${process.arch}.node`)) {
-      cpSync(source, join(site.root, path.slice('/usr/lib/feedsyncd/'.length)))
+    for (const path of sqliteFiles(ROOT, process.arch)) {
+      cpSync(join(ROOT, path), join(site.root, path))
     }
     const program = join(site.root, 'dist/main.js')
     const env = { ...process.env, FEEDSYNCD_CONFIG: site.configFile }
@@ -53,7 +64,7 @@ describe('what is shipped', () => {
   })
 
   it('holds one native file, the licence of what brings it, and no sources', () => {
-    const paths = libraryFiles(ROOT, SQLITE, 'linux-x64.node').map(({ path }) => path)
+    const paths = sqliteFiles(ROOT, 'x64')
 
     expect(paths.filter((path) => path.endsWith('.node'))).toHaveLength(1)
     expect(paths.filter((path) => path.endsWith('/LICENSE'))).toHaveLength(1)
@@ -72,6 +83,48 @@ describe('what is shipped', () => {
     expect(script).toContain(` ${flags} /usr/lib/feedsyncd/dist/main.js "$@"`)
     expect(script).toMatch(/^#!\/bin\/sh\nexec env \w+=\d+ \/usr\/lib\/feedsyncd\/bin\/node /)
     expect(read('package.json')).toContain(flags)
+  })
+})
+
+describe('packing', () => {
+  it('makes the same bytes of the same files, whenever and by whomever they were written', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-pack-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const packed = ['first', 'second'].map((name) => {
+      const tree = new Tree(join(folder, name))
+      const files = ['usr/bin/program', 'usr/share/zsh/vendor-completions/_it', 'usr/lib/a/b']
+      for (const path of name === 'first' ? files : files.toReversed()) {
+        tree.write(path, path, path.includes('/bin/') ? 0o755 : 0o644)
+        utimesSync(join(tree.root, path), 1.8e9, name === 'first' ? 1.8e9 : 1.9e9)
+      }
+      const packing = { version: '1.2.3-1', arch: 'x64', epoch: 1.7e9, quick: true } as const
+      packTarball(tree, `${tree.root}.tar.gz`, packing)
+      packDeb(tree, `${tree.root}.deb`, packing)
+      return ['.tar.gz', '.deb'].map((ending) => readFileSync(tree.root + ending))
+    })
+
+    expect(packed[0]).toEqual(packed[1])
+    const list = (program: string, ...args: string[]) =>
+      execFileSync(program, args, {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { ...process.env, TZ: 'UTC' },
+      })
+    expect(list('tar', '-tvzf', 'first.tar.gz').trim().split('\n')).toEqual([
+      expect.stringMatching(/^-rwxr-xr-x 0\/0 .* 2023-11-14 22:13 usr\/bin\/program$/),
+      expect.stringMatching(/^-rw-r--r-- 0\/0 .* usr\/lib\/a\/b$/),
+      expect.stringMatching(/ usr\/share\/zsh\/site-functions\/_it$/),
+    ])
+    const deb = list('dpkg-deb', '--contents', 'first.deb')
+    expect(deb).toMatch(/-rwxr-xr-x root\/root .* 2023-11-14 22:13 \.\/usr\/bin\/program\n/)
+    expect(deb.match(/vendor-completions\/_it/g)).toHaveLength(1)
+    expect(list('dpkg-deb', '--field', 'first.deb', 'Version')).toBe('1.2.3-1\n')
+  })
+
+  it('names the Debian package of a program that is missing', () => {
+    expect(() => requireTools({ 'no-such-tool': 'no-tools' })).toThrow(
+      'no-such-tool is missing: apt-get install no-tools',
+    )
   })
 })
 
