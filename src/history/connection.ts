@@ -2,7 +2,7 @@
 // Knows nothing of what is stored. Every error that leaves this file is translated.
 
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
@@ -104,7 +104,11 @@ export function openWritable(
   { busyTimeoutMs = BUSY_TIMEOUT_MS }: { busyTimeoutMs?: number } = {},
 ): Connection {
   const file = resolve(path)
+  const isNew = !exists(file)
   createPrivately(file, 0o600)
+  const lock = lockFile(dirname(file))
+  // A lock that is missing beside a history was deleted (instance-lock.ts), also where a command made the history.
+  if (isNew && !exists(lock)) createPrivately(lock, 0o640)
   const connection = connect(file, file, { timeout: busyTimeoutMs })
   try {
     if (connection.pragma('journal_mode = WAL') !== 'wal') {
@@ -139,6 +143,11 @@ export function openReadOnly(path: string): Connection | null {
     if (!mayNotWrite || (exists(wal) && statSync(wal).size > 0)) throw error
     return connect(`${pathToFileURL(file).href}?immutable=1`, file, { readonly: true })
   }
+}
+
+/** The lock of a state directory, which instance-lock.ts takes. */
+export function lockFile(directory: string): string {
+  return join(resolve(directory), 'daemon.lock')
 }
 
 /** Makes an empty file with this mode, and its directories, unless they exist. */

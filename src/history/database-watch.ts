@@ -4,8 +4,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
-import { type Connection, createPrivately } from './connection.ts'
-import { lockFile } from './instance-lock.ts'
+import { type Connection, createPrivately, lockFile } from './connection.ts'
 
 /** A supervisor starts it again: everything is in the file that it will open. */
 const TEMPORARY = 75

@@ -3,7 +3,7 @@
 
 import { join, resolve } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
-import { type Connection, connect, createPrivately, exists } from './connection.ts'
+import { type Connection, connect, createPrivately, exists, lockFile } from './connection.ts'
 
 /** Held until disposed or until the process ends. Keep a reference: a collected one lets go. */
 export type InstanceLock = Disposable
@@ -42,10 +42,6 @@ export function isLocked(directory: string): boolean {
   if (!exists(file)) return false
   using connection = connect(file, file, { readonly: true, timeout: 0 })
   return !begins(connection, 'SELECT 1 FROM sqlite_schema')
-}
-
-export function lockFile(directory: string): string {
-  return join(resolve(directory), 'daemon.lock')
 }
 
 /** False when another process is in the way. */

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { acquireLock, isLocked } from '../../src/history/instance-lock.ts'
+import { openHistory } from '../../src/history/sqlite-history.ts'
 import { errorCode, FeedsyncError } from '../../src/lib/errors.ts'
 import { becomeNobody, child } from './child.ts'
 import { temporaryFolder } from './helpers.ts'
@@ -43,6 +44,19 @@ describe('the lock of a state directory', () => {
     first?.[Symbol.dispose]()
 
     expect(isLocked(directory)).toBe(false)
+  })
+
+  it('is taken at once where a command made the history, and after a wait only where it was deleted', () => {
+    const directory = temporaryFolder()
+    openHistory({ file: join(directory, 'feedsyncd.db') })[Symbol.dispose]()
+    const wait = vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out')
+
+    acquireLock(directory)?.[Symbol.dispose]()
+    const before = wait.mock.calls.length
+    rmSync(join(directory, 'daemon.lock'))
+    acquireLock(directory)?.[Symbol.dispose]()
+
+    expect([before, wait.mock.calls.length]).toEqual([0, 1])
   })
 
   it('stays held while others look at it and try to take it', async () => {
