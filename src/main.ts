@@ -35,6 +35,8 @@ if (major < 24 || (major === 24 && minor < 11)) {
     clock: systemClock,
     out: (text) => process.stdout.write(`${text}\n`),
     err: (text) => process.stderr.write(`${text}\n`),
+    log: process.stdout,
+    process,
     terminal: process.stdout.isTTY === true,
     exit: (code) => {
       process.exitCode = code

@@ -8,7 +8,7 @@ import type { History, Version } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import { messageOf } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log, LogOptions } from '../lib/log.ts'
 import type { CampaignRun, CommandLine } from '../ops/port.ts'
 import type { Endpoint } from '../ops/web/endpoint.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
@@ -29,6 +29,8 @@ export interface AppOptions {
   configFile?: string | null
   /** How a person calls a command, for the page and the alerts. */
   commandLine?: CommandLine
+  /** Takes the lines of the log; without it they go to stdout. */
+  log?: LogOptions['destination']
   /** Says to a person at the terminal what happened, and what to do. */
   tell: (message: string, hint: string | null) => void
   /** Hears of every new state of a version. */

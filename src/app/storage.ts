@@ -21,12 +21,12 @@ export type Storage = Awaited<ReturnType<typeof openStorage>>
 /** Throws `FeedsyncError` when another process holds the lock, or the state cannot be written. */
 export async function openStorage(
   config: Config,
-  { clock, configFile = null, env, tell }: AppOptions,
+  { clock, configFile = null, env, log: destination, tell }: AppOptions,
   owned: AsyncDisposableStack,
 ) {
   const { directory: stateDirectory } = config.state
   owned.use(lockOf(stateDirectory))
-  const log = createLog(config.log)
+  const log = createLog({ ...config.log, destination })
   const conditions = conditionsOf({ clock, configFile, env, log, stateDirectory, tell })
   const file = historyFile(config)
   const stored = owned.use(openHistory({ file, log, clock, busyTimeoutMs: BUSY_MS }))

@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { printableJson } from '../lib/printable.ts'
 import { EXIT } from './exit-codes.ts'
+import type { SignalledProcess } from './signals.ts'
 
 export interface Context {
   env: Record<string, string | undefined>
@@ -16,6 +17,9 @@ export interface Context {
   out: (text: string) => void
   /** Everything else. */
   err: (text: string) => void
+  /** The log of a daemon, line by line. */
+  log: { write(line: string): void }
+  process: SignalledProcess
   /** Whether the answer goes to a terminal; then it may be coloured, cut to its width and redrawn. */
   terminal: boolean
   /** Set by each command; the process ends with it when nothing runs any more. */
@@ -53,6 +57,6 @@ export function tellError(context: Context, message: string, hint: string | null
 }
 
 /** A JSON answer: one document, the schema version first. */
-export function outJson(context: Context, answer: object): void {
+export function outJson(context: Pick<Context, 'out'>, answer: object): void {
   context.out(printableJson(JSON.stringify({ schemaVersion: 1, ...answer })))
 }

@@ -60,7 +60,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
       onMove: (version) => story.moved(version, clock.monotonic()),
     },
   )
-  using signals = onSignals({ clock, drainMs: 5 * SECOND, reload: () => app.daemon.wake() })
+  using signals = onSignals({ ...context, drainMs: 5 * SECOND, reload: () => app.daemon.wake() })
   await using endpoint = await app.serve()
   const places = {
     ...{ service: sandbox.url, storage: sandbox.storageUrl, inbox: config.inbox.directory },

@@ -32,16 +32,16 @@ export function runCommand(context: Context): Command {
       const tell = (message: string, hint: string | null) => tellError(context, message, hint)
       // Here and not above: no other command needs the network, the watcher and the rest.
       const { openApp } = await import('../app/app.ts')
-      const { clock, env } = context
+      const { clock, env, log } = context
       const configFile = findConfig(flag, env)
       const commandLine = commandLineAnywhere(env, configFile)
       let opened: App | null = null
       using signals = onSignals({
-        ...{ clock, drainMs: DRAIN_MS },
+        ...{ ...context, drainMs: DRAIN_MS },
         reload: () => opened?.reload(() => reread(context, flag)),
         lastWords: () => opened?.daemon.drain.stuck(),
       })
-      const opening = openApp(config, { clock, configFile, commandLine, env, tell })
+      const opening = openApp(config, { clock, configFile, commandLine, env, log, tell })
       await using app = await unlessAborted(opening, signals.stop)
       // What was begun is as after a crash: the next start puts it right.
       if (app === null) return signals.endNow()

@@ -34,7 +34,7 @@ export function sandboxCommand(context: Context): Command {
         clock: context.clock,
         faults: options.faults === undefined ? null : readFileSync(options.faults, 'utf8'),
       })
-      using signals = onSignals({ clock: context.clock, drainMs: SECOND })
+      using signals = onSignals({ ...context, drainMs: SECOND })
       const { url, storageUrl, configFile, objects } = sandbox
       if (options.json) outJson(context, { url, storageUrl, configFile, objects })
       else {

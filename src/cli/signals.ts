@@ -16,8 +16,12 @@ export interface Signals extends Disposable {
   endNow(): void
 }
 
+/** Gets the signals, and is ended by force. */
+export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'pid' | 'kill' | 'exit'>
+
 export interface SignalOptions {
   clock: Clock
+  process: SignalledProcess
   /** Between a first signal and the abort, in ms. */
   drainMs: number
   reload?: () => void
@@ -28,7 +32,7 @@ export interface SignalOptions {
 /** What was aborted gets this long to record its end. */
 const GRACE_MS = 5 * SECOND
 
-export function onSignals({ clock, drainMs, reload, lastWords }: SignalOptions): Signals {
+export function onSignals({ clock, process, drainMs, reload, lastWords }: SignalOptions): Signals {
   const stop = new AbortController()
   const abort = new AbortController()
   let name: 'SIGTERM' | 'SIGINT' = 'SIGTERM'

@@ -47,7 +47,7 @@ export function uploadCommand(context: Context): Command {
       if (!existsSync(source)) {
         throw new FeedsyncError(`upload ${file}: there is no such file`, { hint: 'check the path' })
       }
-      using signals = onSignals({ clock: context.clock, drainMs: SECOND })
+      using signals = onSignals({ ...context, drainMs: SECOND })
       const { version, refused } =
         (await throughDaemon(context, config, source, options.feed ?? null, signals)) ??
         (await here(context, config, source, options.feed ?? null, signals))

@@ -12,7 +12,7 @@ export interface LogOptions {
   level: string
   /** `auto`: readable on a terminal, JSON otherwise, with priority prefixes only under journald. */
   format: 'auto' | 'json' | 'text'
-  destination?: DestinationStream
+  destination?: DestinationStream | undefined
 }
 
 /** syslog priorities, as journald reads them from `<N>` in front of a line (sd-daemon(3)). */

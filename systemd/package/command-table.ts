@@ -8,7 +8,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 
 const context: Context = {
   ...{ env: {}, clock: systemClock, terminal: false },
-  ...{ out: () => {}, err: () => {}, exit: () => {} },
+  ...{ out: () => {}, err: () => {}, exit: () => {}, log: process.stdout, process },
 }
 
 const program = await buildProgram(context)

@@ -146,7 +146,7 @@ describe('status in a pipe', () => {
       history.add({ ...feed, state: 'settling', at: Date.now() })
     }
 
-    const { stdout } = await site.run('status')
+    const { stdout } = await site.process('status')
 
     expect(stdout.match(/^ *\d+ +f1\d\d\.xml/gm)).toHaveLength(60)
   })
@@ -298,10 +298,10 @@ it('never prints the secret, whatever is asked', async () => {
   site.drop('a.xml', feedOf(3))
 
   const outputs = [
-    await site.run('run', '--once'),
-    await site.run('config', 'print'),
-    await site.run('status', '--json', '--all'),
-    await site.run('show', '1', '--json'),
+    await site.process('run', '--once'),
+    await site.process('config', 'print'),
+    await site.process('status', '--json', '--all'),
+    await site.process('show', '1', '--json'),
   ]
 
   expect(outputs.map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(SECRET)

@@ -24,18 +24,14 @@ async function refusedSite(config: Record<string, unknown> = {}) {
   const site = await Site.open(config)
   writeKey(site, 'a wrong key')
   const daemon = await site.daemon()
-  const said = { stderr: '' }
-  daemon.stderr?.on('data', (chunk) => {
-    said.stderr += chunk
-  })
   site.drop('first.xml', feedOf(2))
   await vi.waitFor(() => expect(site.show(1).reason).toContain('refused the credentials'), PATIENT)
-  return { site, daemon, said }
+  return { site, daemon }
 }
 
 describe('refused credentials', () => {
   it('pause every feed without burning its attempts, and a person is told what to do', async () => {
-    const { site, said } = await refusedSite({ upload: { concurrency: 1 } })
+    const { site, daemon } = await refusedSite({ upload: { concurrency: 1 } })
     await using _ = site
 
     for (const name of ['second.xml', 'third.xml']) site.drop(name, feedOf(3))
@@ -48,8 +44,8 @@ describe('refused credentials', () => {
     const attempts = report.uploads.map((upload: { attempts: number }) => upload.attempts)
     expect(attempts).toEqual([0, 0, 1])
     expect(presigns(site)).toHaveLength(1)
-    expect(said.stderr).toContain('service.key')
-    expect(said.stderr).not.toContain('a wrong key')
+    expect(daemon.output).toContain('service.key')
+    expect(daemon.output).not.toContain('a wrong key')
   })
 
   it('end by themselves when the key file is replaced, and every feed is delivered', async () => {
@@ -79,11 +75,11 @@ describe('refused credentials', () => {
   })
 
   it('outlive a key file that is empty for a moment', async () => {
-    const { site, daemon, said } = await refusedSite()
+    const { site, daemon } = await refusedSite()
     await using _ = site
 
     writeFileSync(join(site.root, 'service.key'), '')
-    await vi.waitFor(() => expect(said.stderr).toContain('is empty'), PATIENT)
+    await vi.waitFor(() => expect(daemon.output).toContain('is empty'), PATIENT)
     writeKey(site, SECRET)
 
     await site.until('first.xml', 'uploaded')
@@ -133,14 +129,10 @@ describe('refused credentials', () => {
 it('a daemon that is told to read an unusable key says so, and goes on with the one that it has', async () => {
   await using site = await Site.open()
   const daemon = await site.daemon()
-  let stderr = ''
-  daemon.stderr?.on('data', (chunk) => {
-    stderr += chunk
-  })
 
   writeFileSync(join(site.root, 'service.key'), '')
   daemon.kill('SIGHUP')
-  await vi.waitFor(() => expect(stderr).toContain('is empty'), PATIENT)
+  await vi.waitFor(() => expect(daemon.output).toContain('is empty'), PATIENT)
   site.drop('jobs.xml', feedOf(2))
 
   await site.until('jobs.xml', 'uploaded')

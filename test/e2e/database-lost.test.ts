@@ -9,7 +9,7 @@ import { SmallDisk } from '../helpers/small-disk.ts'
 
 /** A daemon that has sent two feeds, and what becomes of it after `harm`. */
 async function harmed(site: Site, harm: () => void) {
-  const daemon = await site.daemon()
+  const daemon = await site.daemonProcess()
   for (const name of ['a.xml', 'b.xml']) {
     site.drop(name, feedOf(3, name))
     await site.until(name, 'uploaded')
@@ -23,7 +23,7 @@ async function harmed(site: Site, harm: () => void) {
 
 /** A daemon that goes on sends nothing that was sent. */
 async function goesOn(site: Site): Promise<void> {
-  await site.daemon()
+  await site.daemonProcess()
   site.drop('c.xml', feedOf(4))
   await vi.waitUntil(() => site.uploads({ feed: 'c.xml' })[0]?.state === 'uploaded', {
     timeout: 60_000,
@@ -75,12 +75,12 @@ describe.concurrent('a daemon stops', () => {
   it('when its lock is deleted, before a second one sends what it has not sent', async () => {
     await using site = await Site.open()
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'headers' })
-    const ended = finished(await site.daemon())
+    const ended = finished(await site.daemonProcess())
     site.drop('a.xml', feedOf(3))
     await gate.held()
 
     rmSync(join(site.root, 'state', 'daemon.lock'))
-    await site.daemon()
+    await site.daemonProcess()
     const { code, stderr } = await ended
     gate.remove()
     await site.until('a.xml', 'uploaded')

@@ -42,7 +42,7 @@ function expectAlive(daemon: ChildProcess): void {
 describe.concurrent('a database that another process has locked', () => {
   it('is waited for, said once, and what was dropped meanwhile is delivered', async () => {
     await using site = await Site.open()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     const { heard, lines, until } = listen(daemon)
     site.drop('before.xml', feedOf(3))
     await site.until('before.xml', 'uploaded')
@@ -63,7 +63,7 @@ describe.concurrent('a database that another process has locked', () => {
 
   it('keeps what the storage confirmed meanwhile, which is recorded and not sent again', async () => {
     await using site = await Site.open()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     const { lines, until } = listen(daemon)
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
     site.drop('jobs.xml', feedOf(6))
@@ -82,7 +82,7 @@ describe.concurrent('a database that another process has locked', () => {
 
   it('between two attempts: the version waits and is delivered, instead of being stuck', async () => {
     await using site = await Site.open()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     const { until } = listen(daemon)
     site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, times: 1 })
     const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'answer' })
@@ -104,7 +104,7 @@ describe.concurrent('a disk that is full', () => {
   it('for the spool: the feed waits with the reason, said once, while others pass, and is taken when there is room', async () => {
     await using site = await Site.open()
     using disk = new SmallDisk(join(site.root, 'state'))
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     const { heard, lines, until } = listen(daemon)
     site.drop('small.xml', feedOf(3))
     await site.until('small.xml', 'uploaded')
@@ -130,7 +130,7 @@ describe.concurrent('a disk that is full', () => {
   it('for copies that share a file: the feeds wait, and each is sent once when there is room', async () => {
     await using site = await Site.open()
     using disk = new SmallDisk(join(site.root, 'state'))
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     const { until } = listen(daemon)
     const names = Array.from({ length: 12 }, (_, n) => `${n}.xml`)
     // However they are grouped, whatever is sent meanwhile: a single one of 40 kB has no room.
@@ -149,7 +149,7 @@ describe.concurrent('a disk that is full', () => {
   it('for the database: it is said once, and everything goes on when there is room', async () => {
     await using site = await Site.open()
     using disk = new SmallDisk(join(site.root, 'state'))
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     const { heard, lines, until } = listen(daemon)
     site.drop('before.xml', feedOf(3))
     await site.until('before.xml', 'uploaded')

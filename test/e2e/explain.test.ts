@@ -53,7 +53,7 @@ describe('explain', () => {
     await site.until('jobs.xml', 'settling')
     const settling = await explained(site, 'jobs.xml')
 
-    daemon.kill('SIGKILL')
+    await daemon.stop()
     site.configure({ inbox: { incompleteAfter: '2h' } })
     await site.daemon()
     await site.until('jobs.xml', 'incomplete')
@@ -108,7 +108,7 @@ describe('explain', () => {
 
   it('says that a file changed since it was uploaded, and takes absolute paths', async () => {
     await using site = await Site.open()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(4))
     await site.until('jobs.xml', 'uploaded')
     daemon.kill('SIGSTOP')

@@ -30,7 +30,7 @@ describe.concurrent('a daemon whose writes fail once each', () => {
     async (code) => {
       const { site, fail, failed } = await failingSite()
       await using _site = site
-      const daemon = await site.daemon()
+      const daemon = await site.daemonProcess()
       site.drop('held.xml', feedOf(10))
       await site.until('held.xml', 'uploaded')
 
@@ -61,7 +61,7 @@ describe.concurrent('a daemon whose writes fail once each', () => {
   it('answers the requests of other processes all the same', async () => {
     const { site, fail, failed } = await failingSite()
     await using _site = site
-    await site.daemon()
+    await site.daemonProcess()
     mkdirSync(join(site.root, 'elsewhere'))
     const file = join(site.root, 'elsewhere', 'jobs.xml')
     writeFileSync(file, feedOf(3))
@@ -79,7 +79,7 @@ describe.concurrent('an incomplete file whose deadline comes while the spool is 
   it('is rejected once there is room, without a restart', async () => {
     await using site = await Site.open({ inbox: { incompleteAfter: '2s' } })
     using disk = new SmallDisk(join(site.root, 'state'))
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('half.xml', feedOf(2000).slice(0, -20))
     const { id } = await site.passed('half.xml', 'incomplete')
 
@@ -94,7 +94,7 @@ describe.concurrent('an incomplete file whose deadline comes while the spool is 
 describe.concurrent('an upload that a daemon was asked for', () => {
   it('does not wait for ever when that daemon is gone, and the next one takes it', async () => {
     await using site = await Site.open()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
     const file = join(site.root, 'jobs.xml')
     writeFileSync(file, feedOf(3))
@@ -104,7 +104,7 @@ describe.concurrent('an upload that a daemon was asked for', () => {
     const { code, stderr } = await asked
     gate.remove()
 
-    await site.daemon()
+    await site.daemonProcess()
 
     expect(code).toBe(75)
     expect(stderr).toContain('the daemon has stopped')

@@ -28,7 +28,7 @@ describe('a daemon that is killed', () => {
   it('fault 24: before it has a form delivers after its restart', async () => {
     site = await Site.open()
     site.sandbox.faults.add({ at: 'service', kind: 'slow', never: true, times: 1 })
-    const first = await site.daemon()
+    const first = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
     await site.sandbox.waitForRequest(played('slow'))
 
@@ -47,7 +47,7 @@ describe('a daemon that is killed', () => {
       site.sandbox.faults.add({
         ...{ at: 'storage', kind: 'lose-answer', stored, how: 'silence', times: 1 },
       })
-      const first = await site.daemon()
+      const first = await site.daemonProcess()
       site.drop('jobs.xml', feedOf(3))
       await site.sandbox.waitForRequest(
         (request) =>
@@ -85,7 +85,7 @@ describe('a daemon that is killed', () => {
     site.sandbox.faults.add({
       ...{ at: 'storage', kind: 'lose-answer', stored: false, how: 'silence', times: 1 },
     })
-    const first = await site.daemon()
+    const first = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
     await site.sandbox.waitForRequest(played('lose-answer'))
 
@@ -100,7 +100,7 @@ describe('a daemon that is killed', () => {
   it('fault 24: with a queue keeps it, and sends each feed once, no more at a time than it may', async () => {
     site = await Site.open({ upload: { concurrency: 2 } })
     site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
-    const first = await site.daemon()
+    const first = await site.daemonProcess()
     const names = Array.from({ length: 12 }, (_, n) => `${n}.xml`)
     for (const name of names) site.drop(name, feedOf(2, name))
     for (const name of names) await site.until(name, 'queued')
@@ -124,7 +124,7 @@ describe('a daemon that is killed', () => {
   it('fault 24: while it waits as long as it was told to waits on after its restart', async () => {
     site = await Site.open()
     site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '3000' })
-    const first = await site.daemon()
+    const first = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(2))
     // It is queued before it is asked for, too.
     await site.sandbox.waitForRequest(({ status }) => status === 503)

@@ -28,7 +28,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     const files = new LyingFiles(site.root)
     site.env = files.env
     files.fail(call, 'jobs.xml', error)
-    await site.daemon()
+    await site.daemonProcess()
     site.drop('jobs.xml', feedOf(2))
 
     const failed = await vi.waitFor(() => {
@@ -50,7 +50,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     const files = new LyingFiles(site.root)
     site.env = files.env
     files.shortenReads()
-    await site.daemon()
+    await site.daemonProcess()
     const feeds = [feedOf(40), feedOf(2000)]
     feeds.forEach((feed, n) => {
       site.drop(`${n}.xml`, feed)
@@ -69,7 +69,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     const files = new LyingFiles(site.root)
     site.env = files.env
     writeFileSync(join(site.inbox, 'jobs.xml'), '<source><job>')
-    await site.daemon()
+    await site.daemonProcess()
     await site.until('jobs.xml', 'incomplete')
     files.fail('open', 'jobs.xml', 'EIO')
     const { id } = await vi.waitFor(() => {
@@ -93,7 +93,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
       site.env = files.env
       files.fail('list', 'sub', error)
       site.drop('sub/jobs.xml', feedOf(2))
-      await site.daemon()
+      await site.daemonProcess()
 
       const [shown] = await vi.waitFor(() => {
         const uploads = site.uploads()
@@ -121,7 +121,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     symlinkSync('/etc', join(site.inbox, 'link'))
     const names = ['plain.xml', 'é.xml', 'sub/求人.xml', 'sub/sub/jobs.xml']
     for (const name of names) site.drop(name, feedOf(2))
-    await site.daemon()
+    await site.daemonProcess()
 
     for (const name of names) await site.until(name, 'uploaded')
     await site.until('caf%E9.xml', 'rejected')
@@ -135,7 +135,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     const files = new LyingFiles(site.root)
     site.env = files.env
     files.fail('open', 'jobs.xml', 'EACCES')
-    await site.daemon()
+    await site.daemonProcess()
     site.drop('jobs.xml', feedOf(2))
 
     const { reason } = await site.until('jobs.xml', 'rejected')

@@ -148,7 +148,7 @@ describe('dispositions', () => {
     await vi.waitFor(() => expect(scan()).not.toBe(before), PATIENCE)
     const kept = files(site.inbox)
 
-    daemon.kill('SIGKILL')
+    await daemon.stop()
     site.configure({ inbox: { ...inbox, incompleteAfter: '1s' } })
     await site.daemon()
     await vi.waitFor(() => expect(files(site.inbox)).toEqual([]), PATIENCE)

@@ -84,7 +84,7 @@ describe('while the version before it is still on its way', () => {
   it('a version that storage may have, since its end was not heard of, counts as well', async () => {
     await using site = await Site.open()
     const cut = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer', times: 1 })
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(1000))
     await cut.held()
     daemon.kill('SIGKILL')

@@ -52,14 +52,14 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
   it('a look at a folder whose disk does not answer', async () => {
     const { site, hang, untilHanging, release } = await hangingSite()
     await using _site = site
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     hang('look')
     await untilHanging('look')
 
     const { end, ms, said } = await stopped(daemon)
     release()
     site.drop('jobs.xml', feedOf(3))
-    await site.daemon()
+    await site.daemonProcess()
 
     expect(end).toBe('SIGTERM')
     expect(said).toContain('it is ended by force')
@@ -70,14 +70,14 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
   it('a thread that hangs in a feed', async () => {
     const { site, hang, untilHanging, release } = await hangingSite()
     await using _site = site
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     hang('read')
     site.drop('jobs.xml', feedOf(3))
     await untilHanging('read')
 
     const { end, ms, said } = await stopped(daemon)
     release()
-    await site.daemon()
+    await site.daemonProcess()
 
     expect(end).toBe('SIGTERM')
     expect(said).toContain('still waited for its threads')
@@ -103,7 +103,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
       service: { baseUrl: 'https://service.test' },
     })
     await using _site = site
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     hang('dns')
     site.drop('jobs.xml', feedOf(3))
     await untilHanging('dns')
@@ -117,7 +117,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
   it('a database that another process has locked', async () => {
     const { site } = await hangingSite()
     await using _site = site
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     const lock = new Database(join(site.root, 'state', 'feedsyncd.db'))
     lock.exec('BEGIN EXCLUSIVE')
     site.drop('jobs.xml', feedOf(3))
@@ -134,7 +134,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
       alerts: [{ on: ['rejected'], exec: ['/bin/sleep', '300'] }],
     })
     await using _site = site
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('jobs.xml', '<a><b></a>')
     await site.until('jobs.xml', 'rejected')
 
@@ -150,7 +150,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
       ...{ at: 'service', kind: 'gate', point: 'headers', route: 'campaign-search' },
     })
     writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(entry('A')))
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     await gate.held()
 
     const { ms } = await stopped(daemon)
@@ -163,7 +163,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     const { site } = await hangingSite()
     await using _site = site
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
     await gate.held()
 

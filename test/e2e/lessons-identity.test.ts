@@ -174,7 +174,7 @@ describe('lesson 7: identity is the feed and the SHA-256 of the whole file', () 
 
 it('lesson 8: kill -9 in every state: no file stuck, none lost, none sent twice', async () => {
   await using site = await Site.open()
-  const first = await site.daemon()
+  const first = await site.daemonProcess()
   const wait = { at: 'storage', kind: 'answer', status: 503, retryAfter: '600', times: 1 } as const
   site.drop('uploaded.xml', feedOf(10))
   site.drop('held.xml', '<source></source>')
@@ -193,7 +193,7 @@ it('lesson 8: kill -9 in every state: no file stuck, none lost, none sent twice'
   await finished(first)
   // This one takes nothing.
   site.configure({ inbox: { quietPeriod: '1h' } })
-  const second = await site.daemon()
+  const second = await site.daemonProcess()
   site.drop('settling.xml', feedOf(12))
   await site.until('settling.xml', 'settling')
   site.configure({})

@@ -49,16 +49,14 @@ describe('lesson 10: a form for each attempt', () => {
     await using site = await Site.open({ log: { level: 'trace' } })
     site.sandbox.faults.add({ at: 'service', kind: 'form', lifetimeMs: -1, times: 1 })
     const daemon = await site.daemon()
-    let log = ''
-    daemon.stdout?.on('data', (chunk) => (log += chunk))
 
     site.drop('jobs.xml', feedOf(3))
     await site.until('jobs.xml', 'uploaded')
 
     const forms = site.sandbox.requests().filter(({ route }) => route.startsWith('presign'))
     expect(forms).toHaveLength(2)
-    await vi.waitFor(() => expect(log).toContain('"state":"uploaded"'), PATIENCE)
-    expect(log).not.toMatch(/x-store-signature|security-token|"policy"/)
+    await vi.waitFor(() => expect(daemon.output).toContain('"state":"uploaded"'), PATIENCE)
+    expect(daemon.output).not.toMatch(/x-store-signature|security-token|"policy"/)
   })
 
   it('a service clock that is 20 min ahead is followed, and told in status', async () => {
@@ -290,8 +288,6 @@ describe('lesson 15: every file ends with a reason, and silence is an alarm', ()
   it('each change is logged once, however often the folder is listed', async () => {
     await using site = await Site.open()
     const daemon = await site.daemon()
-    let log = ''
-    daemon.stdout?.on('data', (chunk) => (log += chunk))
     site.drop('broken.xml', '<a></b>')
     await site.until('broken.xml', 'rejected')
 
@@ -301,7 +297,7 @@ describe('lesson 15: every file ends with a reason, and silence is an alarm', ()
       expect(scans.size).toBeGreaterThan(2)
     }, PATIENCE)
 
-    const about = log.split('\n').filter((line) => line.includes('"rejected"'))
+    const about = daemon.output.split('\n').filter((line) => line.includes('"rejected"'))
     expect(about).toHaveLength(1)
   })
 

@@ -34,7 +34,7 @@ describe('lesson 1: scan is truth, events are hints', () => {
     'a burst of files written while the daemon is blocked is in the history as a whole (watch: %s)',
     async (watch) => {
       await using site = await Site.open({ inbox: { watch } })
-      const daemon = await site.daemon()
+      const daemon = await site.daemonProcess()
 
       daemon.kill('SIGSTOP')
       for (let n = 0; n < MANY; n++) writeFileSync(join(site.inbox, `${n}.xml`), feedOf(1))

@@ -1,7 +1,6 @@
 // The database is gone, or an older one is in its place, while the folder of feeds is as it was: what was
 // held must not be sent as if it were new.
 
-import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,11 +11,6 @@ import { feedOf, Site } from '../helpers/site.ts'
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
 const database = (site: Site) => join(site.root, 'state', 'feedsyncd.db')
-
-async function stop(daemon: ChildProcess): Promise<void> {
-  daemon.kill('SIGTERM')
-  await new Promise((resolve) => daemon.once('exit', resolve))
-}
 
 /** As the hint of a damaged database says. */
 function loseDatabase(site: Site): void {
@@ -32,7 +26,7 @@ it('after a lost history each feed of the folder is held until one decision acce
   await site.until('jobs.xml', 'uploaded')
   site.drop('jobs.xml', feedOf(1))
   await site.until('jobs.xml', 'held')
-  await stop(daemon)
+  await daemon.stop()
 
   loseDatabase(site)
   await site.daemon()
@@ -68,14 +62,14 @@ it('an older database in its place is a lost history, too: what grew since is no
   const first = await site.daemon()
   site.drop('jobs.xml', feedOf(10))
   await site.until('jobs.xml', 'uploaded')
-  await stop(first)
+  await first.stop()
   copyFileSync(database(site), join(site.root, 'backup.db'))
   const second = await site.daemon()
   site.drop('jobs.xml', feedOf(1000))
   await site.until('jobs.xml', 'uploaded', sha256(feedOf(1000)))
   site.drop('jobs.xml', feedOf(8))
   await site.until('jobs.xml', 'held')
-  await stop(second)
+  await second.stop()
 
   loseDatabase(site)
   copyFileSync(join(site.root, 'backup.db'), database(site))
@@ -102,7 +96,7 @@ it('what waited in the older database is not sent: it may be long out of date', 
   })
   site.drop('jobs.xml', feedOf(8))
   const waiting = await site.until('jobs.xml', 'queued', sha256(feedOf(8)))
-  await stop(first)
+  await first.stop()
   copyFileSync(database(site), join(site.root, 'backup.db'))
   down.remove()
   const second = await site.daemon()
@@ -110,7 +104,7 @@ it('what waited in the older database is not sent: it may be long out of date', 
   await site.until('jobs.xml', 'uploaded', sha256(feedOf(8)))
   site.drop('jobs.xml', feedOf(1000))
   await site.until('jobs.xml', 'uploaded', sha256(feedOf(1000)))
-  await stop(second)
+  await second.stop()
 
   loseDatabase(site)
   copyFileSync(join(site.root, 'backup.db'), database(site))
@@ -131,7 +125,7 @@ it('what a guard holds for itself is not released with what a lost history holds
   await site.until('jobs.xml', 'uploaded')
   site.drop('jobs.xml', '<source></source>')
   await site.until('jobs.xml', 'held')
-  await stop(daemon)
+  await daemon.stop()
   loseDatabase(site)
   await site.daemon()
   await site.until('jobs.xml', 'held')
@@ -149,7 +143,7 @@ it('what a guard holds for itself is not released with what a lost history holds
 it('a fresh install sends its first feeds, and a restart or a crash is no lost history', async () => {
   await using site = await Site.open()
   site.drop('jobs.xml', feedOf(10))
-  const daemon = await site.daemon()
+  const daemon = await site.daemonProcess()
   await site.until('jobs.xml', 'uploaded')
   daemon.kill('SIGKILL')
   await new Promise((resolve) => daemon.once('exit', resolve))

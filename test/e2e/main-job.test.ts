@@ -65,7 +65,7 @@ describe('a feed dropped into the folder', () => {
   it('does not wait for a large feed that is being checked', async () => {
     await using site = await Site.open()
     const reading = site.holdReading()
-    await site.daemon()
+    await site.daemonProcess()
 
     site.drop('held.xml', feedOf(3_000, 'Nurse'.padEnd(3_000, '.')))
     await site.passed('held.xml', 'checking')
@@ -153,7 +153,7 @@ describe('a feed dropped into the folder', () => {
 describe('a daemon that dies', () => {
   it('ends with the feed uploaded after SIGKILL in the middle of an upload', async () => {
     await using site = await Site.open()
-    const first = await site.daemon()
+    const first = await site.daemonProcess()
     const gate = site.sandbox.faults.add({
       at: 'storage',
       kind: 'gate-at-byte',
@@ -179,7 +179,7 @@ describe('a daemon that dies', () => {
 
   it('drains on SIGTERM and exits 0', async () => {
     await using site = await Site.open()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
 
     daemon.kill('SIGTERM')
 
@@ -190,7 +190,7 @@ describe('a daemon that dies', () => {
     await using site = await Site.open()
     await site.daemon()
 
-    const second = await site.run('run')
+    const second = await site.process('run')
 
     expect(second.code).toBe(1)
     expect(second.stderr).toMatch(/^error: another feedsyncd runs .*\ntry: .*\n$/)

@@ -10,7 +10,7 @@ it('gives a file that its reading thread dies of a state, once, and delivers the
   site.drop('a.xml', feedOf(4))
   site.drop('z.xml', feedOf(5))
 
-  const daemon = await site.daemon()
+  const daemon = await site.daemonProcess()
   const output = finished(daemon)
   await site.until('a.xml', 'uploaded')
   await site.until('z.xml', 'uploaded')
@@ -37,7 +37,7 @@ it('reads a file again that its reading failed of, when a person says so or it c
   await using site = await Site.open({}, { env: preload('poison.ts') })
   site.drop('errs.xml', feedOf(3))
   site.drop('ends.xml', feedOf(3))
-  const broken = await site.daemon()
+  const broken = await site.daemonProcess()
   const [errs] = await Promise.all([
     site.until('errs.xml', 'failed'),
     site.until('ends.xml', 'failed'),
@@ -52,7 +52,7 @@ it('reads a file again that its reading failed of, when a person says so or it c
   site.env = {}
   await site.run('retry', String(errs.id))
   site.drop('ends.xml', feedOf(4))
-  await site.daemon()
+  await site.daemonProcess()
   const mended = await site.until('errs.xml', 'uploaded')
 
   expect(retried.code).toBe(0)

@@ -157,7 +157,7 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
         ['explain', `feed${n}.xml`],
       ]).slice(0, 12),
       ['show', '8', '--json'],
-    ].map((command) => site.run(...command)),
+    ].map((command) => site.process(...command)),
   )
   const pages = await Promise.all(PAGES.map((path) => fetched(socket, path)))
   const whileItRan = filesBelow(site.root)
@@ -215,11 +215,11 @@ it('campaign calls and doctor show nothing of what the service repeats', async (
       ['campaigns', 'get', '7', ...(n % 2 === 0 ? ['--json'] : [])],
       ['campaigns', 'search', '--json'],
     ]) {
-      const { stdout, stderr } = await site.run(...command)
+      const { stdout, stderr } = await site.process(...command)
       found.push(...leaksIn(stdout + stderr, gramsOf(secrets())).map((one) => `${one} ${command}`))
     }
   }
-  const doctor = await site.run('doctor')
+  const doctor = await site.process('doctor')
   found.push(...leaksIn(doctor.stdout + doctor.stderr, gramsOf(secrets())))
 
   expect(host.echoes).toBeGreaterThan(2 * WAYS.length)

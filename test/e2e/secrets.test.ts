@@ -128,7 +128,7 @@ it.each(['signature', 'apiKey'] as const)(
       ['config', 'check'],
       ['show', '1'],
     ]
-    const answers = await Promise.all(commands.map((command) => site.run(...command)))
+    const answers = await Promise.all(commands.map((command) => site.process(...command)))
     const whileItRan = filesBelow(join(site.root, 'state'))
     daemon.kill('SIGTERM')
     const { stdout, stderr, code } = await ran

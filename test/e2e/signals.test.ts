@@ -4,7 +4,7 @@ import { feedOf, finished, Site } from '../helpers/site.ts'
 
 /** A daemon in the middle of its first upload, which does not end. */
 async function stuck(site: Site) {
-  const daemon = await site.daemon()
+  const daemon = await site.daemonProcess()
   const gate = site.sandbox.faults.add({
     ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 200, times: 1 },
   })
@@ -16,7 +16,7 @@ async function stuck(site: Site) {
 describe('SIGTERM', () => {
   it('lets an upload that runs come to its end, and starts nothing new', async () => {
     await using site = await Site.open({ upload: { concurrency: 1 } })
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
     site.drop('a.xml', feedOf(20))
     await gate.held()
@@ -37,7 +37,7 @@ describe('SIGTERM', () => {
   it('cuts the check of a large file short, which is taken at the next start', async () => {
     await using site = await Site.open()
     const reading = site.holdReading()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('held.xml', feedOf(3_000, 'Nurse'.padEnd(3_000, '.')))
     await site.passed('held.xml', 'checking')
 
@@ -46,7 +46,7 @@ describe('SIGTERM', () => {
     const { code, stdout, stderr } = await ended
     const [stopped] = site.uploads()
     reading.release()
-    await site.daemon()
+    await site.daemonProcess()
 
     expect(code).toBe(0)
     expect(stopped).toMatchObject({ state: 'settling', reason: 'the daemon stopped' })
@@ -69,7 +69,7 @@ describe('a second signal', () => {
       daemon.kill(second)
       const { code } = await ended
       const [left] = site.uploads()
-      await site.daemon()
+      await site.daemonProcess()
       const { id } = await site.until('jobs.xml', 'uploaded')
 
       expect(code).toBe(exit)
@@ -84,7 +84,7 @@ describe('SIGHUP', () => {
   it('tries refused credentials again at once', async () => {
     await using site = await Site.open()
     const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
     await site.logged(daemon, 'credentials refused')
     refusal.remove()
@@ -96,7 +96,7 @@ describe('SIGHUP', () => {
 
   it('lists the folder without waiting for the next scan', async () => {
     await using site = await Site.open({ inbox: { rescan: '1h', watch: 'poll' } })
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     await vi.waitUntil(() => statusOf(site).daemon.lastScanAt !== null, { timeout: 90_000 })
     site.drop('jobs.xml', feedOf(3))
 

@@ -29,7 +29,7 @@ function setClock(aheadMs: number): void {
 async function waiting() {
   setClock(AHEAD)
   const busy = site.sandbox.faults.add(BUSY)
-  const daemon = await site.daemon()
+  const daemon = await site.daemonProcess()
   site.drop('jobs.xml', feedOf(2))
   await vi.waitUntil(() => site.uploads()[0]?.nextAttemptAt, { timeout: 60_000 })
   busy.remove()
@@ -53,7 +53,7 @@ describe('a feed that waits for its next attempt under a clock 400 days ahead', 
 
     setClock(0)
     const { stdout } = await site.run('status')
-    await site.daemon()
+    await site.daemonProcess()
 
     await site.until('jobs.xml', 'uploaded')
     expect(stdout).toContain('delivered as soon as possible')
@@ -65,7 +65,7 @@ describe('a feed that waits for its next attempt under a clock 400 days ahead', 
     daemon.kill('SIGKILL')
     await finished(daemon)
 
-    await site.daemon()
+    await site.daemonProcess()
     site.drop('other.xml', feedOf(3))
     await site.until('other.xml', 'uploaded')
 
@@ -79,7 +79,7 @@ describe('an incomplete file', () => {
     Math.round((Date.parse(site.uploads()[0]?.deadlineAt ?? '') - Date.now()) / 60_000)
 
   it('keeps the time that it has left when the clock is set forward and back', async () => {
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('jobs.xml', half)
     await site.until('jobs.xml', 'incomplete')
 
@@ -95,14 +95,14 @@ describe('an incomplete file', () => {
 
   it('does not wait 400 days for its end after a restart under the right clock', async () => {
     setClock(AHEAD)
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('jobs.xml', half)
     await site.until('jobs.xml', 'incomplete')
     daemon.kill('SIGKILL')
     await finished(daemon)
 
     setClock(0)
-    await site.daemon()
+    await site.daemonProcess()
 
     await site.until('jobs.xml', 'rejected')
   })
@@ -111,7 +111,7 @@ describe('an incomplete file', () => {
 describe('status --check', () => {
   it('does not call a daemon healthy for a sign of life from the future', async () => {
     setClock(AHEAD)
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(2))
     await site.until('jobs.xml', 'uploaded')
 
@@ -135,7 +135,7 @@ describe('the history', () => {
 
   async function old(): Promise<void> {
     site.configure({ state: { historyFor: '30d' }, upload: { keepVersions: 1 } })
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     for (const postings of [2, 3, 4]) {
       site.drop('jobs.xml', feedOf(postings))
       await vi.waitUntil(() => site.sandbox.objects().length === postings - 1, { timeout: 60_000 })
@@ -149,7 +149,7 @@ describe('the history', () => {
     await old()
 
     setClock(AHEAD)
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('other.xml', feedOf(2))
     await site.until('other.xml', 'uploaded')
     daemon.kill('SIGTERM')
@@ -165,7 +165,7 @@ describe('the history', () => {
     db.exec(`UPDATE versions SET detected_at = detected_at - ${40 * DAY}`)
     db.exec(`UPDATE events SET at = at - ${40 * DAY}`)
     db.close()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('other.xml', feedOf(2))
     await site.logged(daemon, 'old history forgotten')
 

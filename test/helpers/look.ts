@@ -7,18 +7,18 @@ import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Explanation } from '../../src/history/explain.ts'
 import type { StatusReport } from '../../src/history/report.ts'
-import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 import type { Site } from './site.ts'
 
 /** What `status --json` prints, without the cost of a process: for waiting. */
 export function statusOf(site: Site): StatusReport {
-  using status = openStatus(configOf(site), systemClock, site.runtime)
+  using status = openStatus(configOf(site), site.clock, site.runtime)
   return status.report({})
 }
 
 /** What `explain PATH` says, in the same way. */
 export async function explained(site: Site, path: string): Promise<Explanation> {
-  using status = openStatus(configOf(site), systemClock, site.runtime)
+  using status = openStatus(configOf(site), site.clock, site.runtime)
   return await status.explain(path)
 }
 

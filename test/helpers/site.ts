@@ -14,8 +14,11 @@ import {
   statusReport,
   type UploadReport,
 } from '../../src/history/report.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { Command, type Ran } from './command.ts'
 
+export type { Ran } from './command.ts'
 export { feedOf } from './feed.ts'
 
 /** The program as it is installed (build-program.ts). */
@@ -35,43 +38,46 @@ export interface FeedEvent {
   reason: string | null
 }
 
-export interface Ran {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
 export class Site implements AsyncDisposable {
   readonly root = mkdtempSync(join(tmpdir(), 'feedsyncd-test-'))
   readonly inbox = join(this.root, 'inbox')
   readonly configFile = join(this.root, 'feedsyncd.yaml')
   readonly sandbox: Sandbox
+  /** Of the commands within this process. */
+  readonly clock: Clock
   /** What every child finds in its environment, beside this process's own. */
   env: Record<string, string> = {}
   /** Where its daemons write what they say of themselves. */
   readonly runtime = { XDG_RUNTIME_DIR: join(this.root, 'runtime') }
   readonly #objects: string
   readonly #children: ChildProcess[] = []
+  readonly #commands: Command[] = []
   /** What each child wrote to stdout and stderr so far. */
   readonly #output = new Map<ChildProcess, string>()
 
-  private constructor(sandbox: Sandbox, objects: string) {
+  private constructor(sandbox: Sandbox, objects: string, clock: Clock) {
     this.sandbox = sandbox
+    this.clock = clock
     this.#objects = objects
   }
 
   static async open(
     config: Record<string, unknown> = {},
-    { env = {}, ...sandbox }: Partial<SandboxOptions> & { env?: Record<string, string> } = {},
+    {
+      env = {},
+      clock = systemClock,
+      ...sandbox
+    }: Partial<SandboxOptions> & { env?: Record<string, string> } = {},
   ): Promise<Site> {
     const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-objects-'))
     const running = await startSandbox({
       directory,
       basePath: '/api',
       identity: { account: '123', secret: SECRET },
+      clock: { ...systemClock, now: clock.now },
       ...sandbox,
     })
-    const site = new Site(running, directory)
+    const site = new Site(running, directory, clock)
     site.env = env
     mkdirSync(site.inbox)
     writeFileSync(join(site.root, 'service.key'), `${SECRET}\n`, { mode: 0o600 })
@@ -101,8 +107,22 @@ export class Site implements AsyncDisposable {
     renameSync(`${path}.part`, path)
   }
 
-  /** Runs one command to its end. */
+  /** Runs one command to its end: in this process, or in one of its own where it has an environment of its own. */
   run(...args: string[]): Promise<Ran> {
+    return isEmpty(this.env) ? this.start(...args).ended : this.process(...args)
+  }
+
+  /** Starts a command in this process; it is stopped when the site is disposed. */
+  start(...args: string[]): Command {
+    const env = { ...process.env, ...this.runtime }
+    const { clock } = this
+    const command = new Command([...args, '--config', this.configFile], { clock, env })
+    this.#commands.push(command)
+    return command
+  }
+
+  /** Runs one command to its end, in a process of its own. */
+  process(...args: string[]): Promise<Ran> {
     return finished(this.spawn(...args))
   }
 
@@ -139,10 +159,11 @@ export class Site implements AsyncDisposable {
     return child
   }
 
-  /** Waits until a child has written the n-th line (default: the first) that holds this text. */
-  async logged(child: ChildProcess, text: string, nth = 1): Promise<string> {
+  /** Waits until a command has written the n-th line (default: the first) that holds this text. */
+  async logged(child: ChildProcess | Command, text: string, nth = 1): Promise<string> {
     const look = () => {
-      const lines = this.#output.get(child)?.split('\n') ?? []
+      const output = child instanceof Command ? child.output : this.#output.get(child)
+      const lines = output?.split('\n') ?? []
       // The last piece is no whole line yet.
       const line = lines.slice(0, -1).filter((each) => each.includes(text))[nth - 1]
       if (line !== undefined) return line
@@ -152,8 +173,16 @@ export class Site implements AsyncDisposable {
     return waitFor(look)
   }
 
-  /** A daemon that has listed the folder once. */
-  async daemon(): Promise<ChildProcess> {
+  /** A daemon in this process, that has listed the folder once. */
+  async daemon(): Promise<Command> {
+    if (!isEmpty(this.env)) throw new Error('an environment of its own takes a process')
+    const daemon = this.start('run')
+    await this.logged(daemon, 'daemon started')
+    return daemon
+  }
+
+  /** A daemon in a process of its own: to be killed, or with an environment of its own. */
+  async daemonProcess(): Promise<ChildProcess> {
     const child = this.spawn('run')
     await this.logged(child, 'daemon started')
     return child
@@ -223,6 +252,12 @@ export class Site implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const command of this.#commands) {
+      // A second signal ends what is under way.
+      command.kill('SIGTERM')
+      command.kill('SIGTERM')
+      await command.ended
+    }
     for (const child of this.#children) {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL')
@@ -262,7 +297,12 @@ async function waitFor<T>(look: () => T): Promise<T> {
   return found.value
 }
 
-export async function finished(child: ChildProcess): Promise<Ran> {
+function isEmpty(object: object): boolean {
+  return Object.keys(object).length === 0
+}
+
+export async function finished(child: ChildProcess | Command): Promise<Ran> {
+  if (child instanceof Command) return child.ended
   let stdout = ''
   let stderr = ''
   child.stdout?.setEncoding('utf8').on('data', (chunk) => (stdout += chunk))

@@ -44,8 +44,7 @@ describe('the daemon', () => {
     const first = await site.daemon()
     site.drop('a.xml', BROKEN)
     await untilPaged(file, ['rejected'])
-    first.kill('SIGTERM')
-    await new Promise((resolve) => first.once('exit', resolve))
+    await first.stop()
 
     await site.daemon()
     site.drop('a.xml', feedOf(3))
@@ -66,9 +65,7 @@ describe('the daemon', () => {
     await untilPaged(file, ['credentials'])
 
     daemon.kill('SIGHUP')
-    const { promise, resolve } = Promise.withResolvers<void>()
-    daemon.stdout?.on('data', (text) => String(text).includes('credentials refused') && resolve())
-    await promise
+    await site.logged(daemon, 'credentials refused', 2)
     writeFileSync(key, `${SECRET}\n`)
     daemon.kill('SIGHUP')
 

@@ -2,22 +2,12 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Context } from '../../src/cli/context.ts'
-import { buildProgram, runCli } from '../../src/cli/program.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { buildProgram } from '../../src/cli/program.ts'
+import { runWithin } from '../helpers/command.ts'
 
 async function cli(...args: string[]): Promise<{ said: string; code: number | null }> {
-  const lines: string[] = []
-  let code: number | null = null
-  const context: Context = {
-    ...{ env: {}, clock: systemClock, terminal: false },
-    out: (text) => lines.push(text),
-    err: (text) => lines.push(text),
-    exit: (number) => {
-      code = number
-    },
-  }
-  await runCli(args, context)
-  return { said: lines.join('\n'), code }
+  const { stdout, stderr, code } = await runWithin(args)
+  return { said: (stdout + stderr).trimEnd(), code }
 }
 
 async function names(): Promise<string[]> {

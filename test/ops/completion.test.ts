@@ -3,19 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runCli } from '../../src/cli/program.ts'
 import { STATES } from '../../src/history/states.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { runWithin } from '../helpers/command.ts'
 
 async function script(shell: string): Promise<string> {
-  let text = ''
-  await runCli(['completion', shell], {
-    ...{ env: {}, clock: systemClock, terminal: false, exit: () => {}, err: () => {} },
-    out: (line) => {
-      text += `${line}\n`
-    },
-  })
-  return text
+  return (await runWithin(['completion', shell])).stdout
 }
 
 /** What a real bash offers after these words. */

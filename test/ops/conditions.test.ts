@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { statusOf } from '../helpers/look.ts'
-import { feedOf, Site } from '../helpers/site.ts'
+import { feedOf, finished, Site } from '../helpers/site.ts'
 import { SmallDisk } from '../helpers/small-disk.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
@@ -15,7 +15,7 @@ describe('a state disk that is full', () => {
     await using site = await Site.open()
     using disk = new SmallDisk(join(site.root, 'state'))
     if (!disk.isMounted) return test.skip()
-    await site.run('run', '--once')
+    await site.process('run', '--once')
     disk.fill({ pid: 0 })
 
     const { code, stdout } = await site.run('status', '--check')
@@ -36,7 +36,7 @@ describe('a state disk that is full', () => {
     })
     using disk = new SmallDisk(join(site.root, 'state'))
     if (!disk.isMounted) return test.skip()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
     await site.until('jobs.xml', 'uploaded')
 
@@ -62,13 +62,13 @@ describe('a state disk that is full', () => {
     await using site = await Site.open()
     using disk = new SmallDisk(join(site.root, 'state'))
     if (!disk.isMounted) return test.skip()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     rmSync(site.inbox, { recursive: true })
     await vi.waitFor(() => {
       expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'inbox-missing' }])
     }, PATIENCE)
     daemon.kill('SIGKILL')
-    await new Promise((resolve) => daemon.once('exit', resolve))
+    await finished(daemon)
 
     expect(statusOf(site).daemon).toMatchObject({ running: false, conditions: [] })
   })
@@ -139,11 +139,11 @@ describe('files that cannot be moved', () => {
 describe('a configuration with mistakes', () => {
   it('hides neither a dead daemon nor itself', async () => {
     await using site = await Site.open()
-    const daemon = await site.daemon()
+    const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
     await site.until('jobs.xml', 'uploaded')
     daemon.kill('SIGTERM')
-    await new Promise((resolve) => daemon.once('exit', resolve))
+    await finished(daemon)
     writeFileSync(site.configFile, 'version: 1\nservice: [\n')
 
     const check = await site.run('status', '--check')

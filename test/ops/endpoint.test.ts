@@ -172,7 +172,7 @@ describe('the endpoint', () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const socketPath = join(folder, 'http')
     await using site = await Site.open({ http: { listen: socketPath } })
-    const first = await site.daemon()
+    const first = await site.daemonProcess()
     first.kill('SIGKILL')
     await new Promise((resolve) => first.once('exit', resolve))
 

@@ -5,7 +5,6 @@ import { outJson } from '../../src/cli/context.ts'
 import { statusCheck } from '../../src/cli/status-check.ts'
 import { statusText } from '../../src/cli/status-view.ts'
 import { conditionReport, type StatusReport } from '../../src/history/report.ts'
-import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { alertMessage, alertVariables } from '../../src/ops/alerts/message.ts'
 import { conditionOf } from '../helpers/condition.ts'
@@ -55,9 +54,8 @@ describe('10,000 hostile names and reasons', () => {
 
   it('in JSON answers are the same names, written so that a terminal obeys nothing', () => {
     let said = ''
-    const context = { env: {}, clock: systemClock, terminal: false, exit: () => {}, err: () => {} }
 
-    outJson({ ...context, out: (text) => (said += text) }, report)
+    outJson({ out: (text) => (said += text) }, report)
 
     expect(said).not.toMatch(OBEYED)
     expect(JSON.parse(said).uploads.map(({ feed }: { feed: string }) => feed)).toEqual(NAMES)

@@ -21,7 +21,7 @@ if (HAS_NOTIFY) {
         {},
         { env: { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: '4000000' } },
       )
-      const daemon = await site.daemon()
+      const daemon = await site.daemonProcess()
       await socket.until(/^WATCHDOG=1$/, 2)
       daemon.kill('SIGHUP')
       await socket.until(/^READY=1/, 2)
@@ -70,7 +70,7 @@ if (HAS_NOTIFY) {
 
     it('a socket that nobody reads does not hinder the daemon', async () => {
       await using site = await Site.open({}, { env: { NOTIFY_SOCKET: '/nonexistent/notify' } })
-      const daemon = await site.daemon()
+      const daemon = await site.daemonProcess()
 
       daemon.kill('SIGTERM')
       const [code] = await once(daemon, 'exit')

@@ -1,23 +1,13 @@
-import type { ChildProcess } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import type { Command } from '../helpers/command.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
 /** Sends SIGHUP and waits for the line of the log that says how it went. */
-async function reload(daemon: ChildProcess): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>()
-  let said = ''
-  const listen = (text: Buffer) => {
-    said += text
-    const line = said.split('\n').find((each) => each.includes('"msg":"configuration '))
-    if (line !== undefined && said.endsWith('\n')) resolve(line)
-  }
-  daemon.stdout?.on('data', listen)
+function reload(site: Site, daemon: Command, nth = 1): Promise<string> {
   daemon.kill('SIGHUP')
-  const line = await promise
-  daemon.stdout?.off('data', listen)
-  return line
+  return site.logged(daemon, '"msg":"configuration ', nth)
 }
 
 describe('SIGHUP', () => {
@@ -32,7 +22,7 @@ describe('SIGHUP', () => {
       alerts: [{ on: ['held'], exec: [process.execPath, '-e', script, paged] }],
     })
 
-    const line = await reload(daemon)
+    const line = await reload(site, daemon)
     site.drop('acme/a.xml', feedOf(3))
     await site.until('rule-acme', 'held')
     const look = () => expect(readFileSync(paged, 'utf8')).toContain('rule-acme held')
@@ -44,27 +34,27 @@ describe('SIGHUP', () => {
   it('keeps all of what is in force when the file has a mistake, and says which', async () => {
     await using site = await Site.open({ guards: { minPostings: 5 } })
     const daemon = await site.daemon()
-    let told = ''
-    daemon.stderr?.on('data', (text) => (told += text))
     site.configure({ guards: { minPostings: 1 }, upload: { concurrency: 0 } })
 
-    const line = await reload(daemon)
+    const line = await reload(site, daemon)
     site.drop('a.xml', feedOf(3))
     await site.until('a.xml', 'held')
 
     expect(line).toContain('configuration not reloaded; the one in force stays')
     expect(JSON.parse(line).problems[0]).toMatch(/upload\.concurrency: expected a whole number/)
-    expect(told).toMatch(/^error: configuration not reloaded: .+\ntry: feedsyncd config check\n/)
+    expect(daemon.output).toMatch(
+      /^error: configuration not reloaded: .+\ntry: feedsyncd config check\n/m,
+    )
   })
 
   it('survives a file that is gone or no YAML, and takes up the next good one', async () => {
     await using site = await Site.open({ guards: { minPostings: 5 } })
     const daemon = await site.daemon()
     writeFileSync(site.configFile, ': : [')
-    const broken = await reload(daemon)
+    const broken = await reload(site, daemon)
     site.configure({ guards: { minPostings: 1 } })
 
-    const mended = await reload(daemon)
+    const mended = await reload(site, daemon, 2)
     site.drop('a.xml', feedOf(3))
 
     await site.until('a.xml', 'uploaded')
@@ -75,19 +65,19 @@ describe('SIGHUP', () => {
   it('names the keys that have no effect before a restart, and takes up the others', async () => {
     await using site = await Site.open()
     const daemon = await site.daemon()
-    let told = ''
-    daemon.stderr?.on('data', (text) => (told += text))
     site.configure({
       inbox: { directory: './elsewhere', rescan: '2s', quietPeriod: '100ms' },
       guards: { minPostings: 5 },
       http: { listen: '127.0.0.1:0' },
     })
 
-    const line = await reload(daemon)
+    const line = await reload(site, daemon)
     site.drop('a.xml', feedOf(3))
     await site.until('a.xml', 'held')
 
     expect(JSON.parse(line).waiting).toEqual(['inbox.directory', 'http.listen'])
-    expect(told).toContain('error: restart needed for inbox.directory, http.listen\ntry: systemctl')
+    expect(daemon.output).toContain(
+      'error: restart needed for inbox.directory, http.listen\ntry: systemctl',
+    )
   })
 })

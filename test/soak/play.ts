@@ -107,7 +107,7 @@ export class Play implements AsyncDisposable {
   /** Plays, then lets everything come to rest with a service that is well again. */
   async play(): Promise<Played> {
     for (let step = 0, steps = 8 + this.#int(8); step < steps; step++) {
-      this.#daemon ??= await this.#site.daemon()
+      this.#daemon ??= await this.#site.daemonProcess()
       if (this.#chance(0.4)) this.#fault()
       if (this.#chance(0.3)) this.#begin(this.#pick(this.#paths))
       await this.#act(this.#pick(this.#paths))

@@ -1,0 +1,60 @@
+// Command lines within the test's own process: what main.ts starts, without the second that a process takes.
+
+import { EventEmitter } from 'node:events'
+import type { Context } from '../../src/cli/context.ts'
+import { runCli } from '../../src/cli/program.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+
+export interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** A command that runs, and gets the signals that a test sends. */
+export class Command {
+  readonly ended: Promise<Ran>
+  /** What it wrote so far, in order. */
+  output = ''
+  exitCode: number | null = null
+  readonly #signals = new EventEmitter()
+
+  constructor(args: readonly string[], over: Partial<Context> = {}) {
+    const ran: Ran = { code: null, stdout: '', stderr: '' }
+    const to = (stream: 'stdout' | 'stderr', end: string) => (text: string) => {
+      ran[stream] += text + end
+      this.output += text + end
+    }
+    const host = { pid: process.pid, kill: () => true, exit: () => {} }
+    const context: Context = {
+      ...{ env: {}, clock: systemClock, terminal: false },
+      ...{ out: to('stdout', '\n'), err: to('stderr', '\n'), log: { write: to('stdout', '') } },
+      process: Object.assign(this.#signals, host) as unknown as Context['process'],
+      exit: (code) => {
+        ran.code = code
+      },
+      ...over,
+    }
+    this.ended = runCli(args, context).then(() => {
+      // A process that nobody gives a code ends with 0.
+      ran.code ??= 0
+      this.exitCode = ran.code
+      return ran
+    })
+  }
+
+  /** Ends as after `systemctl stop`. */
+  stop(): Promise<Ran> {
+    this.kill('SIGTERM')
+    return this.ended
+  }
+
+  kill(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void {
+    this.#signals.emit(signal)
+  }
+}
+
+/** Runs a command line to its end. */
+export function runWithin(args: readonly string[], over: Partial<Context> = {}): Promise<Ran> {
+  return new Command(args, over).ended
+}
