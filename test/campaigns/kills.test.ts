@@ -1,32 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import { HOUR, systemClock } from '../../src/lib/clock.ts'
 import type { ServiceFault } from '../../src/sandbox/fault-types.ts'
-import { finished, Site } from '../helpers/site.ts'
+import { finished, preload, type Site } from '../helpers/site.ts'
+import { CampaignsSite } from './campaigns-site.ts'
 import { entry, fileOf } from './reconciling.ts'
-
-async function siteWith(file: string) {
-  const site = await Site.open({})
-  writeFileSync(join(site.root, 'campaigns.yaml'), file)
-  const posts = () =>
-    site.sandbox.requests().filter(({ route }) => route === 'campaign-create').length
-  return { site, posts, all: site.sandbox.campaigns.all }
-}
-
-/** The create whose outcome is not known was sent an hour earlier. */
-function anHourAgo(site: Site): void {
-  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
-  db.exec('DROP TRIGGER campaign_writes_kept')
-  db.prepare('UPDATE campaign_writes SET at = at - 3700000').run()
-  db.close()
-}
 
 /** Runs `campaigns apply` and kills it when a request of this route arrives; then the fault is played. */
 async function killedAt(site: Site, route: string, fault: ServiceFault): Promise<void> {
+  site.env = preload('fast-time.ts')
   const child = site.spawn('campaigns', 'apply', '--yes')
+  site.env = {}
   const where = () => child.kill('SIGKILL')
   const rule = site.sandbox.faults.add({ at: 'service', ...fault, route, where, times: 1 })
   await finished(child)
@@ -36,24 +22,24 @@ async function killedAt(site: Site, route: string, fault: ServiceFault): Promise
 
 describe('campaigns apply that is killed', () => {
   it('before anything was sent, creates once the next time', async () => {
-    const { site, posts, all } = await siteWith(fileOf(entry('A')))
-    await using _site = site
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    const { site, all } = vendor
 
     await killedAt(site, 'campaign-search', { kind: 'drop', point: 'headers', how: 'rst' })
     const again = await site.run('campaigns', 'apply', '--yes')
 
     expect(again).toMatchObject({ code: 0, stdout: 'created A (id 48001)\n' })
-    expect([posts(), all.length]).toEqual([1, 1])
+    expect([vendor.calls('campaign-create'), all.length]).toEqual([1, 1])
   })
 
   it('while the create is on its way, holds that entry alone until a person says it was not done', async () => {
-    const { site, all } = await siteWith(fileOf(entry('A'), entry('B')))
-    await using _site = site
+    await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry('B')))
+    const { site, all } = vendor
 
     await killedAt(site, 'campaign-create', { kind: 'drop', point: 'headers', how: 'rst' })
     const held = await site.run('campaigns', 'apply', '--yes')
     const plan = await site.run('campaigns', 'plan')
-    anHourAgo(site)
+    vendor.anHourAgo()
     const resolved = await site.run('campaigns', 'resolve', 'A', '--not-created')
     const last = await site.run('campaigns', 'apply', '--yes')
 
@@ -64,8 +50,8 @@ describe('campaigns apply that is killed', () => {
   })
 
   it('between the create and its answer, finds the campaign by its token and makes no other', async () => {
-    const { site, posts, all } = await siteWith(fileOf(entry('A')))
-    await using _site = site
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    const { site, all } = vendor
 
     await killedAt(site, 'campaign-create', { kind: 'commit-drop', how: 'silence' })
     const again = await site.run('campaigns', 'apply', '--yes')
@@ -73,12 +59,12 @@ describe('campaigns apply that is killed', () => {
 
     expect(again.stdout).toBe('adopted A (id 48001): found by its token\n')
     expect(after.code).toBe(0)
-    expect([posts(), all.length]).toEqual([1, 1])
+    expect([vendor.calls('campaign-create'), all.length]).toEqual([1, 1])
   })
 
   it('between an update and its answer, sends the same again and is done', async () => {
-    const { site, all } = await siteWith(fileOf(entry('A')))
-    await using _site = site
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    const { site, all } = vendor
     await site.run('campaigns', 'apply', '--yes')
     const narrow = 'targeting: { stateProvCodes: [MA] }'
     writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(entry('A', narrow)))
@@ -94,8 +80,8 @@ describe('campaigns apply that is killed', () => {
 
 describe('a campaign that the service lost', () => {
   it('is made again at a person’s word, and only after it was missing for an hour', async () => {
-    const { site, all } = await siteWith(fileOf(entry('A')))
-    await using _site = site
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    const { site, all } = vendor
     await site.run('campaigns', 'apply', '--yes')
     const [lost] = all.splice(0)
 

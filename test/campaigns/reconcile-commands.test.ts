@@ -1,24 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { Site } from '../helpers/site.ts'
+import type { Site } from '../helpers/site.ts'
+import { CampaignsSite } from './campaigns-site.ts'
 import { entry, fileOf } from './reconciling.ts'
 
 const json = (text: string) => JSON.parse(text)
 
-async function siteWith(file: string | null, config: Record<string, unknown> = {}) {
-  const site = await Site.open(config)
-  if (file !== null) writeFileSync(join(site.root, 'campaigns.yaml'), file)
-  const campaigns = (...args: string[]) => site.run('campaigns', ...args)
-  const writes = () =>
-    site.sandbox.requests().filter(({ route }) => /^campaign-(create|update)$/.test(route)).length
-  return { site, campaigns, writes, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() }
-}
-
 describe('feedsyncd campaigns plan and apply', () => {
   it('walks from an empty account to nothing to do, and tells it all afterwards', async () => {
-    await using vendor = await siteWith(fileOf(entry('NUR-Q1')))
+    await using vendor = await CampaignsSite.open(fileOf(entry('NUR-Q1')))
 
     const planned = await vendor.campaigns('plan')
     const refused = await vendor.campaigns('apply')
@@ -44,7 +35,9 @@ describe('feedsyncd campaigns plan and apply', () => {
   })
 
   it('ends with 3 when a guard holds something, and does the rest', async () => {
-    await using vendor = await siteWith(fileOf(entry('A'), entry('B').replace('100.00', '9000.00')))
+    await using vendor = await CampaignsSite.open(
+      fileOf(entry('A'), entry('B').replace('100.00', '9000.00')),
+    )
 
     const planned = await vendor.campaigns('plan')
     const applied = await vendor.campaigns('apply', '--yes')
@@ -52,11 +45,11 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(planned.code).toBe(3)
     expect(planned.stdout).toContain('guards.maxBudget is 5000.00')
     expect(applied.code).toBe(3)
-    expect(vendor.site.sandbox.campaigns.all).toHaveLength(1)
+    expect(vendor.all).toHaveLength(1)
   })
 
   it('settles a create whose answer was lost automatically, with one POST', async () => {
-    await using vendor = await siteWith(fileOf(entry('A')))
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     const fault = { at: 'service', kind: 'commit-drop', how: 'rst' } as const
     vendor.site.sandbox.faults.add({ ...fault, route: 'campaign-create' })
 
@@ -67,18 +60,18 @@ describe('feedsyncd campaigns plan and apply', () => {
       { outcome: 'adopted', campaignId: '48001' },
     ])
     expect(again.code).toBe(0)
-    expect(vendor.site.sandbox.campaigns.all).toHaveLength(1)
+    expect(vendor.all).toHaveLength(1)
   })
 
   it('holds a create that nobody can prove until a person says what became of it', async () => {
-    await using vendor = await siteWith(fileOf(entry('A'), entry('B')))
+    await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry('B')))
     const fault = { at: 'service', kind: 'drop', point: 'headers', how: 'rst' } as const
     vendor.site.sandbox.faults.add({ ...fault, route: 'campaign-create', times: 1 })
 
     const first = await vendor.campaigns('apply', '--yes')
     const second = await vendor.campaigns('apply', '--yes')
     const early = await vendor.campaigns('resolve', 'A', '--not-created')
-    anHourAgo(vendor.site)
+    vendor.anHourAgo()
     const resolved = await vendor.campaigns('create', 'A', '--new', '--json')
     const third = await vendor.campaigns('apply', '--yes')
 
@@ -88,11 +81,11 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(first.stdout).toMatch(/^unknown A: .*\ncreated B/)
     expect(second.stdout).toBe('nothing to do\n')
     expect(third.stdout).toMatch(/^created A/)
-    expect(vendor.site.sandbox.campaigns.all).toHaveLength(2)
+    expect(vendor.all).toHaveLength(2)
   })
 
   it('stops every write for a file that is broken, empty, cut short or missing', async () => {
-    await using vendor = await siteWith(fileOf(entry('A')), {
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')), {
       campaigns: { file: 'campaigns.yaml' },
     })
     const path = join(vendor.site.root, 'campaigns.yaml')
@@ -115,7 +108,7 @@ describe('feedsyncd campaigns plan and apply', () => {
   })
 
   it('is off, and says so, without a campaigns file', async () => {
-    await using vendor = await siteWith(null)
+    await using vendor = await CampaignsSite.open(null)
 
     const status = await vendor.campaigns('status')
     const planned = await vendor.campaigns('plan')
@@ -126,7 +119,7 @@ describe('feedsyncd campaigns plan and apply', () => {
   })
 
   it('adopts a campaign for an entry at a person’s word, and writes nothing to it', async () => {
-    await using vendor = await siteWith(fileOf(entry('A')))
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     vendor.site.sandbox.campaigns.create('123', { name: 'By hand', budget: 7 })
 
     const adopted = await vendor.campaigns('adopt', 'A', '48001')
@@ -134,13 +127,13 @@ describe('feedsyncd campaigns plan and apply', () => {
     const forgotten = await vendor.campaigns('forget', 'A')
 
     expect([adopted.code, twice.code]).toEqual([0, 1])
-    expect(vendor.site.sandbox.campaigns.all[0]).toMatchObject({ budget: 7, name: 'By hand' })
+    expect(vendor.all[0]).toMatchObject({ budget: 7, name: 'By hand' })
     expect(forgotten.code).toBe(0)
     expect(vendor.writes()).toBe(0)
   })
 
   it('freezes a campaign after a write with a side effect, until a person checked it', async () => {
-    await using vendor = await siteWith(fileOf(entry('A', 'endDate: 2099-03-31')))
+    await using vendor = await CampaignsSite.open(fileOf(entry('A', 'endDate: 2099-03-31')))
     await vendor.campaigns('apply', '--yes')
     const path = join(vendor.site.root, 'campaigns.yaml')
     const budget = (text: string) =>
@@ -161,7 +154,7 @@ describe('feedsyncd campaigns plan and apply', () => {
   })
 
   it('shows a plan again, exports the account, and names who did what', async () => {
-    await using vendor = await siteWith(fileOf(entry('A')))
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     await vendor.campaigns('plan')
     const shown = await vendor.campaigns('plan', 'show', '1')
     await vendor.campaigns('apply', '1')
@@ -189,7 +182,7 @@ describe('feedsyncd campaigns plan and apply', () => {
   })
 
   it('direct calls obey the guards of the file, and stand in the history', async () => {
-    await using vendor = await siteWith(fileOf(entry('A')))
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     await vendor.campaigns('apply', '--yes')
 
     const everything = await vendor.campaigns('create', '--name', 'X', '--budget', '10')
@@ -226,20 +219,12 @@ describe('feedsyncd campaigns plan and apply', () => {
   })
 
   it('passes refused credentials on as 4', async () => {
-    await using vendor = await siteWith(fileOf(entry('A')))
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     vendor.site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
 
     expect(await vendor.campaigns('plan')).toMatchObject({ code: 4, stdout: '' })
   })
 })
-
-/** The create whose outcome is not known was sent an hour earlier. */
-function anHourAgo(site: Site): void {
-  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
-  db.exec('DROP TRIGGER campaign_writes_kept')
-  db.prepare('UPDATE campaign_writes SET at = at - 3700000').run()
-  db.close()
-}
 
 async function renamed(site: Site): Promise<string> {
   const { readFile } = await import('node:fs/promises')

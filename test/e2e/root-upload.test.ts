@@ -51,7 +51,7 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
     const refusal = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
     const fault = site.sandbox.faults.add(refusal)
     writeFileSync(join(site.root, 'large.xml'), feedOf(3000))
-    await site.run('upload', join(site.root, 'large.xml'))
+    await site.process('upload', join(site.root, 'large.xml'))
     const spool = join(site.root, 'state', 'spool')
     for (const name of readdirSync(spool)) chownSync(join(spool, name), 0, 0)
     fault.remove()
