@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -37,6 +38,8 @@ export default async function buildProgram({ provide }: TestProject): Promise<vo
     // Another run may build the same at this moment, or use what is there.
     const draft = mkdtempSync(join(CACHE, 'draft-'))
     await build({ ...config, output: { ...config.output, dir: join(draft, 'dist') } })
+    // Tests start it by other accounts, too.
+    chmodSync(draft, 0o755)
     try {
       renameSync(draft, folder)
     } catch {
