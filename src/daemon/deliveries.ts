@@ -4,7 +4,7 @@
 
 import { takeRetried } from '../history/decisions.ts'
 import type { DaemonRecord, History, Version } from '../history/port.ts'
-import { RETRIED } from '../history/reason-codes.ts'
+import { ON_HOLD, RETRIED } from '../history/reason-codes.ts'
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import type { ConditionCode, Conditions } from '../lib/conditions.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
@@ -27,9 +27,6 @@ export interface DeliveriesParts {
   reloadKey: () => boolean
   clockSkewMs: () => number | null
 }
-
-/** Under which the history remembers when the versions that wait for their account are due. */
-const NOTE = 'refused until'
 
 /** What is told of deliveries while they go on. */
 export interface DeliveryNews {
@@ -201,13 +198,8 @@ export class Deliveries {
   }
 
   #hold({ id }: Version, { failure, until }: Pick<Hold, 'failure' | 'until'>): void {
-    const { history } = this.#parts
-    history.setNote(NOTE, JSON.stringify([...new Set([...this.#untils(), until])]))
-    history.update(id, { nextAttemptAt: until }, reasonOf(failure))
-  }
-
-  #untils(): number[] {
-    return JSON.parse(this.#parts.history.note(NOTE) ?? '[]') as number[]
+    const reason = { ...reasonOf(failure), code: ON_HOLD }
+    this.#parts.history.update(id, { nextAttemptAt: until }, reason)
   }
 
   /** What waits for a hold that was taken away is due. */
@@ -215,14 +207,9 @@ export class Deliveries {
     const { gate, history } = this.#parts
     const { released } = gate.accounts
     if (released === this.#released) return
-    const untils = this.#untils()
     history.atomically(() => {
-      for (const { account, id, nextAttemptAt } of history.list({ states: ['queued'], all: true }))
-        if (
-          nextAttemptAt !== null &&
-          untils.includes(nextAttemptAt) &&
-          gate.accounts.holdOf(account) === null
-        )
+      for (const { account, id, reasonCode } of history.list({ states: ['queued'], all: true }))
+        if (reasonCode === ON_HOLD && gate.accounts.holdOf(account) === null)
           history.update(id, { nextAttemptAt: null }, null)
     })
     this.#released = released

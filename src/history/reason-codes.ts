@@ -23,6 +23,8 @@ export const FAULT = 'fault'
 export const SUPERSEDED = 'superseded'
 /** Stored, with an answer that is not quite the one that was asked for. */
 export const UNUSUAL_ANSWER = 'unusual-answer'
+/** It waits until the service takes the credentials of its account. */
+export const ON_HOLD = 'account-on-hold'
 /** What a person decided. */
 export const RELEASED = 'released'
 export const DISCARDED = 'discarded'

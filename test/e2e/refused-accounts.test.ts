@@ -65,7 +65,8 @@ describe('an account that the service refuses', () => {
     await outlet.run(MINUTE)
 
     for (const id of [1, 3]) {
-      const { reason, hint, nextAttemptAt } = outlet.version(id)
+      const { reason, reasonCode, hint, nextAttemptAt } = outlet.version(id)
+      expect(reasonCode).toBe('account-on-hold')
       expect(reason).toContain('refused the partner account "wrong" with 403')
       expect(hint).toContain('folder or file name')
       expect((nextAttemptAt ?? 0) - outlet.clock.now()).toBeGreaterThan(13 * MINUTE)
@@ -82,7 +83,7 @@ describe('an account that the service refuses', () => {
     expect(outlet.told).toHaveLength(1)
   })
 
-  it('is delivered by itself once the service knows it', async () => {
+  it('is delivered automatically once the service knows it', async () => {
     await using outlet = await outletOf(['a', 'b', 'b', 'b'], ['a', 'b'])
     outlet.fault({ at: 'service', kind: 'answer', status: 403, account: 'b', times: 2 })
 
