@@ -100,7 +100,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     const waiting = settings.replace(read.config)
     void noteExpected(resuming, read.config.feeds)
     log.level = read.config.log.level
-    log.info({ waiting }, 'configuration reloaded')
+    log.info({ event: 'config.reloaded', waiting }, 'configuration reloaded')
     const message = `restart needed for ${waiting.join(', ')}`
     if (waiting.length === 0) conditions.clear('restart-needed')
     else conditions.set('restart-needed', { message, hint: 'systemctl restart feedsyncd' })
@@ -117,7 +117,10 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       const taken = replace(read())
       if (taken.kind === 'ok') conditions.clear('reload-failed')
       else {
-        log.error({ problems: taken.lines }, 'configuration not reloaded; the one in force stays')
+        log.error(
+          { event: 'config.not-reloaded', problems: taken.lines },
+          'configuration not reloaded; the one in force stays',
+        )
         const message = `configuration not reloaded: ${taken.lines[0]}`
         conditions.set('reload-failed', { message, hint: 'feedsyncd config check' })
       }

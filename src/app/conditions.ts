@@ -28,10 +28,11 @@ export function conditionsOf(parts: ConditionParts): Conditions {
   const { clock, configFile, env, log, stateDirectory, tell } = parts
   const conditions = new Conditions(clock)
   conditions.onChange(({ kind, condition: { code, hint, message, severity } }) => {
-    if (kind === 'cleared') log.info({ condition: code, reason: message }, 'recovered')
+    if (kind === 'cleared')
+      log.info({ event: 'daemon.recovered', condition: code, reason: message }, 'recovered')
     if (kind !== 'set') return
     const level = severity === 'critical' ? 'error' : 'warn'
-    log[level]({ condition: code, reason: message, hint }, 'condition')
+    log[level]({ event: 'daemon.condition', condition: code, reason: message, hint }, 'condition')
     tell(message, hint)
   })
   if (configFile === null) return conditions

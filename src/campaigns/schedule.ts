@@ -143,7 +143,10 @@ export class Reconciling {
     } catch (error) {
       if (stop.aborted || outdated.aborted) return
       this.#last = this.#parts.memory().run ?? this.#last
-      log.error({ err: error }, 'the campaigns could not be looked at; feeds go on')
+      log.error(
+        { event: 'campaigns.not-looked', err: error },
+        'the campaigns could not be looked at; feeds go on',
+      )
       this.#say(messageOf(error), 'feedsyncd campaigns plan')
       wait = AGAIN_MS.failed
     }
@@ -168,7 +171,16 @@ export class Reconciling {
   #tell({ state, problem, hint, done, waiting, pending, planId, cause, mode }: CampaignRun): void {
     const { log } = this.#parts
     log.info(
-      { cause, mode, state, planId, pending, done, waiting: waiting.length },
+      {
+        event: 'campaigns.looked',
+        cause,
+        mode,
+        state,
+        planId,
+        pending,
+        done,
+        waiting: waiting.length,
+      },
       'campaigns looked at',
     )
     if (problem !== null) this.#say(`campaigns: ${problem}`, hint)

@@ -112,7 +112,7 @@ export class Daemon {
     if (options.once) await reconciling.once(options)
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
-    log.info({ running: deliveries.running.length }, 'stopping')
+    log.info({ event: 'daemon.stopping', running: deliveries.running.length }, 'stopping')
     // A listing loses nothing by being given up; its disk may never answer.
     const listed = new AbortController()
     const patience = clock.sleep(ROUND_GIVEN_UP_MS, listed.signal)
@@ -127,7 +127,7 @@ export class Daemon {
     await drain.wait('the history', this.#reporting)
     await drain.wait('alerts', alerts.finish({ flush: options.once, signal: options.abort }))
     await drain.wait('systemd', told)
-    log.info('daemon stopped')
+    log.info({ event: 'daemon.stopped' }, 'daemon stopped')
     return this.#halt.error
   }
 
@@ -176,7 +176,10 @@ export class Daemon {
       conditions: [],
     }
     await history.commit(() => history.setDaemon(record))
-    log.info({ ...this.#watch, inbox: inbox.absolute('.') }, 'daemon started')
+    log.info(
+      { event: 'daemon.started', ...this.#watch, inbox: inbox.absolute('.') },
+      'daemon started',
+    )
   }
 
   async #round(options: RunOptions): Promise<void> {

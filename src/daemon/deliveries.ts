@@ -150,7 +150,7 @@ export class Deliveries {
     if (!this.#isAsked) return
     this.#isAsked = false
     const { state: service, reason } = this.#parts.gate.health()
-    this.#parts.log.info({ service, reason }, 'asked the service again')
+    this.#parts.log.info({ event: 'service.asked', service, reason }, 'asked the service again')
   }
 
   /** Tries all that waits again now (SIGHUP): refused credentials, and a service that counts as down. */
@@ -193,7 +193,8 @@ export class Deliveries {
     // The refusals after the one that began the hold are no news.
     if (hold?.failure !== result.failure) return
     const { reason, hint } = result.failure
-    log.error({ reason, hint }, 'credentials refused')
+    const { id, feed } = version
+    log.error({ event: 'service.credentials', id, feed, reason, hint }, 'credentials refused')
     this.#showHold()
   }
 

@@ -42,7 +42,7 @@ export class FailurePause {
 
   /** An error that feedsyncd does not know, met by one feed, is no reason to pause the others. */
   fault(error: unknown): void {
-    this.#parts.log.error({ err: error }, FAULT)
+    this.#parts.log.error({ event: 'daemon.fault', err: error }, FAULT)
   }
 
   /** Ms since the first of the errors that followed each other. */

@@ -189,7 +189,10 @@ export class Intake {
     if (soon) return this.hint()
     const { clock, log, settings } = this.#parts
     this.#unreadable.add(path, identity, clock.monotonic() + settings.current.inbox.rescanMs / 2)
-    log.warn({ path, feed: rule.feed, reason: reason.text }, 'feed cannot be read at present')
+    log.warn(
+      { event: 'feed.unreadable', path, feed: rule.feed, reason: reason.text },
+      'feed cannot be read at present',
+    )
   }
 
   #isBusy(file: Sighting): boolean {
@@ -234,7 +237,7 @@ export class Intake {
       const { feed, account } = ruleFor(path)
       await ledger.commit(() => ledger.settlesOn({ path, identity, feed, account }, reason))
       log.error(
-        { path, feed, reason: text, hint: ROOM_HINT, freeBytes: free },
+        { event: 'feed.no-room', path, feed, reason: text, hint: ROOM_HINT, freeBytes: free },
         'no room for a feed',
       )
       tell(

@@ -26,12 +26,15 @@ export async function resume(parts: ResumingParts, feeds: readonly FeedConfig[])
   const copies = await spool.names()
   if (await history.commit(() => noteLoss(history, copies))) {
     const hint = 'feedsyncd release --lost-history accepts what is in the folder as it is'
-    log.warn({ hint }, 'the history was lost or is older than the spool: each feed is held once')
+    log.warn(
+      { event: 'history.lost', hint },
+      'the history was lost or is older than the spool: each feed is held once',
+    )
   }
   const recovered = await history.commit(() => history.recover(clock.now()))
   const orphans = await spool.sweep(new Set(history.spoolNames()))
   if (recovered.checking + recovered.uploading + orphans > 0) {
-    log.info({ ...recovered, orphans }, 'resumed after a crash')
+    log.info({ event: 'daemon.resumed', ...recovered, orphans }, 'resumed after a crash')
   }
   await aftercare.recover()
   await noteExpected(parts, feeds)
@@ -46,6 +49,6 @@ export async function noteExpected(
     await history.commit(() => expectFeeds(history, feeds, ruleFor, clock.now()))
   } catch (error) {
     // Trouble of the database is said by whoever needs it; the next start or reload is as good.
-    log.error({ err: error }, 'expected feeds not noted')
+    log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds not noted')
   }
 }

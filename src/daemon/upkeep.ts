@@ -47,7 +47,7 @@ export class Upkeep {
     this.#pruning = history
       .prune(clock.now() - settings.current.state.historyForMs, stop)
       .then((forgotten) => {
-        if (forgotten > 0) log.info({ forgotten }, 'old history forgotten')
+        if (forgotten > 0) log.info({ event: 'history.pruned', forgotten }, 'old history forgotten')
       })
       .catch((error) => {
         this.#nextPrune = clock.monotonic() + PRUNE_AGAIN_MS

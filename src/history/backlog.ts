@@ -61,7 +61,10 @@ export class Backlog {
     const problem = messageOf(error)
     if (problem === this.#said) return
     this.#said = problem
-    this.#log.error({ problem }, 'history cannot be written; it is tried again')
+    this.#log.error(
+      { event: 'history.unwritable', problem },
+      'history cannot be written; it is tried again',
+    )
   }
 
   #flush(): void {

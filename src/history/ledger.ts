@@ -270,7 +270,7 @@ export class Ledger {
       at: this.#clock.now(),
     })
     this.#news.tell(() => {
-      this.#log.info({ id: version.id, feed, path }, 'feed noticed')
+      this.#log.info({ event: 'feed.noticed', id: version.id, feed, path }, 'feed noticed')
       this.#onMove(version)
     })
     return version
@@ -282,7 +282,10 @@ export class Ledger {
     const level = LOUD[to] ?? 'debug'
     this.#news.tell(() => {
       const why = { reason: version.reason, code: version.reasonCode }
-      this.#log[level]({ id, feed: version.feed, state: to, ...why }, 'feed changed state')
+      this.#log[level](
+        { event: 'feed.state', id, feed: version.feed, state: to, ...why },
+        'feed changed state',
+      )
       this.#onMove(version)
     })
     return version

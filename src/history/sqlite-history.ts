@@ -40,7 +40,10 @@ export function openHistory({
     const startedAt = clock.monotonic()
     const applied = migrate(connection)
     if (applied.length > 0) {
-      log.info({ file, applied, ms: Math.round(clock.monotonic() - startedAt) }, 'history migrated')
+      log.info(
+        { event: 'history.migrated', file, applied, ms: Math.round(clock.monotonic() - startedAt) },
+        'history migrated',
+      )
     }
     if (busyTimeoutMs !== undefined) connection.pragma(`busy_timeout = ${busyTimeoutMs}`)
     return historyOn(connection, clock)

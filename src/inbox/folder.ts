@@ -93,7 +93,7 @@ class Folder implements Inbox {
       open: openWatch ?? watchDirectories,
       hint,
       changed: (mode) => {
-        log.warn(mode, 'the way the folder is watched has changed')
+        log.warn({ event: 'folder.watch', ...mode }, 'the way the folder is watched has changed')
         changed?.(mode)
       },
     })
@@ -118,7 +118,10 @@ class Folder implements Inbox {
       if (state.kind !== 'ready') return { folder: state, ...nothingKnown() }
       if (replaced) {
         this.#isRemote = null
-        this.#options.log.warn({ directory }, 'the folder was replaced by another one')
+        this.#options.log.warn(
+          { event: 'folder.replaced', directory },
+          'the folder was replaced by another one',
+        )
       }
       this.#keeper?.follow(replaced)
       return { folder: state, ...found }

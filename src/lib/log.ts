@@ -2,11 +2,23 @@
 // Never logged: form fields, signatures, keys, the content of a posting.
 
 import { fstatSync } from 'node:fs'
-import { type DestinationStream, type Logger, pino } from 'pino'
-import { LOG_EVENTS } from './log-events.ts'
+import { type DestinationStream, pino } from 'pino'
 import { printableJson } from './printable.ts'
 
-export type Log = Logger
+/** The facts of a line. Programs match `event`, people read the message; docs/logs.md lists the events. */
+export interface LogFields {
+  /** Where it belongs, and what happened. */
+  event: `${string}.${string}`
+  /** Of a version. */
+  id?: number | undefined
+  feed?: string | undefined
+  [fact: string]: unknown
+}
+
+type Level = 'debug' | 'info' | 'warn' | 'error'
+
+/** What the program logs by; `level` can be changed while it runs. */
+export type Log = Record<Level, (fields: LogFields, message: string) => void> & { level: string }
 
 export interface LogOptions {
   level: string
@@ -28,23 +40,9 @@ export function createLog(options: LogOptions): Log {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      hooks: {
-        logMethod(args, method) {
-          method.apply(this, withEvent(args) as typeof args)
-        },
-      },
     },
     text ? readable(out) : journal ? prefixed(out) : plain(out),
   )
-}
-
-/** Adds the code of the event to what is logged as `(fields, message)` or `(message)`. */
-function withEvent(args: readonly unknown[]): unknown[] {
-  const [fields, message] = args.length === 1 ? [{}, args[0]] : args
-  const event = LOG_EVENTS[String(message)]
-  return event === undefined || typeof fields !== 'object'
-    ? [...args]
-    : [{ event, ...fields }, message]
 }
 
 /** journald announces itself as `JOURNAL_STREAM=device:inode` of the stream that it reads. */

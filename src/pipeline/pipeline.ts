@@ -97,7 +97,10 @@ export class Pipeline {
       // The next try makes another copy; what cannot be removed now goes at the next start.
       await spool.discard(copy).catch(() => {})
       if (signal.aborted || isTrouble(error)) throw error
-      log.error({ err: error, path: file.path }, 'a fault of feedsyncd')
+      log.error(
+        { event: 'feed.fault', err: error, feed: file.rule.feed, path: file.path },
+        'a fault of feedsyncd',
+      )
       return this.#conclude(file, 'failed', faultReason(error))
     }
   }
@@ -203,7 +206,7 @@ export class Pipeline {
     const backlog = new Backlog(ledger, clock, log)
     const delivered = uploader.deliver(
       {
-        ...{ feed: queued.feed, account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
+        ...{ id, feed: queued.feed, account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
         file: spool.path(queued.spool ?? ''),
         progress: (sent) => this.#parts.onProgress(sent, bytes),
         attempts: {

@@ -40,6 +40,18 @@ const RECEIPT = 'receipt owed '
 
 /** Name of the note that says which file is leaving the folder, and where to. */
 const DEPARTURE = 'leaving '
+/** In the log. */
+const DONE = {
+  archive: 'file.archived',
+  delete: 'file.deleted',
+  quarantine: 'file.quarantined',
+} as const
+const NOT_DONE = {
+  archive: 'file.not-archived',
+  delete: 'file.not-deleted',
+  quarantine: 'file.not-quarantined',
+} as const
+
 /** Files that are moved for one transaction before, and one after. */
 const AT_ONCE = 64
 /** What fails is tried again with a later listing: nobody sees its end where the configuration changes. */
@@ -63,7 +75,10 @@ export class Aftercare {
       if (version.spool !== null || version.state === 'uploaded')
         await this.#trimSpool(version.feed)
     } catch (error) {
-      this.#parts.log.error({ err: error, id: version.id }, 'aftercare failed')
+      this.#parts.log.error(
+        { event: 'file.cleanup-failed', err: error, id: version.id, feed: version.feed },
+        'a file could not be cleaned up after its delivery',
+      )
     }
   }
 
@@ -98,7 +113,12 @@ export class Aftercare {
    */
   tidy(listing: Listing): void {
     this.#tidying ??= this.#tidy(listing)
-      .catch((error) => this.#parts.log.error({ err: error }, 'aftercare failed'))
+      .catch((error) =>
+        this.#parts.log.error(
+          { event: 'file.cleanup-failed', err: error },
+          'a file could not be cleaned up after its delivery',
+        ),
+      )
       .finally(() => {
         this.#tidying = null
       })
@@ -208,9 +228,11 @@ export class Aftercare {
     const { disposition, path, token } = departure
     const { conditions, ledger, log } = this.#parts
     const wasHalf = this.#half.delete(token)
+    const { id, feed } = ledger.foundAt(path) ?? {}
+    const file = { id, feed, path }
     if (disposed.kind === 'done') {
       ledger.disposed(path)
-      log.info({ path, to: disposed.to }, `${disposition} done`)
+      log.info({ event: DONE[disposition], ...file, to: disposed.to }, `${disposition} done`)
       conditions.clear('dispositions-failing')
     }
     if (disposed.kind !== 'problem') return
@@ -219,7 +241,8 @@ export class Aftercare {
     conditions.set('dispositions-failing', { message, hint: disposed.hint }, FAILING_MS)
     if (isHalf) this.#half.set(token, departure)
     // It is tried again and again, and said once.
-    if (!wasHalf) log.warn({ path, ...facts }, `${disposition} not possible`)
+    if (!wasHalf)
+      log.warn({ event: NOT_DONE[disposition], ...file, ...facts }, `${disposition} not possible`)
   }
 
   async #writeReceipt(version: Version): Promise<void> {
@@ -237,7 +260,10 @@ export class Aftercare {
     }
     const written = await dispositions.writeReceipt(receipt, history.note(note) ?? newToken())
     if (written.kind === 'problem') {
-      log.warn({ path: file, ...written }, 'receipt not written')
+      log.warn(
+        { event: 'file.no-receipt', id: version.id, feed: version.feed, path: file, ...written },
+        'receipt not written',
+      )
       const message = `receipts cannot be written (${written.code})`
       conditions.set('dispositions-failing', { message, hint: written.hint }, FAILING_MS)
     }

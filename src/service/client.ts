@@ -111,7 +111,7 @@ export class ServiceClient {
     if (Math.abs(skewMs - datedWith) <= SKEW_LIMIT) return answer
     this.#applied = this.#measured
     this.#options.log.warn(
-      { skewMs, status: answer.status },
+      { event: 'service.clock-skew', skewMs, status: answer.status },
       'the clock of this machine differs from that of the service; requests are dated with its time',
     )
     return this.#send(call, signal)

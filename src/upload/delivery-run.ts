@@ -99,8 +99,20 @@ export class DeliveryRun {
     const since = this.#delivery.attempts.failingSince(code) ?? this.#startedAt
     const step = this.#budget.next(attempt.verdict, clock.now() - since)
     const wait = step.kind === 'end' ? null : step.delayMs
+    const { id, feed } = this.#delivery
     log.warn(
-      { code, status, reason, ambiguous, rule: rule.name, next: step.kind, delayMs: wait },
+      {
+        event: 'upload.failed',
+        id,
+        feed,
+        code,
+        status,
+        reason,
+        ambiguous,
+        rule: rule.name,
+        next: step.kind,
+        delayMs: wait,
+      },
       'upload attempt failed',
     )
     if (step.kind === 'end')
@@ -139,9 +151,10 @@ export class DeliveryRun {
     const facts = await this.#askForm()
     if (facts.kind !== 'facts' || !this.#isShortLived(facts)) return facts
     const again = this.#budget.hasForms ? await this.#askForm() : facts
+    const { bytes, feed, id } = this.#delivery
     if (again.kind === 'facts' && this.#isShortLived(again))
       this.#parts.log.warn(
-        { expiresAt: again.expiresAt, bytes: this.#delivery.bytes },
+        { event: 'upload.form-short', id, feed, expiresAt: again.expiresAt, bytes },
         'the form expires before the upload can be expected to end; it is used all the same',
       )
     return again

@@ -31,6 +31,8 @@ export interface AttemptLog {
 }
 
 export interface Delivery {
+  /** Of its version. */
+  id: number
   /** Whose refusals are counted together. */
   feed: string
   /** The spool file: private, immutable, checked. */

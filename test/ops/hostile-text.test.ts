@@ -71,7 +71,8 @@ describe('10,000 hostile names and reasons', () => {
     })
     const log = createLog({ level: 'info', format, destination })
 
-    for (const name of NAMES) log.info({ feed: name, reason: name }, 'feed changed state')
+    for (const name of NAMES)
+      log.info({ event: 'feed.state', feed: name, reason: name }, 'feed changed state')
 
     expect(said).not.toMatch(OBEYED)
     expect(said.trimEnd().split('\n')).toHaveLength(NAMES.length)

@@ -147,6 +147,7 @@ export function deliveryOf(
 ): Delivery {
   const started: Array<string | null> = []
   return {
+    id: 1,
     feed: file,
     file,
     bytes: Buffer.byteLength(content),

@@ -113,7 +113,10 @@ export class AlertDesk implements Alerts {
       work()
     } catch (error) {
       this.#isNews = true
-      this.#parts.log.debug({ err: error }, 'alerts could not be looked at')
+      this.#parts.log.debug(
+        { event: 'alert.not-looked', err: error },
+        'alerts could not be looked at',
+      )
     }
   }
 
@@ -175,12 +178,18 @@ export class AlertDesk implements Alerts {
       this.#showFailures()
       receiver.sequence += 1
       receiver.told = tell(receiver.told, changes)
-      log.info({ to: targetName(target), alert: message.event, id: message.id }, 'alert sent')
+      log.info(
+        { event: 'alert.sent', to: targetName(target), alert: message.event, alertId: message.id },
+        'alert sent',
+      )
       try {
         const { told, sequence } = receiver
         history.setNote(note, JSON.stringify({ told, sequence } satisfies Noted))
       } catch (error) {
-        log.error({ problem: messageOf(error) }, 'alert sent, and it could not be noted')
+        log.error(
+          { event: 'alert.not-noted', problem: messageOf(error) },
+          'alert sent, and it could not be noted',
+        )
       }
     }
   }
@@ -194,7 +203,7 @@ export class AlertDesk implements Alerts {
     const waitMs = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** receiver.failures)
     receiver.failures += 1
     receiver.notBefore = clock.monotonic() + waitMs
-    log.warn({ to: name, reason, waitMs }, 'alert not sent')
+    log.warn({ event: 'alert.not-sent', to: name, reason, waitMs }, 'alert not sent')
   }
 
   /** Over when no receiver is left that an alert did not reach. */

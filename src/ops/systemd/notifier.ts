@@ -35,7 +35,10 @@ export function createNotifier({ env, log, pid }: NotifierOptions): Notifier | n
   if (!socket) return null
   const program = PROGRAMS.find(isExecutable)
   if (program !== undefined) return throughProgram(program, socket, log)
-  log.warn({ looked: PROGRAMS }, 'systemd waits for messages and systemd-notify is not there')
+  log.warn(
+    { event: 'systemd.no-notify', looked: PROGRAMS },
+    'systemd waits for messages and systemd-notify is not there',
+  )
   return null
 }
 
@@ -51,7 +54,7 @@ function throughDescriptor(descriptor: number, log: Log): Notifier {
       try {
         writeSync(descriptor, fields.map(oneLine).join('\n'))
       } catch (error) {
-        log.debug({ problem: messageOf(error) }, 'systemd not told')
+        log.debug({ event: 'systemd.not-told', problem: messageOf(error) }, 'systemd not told')
       }
     },
     drained: () => Promise.resolve(),
@@ -68,7 +71,8 @@ function throughProgram(program: string, socket: string, log: Log): Notifier {
         killSignal: 'SIGKILL',
       } as const
       execFile(program, fields.map(oneLine), options, (error) => {
-        if (error !== null) log.debug({ problem: messageOf(error) }, 'systemd not told')
+        if (error !== null)
+          log.debug({ event: 'systemd.not-told', problem: messageOf(error) }, 'systemd not told')
         resolve()
       })
     })

@@ -61,11 +61,16 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
   keepRoom(server)
   server.on('request', (request, response) => void serve(request, response, options))
   await listening(server, listen)
-  server.on('error', (error) => log.warn({ problem: messageOf(error) }, 'endpoint'))
+  server.on('error', (error) =>
+    log.warn({ event: 'endpoint.error', problem: messageOf(error) }, 'endpoint'),
+  )
   const address = addressOf(server, listen)
-  log.info({ address }, 'endpoint open')
+  log.info({ event: 'endpoint.open', address }, 'endpoint open')
   if (listen.kind === 'tcp' && !isLoopback(listen.host)) {
-    log.warn({ address }, 'the endpoint is open to other hosts, and asks nobody who they are')
+    log.warn(
+      { event: 'endpoint.exposed', address },
+      'the endpoint is open to other hosts, without a login',
+    )
   }
   return {
     address,
@@ -125,7 +130,10 @@ async function answer(request: IncomingMessage, options: EndpointOptions): Promi
     const url = URL.parse(request.url ?? '/', 'http://localhost')
     return url === null ? text(400, 'that is no path') : await route(url, options)
   } catch (error) {
-    options.log.warn({ problem: messageOf(error) }, 'endpoint could not answer')
+    options.log.warn(
+      { event: 'endpoint.no-answer', problem: messageOf(error) },
+      'endpoint could not answer',
+    )
     return text(503, messageOf(error))
   }
 }
