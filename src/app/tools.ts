@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { isAbsolute, join, normalize, relative, sep } from 'node:path'
 import type { CampaignStore } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'
@@ -200,16 +200,21 @@ export function openStatus(config: Config, clock: Clock, env: Environment): Stat
   return {
     report: (filter) => withRoom(statusOf(reader, config, clock, filter, look), config, clock),
     show: (id, most) => (reader === null ? null : versionOf(reader, config, clock, id, most)),
-    explain: async (path) => {
+    explain: async (named) => {
+      const given = normalize(named).replace(/\/$/, '')
       const { createInbox } = await import('../inbox/folder.ts')
       const { explain } = await import('../history/explain.ts')
+      const { oddPath } = await import('../lib/odd-names.ts')
       await using inbox = createInbox({ ...config.inbox, clock, log: silentLog })
-      const looks = await inbox.look([path])
+      const found = (await inbox.look([given])).get(given) ?? null
+      const isOdd = found === null && (reader?.known(oddPath(given)) ?? null) !== null
+      const isDirectory = found?.path === `${given}/`
+      const path = isOdd ? oddPath(given) : isDirectory ? `${given}/` : given
       return explain({
         path,
         feed: feedFor(path, config.feeds).feed,
-        ignored: inbox.ignored(path),
-        look: looks.get(path) ?? null,
+        ignored: inbox.ignored(given),
+        look: found,
         history: reader,
         running,
         quietPeriodMs: config.inbox.quietPeriodMs,

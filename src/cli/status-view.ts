@@ -155,16 +155,20 @@ function unfinished({ daemon }: StatusReport, now: number): string[] {
   )
 }
 
-/** A feed under a wrong name is no feed, and its writer waits for it in vain. */
+/** A feed under a wrong name, or behind a link, is no feed, and its writer waits for it in vain. */
 function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
-  const { count, paths } = daemon.ignored
-  if (count === 0) return []
-  const names = paths.map((path) => middleCut(printable(path), LONGEST_NAME)).join(', ')
-  const more = count > paths.length ? `, and ${count - paths.length} more` : ''
-  const files = count === 1 ? '1 file is' : `${count} files are`
+  const { ignored, links } = daemon
+  const named = (one: string, several: string, { count, paths }: typeof links) => {
+    const names = paths.map((path) => middleCut(printable(path), LONGEST_NAME)).join(', ')
+    const more = count > paths.length ? `, and ${count - paths.length} more` : ''
+    return count === 0 ? [] : [`${count === 1 ? one : `${count} ${several}`}: ${names}${more}`]
+  }
   return [
-    `${files} ignored by name: ${names}${more}`,
-    `  ${commandLine('explain PATH')} names the patterns of inbox.include`,
+    ...named('1 file is ignored by name', 'files are ignored by name', ignored),
+    ...named('1 symbolic link is not followed', 'symbolic links are not followed', links),
+    ...(ignored.count + links.count === 0
+      ? []
+      : [`  ${commandLine('explain PATH')} says why, and what to do`]),
   ]
 }
 

@@ -21,9 +21,12 @@ type Matcher = ReturnType<typeof capturingMatcher>
 /** Patterns are compiled once a rule: a scan asks for each of its files. */
 const matchers = new WeakMap<FeedConfig, Matcher>()
 
-/** The first rule that matches wins. `path` is relative to the folder, with `/`. */
+/**
+ * The first rule that matches wins. `path` is relative to the folder, with `/`. A directory that cannot be read
+ * (`acme/`) belongs to no rule's feed: it says nothing about the files of that feed.
+ */
 export function feedFor(path: string, rules: readonly FeedConfig[]): FeedRule {
-  for (const rule of rules) {
+  for (const rule of path.endsWith('/') ? [] : rules) {
     const captured = matcherOf(rule)(path)
     if (captured === null) continue
     const filled = (template: string | null) =>

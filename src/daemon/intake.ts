@@ -9,7 +9,7 @@ import type { FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import type { History, Reason } from '../history/port.ts'
 import { NO_ROOM } from '../history/reason-codes.ts'
-import type { FolderState, Inbox, Sighting, Spool } from '../inbox/port.ts'
+import type { Inbox, Listing, Sighting, Spool } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
 import { UnreadableFiles } from '../inbox/unreadable-files.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -163,7 +163,7 @@ export class Intake {
     this.#isHinted = false
     this.#nextScan = started + settings.current.inbox.rescanMs * (1 - JITTER * Math.random())
     const listing = await inbox.list((path) => ledger.knownAt(path))
-    this.#noteFolder(listing.folder)
+    this.#noteFolder(listing)
     // The first sight of a file starts its quiet period, not the moment at which that is written.
     const seenAt = clock.monotonic()
     const asked = new Set(history.openRequests().map(({ path }) => path))
@@ -294,13 +294,26 @@ export class Intake {
     await history.commit(() => history.answerRequest(request, answer))
   }
 
-  #noteFolder(folder: FolderState): void {
+  #noteFolder({ folder, unlisted }: Listing): void {
     const { conditions } = this.#parts
     const isMissing = folder.kind !== 'ready' && MISSING.includes(folder.code)
     const code = isMissing ? 'inbox-missing' : 'inbox-unreadable'
     conditions.clear(isMissing ? 'inbox-unreadable' : 'inbox-missing')
-    if (folder.kind === 'ready') conditions.clear(code)
-    else conditions.set(code, { message: folder.reason, hint: folder.hint })
+    if (folder.kind === 'ready') {
+      conditions.clear(code)
+      this.#noteDirectories(unlisted)
+    } else conditions.set(code, { message: folder.reason, hint: folder.hint })
+  }
+
+  #noteDirectories([first, ...others]: Listing['unlisted']): void {
+    const { conditions } = this.#parts
+    if (first === undefined) {
+      conditions.clear('directory-unreadable')
+      return
+    }
+    const more = others.length === 0 ? '' : `; the same for ${others.length} more`
+    const message = `${first.path} ${first.reason}${more}`
+    conditions.set('directory-unreadable', { message, hint: first.hint })
   }
 }
 

@@ -3,14 +3,14 @@
 
 import type { FeedRule } from '../config/feeds.ts'
 import type { Ledger, Origin } from '../history/ledger.ts'
-import type { DaemonRecord } from '../history/port.ts'
-import { NOT_REGULAR, UNREADABLE } from '../history/reason-codes.ts'
+import type { DaemonRecord, Version } from '../history/port.ts'
+import { UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
 import type { Aftercare } from '../pipeline/post-delivery.ts'
 
 export interface NoticingParts {
   ledger: Ledger
-  aftercare: Pick<Aftercare, 'mayHaveMoved'>
+  aftercare: Pick<Aftercare, 'mayHaveMoved' | 'of'>
   /** The feed that a path belongs to. */
   ruleFor: (path: string) => FeedRule
 }
@@ -19,9 +19,6 @@ export interface NoticingParts {
 const PIECE = 64
 /** Enough to see a pattern. */
 const MOST_MENTIONED = 10
-const HINT = 'put a regular file in its place'
-const UNREADABLE_HINT =
-  'it is looked at again automatically; if this lasts, look into the system’s log'
 
 /**
  * Answers the files to read once they are quiet, the oldest first. `isBusy`: those that are being taken,
@@ -53,22 +50,25 @@ export async function notice(
     // It may have been taken meanwhile.
     if (isFree(file)) ledger.settling(originOf(file), file.identity.size)
   })
+  const rejected: Version[] = []
   await inPieces(listing.refused.filter(isNews), (refused: Refusal) => {
-    const reason = { code: NOT_REGULAR, text: refused.reason, hint: HINT }
-    ledger.conclude(originOf(refused), 'rejected', reason, {})
+    const reason = { code: refused.code, text: refused.reason, hint: refused.hint }
+    rejected.push(ledger.conclude(originOf(refused), 'rejected', reason, {}))
   })
+  for (const version of rejected) await aftercare.of(version)
   const untold = listing.unreadable.filter(({ path }) => {
     const open = ledger.openAt(path)
     if (open === null) return ledger.foundAt(path) === null
     return open.state === 'settling' && open.reasonCode !== UNREADABLE
   })
   await inPieces(untold, (file: Refusal) => {
-    const reason = { code: UNREADABLE, text: file.reason, hint: UNREADABLE_HINT }
+    const reason = { code: UNREADABLE, text: file.reason, hint: file.hint }
     ledger.settlesOn(originOf(file), reason)
   })
   const left = leavers(listing, ledger).filter((path) => !requested.has(path))
   await inPieces(left, (path) => {
-    if (aftercare.mayHaveMoved(ledger.foundAt(path))) ledger.disposed(path)
+    // A directory is never moved.
+    if (!path.endsWith('/') && aftercare.mayHaveMoved(ledger.foundAt(path))) ledger.disposed(path)
     else ledger.gone(path)
   })
   return news.filter(isFree)
@@ -94,14 +94,17 @@ function byAge(files: Sighting[]): Sighting[] {
 
 /** What `status` mentions of files that are no feeds. `before`: wall ms of temporary names that are old. */
 export function leftAside(
-  { ignored, temporary }: Listing,
+  { ignored, links, temporary }: Listing,
   before: number,
-): Pick<DaemonRecord, 'unfinished' | 'ignored'> {
+): Pick<DaemonRecord, 'unfinished' | 'ignored' | 'links'> {
   const unfinished = temporary
     .filter(({ mtimeMs }) => mtimeMs < before)
     .toSorted((a, b) => a.mtimeMs - b.mtimeMs)
     .slice(0, MOST_MENTIONED)
     .map(({ path, mtimeMs }) => ({ path, modifiedAt: mtimeMs }))
-  const paths = ignored.toSorted().slice(0, MOST_MENTIONED)
-  return { unfinished, ignored: { count: ignored.length, paths } }
+  const named = (all: string[]) => ({
+    count: all.length,
+    paths: all.toSorted().slice(0, MOST_MENTIONED),
+  })
+  return { unfinished, ignored: named(ignored), links: named(links) }
 }

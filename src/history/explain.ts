@@ -2,6 +2,7 @@
 
 import type { Ignored, Refusal, Sighting } from '../inbox/port.ts'
 import { sameIdentity } from '../lib/file-identity.ts'
+import { isOdd } from '../lib/odd-names.ts'
 import { formatDuration } from '../lib/units.ts'
 import type { Files, KnownFile, VersionReads } from './port.ts'
 import { isBlocked } from './reason-codes.ts'
@@ -58,9 +59,14 @@ function because(
   upload: UploadReport | null,
 ): Because {
   const { ignored, look, path, running } = evidence
-  if (ignored !== null) return ignoredBecause(ignored)
-  if (look !== null && 'reason' in look)
-    return { because: look.reason, next: 'put a regular file in its place' }
+  // What an unlucky name stands for matters more than the name, unless the name was left out on purpose.
+  const isByPattern = ignored === null || ignored.rule === 'not-included'
+  const isRejected = upload?.state === 'rejected' && path.endsWith('/')
+  if (look !== null && 'reason' in look && isByPattern && !isRejected) {
+    const isAbove = path.startsWith(`${look.path}/`)
+    return { because: isAbove ? `${look.path} ${look.reason}` : look.reason, next: look.hint }
+  }
+  if (ignored !== null && !isRejected) return ignoredBecause(ignored)
   if (upload !== null) return { because: ofVersion(evidence, known, upload), next: null }
   if (path.startsWith('/')) {
     return {
@@ -87,7 +93,7 @@ function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadRe
   const is = isElsewhere
     ? `it holds the same bytes as version ${id}, found at ${upload.path}, which is ${state}${said}`
     : `it is ${state} as version ${id}${said}`
-  if (path.startsWith('/')) return is
+  if (path.startsWith('/') || isOdd(path)) return is
   if (look === null) return `there is no file of this name in the folder now; ${is}`
   const quiet = `it is read once it was left alone for ${formatDuration(quietPeriodMs)} (inbox.quietPeriod)`
   const changedAt = Number(BigInt(look.identity.ctimeNs) / 1_000_000n)

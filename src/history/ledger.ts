@@ -156,7 +156,8 @@ export class Ledger {
       return
     }
     this.#paths.forget(path)
-    const text = `it is not there any more; it was rejected: ${version.reason}`
+    const now = path.endsWith('/') ? 'can be listed now, or is' : 'is'
+    const text = `it ${now} not there any more; it was rejected: ${version.reason}`
     this.#move(version.id, 'gone', { code: LEFT, text })
   }
 

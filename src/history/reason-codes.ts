@@ -11,9 +11,8 @@ export const SAME_BYTES = 'same-bytes'
 export const DROPPED_AGAIN = 'dropped-again'
 /** The spool has no room for a copy. */
 export const NO_ROOM = 'no-room'
-/** It cannot be read at present, or is nothing that can be read. */
+/** It cannot be read at present; what can never be read has the code of its refusal (inbox/port.ts). */
 export const UNREADABLE = 'unreadable'
-export const NOT_REGULAR = 'not-regular'
 /** The document ends early. */
 export const INCOMPLETE = 'incomplete'
 /** The daemon stopped before this was done. */

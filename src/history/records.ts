@@ -126,7 +126,15 @@ export interface DaemonRecord {
   /** Old temporary names of the last listing, the oldest first and not all; absent before the first one. */
   unfinished?: readonly { path: string; modifiedAt: number }[]
   /** Files of the last listing that `inbox.include` leaves out: how many, and the first by name. */
-  ignored?: { count: number; paths: readonly string[] }
+  ignored?: Named
+  /** The same of symbolic links that no pattern of `inbox.include` matches. */
+  links?: Named
+}
+
+/** How many, and the first by name. */
+export interface Named {
+  count: number
+  paths: readonly string[]
 }
 
 export type ServiceState = 'ok' | 'degraded' | 'down' | 'credentials' | 'unknown'

@@ -5,7 +5,7 @@ import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { type Expectation, NOT_EXPECTED } from './expectation.ts'
-import type { DaemonRecord, HistoryReader, ListFilter, Version } from './port.ts'
+import type { DaemonRecord, HistoryReader, ListFilter, Named, Version } from './port.ts'
 import { OPEN } from './states.ts'
 
 export interface StatusReport {
@@ -22,7 +22,9 @@ export interface StatusReport {
     /** Temporary names that their writers left behind, as the last listing found them: the oldest, at most 10. */
     unfinished: { path: string; modifiedAt: string | null }[]
     /** Files that no pattern of `inbox.include` matches: how many, and at most 10 of them, by name. */
-    ignored: { count: number; paths: readonly string[] }
+    ignored: Named
+    /** Symbolic links that no pattern matches, and that are not followed: the same. */
+    links: Named
   }
   service: {
     baseUrl: string
@@ -73,6 +75,8 @@ export function uploadReport(version: Version, expectation: Expectation = NOT_EX
   }
 }
 
+const NONE: Named = { count: 0, paths: [] }
+
 /**
  * `running`: whether a daemon holds the lock of this state directory. `history`: null before the first
  * start. `expect`: whether a version's feed is late; see expectation.ts.
@@ -99,7 +103,8 @@ export function statusReport(
         path,
         modifiedAt: isoTime(modifiedAt),
       })),
-      ignored: record?.ignored ?? { count: 0, paths: [] },
+      ignored: record?.ignored ?? NONE,
+      links: record?.links ?? NONE,
     },
     service: {
       baseUrl,

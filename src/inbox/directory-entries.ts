@@ -2,9 +2,10 @@
 // Names are bytes; those that are valid UTF-8 are text, the others are shown with their odd bytes
 // percent-escaped and can be looked at by their bytes only.
 
-import { opendirSync } from 'node:fs'
+import { type Dirent, opendirSync } from 'node:fs'
 import { opendir, readdir } from 'node:fs/promises'
 import { errorCode } from '../lib/errors.ts'
+import { asUtf8, escaped } from '../lib/odd-names.ts'
 import { BATCH } from './stat-batch.ts'
 
 export interface Entry {
@@ -12,7 +13,7 @@ export interface Entry {
   /** The name's bytes where they are not UTF-8; null: the name says it all. */
   raw: Buffer | null
   /** null: the file system does not say. */
-  isDirectory: boolean | null
+  kind: 'directory' | 'link' | 'other' | null
 }
 
 /** Latin-1 has one character a byte, so it loses nothing, and costs a third of reading buffers. */
@@ -31,7 +32,7 @@ export async function* readDirectory(path: string, remote: boolean): AsyncGenera
   try {
     let batch: Entry[] = []
     for (let entry = await next(); entry !== null; entry = await next()) {
-      batch.push({ ...named(entry.name), isDirectory: entry.isDirectory() })
+      batch.push({ ...named(entry.name), kind: kindOf(entry) })
       if (batch.length < BATCH) continue
       yield batch
       batch = []
@@ -51,26 +52,18 @@ export function saysNoTypes(error: unknown): boolean {
 export async function* readNames(path: string): AsyncGenerator<Entry[]> {
   const names = await readdir(path, ENCODING)
   for (let from = 0; from < names.length; from += BATCH) {
-    yield names.slice(from, from + BATCH).map((name) => ({ ...named(name), isDirectory: null }))
+    yield names.slice(from, from + BATCH).map((name) => ({ ...named(name), kind: null }))
   }
+}
+
+function kindOf(entry: Dirent): Entry['kind'] {
+  if (entry.isDirectory()) return 'directory'
+  return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
 function named(latin1: string): { name: string; raw: Buffer | null } {
   if (!/[\x80-\xFF]/.test(latin1)) return { name: latin1, raw: null }
   const bytes = Buffer.from(latin1, 'latin1')
   const text = asUtf8(bytes)
-  return text === null ? { name: escaped(latin1), raw: bytes } : { name: text, raw: null }
-}
-
-/** `caf\xE9.xml` is `caf%E9.xml`: the runs that are valid UTF-8 stay. */
-function escaped(latin1: string): string {
-  return latin1.replace(/[\x80-\xFF]+/g, (run) => {
-    const bytes = Buffer.from(run, 'latin1')
-    return asUtf8(bytes) ?? [...bytes].map((byte) => `%${byte.toString(16).toUpperCase()}`).join('')
-  })
-}
-
-function asUtf8(bytes: Buffer): string | null {
-  const text = bytes.toString()
-  return Buffer.from(text).equals(bytes) ? text : null
+  return text === null ? { name: escaped(bytes), raw: bytes } : { name: text, raw: null }
 }

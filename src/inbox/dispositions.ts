@@ -10,6 +10,7 @@ import { type Clock, isoTime } from '../lib/clock.ts'
 import { errorCode, systemReason } from '../lib/errors.ts'
 import { isMissing } from '../lib/file-errors.ts'
 import { identityOf, sameBytes, sameIdentity } from '../lib/file-identity.ts'
+import { nameBytes } from '../lib/odd-names.ts'
 import { moveExclusively, stampedName } from './exclusive-move.ts'
 import type { Departure, Disposed, Dispositions, Receipt } from './port.ts'
 
@@ -67,9 +68,14 @@ class Disposer implements Dispositions {
     const what = `write the receipt of ${receipt.file}`
     try {
       using folder = await this.#folderOf(receipt.file)
-      const name = `${basename(receipt.file)}.receipt.json`
-      const target = folder.entry(name)
-      if (!(await mayBeReplaced(target, receipt.file))) return notOurs(what, name)
+      const suffix = '.receipt.json'
+      const target = Buffer.concat([
+        Buffer.from(folder.entry('')),
+        nameBytes(receipt.file),
+        Buffer.from(suffix),
+      ])
+      if (!(await mayBeReplaced(target, receipt.file)))
+        return notOurs(what, basename(receipt.file) + suffix)
       const draft = folder.entry(draftName(token))
       try {
         const text = `${JSON.stringify(receipt, null, 2)}\n`
@@ -79,7 +85,7 @@ class Disposer implements Dispositions {
         await rm(draft, { force: true })
         throw error
       }
-      return { kind: 'done', to: join(this.#options.directory, dirname(receipt.file), name) }
+      return { kind: 'done', to: join(this.#options.directory, receipt.file + suffix) }
     } catch (error) {
       return problem(error, what)
     }
@@ -197,7 +203,7 @@ function draftName(token: string): string {
 }
 
 /** Nothing is there, or an earlier receipt of this file, or a link, of which only the name is lost. */
-async function mayBeReplaced(target: string, file: string): Promise<boolean> {
+async function mayBeReplaced(target: Buffer, file: string): Promise<boolean> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   try {
     await using handle = await open(target, flags)

@@ -7,33 +7,63 @@ import { isLasting } from '../lib/file-errors.ts'
 import { identityOf, NO_IDENTITY } from '../lib/file-identity.ts'
 import type { Refusal, Sighting } from './port.ts'
 
-export const NOT_UTF8 = 'has a name that is not valid UTF-8: rename it'
+type Words = Pick<Refusal, 'code' | 'reason' | 'hint'>
 
-/** Folders in each other. Each look at one goes through all above it, and a tree costs as many looks as it has folders. */
+export const NOT_UTF8: Words = {
+  code: 'not-utf8',
+  reason: 'has a name that is not valid UTF-8',
+  hint: 'rename it; its odd bytes are shown as %XX',
+}
+
+/** Directories in each other. Each look at one goes through all above it, and a tree costs as many looks as it has folders. */
 export const MOST_DEPTH = 32
-export const TOO_DEEP = `lies more than ${MOST_DEPTH} folders deep: move it further up`
+export const TOO_DEEP: Words = {
+  code: 'too-deep',
+  reason: `lies more than ${MOST_DEPTH} directories deep`,
+  hint: 'move it further up',
+}
 
 /** What a look at a path is, or why it is refused. */
 export function judge(path: string, look: BigIntStats | Error): Sighting | Refusal {
   if (look instanceof Error) {
-    return { path, identity: NO_IDENTITY, reason: `cannot be looked at (${named(look)})` }
+    const reason = `cannot be looked at (${named(look)})`
+    const hint = isLasting(named(look)) ? READ_IT : LOOKED_AT_AGAIN
+    return { path, identity: NO_IDENTITY, code: 'unreadable', reason, hint }
   }
   const identity = identityOf(look)
   if (look.isFile()) return { path, identity }
-  return { path, identity, reason: otherKind(look) }
+  if (look.isDirectory()) return { path: `${path}/`, identity, ...DIRECTORY }
+  return { path, identity, ...(look.isSymbolicLink() ? LINK : special(look)) }
 }
 
-export function cannotBeListed(error: unknown): string {
-  const code = named(error)
-  const advice = isLasting(code) ? ': let the daemon’s user read and enter it' : ''
-  return `is a directory that cannot be listed (${code})${advice}`
+export function cannotBeListed(error: unknown): Words {
+  const reason = `is a directory that cannot be listed (${named(error)})`
+  return { code: 'unreadable', reason, hint: isLasting(named(error)) ? ENTER_IT : LOOKED_AT_AGAIN }
 }
 
-function otherKind(stats: BigIntStats): string {
-  if (stats.isSymbolicLink()) return 'is a symbolic link: put the file itself in the folder'
-  if (stats.isDirectory()) return 'is a directory'
-  return `is not a regular file (${specialKind(stats)})`
+const LINK: Words = {
+  code: 'symbolic-link',
+  reason: 'is a symbolic link, which is not followed',
+  hint: 'put the file or directory itself in its place',
 }
+const DIRECTORY: Words = {
+  code: 'directory',
+  reason: 'is a directory',
+  hint: 'look at a file in it',
+}
+
+function special(stats: BigIntStats): Words {
+  return {
+    code: 'not-regular',
+    reason: `is not a regular file (${specialKind(stats)})`,
+    hint: 'put a regular file in its place',
+  }
+}
+
+const READ_IT = 'let the daemon’s user read it; it is looked at again when its permissions change'
+const ENTER_IT = 'let the daemon’s user read and enter it'
+const LOOKED_AT_AGAIN =
+  'it is looked at again automatically; if this lasts, look into the system’s log'
 
 function specialKind(stats: BigIntStats): string {
   if (stats.isFIFO()) return 'fifo'

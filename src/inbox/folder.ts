@@ -2,7 +2,7 @@
 // from `list`; events are hints. Never writes into the folder.
 
 import { stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { judge } from './file-kind.ts'
@@ -12,7 +12,7 @@ import { type KnownFiles, nothingFound, walk } from './listing.ts'
 import { Mounts } from './mounts.ts'
 import { createNameFilter, type NameFilter } from './name-filter.ts'
 import type { Ignored, Inbox, Listing, Refusal, Sighting, WatchMode } from './port.ts'
-import { lstatEach } from './stat-batch.ts'
+import { type Look, lstatEach } from './stat-batch.ts'
 import { WatchKeeper } from './watch-keeper.ts'
 import { type WatchOpener, watchDirectories } from './watcher.ts'
 
@@ -59,19 +59,16 @@ class Folder implements Inbox {
   }
 
   async look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>> {
-    const seen = new Map<string, Sighting | Refusal | null>()
-    const elsewhere = await this.#notDirectories(paths)
-    const within = paths.filter((path) => !elsewhere.has(dirname(path)))
-    for (const path of paths) seen.set(path, null)
-    await lstatEach(
-      within.map((path) => this.absolute(path)),
-      this.#isRemote ?? true,
-      (look, index) => {
-        const path = within[index]
-        if (path !== undefined && look !== null) seen.set(path, judge(path, look))
-      },
+    const above = await this.#lookAt([...new Set(paths.flatMap(ancestors))])
+    const itself = await this.#lookAt(paths)
+    return new Map(
+      paths.map((path) => {
+        const wrong = ancestors(path).find((one) => !isDirectory(above.get(one)))
+        if (wrong === undefined) return [path, judged(path, itself.get(path))]
+        const refusal = judged(wrong, above.get(wrong))
+        return [path, refusal !== null && 'reason' in refusal ? refusal : null]
+      }),
     )
-    return seen
   }
 
   ignored(path: string): Ignored | null {
@@ -130,23 +127,21 @@ class Folder implements Inbox {
     }
   }
 
-  /** Of the directories above these paths: those that are something else by now, or nothing. */
-  async #notDirectories(paths: readonly string[]): Promise<Set<string>> {
-    const wrong = new Set<string>()
-    const above = [...new Set(paths.flatMap(ancestors))]
+  async #lookAt(paths: readonly string[]): Promise<Map<string, Look>> {
+    const looks = new Map<string, Look>()
     await lstatEach(
-      above.map((path) => this.absolute(path)),
+      paths.map((path) => this.absolute(path)),
       this.#isRemote ?? true,
-      (look, index) => {
-        if (look !== null && !(look instanceof Error) && look.isDirectory()) return
-        wrong.add(above[index] ?? '')
-      },
+      (look, index) => looks.set(paths[index] ?? '', look),
     )
-    // A path below a wrong directory is as wrong, however deep.
-    for (const path of above) if (ancestors(path).some((one) => wrong.has(one))) wrong.add(path)
-    return wrong
+    return looks
   }
 }
+
+const isDirectory = (look: Look | undefined) =>
+  look != null && !(look instanceof Error) && look.isDirectory()
+
+const judged = (path: string, look: Look | undefined) => (look == null ? null : judge(path, look))
 
 const nothingKnown = () => ({ ...nothingFound(), unknown: [''] })
 

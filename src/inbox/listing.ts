@@ -8,11 +8,12 @@ import { OpenDirectory } from '../lib/beneath.ts'
 import { errorCode } from '../lib/errors.ts'
 import { isLasting, isMissing } from '../lib/file-errors.ts'
 import { identityOf, NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
+import { oddPath } from '../lib/odd-names.ts'
 import { type Entry, readDirectory, readNames, saysNoTypes } from './directory-entries.ts'
 import { cannotBeListed, judge, MOST_DEPTH, NOT_UTF8, TOO_DEEP } from './file-kind.ts'
 import { type Mounts, UNMOUNTED } from './mounts.ts'
 import type { NameFilter } from './name-filter.ts'
-import type { Listing, Refusal, Sighting } from './port.ts'
+import type { Listing, Sighting } from './port.ts'
 import { type Look, lstatEach, type PathLike } from './stat-batch.ts'
 
 export type Found = Omit<Listing, 'folder'>
@@ -44,45 +45,53 @@ interface Candidate {
 export const nothingFound = (): Found => ({
   files: [],
   refused: [],
+  unlisted: [],
   temporary: [],
   ignored: [],
+  links: [],
   unreadable: [],
   unknown: [],
 })
 
-const KINDS = ['files', 'refused', 'temporary', 'ignored', 'unreadable', 'unknown'] as const
+/** What is in one directory; `below`: prefixes (`acme/`) of the directories in it. */
+type Here = Found & { below: string[] }
+
+const nothingHere = (): Here => ({ ...nothingFound(), below: [] })
+
+const KINDS = Object.keys(nothingFound()) as (keyof Found)[]
 
 /** Lists everything below the folder. Throws the system's error where the folder itself cannot be read. */
 export async function walk(options: WalkOptions): Promise<Found> {
   const found = nothingFound()
-  // Prefixes (`acme/`) of directories that are still to be read.
   const pending = ['']
   options.mounts.begin()
   for (let prefix = pending.pop(); prefix !== undefined; prefix = pending.pop()) {
-    const here = await readOne(prefix, options, pending)
-    for (const kind of KINDS) {
-      for (const one of here[kind]) (found[kind] as unknown[]).push(one)
-    }
+    const here = await readOne(prefix, options)
+    pending.push(...here.below)
+    for (const kind of KINDS) for (const one of here[kind]) (found[kind] as unknown[]).push(one)
   }
+  const unlisted = new Set(found.unknown)
   for (const prefix of options.mounts.missing()) {
-    found.refused.push(unmounted(prefix))
+    if (unlisted.has(prefix)) continue
+    found.unlisted.push({ path: prefix, ...UNMOUNTED })
     found.unknown.push(prefix)
   }
   return found
 }
 
-async function readOne(prefix: string, options: WalkOptions, pending: string[]): Promise<Found> {
-  if (prefix.split('/').length > MOST_DEPTH + 1) return tooDeep(prefix)
+async function readOne(prefix: string, options: WalkOptions): Promise<Here> {
+  let here = nothingHere()
+  if (prefix.split('/').length > MOST_DEPTH + 1) {
+    here.refused.push({ path: prefix, identity: NO_IDENTITY, ...TOO_DEEP })
+    return here
+  }
   const before = await directoryAt(prefix, options)
-  if (before === null) return nothingFound()
-  if (before instanceof Error) return unreadable(prefix, NO_IDENTITY, before)
-  let here = nothingFound()
-  let below: string[] = []
+  if (before === null) return here
+  if (before instanceof Error) return notListed(prefix, NO_IDENTITY, before)
   const readAll = async (batches: AsyncGenerator<Entry[]>) => {
-    here = nothingFound()
-    below = []
+    here = nothingHere()
     for await (const entries of batches) {
-      await lookAt(sort(entries, prefix, options, here, below), options, here, below)
+      await lookAt(sort(entries, prefix, options, here), options, here)
     }
   }
   const path = `${options.directory}/${prefix}`
@@ -93,46 +102,26 @@ async function readOne(prefix: string, options: WalkOptions, pending: string[]):
     })
   } catch (error) {
     if (prefix === '') throw error
-    return unreadable(prefix, identityOf(before), error)
+    return notListed(prefix, identityOf(before), error)
   }
   const after = await directoryAt(prefix, options)
   // Swapped under our hands: what we looked at may be anyone's. The next scan sees it as it is.
   const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
-  if (!isSame) return { ...nothingFound(), unknown: [prefix] }
-  const isEmpty = below.length + here.files.length + here.refused.length === 0
+  if (!isSame) return { ...nothingHere(), unknown: [prefix] }
+  const isEmpty = here.below.length + here.files.length + here.refused.length === 0
   if (!options.mounts.admit(prefix, before, isEmpty)) {
-    return { ...nothingFound(), refused: [unmounted(prefix)], unknown: [prefix] }
+    return { ...nothingHere(), unlisted: [{ path: prefix, ...UNMOUNTED }], unknown: [prefix] }
   }
-  pending.push(...below)
-  tellApart(here)
   return here
 }
 
-/** A file may really be called `caf%E9.xml`, as another is only shown: two paths must not be told as one. */
-function tellApart({ files, refused }: Found): void {
-  const shown = refused.filter(({ reason }) => reason === NOT_UTF8)
-  if (shown.length === 0) return
-  const taken = new Set(
-    [...files, ...refused].filter((one) => !shown.includes(one as Refusal)).map(({ path }) => path),
-  )
-  for (const refusal of shown) {
-    while (taken.has(refusal.path)) refusal.path += '%'
-    taken.add(refusal.path)
-  }
-}
-
 /** Throws `EACCES`: names without their files, so the directory may be read but not entered. */
-async function lookAt(
-  candidates: Candidate[],
-  options: WalkOptions,
-  here: Found,
-  below: string[],
-): Promise<void> {
+async function lookAt(candidates: Candidate[], options: WalkOptions, here: Here): Promise<void> {
   let denied: Error | null = null
   const paths = candidates.map(({ at }) => at)
   await lstatEach(paths, options.remote, (look, index) => {
     const candidate = candidates[index]
-    if (candidate !== undefined && look !== null) place(here, below, candidate, look, options)
+    if (candidate !== undefined && look !== null) place(here, candidate, look, options)
     if (errorCode(look) === 'EACCES') denied = look as Error
   })
   if (denied !== null) throw denied
@@ -155,20 +144,19 @@ function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino
 }
 
-/** By name alone: what to look at; directories to read go to `below`, what is no feed to `here`. */
+/** By name alone: what to look at; all else has its place in `here`. */
 function sort(
   entries: Entry[],
   prefix: string,
   { directory, filter }: WalkOptions,
-  here: Found,
-  below: string[],
+  here: Here,
 ): Candidate[] {
   const candidates: Candidate[] = []
-  for (const { name, raw, isDirectory } of entries) {
+  for (const { name, raw, kind } of entries) {
     const path = prefix + name
-    const use = isDirectory === null ? null : useOf(path, raw, isDirectory, filter)
-    if (use === 'directory') below.push(`${path}/`)
-    else if (use === 'foreign') here.ignored.push(path)
+    const use = kind === null ? null : useOf(path, raw, kind === 'directory', filter)
+    if (use === 'directory') here.below.push(`${path}/`)
+    else if (use === 'foreign') (kind === 'link' ? here.links : here.ignored).push(path)
     else if (use !== 'ignored') {
       const at = raw === null ? `${directory}/${path}` : bytesOf(`${directory}/${prefix}`, raw)
       candidates.push({ path, at, raw, use })
@@ -191,54 +179,53 @@ function bytesOf(directory: string, name: Buffer): Buffer {
 }
 
 function place(
-  here: Found,
-  below: string[],
+  here: Here,
   { path, raw, use: told }: Candidate,
   look: BigIntStats | Error,
   { filter, known }: WalkOptions,
 ): void {
   const isDirectory = !(look instanceof Error) && look.isDirectory()
   const use = told ?? useOf(path, raw, isDirectory, filter)
+  // It may be a directory: what is below it is not gone.
+  if (told === null && look instanceof Error) {
+    here.unknown.push(`${path}/`)
+    if (use === 'foreign')
+      return void here.unlisted.push({ path: `${path}/`, ...cannotBeListed(look) })
+  }
   if (use === 'ignored') return
   const seen = judge(path, look)
   if (use === 'foreign') {
-    here.ignored.push(path)
+    const isLink = !(look instanceof Error) && look.isSymbolicLink()
+    ;(isLink ? here.links : here.ignored).push(path)
   } else if (use === 'directory') {
-    below.push(`${path}/`)
+    here.below.push(`${path}/`)
   } else if (use === 'temporary') {
     if (!(look instanceof Error)) here.temporary.push({ path, mtimeMs: Number(look.mtimeMs) })
   } else if (use === 'unnameable') {
-    here.refused.push({ path, identity: seen.identity, reason: NOT_UTF8 })
-  } else if ('reason' in seen) {
-    putDown(here, seen, look)
-  } else {
+    const odd = `${oddPath(path)}${isDirectory ? '/' : ''}`
+    here.refused.push({ path: odd, identity: seen.identity, ...NOT_UTF8 })
+  } else if (!('reason' in seen)) {
     const before = known(path)
     const isSame = before !== null && sameIdentity(before.identity, seen.identity)
     here.files.push(isSame ? before : seen)
+  } else if (look instanceof Error) {
+    // An error of the moment says nothing about the file.
+    const isOfMoment = !isLasting(errorCode(look) ?? '')
+    ;(isOfMoment ? here.unreadable : here.refused).push(seen)
+    here.unknown.push(path)
+  } else {
+    here.refused.push(seen)
   }
 }
 
-/** An error of the moment says nothing about the path, nor about what is below it. */
-function putDown(here: Found, refusal: Refusal, error: unknown, prefix = refusal.path): void {
-  const code = errorCode(error)
-  if (code === null || isLasting(code)) here.refused.push(refusal)
-  else here.unreadable.push(refusal)
-  if (code !== null) here.unknown.push(prefix)
-}
-
-function unmounted(prefix: string): Refusal {
-  return { path: prefix.slice(0, -1), identity: NO_IDENTITY, reason: UNMOUNTED }
-}
-
-function tooDeep(prefix: string): Found {
-  const path = prefix.slice(0, -1)
-  return { ...nothingFound(), refused: [{ path, identity: NO_IDENTITY, reason: TOO_DEEP }] }
-}
-
-function unreadable(prefix: string, identity: FileIdentity, error: unknown): Found {
-  const here = nothingFound()
-  if (errorCode(error) === 'ENOENT') return here
-  const reason = cannotBeListed(error)
-  putDown(here, { path: prefix.slice(0, -1), identity, reason }, error, prefix)
+/** What is below it is unknown, unless there is nothing, or no directory, by now. */
+function notListed(path: string, identity: FileIdentity, error: unknown): Here {
+  const code = errorCode(error) ?? ''
+  const here = nothingHere()
+  if (isMissing(code)) return here
+  const words = cannotBeListed(error)
+  if (isLasting(code)) here.refused.push({ path, identity, ...words })
+  else here.unlisted.push({ path, ...words })
+  here.unknown.push(path)
   return here
 }

@@ -4,8 +4,11 @@
 
 import type { BigIntStats } from 'node:fs'
 
-export const UNMOUNTED =
-  'was another file system, which is not mounted now: mount it again; if that is meant, restart feedsyncd'
+export const UNMOUNTED = {
+  code: 'unreadable',
+  reason: 'was another file system, which is not mounted now',
+  hint: 'mount it again; if that is meant, restart feedsyncd',
+} as const
 
 export class Mounts {
   /** Device of each mount point (`acme/`) that was ever listed. */

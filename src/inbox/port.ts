@@ -9,12 +9,17 @@ export interface Sighting {
   identity: FileIdentity
 }
 
-/** A path that will never be read as it is, with the reason for it: shown, and looked at again when its stat changes. */
+/** A path that will never be read as it is: shown, and looked at again when its stat changes. */
 export interface Refusal {
+  /** Of a directory with a slash at the end: `acme/`, which is no file's path and matches no rule. */
   path: string
   identity: FileIdentity
-  /** Plain sentence: `is a symbolic link that leaves the folder`, `is not a regular file (fifo)`. */
+  /** For programs. */
+  code: 'not-utf8' | 'symbolic-link' | 'not-regular' | 'directory' | 'too-deep' | 'unreadable'
+  /** Why, to follow the path: `is a symbolic link, which is not followed`, `is not a regular file (fifo)`. */
   reason: string
+  /** What a person can do, a plain sentence. */
+  hint: string
 }
 
 /** Why a path is passed over without a word in the history. */
@@ -35,12 +40,16 @@ export interface Listing {
   folder: FolderState
   files: Sighting[]
   refused: Refusal[]
-  /** Paths that could not be looked at this time, for an error of the moment: they are `unknown`, too. */
+  /** Files that could not be looked at this time, for an error of the moment: they are `unknown`, too. */
   unreadable: Refusal[]
+  /** The same of directories, for which there are no versions: an error of the moment, a missing mount. */
+  unlisted: Omit<Refusal, 'identity'>[]
   /** Temporary names, with their mtime in ms: old ones are mentioned in `status`. */
   temporary: { path: string; mtimeMs: number }[]
   /** Files whose names no pattern of `inbox.include` matches. */
   ignored: string[]
+  /** Symbolic links whose names no pattern matches: they may lead to a directory of feeds. */
+  links: string[]
   /**
    * Prefixes (`acme/`) of what could not be listed this time: a path that begins with one is unknown,
    * not gone. The empty prefix stands for everything.
@@ -54,7 +63,10 @@ export interface Inbox extends AsyncDisposable {
    * Where a file is still what `known` says, the listing holds that very object: then it leaves little to collect.
    */
   list(known?: (path: string) => Sighting | null): Promise<Listing>
-  /** Looks at single paths again, for what is settling: null where the path is not there any more. */
+  /**
+   * Looks at single paths again: null where the path is not there any more, and the refusal of the directory
+   * where that is a link by now.
+   */
   look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>>
   /** Why a path is not a feed, or null when it would be taken. */
   ignored(path: string): Ignored | null

@@ -11,6 +11,8 @@ const SEVERITY = {
   'scan-stuck': 'critical',
   'inbox-missing': 'critical',
   'inbox-unreadable': 'critical',
+  /** A directory in the folder cannot be listed at present, or its mount is missing. */
+  'directory-unreadable': 'critical',
   'state-full': 'critical',
   'state-read-only': 'critical',
   /** A file of ours belongs to another user, who does not let us read or write it. */

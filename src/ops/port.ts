@@ -76,6 +76,7 @@ export interface StatusModel {
     modeReason: string | null
     unfinished: readonly { path: string; modifiedAt: string | null }[]
     ignored: { count: number; paths: readonly string[] }
+    links: { count: number; paths: readonly string[] }
   }
   service: { baseUrl: string; state: DaemonRecord['service']; reason: string | null }
   uploads: readonly UploadModel[]

@@ -85,7 +85,8 @@ export class Aftercare {
   /** Within the transaction of its new state: a crash before the receipt is there must not forget it. */
   owe({ id, path, state }: Version): void {
     const { history, settings } = this.#parts
-    if (!settings.current.inbox.receipts || !RECEIPTED.includes(state) || isAbsolute(path)) return
+    if (!settings.current.inbox.receipts || !RECEIPTED.includes(state) || !isFileOfFolder(path))
+      return
     history.setNote(RECEIPT + id, newToken())
   }
 
@@ -248,8 +249,8 @@ export class Aftercare {
   async #writeReceipt(version: Version): Promise<void> {
     const { clock, conditions, dispositions, history, log, settings } = this.#parts
     if (!settings.current.inbox.receipts || !RECEIPTED.includes(version.state)) return
-    // A file that a person named elsewhere: nothing is written into folders that are not ours to write in.
-    if (isAbsolute(version.path)) return
+    // Nothing is written into folders that are not ours to write in.
+    if (!isFileOfFolder(version.path)) return
     const note = RECEIPT + version.id
     const { path: file, state, reason, reasonCode, line, column } = version
     const { sha256, postings, fileUrl } = version
@@ -285,6 +286,11 @@ export class Aftercare {
       if (!isShared) await spool.remove(name)
     }
   }
+}
+
+/** Neither a directory nor a file that a person named elsewhere. */
+function isFileOfFolder(path: string): boolean {
+  return !isAbsolute(path) && !path.endsWith('/')
 }
 
 function newToken(): string {

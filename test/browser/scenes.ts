@@ -120,7 +120,13 @@ function daemon(over: Partial<DaemonRecord> = {}): DaemonRecord {
   return {
     ...{ pid: 4711, startedAt: NOW - 12 * DAY - 3 * HOUR, lastScanAt: NOW - 3 * SECOND },
     ...{ mode: 'events', modeReason: null, service: 'ok', serviceReason: null, clockSkewMs: 40 },
-    ...{ conditions: [], unfinished: [], ignored: { count: 0, paths: [] }, ...over },
+    ...{
+      conditions: [],
+      unfinished: [],
+      ignored: { count: 0, paths: [] },
+      links: { count: 0, paths: [] },
+      ...over,
+    },
   }
 }
 

@@ -224,6 +224,7 @@ describe('status', () => {
         conditions: [],
         unfinished: [],
         ignored: { count: 0, paths: [] },
+        links: { count: 0, paths: [] },
       },
       service: { baseUrl: site.sandbox.url, state: 'unknown', reason: null, clockSkewMs: null },
       uploads: [],

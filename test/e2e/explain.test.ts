@@ -2,7 +2,7 @@
 // are owed, with a real daemon and without one.
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { explained, statusOf, trail } from '../helpers/look.ts'
@@ -44,6 +44,46 @@ describe('explain', () => {
       because: 'is not a regular file (fifo)',
       next: 'put a regular file in its place',
     })
+  })
+
+  it('says of a link that it is not followed, and of a path below one that this is the link', async () => {
+    await using site = await Site.open({ inbox: { exclude: ['old/**'] } })
+    symlinkSync('/etc', join(site.inbox, 'etc'))
+    symlinkSync(site.root, join(site.inbox, 'old'))
+    mkdirSync(join(site.inbox, 'deep'))
+    symlinkSync('/etc', join(site.inbox, 'deep/etc'))
+    const link = { next: 'put the file or directory itself in its place' }
+    const notFollowed = 'is a symbolic link, which is not followed'
+
+    expect(await explained(site, 'etc')).toMatchObject({ because: notFollowed, ...link })
+    expect(await explained(site, 'etc/passwd')).toMatchObject({
+      ...{ because: `etc ${notFollowed}`, ...link },
+    })
+    expect(await explained(site, 'deep/etc/ssl/jobs.xml')).toMatchObject({
+      ...{ because: `deep/etc ${notFollowed}`, ...link },
+    })
+    expect((await explained(site, 'deep')).because).toBe('is a directory')
+    expect((await explained(site, 'old/jobs.xml')).because).toMatch(/^inbox.exclude leaves it out/)
+  })
+
+  it('finds a name that is not UTF-8 by what status shows of it', async () => {
+    await using site = await Site.open({ inbox: { receipts: true } })
+    const bytes = (name: string) => Buffer.from(`${site.inbox}/${name}`, 'latin1')
+    writeFileSync(bytes('caf\xE9.xml'), feedOf(2))
+    site.drop('caf%E9.xml', feedOf(3))
+    await site.run('run', '--once')
+    const real = await explained(site, 'caf%E9.xml')
+    unlinkSync(join(site.inbox, 'caf%E9.xml'))
+
+    const odd = await site.run('explain', './caf%E9.xml')
+    const receipt = (name: string) =>
+      JSON.parse(readFileSync(bytes(`${name}.receipt.json`), 'utf8'))
+
+    expect(real.because).toBe('it is uploaded as version 1')
+    expect(odd.stdout).toMatch(/it is rejected as version \d: has a name that is not valid UTF-8\n/)
+    expect(odd.stdout).toContain('next: rename it')
+    expect(receipt('caf%E9.xml')).toMatchObject({ file: 'caf%E9.xml', state: 'uploaded' })
+    expect(receipt('caf\xE9.xml')).toMatchObject({ file: './caf%E9.xml', state: 'rejected' })
   })
 
   it('says until when a feed settles, and until when an incomplete one may grow', async () => {

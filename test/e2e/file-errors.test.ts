@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { statusOf } from '../helpers/look.ts'
 import { type Lie, LyingFiles, NO_COMPILER } from '../helpers/lying-files.ts'
 import { feedOf, finished, Site } from '../helpers/site.ts'
 
@@ -86,26 +87,45 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
   })
 
   it.each(['EIO', 'ESTALE'] as const)(
-    '%s at a directory refuses nothing below it, and is over when it is over',
+    '%s at a folder is a condition, and neither a version nor the end of one',
     async (error) => {
-      await using site = await Site.open()
+      await using site = await Site.open({
+        feeds: [{ match: '{1}/*.xml', name: '{1}' }],
+        inbox: { rescan: '1s' },
+      })
       const files = new LyingFiles(site.root)
       site.env = files.env
-      files.fail('list', 'sub', error)
-      site.drop('sub/jobs.xml', feedOf(2))
       await site.daemonProcess()
+      site.drop('west/jobs.xml', feedOf(8))
+      await site.until('west', 'uploaded')
+      site.drop('west/jobs.xml', feedOf(1))
+      const held = await site.until('west', 'held')
 
-      const [shown] = await vi.waitFor(() => {
-        const uploads = site.uploads()
-        if (uploads.length === 0) throw new Error('nothing is shown')
-        return uploads
+      files.fail('list', 'west', error)
+      const condition = () =>
+        statusOf(site).daemon.conditions.find(({ code }) => code === 'directory-unreadable')
+      const shown = await vi.waitFor(() => {
+        const found = condition()
+        if (found === undefined) throw new Error('no condition')
+        return found
       }, PATIENCE)
+      const meanwhile = site.uploads({ all: true })
+      site.drop('west/more.xml', feedOf(9))
       files.tellTheTruth()
-      await site.until('sub/jobs.xml', 'uploaded')
-      await site.until('sub', 'gone')
+      await site.until('west', 'uploaded')
+      await vi.waitFor(() => expect(condition()).toBeUndefined(), PATIENCE)
 
-      expect(shown).toMatchObject({ path: 'sub', state: 'settling' })
-      expect(shown?.reason).toBe(`is a directory that cannot be listed (${error})`)
+      expect(shown).toMatchObject({ severity: 'critical', hint: expect.any(String) })
+      expect(shown.message).toBe(`west/ is a directory that cannot be listed (${error})`)
+      expect(meanwhile.map(({ id, state }) => [id, state])).toEqual([
+        [held.id, 'held'],
+        [1, 'uploaded'],
+      ])
+      expect(site.uploads({ all: true }).map(({ path }) => path)).toEqual([
+        'west/more.xml',
+        'west/jobs.xml',
+        'west/jobs.xml',
+      ])
     },
   )
 
@@ -124,7 +144,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     await site.daemonProcess()
 
     for (const name of names) await site.until(name, 'uploaded')
-    await site.until('caf%E9.xml', 'rejected')
+    await site.until('./caf%E9.xml', 'rejected')
 
     expect(site.uploads()).toHaveLength(names.length + 1)
     expect(site.sandbox.objects()).toHaveLength(names.length)

@@ -67,7 +67,7 @@ describe('names and kinds of files', () => {
       leaves: await reasons('leaves.xml'),
       dangling: await reasons('dangling.xml'),
       pipe: await reasons('pipe.xml'),
-      unnameable: await reasons('caf%E9.xml'),
+      unnameable: await reasons('./caf%E9.xml'),
     }
     const { stdout } = await site.run('status')
     unlinkSync(at('leaves.xml'))
@@ -75,12 +75,16 @@ describe('names and kinds of files', () => {
     await site.until('leaves.xml', 'uploaded')
 
     expect(told).toEqual({
-      leaves: 'is a symbolic link: put the file itself in the folder',
-      dangling: 'is a symbolic link: put the file itself in the folder',
+      leaves: 'is a symbolic link, which is not followed',
+      dangling: 'is a symbolic link, which is not followed',
       pipe: 'is not a regular file (fifo)',
-      unnameable: 'has a name that is not valid UTF-8: rename it',
+      unnameable: 'has a name that is not valid UTF-8',
     })
     for (const reason of Object.values(told)) expect(stdout).toContain(reason)
+    expect(stdout).toContain('rename it; its odd bytes are shown as %XX')
+    expect(stdout).toContain('put the file or directory itself in its place')
+    expect(stdout).toContain('1 symbolic link is not followed: directory\n')
+    expect(stdout).not.toContain('ignored by name')
     expect(site.sandbox.objects()).toHaveLength(1)
   })
 

@@ -37,6 +37,8 @@ describe('the folder itself', () => {
       files: [],
       refused: [],
       ignored: [],
+      links: [],
+      unlisted: [],
       unreadable: [],
       temporary: [],
       unknown: [''],

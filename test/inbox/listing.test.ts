@@ -13,6 +13,9 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { walk } from '../../src/inbox/listing.ts'
+import type { Mounts } from '../../src/inbox/mounts.ts'
+import { createNameFilter } from '../../src/inbox/name-filter.ts'
 import { openInbox, pathsOf, put, reasonsOf, temporaryFolder, unprivileged } from './harness.ts'
 
 describe('listing the folder', () => {
@@ -45,7 +48,7 @@ describe('listing the folder', () => {
 
     expect(pathsOf(listing)).toEqual([`${deep}/jobs.xml`])
     expect(reasonsOf(listing)).toEqual({
-      [`${deep}/e`]: 'lies more than 32 folders deep: move it further up',
+      [`${deep}/e/`]: 'lies more than 32 directories deep',
     })
   })
 
@@ -110,7 +113,7 @@ describe('listing the folder', () => {
 
     const listing = await openInbox(folder).list()
 
-    const reason = 'is a symbolic link: put the file itself in the folder'
+    const reason = 'is a symbolic link, which is not followed'
     expect(pathsOf(listing)).toEqual(['real.xml'])
     expect(reasonsOf(listing)).toEqual({
       'dangling.xml': reason,
@@ -118,6 +121,8 @@ describe('listing the folder', () => {
       'to-file.xml': reason,
       'to-outside.xml': reason,
     })
+    expect(listing.links.sort()).toEqual(['to-directory', 'to-itself'])
+    expect(listing.ignored).toEqual([])
   })
 
   it('never leaves the folder by a directory that becomes a link while it is listed', async () => {
@@ -182,25 +187,30 @@ describe('listing the folder', () => {
     expect(listing.refused).toEqual([])
   })
 
-  it('refuses a name that is not UTF-8 and shows its bytes, never as another file’s path', async () => {
+  it('refuses a name that is not UTF-8 under a path that no other file ever has', async () => {
     const folder = temporaryFolder()
     const bytes = (name: string) =>
       Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')])
     writeFileSync(bytes('caf\xE9.xml'), '<a/>')
-    writeFileSync(bytes('na\xEFve.xml'), '<a/>')
+    writeFileSync(bytes('na\xEFve%.xml'), '<a/>')
     mkdirSync(bytes('dir\xFF'))
     put(folder, 'caf%E9.xml')
     put(folder, 'ça.xml')
 
-    const listing = await openInbox(folder).list()
+    const inbox = openInbox(folder)
+    const listing = await inbox.list()
+    rmSync(join(folder, 'caf%E9.xml'))
+    const later = await inbox.list()
 
-    const reason = 'has a name that is not valid UTF-8: rename it'
+    const reason = 'has a name that is not valid UTF-8'
     expect(pathsOf(listing)).toEqual(['caf%E9.xml', 'ça.xml'])
     expect(reasonsOf(listing)).toEqual({
-      'caf%E9.xml%': reason,
-      'na%EFve.xml': reason,
-      'dir%FF': reason,
+      './caf%E9.xml': reason,
+      './na%EFve%25.xml': reason,
+      './dir%FF/': reason,
     })
+    expect(reasonsOf(later)).toEqual(reasonsOf(listing))
+    expect(listing.refused.every(({ hint }) => hint.startsWith('rename it'))).toBe(true)
     expect(listing.refused.every(({ identity }) => identity.ino !== '0')).toBe(true)
   })
 
@@ -218,9 +228,23 @@ describe('listing the folder', () => {
     expect(pathsOf(listing)).toEqual(['open/a.xml'])
     expect(listing.unknown).toEqual(['closed/'])
     expect(reasonsOf(listing)).toEqual({
-      closed:
-        'is a directory that cannot be listed (EACCES): let the daemon’s user read and enter it',
+      'closed/': 'is a directory that cannot be listed (EACCES)',
     })
+  })
+
+  it('does not call a mount missing that is there and cannot be listed', async () => {
+    const folder = temporaryFolder()
+    put(folder, 'closed/b.xml')
+    chmodSync(join(folder, 'closed'), 0)
+    const mounts = { begin() {}, admit: () => true, missing: () => ['closed/', 'away/'] }
+    const filter = createNameFilter({ include: ['**/*.xml'], exclude: [] })
+    const options = { directory: folder, filter, remote: false, known: () => null }
+
+    const found = await unprivileged(() => walk({ ...options, mounts: mounts as never as Mounts }))
+
+    expect(found.refused.map(({ path }) => path)).toEqual(['closed/'])
+    expect(found.unlisted.map(({ path }) => path)).toEqual(['away/'])
+    expect(found.unknown).toEqual(['closed/', 'away/'])
   })
 
   it('refuses a directory that shows its names but not its files as a whole', async () => {
@@ -232,7 +256,7 @@ describe('listing the folder', () => {
     const listing = await unprivileged(() => openInbox(folder).list())
 
     expect(listing.files).toEqual([])
-    expect(Object.keys(reasonsOf(listing))).toEqual(['closed'])
+    expect(Object.keys(reasonsOf(listing))).toEqual(['closed/'])
     expect(listing.unknown).toEqual(['closed/'])
   })
 
@@ -322,6 +346,9 @@ describe('looking at single paths', () => {
 
     const seen = await inbox.look(['sub/deep/a.xml'])
 
-    expect(seen.get('sub/deep/a.xml')).toBeNull()
+    expect(seen.get('sub/deep/a.xml')).toMatchObject({
+      path: 'sub',
+      reason: 'is a symbolic link, which is not followed',
+    })
   })
 })

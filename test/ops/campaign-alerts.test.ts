@@ -29,6 +29,7 @@ function check(campaigns: CampaignRun | null, daemon: Partial<StatusReport['daem
         conditions: [],
         unfinished: [],
         ignored: { count: 0, paths: [] },
+        links: { count: 0, paths: [] },
         ...daemon,
       },
     },

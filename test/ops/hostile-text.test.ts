@@ -34,6 +34,7 @@ const report: StatusReport = {
     conditions: [conditionReport(conditionOf(NAMES[20] ?? ''))],
     unfinished: NAMES.slice(0, 10).map((path) => ({ path, modifiedAt: null })),
     ignored: { count: NAMES.length, paths: NAMES },
+    links: { count: 0, paths: [] },
   },
   service: { baseUrl: 'https://x', state: 'down', reason: NAMES[21] ?? '', clockSkewMs: null },
   ...{ uploads, owed: [] },

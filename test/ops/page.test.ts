@@ -36,6 +36,7 @@ function status(over: Partial<StatusModel> = {}): StatusModel {
         lastScanAt: '2026-11-20T11:59:59.000Z',
         unfinished: [],
         ignored: { count: 0, paths: [] },
+        links: { count: 0, paths: [] },
         modeReason: null,
       },
     },
@@ -217,6 +218,7 @@ describe('hostile names and reasons', () => {
       ...status().daemon,
       unfinished: [{ path: text, modifiedAt: null }],
       ignored: { count: 1, paths: [text] },
+      links: { count: 0, paths: [] },
     }
     const service = { baseUrl: text, state: 'down', reason: text } as const
     const one = version({

@@ -27,7 +27,13 @@ function rows(uploads: UploadReport[], width: number | null): string[] {
   const report = {
     daemon: {
       ...{ running: true, pid: 7, startedAt: null, lastScanAt: null, mode: 'events' as const },
-      ...{ modeReason: null, conditions: [], unfinished: [], ignored: { count: 0, paths: [] } },
+      ...{
+        modeReason: null,
+        conditions: [],
+        unfinished: [],
+        ignored: { count: 0, paths: [] },
+        links: { count: 0, paths: [] },
+      },
     },
     service: { baseUrl: 'https://x', state: 'ok' as const, reason: null, clockSkewMs: 0 },
     ...{ uploads, owed: [] },

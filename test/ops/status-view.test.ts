@@ -18,6 +18,7 @@ function report(over: Partial<StatusReport> = {}, daemon: object = {}): StatusRe
         conditions: [],
         unfinished: [],
         ignored: { count: 0, paths: [] },
+        links: { count: 0, paths: [] },
         ...daemon,
       },
     } as StatusReport['daemon'],
