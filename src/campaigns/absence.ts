@@ -1,16 +1,19 @@
 // Owns the proof that a campaign is not there already, without which none is made: which campaigns of the
-// account might be the one of an entry, and whether a campaign is ours at all. Pure.
+// account might be the one of an entry. Pure.
 
 import type { Campaign } from '../service/port.ts'
-import { readTargeting } from './compare.ts'
+import type { Desired } from './desired.ts'
 import { plain, rawOf } from './fields.ts'
 import type { AccountFacts, CampaignRecord, Other } from './port.ts'
-import { bareName, isMarked, tokenIn, tokensOf } from './token.ts'
+import { keysOf, ownersOf } from './record.ts'
+import { readTargeting } from './targeting.ts'
+import { bareName, isMarked, tokenIn } from './token.ts'
 
 /** In `Other.key`: a person said that the campaign belongs to no entry. */
 export const NOBODYS = ''
 
 export interface AbsenceInput {
+  desired: Desired
   /** From which tokens follow. */
   identity: string
   facts: AccountFacts | null
@@ -23,83 +26,61 @@ export interface AbsenceInput {
 
 export class Absence {
   readonly #input: AbsenceInput
-  readonly #owned: ReadonlySet<string>
   readonly #others: ReadonlyMap<string, string | null>
   /** Campaigns that no record has and no person put aside. */
   readonly loose: readonly Campaign[]
-  readonly #tokens = new Map<string, string[]>()
-  readonly #byToken: ReadonlyMap<string, readonly Campaign[]>
+  readonly #owners: ReadonlyMap<string, string>
+  readonly #marked: ReadonlyMap<string | undefined, readonly Campaign[]>
 
   constructor(input: AbsenceInput) {
+    const { desired, identity, records, others, campaigns } = input
     this.#input = input
-    this.#owned = new Set(input.records.flatMap(({ campaignId, past }) => [campaignId, ...past]))
-    this.#others = new Map(input.others.map(({ id, key }) => [id, key]))
-    this.loose = [...input.campaigns.values()].filter(
-      ({ id }) => !this.#owned.has(id) && this.#others.get(id) !== NOBODYS,
+    this.#others = new Map(others.map(({ id, key }) => [id, key]))
+    const owned = new Set(records.flatMap(({ campaignId, past }) => [campaignId, ...past]))
+    this.loose = [...campaigns.values()].filter(
+      ({ id }) => !owned.has(id) && this.#others.get(id) !== NOBODYS,
     )
     const tokened = this.loose.filter(({ name }) => tokenIn(name) !== null)
-    this.#byToken = Map.groupBy(tokened, ({ name }) => tokenIn(name) ?? '')
+    const keys = tokened.length > 0 ? keysOf(desired, records) : new Set<string>()
+    this.#owners = ownersOf(identity, keys)
+    this.#marked = Map.groupBy(tokened, (one) => this.ownerOf(one))
+  }
+
+  /** The key whose mark a campaign without a record carries. */
+  ownerOf({ name }: Campaign): string | undefined {
+    return this.#owners.get(tokenIn(name) ?? '')
   }
 
   /** Campaigns beside the recorded one that carry a token of the key. */
-  marked(key: string): Campaign[] {
-    if (this.#byToken.size === 0) return []
-    const tokens = this.#tokens.get(key) ?? tokensOf(this.#input.identity, key)
-    this.#tokens.set(key, tokens)
-    return tokens.flatMap((token) => this.#byToken.get(token) ?? [])
+  marked(key: string): readonly Campaign[] {
+    return this.#marked.get(key) ?? []
   }
 
   /** What might be the campaign of an entry, the likeliest first; those that a person ruled out are not. */
   candidates(key: string, name: string): Campaign[] {
     const { facts, words } = this.#input
     const ruledOut = new Set(words.get(key))
-    const marked = new Set(this.marked(key).map(({ id }) => id))
+    const marked = new Set(this.marked(key))
     const wanted = plain(name)
-    const rank = ({ id, name: shown }: Campaign) =>
-      marked.has(id) ? 0 : isLike(wanted, shown) ? 1 : isMarked(shown) ? 2 : 3
+    const rank = (one: Campaign) =>
+      marked.has(one) ? 0 : isLike(wanted, one.name) ? 1 : isMarked(one.name) ? 2 : 3
+    const mayBeIts = (one: Campaign) => {
+      const other = this.#others.get(one.id)
+      // It was there before this database, or no name proves anything.
+      const mayBeAny = facts?.isCounted !== true || facts.keepsTokens === false || other === null
+      const isMeant = other === key || isMarked(one.name) || isLike(wanted, one.name)
+      const carried = readTargeting(rawOf(one, 'targeting') ?? 0)?.externalCampaignId
+      return mayBeAny || isMeant || carried === key
+    }
     return this.loose
-      .filter((one) => {
-        const other = this.#others.get(one.id)
-        const mayBeAny =
-          // It was there before this database, or no name proves anything.
-          facts?.isCounted !== true ||
-          other === null ||
-          other === key ||
-          isMarked(one.name) ||
-          typeof one.name !== 'string'
-        const isAlike = isLike(wanted, one.name) || carries(one, key)
-        return !ruledOut.has(one.id) && (mayBeAny || isAlike || facts?.keepsTokens === false)
-      })
+      .filter((one) => !ruledOut.has(one.id) && mayBeIts(one))
       .sort((a, b) => rank(a) - rank(b))
   }
 }
 
-/** The same name, or what is left of it when it is cut. */
+/** The same name, or what is left of it when it is cut; a name that is not known is like any. */
 function isLike(wanted: string, name: unknown): boolean {
   if (typeof name !== 'string') return true
   const shown = plain(bareName(name))
   return shown !== '' && wanted.startsWith(shown)
 }
-
-/** The service shows that its targeting names this id. */
-function carries(campaign: Campaign, key: string): boolean {
-  const raw = rawOf(campaign, 'targeting')
-  return raw !== undefined && readTargeting(raw)?.externalCampaignId === key
-}
-
-/** Why a campaign that answered under a recorded id is not the one of the record; null: it is. */
-export function whyForeign(record: CampaignRecord, campaign: Campaign): string | null {
-  const { campaignId, token, accountId } = record
-  if (campaign.id !== campaignId)
-    return `the service answers with campaign ${campaign.id} when it is asked for ${campaignId}`
-  if (accountId !== null && campaign.accountId != null && campaign.accountId !== accountId)
-    return `campaign ${campaignId} belongs to the account ${campaign.accountId}, and ours to ${accountId}`
-  const shown = tokenIn(campaign.name)
-  if (shown !== null && shown !== token)
-    return `the name of campaign ${campaignId} carries the mark of another entry: ${campaign.name}`
-  return null
-}
-
-/** `48001 "Nurses Q1 [#k7m2q9x4c1]"`. */
-export const named = ({ id, name }: Campaign) =>
-  `${id}${typeof name === 'string' ? ` ${JSON.stringify(name)}` : ''}`

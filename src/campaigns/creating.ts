@@ -2,11 +2,10 @@
 // and the postings that it selects. Pure.
 
 import type { CampaignCreate } from '../service/port.ts'
-import { type Change, said } from './changes.ts'
-import { type Goal, valuesOf } from './compare.ts'
+import type { Goal, Part } from './compare.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
 import type { Effects, Measured } from './effects.ts'
-import { FIELDS, type Field, showValue, type Values, wireOf } from './fields.ts'
+import { FIELDS, type Field, showValue, type Values, valuesOf, wireOf } from './fields.ts'
 import type { Selection } from './plan.ts'
 import type { CampaignRecord } from './port.ts'
 import {
@@ -15,6 +14,7 @@ import {
   canonical,
   isEmpty,
   onTheWire,
+  said,
   valuesIn,
 } from './targeting.ts'
 import { tokenOf, withToken } from './token.ts'
@@ -34,51 +34,29 @@ export function goalOf(
   return { values: { ...values, name: withToken(name, token) }, ...(targeting && { targeting }) }
 }
 
-export interface Creation {
-  body: CampaignCreate
-  values: Values
-  targeting: CanonicalTargeting
-  changes: Change[]
-}
-
 /** Everything that a create sends, and what it leaves to the service's defaults. */
 export function creationOf(
   entry: DesiredCampaign,
   { identity, generation }: { identity: string; generation: (key: string) => number },
-): Creation {
+): Pick<Part, 'values' | 'targeting' | 'changes'> & { body: CampaignCreate } {
   const { key } = entry
   const name = withToken(entry.name, tokenOf(identity, key, generation(key) + 1))
   const targeting = wantedTargeting(entry)
   const values: Values = { endDate: null, period: 'once', ...entry.values, name }
-  const sent = FIELDS.flatMap((field) => {
-    const wire = values[field] === undefined ? null : wireOf(field, values[field])
-    return wire === null ? [] : [[field, wire] as const]
-  })
-  const shown: Field[] = [
-    ...new Set<Field>([...sent.map(([field]) => field), 'period', 'startDate', 'endDate']),
-  ]
-  const shownAs = (field: Field) =>
-    field === 'startDate' && values.startDate === undefined
-      ? 'at once'
-      : showValue(field, values[field])
-  const change = (path: string, after: string): Change => ({
-    path,
-    before: null,
-    after,
-    spend: 'up',
-  })
+  const wire = FIELDS.map((field) => [field, wireOf(field, values[field] ?? null)] as const)
+  const sent = wire.filter(([, value]) => value !== null)
+  const shown = new Set<Field>([...sent.map(([field]) => field), 'period', 'startDate', 'endDate'])
+  const texts = [...shown].map((field) => [field, showValue(field, values[field])])
   const filters = CRITERIA.filter((one) => !isEmpty(targeting, one))
+  const lists = filters.map((one) => [`targeting.${one}`, said(valuesIn(targeting, one))])
+  const all = filtersOf(targeting) === 0 ? [['postings', 'all that carry the id']] : []
   return {
-    body: {
-      ...Object.fromEntries(sent),
-      targeting: onTheWire(targeting, []),
-    } as unknown as CampaignCreate,
+    body: { ...Object.fromEntries(sent), name, targeting: onTheWire(targeting, []) },
     ...{ values, targeting },
-    changes: [
-      ...shown.map((field) => change(field, shownAs(field))),
-      ...filters.map((one) => change(`targeting.${one}`, said(valuesIn(targeting, one)))),
-      ...(filtersOf(targeting) === 0 ? [change('postings', 'all that carry the id')] : []),
-    ],
+    changes: [...texts, ...lists, ...all].map(([path = '', text = '']) => {
+      const after = path === 'startDate' && values.startDate === undefined ? 'at once' : text
+      return { path, before: null, after, spend: 'up' }
+    }),
   }
 }
 

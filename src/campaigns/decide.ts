@@ -1,20 +1,47 @@
 // What a person says about one campaign: that it belongs to an entry, that an entry is new, that one is
 // left alone, and what becomes of a difference. Nothing here writes to the service.
 
-import type { Campaign, CampaignCreate, CampaignFailure } from '../service/port.ts'
-import { NOBODYS, named, whyForeign } from './absence.ts'
-import { adoptedRecord, whyStopped } from './adopting.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { Campaign, CampaignFailure, Listing } from '../service/port.ts'
+import { Absence, NOBODYS } from './absence.ts'
 import { compare } from './compare.ts'
-import { createdValues, goalOf } from './creating.ts'
-import { type Decision, done, type Refusal, refused } from './decision.ts'
+import { goalOf } from './creating.ts'
 import type { Desired } from './desired.ts'
 import { COMMAND, quoted } from './plan.ts'
-import { isUnsettled } from './planning.ts'
+import { isUnsettled, LATEST_LISTING } from './planning.ts'
+import type { CampaignRecord } from './port.ts'
+import { adoptedRecord, keysOf, named, ownersOf, whyForeign, whyStopped } from './record.ts'
 import { noFacts } from './remember.ts'
-import { renew } from './renew.ts'
 import { type ReconcilerParts, Sender } from './send.ts'
-import { canonical } from './targeting.ts'
-import { tokenIn, tokensOf } from './token.ts'
+import { tokenIn } from './token.ts'
+
+export interface Refusal {
+  kind: 'refused'
+  reason: string
+  hint: string
+  /** It may be said later. */
+  isEarly?: boolean
+  /** The command line is not enough. */
+  isUsage?: boolean
+}
+
+export type Decision =
+  | { kind: 'done'; text: string; campaignId: string | null }
+  | Refusal
+  | CampaignFailure
+
+/** A campaign that carries the mark of an entry. */
+export interface Marked {
+  key: string
+  campaign: Campaign
+}
+
+const refused = (reason: string, hint: string, isEarly = false): Refusal => ({
+  ...{ kind: 'refused', reason, hint, isEarly },
+})
+const done = (text: string, campaignId: string | null): Decision => ({
+  ...{ kind: 'done', text, campaignId },
+})
 
 export class Decider {
   readonly #parts: ReconcilerParts
@@ -31,60 +58,55 @@ export class Decider {
 
   /** The campaign belongs to the entry from now on. */
   async adopt(key: string, id: string): Promise<Decision> {
-    const { api, store } = this.#parts
+    const { api, store, identity } = this.#parts
     const wrong = this.#wrongAccount()
     if (wrong !== null) return wrong
-    const owner = store.records().find(({ campaignId }) => campaignId === id)
-    if (owner !== undefined)
-      return refused(
-        `campaign ${id} belongs to ${owner.key} already`,
-        `${COMMAND} forget ${quoted(owner.key)} lets it go`,
-      )
+    const records = store.records()
+    const owner = records.find(({ campaignId }) => campaignId === id)?.key
+    if (owner !== undefined) {
+      const hint = `${COMMAND} forget ${quoted(owner)} lets it go`
+      return refused(`campaign ${id} belongs to ${owner} already`, hint)
+    }
     const answer = await api.get(id, this.#signal)
     if (answer.kind === 'failure') return answer
     const campaign = answer.value
-    if (campaign.id !== id)
-      return refused(
-        `the service answers with campaign ${campaign.id} when it is asked for ${id}`,
-        'nothing was changed',
-      )
-    const marked = this.#ownerOf(campaign, key)
-    if (marked !== null)
-      return refused(
-        `campaign ${named(campaign)} carries the mark of ${marked}`,
-        `${COMMAND} adopt ${quoted(marked)} ${id}`,
-      )
+    if (campaign.id !== id) {
+      const reason = `the service answers with campaign ${campaign.id} when it is asked for ${id}`
+      return refused(reason, 'nothing was changed')
+    }
+    const owners = ownersOf(identity, keysOf(this.#desired, records).add(key))
+    const marked = owners.get(tokenIn(campaign.name) ?? '') ?? key
+    if (marked !== key) {
+      const reason = `campaign ${named(campaign)} carries the mark of ${marked}`
+      return refused(reason, `${COMMAND} adopt ${quoted(marked)} ${id}`)
+    }
     this.#take(key, campaign)
-    return done(
-      `campaign ${id} belongs to ${key} now; to undo this: ${COMMAND} forget ${quoted(key)}`,
-      id,
-    )
+    const back = `to undo this: ${COMMAND} forget ${quoted(key)}`
+    return done(`campaign ${id} belongs to ${key} now; ${back}`, id)
   }
 
-  /** Campaigns that carry the mark of an entry which has none, each with its key. */
-  async marked(): Promise<
-    { kind: 'found'; pairs: { key: string; campaign: Campaign }[] } | Refusal | CampaignFailure
-  > {
-    const { list, store } = this.#parts
+  /** Campaigns that carry the mark of an entry which has none. */
+  async marked(): Promise<{ kind: 'found'; pairs: Marked[] } | Refusal | CampaignFailure> {
+    const { list, store, identity } = this.#parts
     const wrong = this.#wrongAccount()
     if (wrong !== null) return wrong
     const listing = await list(this.#signal)
     if (listing.kind === 'failure') return listing
-    const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
-    const byToken = Map.groupBy(listing.campaigns.values(), ({ name }) => tokenIn(name) ?? '')
-    const pairs = this.#keys().flatMap((key) => {
-      if (store.record(key) !== null) return []
-      const found = tokensOf(this.#parts.identity, key)
-        .flatMap((token) => byToken.get(token) ?? [])
-        .filter(({ id }) => !owned.has(id))
-      const [campaign] = found
-      return campaign === undefined || found.length > 1 ? [] : [{ key, campaign }]
+    const records = store.records()
+    const known = { facts: store.account(), records, others: store.others(), words: store.words() }
+    const seen = { identity, desired: this.#desired, campaigns: listing.campaigns }
+    const absence = new Absence({ ...known, ...seen })
+    const owned = keysOf({ campaigns: [], removed: [] }, records)
+    const pairs = [...keysOf(this.#desired)].flatMap((key) => {
+      const [campaign, another] = absence.marked(key)
+      const isClear = campaign !== undefined && another === undefined && !owned.has(key)
+      return isClear ? [{ key, campaign }] : []
     })
     return { kind: 'found', pairs }
   }
 
   /** Adopts what `marked` found: this database takes the place of the one that made them. */
-  adoptAll(pairs: readonly { key: string; campaign: Campaign }[]): void {
+  adoptAll(pairs: readonly Marked[]): void {
     const { store } = this.#parts
     store.atomically(() => {
       for (const { key, campaign } of pairs) this.#take(key, campaign)
@@ -96,9 +118,39 @@ export class Decider {
 
   /** The entry is made anew by the next apply; a campaign that it has is stopped first. */
   async isNew(key: string): Promise<Decision> {
-    return (
-      this.#wrongAccount() ?? (await renew(this.#parts, this.#desired, key, this.#by, this.#signal))
-    )
+    const { store, list, api } = this.#parts
+    const wrong = this.#wrongAccount()
+    if (wrong !== null) return wrong
+    if (!this.#desired.campaigns.some((entry) => entry.key === key))
+      return refused(`${key} is no entry of the campaigns file`, 'write the entry first')
+    const listing = await list(this.#signal)
+    if (listing.kind === 'failure') return listing
+    const record = store.record(key)
+    if (record !== null) {
+      const answer = await api.get(record.campaignId, this.#signal)
+      if (answer.kind === 'ok') return this.#succeed(record)
+      if (answer.class !== 'missing') return answer
+      return this.#lost(record, listing) ?? this.#succeed(record)
+    }
+    const create = store.newestCreate(key) ?? undefined
+    if (isUnsettled(create)) {
+      const token = tokenIn(create.body?.name)
+      const found = [...listing.campaigns.values()].find(({ name }) => tokenIn(name) === token)
+      const hint = `${COMMAND} adopt ${quoted(key)} ${found?.id}`
+      if (found !== undefined) return refused(`it was created: campaign ${named(found)}`, hint)
+      const early = this.#tooEarly(listing, create.at, 'whether it was created')
+      if (early !== null) return early
+      store.end(create.id, 'given-up', create.reason, this.#parts.clock.now())
+    }
+    const owned = new Set(store.records().map(({ campaignId }) => campaignId))
+    store.atomically(() => {
+      store.keepWord(
+        key,
+        [...listing.campaigns.keys()].filter((id) => !owned.has(id)),
+      )
+      this.#note(key, null, 'none of the campaigns that are there is this one: it is new')
+    })
+    return done(`${key} is new; the next apply creates it: ${COMMAND} apply --yes`, null)
   }
 
   /** The campaign of a key, or the campaign with this id, belongs to no entry. */
@@ -125,52 +177,45 @@ export class Decider {
       this.#note(key, campaignId, 'it does not belong to the entry any more')
     })
     const back = `to undo this: ${COMMAND} adopt ${quoted(key)} ${campaignId}`
-    return done(
-      `campaign ${campaignId} is left as it is and belongs to ${key} no more; ${back}`,
-      campaignId,
-    )
+    const text = `campaign ${campaignId} is left as it is and belongs to ${key} no more; ${back}`
+    return done(text, campaignId)
   }
 
   /** Differences between file and service: the file's value is put back, or the service's may stay. */
   async settle(key: string, how: 'revert' | 'accept'): Promise<Decision> {
     const { api, store } = this.#parts
-    const record = store.record(key)
-    const entry = this.#desired.campaigns.find((one) => one.key === key)
     const wrong = this.#wrongAccount()
     if (wrong !== null) return wrong
+    const record = store.record(key)
+    const entry = this.#desired.campaigns.find((one) => one.key === key)
     if (record === null || entry === undefined)
       return refused(`no campaign of ${key} is managed`, `${COMMAND} status lists what is`)
-    const answer = await api.get(record.campaignId, this.#signal)
+    const { campaignId } = record
+    const answer = await api.get(campaignId, this.#signal)
     if (answer.kind === 'failure') return answer
     const foreign = whyForeign(record, answer.value)
     if (foreign !== null) return refused(foreign, 'nothing was changed')
-    const { differences } = compare(
-      ...([goalOf(entry, record), record, answer.value] as const),
-      store.open().filter(({ campaignId }) => campaignId === record.campaignId),
+    const open = store.open().filter((write) => write.campaignId === campaignId)
+    const isReverted = how === 'revert'
+    const { differences } = compare(goalOf(entry, record), record, answer.value, open)
+    const chosen = differences.filter(
+      ({ kind }) => kind !== 'fixed' && (isReverted || kind !== 'conflict'),
     )
-    const chosen = differences.filter(({ isConflict }) => how === 'revert' || !isConflict)
-    if (chosen.length === 0)
-      return refused(
-        `nothing of ${key} differs from what was agreed`,
-        `${COMMAND} plan shows what does`,
-      )
-    const said = Object.fromEntries(
-      chosen.map(({ field, raw }) => [field, how === 'revert' ? how : { keep: raw }]),
-    )
+    if (chosen.length === 0) {
+      const hint = `${COMMAND} plan shows what does`
+      return refused(`nothing of ${key} differs from what was agreed`, hint)
+    }
+    const said = chosen.map(({ field, raw }) => [field, isReverted ? how : { keep: raw }])
     const fields = chosen.map(({ field }) => field).join(', ')
     store.atomically(() => {
-      store.save({ ...record, said: { ...record.said, ...said } })
-      this.#note(
-        key,
-        record.campaignId,
-        how === 'revert' ? `${fields}: as in the file` : `${fields}: may stay as on the service`,
-      )
+      store.save({ ...record, said: { ...record.said, ...Object.fromEntries(said) } })
+      const why = isReverted ? 'as in the file' : 'may stay as on the service'
+      this.#note(key, campaignId, `${fields}: ${why}`)
     })
-    const next =
-      how === 'revert'
-        ? `the next apply writes ${fields} as in the file, as far as the guards allow`
-        : `${fields} may stay as it is on the service`
-    return done(`${key}: ${next}`, record.campaignId)
+    const next = isReverted
+      ? `the next apply writes ${fields} as in the file, as far as the guards allow`
+      : `${fields} may stay as it is on the service`
+    return done(`${key}: ${next}`, campaignId)
   }
 
   /** A campaign whose write did more than it should was looked at. */
@@ -188,51 +233,58 @@ export class Decider {
   }
 
   #take(key: string, campaign: Campaign): void {
-    const { store, clock } = this.#parts
+    const { store, account } = this.#parts
     const earlier = store.record(key)
-    const create = store.creates().find((one) => one.key === key)
+    const create = store.newestCreate(key) ?? undefined
     store.atomically(() => {
       if (earlier !== null) store.addOther({ id: earlier.campaignId, key })
       store.remove(key)
-      if (isUnsettled(create) && create.body !== null) {
-        const body = create.body as CampaignCreate
-        const targeting = body.targeting === undefined ? null : canonical(body.targeting)
-        const sender = new Sender(this.#parts, this.#by, this.#signal)
-        sender.remember(key, campaign, body, { values: createdValues(body), targeting }, create.id)
-        const record = store.record(key)
-        if (record !== null) store.save({ ...record, origin: 'recovered' })
-      } else store.save(adoptedRecord(key, campaign))
+      if (isUnsettled(create))
+        new Sender(this.#parts, this.#by, this.#signal).remember(create, campaign, 'recovered')
+      else store.save(adoptedRecord(key, campaign))
       store.removeOther(campaign.id)
       store.keepWord(key, null)
-      store.saveAccount(store.account() ?? noFacts(this.#parts.account))
-      store.decide({
-        at: clock.now(),
-        key,
-        campaignId: campaign.id,
-        why: 'it belongs to the entry',
-        by: this.#by,
-      })
+      store.saveAccount(store.account() ?? noFacts(account))
+      this.#note(key, campaign.id, 'it belongs to the entry')
     })
   }
 
-  #keys(): string[] {
-    const { campaigns, removed } = this.#desired
-    return [...new Set([...campaigns, ...removed].map(({ key }) => key))]
+  #succeed(record: CampaignRecord): Decision {
+    const { store } = this.#parts
+    const { key, campaignId } = record
+    store.atomically(() => {
+      store.save({ ...record, succeeding: true })
+      this.#note(key, campaignId, 'a successor takes its place')
+    })
+    const next = `campaign ${campaignId} is paused by the next apply, and ${key} is made anew as the file says`
+    return done(`${next}: ${COMMAND} apply --yes`, campaignId)
   }
 
-  #ownerOf({ name }: Campaign, key: string): string | null {
-    const { identity, store } = this.#parts
-    const token = tokenIn(name)
-    if (token === null || tokensOf(identity, key).includes(token)) return null
-    const recorded = store.records().find((one) => one.token === token && one.key !== key)
-    return (
-      recorded?.key ?? this.#keys().find((one) => tokensOf(identity, one).includes(token)) ?? null
-    )
+  /** Why the campaign does not count as lost; null: it does. */
+  #lost(record: CampaignRecord, listing: Exclude<Listing, CampaignFailure>): Refusal | null {
+    const { store, clock } = this.#parts
+    const { campaignId } = record
+    if (listing.campaigns.has(campaignId)) {
+      const reason = `campaign ${campaignId} is listed, and is not found by its id`
+      return refused(reason, 'try again later', true)
+    }
+    const since = record.missingSince ?? clock.now()
+    if (record.missingSince === null) store.save({ ...record, missingSince: since })
+    return this.#tooEarly(listing, since, `whether campaign ${campaignId} is gone`)
+  }
+
+  #tooEarly(listing: Listing, since: number, what: string): Refusal | null {
+    if (listing.kind === 'incomplete')
+      return refused(`${what} cannot be told: ${listing.reason}`, 'try again later', true)
+    const at = since + LATEST_LISTING
+    if (this.#parts.clock.now() >= at) return null
+    const hint = `it can be said from ${isoTime(at)} on; run this again then`
+    return refused(`${what} cannot be told yet: it may only be hard to find`, hint, true)
   }
 
   #wrongAccount(): Refusal | null {
     const { account, store } = this.#parts
-    const stopped = whyStopped(account, store.account()?.account ?? account)
+    const stopped = whyStopped(account, store.account()?.account)
     return stopped === null ? null : refused(stopped.reason, stopped.needs)
   }
 

@@ -3,17 +3,19 @@
 
 import type { FeedSide } from '../feed/port.ts'
 import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '../service/port.ts'
-import { adoptedRecord, whyStopped } from './adopting.ts'
-import { compare, valueNow, valuesOf } from './compare.ts'
+import { compare, valueNow } from './compare.ts'
 import { createdValues, filtersOf, selectionOf } from './creating.ts'
-import type { Refusal } from './decision.ts'
+import type { Refusal } from './decide.ts'
 import type { Guards } from './desired.ts'
 import { measure } from './effects.ts'
+import { valuesOf } from './fields.ts'
 import { maySpend } from './ledger.ts'
 import { CHANGE_GUARD } from './manage.ts'
 import { memoryOf, Planning } from './planning.ts'
-import type { ReconcilerParts } from './send.ts'
-import { canonical } from './targeting.ts'
+import type { CampaignRecord, NewWrite } from './port.ts'
+import { adoptedRecord, whyStopped } from './record.ts'
+import { type ReconcilerParts, Sender } from './send.ts'
+import { type CanonicalTargeting, canonical } from './targeting.ts'
 
 export interface DirectParts extends ReconcilerParts {
   feeds: () => FeedSide
@@ -24,48 +26,27 @@ export interface DirectParts extends ReconcilerParts {
 
 export type Direct = { kind: 'ok'; campaign: Campaign } | Refusal | CampaignFailure
 
-const byGuard = (reason: string): Refusal => ({ kind: 'refused', reason, hint: CHANGE_GUARD })
-
 /** `allPostings`: a person said that it may select every posting of the account. */
 export async function createDirectly(
   parts: DirectParts,
   body: CampaignCreate,
   allPostings: boolean,
 ): Promise<Direct> {
-  const { api, store, clock, by, signal } = parts
   const targeting = canonical(body.targeting ?? {})
-  const hasFilter = filtersOf(targeting) > 0 || targeting.externalCampaignId !== ''
-  if (!hasFilter && !allPostings)
-    return {
-      kind: 'refused',
-      reason: 'without targeting it would sponsor every posting of the account',
-      hint: 'add --targeting, or --all-postings if that is meant',
-      isUsage: true,
-    }
-  const planning = await planningOf(parts, targeting)
+  const { externalCampaignId: key } = targeting
+  if (filtersOf(targeting) === 0 && key === '' && !allPostings) {
+    const reason = 'without targeting it would sponsor every posting of the account'
+    const hint = 'add --targeting, or --all-postings if that is meant'
+    return { kind: 'refused', reason, hint, isUsage: true }
+  }
+  const planning = await planningOf(parts, allPostings ? null : targeting)
   if ('kind' in planning) return planning
-  const selected = selectionOf(planning.input.effects, null, targeting)
   const refused =
-    (allPostings ? null : planning.ledger.share(selected, planning.input.effects)) ??
+    shareOf(planning, null, allPostings ? null : targeting) ??
     planning.ledger.create('(new)', createdValues(body))
-  if (refused !== null) return byGuard(refused)
-  const at = clock.now()
-  const key = targeting.externalCampaignId
-  const id = store.begin({
-    at,
-    key,
-    campaignId: null,
-    action: 'create',
-    body,
-    before: {},
-    spend: 'up',
-    why: 'a direct call',
-    by,
-  })
-  const answer = await api.create(body, signal)
-  if (answer.kind === 'ok') store.end(id, 'done', null, clock.now(), answer.value.id)
-  else store.end(id, answer.effect, answer.reason, clock.now())
-  return answer.kind === 'ok' ? { kind: 'ok', campaign: answer.value } : answer
+  if (refused !== null) return { kind: 'refused', reason: refused, hint: CHANGE_GUARD }
+  const row = { key, campaignId: null, action: 'create', body, before: {}, spend: 'up' } as const
+  return send(parts, row, null)
 }
 
 export async function updateDirectly(
@@ -73,7 +54,7 @@ export async function updateDirectly(
   campaignId: string,
   body: CampaignUpdate,
 ): Promise<Direct> {
-  const { api, store, clock, by, signal } = parts
+  const { api, store, clock, signal } = parts
   const read = await api.get(campaignId, signal)
   if (read.kind === 'failure') return read
   const record = store.records().find((one) => one.campaignId === campaignId) ?? null
@@ -84,52 +65,59 @@ export async function updateDirectly(
   if (raise !== null) {
     const planning = await planningOf(parts, targeting)
     if ('kind' in planning) return planning
-    const { ledger, input } = planning
-    const merged = { ...known, written: { ...known.written, ...goal.values } }
-    const after = maySpend(
-      {
-        record: { ...merged, forms: {} },
-        open: [],
-        sights: [{ ...read.value, ...shownWith(body) }],
-      },
-      clock.now(),
-    )
+    const written = { ...known.written, ...goal.values }
+    const { budget = read.value.budget, endDate = read.value.endDate } = body
+    const shown = { ...read.value, budget, endDate } as Campaign
+    const spender = { record: { ...known, written, forms: {} }, open: [], sights: [shown] }
+    const after = maySpend(spender, clock.now())
     const before = valueNow(known, read.value, 'budget')
     const refused =
-      (targeting === null
-        ? null
-        : ledger.share(selectionOf(input.effects, record, targeting), input.effects)) ??
-      ledger.raise(campaignId, after, before, raise.values)
-    if (refused !== null) return byGuard(refused)
+      shareOf(planning, record, targeting) ??
+      planning.ledger.raise(campaignId, after, before, raise.values)
+    if (refused !== null) return { kind: 'refused', reason: refused, hint: CHANGE_GUARD }
   }
-  const at = clock.now()
   const spend = raise?.spend ?? reduce?.spend ?? 'neutral'
   const before = { ...reduce?.before, ...raise?.before }
-  const write = { at, key: known.key, campaignId, action: 'update', body, before, spend } as const
-  const id = store.begin({ ...write, why: 'a direct call', by })
-  const answer = await api.update(campaignId, body, signal)
+  const row = { key: known.key, campaignId, action: 'update', body, before, spend } as const
+  // What a person sent past the file may be there in place of the file's.
+  const uncertain = targeting === null ? [] : [targeting]
+  const mayBe = record && { ...record, uncertain: [...record.uncertain, ...uncertain] }
+  return send(parts, row, mayBe)
+}
+
+/** `mayBe`: the record if it was carried out, or may have been. */
+async function send(
+  parts: DirectParts,
+  row: Omit<NewWrite, 'at' | 'by' | 'why'>,
+  mayBe: CampaignRecord | null,
+): Promise<Direct> {
+  const { store, by, signal } = parts
+  const sender = new Sender(parts, by, signal)
+  const { id, answer } = await sender.send({ ...row, why: 'a direct call' })
   store.atomically(() => {
-    const sent = answer.kind === 'ok' || answer.effect === 'unknown'
-    // What a person sent past the file may be there in place of the file's.
-    if (record !== null && targeting !== null && sent)
-      store.save({ ...record, uncertain: [...record.uncertain, targeting] })
-    if (answer.kind === 'ok') store.end(id, 'done', null, clock.now())
-    else store.end(id, answer.effect, answer.reason, clock.now())
+    const isSent = answer.kind === 'ok' || answer.effect === 'unknown'
+    if (isSent && mayBe !== null) store.save(mayBe)
+    if (answer.kind === 'ok') sender.end(id, 'done', null, answer.value.id)
   })
   return answer.kind === 'ok' ? { kind: 'ok', campaign: answer.value } : answer
 }
 
-const shownWith = ({ budget, endDate }: CampaignUpdate): Partial<Campaign> => ({
-  ...(budget !== undefined && { budget }),
-  ...(endDate !== undefined && { endDate }),
-})
+/** The guard that refuses what a targeting selects, or null. */
+function shareOf(
+  { ledger, input }: Planning,
+  record: CampaignRecord | null,
+  targeting: CanonicalTargeting | null,
+): string | null {
+  const { effects } = input
+  return targeting && ledger.share(selectionOf(effects, record, targeting), effects)
+}
 
 async function planningOf(
   parts: DirectParts,
-  targeting: ReturnType<typeof canonical> | null,
+  targeting: CanonicalTargeting | null,
 ): Promise<Planning | Refusal | CampaignFailure> {
   const { account, identity, clock, feeds, guards, list, signal, store } = parts
-  const stopped = whyStopped(account, store.account()?.account ?? account)
+  const stopped = whyStopped(account, store.account()?.account)
   if (stopped !== null) return { kind: 'refused', reason: stopped.reason, hint: stopped.needs }
   const listing = await list(signal)
   if (listing.kind === 'failure') return listing
@@ -137,13 +125,9 @@ async function planningOf(
   const questions = targeting === null ? [] : [{ key: '', targeting, wanted: true }]
   const effects = await measure(feeds(), questions, now, signal)
   const incomplete = listing.kind === 'incomplete' ? listing.reason : null
-  return new Planning({
-    ...{
-      desired: { campaigns: [], removed: [], guards },
-      fileSha256: '',
-      allowWiden: new Set<string>(),
-    },
-    ...{ account, identity, effects, now, countsReductions: false, ...memoryOf(store, now) },
-    seen: { listed: listing.campaigns, read: new Map(), failed: new Map(), incomplete },
-  })
+  const seen = { listed: listing.campaigns, read: new Map(), failed: new Map(), incomplete }
+  const file = { fileSha256: '', allowWiden: new Set<string>(), countsReductions: false }
+  const desired = { campaigns: [], removed: [], guards }
+  const memory = memoryOf(store, now)
+  return new Planning({ desired, ...file, account, identity, effects, now, ...memory, seen })
 }

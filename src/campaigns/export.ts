@@ -3,10 +3,9 @@
 import { showAmount } from '../lib/amount.ts'
 import { writeYaml } from '../lib/yaml.ts'
 import type { Campaign } from '../service/port.ts'
-import { readTargeting } from './compare.ts'
 import { FIELDS, type Field, rawOf, readValue } from './fields.ts'
 import type { CampaignRecord } from './port.ts'
-import { type CanonicalTargeting, CRITERIA, isEmpty } from './targeting.ts'
+import { type CanonicalTargeting, CRITERIA, isEmpty, readTargeting } from './targeting.ts'
 import { bareName, tokenIn } from './token.ts'
 
 export interface Exported {

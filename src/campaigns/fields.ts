@@ -75,6 +75,15 @@ export function readValue(field: Field, raw: unknown): Value | undefined {
   }
 }
 
+/** Fields of a body as values; what cannot be read is left out. */
+export function valuesOf(body: object): Values {
+  const read = Object.entries(body).map(([name, raw]) => [
+    name,
+    isField(name) ? readValue(name, raw) : undefined,
+  ])
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined))
+}
+
 /** Without a zone it is UTC, whatever the zone of this process. */
 function dateOf(text: string): string | undefined {
   const isZoned = /(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T')

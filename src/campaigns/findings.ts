@@ -2,13 +2,13 @@
 // and entries whose campaign cannot spend. Pure.
 
 import { isoTime } from '../lib/clock.ts'
-import { named } from './absence.ts'
 import { valueNow } from './compare.ts'
 import { endsBy, type Field, showValue } from './fields.ts'
-import { type MaySpend, showMoney } from './ledger.ts'
+import { showMoney, sumOf } from './ledger.ts'
 import { type CampaignSight, COMMAND, type Finding, quoted } from './plan.ts'
 import type { Planning } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
+import { named } from './record.ts'
 
 /** Of many campaigns outside the file, so many are named. */
 const NAMED = 5
@@ -19,11 +19,10 @@ export function findingsOf(planning: Planning): Finding[] {
 
 function unlisted(planning: Planning): Finding[] {
   const { campaigns, input, ledger } = planning
-  return planning.unlisted.flatMap((record) => {
-    const { key, campaignId } = record
+  const today = (isoTime(input.now) ?? '').slice(0, 10)
+  return planning.unlisted.flatMap(({ key, campaignId }) => {
     const campaign = campaigns.get(campaignId)
     if (campaign === undefined || !planning.runs(campaign)) return []
-    const today = (isoTime(input.now) ?? '').slice(0, 10)
     const line = `- { externalCampaignId: ${JSON.stringify(key)}, endDate: ${today} }`
     const spends = showMoney(ledger.get(campaignId) ?? null)
     return {
@@ -37,15 +36,14 @@ function unlisted(planning: Planning): Finding[] {
 function twins(planning: Planning): Finding[] {
   const { absence, campaigns, input, ledger } = planning
   return input.records.flatMap(({ key, campaignId, past }) => {
-    const earlier = past.flatMap((id) => campaigns.get(id) ?? [])
-    return [...absence.marked(key), ...earlier]
-      .filter((one) => planning.runs(one))
-      .map((twin) => ({
-        ...{ code: 'twin', key, campaignId: twin.id, isTold: true },
-        text: `campaign ${named(twin)} runs beside ${campaignId}, and both belong to this entry`,
-        needs: `pause or archive one on the service; to manage that one instead: ${COMMAND} adopt ${quoted(key)} ${twin.id}`,
-        maySpend: showMoney(ledger.get(twin.id) ?? null),
-      }))
+    const all = [...absence.marked(key), ...past.flatMap((id) => campaigns.get(id) ?? [])]
+    const running = all.filter((one) => planning.runs(one))
+    return running.map((twin) => ({
+      ...{ code: 'twin', key, campaignId: twin.id, isTold: true },
+      text: `campaign ${named(twin)} runs beside ${campaignId}, and both belong to this entry`,
+      needs: `pause or archive one on the service; to manage that one instead: ${COMMAND} adopt ${quoted(key)} ${twin.id}`,
+      maySpend: showMoney(ledger.get(twin.id) ?? null),
+    }))
   })
 }
 
@@ -56,32 +54,20 @@ function idle(planning: Planning): Finding[] {
     const record = records.get(key)
     const campaign = record && campaigns.get(record.campaignId)
     if (record === undefined || campaign === undefined || record.succeeding) return []
+    const { campaignId } = record
     const status = valueNow(record, campaign, 'status')
-    const at = {
-      code: 'idle',
-      key,
-      campaignId: record.campaignId,
-      maySpend: null,
-      isTold: true,
-    } as const
+    const at = { code: 'idle', key, campaignId, maySpend: null } as const
     const successor = `${COMMAND} create ${quoted(key)} --new makes a successor`
-    if ((status === 'paused' && values.status !== 'paused') || status === 'archived') {
-      const needs =
-        status === 'paused'
-          ? 'write status: running into the entry, or status: paused if it is meant'
-          : successor
-      return {
-        ...at,
-        text: `campaign ${record.campaignId} is ${status} on the service, so it spends nothing`,
-        needs,
-      }
+    if (status === 'archived' || (status === 'paused' && values.status !== 'paused')) {
+      const resume = 'write status: running into the entry, or status: paused if it is meant'
+      const text = `campaign ${campaignId} is ${status} on the service, so it spends nothing`
+      return { ...at, text, needs: status === 'paused' ? resume : successor, isTold: true }
     }
     if (!planning.isOver(record)) return []
-    const end = showValue('endDate', valueNow(record, campaign, 'endDate'))
+    const text = `campaign ${campaignId} is over since ${showValue('endDate', valueNow(record, campaign, 'endDate'))}`
     const needs = `write a later endDate, or endDate: none, to go on with it; ${successor}`
-    // As the file says itself: nobody has to be told.
+    // Where the file says so itself, nobody has to be told.
     const isMeant = typeof values.endDate === 'string' && endsBy(values.endDate) < input.now
-    const text = `campaign ${record.campaignId} is over since ${end}`
     return { ...at, text, needs, isTold: !isMeant }
   })
 }
@@ -89,49 +75,33 @@ function idle(planning: Planning): Finding[] {
 /** Running campaigns of the account that belong to no entry. */
 function unmanaged(planning: Planning): Finding[] {
   const { absence, input } = planning
-  const named_ = new Set(input.desired.campaigns.map(({ campaignId }) => campaignId))
-  const twinIds = new Set(
-    input.records.flatMap(({ key }) => absence.marked(key).map(({ id }) => id)),
-  )
-  const all = absence.loose.filter(
-    (one) => planning.runs(one) && !twinIds.has(one.id) && !named_.has(one.id),
-  )
+  const meant = new Set([
+    ...input.desired.campaigns.map(({ campaignId }) => campaignId),
+    ...input.records.flatMap(({ key }) => absence.marked(key).map(({ id }) => id)),
+  ])
+  const all = absence.loose.filter((one) => planning.runs(one) && !meant.has(one.id))
   if (all.length === 0) return []
-  const amounts = all.map(({ id }) => planning.strangerSpends(id))
-  const total: MaySpend = amounts.includes(null)
-    ? null
-    : amounts.reduce((sum: number, one) => sum + (one ?? 0), 0)
+  const maySpend = showMoney(sumOf(all.map(({ id }) => planning.strangerSpends(id))))
+  const some = all.slice(0, NAMED).map(named).join(', ')
   const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : ''
-  return [
-    {
-      ...{
-        code: 'unmanaged',
-        key: null,
-        campaignId: null,
-        isTold: true,
-        maySpend: showMoney(total),
-      },
-      text: `${all.length === 1 ? '1 campaign runs' : `${all.length} campaigns run`} in no entry of the file, up to ${showMoney(total)}: ${all.slice(0, NAMED).map(named).join(', ')}${more}`,
-      needs: `${COMMAND} export shows them as entries; ${COMMAND} forget ID leaves one out of this for good`,
-    },
-  ]
+  const count = all.length === 1 ? '1 campaign runs' : `${all.length} campaigns run`
+  const text = `${count} in no entry of the file, up to ${maySpend}: ${some}${more}`
+  const needs = `${COMMAND} export shows them as entries; ${COMMAND} forget ID leaves one out of this for good`
+  return [{ code: 'unmanaged', key: null, campaignId: null, isTold: true, maySpend, text, needs }]
 }
 
 /** A campaign of an entry, for people who look. */
 export function sightOf(planning: Planning, record: CampaignRecord): CampaignSight {
-  const { key, campaignId } = record
+  const { key, campaignId, written } = record
   const campaign = planning.campaigns.get(campaignId)
   const show = (field: Field) => {
-    const value = campaign === undefined ? record.written[field] : valueNow(record, campaign, field)
+    const value = campaign === undefined ? written[field] : valueNow(record, campaign, field)
     return value == null ? null : showValue(field, value)
   }
   return {
     ...{ key, campaignId, name: show('name'), status: show('status'), budget: show('budget') },
-    ...{
-      period: show('period'),
-      endDate: show('endDate'),
-      spend: campaign?.spend?.toFixed(2) ?? null,
-    },
+    ...{ period: show('period'), endDate: show('endDate') },
+    spend: campaign?.spend?.toFixed(2) ?? null,
     runs: campaign !== undefined && planning.runs(campaign),
     maySpend: showMoney(planning.ledger.get(campaignId) ?? null),
   }

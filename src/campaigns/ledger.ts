@@ -4,10 +4,10 @@
 
 import { type Amount, showAmount } from '../lib/amount.ts'
 import type { Campaign } from '../service/port.ts'
-import { valueNow, valuesOf } from './compare.ts'
+import { valueNow } from './compare.ts'
 import type { Guards } from './desired.ts'
 import type { Effects } from './effects.ts'
-import { endsBy, rawOf, readValue, type Value, type Values } from './fields.ts'
+import { endsBy, rawOf, readValue, type Value, type Values, valuesOf } from './fields.ts'
 import type { Selection } from './plan.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 
@@ -41,15 +41,8 @@ export function maySpend({ record, sights, open }: Spender, now: number): MaySpe
 }
 
 /** The same for a campaign that has these values and no others. */
-export function maySpendWith(values: Values, now: number): MaySpend {
-  const all = (value: Value | undefined) => (value === undefined ? [] : [value])
-  return amountOf(
-    all(values.budget),
-    all(values.endDate ?? null),
-    all(values.period ?? 'once'),
-    now,
-  )
-}
+export const maySpendWith = ({ budget = null, endDate = null, period }: Values, now: number) =>
+  amountOf([budget], [endDate], [period ?? 'once'], now)
 
 function amountOf(
   budgets: readonly Value[],
@@ -75,7 +68,14 @@ function monthsUntil(end: string | null, now: number): number {
   return Math.min(MOST_MONTHS, Math.max(1, months))
 }
 
+/** null where one of them is. */
+export const sumOf = (all: readonly MaySpend[]): MaySpend =>
+  all.includes(null) ? null : all.reduce((sum: number, one) => sum + Number(one), 0)
+
 export const showMoney = (amount: MaySpend) => (amount === null ? 'unlimited' : showAmount(amount))
+
+const tooLarge = (limit: Amount, budget: Value) =>
+  `guards.maxBudget is ${showAmount(limit)}, the budget would be ${showAmount(Number(budget))}`
 
 export class Ledger {
   readonly #guards: Guards
@@ -102,8 +102,7 @@ export class Ledger {
   }
 
   total(): MaySpend {
-    const all = [...this.#amounts.values()]
-    return all.includes(null) ? null : all.reduce((sum: number, one) => sum + (one ?? 0), 0)
+    return sumOf([...this.#amounts.values()])
   }
 
   /** Counts a raise and answers null, or answers the guard that refuses it. `before`: its budget now. */
@@ -112,8 +111,7 @@ export class Ledger {
     const budget = body.budget
     if (budget === null) return 'without a budget nothing limits what it spends: write budget'
     if (budget !== undefined) {
-      if (Number(budget) > maxBudget)
-        return `guards.maxBudget is ${showAmount(maxBudget)}, the budget would be ${showAmount(Number(budget))}`
+      if (Number(budget) > maxBudget) return tooLarge(maxBudget, budget)
       const day = this.#day.flatMap((write) => {
         const sent = write.campaignId === id ? valuesOf(write.body ?? {}).budget : undefined
         if (sent == null) return []
@@ -137,8 +135,7 @@ export class Ledger {
     const { maxBudget, createsPerDay } = this.#guards
     const { budget, endDate } = values
     if (budget == null) return 'a campaign without a budget is not created: write budget'
-    if (Number(budget) > maxBudget)
-      return `guards.maxBudget is ${showAmount(maxBudget)}, the budget would be ${showAmount(Number(budget))}`
+    if (Number(budget) > maxBudget) return tooLarge(maxBudget, budget)
     if (endDate != null && Date.parse(String(endDate)) <= this.#now)
       return `endDate ${String(endDate)} is past: write a later one`
     if (this.#creates >= createsPerDay) return `guards.createsPerDay is ${createsPerDay}`
@@ -167,7 +164,7 @@ export class Ledger {
     const unknown = after === null ? id : others.find(([, amount]) => amount === null)?.[0]
     if (unknown !== undefined)
       return `what campaign ${unknown} may spend is not limited or not known, so guards.maxExposure cannot be checked`
-    const total = others.reduce((sum, [, amount]) => sum + (amount ?? 0), 0) + (after ?? 0)
+    const total = Number(sumOf([after, ...others.map(([, amount]) => amount)]))
     if (total > maxExposure)
       return `guards.maxExposure is ${showAmount(maxExposure)}, all campaigns together might spend ${showAmount(total)}`
     this.#amounts.set(id, after)

@@ -3,14 +3,14 @@
 
 import { isoTime, MINUTE } from '../lib/clock.ts'
 import type { Campaign } from '../service/port.ts'
-import { whyForeign } from './absence.ts'
-import { compare, type Difference, type Goal, type Part, valueNow } from './compare.ts'
+import { compare, type Difference, type Part, valueNow } from './compare.ts'
 import { goalOf, selectionOf } from './creating.ts'
 import type { DesiredCampaign, Removal } from './desired.ts'
 import { type MaySpend, maySpendWith, showMoney } from './ledger.ts'
 import { COMMAND, type Held, quoted } from './plan.ts'
 import { heldBy, later, type Planning } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
+import { whyForeign } from './record.ts'
 
 /** After a PUT without an answer: it may still arrive, on top of a later one. */
 const LATE_ARRIVAL = 2 * MINUTE
@@ -43,42 +43,43 @@ export function manage(
   campaign: Campaign,
   approval: boolean,
 ): void {
-  const { key, campaignId } = record
-  const found = compare(goalOf(entry, record), record, campaign, planning.openOf(campaignId))
-  report(planning, record, found.differences)
-  for (const { field, from, to } of found.fixed) {
-    const reason = `${field}: ${from} cannot become ${to}: the service does not allow changing this after creation`
-    const needs = `${COMMAND} create ${quoted(key)} --new stops campaign ${campaignId} and makes a successor as the file says`
-    planning.add({ key, campaignId, held: heldBy('fixed', reason, needs) })
-  }
-  const { reduce, neutral, raise } = found
-  const isSame = reduce === null && neutral === null && raise === null
-  if (isSame && found.fixed.length + found.differences.length === 0) planning.unchanged++
+  const { key, campaignId, doubt } = record
+  const { ledger, input } = planning
+  const open = planning.openOf(campaignId)
+  const found = compare(goalOf(entry, record), record, campaign, open)
+  const { reduce, neutral, raise, differences } = found
+  report(planning, record, differences)
+  if ([reduce, neutral, raise].every((part) => part === null) && differences.length === 0)
+    planning.unchanged++
+  const add = (
+    part: Part,
+    held: Held | null,
+    after = spendsAfter(planning, record, campaign, part),
+  ) =>
+    addUpdate(planning, record, part, {
+      held,
+      approval: approval || (part === raise && raise.isBlind),
+      after,
+    })
   if (reduce !== null) {
-    add(planning, record, campaign, reduce, { held: null, approval })
-    if (planning.input.countsReductions && !approval)
-      planning.ledger.set(campaignId, spendsAfter(planning, record, campaign, reduce))
+    add(reduce, null)
+    if (input.countsReductions && !approval)
+      ledger.set(campaignId, spendsAfter(planning, record, campaign, reduce))
   }
   const isArchived = valueNow(record, campaign, 'status') === 'archived'
   const archived = isArchived
     ? heldBy('state', 'it is archived on the service', 'have it resumed there first')
     : null
-  if (neutral !== null) add(planning, record, campaign, neutral, { held: archived, approval })
-  if (raise === null) {
-    if (record.doubt !== null)
-      planning.add({ key, campaignId, held: doubted(record, record.doubt) })
-    return
-  }
+  if (neutral !== null) add(neutral, archived)
+  if (raise === null && doubt !== null) planning.hold(key, campaignId, doubted(key, doubt))
+  if (raise === null) return
   // A raise is counted on top of what the entry lowers.
-  const lowered = reduce !== null && planning.input.countsReductions ? reduce.values : {}
-  const whole = { ...raise, values: { ...lowered, ...raise.values } }
+  const lowered = input.countsReductions ? reduce?.values : {}
+  const whole = { values: { ...lowered, ...raise.values } }
   const after = spendsAfter(planning, record, campaign, whole)
   planning.raises.push(() => {
-    const held =
-      archived ??
-      whyNotRaised(planning, record, campaign, raise) ??
-      refusedBy(planning, record, campaign, raise, after)
-    add(planning, record, campaign, raise, { held, approval: approval || raise.isBlind, after })
+    const why = archived ?? whyNotRaised(planning, record, campaign, raise)
+    add(raise, why ?? refusedBy(planning, record, campaign, raise, after), after)
   })
 }
 
@@ -89,116 +90,103 @@ export function end(
   record: CampaignRecord,
   campaign: Campaign,
 ): void {
-  const found = compare(
-    { values: { endDate } },
-    record,
-    campaign,
-    planning.openOf(record.campaignId),
-  )
-  const isLater = (one: Difference) =>
-    !one.isConflict && (one.service === 'no end' || one.service > one.file)
-  const { reduce } = found
-  report(planning, record, found.differences.filter(isLater))
+  const open = planning.openOf(record.campaignId)
+  const { reduce, differences } = compare({ values: { endDate } }, record, campaign, open)
+  const isLater = ({ kind, service, file }: Difference) =>
+    kind !== 'conflict' && (service === 'no end' || service > file)
+  report(planning, record, differences.filter(isLater))
   if (reduce === null) planning.unchanged++
-  else
-    add(planning, record, campaign, reduce, {
-      held: null,
-      approval: false,
-      why: 'listed under removed',
-    })
+  else lower(planning, record, campaign, reduce, 'listed under removed')
 }
 
 /** A person asked for a successor: the campaign is paused. Answers whether that is seen already. */
 export function stop(planning: Planning, record: CampaignRecord, campaign: Campaign): boolean {
   if (valueNow(record, campaign, 'status') !== 'running' || planning.isOver(record)) return true
   const running: CampaignRecord = { ...record, written: { ...record.written, status: 'running' } }
-  const goal: Goal = { values: { status: 'paused' } }
-  const { reduce } = compare(goal, running, campaign, [])
-  if (reduce !== null)
-    add(planning, record, campaign, reduce, {
-      held: null,
-      approval: false,
-      why: 'its successor takes its place',
-    })
+  const { reduce } = compare({ values: { status: 'paused' } }, running, campaign, [])
+  if (reduce !== null) lower(planning, record, campaign, reduce, 'its successor takes its place')
   return false
+}
+
+function lower(
+  planning: Planning,
+  record: CampaignRecord,
+  campaign: Campaign,
+  part: Part,
+  why: string,
+): void {
+  const after = spendsAfter(planning, record, campaign, part)
+  addUpdate(planning, record, part, { held: null, approval: false, after, why })
 }
 
 function report(
   planning: Planning,
   { key, campaignId }: CampaignRecord,
-  all: readonly Difference[],
+  differences: readonly Difference[],
 ): void {
-  for (const { field, file, service, isConflict, isKept } of all) {
+  for (const { field, file, service, kind } of differences) {
     const needs = `write ${service} into the file, or: ${COMMAND} resolve ${quoted(key)} --revert`
-    const at = { key, campaignId }
-    if (isConflict) {
+    if (kind === 'fixed') {
+      const reason = `${field}: ${service} cannot become ${file}: the service does not allow changing this after creation`
+      const successor = `${COMMAND} create ${quoted(key)} --new stops campaign ${campaignId} and makes a successor as the file says`
+      planning.hold(key, campaignId, heldBy('fixed', reason, successor))
+    } else if (kind === 'conflict') {
       const reason = `${field}: the file says ${file} now, and it was changed on the service to ${service}`
-      planning.add({ ...at, held: heldBy('conflict', reason, needs) })
-      continue
+      planning.hold(key, campaignId, heldBy('conflict', reason, needs))
+    } else {
+      const isKept = kind === 'kept'
+      planning.findings.push({
+        ...{ key, campaignId, code: kind, maySpend: null, isTold: !isKept },
+        text: `${field} was changed on the service from ${file} to ${service}; it is left alone`,
+        needs: isKept ? null : `${needs}, or ${COMMAND} resolve ${quoted(key)} --accept`,
+      })
     }
-    planning.findings.push({
-      ...{ ...at, code: isKept ? 'kept' : 'drift', maySpend: null, isTold: !isKept },
-      text: `${field} was changed on the service from ${file} to ${service}; it is left alone`,
-      needs: isKept ? null : `${needs}, or ${COMMAND} resolve ${quoted(key)} --accept`,
-    })
   }
 }
 
-function add(
+function addUpdate(
   planning: Planning,
   record: CampaignRecord,
-  campaign: Campaign,
-  part: Part,
-  {
-    held,
-    approval,
-    why = 'the file changed',
-    after = spendsAfter(planning, record, campaign, part),
-  }: { held: Held | null; approval: boolean; why?: string; after?: MaySpend },
+  { isBlind: _, ...part }: Part,
+  rest: { held: Held | null; approval: boolean; after: MaySpend; why?: string },
 ): void {
   const { key, campaignId } = record
-  const { body, before, spend, changes, values, targeting } = part
+  const { after, why = 'the file changed', ...state } = rest
+  const { effects } = planning.input
+  const before = showMoney(planning.ledger.get(campaignId) ?? null)
+  const { targeting } = part
   planning.add({
-    ...{ key, campaignId, action: 'update', method: 'PUT', body, before, spend, changes },
-    ...{ values, targeting, held, approval, why },
-    money: {
-      before: showMoney(planning.ledger.get(campaignId) ?? null),
-      after: showMoney(after),
-    },
-    postings: targeting === null ? null : selectionOf(planning.input.effects, record, targeting),
+    ...{ key, campaignId, action: 'update', method: 'PUT', why, ...part, ...state },
+    money: { before, after: showMoney(after) },
+    postings: targeting === null ? null : selectionOf(effects, record, targeting),
   })
 }
 
-/** What it may spend once the part is done and nothing else happened. */
+/** What it may spend once this is done and nothing else happened. */
 function spendsAfter(
   { input }: Planning,
   record: CampaignRecord,
   campaign: Campaign,
-  { values }: Part,
-) {
+  { values }: Pick<Part, 'values'>,
+): MaySpend {
   const now = (field: 'budget' | 'endDate' | 'period') =>
-    values[field] ?? valueNow(record, campaign, field)
-  const known = {
-    budget: now('budget') ?? null,
-    endDate: values.endDate === null ? null : (now('endDate') ?? null),
-  }
-  return maySpendWith({ ...known, period: now('period') ?? 'monthly' }, input.now)
+    values[field] === undefined ? (valueNow(record, campaign, field) ?? null) : values[field]
+  const period = now('period') ?? 'monthly'
+  return maySpendWith({ budget: now('budget'), endDate: now('endDate'), period }, input.now)
 }
 
 function refusedBy(
-  planning: Planning,
+  { ledger, input }: Planning,
   record: CampaignRecord,
   campaign: Campaign,
-  raise: Part,
+  { targeting, values }: Part,
   after: MaySpend,
 ): Held | null {
-  const { ledger, input } = planning
-  const { campaignId } = record
-  const selected =
-    raise.targeting === null ? null : selectionOf(input.effects, record, raise.targeting)
+  const { effects } = input
+  const selected = targeting === null ? null : selectionOf(effects, record, targeting)
+  const budget = valueNow(record, campaign, 'budget')
   const refused =
-    ledger.share(selected, input.effects) ??
-    ledger.raise(campaignId, after, valueNow(record, campaign, 'budget'), raise.values)
+    ledger.share(selected, effects) ?? ledger.raise(record.campaignId, after, budget, values)
   return refused === null ? null : heldBy('guard', refused, CHANGE_GUARD)
 }
 
@@ -208,62 +196,50 @@ function whyNotRaised(
   campaign: Campaign,
   raise: Part,
 ): Held | null {
-  const { absence, input, shrunk } = planning
-  const { allowWiden, effects, now } = input
-  const { key, campaignId, doubt, past } = record
+  const { absence, campaigns, input, shrunk } = planning
+  const { key, campaignId, doubt, past, written } = record
   if (shrunk !== null) return shrunk
   const twins = absence.marked(key).map(({ id }) => id)
   if (twins.length > 0) {
+    const reason = `the campaigns ${[campaignId, ...twins].join(', ')} all carry the mark of this entry`
     const needs = `have all but one archived on the service, then for each of these: ${COMMAND} forget ID`
-    return heldBy(
-      'twin',
-      `the campaigns ${[campaignId, ...twins].join(', ')} all carry the mark of this entry`,
-      needs,
-    )
+    return heldBy('twin', reason, needs)
   }
-  const again = past.find(
-    (id) => planning.campaigns.has(id) && planning.runs(planning.campaigns.get(id) as Campaign),
-  )
-  if (again !== undefined)
-    return heldBy(
-      'twin',
-      `campaign ${again}, which came before it, runs again`,
-      'pause or archive it on the service',
-    )
-  if (doubt !== null) return doubted(record, doubt)
+  const again = past.flatMap((id) => campaigns.get(id) ?? []).find((one) => planning.runs(one))
+  if (again !== undefined) {
+    const reason = `campaign ${again.id}, which came before it, runs again`
+    return heldBy('twin', reason, 'pause or archive it on the service')
+  }
+  if (doubt !== null) return doubted(key, doubt)
   const isPaused = valueNow(record, campaign, 'status') === 'paused'
-  if (isPaused && record.written.status !== 'paused' && raise.values.status === undefined)
-    return heldBy(
-      'state',
-      'it is paused on the service, so nothing is raised',
-      'write status: running into the entry, or have it resumed there',
-    )
+  if (isPaused && written.status !== 'paused' && raise.values.status === undefined) {
+    const needs = 'write status: running into the entry, or have it resumed there'
+    return heldBy('state', 'it is paused on the service, so nothing is raised', needs)
+  }
+  const isOther = (body: unknown) => JSON.stringify(body) !== JSON.stringify(raise.body)
   const young = planning
     .openOf(campaignId)
-    .find(
-      (write) =>
-        write.at > now - LATE_ARRIVAL && JSON.stringify(write.body) !== JSON.stringify(raise.body),
-    )
-  if (young !== undefined)
-    return later(
-      `an earlier write may still arrive; nothing else is raised before ${isoTime(young.at + LATE_ARRIVAL)}`,
-    )
-  const state = effects.stateOf(key)
-  if (state.kind === 'vanished')
+    .find(({ at, body }) => at > input.now - LATE_ARRIVAL && isOther(body))
+  if (young !== undefined) {
+    const until = isoTime(young.at + LATE_ARRIVAL)
+    return later(`an earlier write may still arrive; nothing else is raised before ${until}`)
+  }
+  const state = input.effects.stateOf(key)
+  if (state.kind === 'vanished') {
+    const reason = `gone from ${state.uploads} feeds in a row, so nothing is raised`
     return heldBy(
       'state',
-      `gone from ${state.uploads} feeds in a row, so nothing is raised`,
+      reason,
       'have the feed carry it again, or end the campaign under removed:',
     )
+  }
   const widens = raise.changes.find((change) => change.widens)
-  if (widens === undefined || allowWiden.has(key)) return null
+  if (widens === undefined || input.allowWiden.has(key)) return null
   const reason = `the last value of ${widens.path} goes: ${widens.before} -> any`
   return heldBy('widen', reason, `${COMMAND} apply --yes --allow-widen ${quoted(key)}`)
 }
 
-const doubted = ({ key }: CampaignRecord, doubt: string): Held =>
-  heldBy(
-    'doubt',
-    doubt,
-    `look at it on the service, then: ${COMMAND} resolve ${quoted(key)} --checked`,
-  )
+function doubted(key: string, doubt: string): Held {
+  const needs = `look at it on the service, then: ${COMMAND} resolve ${quoted(key)} --checked`
+  return heldBy('doubt', doubt, needs)
+}

@@ -4,18 +4,16 @@
 
 import type { FeedSide } from '../feed/port.ts'
 import type { Campaign, CampaignFailure } from '../service/port.ts'
-import { whyForeign } from './absence.ts'
-import { adoptedRecord, whyStopped } from './adopting.ts'
-import { dueForReduction } from './brakes.ts'
 import { compare } from './compare.ts'
 import { measured } from './creating.ts'
 import type { Desired } from './desired.ts'
 import { type Effects, measure } from './effects.ts'
-import { canRaise, rawOf } from './fields.ts'
+import { canRaise, FIELDS, rawOf } from './fields.ts'
 import { type CampaignSight, isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
 import { makePlan } from './planner.ts'
 import { memoryOf } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
+import { adoptedRecord, type Pair, pairsOf, whyForeign, whyStopped } from './record.ts'
 import { noteSights, remember, settleCreates } from './remember.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
 import { inParallel, Sight } from './sight.ts'
@@ -79,11 +77,9 @@ class Pass {
   async run(): Promise<Looked> {
     const { store, account, feeds, clock } = this.#parts
     const { kind, stop, isPerson } = this.#options
-    const isOurs = whyStopped(account, store.account()?.account ?? account) === null
-    if (kind === 'apply' && isOurs) {
-      this.#sweep()
-      await this.#brake()
-    }
+    const isOurs = whyStopped(account, store.account()?.account) === null
+    if (kind !== 'plan' && isOurs) this.#sweep()
+    if (kind === 'apply' && isOurs) await this.#brake()
     const failure = await this.#sight.list()
     if (failure !== null) return { ...failure, results: this.#results }
     await this.#sight.readMore(this.#wanted.desired)
@@ -101,10 +97,9 @@ class Pass {
 
   /** What a process left behind that died while it sent. */
   #sweep(): void {
-    const { store, clock } = this.#parts
-    for (const { id, outcome } of store.open())
+    for (const { id, outcome } of this.#parts.store.open())
       if (outcome === 'sending')
-        store.end(id, 'unknown', 'the process ended while it was sent', clock.now())
+        this.#sender.end(id, 'unknown', 'the process ended while it was sent')
   }
 
   /** Reductions of campaigns that are known: no listing, no guard and no other entry stands before them. */
@@ -113,35 +108,31 @@ class Pass {
     const { approved, stop } = this.#options
     const { desired, fileSha256 } = this.#wanted
     if (approved !== null && approved.fileSha256 !== fileSha256) return
-    const open = store.open()
-    const due = dueForReduction(desired, store.records(), open)
+    const open = Map.groupBy(store.open(), ({ campaignId }) => campaignId)
+    const writesOf = ({ campaignId }: CampaignRecord) => open.get(campaignId) ?? []
+    const due = pairsOf(desired, store.records()).filter((pair) => {
+      const isLate = writesOf(pair.record).some(({ outcome }) => outcome === 'unknown')
+      return isLate || pair.record.succeeding || isNews(pair)
+    })
     const reductions = approved?.items.filter((item) => isReady(item) && isReduction(item))
     const bodies = reductions && new Map(reductions.map((item) => [item.campaignId, item.body]))
     await inParallel(due, async ({ record, goal, why }) => {
       if (stop.aborted) return
       const campaign = await this.#sight.get(record.campaignId)
       if (campaign === null || whyForeign(record, campaign) !== null) return
-      const { reduce } = compare(
-        goal,
-        record,
-        campaign,
-        open.filter((one) => one.campaignId === record.campaignId),
-      )
+      const { reduce } = compare(goal, record, campaign, writesOf(record))
       if (reduce === null) return
-      const allowed = approved === null || bodies?.get(record.campaignId)
-      if (allowed !== true && !same(allowed, reduce.body)) return
-      await this.#update(record, campaign, { ...reduce, why })
+      if (bodies === undefined || same(bodies.get(record.campaignId), reduce.body))
+        await this.#update(record, campaign, { ...reduce, why })
     })
   }
 
   async #update(record: CampaignRecord, campaign: Campaign, update: Update): Promise<Result> {
     this.#braked.add(`${record.campaignId} ${update.spend}`)
     const { result, after } = await this.#sender.update(record, campaign, update)
-    if (after !== null) {
-      this.#sight.read.set(record.campaignId, after)
-      // What was listed before the write is the past.
-      if (result.outcome === 'updated') this.#sight.listed.delete(record.campaignId)
-    }
+    if (after !== null) this.#sight.read.set(record.campaignId, after)
+    // What was listed before the write is the past.
+    if (result.outcome === 'updated') this.#sight.listed.delete(record.campaignId)
     this.#results.push(result)
     return result
   }
@@ -158,103 +149,88 @@ class Pass {
   async #carryOut(plan: Plan): Promise<void> {
     const { approved, isPerson, stop } = this.#options
     const isExpired = approved !== null && approved.fileSha256 !== this.#wanted.fileSha256
-    const done = new Set<PlanItem>()
     const ready = approved?.items.filter(isReady) ?? []
     const byPrint = new Map(ready.map((item) => [fingerprint(item), item]))
+    const left = new Set(ready)
     /** Why nothing but reductions is sent any more. */
     let halt: string | null = null
     for (const item of isExpired ? [] : plan.items.filter(isReady)) {
       const known = byPrint.get(fingerprint(item))
       if (approved !== null && known === undefined) continue
-      if (known !== undefined) done.add(known)
-      if (stop.aborted || (item.approval && !isPerson) || (halt !== null && !isReduction(item)))
-        continue
-      if (isReduction(item) && this.#braked.has(`${item.campaignId} down`)) continue
-      if (canRaise(item.spend) && !this.#wanted.isCurrent()) {
-        halt = 'the file changed meanwhile'
-        continue
+      if (known !== undefined) left.delete(known)
+      const isHeldBack = (item.approval && !isPerson) || (halt !== null && !isReduction(item))
+      const isBraked = isReduction(item) && this.#braked.has(`${item.campaignId} down`)
+      if (stop.aborted || isHeldBack || isBraked) continue
+      if (canRaise(item.spend) && !this.#wanted.isCurrent()) halt = 'the file changed meanwhile'
+      else {
+        const result = await this.#carry(item)
+        if (result?.isTemporary) halt = result.reason
       }
-      const result = await this.#carry(item)
-      if (result?.isTemporary) halt = result.reason
     }
     const reduced = new Set(
-      this.#results.flatMap(({ campaignId, isReduction: is }) => (is ? [campaignId] : [])),
+      this.#results.filter((one) => one.isReduction).map((one) => one.campaignId),
     )
-    for (const item of ready) {
-      if (done.has(item) || (isReduction(item) && reduced.has(item.campaignId))) continue
+    for (const item of left) {
+      if (isReduction(item) && reduced.has(item.campaignId)) continue
       const now = plan.items.find(({ key, held }) => key === item.key && held !== null)?.held
         ?.reason
+      const why = now === undefined ? '' : ` (${now})`
       const reason = isExpired
         ? 'the file changed since the plan was made'
-        : `it is not any more as the plan said${now === undefined ? '' : ` (${now})`}; plan again`
-      this.#results.push({
-        key: item.key,
-        campaignId: item.campaignId,
-        outcome: 'stale',
-        reason,
-        isReduction: isReduction(item),
-      })
+        : `it is not any more as the plan said${why}; plan again`
+      this.#stale(item, reason)
     }
   }
 
+  #stale(item: PlanItem, reason: string): Result {
+    const { key, campaignId } = item
+    const result = { key, campaignId, reason, isReduction: isReduction(item) }
+    this.#results.push({ ...result, outcome: 'stale' })
+    return { ...result, outcome: 'stale' }
+  }
+
   async #carry(item: PlanItem): Promise<Result | null> {
-    const { store } = this.#parts
     const { key, campaignId } = item
     if (item.action === 'adopt') return this.#adopt(item)
-    if (item.method === 'POST') {
-      const known = new Set([...this.#sight.listed.keys(), ...this.#sight.read.keys()])
-      const { result, after } = await this.#sender.create(item, known)
-      if (after !== null) this.#sight.read.set(after.id, after)
-      if (result.outcome !== 'unknown' || result.isTemporary) this.#results.push(result)
-      else await this.#seek(result)
-      return result
-    }
-    const record = store.record(key)
-    const stale = (reason: string) => {
-      const result = {
-        key,
-        campaignId,
-        outcome: 'stale',
-        reason,
-        isReduction: isReduction(item),
-      } as const
-      this.#results.push(result)
-      return result
-    }
+    if (item.action === 'create') return this.#create(item)
+    const record = this.#parts.store.record(key)
     if (record === null || record.campaignId !== campaignId)
-      return stale('it does not belong to the entry any more')
+      return this.#stale(item, 'it does not belong to the entry any more')
     const campaign = await this.#sight.get(campaignId)
     if (campaign === null)
-      return stale(this.#sight.failed.get(campaignId) ?? 'the service does not find it')
+      return this.#stale(item, this.#sight.failed.get(campaignId) ?? 'the service does not find it')
     const foreign = whyForeign(record, campaign)
-    if (foreign !== null) return stale(foreign)
-    const moved = Object.entries(item.before).filter(
-      ([field, raw]) => !same(rawOf(campaign, field as 'name'), raw),
-    )
-    if (moved.length > 0 && !isReduction(item))
-      return stale(
-        `${moved.map(([field]) => field).join(', ')} changed on the service since it was planned`,
-      )
-    return this.#update(record, campaign, item as PlanItem & Update)
+    if (foreign !== null) return this.#stale(item, foreign)
+    const before = Object.entries(item.before)
+    const moved = before.filter(([field, raw]) => !same(rawOf(campaign, field as 'name'), raw))
+    if (moved.length === 0 || isReduction(item))
+      return this.#update(record, campaign, item as PlanItem & Update)
+    const fields = moved.map(([field]) => field).join(', ')
+    return this.#stale(item, `${fields} changed on the service since it was planned`)
+  }
+
+  async #create(item: PlanItem): Promise<Result> {
+    const known = new Set([...this.#sight.listed.keys(), ...this.#sight.read.keys()])
+    const { result, after } = await this.#sender.create(item, known)
+    if (after !== null) this.#sight.read.set(after.id, after)
+    if (result.outcome !== 'unknown' || result.isTemporary) this.#results.push(result)
+    else await this.#seek(result)
+    return result
   }
 
   #adopt({ key, campaignId, why }: PlanItem): Result | null {
     const { store, clock } = this.#parts
-    const campaign = campaignId === null ? null : this.#sight.of(campaignId)
-    if (campaignId === null || campaign == null) return null
+    const { read, listed } = this.#sight
+    const campaign = read.get(campaignId ?? '') ?? listed.get(campaignId ?? '')
+    if (campaignId === null || campaign === undefined) return null
     const owner = store.records().find((one) => one.campaignId === campaignId)
     const result = { key, campaignId, outcome: 'adopted', reason: why, isReduction: false } as const
     store.atomically(() => {
       if (owner !== undefined) store.remove(owner.key)
       store.save(owner === undefined ? adoptedRecord(key, campaign) : { ...owner, key })
       store.removeOther(campaignId)
-      store.decide({
-        at: clock.now(),
-        key,
-        campaignId,
-        why: `adopted: ${why}`,
-        by: this.#options.by,
-      })
+      const { by } = this.#options
+      store.decide({ at: clock.now(), key, campaignId, why: `adopted: ${why}`, by })
       noteSights(this.#memory())
     })
     this.#results.push(result)
@@ -282,6 +258,16 @@ function fingerprint(item: PlanItem): string {
   // A reduction is one whatever is there.
   const rests = spend === 'down' ? null : [Object.entries(before).sort(), postings]
   return JSON.stringify([key, campaignId, method, action, body, rests])
+}
+
+/** The file says something else than was agreed last. */
+function isNews({ goal, record }: Pair): boolean {
+  const { written, targeting, uncertain } = record
+  const isMoved = FIELDS.some(
+    (field) => goal.values[field] !== undefined && goal.values[field] !== written[field],
+  )
+  const isSame = goal.targeting === undefined || same(targeting, goal.targeting)
+  return isMoved || uncertain.length > 0 || !isSame
 }
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

@@ -2,9 +2,7 @@
 // apply sends nothing that is not in it.
 
 import type { CampaignCreate, CampaignUpdate } from '../service/port.ts'
-import type { Change } from './changes.ts'
-import type { Spend, Values } from './fields.ts'
-import type { CanonicalTargeting } from './targeting.ts'
+import type { Part } from './compare.ts'
 
 /** Postings that a campaign's targeting selects of the last uploads; null: not known. */
 export interface Selection {
@@ -41,7 +39,8 @@ export interface Held {
   passes: boolean
 }
 
-export interface PlanItem {
+/** One write, or what is held. */
+export interface PlanItem extends Omit<Part, 'body' | 'isBlind'> {
   key: string
   /** null before it is created. */
   campaignId: string | null
@@ -50,10 +49,6 @@ export interface PlanItem {
   method: 'POST' | 'PUT' | null
   /** Exactly what is sent. */
   body: CampaignCreate | CampaignUpdate | null
-  /** Must still be so, read by id, when it is sent. */
-  before: Readonly<Record<string, unknown>>
-  spend: Spend
-  changes: Change[]
   /** What the campaign may spend, decimal text or `unlimited`. */
   money: { before: string; after: string } | null
   why: string
@@ -62,23 +57,11 @@ export interface PlanItem {
   held: Held | null
   /** null where the selection stays as it is, or there is no feed to count in. */
   postings: Selection | null
-  /** What file and service agree on once it is done. */
-  values: Values
-  targeting: CanonicalTargeting | null
 }
 
 /** What differs, and is reported and left alone. */
 export interface Finding {
-  code:
-    | 'drift'
-    | 'kept'
-    | 'unlisted'
-    | 'unmanaged'
-    | 'twin'
-    | 'idle'
-    | 'not-counted'
-    | 'namesake'
-    | 'no-campaign'
+  code: 'drift' | 'kept' | 'unlisted' | 'unmanaged' | 'twin' | 'idle' | 'no-campaign'
   key: string | null
   campaignId: string | null
   text: string

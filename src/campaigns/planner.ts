@@ -3,8 +3,7 @@
 
 import { DAY, isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
-import { named } from './absence.ts'
-import { adoptedRecord, ownerOf, whyStopped } from './adopting.ts'
+import type { Campaign } from '../service/port.ts'
 import { creationOf, filtersOf, selectionOf, wantedTargeting } from './creating.ts'
 import type { DesiredCampaign, Removal } from './desired.ts'
 import { feedFindings } from './feed-states.ts'
@@ -15,6 +14,7 @@ import {
   type CampaignSight,
   COMMAND,
   type Held,
+  isReady,
   isReduction,
   type Plan,
   type PlanItem,
@@ -22,22 +22,22 @@ import {
 } from './plan.ts'
 import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
+import { adoptedRecord, named, whyStopped } from './record.ts'
 
 export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignSight[] } {
   const { account, desired, facts, fileSha256, now, seen, allowWiden } = input
   const planning = new Planning(input)
-  const before = planning.ledger.total()
+  const before = showMoney(planning.ledger.total())
   for (const entry of desired.campaigns) consider(planning, entry)
   for (const removal of desired.removed) remove(planning, removal)
   for (const judge of planning.raises) judge()
   const items = planning.items.sort((a, b) => rank(a) - rank(b))
-  const count = (wanted: (item: PlanItem) => boolean) => items.filter(wanted).length
-  const ready = ({ held }: PlanItem) => held === null
+  const count = (isMeant: (item: PlanItem) => boolean) => items.filter(isMeant).length
   const plan: Plan = {
     planVersion: 2,
     createdAt: isoTime(now) ?? '',
     ...{ fileSha256, items, allowWiden: [...allowWiden] },
-    stopped: whyStopped(account, facts?.account ?? account),
+    stopped: whyStopped(account, facts?.account),
     listing: {
       complete: seen.incomplete === null,
       campaigns: seen.listed.size,
@@ -46,15 +46,15 @@ export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignSig
     findings: [...planning.findings, ...findingsOf(planning)],
     feed: feedFindings({ ...input, remote: planning.campaigns }),
     summary: {
-      reduce: count((item) => ready(item) && isReduction(item)),
-      update: count((item) => ready(item) && item.method === 'PUT' && !isReduction(item)),
-      create: count((item) => ready(item) && item.action === 'create'),
-      held: count((item) => item.held !== null && item.held.code !== 'unknown'),
-      unknown: count((item) => item.held?.code === 'unknown'),
+      reduce: count((item) => isReady(item) && isReduction(item)),
+      update: count((item) => isReady(item) && item.method === 'PUT' && !isReduction(item)),
+      create: count((item) => isReady(item) && item.action === 'create'),
+      held: count(({ held }) => held !== null && held.code !== 'unknown'),
+      unknown: count(({ held }) => held?.code === 'unknown'),
       unchanged: planning.unchanged,
     },
     exposure: {
-      before: showMoney(before),
+      before,
       after: showMoney(planning.ledger.total()),
       limit: showMoney(desired.guards.maxExposure),
     },
@@ -64,82 +64,60 @@ export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignSig
 
 function consider(planning: Planning, entry: DesiredCampaign) {
   const { key, campaignId } = entry
-  const { desired } = planning.input
+  const { seen } = planning.input
   const record = planning.records.get(key)
-  const hold = (held: Held, id: string | null) => planning.add({ key, campaignId: id, held })
-  const known = campaignId === null ? undefined : planning.byId.get(campaignId)
-  const owner = known?.key === key ? undefined : known
-  if (owner !== undefined) {
-    const isListed = [...desired.campaigns, ...desired.removed].some((one) => one.key === owner.key)
+  const owner = campaignId === null ? undefined : planning.byId.get(campaignId)
+  if (owner !== undefined && owner.key !== key) {
+    if (record === undefined && !planning.keys.has(owner.key)) {
+      const why = `the entry ${owner.key} is called ${key} now`
+      return takeOver(planning, entry, { ...owner, key }, why)
+    }
+    const reason = `campaign ${campaignId} belongs to the entry ${owner.key}`
     const needs = `correct campaignId, or: ${COMMAND} forget ${quoted(owner.key)}`
-    if (isListed || record !== undefined)
-      return hold(
-        heldBy('foreign', `campaign ${campaignId} belongs to the entry ${owner.key}`, needs),
-        campaignId,
-      )
-    return takeOver(
-      planning,
-      entry,
-      { ...owner, key },
-      `the entry ${owner.key} is called ${key} now`,
-    )
-  }
-  if (record !== undefined && campaignId !== null && record.campaignId !== campaignId) {
-    const reason = `the file names campaign ${campaignId}, and campaign ${record.campaignId} is managed for this entry; nothing is written to either`
-    return hold(
-      heldBy(
-        'conflict',
-        reason,
-        `${COMMAND} adopt ${quoted(key)} ${campaignId}, or correct campaignId`,
-      ),
-      record.campaignId,
-    )
+    return planning.hold(key, campaignId, heldBy('foreign', reason, needs))
   }
   if (record !== undefined) {
+    if (campaignId !== null && record.campaignId !== campaignId) {
+      const reason = `the file names campaign ${campaignId}, and campaign ${record.campaignId} is managed for this entry; nothing is written to either`
+      const needs = `${COMMAND} adopt ${quoted(key)} ${campaignId}, or correct campaignId`
+      return planning.hold(key, record.campaignId, heldBy('conflict', reason, needs))
+    }
     const campaign = campaignOf(planning, record)
     if (isHeld(campaign))
       return record.succeeding && campaign.code === 'lost'
         ? create(planning, entry)
-        : hold(campaign, record.campaignId)
+        : planning.hold(key, record.campaignId, campaign)
     if (!record.succeeding) return manage(planning, entry, record, campaign, false)
     return stop(planning, record, campaign) ? create(planning, entry) : undefined
   }
   const made = planning.creates.get(key)
-  if (isUnsettled(made)) return hold(whyUnknown(planning, made), null)
+  if (isUnsettled(made)) return planning.hold(key, null, whyUnknown(planning, made))
   if (campaignId === null) return create(planning, entry)
   const found = planning.campaigns.get(campaignId)
-  if (found !== undefined && found.id === campaignId)
-    return takeOver(
-      planning,
-      entry,
-      adoptedRecord(key, found),
-      `campaign ${named(found)} is managed from now on`,
-    )
-  const failed = planning.input.seen.failed.get(campaignId)
+  if (found?.id === campaignId) return adopt(planning, entry, found)
+  const failed = seen.failed.get(campaignId)
   const reason =
     found === undefined
       ? `campaign ${campaignId} is not on the service`
       : `the service answers with campaign ${found.id} when it is asked for ${campaignId}`
-  hold(
-    failed === undefined ? heldBy('entry', reason, 'correct its campaignId') : later(failed),
-    campaignId,
-  )
+  const wrong = heldBy('entry', reason, 'correct its campaignId')
+  planning.hold(key, campaignId, failed === undefined ? wrong : later(failed))
+}
+
+function adopt(planning: Planning, entry: DesiredCampaign, found: Campaign) {
+  const record = adoptedRecord(entry.key, found)
+  const owner = planning.absence.ownerOf(found)
+  if (owner === undefined || owner === entry.key)
+    return takeOver(planning, entry, record, `campaign ${named(found)} is managed from now on`)
+  const reason = `campaign ${named(found)} carries the mark of the entry ${owner}`
+  planning.hold(entry.key, found.id, heldBy('foreign', reason, 'correct its campaignId'))
 }
 
 /** A campaign that was not this entry's before: a person approves it, with everything that is sent. */
 function takeOver(planning: Planning, entry: DesiredCampaign, record: CampaignRecord, why: string) {
   const { key, campaignId } = record
   const campaign = campaignOf(planning, record)
-  if (isHeld(campaign)) return planning.add({ key, campaignId, held: campaign })
-  const owner = ownerOf(planning, record)
-  if (owner !== null) {
-    const reason = `campaign ${named(campaign)} carries the mark of the entry ${owner}`
-    return planning.add({
-      key,
-      campaignId,
-      held: heldBy('foreign', reason, 'correct its campaignId'),
-    })
-  }
+  if (isHeld(campaign)) return planning.hold(key, campaignId, campaign)
   planning.add({ key, campaignId, action: 'adopt', why, approval: true })
   manage(planning, entry, record, campaign, true)
 }
@@ -147,29 +125,26 @@ function takeOver(planning: Planning, entry: DesiredCampaign, record: CampaignRe
 function create(planning: Planning, entry: DesiredCampaign) {
   const { key } = entry
   const { input, ledger } = planning
+  const { effects, facts, now } = input
   planning.raises.push(() => {
     const made = creationOf(entry, input)
-    const postings = selectionOf(input.effects, null, wantedTargeting(entry))
+    const postings = selectionOf(effects, null, wantedTargeting(entry))
     const why = planning.shrunk ?? whyNotCreated(planning, entry)
     const guard =
-      why === null
-        ? (ledger.share(postings, input.effects) ?? ledger.create(key, made.values))
-        : null
+      why === null && (ledger.share(postings, effects) ?? ledger.create(key, made.values))
     const last = planning.creates.get(key)
-    const isRefused =
-      last?.outcome === 'refused' &&
-      last.at > input.now - DAY &&
-      JSON.stringify(last.body) === JSON.stringify(made.body)
-    const isFirst = input.facts?.approvedAt == null
-    const since = isFirst
-      ? 'new in the file; the first plan of a database is approved by a person'
-      : 'new in the file'
+    const isSame = JSON.stringify(last?.body) === JSON.stringify(made.body)
+    const isRefused = last?.outcome === 'refused' && last.at > now - DAY && isSame
+    const isFirst = facts?.approvedAt == null
+    const first = isFirst ? '; the first plan of a database is approved by a person' : ''
     planning.add({
       ...{ key, action: 'create', method: 'POST', spend: 'up', postings, ...made },
-      held: why ?? (guard === null ? null : heldBy('guard', guard, CHANGE_GUARD)),
-      money: { before: '0.00', after: showMoney(maySpendWith(made.values, input.now)) },
+      held: guard ? heldBy('guard', guard, CHANGE_GUARD) : why,
+      money: { before: '0.00', after: showMoney(maySpendWith(made.values, now)) },
       approval: isFirst || isRefused,
-      why: isRefused ? `the service refused it at ${isoTime(last.at)}: ${last.reason}` : since,
+      why: isRefused
+        ? `the service refused it at ${isoTime(last.at)}: ${last.reason}`
+        : `new in the file${first}`,
     })
   })
 }
@@ -184,12 +159,10 @@ function whyNotCreated({ absence, input }: Planning, entry: DesiredCampaign): He
     return heldBy('entry', reason, 'write targeting:, or allPostings: true')
   }
   const [empty] = emptyLists
-  if (empty !== undefined && !allPostings)
-    return heldBy(
-      'entry',
-      `targeting.${empty} is an empty list, which selects any`,
-      'leave it out, or write allPostings: true',
-    )
+  if (empty !== undefined && !allPostings) {
+    const reason = `targeting.${empty} is an empty list, which selects any`
+    return heldBy('entry', reason, 'leave it out, or write allPostings: true')
+  }
   const { startDate } = values
   // A day begins at different times: a start of today is no start in the past.
   if (typeof startDate === 'string' && Date.parse(startDate) < input.now - DAY)
@@ -203,19 +176,20 @@ function whyNotCreated({ absence, input }: Planning, entry: DesiredCampaign): He
   return heldBy('absence', `it may be there already: ${all}${more}`, needs)
 }
 
+/** Candidates that are named. */
+const MOST = 5
+
 /** Whoever made campaigns of this account from another database may make this one, too. */
-function whyShared({ records, words }: Planning['input'], key: string): Held | null {
+function whyShared({ records, words }: PlanInput, key: string): Held | null {
   const shared = records.find(({ origin, token }) => origin === 'adopted' && token !== null)
-  if (shared !== undefined && !words.has(key)) {
-    const reason = `another database made campaign ${shared.campaignId}, so it may make this one too`
-    const needs = `${COMMAND} create ${quoted(key)} --new; if that database is gone for good: ${COMMAND} adopt --marked --yes`
-    return heldBy('absence', reason, needs)
-  }
-  return null
+  if (shared === undefined || words.has(key)) return null
+  const reason = `another database made campaign ${shared.campaignId}, so it may make this one too`
+  const needs = `${COMMAND} create ${quoted(key)} --new; if that database is gone for good: ${COMMAND} adopt --marked --yes`
+  return heldBy('absence', reason, needs)
 }
 
 /** A listing alone proves no absence while it may be late. */
-function whyForgetful({ forgetfulSince, now }: Planning['input']): Held | null {
+function whyForgetful({ forgetfulSince, now }: PlanInput): Held | null {
   const until = forgetfulSince === null ? now : forgetfulSince + LATEST_LISTING
   if (isDue(until, now, LATEST_LISTING)) return null
   return later(
@@ -223,18 +197,12 @@ function whyForgetful({ forgetfulSince, now }: Planning['input']): Held | null {
   )
 }
 
-const MOST = 5
-
 function whyUnknown({ input }: Planning, { key, at, reason }: CampaignWrite): Held {
   const looked = input.seen.incomplete ?? 'no complete listing shows it so far'
   const said = reason === null ? '' : ` (${reason})`
+  const why = `whether it was created at ${isoTime(at)} is not known${said}: ${looked}`
   const needs = `look on the service, then: ${COMMAND} adopt ${quoted(key)} ID, or ${COMMAND} create ${quoted(key)} --new`
-  return heldBy(
-    'unknown',
-    `whether it was created at ${isoTime(at)} is not known${said}: ${looked}`,
-    needs,
-    { passes: true },
-  )
+  return heldBy('unknown', why, needs, true)
 }
 
 function remove(planning: Planning, removal: Removal) {
@@ -242,27 +210,20 @@ function remove(planning: Planning, removal: Removal) {
   const record = planning.records.get(key)
   if (record !== undefined) {
     const campaign = campaignOf(planning, record)
-    if (isHeld(campaign))
-      return planning.add({ key, campaignId: record.campaignId, held: campaign })
-    return end(planning, removal, record, campaign)
+    return isHeld(campaign)
+      ? planning.hold(key, record.campaignId, campaign)
+      : end(planning, removal, record, campaign)
   }
   const made = planning.creates.get(key)
-  if (isUnsettled(made)) return planning.add({ key, held: whyUnknown(planning, made) })
+  if (isUnsettled(made)) return planning.hold(key, null, whyUnknown(planning, made))
   const marked = planning.absence.marked(key)
   const [first] = marked
+  const known = first && `${marked.map(named).join(', ')} may be it`
   planning.findings.push({
-    ...{
-      code: 'no-campaign',
-      key,
-      campaignId: first?.id ?? null,
-      maySpend: null,
-      isTold: first !== undefined,
-    },
-    text:
-      first === undefined
-        ? 'to be ended, and no campaign is known for it'
-        : `to be ended, and ${marked.map(named).join(', ')} may be it`,
+    ...{ code: 'no-campaign', key, campaignId: first?.id ?? null, maySpend: null },
+    text: `to be ended, and ${known ?? 'no campaign is known for it'}`,
     needs: first === undefined ? null : `${COMMAND} adopt ${quoted(key)} ${first.id}`,
+    isTold: first !== undefined,
   })
 }
 

@@ -11,7 +11,15 @@ import type { Effects } from './effects.ts'
 import { endsBy, rawOf, readValue } from './fields.ts'
 import { Ledger, type MaySpend, maySpend, maySpendWith } from './ledger.ts'
 import type { Finding, Held, PlanItem } from './plan.ts'
-import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite, Other } from './port.ts'
+import {
+  type AccountFacts,
+  type CampaignRecord,
+  type CampaignStore,
+  type CampaignWrite,
+  type Other,
+  STATUS,
+} from './port.ts'
+import { keysOf } from './record.ts'
 
 /** What was seen of the service. */
 export interface Seen {
@@ -64,15 +72,20 @@ export const heldBy = (
   code: Held['code'],
   reason: string,
   needs: string,
-  { passes = false } = {},
+  passes = false,
 ): Held => ({ code, reason, needs, passes })
 
-/** `needs` of what a later look does without anybody. */
-export const AGAIN = 'nothing: it is tried again automatically'
-export const later = (reason: string) => heldBy('later', reason, AGAIN, { passes: true })
+export const later = (reason: string) =>
+  heldBy('later', reason, 'nothing: it is tried again automatically', true)
 
 export const isUnsettled = (write: CampaignWrite | undefined): write is CampaignWrite =>
   write?.outcome === 'unknown' || write?.outcome === 'sending'
+
+const NO_ITEM: Omit<PlanItem, 'key'> = {
+  ...{ campaignId: null, action: 'none', method: null, body: null, before: {}, values: {} },
+  ...{ targeting: null, spend: 'neutral', changes: [], money: null, postings: null },
+  ...{ why: '', approval: false, held: null },
+}
 
 export class Planning {
   readonly input: PlanInput
@@ -82,6 +95,8 @@ export class Planning {
   readonly raises: (() => void)[] = []
   readonly absence: Absence
   readonly ledger: Ledger
+  /** The keys of the file. */
+  readonly keys: ReadonlySet<string>
   /** By key, and by the service's id. */
   readonly records: ReadonlyMap<string, CampaignRecord>
   readonly byId: ReadonlyMap<string, CampaignRecord>
@@ -97,6 +112,7 @@ export class Planning {
   constructor(input: PlanInput) {
     this.input = input
     const { records, open, seen, desired, day, creates, now } = input
+    this.keys = keysOf(desired)
     this.records = new Map(records.map((record) => [record.key, record]))
     this.byId = new Map(records.map((record) => [record.campaignId, record]))
     this.creates = new Map(creates.map((create) => [create.key, create]))
@@ -105,10 +121,9 @@ export class Planning {
     this.campaigns = new Map([...seen.listed, ...read])
     this.absence = new Absence({ ...input, campaigns: this.campaigns })
     this.ledger = new Ledger(desired.guards, day, now)
-    const listed = new Set([...desired.campaigns, ...desired.removed].map(({ key }) => key))
     const named = new Set(desired.campaigns.map(({ campaignId }) => campaignId))
     this.unlisted = records.filter(
-      ({ key, campaignId }) => !listed.has(key) && !named.has(campaignId),
+      ({ key, campaignId }) => !this.keys.has(key) && !named.has(campaignId),
     )
     this.#count()
     this.shrunk = this.#whyShrunk()
@@ -119,19 +134,11 @@ export class Planning {
   }
 
   add(item: Partial<PlanItem> & Pick<PlanItem, 'key'>): void {
-    this.items.push({
-      ...{
-        campaignId: null,
-        action: 'none',
-        method: null,
-        body: null,
-        before: {},
-        spend: 'neutral',
-      },
-      ...{ changes: [], money: null, why: '', approval: false, held: null, postings: null },
-      ...{ values: {}, targeting: null },
-      ...item,
-    })
+    this.items.push({ ...NO_ITEM, ...item })
+  }
+
+  hold(key: string, campaignId: string | null, held: Held): void {
+    this.add({ key, campaignId, held })
   }
 
   isOver(record: CampaignRecord): boolean {
@@ -144,9 +151,8 @@ export class Planning {
   /** As far as can be seen: neither paused, archived nor over. */
   runs(campaign: Campaign): boolean {
     const end = readValue('endDate', rawOf(campaign, 'endDate'))
-    return (
-      (campaign.status ?? 1) === 1 && (typeof end !== 'string' || endsBy(end) >= this.input.now)
-    )
+    const isOver = typeof end === 'string' && endsBy(end) < this.input.now
+    return (campaign.status ?? STATUS.running) === STATUS.running && !isOver
   }
 
   /** What a campaign may spend that has no record. */
@@ -157,18 +163,17 @@ export class Planning {
   }
 
   #count(): void {
-    const { records, seen, creates, now } = this.input
+    const { records, seen, creates, desired, now } = this.input
     for (const record of records) {
-      const { campaignId, past } = record
-      const sights = [seen.listed.get(campaignId), seen.read.get(campaignId)].filter(
-        (one) => one != null,
-      )
-      this.ledger.set(campaignId, maySpend({ record, open: this.openOf(campaignId), sights }, now))
-      for (const id of past) this.ledger.set(id, this.strangerSpends(id))
+      const { campaignId } = record
+      const both = [seen.listed.get(campaignId), seen.read.get(campaignId)]
+      const sights = both.filter((one) => one != null)
+      const open = this.openOf(campaignId)
+      this.ledger.set(campaignId, maySpend({ record, open, sights }, now))
     }
-    const { campaigns, removed } = this.input.desired
-    for (const { key } of [...campaigns, ...removed, ...records])
-      for (const { id } of this.absence.marked(key)) this.ledger.set(id, this.strangerSpends(id))
+    const marked = [...keysOf(desired, records)].flatMap((key) => this.absence.marked(key))
+    for (const id of [...records.flatMap(({ past }) => past), ...marked.map((one) => one.id)])
+      this.ledger.set(id, this.strangerSpends(id))
     for (const create of creates)
       if (isUnsettled(create) && create.body !== null)
         this.ledger.set(create.key, maySpendWith(createdValues(create.body), now))

@@ -126,6 +126,7 @@ export interface CampaignStore extends Disposable {
   open(): CampaignWrite[]
   /** The newest create of each key. */
   creates(): CampaignWrite[]
+  newestCreate(key: string): CampaignWrite | null
   /** Creates of this key that were sent, whatever became of them: the number in its token. */
   generation(key: string): number
   /** Writes begun at or after this wall ms that may have arrived, oldest first. */

@@ -2,13 +2,12 @@
 // became of writes without an answer, and what was there before this database.
 
 import { DAY } from '../lib/clock.ts'
-import type { Campaign, CampaignCreate } from '../service/port.ts'
-import { whyForeign } from './absence.ts'
-import { compare, valueNow, valuesOf } from './compare.ts'
-import { createdValues, goalOf } from './creating.ts'
+import type { Campaign } from '../service/port.ts'
+import { compare, valueNow } from './compare.ts'
 import type { Desired } from './desired.ts'
-import { FIELDS, isFormOf, rawOf, readValue } from './fields.ts'
+import { FIELDS, isFormOf, rawOf, readValue, valuesOf } from './fields.ts'
 import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
+import { pairsOf, whyForeign } from './record.ts'
 import type { ReconcilerParts, Result, Sender } from './send.ts'
 import type { Sight } from './sight.ts'
 import { canonical } from './targeting.ts'
@@ -30,18 +29,13 @@ export const noFacts = (account: string): AccountFacts => ({
 export function remember(all: Remembering, approves: boolean): Result[] {
   const { store, account, clock } = all.parts
   const { sight } = all
-  const now = clock.now()
   return store.atomically(() => {
     const facts = store.account() ?? noFacts(account)
     const isCounted = facts.isCounted || sight.incomplete === null
-    const approvedAt = facts.approvedAt ?? (approves ? now : null)
-    if (
-      isCounted !== facts.isCounted ||
-      approvedAt !== facts.approvedAt ||
-      store.account() === null
-    )
-      store.saveAccount({ ...facts, isCounted, approvedAt })
-    if (facts.approvedAt === null && approves) store.renewMark()
+    const isFirst = facts.approvedAt === null && approves
+    if (isFirst) store.renewMark()
+    const noted = { ...facts, isCounted, ...(isFirst && { approvedAt: clock.now() }) }
+    if (JSON.stringify(noted) !== JSON.stringify(store.account())) store.saveAccount(noted)
     // Whatever was there before this database may be the campaign of any entry.
     if (isCounted && !facts.isCounted) {
       const owned = new Set(store.records().map(({ campaignId }) => campaignId))
@@ -57,124 +51,89 @@ export function remember(all: Remembering, approves: boolean): Result[] {
 /** A create without an answer is found by its token, once and only once. */
 export function settleCreates({ parts, sender, sight }: Omit<Remembering, 'desired'>): Result[] {
   const { store } = parts
-  const results: Result[] = []
+  const sought = store.open().filter((write) => write.action === 'create' && isSought(store, write))
   const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
-  for (const write of store.open()) {
-    if (write.action !== 'create' || write.outcome !== 'unknown' || write.body === null) continue
-    const token = tokenIn(write.body.name)
-    const found = [...sight.listed.values()].filter(
-      ({ id, name }) => tokenIn(name) === token && !owned.has(id),
-    )
-    const [only] = found
-    if (only === undefined || found.length > 1 || token === null || isDecided(store, write))
-      continue
-    const body = write.body as CampaignCreate
-    const targeting = body.targeting === undefined ? null : canonical(body.targeting)
-    sender.remember(write.key, only, body, { values: createdValues(body), targeting }, write.id)
-    const record = store.record(write.key)
-    if (record !== null) store.save({ ...record, origin: 'recovered' })
-    results.push({
-      key: write.key,
-      campaignId: only.id,
-      outcome: 'adopted',
-      reason: 'found by its token',
-      isReduction: false,
-    })
-  }
-  return results
+  return sought.flatMap((write) => {
+    const token = tokenIn(write.body?.name)
+    const isIts = ({ id, name }: Campaign) => tokenIn(name) === token && !owned.has(id)
+    const [only, another] = token === null ? [] : [...sight.listed.values()].filter(isIts)
+    if (only === undefined || another !== undefined) return []
+    sender.remember(write, only, 'recovered')
+    const found = { key: write.key, campaignId: only.id, reason: 'found by its token' }
+    return { ...found, outcome: 'adopted', isReduction: false }
+  })
 }
 
-/** A person, or a later create, decided about the key since. */
-function isDecided(store: CampaignStore, { key, id }: CampaignWrite): boolean {
+/** Neither a person nor a later create decided about the key since. */
+function isSought(store: CampaignStore, { key, id, outcome }: CampaignWrite): boolean {
   const record = store.record(key)
-  return (
-    (record !== null && !record.succeeding) ||
-    store.creates().some((one) => one.key === key && one.id > id)
-  )
+  const isKnown = record !== null && !record.succeeding
+  return outcome === 'unknown' && !isKnown && store.newestCreate(key)?.id === id
 }
 
 function settleUpdates({ store, clock }: ReconcilerParts, sight: Sight): void {
   const now = clock.now()
   const byId = new Map(store.records().map((record) => [record.campaignId, record]))
   for (const write of store.open()) {
-    if (
-      write.action !== 'update' ||
-      write.outcome !== 'unknown' ||
-      write.campaignId === null ||
-      write.body === null
-    )
-      continue
-    const campaign = sight.read.get(write.campaignId)
-    const record = byId.get(write.campaignId)
+    const { id, at, action, outcome, campaignId, body, reason } = write
+    if (action !== 'update' || outcome !== 'unknown' || body === null) continue
+    const campaign = sight.read.get(campaignId ?? '')
+    const record = byId.get(campaignId ?? '')
     if (campaign != null && record !== undefined && isSeen(write, campaign)) {
-      const targeting = write.body.targeting === undefined ? null : canonical(write.body.targeting)
-      const forms = Object.fromEntries(
-        Object.keys(write.body).flatMap((field) => {
-          const raw = field === 'targeting' ? undefined : rawOf(campaign, field as 'name')
-          return raw === undefined ? [] : [[field, [JSON.stringify(raw)]]]
-        }),
-      )
-      const settled = withWritten(record, { values: valuesOf(write.body), targeting }, forms)
-      byId.set(write.campaignId, settled)
+      const values = valuesOf(body)
+      const targeting = body.targeting === undefined ? null : canonical(body.targeting)
+      const shown = Object.keys(values).map((field) => [field, rawOf(campaign, field as 'name')])
+      const forms = shown.map(([field, raw]) => [field, [JSON.stringify(raw)]])
+      const settled = withWritten(record, { values, targeting }, Object.fromEntries(forms))
+      byId.set(settled.campaignId, settled)
       store.save(settled)
-      store.end(write.id, 'done', 'seen on the service afterwards', now)
-    } else if (write.at < now - DAY) store.end(write.id, 'given-up', write.reason, now)
+      store.end(id, 'done', 'seen on the service afterwards', now)
+    } else if (at < now - DAY) store.end(id, 'given-up', reason, now)
   }
 }
 
 /** What file and service agree on, how the service shows it, and what it does not show at all. */
 export function noteSights({ parts, sight, desired }: Omit<Remembering, 'sender'>): void {
   const { store, clock } = parts
-  const now = clock.now()
-  const entries = new Map(desired.campaigns.map((entry) => [entry.key, entry]))
   const open = Map.groupBy(store.open(), ({ campaignId }) => campaignId)
-  for (const record of store.records()) {
-    const listed = sight.listed.get(record.campaignId)
-    const read = sight.read.get(record.campaignId)
+  const records = store.records()
+  const goals = new Map(pairsOf(desired, records).map(({ record, goal }) => [record, goal]))
+  for (const record of records) {
+    const { campaignId, missingSince, accountId } = record
+    const listed = sight.listed.get(campaignId)
+    const read = sight.read.get(campaignId)
     const campaign = read ?? listed
     let noted = record
-    const isGone = campaign === undefined || campaign === null
-    if (isGone && sight.incomplete === null && read === null)
-      noted = { ...noted, missingSince: record.missingSince ?? now }
-    else if (!isGone && record.missingSince !== null) noted = { ...noted, missingSince: null }
+    if (campaign != null) {
+      if (missingSince !== null) noted = { ...noted, missingSince: null }
+    } else if (sight.incomplete === null && read === null)
+      noted = { ...noted, missingSince: missingSince ?? clock.now() }
     if (campaign != null && whyForeign(record, campaign) === null) {
-      if (record.accountId === null && campaign.accountId != null)
+      if (accountId === null && campaign.accountId != null)
         noted = { ...noted, accountId: campaign.accountId }
-      const entry = entries.get(record.key)
-      if (entry !== undefined) {
-        const { values, targeting } = compare(
-          goalOf(entry, record),
-          record,
-          campaign,
-          open.get(record.campaignId) ?? [],
-        ).agreed
-        if (Object.keys(values).length > 0 || targeting !== null)
-          noted = withWritten(noted, { values, targeting }, {})
+      const goal = goals.get(record)
+      if (goal !== undefined && !record.succeeding) {
+        const { agreed } = compare(goal, record, campaign, open.get(campaignId) ?? [])
+        if (Object.keys(agreed.values).length > 0 || agreed.targeting !== null)
+          noted = withWritten(noted, agreed, {})
       }
-      if (read != null && listed !== undefined)
-        noted = { ...noted, forms: formsOf(noted, listed, read) }
+      if (read != null && listed !== undefined) noted = withForms(noted, listed, read)
     }
     if (noted !== record) store.save(noted)
   }
 }
 
 /** How listings show what a read by id shows as agreed. */
-function formsOf(
-  record: CampaignRecord,
-  listed: Campaign,
-  read: Campaign,
-): CampaignRecord['forms'] {
-  const forms = { ...record.forms }
-  for (const field of FIELDS) {
-    const [value, raw] = [record.written[field], rawOf(listed, field)]
-    if (value === undefined || raw === undefined || readValue(field, raw) === value) continue
-    const text = JSON.stringify(raw)
-    if (
-      valueNow(record, read, field) === value &&
-      isFormOf(field, value, raw) &&
-      !forms[field]?.includes(text)
-    )
-      forms[field] = [...(forms[field] ?? []), text].slice(-3)
-  }
-  return JSON.stringify(forms) === JSON.stringify(record.forms) ? record.forms : forms
+function withForms(record: CampaignRecord, listed: Campaign, read: Campaign): CampaignRecord {
+  const { written, forms } = record
+  const added = FIELDS.flatMap((field) => {
+    const [value, raw] = [written[field], rawOf(listed, field)]
+    if (value === undefined || raw === undefined || readValue(field, raw) === value) return []
+    const [known, text] = [forms[field] ?? [], JSON.stringify(raw)]
+    const isForm = valueNow(record, read, field) === value && isFormOf(field, value, raw)
+    return isForm && !known.includes(text) ? [[field, [...known, text].slice(-3)]] : []
+  })
+  return added.length === 0
+    ? record
+    : { ...record, forms: { ...forms, ...Object.fromEntries(added) } }
 }

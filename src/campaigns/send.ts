@@ -5,18 +5,19 @@ import { toWire } from '../lib/amount.ts'
 import type { Clock } from '../lib/clock.ts'
 import type {
   Campaign,
+  CampaignAnswer,
   CampaignApi,
   CampaignCreate,
   CampaignFailure,
   CampaignUpdate,
   Listing,
 } from '../service/port.ts'
-import { adoptedRecord } from './adopting.ts'
 import type { Part } from './compare.ts'
-import type { Values } from './fields.ts'
+import { createdValues } from './creating.ts'
 import type { PlanItem } from './plan.ts'
-import type { CampaignRecord, CampaignStore } from './port.ts'
-import type { CanonicalTargeting } from './targeting.ts'
+import type { CampaignRecord, CampaignStore, CampaignWrite, NewWrite, Outcome } from './port.ts'
+import { adoptedRecord } from './record.ts'
+import { canonical } from './targeting.ts'
 import { tokenIn } from './token.ts'
 import { verify, whyNotIts, withWritten } from './verify.ts'
 
@@ -40,13 +41,17 @@ export interface Result {
   reason: string | null
   /** It was to lower what may be spent. */
   isReduction: boolean
-  /** The service limits calls, or cannot be reached: nothing but reductions is sent on. */
+  /** The service limits calls: nothing but reductions is sent on. */
   isTemporary?: boolean
 }
 
 /** What of an item or a part is written down and sent. */
-export type Update = Pick<Part, 'body' | 'before' | 'values' | 'targeting' | 'spend'> & {
-  why: string
+export type Update = Omit<Part, 'isBlind' | 'changes'> & { why: string }
+
+/** `after`: what was read after a write, as far as it was. */
+export interface Sent {
+  result: Result
+  after: Campaign | null
 }
 
 export class Sender {
@@ -60,175 +65,130 @@ export class Sender {
     this.#signal = signal
   }
 
-  /** `now`: as it was read by id just before. Answers what was read after it, as far as it was. */
-  async update(
-    record: CampaignRecord,
-    now: Campaign,
-    update: Update,
-  ): Promise<{ result: Result; after: Campaign | null }> {
+  /** The row, and the one call, never repeated. What has failed has its end already. */
+  async send(row: Omit<NewWrite, 'at' | 'by'>) {
     const { api, store, clock } = this.#parts
-    const { key, campaignId } = record
-    const { body, spend, why } = update
-    const agreed = record.written.budget
-    const isAgreed = 'budget' in body && typeof agreed === 'number'
-    const before = { ...update.before, ...(isAgreed && { agreedBudget: toWire(agreed) }) }
-    const at = clock.now()
-    const id = store.begin({
-      at,
-      key,
-      campaignId,
-      action: 'update',
-      body,
-      before,
-      spend,
-      why,
-      by: this.#by,
-    })
+    // Durable before the first byte leaves: from here on a crash leaves "nobody knows".
+    const id = store.begin({ ...row, at: clock.now(), by: this.#by })
+    const answer =
+      row.campaignId === null
+        ? await api.create(row.body as CampaignCreate, this.#signal)
+        : await api.update(row.campaignId, row.body as CampaignUpdate, this.#signal)
+    if (answer.kind === 'failure') {
+      // What only our credentials or the route did wrong says nothing of a new entry.
+      const isDenied = answer.class === 'credentials' || answer.class === 'missing'
+      const isUnsent = row.action === 'create' && answer.effect === 'refused' && isDenied
+      this.end(id, isUnsent ? 'not-sent' : answer.effect, answer.reason)
+    }
+    return { id, answer }
+  }
+
+  end(id: number, outcome: Outcome, reason: string | null, campaignId?: string): void {
+    const { store, clock } = this.#parts
+    store.end(id, outcome, reason, clock.now(), campaignId)
+  }
+
+  /** `now`: as it was read by id just before. */
+  async update(record: CampaignRecord, now: Campaign, update: Update): Promise<Sent> {
+    const { api, store } = this.#parts
+    const { key, campaignId, written } = record
+    const { body, targeting, spend, why } = update
+    const isAgreed = 'budget' in body && typeof written.budget === 'number'
+    const before = {
+      ...update.before,
+      ...(isAgreed && { agreedBudget: toWire(Number(written.budget)) }),
+    }
+    const row = { key, campaignId, action: 'update', body, before, spend, why } as const
+    const { id, answer } = await this.send(row)
     const ended = (
       outcome: Result['outcome'],
       reason: string | null,
       failure?: CampaignFailure,
-    ) => ({
-      result: {
-        key,
-        campaignId,
-        outcome,
-        reason,
-        isReduction: spend === 'down',
-        isTemporary: failure?.class === 'temporary' && failure.status !== null,
-      },
-      after: null,
-    })
+    ) => {
+      const isReduction = spend === 'down'
+      return { key, campaignId, outcome, reason, isReduction, isTemporary: isLimited(failure) }
+    }
     const doubtful = (reason: string, failure?: CampaignFailure) => {
       store.atomically(() => {
-        store.end(id, 'unknown', reason, clock.now())
-        if (update.targeting !== null)
-          store.save({ ...record, uncertain: [...record.uncertain, update.targeting] })
+        this.end(id, 'unknown', reason)
+        if (targeting !== null)
+          store.save({ ...record, uncertain: [...record.uncertain, targeting] })
       })
       return ended('unknown', reason, failure)
     }
-    const answer = await api.update(campaignId, body, this.#signal)
-    if (answer.kind === 'failure') {
-      if (answer.effect === 'unknown') return doubtful(answer.reason, answer)
-      store.end(id, answer.effect, answer.reason, clock.now())
-      return ended('failed', answer.reason, answer)
-    }
-    const read = await api.get(campaignId, this.#signal)
-    if (read.kind === 'failure')
-      return doubtful(`it was accepted, and could not be read afterwards: ${read.reason}`, read)
-    const after = read.value
-    const seen = verify(update, now, after)
-    if (seen.unchanged.length > 0) {
-      const { result } = doubtful(
-        `it was accepted, and the service still shows the old ${seen.unchanged.join(', ')}`,
-      )
-      return { result, after }
-    }
-    store.atomically(() => {
-      const settled = withWritten(record, update, seen.forms)
-      store.save({ ...settled, doubt: seen.doubt ?? record.doubt })
-      this.#giveUp(campaignId, id, body)
-      store.end(id, 'done', seen.doubt, clock.now())
-      this.#noteToken(record.token, 'name' in body ? after : null)
-    })
-    return {
-      result: {
-        key,
-        campaignId,
-        outcome: 'updated',
-        reason: seen.doubt,
-        isReduction: spend === 'down',
-      },
-      after,
-    }
-  }
-
-  /** One POST, never repeated. `known`: ids that were there before it. */
-  async create(
-    item: PlanItem,
-    known: ReadonlySet<string>,
-  ): Promise<{ result: Result; after: Campaign | null }> {
-    const { api, store, clock } = this.#parts
-    const { key, before, spend, why } = item
-    const body = item.body as CampaignCreate
-    const at = clock.now()
-    // Durable before the first byte leaves: from here on a crash leaves "nobody knows".
-    const id = store.begin({
-      at,
-      key,
-      campaignId: null,
-      action: 'create',
-      body,
-      before,
-      spend,
-      why,
-      by: this.#by,
-    })
-    const ended = (outcome: Result['outcome'], reason: string, isTemporary = false) => ({
-      result: { key, campaignId: null, outcome, reason, isReduction: false, isTemporary },
-      after: null,
-    })
-    const answer = await api.create(body, this.#signal)
     if (answer.kind === 'failure') {
       const { effect, reason } = answer
-      // What only our credentials or the route did wrong says nothing of the entry.
-      const isDenied = answer.class === 'credentials' || answer.class === 'missing'
-      store.end(id, effect === 'refused' && isDenied ? 'not-sent' : effect, reason, clock.now())
-      // Without any answer the next call may well succeed; one that says "later" means all of them.
-      const isLimited = answer.class === 'temporary' && answer.status !== null
-      return ended(effect === 'unknown' ? 'unknown' : 'failed', reason, isLimited)
+      const isUnknown = effect === 'unknown'
+      return {
+        result: isUnknown ? doubtful(reason, answer) : ended('failed', reason, answer),
+        after: null,
+      }
     }
-    const read = await api.get(answer.value.id, this.#signal)
-    const shown = [answer.value, ...(read.kind === 'ok' ? [read.value] : [])]
-    const odd = shown
-      .map((one) => whyNotIts(one, answer.value.id, body, known))
-      .find((one) => one !== null)
+    const read = await api.get(campaignId, this.#signal)
+    if (read.kind === 'failure') {
+      const reason = `it was accepted, and could not be read afterwards: ${read.reason}`
+      return { result: doubtful(reason, read), after: null }
+    }
+    const after = read.value
+    const { unchanged, forms, doubt } = verify(update, now, after)
+    if (unchanged.length > 0) {
+      const reason = `it was accepted, and the service still shows the old ${unchanged.join(', ')}`
+      return { result: doubtful(reason), after }
+    }
+    store.atomically(() => {
+      store.save({ ...withWritten(record, update, forms), doubt: doubt ?? record.doubt })
+      this.#giveUp(campaignId, id, body)
+      this.end(id, 'done', doubt)
+      this.#noteToken(record.token, 'name' in body ? after : null)
+    })
+    return { result: ended('updated', doubt), after }
+  }
+
+  /** `known`: ids that were there before it. */
+  async create(item: PlanItem, known: ReadonlySet<string>): Promise<Sent> {
+    const { key, before, spend, why } = item
+    const body = item.body as CampaignCreate
+    const row = { key, campaignId: null, action: 'create', body, before, spend, why } as const
+    const { id, answer } = await this.send(row)
+    const ended = (outcome: Result['outcome'], reason: string | null, after: Campaign | null) => {
+      const result = { key, campaignId: after?.id ?? null, outcome, reason, isReduction: false }
+      return { result: { ...result, isTemporary: isLimited(answer) }, after }
+    }
+    if (answer.kind === 'failure')
+      return ended(answer.effect === 'unknown' ? 'unknown' : 'failed', answer.reason, null)
+    const made = answer.value
+    const read = await this.#parts.api.get(made.id, this.#signal)
+    const shown = [made, ...(read.kind === 'ok' ? [read.value] : [])]
+    const odd = shown.flatMap((one) => whyNotIts(one, made.id, body, known) ?? [])[0]
     if (odd !== undefined) {
-      store.end(id, 'unknown', odd, clock.now())
-      return ended('unknown', odd)
+      this.end(id, 'unknown', odd)
+      return ended('unknown', odd, null)
     }
-    const after = shown.at(-1) as Campaign
-    const doubt = this.remember(key, after, body, item, id)
-    const result = {
-      key,
-      campaignId: after.id,
-      outcome: 'created',
-      reason: doubt,
-      isReduction: false,
-    } as const
-    return { result, after }
+    const after = shown.at(-1) ?? made
+    return ended('created', this.remember({ ...row, id }, after, 'created', item), after)
   }
 
   /** The campaign is the one of the create. Answers what is doubtful about it. */
   remember(
-    key: string,
+    { id, key, ...write }: Pick<CampaignWrite, 'id' | 'key' | 'body'>,
     campaign: Campaign,
-    body: CampaignCreate,
-    made: { values: Values; targeting: CanonicalTargeting | null },
-    writeId: number,
+    origin: 'created' | 'recovered',
+    made?: Pick<Part, 'values' | 'targeting'>,
   ): string | null {
-    const { store, clock } = this.#parts
-    const earlier = store.record(key)
-    const values = { ...made.values }
-    const { forms, doubt } = verify({ body, values, targeting: made.targeting }, null, campaign)
+    const { store } = this.#parts
+    const body = write.body as CampaignCreate
+    const targeting = made?.targeting ?? (body.targeting ? canonical(body.targeting) : null)
+    const written = { ...(made?.values ?? createdValues(body)) }
+    const { forms, doubt } = verify({ body, values: written, targeting }, null, campaign)
     const token = tokenIn(body.name)
-    const record: CampaignRecord = {
-      ...{
-        ...adoptedRecord(key, campaign),
-        origin: 'created',
-        token,
-        written: values,
-        forms,
-        doubt,
-      },
-      targeting: made.targeting,
-      past: earlier === null ? [] : [...earlier.past, earlier.campaignId],
-    }
+    const earlier = store.record(key)
+    const past = earlier === null ? [] : [...earlier.past, earlier.campaignId]
+    const record = { ...adoptedRecord(key, campaign), origin, token, written, forms, doubt }
     store.atomically(() => {
-      store.save(record)
+      store.save({ ...record, targeting, past })
       store.keepWord(key, null)
       store.removeOther(campaign.id)
-      store.end(writeId, 'done', doubt, clock.now(), campaign.id)
+      this.end(id, 'done', doubt, campaign.id)
       this.#noteToken(token, campaign)
     })
     return doubt
@@ -237,15 +197,12 @@ export class Sender {
   /** What an earlier write without an answer sent is now in the past, as far as this one covers it. */
   #giveUp(campaignId: string, id: number, body: CampaignUpdate): void {
     const { store } = this.#parts
-    for (const write of store.open())
-      if (
-        write.campaignId === campaignId &&
-        write.id < id &&
-        write.outcome === 'unknown' &&
-        write.body !== null
-      )
-        if (Object.keys(write.body).every((field) => field in body))
-          store.end(write.id, 'given-up', write.reason, write.endedAt ?? write.at)
+    for (const write of store.open()) {
+      const isEarlier = write.campaignId === campaignId && write.id < id
+      const isCovered = Object.keys(write.body ?? {}).every((field) => field in body)
+      if (isEarlier && isCovered && write.outcome === 'unknown')
+        store.end(write.id, 'given-up', write.reason, write.endedAt ?? write.at)
+    }
   }
 
   #noteToken(token: string | null, campaign: Campaign | null): void {
@@ -256,3 +213,7 @@ export class Sender {
     if (keepsTokens !== facts.keepsTokens) store.saveAccount({ ...facts, keepsTokens })
   }
 }
+
+/** It answers "later", to every call; without any answer the next call may well succeed. */
+const isLimited = (answer?: CampaignAnswer<unknown>) =>
+  answer?.kind === 'failure' && answer.class === 'temporary' && answer.status !== null

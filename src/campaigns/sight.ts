@@ -1,12 +1,11 @@
 // What was seen of the service in one look: a listing, and reads by id of what the listing does not settle.
 
 import type { Campaign, CampaignFailure } from '../service/port.ts'
-import { whyForeign } from './absence.ts'
-import { compare, type Goal } from './compare.ts'
-import { goalOf } from './creating.ts'
-import type { Desired, DesiredCampaign } from './desired.ts'
+import { compare } from './compare.ts'
+import type { Desired } from './desired.ts'
 import type { Seen } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
+import { pairsOf, whyForeign } from './record.ts'
 import type { ReconcilerParts } from './send.ts'
 
 /** Calls at a time: reads of many campaigns, and reductions. */
@@ -25,11 +24,6 @@ export class Sight implements Seen {
   constructor(parts: ReconcilerParts, stop: AbortSignal) {
     this.#parts = parts
     this.#stop = stop
-  }
-
-  /** The newest sight of a campaign. */
-  of(id: string): Campaign | null {
-    return this.read.get(id) ?? this.listed.get(id) ?? null
   }
 
   async list(): Promise<CampaignFailure | null> {
@@ -57,45 +51,34 @@ export class Sight implements Seen {
     const { store } = this.#parts
     const records = store.records()
     const open = Map.groupBy(store.open(), ({ campaignId }) => campaignId)
-    const goals = new Map<string, Goal & { entry: DesiredCampaign | null }>()
-    for (const entry of desired.campaigns)
-      goals.set(entry.key, { ...goalOf(entry, { token: null }), entry })
-    for (const { key, endDate } of desired.removed)
-      goals.set(key, { values: { endDate }, entry: null })
+    const goals = new Map(pairsOf(desired, records).map(({ record, goal }) => [record, goal]))
     const isSettled = (record: CampaignRecord) => {
       const listed = this.listed.get(record.campaignId)
-      const goal = goals.get(record.key)
+      const writes = open.get(record.campaignId) ?? []
+      const goal = goals.get(record)
       if (listed === undefined || whyForeign(record, listed) !== null) return false
-      const late =
-        open.get(record.campaignId)?.some(({ outcome }) => outcome === 'unknown') ?? false
-      if (goal === undefined || late) return !late
-      const exact = goal.entry === null ? goal : goalOf(goal.entry, record)
-      const found = compare(exact, record, listed, open.get(record.campaignId) ?? [])
-      return (
-        found.reduce === null &&
-        found.neutral === null &&
-        found.raise === null &&
-        found.differences.length === 0
-      )
+      if (writes.some(({ outcome }) => outcome === 'unknown')) return false
+      if (goal === undefined) return true
+      const { reduce, neutral, raise, differences } = compare(goal, record, listed, writes)
+      return differences.length === 0 && [reduce, neutral, raise].every((part) => part === null)
     }
-    const named = desired.campaigns.flatMap(({ campaignId }) => campaignId ?? [])
     const owned = new Set(records.map(({ campaignId }) => campaignId))
+    const named = desired.campaigns.flatMap(({ campaignId }) => campaignId ?? [])
+    const doubtful = records.filter((record) => !isSettled(record))
     const ids = new Set([
-      ...records.filter((record) => !isSettled(record)).map(({ campaignId }) => campaignId),
+      ...doubtful.map(({ campaignId }) => campaignId),
       ...named.filter((id) => !owned.has(id)),
     ])
     let failures = 0
-    await inParallel(
-      [...ids].filter((id) => !this.read.has(id)),
-      async (id) => {
-        if (failures >= MOST_FAILURES)
-          this.failed.set(id, this.failed.values().next().value ?? 'the service cannot be asked')
-        else {
-          await this.get(id)
-          failures = this.failed.has(id) ? failures + 1 : 0
-        }
-      },
-    )
+    const unread = [...ids].filter((id) => !this.read.has(id))
+    await inParallel(unread, async (id) => {
+      if (failures >= MOST_FAILURES)
+        this.failed.set(id, this.failed.values().next().value ?? 'the service cannot be asked')
+      else {
+        await this.get(id)
+        failures = this.failed.has(id) ? failures + 1 : 0
+      }
+    })
   }
 }
 

@@ -1,8 +1,9 @@
 // Owns what targeting means (specification section 2, "Targeting object"): which postings it selects, its
-// canonical form, and how it is written to the service. Pure.
+// canonical form, how it is read from and written to the service, and what a change of it can spend. Pure.
 
 import type { TargetedPosting } from '../feed/port.ts'
 import type { City, Targeting } from '../service/port.ts'
+import { canRaise, overall, type Spend } from './fields.ts'
 
 /** Every criterion there is, in the order of the specification; empty: no filter. */
 export interface CanonicalTargeting {
@@ -164,6 +165,90 @@ function pluralsOf(word: string): string[] {
   const rule = PLURALS.find(([ending]) => ending.test(word))
   return rule === undefined ? [`${word}s`] : [`${word}s`, word.replace(rule[0], rule[1])]
 }
+
+/** Tolerant: what is no list of texts is left out; null: nothing that can be read as a targeting. */
+export function readTargeting(raw: unknown): CanonicalTargeting | null {
+  if (raw === null) return canonical({})
+  if (typeof raw !== 'object' || Array.isArray(raw)) return null
+  const found: Record<string, unknown> = {}
+  for (const name of CRITERIA) {
+    const value = Object.hasOwn(raw, name) ? (raw as Record<string, unknown>)[name] : undefined
+    if (value === undefined || value === null) continue
+    if (name === 'externalCampaignId') found[name] = String(value)
+    else if (!Array.isArray(value)) return null
+    else found[name] = name === 'cities' ? value.filter(isCity) : value.map(String)
+  }
+  return canonical(found as Targeting)
+}
+
+const isCity = (value: unknown): value is City => {
+  const { name, stateProvCode } = Object(value) as Record<string, unknown>
+  return typeof name === 'string' && typeof stateProvCode === 'string'
+}
+
+/** A field before and after, as text for people. */
+export interface Change {
+  /** `budget`, `targeting.cities`. */
+  path: string
+  /** null: nothing, or not known. */
+  before: string | null
+  after: string | null
+  spend: Spend
+  /** The last value of a filter goes, so that the filter itself disappears. */
+  widens?: true
+}
+
+/** `there`: what the service may have now, by our own last writes; null: not known. */
+export function targetingChanges(
+  there: readonly CanonicalTargeting[] | null,
+  after: CanonicalTargeting,
+): Change[] {
+  const whole = { path: 'targeting', before: null, after: show(after) }
+  if (there === null) return [{ ...whole, spend: 'unknown' }]
+  const each = there.map((before) => CRITERIA.flatMap((name) => changeOf(name, before, after)))
+  const [first = []] = each
+  if (each.length < 2) return first
+  const all = each.flat()
+  const spend = overall(all.map((one) => one.spend))
+  const widens = all.some((change) => change.widens) && { widens: true as const }
+  return [{ ...whole, spend: canRaise(spend) ? 'unknown' : spend, ...widens }]
+}
+
+function changeOf(
+  name: Criterion,
+  before: CanonicalTargeting,
+  after: CanonicalTargeting,
+): Change[] {
+  const [old, young] = [valuesIn(before, name), valuesIn(after, name)]
+  const isMore = young.some((value) => !old.includes(value))
+  const isLess = old.some((value) => !young.includes(value))
+  if (!isMore && !isLess) return []
+  // Requisition ids are OR-ed: they add postings. The others are AND-ed, and none of them means any.
+  const isAdding = name === 'requisitionIds'
+  const none = isAdding ? 'none' : 'any'
+  const widens = !isAdding && young.length === 0
+  const narrows = !isAdding && old.length === 0
+  const spend = widens
+    ? 'up'
+    : narrows
+      ? 'down'
+      : isMore && isLess
+        ? 'unknown'
+        : isMore
+          ? 'up'
+          : 'down'
+  const texts = { before: said(old) || none, after: said(young) || none }
+  return [{ path: `targeting.${name}`, ...texts, spend, ...(widens && { widens }) }]
+}
+
+/** Values that hold a comma are quoted, so that one is not taken for two. */
+export const said = (values: readonly string[]) =>
+  values.map((value) => (/[,"]/.test(value) ? JSON.stringify(value) : value)).join(', ')
+
+const show = (targeting: CanonicalTargeting) =>
+  CRITERIA.filter((name) => !isEmpty(targeting, name))
+    .map((name) => `${name} ${said(valuesIn(targeting, name))}`)
+    .join('; ')
 
 /** The values of one criterion as text for people; empty: no filter. */
 export const valuesIn = (targeting: CanonicalTargeting, name: Criterion): string[] => {

@@ -2,131 +2,116 @@
 // or more than was sent. Pure.
 
 import type { Campaign, CampaignCreate } from '../service/port.ts'
-import { type Part, readTargeting, valuesOf } from './compare.ts'
-import { FIELDS, type Field, isField, isFormOf, rawOf, readValue, type Value } from './fields.ts'
+import type { Part } from './compare.ts'
+import {
+  FIELDS,
+  type Field,
+  isField,
+  isFormOf,
+  rawOf,
+  readValue,
+  type Value,
+  valuesOf,
+} from './fields.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
-import { type CanonicalTargeting, canonical, isSame } from './targeting.ts'
+import { canonical, isSame, readTargeting } from './targeting.ts'
 import { tokenIn } from './token.ts'
+
+type Written = Pick<Part, 'values' | 'targeting'>
 
 /** Why the answer to a create cannot be the campaign that it made; null: nothing speaks against it. */
 export function whyNotIts(
-  shown: Campaign,
+  { id: shownId, name }: Campaign,
   id: string,
   body: CampaignCreate,
   known: ReadonlySet<string>,
 ): string | null {
-  const { name } = shown
-  if (shown.id !== id)
-    return `the service answers with campaign ${shown.id} when it is asked for the new ${id}`
+  if (shownId !== id)
+    return `the service answers with campaign ${shownId} when it is asked for the new ${id}`
   if (/^0*$/.test(id)) return `the service answered with the id ${JSON.stringify(id)}`
   if (known.has(id)) return `the service answered with campaign ${id}, which was there before`
-  if (
-    typeof name === 'string' &&
-    tokenIn(name) !== tokenIn(body.name) &&
-    !isFormOf('name', body.name, name)
-  )
-    return `the service answered with campaign ${id}, which has another name: ${name}`
-  return null
+  const isIts = tokenIn(name) === tokenIn(body.name) || isFormOf('name', body.name, name)
+  if (typeof name !== 'string' || isIts) return null
+  return `the service answered with campaign ${id}, which has another name: ${name}`
 }
 
 /** The record once a write is seen to be done. */
 export function withWritten(
   record: CampaignRecord,
-  { values, targeting }: Pick<Part, 'values' | 'targeting'>,
+  { values, targeting }: Written,
   forms: CampaignRecord['forms'],
 ): CampaignRecord {
-  const fields = [...Object.keys(values), ...(targeting === null ? [] : ['targeting'])] as (
-    | Field
-    | 'targeting'
-  )[]
-  const without = <T>(all: Partial<Record<string, T>>) =>
-    Object.fromEntries(Object.entries(all).filter(([field]) => !fields.includes(field as Field)))
+  const isWritten = (field: string) =>
+    field === 'targeting' ? targeting !== null : Object.hasOwn(values, field)
+  const others = <T extends object>(all: T) =>
+    Object.fromEntries(Object.entries(all).filter(([field]) => !isWritten(field))) as Partial<T>
   return {
     ...record,
     written: { ...record.written, ...values },
-    forms: { ...without(record.forms), ...forms } as CampaignRecord['forms'],
-    said: without(record.said) as CampaignRecord['said'],
+    forms: { ...others(record.forms), ...forms },
+    said: others(record.said),
     ...(targeting !== null && { targeting, uncertain: [] }),
   }
 }
 
 /** `before` null: it was created. */
 export function verify(
-  { body, values, targeting }: Pick<Part, 'values' | 'targeting'> & { body: object },
+  { body, values, targeting }: Written & { body: object },
   before: Campaign | null,
   after: Campaign,
 ) {
   const unchanged: string[] = []
   const forms: CampaignRecord['forms'] = {}
   const doubts: string[] = []
-  const judge = (field: Field | 'targeting', isExact: boolean, isForm: boolean) => {
-    const raw = rawOf(after, field)
-    const had = before === null ? undefined : rawOf(before, field)
-    if (raw === undefined || isExact) return
+  const had = (field: Field | 'targeting') => (before === null ? undefined : rawOf(before, field))
+  const judge = (field: Field | 'targeting', raw: unknown, isForm: boolean) => {
     // It was to change, and shows what it showed before: not done, or not seen yet.
-    if (before !== null && had !== undefined && JSON.stringify(had) === JSON.stringify(raw))
-      unchanged.push(field)
-    else if (isForm)
-      forms[field] = [
-        field === 'targeting' ? JSON.stringify(readTargeting(raw)) : JSON.stringify(raw),
-      ]
+    if (textOf(had(field)) === textOf(raw)) unchanged.push(field)
+    else if (isForm) forms[field] = [textOf(field === 'targeting' ? readTargeting(raw) : raw)]
     else doubts.push(field)
   }
   for (const [field, value] of Object.entries(values) as [Field, Value][]) {
-    if (!(field in body) && value !== null && field !== 'period') continue
     const raw = rawOf(after, field)
-    const had = before === null ? undefined : readValue(field, rawOf(before, field))
+    const isDefault = !(field in body) && value !== null && field !== 'period'
+    if (isDefault || raw === undefined || readValue(field, raw) === value) continue
+    const isForm = isFormOf(field, value, raw)
     // Rounding may hide the difference, and is then a form of the new value.
-    const isHidden = had !== undefined && isFormOf(field, value, rawOf(before as Campaign, field))
-    if (
-      isHidden &&
-      raw !== undefined &&
-      readValue(field, raw) !== value &&
-      isFormOf(field, value, raw)
-    )
-      forms[field] = [JSON.stringify(raw)]
-    else judge(field, readValue(field, raw) === value, isFormOf(field, value, raw))
+    if (isForm && isFormOf(field, value, had(field))) forms[field] = [textOf(raw)]
+    else judge(field, raw, isForm)
   }
-  if (targeting !== null) {
-    const shown = readTargeting(rawOf(after, 'targeting') ?? null)
-    const folded = (one: CanonicalTargeting | null) => JSON.stringify(one).toLowerCase()
-    judge(
-      'targeting',
-      shown !== null && isSame(shown, targeting),
-      folded(shown) === folded(targeting),
-    )
+  const raw = rawOf(after, 'targeting')
+  if (targeting !== null && raw !== undefined) {
+    const shown = readTargeting(raw)
+    if (shown === null || !isSame(shown, targeting))
+      judge('targeting', raw, folded(shown) === folded(targeting))
   }
-  const moved =
-    before === null
-      ? []
-      : [...FIELDS, 'targeting' as const].filter((field) => {
-          const [a, b] = [rawOf(before, field), rawOf(after, field)]
-          if (field in body || a === undefined || b === undefined) return false
-          return field === 'targeting'
-            ? JSON.stringify(readTargeting(a)) !== JSON.stringify(readTargeting(b))
-            : readValue(field, a) !== readValue(field, b)
-        })
-  if (moved.length > 0) doubts.push(`changed ${moved.join(', ')} as well`)
-  const [first] = doubts
+  const moved = [...FIELDS, 'targeting' as const].filter((field) => {
+    const [a, b] = [had(field), rawOf(after, field)]
+    if (field in body || a === undefined || b === undefined) return false
+    const read = (one: unknown) =>
+      field === 'targeting' ? readTargeting(one) : readValue(field, one)
+    return textOf(read(a)) !== textOf(read(b))
+  })
   const doubt =
-    first === undefined
-      ? null
-      : moved.length > 0
-        ? `a write ${doubts.at(-1)}`
-        : `the service shows another ${doubts.join(', ')} than was sent`
+    moved.length > 0
+      ? `a write changed ${moved.join(', ')} as well`
+      : doubts.length > 0
+        ? `the service shows another ${doubts.join(', ')} than was sent`
+        : null
   return { unchanged, forms, doubt }
 }
 
 /** Of a write without an answer: whether the service shows everything that it sent. */
 export function isSeen({ body }: CampaignWrite, campaign: Campaign): boolean {
-  const sent = Object.entries(body ?? {})
-  return sent.every(([field, wire]) => {
+  const values = valuesOf(body ?? {})
+  return Object.entries(body ?? {}).every(([field, wire]) => {
     const raw = rawOf(campaign, field as Field | 'targeting')
-    if (field === 'targeting')
-      return raw !== undefined && folded(readTargeting(raw)) === folded(canonical(wire))
-    const value = isField(field) ? valuesOf({ [field]: wire })[field] : undefined
-    return raw !== undefined && value !== undefined && isFormOf(field as Field, value, raw)
+    if (raw === undefined) return false
+    if (field === 'targeting') return folded(readTargeting(raw)) === folded(canonical(wire))
+    const value = isField(field) ? values[field] : undefined
+    return value !== undefined && isFormOf(field as Field, value, raw)
   })
 }
 
+const textOf = (one: unknown) => JSON.stringify(one)
 const folded = (one: unknown) => JSON.stringify(one).toLowerCase()

@@ -26,6 +26,7 @@ type Reads =
   | 'words'
   | 'open'
   | 'creates'
+  | 'newestCreate'
   | 'generation'
   | 'since'
   | 'history'
@@ -113,6 +114,8 @@ function reads(connection: Connection): Pick<CampaignStore, Reads> {
       writes(
         "WHERE id IN (SELECT max(id) FROM campaign_writes WHERE action = 'create' GROUP BY key)",
       ),
+    newestCreate: (key) =>
+      writes("WHERE action = 'create' AND key = ? ORDER BY id DESC LIMIT 1", key)[0] ?? null,
     generation: (key) =>
       query<[string], { n: number }>(
         `SELECT count(*) AS n FROM campaign_writes

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { adoptedRecord } from '../../src/campaigns/adopting.ts'
+import { adoptedRecord } from '../../src/campaigns/record.ts'
 import { tokenOf, withToken } from '../../src/campaigns/token.ts'
 import { entry, fileOf, IDENTITY, Vendor } from './reconciling.ts'
 

@@ -124,6 +124,8 @@ export class Simulation {
   readonly #budgets = new Map<string, { at: number; value: number; byUs: boolean }[]>()
   readonly figures = { passes: 0, writes: 0, faults: 0, kills: 0, decisions: 0 }
   #approved: Plan | null = null
+  /** Where people let the reconciler run. */
+  #writer: Host
   #backup: string | null = null
   #calls = 0
   #script: string[] = []
@@ -139,6 +141,7 @@ export class Simulation {
   constructor(file: string, mutations: Mutations = {}) {
     this.mutations = mutations
     this.hosts = [this.world.host(file), this.world.host(file)]
+    this.#writer = this.host
     for (const host of this.hosts) {
       if (mutations.staleFile) host.looksAgain = false
       if (mutations.noRows) host.wrap = (store) => ({ ...store, begin: () => -1 })
@@ -226,12 +229,13 @@ export class Simulation {
     const approved = kind === 'approved' ? this.#approved : null
     if (kind === 'approved' && approved === null) return
     this.#hasSecond ||= n % 2 === 1
-    // Nobody approves the first plan of a database while lists are known to be late, or while another host
-    // does not know what became of a create: without a lease nothing but a person can tell.
-    if (host.store.account()?.approvedAt == null) {
+    // While lists are known to be late, or another host does not know what became of a create, nobody approves
+    // the first plan of a database and nobody runs another host: without a lease nothing else can tell.
+    if (host.store.account()?.approvedAt == null || this.#writer !== host) {
       this.#lag = false
       const open = this.hosts.flatMap((one) => (one === host ? [] : one.store.open()))
       if (open.some(({ action }) => action === 'create')) return
+      this.#writer = host
     }
     this.figures.passes++
     this.#calls = 0
@@ -277,12 +281,15 @@ export class Simulation {
         host.database = this.#backup
         this.#backup = null
         if (how === 'restore directory') host.changeMark()
+        this.#forgetRaises()
         break
       case 'lose':
         host.loseDatabase()
+        this.#forgetRaises()
         break
       case 'lose directory':
         host.lose()
+        this.#forgetRaises()
         break
       case 'restart host':
         host.changeMark()
@@ -290,6 +297,11 @@ export class Simulation {
       default:
         how satisfies never
     }
+  }
+
+  /** The window of 24 hours is as old as the database: docs/campaigns.md says so. */
+  #forgetRaises(): void {
+    for (const [id, all] of this.#budgets) this.#budgets.set(id, all.slice(-1))
   }
 
   /** A person who knows what is there decides what the first host asks. */

@@ -66,7 +66,7 @@ const MUTATIONS: Mutation[] = [
   },
   {
     rule: '5, what is not ours is not written to',
-    module: 'absence.ts',
+    module: 'record.ts',
     change: () => ({ whyForeign: () => null }),
   },
   { rule: '6, a row is written before each write', switches: { noRows: true } },
