@@ -33,6 +33,16 @@ export function readDesired(text: string): DesiredReading {
   return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'desired', desired }
 }
 
+/** A targeting by itself, as YAML or JSON; answers what is wrong with it otherwise. */
+export function readTargetingText(text: string): Targeting | string {
+  const reading = new Reading(parseYaml(text, { schema: 'failsafe' }), 'expected an object')
+  const targeting = reading.targeting(reading.document.value, [])
+  const [first] = reading.problems
+  return first === undefined
+    ? targeting
+    : `${first.key === '' ? '' : `${first.key}: `}${first.problem}`
+}
+
 function failed(problems: readonly YamlProblem[]): DesiredReading {
   const all = problems.map(({ message, ...at }) => ({ ...at, key: '', problem: message }))
   return { kind: 'problems', problems: all }
@@ -92,7 +102,7 @@ class Reading extends YamlReading {
       campaignId: text(idOf),
       allPostings: text(fields.flag),
       allowWiden: text(fields.flag),
-      targeting: (at, below) => this.#targeting(at, below),
+      targeting: (at, below) => this.targeting(at, below),
     })
     const { externalCampaignId: key, name, allowWiden, allPostings, targeting, ...rest } = entry
     const { campaignId = null, ...values } = rest as { campaignId?: string } & Values
@@ -122,7 +132,7 @@ class Reading extends YamlReading {
     }
   }
 
-  #targeting(value: unknown, path: YamlPath): Targeting {
+  targeting(value: unknown, path: YamlPath): Targeting {
     const texts = this.list(this.text(fields.nonEmpty))
     const cities = this.list((at, below): City | undefined => {
       const city = this.block(at, below, {

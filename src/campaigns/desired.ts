@@ -52,3 +52,6 @@ export const DEFAULT_GUARDS: Guards = {
   maxShareOfFeed: 0.5,
   fromPostings: 100,
 }
+
+/** Where there is no file that can be read. */
+export const NOTHING_DESIRED: Desired = { campaigns: [], removed: [], guards: DEFAULT_GUARDS }

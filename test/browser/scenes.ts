@@ -85,7 +85,7 @@ const STOPPED: CampaignRun = {
     },
     {
       ...{ key: 'INT-26', action: 'unknown', reason: 'whether it was created is not known' },
-      needs: 'feedsyncd campaigns resolve INT-26 --not-created',
+      needs: 'feedsyncd campaigns create INT-26 --new',
     },
   ],
 }

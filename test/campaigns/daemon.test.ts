@@ -162,7 +162,7 @@ describe('the daemon', () => {
     )
 
     vendor.anHourAgo()
-    const decided = await site.run('campaigns', 'resolve', 'A', '--not-created')
+    const decided = await site.run('campaigns', 'create', 'A', '--new')
 
     expect(decided.code).toBe(0)
     await vendor.until(() => expect(all).toHaveLength(1))

@@ -40,7 +40,7 @@ describe('campaigns apply that is killed', () => {
     const held = await site.run('campaigns', 'apply', '--yes')
     const plan = await site.run('campaigns', 'plan')
     vendor.anHourAgo()
-    const resolved = await site.run('campaigns', 'resolve', 'A', '--not-created')
+    const resolved = await site.run('campaigns', 'create', 'A', '--new')
     const last = await site.run('campaigns', 'apply', '--yes')
 
     expect(held).toMatchObject({ code: 3, stdout: 'created B (id 48001)\n' })
@@ -85,7 +85,7 @@ describe('a campaign that the service lost', () => {
     await site.run('campaigns', 'apply', '--yes')
     const [lost] = all.splice(0)
 
-    const early = await site.run('campaigns', 'resolve', 'A', '--recreate')
+    const early = await site.run('campaigns', 'create', 'A', '--new')
     {
       using store = openCampaignStore({ file: join(site.root, 'state', 'feedsyncd.db') })
       const record = store.record('A')
@@ -93,7 +93,7 @@ describe('a campaign that the service lost', () => {
       if (record !== null) store.save({ ...record, missingSince })
     }
     const held = await site.run('campaigns', 'apply', '--yes')
-    const late = await site.run('campaigns', 'resolve', 'A', '--recreate')
+    const late = await site.run('campaigns', 'create', 'A', '--new')
     const made = await site.run('campaigns', 'apply', '--yes')
 
     expect(early).toMatchObject({ code: 75 })

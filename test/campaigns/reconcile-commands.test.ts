@@ -70,7 +70,7 @@ describe('feedsyncd campaigns plan and apply', () => {
 
     const first = await vendor.campaigns('apply', '--yes')
     const second = await vendor.campaigns('apply', '--yes')
-    const early = await vendor.campaigns('resolve', 'A', '--not-created')
+    const early = await vendor.campaigns('create', 'A', '--new')
     vendor.anHourAgo()
     const resolved = await vendor.campaigns('create', 'A', '--new', '--json')
     const third = await vendor.campaigns('apply', '--yes')

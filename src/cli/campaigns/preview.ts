@@ -1,61 +1,54 @@
 // feedsyncd campaigns preview: which postings the file selects of the feeds that were uploaded last, and
 // what applying it would change. Asks nothing of the service.
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { PreviewRow } from '../../app/preview.ts'
-import type { Selection } from '../../campaigns/plan.ts'
-import { type Context, outJson, readConfig } from '../context.ts'
-import { EXIT } from '../exit-codes.ts'
+import type { Context } from '../context.ts'
 import { printable, table } from '../render.ts'
+import { type Call, define, usable } from './command.ts'
 import { counted, NO_FEED, selectionText } from './feed-view.ts'
 import { wholeNumber } from './fields.ts'
-import { usable } from './reconcile.ts'
-
-interface Options {
-  config?: string
-  json?: boolean
-  limit?: number
-}
 
 const DEFAULT_LIMIT = 20
 
 export function previewCommand(context: Context): Command {
-  return new Command('preview')
-    .description('which postings the file selects of the last uploads; asks nothing of the service')
+  const text = 'which postings the file selects of the last uploads; asks nothing of the service'
+  return define<{ limit: number }>(context, 'preview', text, (call, key?: string) =>
+    key === undefined ? allEntries(call) : oneEntry(call, key),
+  )
     .argument('[key]', 'external campaign id of one entry, whose postings are listed')
     .option('--limit <n>', 'postings that are listed', wholeNumber, DEFAULT_LIMIT)
-    .option('--json', 'as JSON')
-    .action(async (key: string | undefined, _options, command: Command) => {
-      const options = command.optsWithGlobals<Options>()
-      const config = readConfig(context, options.config)
-      const { readCampaignsFile } = await import('../../app/campaigns.ts')
-      const { previewAll, previewOne } = await import('../../app/preview.ts')
-      const { desired } = usable(readCampaignsFile(config))
-      context.exit(EXIT.ok)
-      if (key === undefined) {
-        const all = await previewAll(config, desired, context.clock)
-        if (options.json) return outJson(context, all)
-        const number = (count: number | null) =>
-          (all.feeds === 0 ? null : count)?.toLocaleString('en-US') ?? '?'
-        const rows = all.entries.map((one) => [
-          ...[one.key, one.state, number(one.before), number(one.after)],
-        ])
-        context.out(table(['key', 'feed', 'now', 'after'], rows, null))
-        for (const problem of all.problems) context.err(printable(problem))
-        return context.err(
-          all.feeds === 0
-            ? NO_FEED
-            : `of ${counted(all.postings, 'posting')} in ${counted(all.feeds, 'feed')}`,
-        )
-      }
-      const one = await previewOne(config, desired, key, options.limit ?? DEFAULT_LIMIT)
-      if (options.json) return outJson(context, one)
-      if (one.rows.length > 0) context.out(rowsText(one.rows))
-      const left = one.listed - one.rows.length
-      if (left > 0) context.err(`and ${left} more; --limit shows them`)
-      for (const problem of one.problems) context.err(printable(problem))
-      context.err(`${selectionText(one)}${moves(one)}, of ${counted(one.postings, 'posting')}`)
-    })
+}
+
+async function allEntries({ context, config, options, show }: Call<unknown>): Promise<void> {
+  const { readCampaignsFile } = await import('../../app/campaigns.ts')
+  const { previewAll } = await import('../../app/preview.ts')
+  const all = await previewAll(config, usable(readCampaignsFile(config)).desired, context.clock)
+  const number = (count: number | null) =>
+    (all.feeds === 0 ? null : count)?.toLocaleString('en-US') ?? '?'
+  const rows = all.entries.map((one) => [
+    ...[one.key, one.state, number(one.before), number(one.after)],
+  ])
+  show(all, () => table(['key', 'feed', 'now', 'after'], rows, null))
+  if (options.json) return
+  for (const problem of all.problems) context.err(printable(problem))
+  const of = `of ${counted(all.postings, 'posting')} in ${counted(all.feeds, 'feed')}`
+  context.err(all.feeds === 0 ? NO_FEED : of)
+}
+
+async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<void> {
+  const { context, config, options, show } = call
+  const { readCampaignsFile } = await import('../../app/campaigns.ts')
+  const { previewOne } = await import('../../app/preview.ts')
+  const { desired } = usable(readCampaignsFile(config))
+  const one = await previewOne(config, desired, key, options.limit)
+  if (options.json) return show(one, () => '')
+  if (one.rows.length > 0) context.out(rowsText(one.rows))
+  const left = one.listed - one.rows.length
+  if (left > 0) context.err(`and ${left} more; --limit shows them`)
+  for (const problem of one.problems) context.err(printable(problem))
+  const moves = one.gained + one.lost === 0 ? '' : ` (+${one.gained}, -${one.lost})`
+  context.err(`${selectionText(one)}${moves}, of ${counted(one.postings, 'posting')}`)
 }
 
 /** Postings that come are marked with +, those that go with -. */
@@ -67,8 +60,4 @@ function rowsText(rows: readonly PreviewRow[]): string {
     ].map((cell) => cell ?? null),
   )
   return table(['', 'id', 'title', 'city', 'state', 'postal code', 'requisition'], cells, null)
-}
-
-function moves({ gained, lost }: Selection & { gained: number; lost: number }): string {
-  return gained + lost === 0 ? '' : ` (+${gained}, -${lost})`
 }

@@ -1,8 +1,6 @@
 // Campaigns of the service as tables, and as the JSON that the service gave.
 
-import { FeedsyncError } from '../../lib/errors.ts'
-import type { Campaign, CampaignFailure } from '../../service/port.ts'
-import { EXIT } from '../exit-codes.ts'
+import type { Campaign } from '../../service/port.ts'
 import { printable, table } from '../render.ts'
 
 const STATUS_NAMES: Record<number, string> = { 1: 'running', 2: 'archived', 3: 'paused' }
@@ -46,20 +44,6 @@ export function campaignText(campaign: Campaign): string {
       return `${printable(name).padEnd(size)}  ${printable(text)}`
     })
     .join('\n')
-}
-
-/** The error of a command whose call did not succeed, with the exit code that scripts go by. */
-export function failureError(failure: CampaignFailure): FeedsyncError {
-  const { reason, hint } = failure
-  const exitCode = {
-    configuration: EXIT.config,
-    credentials: EXIT.credentials,
-    temporary: EXIT.temporary,
-    refused: EXIT.failed,
-    missing: EXIT.failed,
-    unreadable: EXIT.failed,
-  }[failure.class]
-  return new FeedsyncError(reason, { hint, exitCode })
 }
 
 function statusName(status: number | null | undefined): string | null {

@@ -95,7 +95,7 @@ describe('no second campaign', () => {
     expect(world.all).toHaveLength(4)
   })
 
-  it('resolve --recreate while the campaign answers by id: it is stopped before another one is made', async () => {
+  it('a successor asked for while the campaign answers by id: it is stopped before another one is made', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     world.listed = () => []
 
@@ -150,7 +150,7 @@ describe('no second campaign', () => {
     expect(world.campaign('48002').budget).toBe(10)
   })
 
-  it('--not-created said seconds after a lost answer, search lags: no second one', async () => {
+  it('create --new said seconds after a lost answer, search lags: no second one', async () => {
     const world = World.open()
     const host = world.host(fileOf(entry('A')))
     world.book.knobs.listedAfterMs = 10 * MINUTE

@@ -1,0 +1,80 @@
+// What the commands about campaigns have in common: the configuration, --json, and who asks.
+
+import { userInfo } from 'node:os'
+import { Command } from 'commander'
+import type { CampaignsFile } from '../../app/campaigns.ts'
+import type { Refusal } from '../../campaigns/decide.ts'
+import type { Config } from '../../config/config.ts'
+import { FeedsyncError } from '../../lib/errors.ts'
+import type { CampaignFailure } from '../../service/port.ts'
+import { ConfigProblems, type Context, outJson, readConfig } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+
+export interface Call<Options> {
+  context: Context
+  options: Options & { config?: string; json?: boolean }
+  config: Config
+  /** Answers as JSON or as text, whichever was asked for. */
+  show(json: object, text: () => string): void
+  /** `maria: campaigns apply 12`, for the history. */
+  by(command: string): string
+}
+
+/** A command with its configuration read; `run` takes its arguments. It ends with 0 unless `run` says else. */
+export function define<Options>(
+  context: Context,
+  name: string,
+  description: string,
+  run: (call: Call<Options>, ...args: never[]) => Promise<void>,
+): Command {
+  const command = new Command(name).description(description).option('--json', 'as JSON')
+  return command.action(async () => {
+    const options = command.optsWithGlobals<Call<Options>['options']>()
+    const config = readConfig(context, options.config)
+    const show = (json: object, text: () => string) =>
+      options.json ? outJson(context, json) : context.out(text())
+    context.exit(EXIT.ok)
+    const args = command.processedArgs as never[]
+    await run({ context, options, config, show, by: (what) => byWhom(context, what) }, ...args)
+  })
+}
+
+function byWhom({ env }: Context, command: string): string {
+  const name = env.SUDO_USER ?? env.USER ?? env.LOGNAME
+  return `${name ?? userName()}: campaigns ${command}`
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return 'unknown user'
+  }
+}
+
+export const usageError = (message: string, hint: string) =>
+  new FeedsyncError(message, { hint, exitCode: EXIT.usage })
+
+/** The error of a command whose call did not succeed, with the exit code that scripts go by. */
+export function errorOf(why: Refusal | CampaignFailure): FeedsyncError {
+  const { reason, hint } = why
+  if (why.kind === 'refused') {
+    const exitCode = why.isEarly ? EXIT.temporary : why.isUsage ? EXIT.usage : EXIT.failed
+    return new FeedsyncError(reason, { hint, exitCode })
+  }
+  const exitCode = {
+    ...{ configuration: EXIT.config, credentials: EXIT.credentials, temporary: EXIT.temporary },
+    ...{ refused: EXIT.failed, missing: EXIT.failed, unreadable: EXIT.failed },
+  }[why.class]
+  return new FeedsyncError(reason, { hint, exitCode })
+}
+
+/** The file that was read. Throws `FeedsyncError` (78) where there is none, or none that can be used. */
+export function usable(read: CampaignsFile): Extract<CampaignsFile, { kind: 'read' }> {
+  if (read.kind === 'read') return read
+  if (read.kind === 'unusable') throw new ConfigProblems(read.lines)
+  throw new FeedsyncError(`there is no campaigns file at ${read.file}, so none is managed`, {
+    hint: 'write one: feedsyncd campaigns export shows what is there, docs/campaigns.md how',
+    exitCode: EXIT.config,
+  })
+}
