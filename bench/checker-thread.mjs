@@ -13,12 +13,12 @@ import { LIMITS } from '../dist/xml/limits.js'
 const PIECE = 65_536
 const mapping = { records: null, fields: {} }
 
-parentPort?.on('message', ({ file, hashes }) => {
-  parentPort?.postMessage(hashes ? whole(file) : bare(file))
+parentPort?.on('message', async ({ file, hashes }) => {
+  parentPort?.postMessage(hashes ? await whole(file) : bare(file))
 })
 
-function whole(source) {
-  const result = readFeed({ source, expected: null, copyTo: null, indexTo: null, mapping })
+async function whole(source) {
+  const result = await readFeed({ source, expected: null, copyTo: null, indexTo: null, mapping })
   return result.kind === 'read' && result.verdict.kind === 'ok' ? null : JSON.stringify(result)
 }
 

@@ -1,14 +1,10 @@
 // The worker thread's side of the feed checker: takes one job at a time, answers with its result. The
 // copy of a small feed becomes durable while the next ones are read; the answers keep the jobs' order.
 
-import { rmSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import { NoRoom } from '../lib/no-room.ts'
 import { readFeed } from './feed-reader.ts'
-import type { Followed } from './hash-following.ts'
 import type { CheckJob, CheckResult, Comparison, PostingChanges } from './port.ts'
 import { compareIndexes } from './posting-index.ts'
-import type { SpoolCopy } from './spool-copy.ts'
 
 export type WorkerRequest =
   | {
@@ -16,7 +12,6 @@ export type WorkerRequest =
       job: CheckJob
       /** One Int32; not 0 when the answer is not wanted any more. */
       cancelled: SharedArrayBuffer
-      followed: Followed | null
     }
   | { kind: 'compare'; indexes: Comparison }
 
@@ -44,18 +39,7 @@ async function answerTo(request: WorkerRequest): Promise<Result> {
   if (request.kind === 'compare') {
     return compareIndexes(request.indexes.older, request.indexes.newer)
   }
-  const { job, cancelled, followed } = request
+  const { job, cancelled } = request
   const flag = new Int32Array(cancelled)
-  const written: SpoolCopy[] = []
-  // What another thread hashes becomes durable while that one comes to its end.
-  const later = followed === null ? (copy: SpoolCopy) => written.push(copy) : null
-  const result = readFeed(job, { cancelled: () => Atomics.load(flag, 0) !== 0, followed, later })
-  try {
-    for (const copy of written) await copy.keptDurably()
-    return result
-  } catch (error) {
-    if (!(error instanceof NoRoom)) throw error
-    if (job.indexTo !== null) rmSync(job.indexTo, { force: true })
-    return error.outcome
-  }
+  return readFeed(job, { cancelled: () => Atomics.load(flag, 0) !== 0 })
 }

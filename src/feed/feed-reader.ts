@@ -8,7 +8,7 @@ import type { Ending } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
 import type { Entries } from './entries.ts'
-import { type Followed, HashedBeside } from './hash-following.ts'
+import { HashThread } from './hash-thread.ts'
 import { Hashes, type Hashing } from './hashes.ts'
 import type { CheckJob, CheckResult, FeedContent, Position, Verdict } from './port.ts'
 import { indexParts } from './posting-index.ts'
@@ -18,30 +18,33 @@ import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 import { SpoolCopy } from './spool-copy.ts'
 
 export interface ReadOptions {
-  /** Bytes that are read at a time. 64 KiB was fastest. */
+  /** Bytes that are read and copied at a time. */
   pieceSize: number
   limits: Limits
   /** Asked before each piece; true ends the reading with the answer `changed`. */
   cancelled: () => boolean
-  /** Another thread follows and hashes; null: this one does. */
-  followed: Followed | null
-  /** Is given the copy of what is `ok`, to make it durable and keep it; null: that is done before the answer. */
-  later: ((copy: SpoolCopy) => void) | null
+  /** Bytes from which on a file is hashed by a thread of its own. */
+  hashedBesideFrom: number
 }
 
 const DEFAULTS: ReadOptions = {
-  pieceSize: 65_536,
+  pieceSize: 2 ** 20,
   limits: LIMITS,
   cancelled: () => false,
-  followed: null,
-  later: null,
+  hashedBesideFrom: 32 * 2 ** 20,
 }
 
+/** Bytes that are checked at a time: the fastest of those that were tried. */
+const CHECKED = 65_536
+
 /**
- * Does a job in this thread. What is in the file never throws; a field path that cannot be read does
- * (`FeedsyncError`).
+ * Does a job in this thread, which may begin others while the system copies. What is in the file never throws; a
+ * field path that cannot be read does (`FeedsyncError`).
  */
-export function readFeed(job: CheckJob, options: Partial<ReadOptions> = {}): CheckResult {
+export async function readFeed(
+  job: CheckJob,
+  options: Partial<ReadOptions> = {},
+): Promise<CheckResult> {
   const opened = openSource(job.source, job.root)
   if (opened.kind === 'unreadable') return opened
   const { file } = opened
@@ -49,8 +52,7 @@ export function readFeed(job: CheckJob, options: Partial<ReadOptions> = {}): Che
     if (job.expected !== null && !sameIdentity(file.identity, job.expected)) {
       return { kind: 'changed' }
     }
-    if (options.followed && options.followed.size !== file.size) return { kind: 'changed' }
-    return new Reading(file, job, { ...DEFAULTS, ...options }).result()
+    return await new Reading(file, job, { ...DEFAULTS, ...options }).result()
   } catch (error) {
     if (error instanceof Unreadable || error instanceof NoRoom) return error.outcome
     throw error
@@ -83,7 +85,6 @@ class Reading {
   readonly #end: number
   /** Reading ended before the file did: what is left are mostly holes. */
   #isCut = false
-  readonly #hashes: Hashing
   #index: SpoolCopy | null = null
   #bytes = 0
 
@@ -93,58 +94,63 @@ class Reading {
     this.#options = options
     this.#padded = file.nulPadding(MOST_PADDING)
     this.#end = this.#padded ?? 0
-    const { followed } = options
-    this.#hashes = followed ? new HashedBeside(followed) : new Hashes(job.copyTo !== null)
   }
 
-  result(): CheckResult {
+  async result(): Promise<CheckResult> {
     if (this.#padded === null) return unread(this.#file.size, ENDLESS_PADDING)
     const { copyTo } = this.#job
     const copy = copyTo === null ? null : new SpoolCopy(copyTo)
     let kept = false
     try {
-      const checked = this.#firstPass(copy)
+      await using hashes = this.#hashing(copy)
+      const checked = await this.#firstPass(copy, hashes)
       if (checked === null) return { kind: 'changed' }
-      const verdict = this.#verdict(checked)
+      const verdict = await this.#verdict(checked)
       if (!this.#file.unchanged()) return { kind: 'changed' }
       if (this.#isCut) return unread(this.#file.size, verdict)
       if (this.#bytes !== this.#file.size) return { kind: 'changed' }
-      const { later } = this.#options
-      if (verdict.kind === 'ok' && later === null) copy?.sync()
-      const digests = this.#hashes.digest()
+      const synced = verdict.kind === 'ok' ? copy?.sync() : null
+      const [digests] = await Promise.all([hashes.digest(), synced])
       kept = verdict.kind === 'ok'
-      if (kept) this.#index?.keep()
-      if (kept && copy !== null) {
-        if (later === null) copy.keep()
-        else later(copy)
-      }
       const encoding = checked.check.encoding.name
       return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding }
     } finally {
-      if (!kept) {
-        copy?.discard()
-        this.#index?.discard()
+      for (const file of [copy, this.#index]) {
+        if (kept) file?.keep()
+        else file?.discard()
       }
     }
   }
 
+  #hashing(copy: SpoolCopy | null): Hashing {
+    const { size, descriptor } = this.#file
+    const isCopied = copy !== null
+    // Of what will be sent, where there is a copy.
+    const job = { descriptor: copy?.descriptor ?? descriptor, size, isCopied }
+    return size < this.#options.hashedBesideFrom ? new Hashes(isCopied) : new HashThread(job)
+  }
+
   /** Null: cancelled, or the file is longer than it was. */
-  #firstPass(copy: SpoolCopy | null): Checked | null {
+  async #firstPass(copy: SpoolCopy | null, hashes: Hashing): Promise<Checked | null> {
     const { check, reader, tally } = this.#begin(null)
     let sound = true
-    let copied = 0
     for (const piece of this.#file.pieces(this.#options.pieceSize)) {
       if (this.#options.cancelled() || this.#bytes + piece.length > this.#file.size) return null
       const left = this.#end - this.#bytes
       this.#bytes += piece.length
-      if (sound && copy !== null) copied = copy.write(piece)
-      this.#hashes.take(piece, this.#bytes, copied)
-      if (!sound) {
-        this.#isCut = this.#file.isSparse && this.#file.size - this.#bytes > MOST_PADDING
-        if (this.#isCut) break
-        continue
+      // Where the kernel is slow to give new pages, it copies this piece while it is checked.
+      const copied = copy?.write(piece)
+      try {
+        const end = Math.min(left, piece.length)
+        for (let at = 0; sound && at < end; at += CHECKED) {
+          sound = check.write(piece.subarray(at, Math.min(at + CHECKED, end)))
+        }
+      } finally {
+        await copied
       }
-      if (left > 0) sound = check.write(piece.subarray(0, Math.min(left, piece.length)))
+      hashes.take(piece, this.#bytes)
+      this.#isCut = !sound && this.#file.isSparse && this.#file.size - this.#bytes > MOST_PADDING
+      if (this.#isCut) break
     }
     return { ending: check.end(), check, reader, tally }
   }
@@ -157,7 +163,7 @@ class Reading {
     return { check: new DocumentChecker(reader, this.#options.limits), reader, tally }
   }
 
-  #verdict(checked: Checked): Verdict {
+  async #verdict(checked: Checked): Promise<Verdict> {
     const { ending, check } = checked
     const padding = this.#file.size - this.#end
     if (ending.kind === 'fault') {
@@ -168,7 +174,7 @@ class Reading {
     }
     if (padding > 0) return this.#incomplete(check, paddingReason(padding), Number.MAX_SAFE_INTEGER)
     if (ending.kind === 'incomplete') return this.#incomplete(check, ending.reason, ending.at)
-    return { kind: 'ok', content: this.#content(checked) }
+    return { kind: 'ok', content: await this.#content(checked) }
   }
 
   #incomplete(check: DocumentChecker, reason: string, at: number): Verdict {
@@ -177,16 +183,16 @@ class Reading {
   }
 
   #locate(check: DocumentChecker, places: number[]): Position[] {
-    const pieces = this.#file.pieces(this.#options.pieceSize, this.#end)
+    const pieces = this.#file.pieces(CHECKED, this.#end)
     return locate(pieces, check.encoding, check.bom, places)
   }
 
-  #content(checked: Checked): FeedContent {
+  async #content(checked: Checked): Promise<FeedContent> {
     const { check, reader } = checked
     const records = reader.chosen
     const counted = records === reader.records ? checked : this.#secondPass(records)
     const { index, ...content } = counted.tally.finish()
-    this.#keepIndex(index)
+    await this.#keepIndex(index)
     const configured = this.#job.mapping.records
     const warnings = [...check.warnings, ...content.warnings]
     if (configured !== null && content.postings === 0) {
@@ -195,17 +201,17 @@ class Reading {
     return { ...content, warnings, root: reader.root ?? '', records }
   }
 
-  /** Throws `NoRoom`. */
-  #keepIndex(index: Entries | null): void {
+  /** Rejects with `NoRoom`. */
+  async #keepIndex(index: Entries | null): Promise<void> {
     if (index === null || this.#job.indexTo === null) return
     this.#index = new SpoolCopy(this.#job.indexTo, 'the posting index')
-    for (const part of indexParts(index)) this.#index.write(part)
+    for (const part of indexParts(index)) await this.#index.write(part)
   }
 
   /** The first guess of the record path was wrong: the same bytes again, only to count. */
   #secondPass(records: string | null): Omit<Checked, 'ending'> {
     const again = this.#begin(records)
-    for (const piece of this.#file.pieces(this.#options.pieceSize, this.#end)) {
+    for (const piece of this.#file.pieces(CHECKED, this.#end)) {
       if (this.#options.cancelled()) break
       again.check.write(piece)
     }

@@ -1,7 +1,8 @@
-// The two hashes of a feed: SHA-256, by which a version is known, and MD5, which storage answers with, and
-// which takes longer than everything else. Small feeds are hashed by the thread that checks them.
+// The two hashes of a feed: SHA-256, by which a version is known, and MD5, which storage answers with. The
+// thread that checks a small feed hashes it, too; a large one is hashed by a thread beside it (hash-thread.ts).
 
 import { createHash, type Hash } from 'node:crypto'
+import { readWhole } from '../lib/read-whole.ts'
 
 export interface Digests {
   /** Lower-case hexadecimal, both. */
@@ -11,12 +12,14 @@ export interface Digests {
 }
 
 /** What the reader of a feed hands its bytes to. */
-export interface Hashing {
-  /** The next bytes; `read` and `copied`: how many there were with them, in the file and in the copy. */
-  take(bytes: Uint8Array, read: number, copied: number): void
-  /** After the last byte. Throws the system's error. */
-  digest(): Digests
+export interface Hashing extends AsyncDisposable {
+  /** The next bytes. `end`: how many of the file there are with them, in the file and in its copy. */
+  take(bytes: Uint8Array, end: number): void
+  /** After the last byte. */
+  digest(): Promise<Digests>
 }
+
+const PIECE = 65_536
 
 /** In the thread that calls. */
 export class Hashes implements Hashing {
@@ -32,7 +35,33 @@ export class Hashes implements Hashing {
     this.#md5?.update(bytes)
   }
 
-  digest(): Digests {
+  async digest(): Promise<Digests> {
     return { sha256: this.#sha256.digest('hex'), md5: this.#md5?.digest('hex') ?? null }
   }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/** The first `size` bytes of an open file. */
+export interface HashJob {
+  descriptor: number
+  size: number
+  isCopied: boolean
+}
+
+/** Reads and hashes a file. `endAfter`: waits until more bytes are there than these, and answers how many. Throws the system's error. */
+export function hashFile(
+  { descriptor, size, isCopied }: HashJob,
+  endAfter: (bytes: number) => number = () => size,
+): Promise<Digests> {
+  const hashes = new Hashes(isCopied)
+  const memory = Buffer.allocUnsafeSlow(PIECE)
+  for (let at = 0; at < size; ) {
+    const length = Math.min(PIECE, endAfter(at) - at)
+    if (readWhole(descriptor, memory, 0, length, at) < length)
+      throw new Error('the file got shorter')
+    hashes.take(memory.subarray(0, length))
+    at += length
+  }
+  return hashes.digest()
 }

@@ -75,12 +75,13 @@ export class SourceFile {
   readonly isSparse: boolean
   readonly #path: string
   readonly #root: string
-  readonly #fd: number
+  /** Open for reading until `close`. */
+  readonly descriptor: number
 
   constructor(path: string, root: string, fd: number, stats: BigIntStats) {
     this.#path = path
     this.#root = root
-    this.#fd = fd
+    this.descriptor = fd
     this.identity = identityOf(stats)
     this.size = Number(stats.size)
     // No compression of a file system gains as much on XML.
@@ -129,7 +130,7 @@ export class SourceFile {
   /** Whether descriptor and path still show the file as it was when it was opened. */
   unchanged(): boolean {
     try {
-      const now = identityOf(fstatSync(this.#fd, { bigint: true }))
+      const now = identityOf(fstatSync(this.descriptor, { bigint: true }))
       using directory = directoryOf(this.#path, this.#root)
       const there = lstatSync(directory.entry(basename(this.#path)), { bigint: true })
       return sameIdentity(now, this.identity) && sameIdentity(identityOf(there), this.identity)
@@ -139,13 +140,13 @@ export class SourceFile {
   }
 
   close(): void {
-    closeSync(this.#fd)
+    closeSync(this.descriptor)
   }
 
   /** Bytes that were read, fewer than `length` only at the end. Throws `Unreadable`. */
   read(memory: Buffer, length: number, at: number): number {
     try {
-      return readWhole(this.#fd, memory, 0, length, at)
+      return readWhole(this.descriptor, memory, 0, length, at)
     } catch (error) {
       throw new Unreadable(error)
     }

@@ -1,51 +1,56 @@
 // Writes the private copy of a feed, or its posting index: a new file for this user alone, that is removed
 // again unless it is kept. A copy is durable before anybody hears of it; its lasting name is the spool's business.
 
-import { closeSync, fsync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { closeSync, fsync, openSync, rmSync, write } from 'node:fs'
 import { dirname } from 'node:path'
 import { NoRoom, translated } from '../lib/no-room.ts'
 import { giveToOwnerOf } from '../lib/owner.ts'
 import { writeAll } from '../lib/write-all.ts'
 
+/** From so many bytes on a write goes to another thread: the way there costs less than the kernel's new pages. */
+const BESIDE = 2 ** 20
+
 export class SpoolCopy {
+  /** Open for writing and reading until the copy is kept or discarded. */
+  readonly descriptor: number
   readonly #what: string
   readonly #path: string
-  readonly #fd: number
-  #length = 0
   #closed = false
 
   /** `what` it holds, for a sentence. Throws `NoRoom`; a file that is there already is left alone. */
   constructor(path: string, what = 'the copy') {
     this.#what = what
     this.#path = path
-    this.#fd = translated(what, path, () => openSync(path, 'wx', 0o600))
-    giveToOwnerOf(dirname(path), this.#fd)
+    this.descriptor = translated(what, path, () => openSync(path, 'wx+', 0o600))
+    giveToOwnerOf(dirname(path), this.descriptor)
   }
 
-  /** Answers the bytes that it holds now. */
-  write(bytes: Uint8Array): number {
-    translated(this.#what, this.#path, () => writeAll(this.#fd, bytes))
-    this.#length += bytes.length
-    return this.#length
+  /** Writes the next bytes, many of them while this thread goes on. Rejects with `NoRoom`. One call at a time. */
+  async write(bytes: Uint8Array): Promise<void> {
+    try {
+      let at = 0
+      while (bytes.length - at >= BESIDE) at += await this.#written(bytes.subarray(at))
+      writeAll(this.descriptor, bytes.subarray(at))
+    } catch (error) {
+      throw new NoRoom(this.#what, this.#path, error)
+    }
   }
 
-  /** Makes the bytes durable. The name is not: it lasts until the spool gives them another one. */
-  sync(): void {
-    translated(this.#what, this.#path, () => fsyncSync(this.#fd))
-  }
-
-  /** The same while this thread goes on, and keeps the copy. Rejects with `NoRoom`, and it is gone then. */
-  keptDurably(): Promise<void> {
+  #written(bytes: Uint8Array): Promise<number> {
     return new Promise((resolve, reject) => {
-      fsync(this.#fd, (error) => {
-        if (error === null) {
-          this.#close()
-          resolve()
-        } else {
-          this.discard()
-          reject(new NoRoom(this.#what, this.#path, error))
-        }
-      })
+      write(this.descriptor, bytes, (error, written) => (error ? reject(error) : resolve(written)))
+    })
+  }
+
+  /**
+   * Makes the bytes durable while this thread goes on. The name is not: it lasts until the spool gives them
+   * another one. Rejects with `NoRoom`.
+   */
+  sync(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      fsync(this.descriptor, (error) =>
+        error === null ? resolve() : reject(new NoRoom(this.#what, this.#path, error)),
+      )
     })
   }
 
@@ -62,6 +67,6 @@ export class SpoolCopy {
 
   #close(): void {
     this.#closed = true
-    closeSync(this.#fd)
+    closeSync(this.descriptor)
   }
 }

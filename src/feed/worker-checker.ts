@@ -8,17 +8,13 @@ import { beside } from '../lib/beside.ts'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
-import { HashThread } from './hash-thread.ts'
 import type { CheckJob, CheckResult, Comparison, FeedChecker, PostingChanges } from './port.ts'
 
 export interface FeedCheckerOptions {
   /** The worker's entry; the one beside this file, in the same language, unless a test says otherwise. */
   entry?: URL
-  /** Bytes from which on a feed is hashed by a thread of its own. */
-  hashedBesideFrom?: number
 }
 
-const HASHED_BESIDE_FROM = 32 * 2 ** 20
 /** Bytes up to which a feed is sent ahead: its copy is durable later than it is read. */
 const SMALL = 2 ** 20
 const MOST_AHEAD = 32
@@ -40,12 +36,11 @@ interface Queued {
 
 export function createFeedChecker(options: FeedCheckerOptions = {}): FeedChecker {
   const { entry = beside('check-worker', import.meta.url) } = options
-  return new WorkerChecker(entry, options.hashedBesideFrom ?? HASHED_BESIDE_FROM)
+  return new WorkerChecker(entry)
 }
 
 class WorkerChecker implements FeedChecker {
   readonly #entry: URL
-  readonly #hashedBesideFrom: number
   readonly #queue: Queued[] = []
   /** What the worker has, in the order in which it answers. */
   readonly #sent: Queued[] = []
@@ -53,12 +48,10 @@ class WorkerChecker implements FeedChecker {
   /** See `check-worker.ts`; answered ones of this worker. */
   #begun = new Int32Array(new SharedArrayBuffer(4))
   #answered = 0
-  #hashing: HashThread | null = null
   #disposed = false
 
-  constructor(entry: URL, hashedBesideFrom: number) {
+  constructor(entry: URL) {
     this.#entry = entry
-    this.#hashedBesideFrom = hashedBesideFrom
     this.#worker = this.#start()
     this.#worker.unref()
   }
@@ -72,7 +65,7 @@ class WorkerChecker implements FeedChecker {
     }
     const cancelled = new SharedArrayBuffer(4)
     return this.#ask<CheckResult>(
-      { kind: 'check', job, cancelled, followed: null },
+      { kind: 'check', job, cancelled },
       { what: `reading ${job.source}`, writes: [job.copyTo, job.indexTo] },
       // A running job is given up by the worker at its next piece; the caller need not wait for it.
       () => Atomics.store(new Int32Array(cancelled), 0, 1),
@@ -117,7 +110,7 @@ class WorkerChecker implements FeedChecker {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true
     for (const { reject } of this.#queue.splice(0)) reject(stopped())
-    await Promise.all([this.#worker?.terminate(), this.#hashing?.[Symbol.asyncDispose]()])
+    await this.#worker?.terminate()
   }
 
   #next(): void {
@@ -130,7 +123,7 @@ class WorkerChecker implements FeedChecker {
       this.#worker ??= this.#start()
       this.#worker.ref()
       this.#sent.push(next)
-      this.#worker.postMessage(this.#followed(next.request))
+      this.#worker.postMessage(next.request)
     }
     if (this.#sent.length === 0) this.#worker?.unref()
   }
@@ -138,12 +131,6 @@ class WorkerChecker implements FeedChecker {
   #takes(next: Queued): boolean {
     if (this.#sent.length === 0) return true
     return next.isSmall && this.#sent.length < MOST_AHEAD && this.#sent.every((job) => job.isSmall)
-  }
-
-  #followed(request: WorkerRequest): WorkerRequest {
-    if (request.kind !== 'check') return request
-    this.#hashing = HashThread.for(request.job, this.#hashedBesideFrom)
-    return { ...request, followed: this.#hashing?.followed ?? null }
   }
 
   #start(): Worker {
@@ -155,7 +142,6 @@ class WorkerChecker implements FeedChecker {
     worker.on('message', (answer: WorkerAnswer) => {
       const done = this.#sent.shift()
       this.#answered++
-      this.#endHashing()
       if ('error' in answer) done?.reject(answer.error)
       else done?.resolve(answer.result as never)
       this.#next()
@@ -173,7 +159,6 @@ class WorkerChecker implements FeedChecker {
   /** The job that it was in ends; those that were sent ahead, or waited for the disk, are begun again. */
   #died(cause: unknown): void {
     const sent = this.#sent.splice(0)
-    this.#endHashing()
     for (const path of sent.flatMap(({ writes }) => writes)) {
       if (path !== null) rmSync(path, { force: true })
     }
@@ -188,11 +173,6 @@ class WorkerChecker implements FeedChecker {
     if (this.#disposed) return
     this.#queue.unshift(...sent.filter((job) => job !== fatal && !job.isAborted))
     this.#next()
-  }
-
-  #endHashing(): void {
-    this.#hashing?.[Symbol.asyncDispose]()
-    this.#hashing = null
   }
 }
 

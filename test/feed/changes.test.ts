@@ -25,10 +25,10 @@ afterAll(() => {
 const newPath = () => join(folder.path, `${files++}.index`)
 
 /** The path of the index file. */
-function indexOf(...jobs: string[]): string {
+async function indexOf(...jobs: string[]): Promise<string> {
   const indexTo = newPath()
   const document = `<s>${jobs.map((job) => `<job>${job}</job>`).join('\n')}<job><id>last</id></job></s>`
-  const { verdict } = readDocument(document, {}, {}, { indexTo })
+  const { verdict } = await readDocument(document, {}, {}, { indexTo })
   if (verdict.kind !== 'ok') throw new Error(verdict.reason)
   return indexTo
 }
@@ -37,52 +37,56 @@ const nurse = '<id>1</id><title>Nurse</title>'
 const cook = '<id>2</id><title>Cook</title>'
 
 describe('changes between two versions', () => {
-  it('counts postings that were added, removed and changed, in any order', () => {
-    const older = indexOf(nurse, cook, '<id>3</id>')
-    const newer = indexOf('<id>4</id>', cook.replace('Cook', 'Chef'), '<id>5</id>', nurse)
+  it('counts postings that were added, removed and changed, in any order', async () => {
+    const older = await indexOf(nurse, cook, '<id>3</id>')
+    const newer = await indexOf('<id>4</id>', cook.replace('Cook', 'Chef'), '<id>5</id>', nurse)
 
     expect(compareIndexes(older, newer)).toEqual({ added: 2, removed: 1, changed: 1 })
     expect(compareIndexes(newer, older)).toEqual({ added: 1, removed: 2, changed: 1 })
     expect(compareIndexes(older, older)).toEqual({ added: 0, removed: 0, changed: 0 })
   })
 
-  it('counts a posting that is written in another way', () => {
-    const older = indexOf(nurse)
+  it('counts a posting that is written in another way', async () => {
+    const older = await indexOf(nurse)
     for (const title of [
       '<title>Nurse </title>',
       '\n<title>Nurse</title>',
       '<title>Nurse</title><!---->',
     ]) {
-      const newer = indexOf(nurse.replace('<title>Nurse</title>', title))
+      const newer = await indexOf(nurse.replace('<title>Nurse</title>', title))
       expect(compareIndexes(older, newer)).toEqual({ added: 0, removed: 0, changed: 1 })
     }
   })
 
-  it('notices a change in an attribute, a name and the end of a long text', () => {
+  it('notices a change in an attribute, a name and the end of a long text', async () => {
     const long = (end: string) => `<id>1</id><d>${'x'.repeat(100_000)}${end}</d>`
     for (const [a, b] of [
       ['<id>1</id><a b="c"/>', '<id>1</id><a b="d"/>'],
       ['<id>1</id><a/>', '<id>1</id><b/>'],
       [long('y'), long('z')],
     ] as const) {
-      expect(compareIndexes(indexOf(a), indexOf(b))).toEqual({ added: 0, removed: 0, changed: 1 })
+      expect(compareIndexes(await indexOf(a), await indexOf(b))).toEqual({
+        added: 0,
+        removed: 0,
+        changed: 1,
+      })
     }
   })
 
-  it('pairs postings that share an id, and takes the content for the id where there is none', () => {
-    const twice = indexOf('<id>1</id><a/>', '<id>1</id><b/>')
+  it('pairs postings that share an id, and takes the content for the id where there is none', async () => {
+    const twice = await indexOf('<id>1</id><a/>', '<id>1</id><b/>')
 
-    expect(compareIndexes(twice, indexOf('<id>1</id><b/>'))).toEqual({
+    expect(compareIndexes(twice, await indexOf('<id>1</id><b/>'))).toEqual({
       added: 0,
       removed: 1,
       changed: 0,
     })
-    expect(compareIndexes(twice, indexOf('<id>1</id><b/>', '<id>1</id><c/>'))).toEqual({
+    expect(compareIndexes(twice, await indexOf('<id>1</id><b/>', '<id>1</id><c/>'))).toEqual({
       added: 0,
       removed: 0,
       changed: 1,
     })
-    expect(compareIndexes(indexOf('<t>x</t>'), indexOf('<t>y</t>'))).toEqual({
+    expect(compareIndexes(await indexOf('<t>x</t>'), await indexOf('<t>y</t>'))).toEqual({
       added: 1,
       removed: 1,
       changed: 0,
@@ -108,9 +112,9 @@ describe('changes between two versions', () => {
     })
   })
 
-  it('is not known where an index is missing', () => {
-    expect(compareIndexes(newPath(), indexOf(nurse))).toBeNull()
-    expect(compareIndexes(indexOf(nurse), newPath())).toBeNull()
+  it('is not known where an index is missing', async () => {
+    expect(compareIndexes(newPath(), await indexOf(nurse))).toBeNull()
+    expect(compareIndexes(await indexOf(nurse), newPath())).toBeNull()
   })
 })
 

@@ -25,11 +25,11 @@ import { Folder, jobFor, readDocument } from './helpers/feeds.ts'
 const FEED = '<source><job><id>1</id></job><job><id>2</id></job></source>\n'
 
 describe('reading a feed', () => {
-  it('answers hashes, size and content, and leaves a private durable copy of the same bytes', () => {
+  it('answers hashes, size and content, and leaves a private durable copy of the same bytes', async () => {
     using folder = new Folder()
     const copyTo = join(folder.path, 'copy')
 
-    const result = readFeed(jobFor(folder.file('a.xml', FEED), { copyTo }), { pieceSize: 7 })
+    const result = await readFeed(jobFor(folder.file('a.xml', FEED), { copyTo }), { pieceSize: 7 })
 
     expect(result).toMatchObject({
       kind: 'read',
@@ -43,33 +43,33 @@ describe('reading a feed', () => {
     expect(lstatSync(copyTo).mode & 0o777).toBe(0o600)
   })
 
-  it.each(['<a>&</a>', '<a>', ''])('leaves no copy of what is not ok: %j', (document) => {
+  it.each(['<a>&</a>', '<a>', ''])('leaves no copy of what is not ok: %j', async (document) => {
     using folder = new Folder()
     const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
 
-    const result = readFeed(jobFor(folder.file('a.xml', document), { copyTo, indexTo }))
+    const result = await readFeed(jobFor(folder.file('a.xml', document), { copyTo, indexTo }))
 
     expect(result).toMatchObject({ kind: 'read', bytes: document.length })
     expect(existsSync(copyTo) || existsSync(indexTo)).toBe(false)
   })
 
-  it('says no-room where the index cannot be written, and leaves no copy', () => {
+  it('says no-room where the index cannot be written, and leaves no copy', async () => {
     using folder = new Folder()
     const source = folder.file('a.xml', FEED)
     const copyTo = join(folder.path, 'copy')
     const taken = folder.file('taken', 'kept')
 
-    const result = readFeed(jobFor(source, { copyTo, indexTo: taken }))
+    const result = await readFeed(jobFor(source, { copyTo, indexTo: taken }))
 
     expect(result).toMatchObject({ kind: 'no-room', code: 'EEXIST' })
     expect(existsSync(copyTo)).toBe(false)
     expect(readFileSync(taken, 'utf8')).toBe('kept')
   })
 
-  it('hashes the whole file although the fault is at its start', () => {
+  it('hashes the whole file although the fault is at its start', async () => {
     const document = `&${'x'.repeat(200_000)}`
 
-    const result = readDocument(document)
+    const result = await readDocument(document)
 
     expect(result.sha256).toBe(createHash('sha256').update(document).digest('hex'))
     expect(result.verdict).toMatchObject({
@@ -78,16 +78,18 @@ describe('reading a feed', () => {
     })
   })
 
-  it('says no-room where the copy cannot be written, and touches no file that is there', () => {
+  it('says no-room where the copy cannot be written, and touches no file that is there', async () => {
     using folder = new Folder()
     const source = folder.file('a.xml', FEED)
     const taken = folder.file('taken', 'kept')
 
-    expect(readFeed(jobFor(source, { copyTo: taken }))).toMatchObject({
+    expect(await readFeed(jobFor(source, { copyTo: taken }))).toMatchObject({
       kind: 'no-room',
       code: 'EEXIST',
     })
-    expect(readFeed(jobFor(source, { copyTo: join(folder.path, 'no', 'copy') }))).toMatchObject({
+    expect(
+      await readFeed(jobFor(source, { copyTo: join(folder.path, 'no', 'copy') })),
+    ).toMatchObject({
       kind: 'no-room',
       code: 'ENOENT',
     })
@@ -96,34 +98,34 @@ describe('reading a feed', () => {
 })
 
 describe('a path that is no readable file', () => {
-  it('is not followed when it is a symbolic link', () => {
+  it('is not followed when it is a symbolic link', async () => {
     using folder = new Folder()
     const link = join(folder.path, 'link.xml')
     symlinkSync(folder.file('a.xml', FEED), link)
 
-    expect(readFeed(jobFor(link))).toMatchObject({ kind: 'unreadable', code: 'ELOOP' })
+    expect(await readFeed(jobFor(link))).toMatchObject({ kind: 'unreadable', code: 'ELOOP' })
   })
 
-  it('does not block on a fifo and does not read a directory', () => {
+  it('does not block on a fifo and does not read a directory', async () => {
     using folder = new Folder()
     const fifo = join(folder.path, 'fifo.xml')
     execFileSync('mkfifo', [fifo])
     const directory = join(folder.path, 'dir.xml')
     mkdirSync(directory)
 
-    expect(readFeed(jobFor(fifo))).toMatchObject({ kind: 'unreadable', code: 'EINVAL' })
-    expect(readFeed(jobFor(directory))).toMatchObject({ kind: 'unreadable', code: 'EISDIR' })
-    expect(readFeed(jobFor(join(folder.path, 'gone.xml')))).toMatchObject({ code: 'ENOENT' })
+    expect(await readFeed(jobFor(fifo))).toMatchObject({ kind: 'unreadable', code: 'EINVAL' })
+    expect(await readFeed(jobFor(directory))).toMatchObject({ kind: 'unreadable', code: 'EISDIR' })
+    expect(await readFeed(jobFor(join(folder.path, 'gone.xml')))).toMatchObject({ code: 'ENOENT' })
   })
 
   // Nothing is forbidden to root.
   if (process.getuid?.() !== 0) {
-    it('names missing permissions', () => {
+    it('names missing permissions', async () => {
       using folder = new Folder()
       const source = folder.file('a.xml', FEED)
       chmodSync(source, 0)
 
-      expect(readFeed(jobFor(source))).toMatchObject({ kind: 'unreadable', code: 'EACCES' })
+      expect(await readFeed(jobFor(source))).toMatchObject({ kind: 'unreadable', code: 'EACCES' })
     })
   }
 })
@@ -153,7 +155,7 @@ describe('a file that changes', () => {
     ],
   ]
 
-  it.each(cases)('is answered as changed when it %s while it is read', (_, change) => {
+  it.each(cases)('is answered as changed when it %s while it is read', async (_, change) => {
     using folder = new Folder()
     const source = folder.file('a.xml', FEED)
     const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
@@ -168,13 +170,13 @@ describe('a file that changes', () => {
       return false
     }
 
-    const result = readFeed(jobFor(source, { copyTo, indexTo }), { pieceSize: 8, cancelled })
+    const result = await readFeed(jobFor(source, { copyTo, indexTo }), { pieceSize: 8, cancelled })
 
     expect(result).toEqual({ kind: 'changed' })
     expect(existsSync(copyTo) || existsSync(indexTo)).toBe(false)
   })
 
-  it('is answered as changed when it is not the file that had settled', () => {
+  it('is answered as changed when it is not the file that had settled', async () => {
     using folder = new Folder()
     const source = folder.file('a.xml', FEED)
     const opened = openSource(source)
@@ -182,11 +184,11 @@ describe('a file that changes', () => {
     opened.file.close()
     const expected = opened.file.identity
 
-    expect(readFeed(jobFor(source, { expected }))).toMatchObject({ kind: 'read' })
-    expect(readFeed(jobFor(source, { expected: { ...expected, ino: '1' } }))).toEqual({
+    expect(await readFeed(jobFor(source, { expected }))).toMatchObject({ kind: 'read' })
+    expect(await readFeed(jobFor(source, { expected: { ...expected, ino: '1' } }))).toEqual({
       kind: 'changed',
     })
-    expect(readFeed(jobFor(source, { expected: { ...expected, ctimeNs: '1' } }))).toEqual({
+    expect(await readFeed(jobFor(source, { expected: { ...expected, ctimeNs: '1' } }))).toEqual({
       kind: 'changed',
     })
   })
@@ -208,16 +210,16 @@ describe('a directory that becomes a link', () => {
     return { ...jobFor(source, { copyTo }), root: join(folder.path, 'inbox'), expected }
   }
 
-  it('after its file had settled leads to no file', () => {
+  it('after its file had settled leads to no file', async () => {
     using folder = new Folder()
     const checked = job(folder)
     swap(folder)
 
-    expect(readFeed(checked)).toMatchObject({ kind: 'unreadable', code: 'ENOTDIR' })
+    expect(await readFeed(checked)).toMatchObject({ kind: 'unreadable', code: 'ENOTDIR' })
     expect(existsSync(checked.copyTo ?? '')).toBe(false)
   })
 
-  it('while its file is read leaves no copy of it', () => {
+  it('while its file is read leaves no copy of it', async () => {
     using folder = new Folder()
     const checked = job(folder)
     let pieces = 0
@@ -226,7 +228,7 @@ describe('a directory that becomes a link', () => {
       return false
     }
 
-    expect(readFeed(checked, { cancelled, pieceSize: 10 })).toEqual({ kind: 'changed' })
+    expect(await readFeed(checked, { cancelled, pieceSize: 10 })).toEqual({ kind: 'changed' })
     expect(pieces).toBeGreaterThan(1)
     expect(existsSync(checked.copyTo ?? '')).toBe(false)
   })
@@ -244,20 +246,22 @@ describe('NUL padding', () => {
     ['a UTF-16LE feed', utf16(FEED), 2],
     ['a UTF-16BE feed', utf16(FEED).swap16(), 3],
     ['one character', Buffer.from('<'), 3],
-  ])('after %s is incomplete', (_, document, count) => {
-    const { verdict } = readDocument(Buffer.concat([document, nul(count)]))
+  ])('after %s is incomplete', async (_, document, count) => {
+    const { verdict } = await readDocument(Buffer.concat([document, nul(count)]))
 
     expect(verdict).toMatchObject({ kind: 'incomplete', reason: expect.stringContaining('NUL') })
     expect(verdict).toMatchObject({ position: { offset: expect.any(Number) } })
   })
 
-  it('does not excuse a fault before it, nor NUL bytes inside', () => {
-    const broken = readDocument(Buffer.concat([Buffer.from('<a>&</a>'), nul(9)]))
-    const inside = readDocument(Buffer.concat([Buffer.from('<a>'), nul(3), Buffer.from('</a>')]))
+  it('does not excuse a fault before it, nor NUL bytes inside', async () => {
+    const broken = await readDocument(Buffer.concat([Buffer.from('<a>&</a>'), nul(9)]))
+    const inside = await readDocument(
+      Buffer.concat([Buffer.from('<a>'), nul(3), Buffer.from('</a>')]),
+    )
 
     expect(broken.verdict).toMatchObject({ kind: 'broken', position: { offset: 3 } })
     expect(inside.verdict).toMatchObject({ kind: 'broken', position: { offset: 3 } })
-    expect(readDocument(utf16(FEED.trimEnd())).verdict).toMatchObject({ kind: 'ok' })
+    expect((await readDocument(utf16(FEED.trimEnd()))).verdict).toMatchObject({ kind: 'ok' })
   })
 })
 
@@ -282,11 +286,11 @@ describe('a file of 1 TB that is mostly holes', () => {
     ['a feed behind a hole', { [TERABYTE - FEED.length]: FEED }, 'broken', 0],
   ])(
     'is judged at once: %s',
-    (_, at, kind, offset) => {
+    async (_, at, kind, offset) => {
       using folder = new Folder()
       const copyTo = join(folder.path, 'copy')
 
-      const result = readFeed(jobFor(sparse(folder, at), { copyTo }))
+      const result = await readFeed(jobFor(sparse(folder, at), { copyTo }))
 
       expect(result).toMatchObject({ kind: 'read', sha256: null, md5: null, bytes: TERABYTE })
       const verdict = result.kind === 'read' ? result.verdict : null

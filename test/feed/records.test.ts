@@ -43,56 +43,65 @@ describe('the record path', () => {
       `<companies><company><job>${fields}</job></company><company><name/></company></companies>`,
     ],
     ['/x:source/x:job', `<x:source xmlns:x="urn:x"><x:job>${fields}</x:job></x:source>`],
-  ])('is found to be %s', (records, document) => {
-    expect(contentOf(document)).toMatchObject({ records, postings: 1 })
+  ])('is found to be %s', async (records, document) => {
+    expect(await contentOf(document)).toMatchObject({ records, postings: 1 })
   })
 
-  it('is the element that repeats where no name is known', () => {
+  it('is the element that repeats where no name is known', async () => {
     const record = '<gesuch><beruf>Koch</beruf></gesuch>'
 
-    expect(contentOf(`<liste><kopf><datum/></kopf>${record.repeat(3)}</liste>`)).toMatchObject({
+    expect(
+      await contentOf(`<liste><kopf><datum/></kopf>${record.repeat(3)}</liste>`),
+    ).toMatchObject({
       records: '/liste/gesuch',
       postings: 3,
     })
   })
 
-  it('is found by a second reading when a known name inside the record came first', () => {
+  it('is found by a second reading when a known name inside the record came first', async () => {
     const record =
       '<gesuch><id>1</id><position>Koch</position><anforderungen><item>a</item><item>b</item></anforderungen></gesuch>'
 
-    expect(contentOf(`<liste>${record}${record.replace('1', '2')}</liste>`)).toMatchObject({
+    expect(await contentOf(`<liste>${record}${record.replace('1', '2')}</liste>`)).toMatchObject({
       records: '/liste/gesuch',
       postings: 2,
       warnings: [],
     })
   })
 
-  it('is null where there is no posting', () => {
-    expect(contentOf('<source/>')).toMatchObject({ root: 'source', records: null, postings: 0 })
+  it('is null where there is no posting', async () => {
+    expect(await contentOf('<source/>')).toMatchObject({
+      root: 'source',
+      records: null,
+      postings: 0,
+    })
   })
 
-  it('is taken from the configuration, with any case and prefix', () => {
+  it('is taken from the configuration, with any case and prefix', async () => {
     const document =
       '<s xmlns:p="urn:p"><job><id/></job><p:Ad><id>1</id></p:Ad><p:Ad><id>2</id></p:Ad></s>'
 
     for (const records of ['/s/Ad', 's/Ad', '/S/ad', '/s/p:Ad']) {
-      expect(contentOf(document, { records })).toMatchObject({ records: '/s/p:Ad', postings: 2 })
+      expect(await contentOf(document, { records })).toMatchObject({
+        records: '/s/p:Ad',
+        postings: 2,
+      })
     }
-    expect(contentOf(document, { records: '/s/q:Ad' })).toMatchObject({
+    expect(await contentOf(document, { records: '/s/q:Ad' })).toMatchObject({
       records: null,
       postings: 0,
       warnings: ['no element is at the configured record path /s/q:Ad'],
     })
   })
 
-  it('prefers the configured case where both cases are there', () => {
+  it('prefers the configured case where both cases are there', async () => {
     const document = '<s><JOB><id>1</id></JOB><job><id>2</id></job><job><id>3</id></job></s>'
 
-    expect(contentOf(document, { records: '/s/job' })).toMatchObject({
+    expect(await contentOf(document, { records: '/s/job' })).toMatchObject({
       records: '/s/job',
       postings: 2,
     })
-    expect(contentOf(document, { records: '/s/JOB' })).toMatchObject({
+    expect(await contentOf(document, { records: '/s/JOB' })).toMatchObject({
       records: '/s/JOB',
       postings: 1,
     })
@@ -103,7 +112,7 @@ describe('fields', () => {
   const jobs = (...records: string[]) =>
     `<jobs>${records.map((r) => `<job ${r}</job>`).join('')}</jobs>`
 
-  it('are detected: campaign ids with their postings, distinct requisition ids', () => {
+  it('are detected: campaign ids with their postings, distinct requisition ids', async () => {
     const document = jobs(
       '><id>1</id><campaignid>A</campaignid><requisitionid>R1</requisitionid>',
       '><id>2</id><campaignId> A </campaignId><requisitionId><![CDATA[R1]]></requisitionId>',
@@ -111,7 +120,7 @@ describe('fields', () => {
       '><id>4</id><campaignid>__proto__</campaignid><requisitionid>R2</requisitionid>',
     )
 
-    const content = contentOf(document)
+    const content = await contentOf(document)
 
     expect(Object.entries(content.externalCampaignIds)).toEqual([
       ['A', 2],
@@ -134,30 +143,30 @@ describe('fields', () => {
     ['cid', '><CID>X</CID><cid>C</cid>'],
     ['cid', '><cid/><cid>C</cid><cid>D</cid>'],
     ['cid', '><cid>  <b>no</b>C</cid>'],
-  ])('are read from the configured path %s', (path, record) => {
-    const content = contentOf(jobs(record), { fields: { externalCampaignId: path } })
+  ])('are read from the configured path %s', async (path, record) => {
+    const content = await contentOf(jobs(record), { fields: { externalCampaignId: path } })
 
     expect(content.externalCampaignIds).toEqual({ C: 1 })
   })
 
-  it('that are configured replace the detected ones, and the others stay detected', () => {
+  it('that are configured replace the detected ones, and the others stay detected', async () => {
     const document = jobs('><id>1</id><campaignid>A</campaignid><requisitionid>R</requisitionid>')
 
-    const content = contentOf(document, { fields: { externalCampaignId: 'segment' } })
+    const content = await contentOf(document, { fields: { externalCampaignId: 'segment' } })
 
     expect(content).toMatchObject({ externalCampaignIds: {}, requisitionIds: 1, warnings: [] })
   })
 
-  it('are not mixed up with elements deeper inside', () => {
-    expect(contentOf(jobs('><company><id>9</id></company>', '><id>1</id>')).warnings).toEqual([
-      '1 posting without an id',
-    ])
+  it('are not mixed up with elements deeper inside', async () => {
+    expect(
+      (await contentOf(jobs('><company><id>9</id></company>', '><id>1</id>'))).warnings,
+    ).toEqual(['1 posting without an id'])
   })
 
   it.each(['', '/', 'a//b', 'a[b]', '@', "a[@b='c", 'a b', '@a/b'])(
     'refuse the path %j',
-    (path) => {
-      expect(() => contentOf(jobs('>'), { fields: { id: path } })).toThrow(/field path/)
+    async (path) => {
+      await expect(contentOf(jobs('>'), { fields: { id: path } })).rejects.toThrow(/field path/)
     },
   )
 })
@@ -166,41 +175,41 @@ describe('warnings', () => {
   const feed = (ids: string[]) =>
     `<s>${ids.map((id) => `<job><id>${id}</id><t/></job>`).join('')}</s>`
 
-  it('tell of ids that are used twice, with up to three examples', () => {
-    expect(contentOf(feed(['a', 'b', 'a', 'c', 'a', 'b'])).warnings).toEqual([
+  it('tell of ids that are used twice, with up to three examples', async () => {
+    expect((await contentOf(feed(['a', 'b', 'a', 'c', 'a', 'b']))).warnings).toEqual([
       '3 postings with an id that another one has, such as "a", "b"',
     ])
-    expect(contentOf(feed([...'abcdabcd'])).warnings[0]).toMatch(
+    expect((await contentOf(feed([...'abcdabcd']))).warnings[0]).toMatch(
       /^4 postings .*such as "a", "b", "c"$/,
     )
-    expect(contentOf(feed(['x'.repeat(500), 'x'.repeat(500)])).warnings[0]).toContain(
+    expect((await contentOf(feed(['x'.repeat(500), 'x'.repeat(500)]))).warnings[0]).toContain(
       `"${'x'.repeat(40)}…"`,
     )
   })
 
-  it('tell of ids that are missing', () => {
-    expect(contentOf(feed(['a', ''])).warnings).toEqual(['1 posting without an id'])
-    expect(contentOf(feed(['', ''])).warnings).toEqual([
+  it('tell of ids that are missing', async () => {
+    expect((await contentOf(feed(['a', '']))).warnings).toEqual(['1 posting without an id'])
+    expect((await contentOf(feed(['', '']))).warnings).toEqual([
       'no posting has an id; name its path in fields.id',
     ])
   })
 
-  it('tell of a byte order mark and of an encoding that is not UTF-8', () => {
-    expect(contentOf(`\ufeff${feed(['a'])}`).warnings).toEqual([
+  it('tell of a byte order mark and of an encoding that is not UTF-8', async () => {
+    expect((await contentOf(`\ufeff${feed(['a'])}`)).warnings).toEqual([
       expect.stringContaining('byte order mark'),
     ])
-    expect(contentOf(`<?xml version="1.0" encoding="cp1252"?>${feed(['a'])}`).warnings).toEqual([
-      'the file is encoded in windows-1252; UTF-8 is what every reader expects',
-    ])
+    expect(
+      (await contentOf(`<?xml version="1.0" encoding="cp1252"?>${feed(['a'])}`)).warnings,
+    ).toEqual(['the file is encoded in windows-1252; UTF-8 is what every reader expects'])
   })
 
-  it('tell when there are more campaign ids than are told apart', () => {
+  it('tell when there are more campaign ids than are told apart', async () => {
     const jobs = Array.from(
       { length: 10_050 },
       (_, i) => `<job><id>${i}</id><campaignid>${i}</campaignid></job>`,
     )
 
-    const content = contentOf(`<s>${jobs.join('')}</s>`)
+    const content = await contentOf(`<s>${jobs.join('')}</s>`)
 
     expect(Object.keys(content.externalCampaignIds)).toHaveLength(10_000)
     expect(content.warnings).toEqual([
@@ -234,23 +243,25 @@ function indexed(): string[] {
 
 if (existsSync(FEEDS)) {
   describe('the collected feeds', () => {
-    it('are read with the record path and number of postings that their index names', () => {
-      const read = filesIn(false).map((file) => {
-        const result = readFeed(jobFor(join(FEEDS, file)))
+    it('are read with the record path and number of postings that their index names', async () => {
+      const readings = filesIn(false).map(async (file) => {
+        const result = await readFeed(jobFor(join(FEEDS, file)))
         if (result.kind !== 'read' || result.verdict.kind !== 'ok')
           return `${file} ${JSON.stringify(result)}`
         return `${file} ${result.verdict.content.records} ${result.verdict.content.postings}`
       })
+      const read = await Promise.all(readings)
 
       expect(read).toEqual(indexed())
       expect(read).toHaveLength(72)
     })
 
-    it('that are broken never pass, and each says where but for the empty one', () => {
-      const verdicts = filesIn(true).map((file) => {
-        const result = readFeed(jobFor(join(FEEDS, file)))
+    it('that are broken never pass, and each says where but for the empty one', async () => {
+      const readings = filesIn(true).map(async (file) => {
+        const result = await readFeed(jobFor(join(FEEDS, file)))
         return result.kind === 'read' ? result.verdict.kind : result.kind
       })
+      const verdicts = await Promise.all(readings)
 
       expect(verdicts.filter((kind) => kind === 'broken')).toHaveLength(15)
       expect(verdicts.filter((kind) => kind === 'incomplete')).toHaveLength(1)

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readFeed } from '../../src/feed/feed-reader.ts'
-import { giveUp, sharedState } from '../../src/feed/hash-following.ts'
+import { HashThread } from '../../src/feed/hash-thread.ts'
 import { createFeedChecker } from '../../src/feed/worker-checker.ts'
 import { identityOf } from '../../src/lib/file-identity.ts'
 import { Folder, jobFor } from './helpers/feeds.ts'
@@ -205,7 +205,8 @@ describe('a large feed, which another thread hashes', () => {
     sha256: sha256Of(bytes),
     md5: createHash('md5').update(bytes).digest('hex'),
   })
-  const many = '<job><id>1</id></job>'.repeat(30_000)
+  const many = '<job><id>1</id></job>'.repeat(100_000)
+  const beside = { hashedBesideFrom: 1 }
 
   it.each([
     ['that is sound', `<source>${many}</source>`, 'ok'],
@@ -214,28 +215,36 @@ describe('a large feed, which another thread hashes', () => {
     ['that ends early', `<source>${many}`, 'incomplete'],
   ])('has the hashes of all its bytes: one %s', async (_, document, verdict) => {
     using folder = new Folder()
-    await using checker = createFeedChecker({ hashedBesideFrom: 1 })
     const source = folder.file('a.xml', document)
     const copyTo = join(folder.path, 'copy')
 
-    const copied = await checker.check(jobFor(source, { copyTo }))
-    const read = await checker.check(jobFor(source))
+    const copied = await readFeed(jobFor(source, { copyTo }), beside)
+    const read = await readFeed(jobFor(source), beside)
 
     expect(copied).toMatchObject({ verdict: { kind: verdict }, ...digestsOf(document) })
     expect(read).toEqual({ ...copied, md5: null })
     expect(existsSync(copyTo)).toBe(verdict === 'ok')
   })
 
+  it('has the hashes of its copy, byte for byte', async () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', `<source>${many}</source>`)
+    const copyTo = join(folder.path, 'copy')
+
+    const result = await readFeed(jobFor(source, { copyTo }), beside)
+
+    expect(result).toMatchObject(digestsOf(readFileSync(copyTo, 'utf8')))
+  })
+
   it('is answered when there is nothing to read', async () => {
     using folder = new Folder()
-    await using checker = createFeedChecker({ hashedBesideFrom: 0 })
+    const missing = join(folder.path, 'missing')
+    const copyTo = join(folder.path, 'no', 'copy')
 
     const results = await Promise.all([
-      checker.check(jobFor(folder.file('empty.xml', ''))),
-      checker.check(jobFor(join(folder.path, 'missing'))),
-      checker.check(
-        jobFor(folder.file('a.xml', FEED), { copyTo: join(folder.path, 'no', 'copy') }),
-      ),
+      readFeed(jobFor(folder.file('empty.xml', '')), { hashedBesideFrom: 0 }),
+      readFeed(jobFor(missing), beside),
+      readFeed(jobFor(folder.file('a.xml', FEED), { copyTo }), beside),
     ])
 
     expect(results).toMatchObject([
@@ -245,30 +254,22 @@ describe('a large feed, which another thread hashes', () => {
     ])
   })
 
-  it('is hashed by the checking thread when the other one fails', () => {
+  it('is hashed by the checking thread when the other one fails', async () => {
     using folder = new Folder()
-    const source = folder.file('a.xml', FEED)
-    const copyTo = join(folder.path, 'copy')
-    const followed = { size: FEED.length, source, copy: copyTo, shared: sharedState() }
-    giveUp(followed.shared)
+    const descriptor = openSync(folder.file('a.xml', FEED), 'r')
+    const job = { descriptor, size: FEED.length, isCopied: true }
+    await using hashes = new HashThread(job)
 
-    const result = readFeed(jobFor(source, { copyTo }), { followed })
+    await hashes[Symbol.asyncDispose]()
 
-    expect(result).toMatchObject({ verdict: { kind: 'ok' }, ...digestsOf(FEED) })
+    expect(await hashes.digest()).toEqual(digestsOf(FEED))
+    closeSync(descriptor)
   })
 
-  it('is answered as changed when it is no longer as large as it was', () => {
+  it('leaves no copy and no thread behind when it is aborted or the checker is disposed of', async () => {
     using folder = new Folder()
-    const source = folder.file('a.xml', FEED)
-    const followed = { size: FEED.length - 1, source, copy: null, shared: sharedState() }
-
-    expect(readFeed(jobFor(source), { followed })).toEqual({ kind: 'changed' })
-  })
-
-  it('leaves nothing behind when it is aborted or the checker is disposed of', async () => {
-    using folder = new Folder()
-    const checker = createFeedChecker({ hashedBesideFrom: 1 })
-    const source = folder.file('a.xml', `<source>${many.repeat(10)}</source>`)
+    const checker = createFeedChecker()
+    const source = folder.file('a.xml', `<source>${many.repeat(20)}</source>`)
     const copyTo = join(folder.path, 'copy')
     const controller = new AbortController()
 

@@ -26,28 +26,28 @@ export function jobFor(source: string, more: Partial<CheckJob> = {}): CheckJob {
 }
 
 /** What was read of a document; throws unless it could be read. */
-export function readDocument(
+export async function readDocument(
   document: string | Buffer,
   mapping: { records?: string; fields?: FieldPaths } = {},
   options: Partial<ReadOptions> = {},
   more: Partial<CheckJob> = {},
-): Extract<CheckResult, { kind: 'read' }> {
+): Promise<Extract<CheckResult, { kind: 'read' }>> {
   using folder = new Folder()
   const job = jobFor(folder.file('feed.xml', document), {
     mapping: { records: mapping.records ?? null, fields: mapping.fields ?? {} },
     ...more,
   })
-  const result = readFeed(job, options)
+  const result = await readFeed(job, options)
   if (result.kind !== 'read') throw new Error(JSON.stringify(result))
   return result
 }
 
 /** What is in a well-formed document; throws unless it is one. */
-export function contentOf(
+export async function contentOf(
   document: string | Buffer,
   mapping: { records?: string; fields?: FieldPaths } = {},
-): FeedContent {
-  const { verdict } = readDocument(document, mapping)
+): Promise<FeedContent> {
+  const { verdict } = await readDocument(document, mapping)
   if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict))
   return verdict.content
 }
