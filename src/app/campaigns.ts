@@ -3,7 +3,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Desired } from '../campaigns/desired.ts'
 import { readDesired } from '../campaigns/desired-reader.ts'
@@ -20,9 +20,10 @@ import { acquireLock } from '../history/instance-lock.ts'
 import type { HistoryReader, Version } from '../history/port.ts'
 import { openHistoryReader } from '../history/reader.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
-import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { identityOf } from '../lib/file-identity.ts'
 import { createHttpClient } from '../lib/http.ts'
+import { readRegular } from '../lib/read-regular.ts'
 import { silentLog } from '../lib/silent-log.ts'
 import { VERSION } from '../lib/version.ts'
 import { listCampaigns } from '../service/campaign-listing.ts'
@@ -68,12 +69,11 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   })
   let bytes: Buffer
   try {
-    const found = readRegular(file)
-    if (typeof found === 'string') return unusable(found)
-    bytes = found
+    bytes = readRegular(file, LARGEST)
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT' && !explicit) return { kind: 'off', file }
+    if (code === null) return unusable(messageOf(error))
     return unusable(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
   }
   if (!isUtf8(bytes)) return unusable('is not UTF-8')
@@ -86,23 +86,6 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
       `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem}`,
   )
   return { kind: 'unusable', file, lines }
-}
-
-/** The bytes of a regular file, or why it is not read: nothing here waits, whatever the name stands for. */
-function readRegular(file: string): Buffer | string {
-  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    const stats = fstatSync(handle)
-    if (!stats.isFile()) return 'is not a regular file'
-    if (stats.size > LARGEST) return 'is larger than 8 MiB'
-    const bytes = Buffer.alloc(stats.size + 1)
-    let size = 0
-    for (let n = -1; n !== 0 && size < bytes.length; size += n)
-      n = readSync(handle, bytes, size, bytes.length - size, null)
-    return size === stats.size ? bytes.subarray(0, size) : 'is still being written'
-  } finally {
-    closeSync(handle)
-  }
 }
 
 /** The same, once the file has not changed for two seconds. */

@@ -1,12 +1,12 @@
 // What `doctor` asks of the host as the daemon's unit sees it: folders, the key that systemd hands over, and what
 // the running daemon says of itself.
 
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { probeFilesystem, remoteFilesystem } from '../inbox/filesystem-type.ts'
 import { errorCode } from '../lib/errors.ts'
 import { UNIT_KEY_FILE } from '../lib/key-advice.ts'
+import { LONGEST_SECRET, readRegular } from '../lib/read-regular.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { type Finding, ok, problem, skipped, warning } from '../ops/doctor/finding.ts'
 import {
@@ -43,7 +43,7 @@ export function isRootsOwnKey({ service }: Config, { unit }: Runner): boolean {
   const source = handedOver(unit)
   if (source === null || resolve(source) !== service.auth.keyFile) return false
   try {
-    readFileSync(source)
+    readRegular(source, LONGEST_SECRET)
     return false
   } catch (error) {
     return errorCode(error) === 'EACCES'
@@ -68,7 +68,7 @@ export function* keyInUseCheck(
   const used = pid === undefined ? null : keyInUse(pid)
   if (used === null) return
   try {
-    yield readFileSync(source).equals(used)
+    yield readRegular(source, LONGEST_SECRET).equals(used)
       ? ok(check, `the daemon uses the key in ${source}`)
       : problem(
           check,

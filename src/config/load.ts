@@ -1,9 +1,9 @@
 // Finds and reads the configuration file. Either the effective configuration comes out, or every
 // mistake in the file at once; nothing falls back silently.
 
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { readRegular } from '../lib/read-regular.ts'
 import { isBulkRoute } from '../lib/service-routes.ts'
 import { keyName, parseYaml, type YamlDocument } from '../lib/yaml.ts'
 import type { Config } from './config.ts'
@@ -19,6 +19,9 @@ export type LoadedConfig =
 
 /** sysexits.h: EX_CONFIG. The unit does not restart on it. */
 const EXIT_CONFIG = 78
+
+/** Bytes; thousands of rules take less. */
+const LARGEST = 8 * 2 ** 20
 
 export const DEFAULT_FILE = '/etc/feedsyncd/feedsyncd.yaml'
 
@@ -62,7 +65,7 @@ export function placeholderConfig(file: string, stateDirectory: string, env: Env
 
 function readText(file: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+    return new TextDecoder('utf-8', { fatal: true }).decode(readRegular(file, LARGEST))
   } catch (cause) {
     const fail = (message: string, hint: string) =>
       new FeedsyncError(message, { hint, exitCode: EXIT_CONFIG, cause })
@@ -84,10 +87,15 @@ function readText(file: string): string {
         )
       case 'ERR_ENCODING_INVALID_ENCODED_DATA':
         throw fail(`the configuration file ${file} is not UTF-8`, 'save it again as UTF-8')
+      case null:
+        throw fail(
+          `the configuration file ${file} ${messageOf(cause)}`,
+          'put a regular file in its place, and rename it into its place when it is complete',
+        )
       default:
         throw fail(
           `the configuration file ${file} cannot be read: ${messageOf(cause)}`,
-          'see that it is a regular file on a disk that works',
+          'look at the disk or mount that it is on',
         )
     }
   }

@@ -1,15 +1,13 @@
 // Owns reading the service's key from its file into a Secret. What is wrong with a key is said in two
 // lines: the file, never its content.
 
-import { readFileSync, statSync } from 'node:fs'
-import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { statSync } from 'node:fs'
+import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
+import { LONGEST_SECRET, readRegular } from '../lib/read-regular.ts'
 import { keepSecret } from '../lib/redact.ts'
 import { Secret } from '../lib/secret.ts'
 import type { FormSource } from './port.ts'
-
-/** Longer than any PEM key: a wrong path to something big is noticed, not read. */
-const LONGEST = 64 * 1024
 
 /**
  * The file's bytes; of a secret (`dropNewline`) one newline at the end is not part of it.
@@ -21,30 +19,24 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
     : 'put the key that the service operator issued there, or set service.auth.keyFile'
   let bytes: Buffer
   try {
-    bytes = readFileSync(path)
+    bytes = readRegular(path, LONGEST_SECRET)
   } catch (error) {
     const code = errorCode(error)
-    throw new FeedsyncError(
-      `the key file ${path} ${PROBLEM[code ?? ''] ?? 'cannot be read'} (${code})`,
-      {
-        hint:
-          code === 'EACCES'
-            ? 'make the account that runs feedsyncd its owner, or let systemd hand it over (LoadCredential=)'
-            : missing,
-        exitCode: 78,
-        cause: error,
-      },
-    )
+    const problem =
+      code === null ? messageOf(error) : `${PROBLEM[code] ?? 'cannot be read'} (${code})`
+    throw new FeedsyncError(`the key file ${path} ${problem}`, {
+      hint:
+        code === 'EACCES'
+          ? 'make the account that runs feedsyncd its owner, or let systemd hand it over (LoadCredential=)'
+          : missing,
+      exitCode: 78,
+      cause: error,
+    })
   }
   const key = dropNewline ? withoutNewline(bytes) : bytes
   if (key.length === 0)
     throw new FeedsyncError(`the key file ${path} is empty`, {
       hint: missing,
-      exitCode: 78,
-    })
-  if (key.length > LONGEST)
-    throw new FeedsyncError(`the key file ${path} is ${key.length} bytes, too long for a key`, {
-      hint: 'set service.auth.keyFile to the file that holds the key',
       exitCode: 78,
     })
   keepSecret(key)

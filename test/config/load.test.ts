@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
 import { findConfig, loadConfig } from '../../src/config/load.ts'
@@ -200,18 +201,22 @@ describe('finding the file', () => {
   })
 
   const LINK = 'link.yaml'
+  const FIFO = 'fifo.yaml'
   const LATIN1 = 'latin1.yaml'
 
   it.each([
     ['a folder', '.', 'is a folder'],
     ['a link in a circle', LINK, 'cannot be read'],
     ['not UTF-8', LATIN1, 'is not UTF-8'],
+    ['a fifo', FIFO, 'is not a regular file'],
+    ['a device', '/dev/zero', 'is not a regular file'],
     ['below a file', `${LATIN1}/x`, 'cannot be read'],
   ])('says so when it is %s', (_, name, words) => {
     symlinkSync(LINK, join(folder, LINK))
+    execFileSync('mkfifo', [join(folder, FIFO)])
     writeFileSync(join(folder, LATIN1), Buffer.from([0x61, 0xff]))
 
-    const error = failure(() => loadConfig(join(folder, name), {}))
+    const error = failure(() => loadConfig(resolve(folder, name), {}))
 
     expect(error.message).toContain(words)
     expect(error.hint).not.toBeNull()

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
@@ -222,10 +223,15 @@ describe('a webhook', () => {
 
   it('whose secret cannot be read is a failure, and nothing unsigned is sent', async () => {
     const { url, heard } = await receiver(200)
+    const [missing, fifo] = [join(folder(), 'missing.key'), join(folder(), 'fifo.key')]
+    execFileSync('mkfifo', [fifo])
 
-    const sent = await send(webhook(url, join(folder(), 'missing.key')), message())
+    const sent = await send(webhook(url, missing), message())
+    const blocked = await send(webhook(url, fifo), message())
 
-    expect(sent).toEqual({ kind: 'failed', reason: expect.stringContaining('missing.key') })
+    const failed = (reason: string) => ({ kind: 'failed', reason })
+    expect(sent).toEqual(failed(`the secret ${missing} cannot be read: ENOENT`))
+    expect(blocked).toEqual(failed(`the secret ${fifo} cannot be read: it is not a regular file`))
     expect(heard).toEqual([])
   })
 })

@@ -1,11 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, execFileSync } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import type { Command } from '../helpers/command.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
 /** Sends SIGHUP and waits for the line of the log that says how it went. */
-function reload(site: Site, daemon: Command, nth = 1): Promise<string> {
+function reload(site: Site, daemon: Command | ChildProcess, nth = 1): Promise<string> {
   daemon.kill('SIGHUP')
   return site.logged(daemon, '"msg":"configuration ', nth)
 }
@@ -60,6 +61,21 @@ describe('SIGHUP', () => {
     await site.until('a.xml', 'uploaded')
     expect(broken).toContain('not reloaded')
     expect(mended).toContain('"configuration reloaded"')
+  })
+
+  it.each(['configuration', 'key'])('never waits for a FIFO in place of the %s', async (which) => {
+    await using site = await Site.open({ guards: { minPostings: 5 } })
+    const daemon = await site.daemonProcess()
+    const file = which === 'key' ? join(site.root, 'service.key') : site.configFile
+    rmSync(file)
+    execFileSync('mkfifo', [file])
+
+    daemon.kill('SIGHUP')
+    if (which === 'key') await site.logged(daemon, 'is not a regular file')
+    else expect(await reload(site, daemon)).toContain(`${file} is not a regular file`)
+    site.drop('a.xml', feedOf(3))
+
+    await site.until('a.xml', 'held')
   })
 
   it('names the keys that have no effect before a restart, and takes up the others', async () => {

@@ -473,7 +473,7 @@ describe('the key file', () => {
     ['is missing', (file: string) => rm(file), 'does not exist (ENOENT)'],
     ['is empty', (file: string) => writeFile(file, ''), 'is empty'],
     ['holds a newline alone', (file: string) => writeFile(file, '\n'), 'is empty'],
-    ['is too long', (file: string) => writeFile(file, 'x'.repeat(70_000)), '70000 bytes'],
+    ['is too long', (file: string) => writeFile(file, 'x'.repeat(70_000)), 'is larger than 64 KiB'],
   ])('that %s is a configuration error with a way out', async (_, change, message) => {
     expect(await problem(change)).toMatchObject({
       ...{ name: 'FeedsyncError', exitCode: 78, hint: expect.stringContaining('keyFile') },

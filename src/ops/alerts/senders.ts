@@ -3,11 +3,11 @@
 
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { type Clock, SECOND } from '../../lib/clock.ts'
-import { messageOf } from '../../lib/errors.ts'
+import { errorCode, messageOf } from '../../lib/errors.ts'
 import type { HttpClient } from '../../lib/http.ts'
 import { excerpt } from '../../lib/http-text.ts'
+import { LONGEST_SECRET, readRegular } from '../../lib/read-regular.ts'
 import { keepSecret, rememberSecret } from '../../lib/redact.ts'
 import type { AlertTarget } from '../port.ts'
 import { type AlertMessage, alertVariables } from './message.ts'
@@ -146,7 +146,8 @@ async function post(
       rememberSecret(proof)
       headers['webhook-signature'] = `v1,${proof}`
     } catch (error) {
-      return { kind: 'failed', reason: `the secret cannot be read: ${messageOf(error)}` }
+      const why = errorCode(error) ?? `it ${messageOf(error)}`
+      return { kind: 'failed', reason: `the secret ${secretFile} cannot be read: ${why}` }
     }
   }
   const answer = await http.request({
@@ -162,9 +163,9 @@ async function post(
 
 /** One newline at the end is no part of it, as in every key file. Read anew, so that it can be changed. */
 function secretOf(file: string): Buffer {
-  const bytes = readFileSync(file)
+  const bytes = readRegular(file, LONGEST_SECRET)
   const end = bytes.at(-1) !== 0x0a ? bytes.length : bytes.at(-2) === 0x0d ? -2 : -1
-  if (bytes.length === 0) throw new Error(`${file} is empty`)
+  if (bytes.length === 0) throw new Error('is empty')
   const secret = bytes.subarray(0, end)
   keepSecret(secret)
   return secret
