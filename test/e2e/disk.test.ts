@@ -1,13 +1,13 @@
 // Trouble with our own disk and database: it is said once, in two lines; the daemon lives, does not spin,
 // loses nothing, sends nothing twice, and goes on by itself when the trouble ends. These wait more than they
-// work (SQLite's 5 s for a lock, 5 s until trouble is looked at again), so they run side by side.
+// work (5 s until trouble is looked at again, by clocks that are ten times as fast), so they run side by side.
 
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
-import { feedOf, Site } from '../helpers/site.ts'
+import { feedOf, preload, Site } from '../helpers/site.ts'
 import { SmallDisk } from '../helpers/small-disk.ts'
 
 const TWO_LINES = /^error: .+\ntry: .+\n$/
@@ -41,7 +41,7 @@ function expectAlive(daemon: ChildProcess): void {
 
 describe.concurrent('a database that another process has locked', () => {
   it('is waited for, said once, and what was dropped meanwhile is delivered', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
     const daemon = await site.daemonProcess()
     const { heard, lines, until } = listen(daemon)
     site.drop('before.xml', feedOf(3))
@@ -62,7 +62,7 @@ describe.concurrent('a database that another process has locked', () => {
   })
 
   it('keeps what the storage confirmed meanwhile, which is recorded and not sent again', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
     const daemon = await site.daemonProcess()
     const { lines, until } = listen(daemon)
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
@@ -81,7 +81,7 @@ describe.concurrent('a database that another process has locked', () => {
   })
 
   it('between two attempts: the version waits and is delivered, instead of being stuck', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
     const daemon = await site.daemonProcess()
     const { until } = listen(daemon)
     site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, times: 1 })
@@ -102,7 +102,7 @@ describe.concurrent('a database that another process has locked', () => {
 
 describe.concurrent('a disk that is full', () => {
   it('for the spool: the feed waits with the reason, said once, while others pass, and is taken when there is room', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
     using disk = new SmallDisk(join(site.root, 'state'))
     const daemon = await site.daemonProcess()
     const { heard, lines, until } = listen(daemon)
@@ -128,7 +128,7 @@ describe.concurrent('a disk that is full', () => {
   })
 
   it('for copies that share a file: the feeds wait, and each is sent once when there is room', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
     using disk = new SmallDisk(join(site.root, 'state'))
     const daemon = await site.daemonProcess()
     const { until } = listen(daemon)
@@ -147,7 +147,7 @@ describe.concurrent('a disk that is full', () => {
   })
 
   it('for the database: it is said once, and everything goes on when there is room', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
     using disk = new SmallDisk(join(site.root, 'state'))
     const daemon = await site.daemonProcess()
     const { heard, lines, until } = listen(daemon)

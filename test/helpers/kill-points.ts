@@ -199,13 +199,15 @@ function isPoint(label: string): boolean {
 function factOf(sql: string, parameters: unknown[]): string | null {
   const text = sql.trim()
   if (text.startsWith('INSERT INTO events')) {
-    const [, , from, to] = parameters
+    const [{ from, to }] = parameters as [{ from: unknown; to: unknown }]
     return to === 'seen' ? 'seen' : `${from ?? 'new'} -> ${to}`
   }
   if (text.startsWith('UPDATE events')) return 'seen'
   if (text.startsWith('INSERT INTO attempts')) return 'attempt started'
   if (text.includes("outcome = 'unknown'")) return 'running attempts end as unknown'
-  if (text.startsWith('UPDATE attempts')) return `attempt ended: ${parameters[1]}`
+  if (text.startsWith('UPDATE attempts')) {
+    return `attempt ended: ${(parameters[0] as { outcome: unknown }).outcome}`
+  }
   if (text.startsWith('INSERT INTO files')) return 'file known'
   if (text.startsWith('INSERT INTO daemon')) return RECORD
   if (text.startsWith('INSERT INTO notes')) {

@@ -87,7 +87,7 @@ describe('doctor beside a unit', () => {
     mkdirSync(credentials)
     writeFileSync(join(credentials, 'service-key'), `${SECRET}\n`)
     site.env = { ...site.env, CREDENTIALS_DIRECTORY: credentials }
-    await site.daemon()
+    await site.daemonProcess()
 
     const same = await doctor(site)
     writeFileSync(key, 'the-new-key\n')
