@@ -46,8 +46,8 @@ export function describeProblems(
   for (const { path, problem } of unknown) add(path, 'key', problem)
   for (const { path, problem } of [...wrong, ...findings]) {
     // A misspelt key is one mistake: that its right spelling is missing needs no second line.
-    const missing = problem.startsWith('missing')
-    if (missing && unknown.some(({ meant }) => meant && explains(meant, path))) continue
+    const isMissing = path.length > 0 && valueAt(document.value, path) === undefined
+    if (isMissing && unknown.some(({ meant }) => meant && explains(meant, path))) continue
     add(path, 'value', problem)
   }
   return [...located.values()].sort((a, b) => a.line - b.line || a.column - b.column)

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../lib/clock.ts'
 import { SECOND } from '../lib/clock.ts'
-import { messageOf } from '../lib/errors.ts'
+import { errorCode, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -14,7 +14,7 @@ export class Backlog {
   readonly #clock: Clock
   readonly #log: Log
   readonly #writes: (() => void)[] = []
-  /** What was last said: a disk may stay full for days. */
+  /** The error that was last logged: a disk may stay full for days. */
   #said = ''
 
   constructor(ledger: Pick<Ledger, 'atomically' | 'commit'>, clock: Clock, log: Log) {
@@ -59,8 +59,9 @@ export class Backlog {
 
   #say(error: unknown): void {
     const problem = messageOf(error)
-    if (problem === this.#said) return
-    this.#said = problem
+    const code = errorCode(error) ?? problem
+    if (code === this.#said) return
+    this.#said = code
     this.#log.error(
       { event: 'history.unwritable', problem },
       'history cannot be written; it is tried again',
