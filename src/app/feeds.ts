@@ -20,7 +20,7 @@ export type Feeds = ReturnType<typeof openFeeds>
 
 export function openFeeds(
   settings: LiveSettings,
-  { conditions, history, log, spool }: Storage,
+  { conditions, history, log, metrics: observer, spool }: Storage,
   { forms, gate, uploader }: Network,
   { checkerFor, dispositions, inbox, settler }: InboxParts,
   campaigns: Reconciling,
@@ -38,7 +38,18 @@ export function openFeeds(
   const aftercare: Aftercare = new Aftercare({ ...base, conditions, dispositions, ledger, spool })
   const guard = new Guard({ checkerFor, history, ledger, settings, spool })
   const pipeline = new Pipeline({
-    ...{ ...base, aftercare, checkerFor, guard, ledger, onProgress, ruleFor, spool, uploader },
+    ...{
+      ...base,
+      aftercare,
+      checkerFor,
+      guard,
+      ledger,
+      observer,
+      onProgress,
+      ruleFor,
+      spool,
+      uploader,
+    },
     reconcile: () => campaigns.uploaded(),
   })
   const deliveries = new Deliveries({

@@ -7,7 +7,6 @@ import { createFeedChecker } from '../feed/worker-checker.ts'
 import { createDispositions } from '../inbox/dispositions.ts'
 import { Settler } from '../inbox/settling.ts'
 import { createWatchedInbox } from '../inbox/watched-listing.ts'
-import { observedChecker } from '../ops/metrics/observed-checker.ts'
 import type { AppOptions } from './app.ts'
 import type { Storage } from './storage.ts'
 
@@ -15,7 +14,7 @@ export type InboxParts = ReturnType<typeof openInbox>
 
 export function openInbox(
   config: Config,
-  { conditions, log, metrics }: Storage,
+  { conditions, log }: Storage,
   { clock }: AppOptions,
   owned: AsyncDisposableStack,
 ) {
@@ -25,9 +24,6 @@ export function openInbox(
     settler: new Settler(config.inbox.quietPeriodMs),
     dispositions: createDispositions({ ...config.inbox, clock }),
     /** The thread that a file of this size belongs to. */
-    checkerFor: (file: Pick<FileIdentity, 'size'> | null) => {
-      const checker = lanes[laneOf(file)]
-      return metrics === null ? checker : observedChecker(checker, metrics)
-    },
+    checkerFor: (file: Pick<FileIdentity, 'size'> | null) => lanes[laneOf(file)],
   }
 }

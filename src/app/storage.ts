@@ -1,4 +1,4 @@
-// The state directory: the lock of this process, the conditions, the history, and the metrics that watch it.
+// The state directory: the lock of this process, the conditions, the history, the spool, and the metrics.
 
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -7,7 +7,6 @@ import { openHistory } from '../history/sqlite-history.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { createLog } from '../lib/log.ts'
 import { VERSION } from '../lib/version.ts'
-import { observed } from '../ops/metrics/observed-history.ts'
 import { createSpool } from '../spool/spool.ts'
 import type { AppOptions } from './app.ts'
 import { conditionsOf } from './conditions.ts'
@@ -29,14 +28,12 @@ export async function openStorage(
   const log = createLog({ ...config.log, destination })
   const conditions = conditionsOf({ clock, configFile, env, log, stateDirectory, tell })
   const file = historyFile(config)
-  const stored = owned.use(openHistory({ file, log, clock, busyTimeoutMs: BUSY_MS }))
   const metrics = config.http.listen === null ? null : await openMetrics(clock.now())
   return {
     log,
     conditions,
     metrics,
-    /** Its attempts are counted in `metrics`. */
-    history: metrics === null ? stored : observed(stored, metrics),
+    history: owned.use(openHistory({ file, log, clock, busyTimeoutMs: BUSY_MS })),
     spool: createSpool(join(stateDirectory, 'spool')),
   }
 }

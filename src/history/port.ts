@@ -17,6 +17,7 @@ import type {
 import type { State } from './states.ts'
 
 export type * from './records.ts'
+export type { ShowReport, StatusReport, UploadReport } from './report.ts'
 export type { State }
 
 /** Versions, for those who only ask. */

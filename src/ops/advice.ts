@@ -1,11 +1,11 @@
 // What comes next for a version, and what a person can do about it. Pure.
 
-import type { Version } from '../history/port.ts'
+import type { UploadReport, Version } from '../history/port.ts'
 import { isBlocked } from '../history/reason-codes.ts'
 import { NEEDS_PERSON } from '../history/states.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { relativeTime } from '../lib/units.ts'
-import type { CommandLine, UploadModel } from './port.ts'
+import type { CommandLine } from './port.ts'
 
 export interface NextStep {
   /** Plain sentences. */
@@ -15,14 +15,14 @@ export interface NextStep {
 }
 
 export function needsPerson(
-  upload: Pick<UploadModel, 'state' | 'reasonCode' | 'overdue'>,
+  upload: Pick<UploadReport, 'state' | 'reasonCode' | 'overdue'>,
 ): boolean {
   return NEEDS_PERSON.includes(upload.state) || upload.overdue || isBlocked(upload)
 }
 
 /** What is to be done, or what is waited for; nothing of either where all is well. */
 export function nextStep(
-  upload: Pick<UploadModel, NextStepFacts>,
+  upload: Pick<UploadReport, NextStepFacts>,
   now: number,
   commandLine: CommandLine,
 ): NextStep {
@@ -65,7 +65,7 @@ function decisions(
 }
 
 function* sentences(
-  upload: Pick<UploadModel, 'state' | 'hint' | 'nextAttemptAt' | 'deadlineAt'>,
+  upload: Pick<UploadReport, 'state' | 'hint' | 'nextAttemptAt' | 'deadlineAt'>,
   now: number,
 ): Generator<string> {
   const { state, hint } = upload

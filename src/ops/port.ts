@@ -1,11 +1,17 @@
 // What the rest of the program knows of operations: who is told of what. Everything here is fed from
 // the committed history and from what the parts say of themselves; nothing here decides about feeds.
 
-import type { GuardName } from '../feed/port.ts'
-import type { Changes, DaemonRecord, State, Version } from '../history/port.ts'
+import type {
+  DaemonRecord,
+  ShowReport,
+  State,
+  StatusReport,
+  UploadReport,
+  Version,
+} from '../history/port.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { AttemptOutcome, UploadCounters } from '../upload/port.ts'
+import type { UploadCounters } from '../upload/port.ts'
 
 /** `release 9` as a person can copy it: with the program and, where it is needed, the configuration. */
 export type CommandLine = (command: string) => string
@@ -66,25 +72,6 @@ export interface Pulse {
 
 export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }
 
-/** The part of `status --json` that the page shows. */
-export interface StatusModel {
-  daemon: {
-    pid: number | null
-    startedAt: string | null
-    lastScanAt: string | null
-    mode: string | null
-    modeReason: string | null
-    unfinished: readonly { path: string; modifiedAt: string | null }[]
-    ignored: { count: number; paths: readonly string[] }
-    links: { count: number; paths: readonly string[] }
-  }
-  service: { baseUrl: string; state: DaemonRecord['service']; reason: string | null }
-  uploads: readonly UploadModel[]
-  owed: readonly UploadModel[]
-  /** The daemon's last look at the campaigns; null: none, or no campaigns file. */
-  campaigns?: CampaignRun | null
-}
-
 /** The part of a plan of the campaigns that the page shows. */
 export interface PlanModel {
   items: readonly {
@@ -97,74 +84,16 @@ export interface PlanModel {
   }[]
 }
 
-export interface UploadModel {
-  id: number
-  feed: string
-  path: string
-  state: State
-  reason: string | null
-  reasonCode: string | null
-  hint: string | null
-  /** The guard that holds it. */
-  guard: GuardName | null
-  postings: number | null
-  bytes: number | null
-  attempts: number
-  nextAttemptAt: string | null
-  deadlineAt: string | null
-  detectedAt: string | null
-  uploadedAt: string | null
-  expectedBy: string | null
-  overdue: boolean
-  changes: Changes | null
-  warnings: readonly string[]
-}
-
-/** Everything about one version: the part of `show ID --json` that its page shows. */
-export interface VersionModel extends Omit<UploadModel, 'attempts'> {
-  account: string | null
-  sha256: string | null
-  encoding: string | null
-  root: string | null
-  records: string | null
-  requisitionIds: number | null
-  externalCampaignIds: Readonly<Record<string, number>> | null
-  fileUrl: string | null
-  etagVerified: boolean | null
-  attempts: readonly {
-    n: number
-    startedAt: string | null
-    endedAt: string | null
-    /** null while it runs. */
-    outcome: AttemptOutcome | null
-    status: number | null
-    code: string | null
-    bytesSent: number
-  }[]
-  events: readonly {
-    at: string | null
-    from: State | null
-    to: string
-    reason: string | null
-    /** More than once in a row, since `firstAt`. */
-    count?: number
-    firstAt?: string | null
-  }[]
-  /** Older ones that are left out. */
-  earlierEvents: number
-  earlierAttempts: number
-}
-
 /** What the endpoint answers from; read anew for each request. */
 export interface EndpointSource {
   pulse(): Pulse
   record(): DaemonRecord | null
-  status(): StatusModel
+  status(): StatusReport
   /** A feed's versions, newest first. */
-  versions(feed: string, limit: number): UploadModel[]
+  versions(feed: string, limit: number): UploadReport[]
   /** Postings of a feed's last versions, newest first. */
   postings(feed: string, limit: number): (number | null)[]
-  version(id: number): VersionModel | null
+  version(id: number): ShowReport | null
   /** A plan of the campaigns by its number; null where it is not kept any more. */
   plan(id: number): PlanModel | null
   metrics(): Promise<string>

@@ -19,6 +19,14 @@ import type { Guard } from './guard.ts'
 import type { Aftercare } from './post-delivery.ts'
 import { DAEMON_STOPPED, faultReason, recordDelivery, recordError } from './record-outcome.ts'
 
+/** Is told of checks and attempts, for the metrics. */
+export interface Observer {
+  checked(verdict: Verdict): void
+  /** One more attempt of a version; `status`: how the one before was answered. */
+  retried(status: number | null): void
+  attemptEnded(attempt: { status: number | null; ms: number }): void
+}
+
 export interface PipelineParts {
   clock: Clock
   log: Log
@@ -34,6 +42,8 @@ export interface PipelineParts {
   /** The feed that a path belongs to. */
   ruleFor: (path: string) => FeedRule
   guard: Guard
+  /** null: nobody asks for metrics. */
+  observer: Observer | null
   settings: Settings<'inbox'>
   /** Bytes of a version handed to the network so far. */
   onProgress: (sent: number, total: number) => void
@@ -118,6 +128,7 @@ export class Pipeline {
       case 'no-room':
         return this.#noRoom(file, result)
       case 'read':
+        this.#parts.observer?.checked(result.verdict)
         return this.#judge(file, result, copy)
       default:
         return result satisfies never
@@ -199,8 +210,9 @@ export class Pipeline {
     signal: AbortSignal,
     stored: () => void = () => {},
   ): Promise<DeliveryResult> {
-    const { aftercare, clock, guard, history, ledger, log, reconcile, spool, uploader } =
-      this.#parts
+    const { aftercare, clock, guard, history, ledger, log, observer } = this.#parts
+    const { reconcile, spool, uploader } = this.#parts
+    let startedAt = 0
     const { id, account, path, attempts: attemptsBefore } = queued
     const bytes = queued.bytes ?? 0
     const backlog = new Backlog(ledger, clock, log)
@@ -210,7 +222,12 @@ export class Pipeline {
         file: spool.path(queued.spool ?? ''),
         progress: (sent) => this.#parts.onProgress(sent, bytes),
         attempts: {
-          started: (key) => guard.start(queued, () => ledger.attempt(id, key)),
+          started: async (key) => {
+            const n = await guard.start(queued, () => ledger.attempt(id, key))
+            startedAt = clock.monotonic()
+            if (n !== null && n > 1) observer?.retried(history.attempts(id, 2)[0]?.status ?? null)
+            return n
+          },
           failingSince: (code) => history.failingSince(id, code),
           ended: (n, end) => {
             const endedAt = clock.now()
@@ -218,6 +235,7 @@ export class Pipeline {
             // A crash between "it is stored" and "it is uploaded" would send it once more.
             if (end.outcome === 'stored') backlog.defer(write)
             else backlog.add(write)
+            observer?.attemptEnded({ status: end.status, ms: clock.monotonic() - startedAt })
           },
         },
       },

@@ -29,12 +29,18 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
         return reportOf({ ...over, id: from + n, state: STATES[n % STATES.length] ?? 'held' })
       })
     const { history } = temporaryHistory()
-    const nobody = { pid: 1, startedAt: null, lastScanAt: null, mode: 'poll' }
-    const service = { baseUrl: 'https://api.example.com', state: 'ok', reason: null } as const
+    const nobody = { running: true, pid: 1, startedAt: null, lastScanAt: null, conditions: [] }
+    const service = {
+      baseUrl: 'https://api.example.com',
+      state: 'ok',
+      reason: null,
+      clockSkewMs: null,
+    } as const
     const url = await serve(history, {
       status: () => ({
         daemon: {
           ...nobody,
+          mode: 'poll',
           modeReason: names[from] ?? null,
           unfinished: [],
           ignored: { count: 0, paths: [] },

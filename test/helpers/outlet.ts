@@ -156,7 +156,7 @@ export class Outlet implements AsyncDisposable {
     })
     this.#pipeline = new Pipeline({
       ...{ clock, log, history: this.history, ledger, spool, aftercare, checkerFor: () => checker },
-      ...{ uploader, onProgress: () => {}, settings },
+      ...{ uploader, onProgress: () => {}, observer: null, settings },
       ruleFor: (path) => feedFor(path, feeds),
       reconcile: () => {},
       guard,

@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type {
-  CampaignRun,
-  Pulse,
-  StatusModel,
-  UploadModel,
-  VersionModel,
-} from '../../src/ops/port.ts'
+import type { ShowReport, StatusReport, UploadReport } from '../../src/history/port.ts'
+import type { CampaignRun, Pulse } from '../../src/ops/port.ts'
 import { feedPage } from '../../src/ops/web/feed-page.ts'
 import { statusPage } from '../../src/ops/web/page.ts'
 import type { Scene } from '../../src/ops/web/page-parts.ts'
@@ -18,20 +13,31 @@ const NOW = Date.UTC(2026, 10, 20, 12)
 const PULSE: Pulse = { stage: 'running', sinceTurnMs: 5, conditions: [] }
 const SCENE: Scene = { now: NOW, host: 'ats', commandLine: (command) => `feedsyncd ${command}` }
 
-const upload = (over: Partial<UploadModel> = {}): UploadModel => ({ ...reportOf(), ...over })
+const NO_REASON = { reason: null, reasonCode: null, line: null, column: null }
 
-function version(over: Partial<VersionModel> = {}): VersionModel {
+const upload = (over: Partial<UploadReport> = {}): UploadReport => ({ ...reportOf(), ...over })
+
+function version(over: Partial<ShowReport> = {}): ShowReport {
   return {
-    ...{ ...upload(), account: null, sha256: null, encoding: null, root: null, records: null },
+    ...{
+      ...upload(),
+      md5: null,
+      account: null,
+      sha256: null,
+      encoding: null,
+      root: null,
+      records: null,
+    },
     ...{ requisitionIds: null, externalCampaignIds: null, fileUrl: null, etagVerified: null },
     ...{ attempts: [], events: [], earlierEvents: 0, earlierAttempts: 0, ...over },
   }
 }
 
-function status(over: Partial<StatusModel> = {}): StatusModel {
+function status(over: Partial<StatusReport> = {}): StatusReport {
   return {
     daemon: {
-      ...{ pid: 7, startedAt: '2026-11-20T11:00:00.000Z', mode: 'events' },
+      ...{ running: true, pid: 7, startedAt: '2026-11-20T11:00:00.000Z', mode: 'events' },
+      conditions: [],
       ...{
         lastScanAt: '2026-11-20T11:59:59.000Z',
         unfinished: [],
@@ -40,7 +46,7 @@ function status(over: Partial<StatusModel> = {}): StatusModel {
         modeReason: null,
       },
     },
-    service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null },
+    service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: null },
     uploads: [upload()],
     owed: [],
     ...over,
@@ -48,7 +54,7 @@ function status(over: Partial<StatusModel> = {}): StatusModel {
 }
 
 function page(
-  over: Partial<StatusModel>,
+  over: Partial<StatusReport>,
   pulse = PULSE,
   asked: { find?: string; page?: number } = {},
 ) {
@@ -151,7 +157,7 @@ describe('the status page', () => {
 describe('a feed’s page', () => {
   it('shows its versions, and bars of postings and size over time', () => {
     const earlier = { id: 2, postings: 40, detectedAt: '2026-11-19T11:59:00.000Z' }
-    const versions: [UploadModel, ...UploadModel[]] = [
+    const versions: [UploadReport, ...UploadReport[]] = [
       upload({ id: 3, postings: 20 }),
       upload(earlier),
       upload({ id: 1, postings: null, bytes: null }),
@@ -173,12 +179,18 @@ describe('a version’s page', () => {
         attempts: [
           {
             ...{ n: 1, startedAt: '2026-11-20T11:59:00.000Z', endedAt: '2026-11-20T11:59:02.500Z' },
-            ...{ outcome: 'failed', status: 503, code: 'SlowDown', bytesSent: 2048 },
+            ...{ outcome: 'failed', status: 503, code: 'SlowDown', bytesSent: 2048, key: null },
           },
         ],
         events: [
-          { at: '2026-11-20T11:58:00.000Z', from: null, to: 'settling', reason: null },
-          { at: '2026-11-20T11:59:02.500Z', from: 'uploading', to: 'queued', reason: 'slow down' },
+          { at: '2026-11-20T11:58:00.000Z', from: null, to: 'settling', ...NO_REASON },
+          {
+            at: '2026-11-20T11:59:02.500Z',
+            from: 'uploading',
+            to: 'queued',
+            ...NO_REASON,
+            reason: 'slow down',
+          },
         ],
       }),
       SCENE,
@@ -213,18 +225,18 @@ describe('hostile names and reasons', () => {
     const over = { feed: text, path: text, reason: text, hint: text, warnings: [text] }
     const uploads = (['held', 'rejected', 'queued'] as const).map((state, id) =>
       upload({ ...over, id, state }),
-    ) as [UploadModel, ...UploadModel[]]
+    ) as [UploadReport, ...UploadReport[]]
     const daemon = {
       ...status().daemon,
       unfinished: [{ path: text, modifiedAt: null }],
       ignored: { count: 1, paths: [text] },
       links: { count: 0, paths: [] },
     }
-    const service = { baseUrl: text, state: 'down', reason: text } as const
+    const service = { baseUrl: text, state: 'down', reason: text, clockSkewMs: null } as const
     const one = version({
       ...{ ...over, account: text, records: text, encoding: text, fileUrl: text },
       externalCampaignIds: Object.fromEntries([[text, 1]]),
-      events: [{ at: null, from: null, to: 'seen', reason: text }],
+      events: [{ at: null, from: null, to: 'seen', ...NO_REASON, reason: text }],
     })
     return [
       page({ uploads, daemon, service }, { ...PULSE, conditions: [conditionOf(text)] }),

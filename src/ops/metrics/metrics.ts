@@ -2,14 +2,17 @@
 // closed sets only, never a feed, a path or a reason. Read when scraped; an idle daemon does nothing for it.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Verdict } from '../../feed/port.ts'
 import { IN_WORK, type State } from '../../history/states.ts'
 import { isOfInbox } from '../../lib/conditions.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
 import type { MetricsSource } from '../port.ts'
-import type { VerdictWitness } from './observed-checker.ts'
-import type { Witness } from './observed-history.ts'
 
-export interface Metrics extends Witness, VerdictWitness {
+export interface Metrics {
+  checked(verdict: Verdict): void
+  /** One more attempt of a version; `status`: how the one before was answered. */
+  retried(status: number | null): void
+  attemptEnded(attempt: { status: number | null; ms: number }): void
   /** A version came to this state, for certain. */
   moved(state: State): void
   /** The text exposition format, with the present values of `source`. */
@@ -193,7 +196,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const rule = verdict.kind === 'broken' ? verdict.code : verdict.kind
       refusal(RULES.includes(rule) ? rule : 'other')
     },
-    retried: (previous) => retry(classOf(previous?.status ?? null)),
+    retried: (status) => retry(classOf(status)),
     attemptEnded: ({ status, ms }) => {
       upload(classOf(status))
       duration.observe(ms / 1000)

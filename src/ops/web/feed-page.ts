@@ -1,7 +1,7 @@
 // One feed: its newest version, how it grew or shrank, and every version that is kept.
 
+import type { UploadReport } from '../../history/port.ts'
 import { formatBytes } from '../../lib/units.ts'
-import type { UploadModel } from '../port.ts'
 import { html, type Markup } from './html.ts'
 import type { Scene } from './page-parts.ts'
 import {
@@ -22,7 +22,7 @@ import { type Point, plot } from './plots.ts'
 /** `versions`: newest first, at least one. `most`: where the list was cut. */
 export function feedPage(
   feed: string,
-  versions: readonly [UploadModel, ...UploadModel[]],
+  versions: readonly [UploadReport, ...UploadReport[]],
   most: number,
   scene: Scene,
 ): string {
@@ -42,7 +42,7 @@ ${versions.length < 2 ? null : html`<div class="figures">${figure('Postings', ol
   return document({ title: feed, tone: toneOf(newest), main }, scene)
 }
 
-function row(version: UploadModel, now: number): Markup {
+function row(version: UploadReport, now: number): Markup {
   const { id, reason, postings, bytes, attempts, detectedAt } = version
   return html`<tr data-key="version ${id}"><th scope="row">${versionLink(id, String(id))}</th><td class="is">${stateOf(version)}${reason === null ? null : html`<p class="reason dim">${sentence(reason)}</p>`}</td>
 <td class="n postings" data-label="postings">${count(postings)}</td><td class="n delta">${changes(version)}</td><td class="n size">${size(bytes)}</td><td class="n tries" data-label="${attempts === 1 ? 'attempt' : 'attempts'}">${attempts}</td><td class="n when">${ago(detectedAt, now)}</td></tr>`
@@ -50,8 +50,8 @@ function row(version: UploadModel, now: number): Markup {
 
 function figure(
   name: string,
-  oldestFirst: readonly UploadModel[],
-  valueIn: (version: UploadModel) => number | null,
+  oldestFirst: readonly UploadReport[],
+  valueIn: (version: UploadReport) => number | null,
   format: (value: number) => string,
 ): Markup | null {
   const points = oldestFirst.flatMap((version): Point[] => {

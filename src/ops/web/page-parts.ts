@@ -1,9 +1,10 @@
 // What all pages have in common: the frame around them, and how times, states and next steps look.
 
+import type { ShowReport, UploadReport } from '../../history/port.ts'
 import { IN_MOTION } from '../../history/states.ts'
 import { formatBytes, relativeTime } from '../../lib/units.ts'
 import { nextStep } from '../advice.ts'
-import type { CommandLine, UploadModel, VersionModel } from '../port.ts'
+import type { CommandLine } from '../port.ts'
 import { html, Markup } from './html.ts'
 import { ICONS, SCRIPT, STYLE } from './page-style.ts'
 
@@ -67,13 +68,13 @@ export function size(bytes: number | null): Markup | string {
   return bytes === null ? html`<span class="none dim">–</span>` : formatBytes(bytes)
 }
 
-export function toneOf({ state, overdue }: Pick<UploadModel, 'state' | 'overdue'>): Tone {
+export function toneOf({ state, overdue }: Pick<UploadReport, 'state' | 'overdue'>): Tone {
   if (state === 'rejected' || state === 'failed') return 'bad'
   if (state === 'held' || state === 'incomplete' || overdue) return 'warn'
   return state === 'uploaded' ? 'good' : 'dim'
 }
 
-export function stateOf(upload: Pick<UploadModel, 'state' | 'overdue'>): Markup {
+export function stateOf(upload: Pick<UploadReport, 'state' | 'overdue'>): Markup {
   const text = upload.overdue ? `${upload.state}, overdue` : upload.state
   return html`<span class="state ${toneOf(upload)}">${text}</span>`
 }
@@ -89,7 +90,7 @@ export function versionLink(id: number, text = `version ${id}`): Markup {
 }
 
 /** `+3 −1 ~2`: postings added, removed and changed since the version before; null where none is known. */
-export function changes(upload: Pick<UploadModel, 'changes'>): Markup | null {
+export function changes(upload: Pick<UploadReport, 'changes'>): Markup | null {
   if (upload.changes === null) return null
   const { added, removed, changed } = upload.changes
   const parts = [
@@ -103,7 +104,7 @@ export function changes(upload: Pick<UploadModel, 'changes'>): Markup | null {
 }
 
 /** Why it is as it is, and what comes next. */
-export function story(upload: UploadModel | VersionModel, { now, commandLine }: Scene): Markup {
+export function story(upload: UploadReport | ShowReport, { now, commandLine }: Scene): Markup {
   const { says, commands } = nextStep(upload, now, commandLine)
   // That it is being worked on is what its state says already.
   const isMoving = IN_MOTION.includes(upload.state)

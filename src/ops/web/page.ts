@@ -1,12 +1,13 @@
 // The status page: what needs a person first, then what is on its way, then every feed. Made on the
 // server, of the same facts as `status`; it offers no way to change anything, only the commands that do.
 
+import type { StatusReport, UploadReport } from '../../history/port.ts'
 import { IN_WORK } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatDuration } from '../../lib/units.ts'
 import { needsPerson } from '../advice.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
-import type { PlanModel, Pulse, StatusModel, UploadModel } from '../port.ts'
+import type { PlanModel, Pulse } from '../port.ts'
 import { campaignCards, campaignsSection } from './campaigns-section.ts'
 import { html, type Markup } from './html.ts'
 import type { Scene, Tone } from './page-parts.ts'
@@ -27,7 +28,7 @@ import {
 import { sparkline } from './plots.ts'
 
 export interface PageFacts extends Scene {
-  status: StatusModel
+  status: StatusReport
   pulse: Pulse
   /** Where feeds are dropped. */
   inbox: string
@@ -135,7 +136,7 @@ function trouble({ says, commands }: Trouble): Markup {
   return html`<li class="card bad" data-key="trouble ${says}"><p class="reason">${sentence(says)}</p>${choice(commands)}</li>`
 }
 
-function card(upload: UploadModel, facts: PageFacts): Markup {
+function card(upload: UploadReport, facts: PageFacts): Markup {
   const { feed, id, detectedAt } = upload
   return html`<li class="card ${toneOf(upload)}" data-key="version ${id}">
 <div class="top"><h3 class="name">${feedLink(feed)}</h3>${stateOf(upload)}<span class="dim when">${versionLink(id)}, ${ago(detectedAt, facts.now)}</span></div>
@@ -191,7 +192,7 @@ function pages(found: number, page: number, find: string): Markup | null {
 }
 
 function listed(
-  uploads: readonly UploadModel[],
+  uploads: readonly UploadReport[],
   most: number,
   facts: PageFacts,
 ): (Markup | null)[] {

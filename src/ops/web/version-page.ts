@@ -1,7 +1,7 @@
 // One version: what it holds, what happened to it, and each attempt to deliver it.
 
+import type { ShowReport } from '../../history/port.ts'
 import { formatDuration } from '../../lib/units.ts'
-import type { VersionModel } from '../port.ts'
 import { html, type Markup } from './html.ts'
 import type { Scene, Tone } from './page-parts.ts'
 import {
@@ -17,8 +17,8 @@ import {
   utc,
 } from './page-parts.ts'
 
-type Attempt = VersionModel['attempts'][number]
-type Happening = VersionModel['events'][number]
+type Attempt = ShowReport['attempts'][number]
+type Happening = ShowReport['events'][number]
 
 /** Campaigns that a person can take in. */
 const MOST_CAMPAIGNS = 50
@@ -29,7 +29,7 @@ const TONES: Record<NonNullable<Attempt['outcome']>, Tone> = {
   unknown: 'warn',
 }
 
-export function versionPage(version: VersionModel, scene: Scene): string {
+export function versionPage(version: ShowReport, scene: Scene): string {
   const { id, feed, attempts, events } = version
   const main = html`<main>
 <p class="crumb name"><a href="/">All feeds</a> / ${feedLink(feed)}</p>
@@ -44,12 +44,12 @@ ${attempts.length === 0 ? null : attemptTable(version, scene)}
   return document({ title: `${feed}, version ${id}`, tone: toneOf(version), main }, scene)
 }
 
-function warnings({ warnings }: VersionModel): Markup | null {
+function warnings({ warnings }: ShowReport): Markup | null {
   if (warnings.length === 0) return null
   return html`<ul class="warnings">${warnings.map((text) => html`<li>${text}</li>`)}</ul>`
 }
 
-function facts(version: VersionModel): [string, Markup | string | number][] {
+function facts(version: ShowReport): [string, Markup | string | number][] {
   const { changes, externalCampaignIds: ids } = version
   const changed =
     changes && `${changes.added} added, ${changes.removed} removed, ${changes.changed} changed`
@@ -95,12 +95,11 @@ function happened(
   before: Happening | undefined,
 ): Markup {
   const took = at && before?.at ? Date.parse(at) - Date.parse(before.at) : null
-  const tone =
-    to === 'seen' ? 'dim' : toneOf({ state: to as VersionModel['state'], overdue: false })
+  const tone = to === 'seen' ? 'dim' : toneOf({ state: to as ShowReport['state'], overdue: false })
   return html`<li><span class="state ${tone}">${to}</span><time class="dim" datetime="${at}">${at === null ? '–' : utc(Date.parse(at))}</time><span class="dim n">${took === null ? null : `after ${formatDuration(took)}`}</span>${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${firstAt ? html`<p class="dim">${count(times ?? 1)} times since ${utc(Date.parse(firstAt))}</p>` : null}</li>`
 }
 
-function attemptTable({ attempts, earlierAttempts, id }: VersionModel, scene: Scene): Markup {
+function attemptTable({ attempts, earlierAttempts, id }: ShowReport, scene: Scene): Markup {
   const rows = attempts.map(({ n, startedAt, endedAt, outcome, status, code, bytesSent }) => {
     const ms = startedAt && endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null
     const answer = [status, code].filter((part) => part !== null).join(' ')
