@@ -128,7 +128,7 @@ function shownChange(change: Change): AlertChange {
     path: oneLine(version?.path ?? null),
     state: version?.state ?? (recovered ? null : change.condition.state),
     reason: recovered ? null : oneLine(change.condition.reason),
-    reasonCode: recovered ? null : change.condition.reasonCode,
+    reasonCode: recovered ? null : oneLine(change.condition.reasonCode),
     line: recovered ? null : (version?.line ?? null),
     column: recovered ? null : (version?.column ?? null),
     hint: recovered ? null : oneLine(change.condition.hint),

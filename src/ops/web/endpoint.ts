@@ -128,7 +128,7 @@ async function answer(request: IncomingMessage, options: EndpointOptions): Promi
   }
   try {
     const url = URL.parse(request.url ?? '/', 'http://localhost')
-    return url === null ? text(400, 'that is no path') : await route(url, options)
+    return url === null ? text(400, 'the path cannot be read') : await route(url, options)
   } catch (error) {
     options.log.warn(
       { event: 'endpoint.no-answer', problem: messageOf(error) },
@@ -154,9 +154,9 @@ async function route(url: URL, { source, clock }: EndpointOptions): Promise<Answ
       return page(versionPage(version, sceneOf(source, clock)))
     }
     case '/healthz':
-      return probe(illness(source))
+      return probe(liveness(source))
     case '/readyz':
-      return probe(illness(source) ?? unreadiness(source))
+      return probe(liveness(source) ?? readiness(source))
     case '/metrics':
       return { status: 200, type: CONTENT_TYPE, body: await source.metrics() }
     case '/api/status': {
@@ -168,8 +168,8 @@ async function route(url: URL, { source, clock }: EndpointOptions): Promise<Answ
   }
 }
 
-/** A restart may mend it: the loop hangs. That SQLite answers is shown by asking; what it throws is a 503. */
-function illness(source: EndpointSource): string | null {
+/** Why a restart may help: the loop hangs; null: it turns. Asking SQLite shows that it answers; what it throws is a 503. */
+function liveness(source: EndpointSource): string | null {
   source.record()
   const { sinceTurnMs } = source.pulse()
   return sinceTurnMs > HUNG_MS
@@ -177,8 +177,8 @@ function illness(source: EndpointSource): string | null {
     : null
 }
 
-/** Feeds are not taken or not sent now. An unreachable service is no reason: it is waited for. */
-function unreadiness(source: EndpointSource): string | null {
+/** Why feeds are not taken or not sent now; null: they are. An unreachable service is no reason: it is waited for. */
+function readiness(source: EndpointSource): string | null {
   const { stage, conditions } = source.pulse()
   if (stage !== 'running') return stage
   const critical = conditions.filter(({ severity }) => severity === 'critical')
