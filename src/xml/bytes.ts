@@ -44,21 +44,6 @@ export const CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
   )
 })
 
-/**
- * Hot: the first place from `from` to `to` whose byte is of one of the classes, or one of the four from `to` on.
- * The sentinel behind the input is of those that text and values end with.
- */
-export function firstOf(data: Uint8Array, from: number, to: number, classes: number): number {
-  let at = from
-  for (; at < to; at += 4) {
-    if (((CLASSES[data[at] as number] as number) & classes) !== 0) return at
-    if (((CLASSES[data[at + 1] as number] as number) & classes) !== 0) return at + 1
-    if (((CLASSES[data[at + 2] as number] as number) & classes) !== 0) return at + 2
-    if (((CLASSES[data[at + 3] as number] as number) & classes) !== 0) return at + 3
-  }
-  return at
-}
-
 /** Whether the byte at `at` is of one of the classes. */
 export function isOf(data: Uint8Array, at: number, classes: number): boolean {
   return ((CLASSES[data[at] as number] as number) & classes) !== 0
@@ -75,4 +60,35 @@ export function afterSpace(data: Uint8Array, from: number): number {
   let at = from
   while (((CLASSES[data[at] as number] as number) & SPACE) !== 0) at++
   return at
+}
+
+/** Hot: the `length` bytes at `at`, four of them at most, as one word: the first is the lowest. */
+export function wordAt(view: DataView, at: number, length: number): number {
+  const word = view.getInt32(at, true)
+  return length >= 4 ? word : word & ~(-1 << (length << 3))
+}
+
+/** The same of more bytes, the last word filled up with 0. */
+export function wordsOf(view: DataView, at: number, length: number): Int32Array {
+  return Int32Array.from({ length: (length + 3) >> 2 }, (_, i) =>
+    wordAt(view, at + 4 * i, length - 4 * i),
+  )
+}
+
+/** Hot: whether the `length` bytes at `at` are those of `words` from `from` on. A word may follow the last one. */
+export function sameBytes(
+  words: Int32Array,
+  from: number,
+  length: number,
+  view: DataView,
+  at: number,
+): boolean {
+  let word = from
+  let place = at
+  for (const last = at + length - 4; place <= last; place += 4) {
+    if (view.getInt32(place, true) !== words[word++]) return false
+  }
+  const left = at + length - place
+  if (left === 0) return true
+  return (view.getInt32(place, true) ^ (words[word] as number)) << (32 - (left << 3)) === 0
 }

@@ -3,6 +3,7 @@
 // the limits allow: tags are kept until they are whole, text and comments pass in portions.
 
 import { BANG, CLOSE_BRACKET, equal, isOf, LT, QUESTION, SPACE } from './bytes.ts'
+import { ContentReader } from './content-reader.ts'
 import { doctypeAt, LONGEST_DOCTYPE } from './doctype.ts'
 import { type Ending, type Fault, FaultFound, type Look, short, stop, wrong } from './fault.ts'
 import type { XmlHandler } from './handler.ts'
@@ -13,8 +14,6 @@ import { Listener } from './listener.ts'
 import { outsideText } from './outside-text.ts'
 import { ReferenceReader } from './reference-reader.ts'
 import { SectionReader } from './section-reader.ts'
-import { TagReader } from './tag-reader.ts'
-import { TextReader } from './text-reader.ts'
 
 /** Bytes that are read at a time, of however many. */
 const PIECE = 65_536
@@ -33,8 +32,7 @@ export class DocumentReader {
   readonly #listener: Listener
   readonly #limits: Limits
   readonly #references: ReferenceReader
-  readonly #tags: TagReader
-  readonly #text: TextReader
+  readonly #content: ContentReader
   readonly #section: SectionReader
   #fault: Fault | null = null
   /** Bytes that must be there before it is worth looking again. */
@@ -46,8 +44,7 @@ export class DocumentReader {
     this.#listener = new Listener(handler)
     this.#limits = limits
     this.#references = new ReferenceReader(this.#input, limits.name)
-    this.#tags = new TagReader(this.#input, this.#listener, limits, this.#references)
-    this.#text = new TextReader(this.#input, this.#listener, limits, this.#references)
+    this.#content = new ContentReader(this.#input, this.#listener, limits, this.#references)
     this.#section = new SectionReader(this.#input, this.#listener, limits)
   }
 
@@ -68,10 +65,10 @@ export class DocumentReader {
 
   /** Looks at everything that was written, whatever may follow. Nothing may be written afterwards. */
   end(): Ending {
-    this.#input.final = true
+    this.#input.finish()
     if (this.#fault === null) this.#scan()
     if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
-    if (this.#tags.rootSeen && this.#tags.depth === 0 && this.#inside() === null) {
+    if (this.#content.rootSeen && this.#content.depth === 0 && this.#inside() === null) {
       if (this.#input.length === 0) return { kind: 'complete' }
       const reason = CUT_CHARACTER
       return { kind: 'incomplete', reason, at: this.#input.base + this.#input.end }
@@ -94,18 +91,16 @@ export class DocumentReader {
     const input = this.#input
     const { data, end } = input
     let at = 0
-    this.#text.moved(data[0] === LT)
-    this.#tags.moved()
+    this.#content.moved()
     this.#listener.moved(data)
     while (at < end) {
       let next: number
       if (this.#section.inside !== null) next = this.#section.read(at)
-      else if (data[at] !== LT)
-        next = this.#tags.depth > 0 ? this.#text.read(at) : this.#outside(at)
-      else if (data[at + 1] === BANG) next = this.#declaration(at)
-      else if (data[at + 1] === QUESTION) next = this.#instruction(at)
-      else next = this.#tags.read(at)
-      if (next === NEED_MORE) break
+      else if (data[at] !== LT && this.#content.depth === 0) next = this.#outside(at)
+      else if (data[at] === LT && data[at + 1] === BANG) next = this.#declaration(at)
+      else if (data[at] === LT && data[at + 1] === QUESTION) next = this.#instruction(at)
+      else next = this.#content.read(at)
+      if (next === NEED_MORE || next === at) break
       at = next
     }
     const left = end - at
@@ -117,7 +112,7 @@ export class DocumentReader {
   /** Comment (15), CDSect (18) or doctypedecl (28). */
   #declaration(at: number): number {
     const { data, base, end } = this.#input
-    if (this.#tags.depth > 0 && equal(CDATA_BYTES, data, at)) {
+    if (this.#content.depth > 0 && equal(CDATA_BYTES, data, at)) {
       return this.#section.begin('cdata', at, at + CDATA_BYTES.length)
     }
     const text = data.toString('latin1', at, Math.min(end, at + CDATA_BEGINS.length))
@@ -128,7 +123,7 @@ export class DocumentReader {
     ) {
       return NEED_MORE
     }
-    const late = this.#tags.rootSeen || this.#references.doctypeSeen
+    const late = this.#content.rootSeen || this.#references.doctypeSeen
     const reached = this.#look(at, LONGEST_DOCTYPE * BYTES_A_CHARACTER, (whole) =>
       doctypeAt(whole.slice(0, LONGEST_DOCTYPE + 1), 0, late),
     )
@@ -151,22 +146,18 @@ export class DocumentReader {
     let at = from
     while (isOf(data, at, SPACE)) at++
     if (at >= end || data[at] === LT) return at
-    const after = this.#tags.rootSeen
+    const after = this.#content.rootSeen
     return this.#look(at, TELLING, (text, final) => outsideText(text, 0, text.length, after, final))
   }
 
-  /** Has a short piece of the input looked at as text. A control character is the last that is shown: it ends all. */
+  /** Has a short piece of the input looked at as text. */
   #look(at: number, most: number, look: (text: string, final: boolean) => Look): number {
     const { data, base, end, final } = this.#input
-    const last = Math.min(end, at + most)
-    const control = this.#input.firstControl(at, last)
-    const text = data.toString('utf8', at, Math.min(last, control + 1))
-    const found = look(text, final || control < last)
+    const text = data.toString('utf8', at, Math.min(end, at + most))
+    const found = look(text, final)
     const bytes = (units: number) => Buffer.byteLength(text.slice(0, units))
     if (found.kind === 'fault') stop({ ...found.fault, at: base + at + bytes(found.fault.at) })
-    const to = at + bytes(found.kind === 'more' ? text.length : found.end)
-    this.#input.refuseControls(at, to)
-    return found.kind === 'more' ? NEED_MORE : to
+    return found.kind === 'more' ? NEED_MORE : at + bytes(found.end)
   }
 
   /** What the document ends in, for a sentence; null: between tokens. */
@@ -183,7 +174,7 @@ export class DocumentReader {
   #unfinished(): string {
     const inside = this.#inside()
     const where = inside === null ? '' : ` inside a ${inside}`
-    const element = this.#tags.element(inside === 'tag')
+    const element = this.#content.element(inside === 'tag')
     if (element === null) return `the document ends early${where}, before its root element`
     return `the document ends early${where}: <${short(element)}> is not closed`
   }

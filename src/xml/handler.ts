@@ -25,6 +25,8 @@ export interface XmlHandler {
 /** The attributes of one tag, namespace declarations included. */
 export class Attributes {
   data: Buffer = Buffer.alloc(0)
+  /** The same bytes. */
+  view: DataView = new DataView(new ArrayBuffer(0))
   count = 0
   /** The numbers of the names (names.ts). */
   readonly numbers: Int32Array

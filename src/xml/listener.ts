@@ -4,24 +4,22 @@ import type { Attributes, Text, XmlHandler } from './handler.ts'
 import type { Name } from './names.ts'
 
 export class Listener {
+  /** Elements that are open with the outermost one that is not told of; 0: all are. */
+  ignoredFrom = 0
   readonly #handler: XmlHandler
   readonly #portion: Text = { data: Buffer.alloc(0), from: 0, to: 0, literal: false }
-  /** Elements that are open, and how many were when the first one was that is not told of; 0: all are. */
-  #depth = 0
-  #ignoredFrom = 0
 
   constructor(handler: XmlHandler) {
     this.#handler = handler
   }
 
-  open(name: Name, attributes: Attributes, from: number): void {
-    this.#depth++
-    if (this.#ignoredFrom !== 0) return
-    if (!this.#handler.open(name, attributes, from)) this.#ignoredFrom = this.#depth
+  /** Not to be called inside an element that is not told of, like `close`. `depth`: elements that are open with it. */
+  open(name: Name, attributes: Attributes, from: number, depth: number): void {
+    if (!this.#handler.open(name, attributes, from)) this.ignoredFrom = depth
   }
 
   text(from: number, to: number, literal: boolean): void {
-    if (this.#ignoredFrom !== 0 || from === to) return
+    if (this.ignoredFrom !== 0 || from === to) return
     const portion = this.#portion
     portion.from = from
     portion.to = to
@@ -30,9 +28,7 @@ export class Listener {
   }
 
   close(data: Buffer, to: number): void {
-    if (this.#ignoredFrom === 0) this.#handler.close(data, to)
-    else if (this.#ignoredFrom === this.#depth) this.#ignoredFrom = 0
-    this.#depth--
+    this.#handler.close(data, to)
   }
 
   /** What is told of from now on is in `data`. */

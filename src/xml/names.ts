@@ -1,7 +1,7 @@
 // The names of elements and attributes, each kept once under a number: whether it is written right, and how it
 // parts into prefix and local name (Namespaces in XML 1.0 §4), is found out when a document has it first.
 
-import { CLASSES, NAME_CHAR } from './bytes.ts'
+import { sameBytes, wordAt, wordsOf } from './bytes.ts'
 import { NAME, NAME_START } from './characters.ts'
 
 /** A namespace prefix. */
@@ -33,8 +33,9 @@ export interface Name {
 export interface Declared {
   /** Null: the default namespace, which no prefix names. */
   readonly prefix: Prefix | null
-  /** The value as written; null: none yet. */
-  written: Uint8Array | null
+  /** The bytes of the value as written, and how many they are; null: none yet. */
+  written: Int32Array | null
+  length: number
   namespace: string
 }
 
@@ -46,29 +47,35 @@ export const MOST_NAMES = 2_000
 /** More than those, the names of the open elements and those of one tag. */
 const ROOM = 4_096
 const SLOTS = 1_024
-const FIRST_BYTES = 16_384
+const FIRST_WORDS = 4_096
 
 const LONGEST_NAME = new RegExp(NAME, 'uy')
 const BAD_LOCAL = new RegExp(`:(?!${NAME_START})`, 'u')
 
+/** Instead of a name's number. */
+export const NONE = 0
+
+/** What is known of a name: nothing but that it is to be looked at, that it is plain, or that namespaces matter. */
+export const UNREAD = 0
+export const PLAIN = 1
+export const SPECIAL = 2
+
+/** What is public is for the one loop that reads names (content-reader.ts). */
 export class NameTable {
-  /** Where the name that was read last ended. */
-  end = 0
-  /** By number: 1 where a name is right, has no prefix and declares nothing, so that there is no more to look at. */
-  readonly isPlain = new Uint8Array(ROOM)
+  /** By number: UNREAD, PLAIN or SPECIAL. */
+  readonly kinds = new Uint8Array(ROOM)
+  /** The bytes of all names, four to a word; by number, in which word a name begins, and how many bytes it has. */
+  words = new Int32Array(FIRST_WORDS)
+  readonly starts = new Int32Array(ROOM)
+  readonly lengths = new Int32Array(ROOM)
+  /** By number: the name that came after it the last time. Feeds repeat themselves. */
+  readonly followers = new Int32Array(ROOM)
   readonly #longest: number
   #names: Name[] = []
-  /** The bytes of all names; where those of a number begin, and how many they are. */
-  #bytes = new Uint8Array(FIRST_BYTES)
   #filled = 0
-  readonly #from = new Int32Array(ROOM)
-  readonly #length = new Int32Array(ROOM)
-  /** Numbers by hash; 0: none. `#next` has the same hash. */
+  /** Numbers by hash; NONE: there is none. `#next` has the same hash. */
   readonly #slots = new Int32Array(SLOTS)
   readonly #next = new Int32Array(ROOM)
-  /** What came after a name the last time: feeds repeat themselves. */
-  readonly #follower = new Int32Array(ROOM)
-  #last = 0
   readonly #prefixes = new Map<string, Prefix>([
     ['xml', { text: 'xml', namespace: XML_NAMESPACE }],
     ['xmlns', { text: 'xmlns', namespace: XMLNS_NAMESPACE }],
@@ -87,51 +94,30 @@ export class NameTable {
     return this.#names[number - 1] as Name
   }
 
-  /** Bytes of a name. */
-  lengthOf(number: number): number {
-    return this.#length[number] as number
-  }
-
-  /** Hot: whether the bytes of a name stand at `at`, whatever follows. */
-  isAt(number: number, data: Uint8Array, at: number): boolean {
-    const bytes = this.#bytes
-    const from = this.#from[number] as number
-    const length = this.#length[number] as number
-    for (let i = 0; i < length; i++) if (bytes[from + i] !== data[at + i]) return false
-    return true
-  }
-
-  /** Hot: the number of the Name (5) at `from`; 0: it is longer than the limits allow. */
-  read(data: Buffer, from: number): number {
-    let number = this.#follower[this.#last] as number
-    const end = from + (this.#length[number] as number)
-    if (
-      number === 0 ||
-      ((CLASSES[data[end] as number] as number) & NAME_CHAR) !== 0 ||
-      !this.isAt(number, data, from)
-    ) {
-      number = this.#find(data, from)
-      if (number === 0) return 0
-      this.#follower[this.#last] = number
-    } else this.end = end
-    this.#last = number
+  /**
+   * The number of the Name (5) from `from` to `to`; NONE: it is longer than the limits allow. It comes after the name
+   * `last`, and is expected there from now on.
+   */
+  find(view: DataView, from: number, to: number, last: number): number {
+    const length = to - from
+    let hash = length
+    for (let i = 0; i < length; i += 4) {
+      hash = Math.imul(hash ^ wordAt(view, from + i, length - i), 0x9e3779b1)
+      hash ^= hash >>> 15
+    }
+    const slot = hash & (SLOTS - 1)
+    let number = this.#slots[slot] as number
+    while (number !== NONE && !this.#isAt(number, view, from, length)) {
+      number = this.#next[number] as number
+    }
+    if (number === NONE && length <= this.#longest) number = this.#add(view, from, length, slot)
+    this.followers[last] = number
     return number
   }
 
-  #find(data: Buffer, from: number): number {
-    let at = from
-    let hash = 0
-    for (let byte = data[at] as number; ((CLASSES[byte] as number) & NAME_CHAR) !== 0; ) {
-      hash = (Math.imul(hash, 31) + byte) | 0
-      byte = data[++at] as number
-    }
-    this.end = at
-    const slot = (hash ^ (hash >>> 12)) & (SLOTS - 1)
-    let number = this.#slots[slot] as number
-    for (; number !== 0; number = this.#next[number] as number) {
-      if (this.#length[number] === at - from && this.isAt(number, data, from)) return number
-    }
-    return at - from > this.#longest ? 0 : this.#add(data, from, at, slot)
+  #isAt(number: number, view: DataView, at: number, length: number): boolean {
+    if (this.lengths[number] !== length) return false
+    return sameBytes(this.words, this.starts[number] as number, length, view, at)
   }
 
   /** Forgets all names but those of `open`, whose numbers it replaces. To be called between two tags. */
@@ -140,34 +126,39 @@ export class NameTable {
     this.#names = []
     this.#filled = 0
     this.#slots.fill(0)
-    this.#follower.fill(0)
-    this.#last = 0
+    this.followers.fill(NONE)
     for (const [text, { namespace }] of this.#prefixes) {
       if (namespace === null) this.#prefixes.delete(text)
     }
     for (const [i, text] of texts.entries()) {
-      open[i] = this.#find(Buffer.concat([text, Buffer.of(0)]), 0)
+      open[i] = this.find(
+        new DataView(Uint8Array.from([...text, 0, 0, 0]).buffer),
+        0,
+        text.length,
+        NONE,
+      )
     }
   }
 
-  #add(data: Buffer, from: number, to: number, slot: number): number {
-    const name = this.#make(data.toString('utf8', from, to))
+  #add(view: DataView, from: number, length: number, slot: number): number {
+    const name = this.#make(Buffer.from(view.buffer, from, length).toString())
     const { number } = name
     this.#names.push(name)
-    if (this.#filled + to - from > this.#bytes.length) {
-      const more = new Uint8Array(2 * this.#bytes.length)
-      more.set(this.#bytes)
-      this.#bytes = more
+    const words = wordsOf(view, from, length)
+    if (this.#filled + words.length >= this.words.length) {
+      const more = new Int32Array(2 * this.words.length)
+      more.set(this.words)
+      this.words = more
     }
-    this.#bytes.set(data.subarray(from, to), this.#filled)
-    this.#from[number] = this.#filled
-    this.#length[number] = to - from
-    this.#filled += to - from
+    this.words.set(words, this.#filled)
+    this.starts[number] = this.#filled
+    this.lengths[number] = length
+    this.#filled += words.length
     this.#next[number] = this.#slots[slot] as number
     this.#slots[slot] = number
-    this.isPlain[number] = Number(
-      name.wrongAt === null && name.prefix === null && name.text !== '' && name.declares === null,
-    )
+    if (name.wrongAt === null && !name.text.startsWith(':')) {
+      this.kinds[number] = name.prefix === null && name.declares === null ? PLAIN : SPECIAL
+    } else this.kinds[number] = UNREAD
     return number
   }
 
@@ -199,6 +190,6 @@ export class NameTable {
   #declares(text: string, local: string): Declared | null {
     if (text !== 'xmlns' && !text.startsWith('xmlns:')) return null
     const prefix = text === 'xmlns' ? null : this.#prefix(local)
-    return { prefix, written: null, namespace: '' }
+    return { prefix, written: null, length: 0, namespace: '' }
   }
 }

@@ -2,7 +2,7 @@
 // binding replaced is put back when the element that declared it ends.
 
 import { createHash } from 'node:crypto'
-import { equal } from './bytes.ts'
+import { sameBytes, wordsOf } from './bytes.ts'
 import { short } from './fault.ts'
 import type { Attributes } from './handler.ts'
 import { type Declared, type Name, type Prefix, XML_NAMESPACE, XMLNS_NAMESPACE } from './names.ts'
@@ -32,6 +32,8 @@ const RESERVED: TagReason = (tag) =>
   `<${tag}> declares one of the reserved names xml and xmlns wrongly`
 
 export class Namespaces {
+  /** Elements that are open with the innermost one that declared a prefix; 0: none did. */
+  deepest = 0
   readonly #bindings: Binding[] = []
 
   /**
@@ -39,15 +41,20 @@ export class Namespaces {
    * wrong with it; null: nothing.
    */
   declared(declares: Declared, attributes: Attributes, i: number): TagReason | null {
-    const { data } = attributes
+    const { view } = attributes
     const from = attributes.from[i] as number
-    const to = attributes.to[i] as number
+    const length = (attributes.to[i] as number) - from
     const { written } = declares
-    if (written === null || written.length !== to - from || !equal(written, data, from)) {
+    if (
+      written === null ||
+      declares.length !== length ||
+      !sameBytes(written, 0, length, view, from)
+    ) {
       declares.namespace = namespaceOf(attributes.valueAt(i))
       const fault = declarationFault(declares)
       if (fault !== null) return fault
-      declares.written = to - from <= LONGEST_KEPT ? Uint8Array.from(data.subarray(from, to)) : null
+      declares.written = length <= LONGEST_KEPT ? wordsOf(view, from, length) : null
+      declares.length = length
     }
     return null
   }
@@ -61,12 +68,10 @@ export class Namespaces {
 
   /** Ends what elements deeper than `depth` declared. */
   leave(depth: number): void {
-    const bindings = this.#bindings
-    while (bindings.length > 0) {
-      const { prefix, depth: declaredAt, before } = bindings[bindings.length - 1] as Binding
-      if (declaredAt <= depth) return
+    while (this.deepest > depth) {
+      const { prefix, before } = this.#bindings.pop() as Binding
       prefix.namespace = before
-      bindings.pop()
+      this.deepest = this.#bindings.at(-1)?.depth ?? 0
     }
   }
 
@@ -76,6 +81,7 @@ export class Namespaces {
       if (declares === null || declares.prefix === null) continue
       const { namespace, prefix } = declares
       this.#bindings.push({ prefix, depth, before: prefix.namespace })
+      this.deepest = depth
       prefix.namespace = namespace
     }
   }
@@ -89,15 +95,24 @@ function attributesFault(attributes: Attributes): NamespaceFault | null {
     const reason = unboundFault(name)
     if (reason !== null) return { reason, at: null }
     if (name.badLocal) badLocal ??= name
-    if (isTwice(attributes, i)) return twice(attributes, i)
+    if (i > 0 && isTwice(attributes, i)) return twice(attributes, i)
   }
   if (badLocal === null) return null
   const reason = badLocalName(badLocal)
   return { reason: () => reason, at: null }
 }
 
+/** Unique Att Spec (XML 1.0 §3.1), where no name has a prefix. */
+export function twiceAt(attributes: Attributes): NamespaceFault | null {
+  const { count, numbers } = attributes
+  for (let i = 1; i < count; i++) {
+    for (let j = 0; j < i; j++) if (numbers[i] === numbers[j]) return twice(attributes, i)
+  }
+  return null
+}
+
 /** The attribute at `i` is there twice. */
-export function twice(attributes: Attributes, i: number): NamespaceFault {
+function twice(attributes: Attributes, i: number): NamespaceFault {
   const local = short(attributes.nameAt(i).local)
   return {
     reason: (tag) => `<${tag}> has the attribute "${local}" twice`,

@@ -1,0 +1,313 @@
+// Reads content (XML 1.0 production 43): tags and the texts between them, held against the elements that are open.
+// One long method, so that everything it needs stays in registers; what is unusual is looked at by others. A tag is
+// read as a whole: its beginning is kept until the rest is there.
+
+import { nextMark } from './byte-marks.ts'
+import {
+  afterSpace,
+  BANG,
+  CLASSES,
+  EQUALS,
+  GT,
+  LT,
+  NAME_START,
+  QUESTION,
+  QUOTE,
+  SLASH,
+  SPACE,
+  sameBytes,
+} from './bytes.ts'
+import { HTML_PAGE } from './doctype.ts'
+import { stop, wrong } from './fault.ts'
+import { Attributes } from './handler.ts'
+import { type Input, NEED_MORE } from './input.ts'
+import { type Limits, tooDeep, tooLong, tooManyAttributes } from './limits.ts'
+import type { Listener } from './listener.ts'
+import { MOST_NAMES, type Name, NameTable, NONE, PLAIN, SPECIAL, UNREAD } from './names.ts'
+import { Namespaces, twiceAt } from './namespaces.ts'
+import type { ReferenceReader } from './reference-reader.ts'
+import { badLocalName, misplaced, unmatched } from './tag-faults.ts'
+import { TagReader } from './tag-reader.ts'
+import { TextReader } from './text-reader.ts'
+
+export class ContentReader {
+  rootSeen = false
+  /** Open elements. */
+  depth = 0
+  readonly #input: Input
+  readonly #listener: Listener
+  readonly #limits: Limits
+  readonly #text: TextReader
+  readonly #names: NameTable
+  readonly #attributes: Attributes
+  readonly #namespaces = new Namespaces()
+  readonly #tag: TagReader
+  /** Of the first `depth`: the names of the open elements, and where in the document their start tags are. */
+  readonly #open: Int32Array
+  readonly #openedAt: Float64Array
+  /** The name of a start tag that is not complete. */
+  #opening: string | null = null
+
+  constructor(input: Input, listener: Listener, limits: Limits, references: ReferenceReader) {
+    this.#input = input
+    this.#listener = listener
+    this.#limits = limits
+    this.#text = new TextReader(input, listener, limits, references)
+    this.#names = new NameTable(limits.name)
+    this.#attributes = new Attributes(this.#names, limits.attributes)
+    this.#tag = new TagReader(input, limits, references, this.#names)
+    this.#open = new Int32Array(limits.depth)
+    this.#openedAt = new Float64Array(limits.depth)
+  }
+
+  /** The element that the document ends in, for a sentence; null: none. `insideTag`: also one whose tag is cut. */
+  element(insideTag: boolean): string | null {
+    if (insideTag && this.#opening !== null) return this.#opening
+    return this.depth === 0 ? null : this.#element.text
+  }
+
+  get #element(): Name {
+    return this.#names.of(this.#open[this.depth - 1] as number)
+  }
+
+  /** The input has moved; a tag may be about to begin. */
+  moved(): void {
+    const { data, view } = this.#input
+    this.#attributes.data = data
+    this.#attributes.view = view
+    this.#opening = null
+    if (data[0] === LT) this.#text.begin()
+  }
+
+  /**
+   * Hot: reads on from `from`, inside an element or where one begins; answers how far: to the end of the root
+   * element, to a `<!` or `<?`, or to what must be there as a whole.
+   */
+  read(from: number): number {
+    const { data, view, marks, base, end } = this.#input
+    const { text, value, name } = marks
+    const names = this.#names
+    const { kinds, lengths, starts, followers } = names
+    let { words } = names
+    const limits = this.#limits
+    const listener = this.#listener
+    const namespaces = this.#namespaces
+    const attributes = this.#attributes
+    const { numbers } = attributes
+    const open = this.#open
+    let last = this.depth === 0 ? NONE : (open[this.depth - 1] as number)
+    let at = from
+    while (at < end) {
+      if (data[at] !== LT) {
+        // CharData (14) and references
+        const to = nextMark(text, at)
+        if (data[to] !== LT || to - at > limits.text || this.#text.isOpen) {
+          const next = this.#text.readOn(at, to)
+          if (next === NEED_MORE) return at
+          at = next
+          continue
+        }
+        if (listener.ignoredFrom === 0) listener.text(at, to, true)
+        at = to
+      }
+      const { depth } = this
+      const second = data[at + 1]
+      if (second === SLASH) {
+        // ETag (42)
+        const number = depth === 0 ? NONE : (open[depth - 1] as number)
+        const length = lengths[number] as number
+        const start = starts[number] as number
+        let behind = at + length + 3
+        // What is compared ends at the sentinel, before which there is no ">" of an earlier piece.
+        if (
+          data[behind - 1] !== GT ||
+          depth === 0 ||
+          !sameBytes(words, start, length, view, at + 2)
+        ) {
+          behind = this.#endTag(at)
+          if (behind === NEED_MORE) return at
+        }
+        this.#leave(behind)
+        at = behind
+        if (depth === 1) return at
+        continue
+      }
+      if (second === BANG || second === QUESTION) return at
+      // STag (40) or EmptyElemTag (44)
+      if (depth === 0 && !this.#beginsRoot(at)) return at
+      if (names.count > MOST_NAMES) {
+        names.forget(open.subarray(0, depth))
+        last = NONE
+      }
+      let place = nextMark(name, at + 1)
+      let element = followers[last] as number
+      let length = place - at - 1
+      if (
+        lengths[element] !== length ||
+        !sameBytes(words, starts[element] as number, length, view, at + 1)
+      ) {
+        element = names.find(view, at + 1, place, last)
+        words = names.words
+      }
+      if (kinds[element] === UNREAD || place >= end) {
+        element = this.#tag.elementName(at, place)
+        if (element === NONE) return this.#cut(at, element, 0)
+      }
+      last = element
+      let kindsSeen = kinds[element] as number
+      if (depth === 0 || kindsSeen !== PLAIN || depth >= limits.depth) {
+        this.#checkElement(names.of(element), at)
+      }
+      let count = 0
+      let valueBytes = 0
+      let isEmpty = false
+      for (;;) {
+        let byte = data[place] as number
+        const before = place
+        while (((CLASSES[byte] as number) & SPACE) !== 0) byte = data[++place] as number
+        if (byte === GT) break
+        if (byte === SLASH && data[place + 1] === GT) {
+          place++
+          isEmpty = true
+          break
+        }
+        if (((CLASSES[byte] as number) & NAME_START) === 0 || place === before) {
+          this.#tag.refuseUnlessCut(at, place, place > before)
+          return this.#cut(at, element, valueBytes)
+        }
+        // Attribute (41)
+        const begin = place
+        place = nextMark(name, begin)
+        length = place - begin
+        let number = followers[last] as number
+        if (
+          lengths[number] !== length ||
+          !sameBytes(words, starts[number] as number, length, view, begin)
+        ) {
+          number = names.find(view, begin, place, last)
+          words = names.words
+        }
+        if (kinds[number] === UNREAD || place >= end) {
+          number = this.#tag.name(at, begin, place)
+          if (number === NONE) return this.#cut(at, element, valueBytes)
+        }
+        last = number
+        // Eq (25)
+        if (data[place] === EQUALS && data[place + 1] === QUOTE) place++
+        else {
+          place = this.#tag.equals(at, place)
+          if (place === NEED_MORE) return this.#cut(at, element, valueBytes)
+        }
+        if (count >= limits.attributes) stop(tooManyAttributes(limits.attributes, base + at))
+        // AttValue (10)
+        const opened = place
+        place = nextMark(value, opened + 1)
+        if (data[place] !== data[opened] || place - opened > limits.attributeValue) {
+          place = this.#tag.value(opened, place)
+          if (place === NEED_MORE) return this.#cut(at, element, valueBytes + end - opened - 1)
+        }
+        valueBytes += place - opened - 1
+        numbers[count] = number
+        attributes.begin[count] = begin
+        attributes.from[count] = opened + 1
+        attributes.to[count] = place
+        count++
+        place++
+        if (kinds[number] !== PLAIN) {
+          kindsSeen |= SPECIAL
+          attributes.count = count
+          this.#tag.attribute(at, namespaces, attributes)
+        }
+      }
+      attributes.count = count
+      if (kindsSeen !== PLAIN) {
+        const fault = namespaces.enter(names.of(element), attributes, depth + 1)
+        if (fault !== null) this.#tag.wrong(at, fault)
+      } else if (count > 1) {
+        const fault = twiceAt(attributes)
+        if (fault !== null) this.#tag.wrong(at, fault)
+      }
+      if (depth === 0) this.rootSeen = true
+      open[depth] = element
+      this.#openedAt[depth] = base + at
+      this.depth = depth + 1
+      if (listener.ignoredFrom === 0) {
+        listener.open(names.of(element), attributes, at, depth + 1)
+      }
+      place++
+      if (place - at > limits.tag) this.#checkLength(at, place, valueBytes)
+      if (isEmpty) this.#leave(place)
+      at = place
+      if (this.depth === 0) return at
+    }
+    return at
+  }
+
+  #leave(to: number): void {
+    const { depth } = this
+    this.depth = depth - 1
+    if (this.#namespaces.deepest >= depth) this.#namespaces.leave(depth - 1)
+    const listener = this.#listener
+    if (listener.ignoredFrom === 0) listener.close(this.#input.data, to)
+    else if (listener.ignoredFrom === depth) listener.ignoredFrom = 0
+  }
+
+  /** ETag (42) with white space, or one that does not match. */
+  #endTag(at: number): number {
+    const { data, base, end } = this.#input
+    const from = at + 2
+    if (from >= end) return this.#needMore(at)
+    this.#tag.checkFirst(at, from)
+    if (this.depth === 0) wrong('there is an end tag without a start tag', base + at)
+    const to = nextMark(this.#input.marks.name, from)
+    const number = this.#tag.name(at, from, to)
+    if (number === NONE || to >= end) return this.#needMore(at)
+    const behind = afterSpace(data, to)
+    if (behind >= end) return this.#needMore(at)
+    if (data[behind] !== GT) stop(misplaced(this.#input, at, behind))
+    const name = this.#names.of(number)
+    if (name.text !== this.#element.text) {
+      const openedAt = this.#openedAt[this.depth - 1] ?? 0
+      stop(unmatched(name, this.#element, base + at, openedAt))
+    }
+    if (behind + 1 - at > this.#limits.tag) this.#checkLength(at, behind + 1, 0)
+    return behind + 1
+  }
+
+  #needMore(at: number): typeof NEED_MORE {
+    this.#cut(at, NONE, 0)
+    return NEED_MORE
+  }
+
+  /** The start tag at `at` is not there as a whole; answers where to read on when there is more. */
+  #cut(at: number, element: number, valueBytes: number): number {
+    if (element !== NONE) this.#opening = this.#names.of(element).text
+    this.#checkLength(at, this.#input.end, valueBytes)
+    return at
+  }
+
+  /** Whether the `<` at `at`, outside any element, begins the root; false: that may be cut. */
+  #beginsRoot(at: number): boolean {
+    if (at + 1 >= this.#input.end) return false
+    this.#tag.checkFirst(at, at + 1)
+    if (!this.rootSeen) return true
+    const reason = 'there is a second root element; one element must contain all postings'
+    stop({ code: 'several-roots', reason, at: this.#input.base + at })
+  }
+
+  #checkElement(name: Name, markup: number): void {
+    const at = this.#input.base + markup
+    if (this.depth === 0 && name.text.toLowerCase() === 'html') {
+      stop({ code: 'html', reason: HTML_PAGE, at })
+    }
+    if (name.badLocal) wrong(badLocalName(name), at)
+    if (this.depth >= this.#limits.depth) stop(tooDeep(this.#limits.depth, at))
+  }
+
+  #checkLength(at: number, reached: number, valueBytes: number): void {
+    const { tag, attributeValue } = this.#limits
+    if (reached - at - valueBytes > tag || valueBytes > 2 * attributeValue) {
+      stop(tooLong('tag', 'a tag', tag, this.#input.base + at))
+    }
+  }
+}
