@@ -156,7 +156,7 @@ export class NameTable {
     this.#filled += words.length
     this.#next[number] = this.#slots[slot] as number
     this.#slots[slot] = number
-    if (name.wrongAt === null && !name.text.startsWith(':')) {
+    if (name.wrongAt === null && /^[^:]/.test(name.text)) {
       this.kinds[number] = name.prefix === null && name.declares === null ? PLAIN : SPECIAL
     } else this.kinds[number] = UNREAD
     return number
