@@ -1,8 +1,8 @@
-// Owns the four campaign calls of specification section 4 and what each answer means. Reads and PUTs are
+// Owns the four campaign calls of the service (specification section 4) and what each answer means. Reads and PUTs are
 // repeated where that can help, because a repetition changes nothing; a create is sent once.
 
 import { MINUTE, SECOND } from '../lib/clock.ts'
-import type { HttpAnswer, HttpReply } from '../lib/http.ts'
+import type { HttpAnswer } from '../lib/http.ts'
 import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { keyAdvice } from '../lib/key-advice.ts'
 import { fullJitter, retry } from '../lib/retry.ts'
@@ -57,6 +57,7 @@ const UPDATE_FIELDS: readonly (keyof CampaignUpdate)[] = [
   'targeting',
 ]
 
+const HOW_TO_LIST = 'feedsyncd campaigns search lists the campaigns that this account has'
 const unsent = (rest: Pick<CampaignFailure, 'class' | 'reason' | 'hint'>): CampaignFailure => {
   const none = { status: null, body: null, retryAfterMs: null }
   return { kind: 'failure', effect: 'not-sent', ...none, ...rest }
@@ -69,7 +70,7 @@ const NO_ACCOUNT = unsent({
 const NO_SUCH_ID = unsent({
   class: 'missing',
   reason: 'no campaign can have this id: it would name another route of the service',
-  hint: 'feedsyncd campaigns search lists the campaigns that this account has',
+  hint: HOW_TO_LIST,
 })
 
 /** @throws FeedsyncError (78) when the key or the template cannot be used. */
@@ -149,55 +150,34 @@ function judge<T>(
   { clock, auth }: CampaignApiOptions,
 ): CampaignAnswer<T> {
   if (answer.kind === 'no-answer') {
-    const unsent = ['unreachable', 'certificate', 'proxy', 'source'].includes(answer.why)
-    return {
-      ...{ kind: 'failure', class: 'temporary', effect: unsent ? 'not-sent' : 'unknown' },
-      ...{ status: null, body: null, retryAfterMs: null },
-      reason: `no answer from the service: ${answer.reason}`,
-      hint: 'check service.baseUrl and the connection, and try again later',
-    }
+    const isSent = !['unreachable', 'certificate', 'proxy', 'source'].includes(answer.why)
+    const reason = `no answer from the service: ${answer.reason}`
+    const hint = 'check service.baseUrl and the connection, and try again later'
+    const failure = unsent({ class: 'temporary', reason, hint })
+    return isSent ? { ...failure, effect: 'unknown' } : failure
   }
-  const { status, headers, bodyCut } = answer
+  const { status, headers } = answer
+  const shown = isHtml(headers, answer.body) ? '' : excerpt(answer.body.toString('utf8'))
+  const refused: CampaignFailure = {
+    ...{ kind: 'failure', class: 'refused', status, body: shown || null, retryAfterMs: null },
+    effect: REFUSED.has(status) ? 'refused' : status === 407 ? 'not-sent' : 'unknown',
+    reason: `the service answered ${status}${shown && `: ${shown}`}`,
+    hint: 'correct what the service names, and try again',
+  }
   if (status >= 200 && status < 300) {
     const cut = { kind: 'unreadable', reason: 'a body that was cut off' } as const
-    const reading = bodyCut ? cut : read(answer.body)
+    const reading = answer.bodyCut ? cut : read(answer.body)
     if (reading.kind === 'read') return { kind: 'ok', value: reading.value }
-    return {
-      ...failure(answer, 'unreadable', 'unknown'),
-      reason: `the service answered ${status} with ${reading.reason}`,
-      hint: 'check that service.baseUrl names the service, and no login or proxy page',
-    }
+    const reason = `the service answered ${status} with ${reading.reason}`
+    const hint = 'check that service.baseUrl names the service, and no login or proxy page'
+    return { ...refused, class: 'unreadable', reason, hint }
   }
-  const effect = REFUSED.has(status) ? 'refused' : status === 407 ? 'not-sent' : 'unknown'
-  const retryAfter = retryAfterMs(headers, clock.now())
-  if (status === 401 || status === 403)
-    return {
-      ...failure(answer, 'credentials', effect),
-      hint: `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner`,
-    }
-  if (status === 404) return failure(answer, 'missing', effect)
-  if (TEMPORARY(status))
-    return {
-      ...failure(answer, 'temporary', effect),
-      retryAfterMs: retryAfter,
-      hint: 'try again later',
-    }
-  return failure(answer, 'refused', effect)
-}
-
-function failure(
-  { status, headers, body }: HttpReply,
-  kind: CampaignFailure['class'],
-  effect: CampaignFailure['effect'],
-): CampaignFailure {
-  const text = isHtml(headers, body) ? null : excerpt(body.toString('utf8'))
-  const shown = text === '' ? null : text
-  return {
-    ...{ kind: 'failure', class: kind, effect, status, body: shown, retryAfterMs: null },
-    reason: `the service answered ${status}${shown === null ? '' : `: ${shown}`}`,
-    hint:
-      kind === 'missing'
-        ? 'feedsyncd campaigns search lists the campaigns that this account has'
-        : 'correct what the service names, and try again',
+  if (status === 401 || status === 403) {
+    const hint = `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner`
+    return { ...refused, class: 'credentials', hint }
   }
+  if (status === 404) return { ...refused, class: 'missing', hint: HOW_TO_LIST }
+  if (!TEMPORARY(status)) return refused
+  const wait = retryAfterMs(headers, clock.now())
+  return { ...refused, class: 'temporary', retryAfterMs: wait, hint: 'try again later' }
 }

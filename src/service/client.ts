@@ -28,7 +28,7 @@ export interface ServiceOptions {
   http: HttpClient
   clock: Clock
   log: Log
-  /** Its path is sent in front of every path, and is not signed (service-facts, "Signing"). */
+  /** Its path is sent in front of every path, and is not signed. */
   baseUrl: string
   identity: Identity
   headerPrefix: string

@@ -31,37 +31,13 @@ export type Signer = (text: Buffer) => string
  */
 export function createSigner(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): Signer {
   const digest = algorithm.slice(algorithm.lastIndexOf('-') + 1)
-  switch (algorithm) {
-    case 'hmac-sha1':
-    case 'hmac-sha256':
-    case 'hmac-sha512':
-      return (text) => createHmac(digest, key.reveal()).update(text).digest('base64')
-    case 'rsa-sha1':
-    case 'rsa-sha256':
-    case 'rsa-sha512': {
-      const pem = readPem(algorithm, key, keyFile)
-      return (text) => sign(digest, text, pem).toString('base64')
-    }
-    case 'rsa-pss-sha256': {
-      const pem = readPem(algorithm, key, keyFile)
-      const pss = {
-        key: pem,
-        padding: constants.RSA_PKCS1_PSS_PADDING,
-        saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
-      }
-      return (text) => sign(digest, text, pss).toString('base64')
-    }
-    case 'ecdsa-p256-sha256': {
-      const pem = { key: readPem(algorithm, key, keyFile), dsaEncoding: 'der' as const }
-      return (text) => sign(digest, text, pem).toString('base64')
-    }
-    case 'ed25519': {
-      const pem = readPem(algorithm, key, keyFile)
-      return (text) => sign(null, text, pem).toString('base64')
-    }
-    default:
-      return algorithm satisfies never
-  }
+  if (algorithm.startsWith('hmac-'))
+    return (text) => createHmac(digest, key.reveal()).update(text).digest('base64')
+  const pem = readPem(algorithm, key, keyFile)
+  const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants
+  const how = algorithm === 'rsa-pss-sha256' ? { key: pem, padding, saltLength } : pem
+  // Ed25519 has a digest of its own.
+  return (text) => sign(algorithm === 'ed25519' ? null : digest, text, how).toString('base64')
 }
 
 function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): KeyObject {
@@ -100,8 +76,8 @@ function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): K
 const article = (word: string) => (/^[aeiou]|^rsa/.test(word) ? 'an' : 'a')
 
 /**
- * Splits a template once and fills it for each request: `{method}{path}?{query};{body};{date}`
- * (service-facts, "Signing"). Text outside the braces stays as it is.
+ * Splits a template once and fills it for each request: `{method}{path}?{query};{body};{date}`. Text outside
+ * the braces stays as it is.
  * @throws FeedsyncError (78) for a name that does not exist.
  */
 export function createTemplate(template: string): (values: Signable) => Buffer {
