@@ -170,14 +170,15 @@ export class Deliveries {
   }
 
   /** What `status` tells of the service. */
-  health(): Pick<DaemonRecord, 'service' | 'serviceReason' | 'clockSkewMs'> {
+  health(): Pick<DaemonRecord, 'service' | 'serviceReason' | 'nextProbeAt' | 'clockSkewMs'> {
     const { clockSkewMs, gate } = this.#parts
-    const { state, reason } = gate.health()
+    const { nextProbeAt, reason, state } = gate.health()
     const { first, isOfKey } = gate.accounts
     const refused = isOfKey ? 'credentials' : 'degraded'
     return {
       service: first === null || state === 'down' ? state : refused,
       serviceReason: state === 'down' ? reason : (first?.reason ?? reason),
+      nextProbeAt,
       clockSkewMs: clockSkewMs(),
     }
   }

@@ -24,6 +24,8 @@ export const SUPERSEDED = 'superseded'
 export const UNUSUAL_ANSWER = 'unusual-answer'
 /** It waits until the service takes the credentials of its account. */
 export const ON_HOLD = 'account-on-hold'
+/** It waits for the next probe of a service or storage that is down. */
+export const ENDPOINT_DOWN = 'endpoint-down'
 /** What a person decided. */
 export const RELEASED = 'released'
 export const DISCARDED = 'discarded'

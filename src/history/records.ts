@@ -120,6 +120,8 @@ export interface DaemonRecord {
   service: ServiceState
   /** Why the service is not `ok`; null otherwise. */
   serviceReason: string | null
+  /** Wall ms: nothing is sent before that; absent: it may be. */
+  nextProbeAt?: number | null
   clockSkewMs: number | null
   /** What stops or slows it, as it was last written. */
   conditions: readonly Condition[]

@@ -6,6 +6,7 @@ import type { Condition } from '../lib/conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { type Expectation, NOT_EXPECTED } from './expectation.ts'
 import type { DaemonRecord, HistoryReader, ListFilter, Named, Version } from './port.ts'
+import { ENDPOINT_DOWN } from './reason-codes.ts'
 import { OPEN } from './states.ts'
 
 export interface StatusReport {
@@ -89,7 +90,9 @@ export function statusReport(
   expect: (version: Version) => Expectation = () => NOT_EXPECTED,
 ): StatusReport {
   const record = history?.daemon() ?? null
-  const report = (version: Version) => uploadReport(version, expect(version))
+  const probeAt = running ? (record?.nextProbeAt ?? null) : null
+  const report = (version: Version) =>
+    uploadReport(untilProbe(version, probeAt, record?.serviceReason ?? null), expect(version))
   return {
     daemon: {
       running,
@@ -115,6 +118,18 @@ export function statusReport(
     uploads: history === null ? [] : history.list(filter).map(report),
     owed: history === null ? [] : owedBeside(history, filter).map(report),
   }
+}
+
+/** What is due waits while the other side is down: thousands may, so that it is not on record with each of them. */
+function untilProbe(
+  version: Version,
+  probeAt: number | null,
+  serviceReason: string | null,
+): Version {
+  const { nextAttemptAt, reason, reasonCode, state } = version
+  if (state !== 'queued' || probeAt === null || (nextAttemptAt ?? 0) >= probeAt) return version
+  const told = { reason: reason ?? serviceReason, reasonCode: reasonCode ?? ENDPOINT_DOWN }
+  return { ...version, ...told, nextAttemptAt: probeAt }
 }
 
 /** Whoever asks for all versions, or for a state, sees these among them. */

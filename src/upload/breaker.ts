@@ -25,8 +25,8 @@ export type BreakerResult =
 
 type State =
   | { kind: 'closed'; failures: number }
-  /** `probeAt`: monotonic ms. */
-  | { kind: 'open'; probeAt: number; pauseMs: number; isProbing: boolean }
+  /** `probeAt`: monotonic ms; `shownAt`: the same in wall ms. */
+  | { kind: 'open'; probeAt: number; shownAt: number; pauseMs: number; isProbing: boolean }
 
 export class Breaker {
   readonly #clock: Clock
@@ -85,7 +85,8 @@ export class Breaker {
   /** A person wants to know: the next probe is due now. */
   probeNow(): void {
     if (this.#state.kind !== 'open') return
-    this.#state = { ...this.#state, probeAt: this.#clock.monotonic() }
+    const now = { probeAt: this.#clock.monotonic(), shownAt: this.#clock.now() }
+    this.#state = { ...this.#state, ...now }
   }
 
   /** It refused what a right request gets. True when it refuses whatever feed it is sent. */
@@ -99,9 +100,12 @@ export class Breaker {
   }
 
   health(): UploadHealth {
-    if (!this.#isUsed) return { state: 'unknown', reason: null }
-    const isUp = this.#state.kind === 'closed' && this.#state.failures === 0
-    return { state: this.isOpen ? 'down' : isUp ? 'ok' : 'degraded', reason: this.#reason }
+    const why = { reason: this.#reason, nextProbeAt: null }
+    if (!this.#isUsed) return { state: 'unknown', ...why }
+    if (this.#state.kind === 'closed')
+      return { state: this.#state.failures === 0 ? 'ok' : 'degraded', ...why }
+    const { isProbing, shownAt } = this.#state
+    return { state: 'down', ...why, nextProbeAt: isProbing ? null : shownAt }
   }
 
   #count(isProbe: boolean, leastMs: number): void {
@@ -117,7 +121,9 @@ export class Breaker {
   }
 
   #opened(pauseMs: number, leastMs: number): State {
-    const probeAt = this.#clock.monotonic() + Math.max(pauseMs, leastMs)
-    return { kind: 'open', probeAt, pauseMs, isProbing: false }
+    const waitMs = Math.max(pauseMs, leastMs)
+    const probeAt = this.#clock.monotonic() + waitMs
+    const shownAt = this.#clock.now() + waitMs
+    return { kind: 'open', probeAt, shownAt, pauseMs, isProbing: false }
   }
 }

@@ -65,6 +65,8 @@ export interface UploadHealth {
   state: 'ok' | 'degraded' | 'down' | 'unknown'
   /** Plain sentence; null when ok or unknown. */
   reason: string | null
+  /** Wall ms of the next probe; null unless down, and while a probe runs. */
+  nextProbeAt: number | null
 }
 
 /** Since the process started. */

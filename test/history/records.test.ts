@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DaemonRecord, State } from '../../src/history/port.ts'
+import { statusReport } from '../../src/history/report.ts'
 import { temporaryHistory, versionIn } from './helpers.ts'
 
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '1700000000123456789', ctimeNs: '5' }
@@ -59,6 +60,26 @@ describe("the daemon's own row", () => {
     history.updateDaemon({ lastScanAt: 2000, service: 'ok' })
 
     expect(history.daemon()).toEqual({ ...record, lastScanAt: 2000, service: 'ok' })
+  })
+
+  it('says of each feed that is due what it waits for while the service is down, and until when', () => {
+    const { history } = temporaryHistory()
+    const nextProbeAt = 60_000
+    const down = { service: 'down', serviceReason: 'it answered 503', nextProbeAt } as const
+    history.setDaemon({ ...record, ...down })
+    versionIn(history, 'queued', { feed: 'due' })
+    const later = versionIn(history, 'queued', { feed: 'later' })
+    history.update(later.id, { nextAttemptAt: 120_000 }, { code: 'http-429', text: 'it is busy' })
+
+    const shown = (running: boolean) =>
+      statusReport(history, running, 'https://service.test', {}).uploads.map(
+        ({ reason, reasonCode, nextAttemptAt }) => [reason, reasonCode, nextAttemptAt],
+      )
+
+    const busy = ['it is busy', 'http-429', '1970-01-01T00:02:00.000Z']
+    const waits = ['it answered 503', 'endpoint-down', '1970-01-01T00:01:00.000Z']
+    expect(shown(true)).toEqual([busy, waits])
+    expect(shown(false)).toEqual([busy, [null, null, null]])
   })
 
   it('is not made up by a change', () => {

@@ -69,7 +69,7 @@ describe('a breaker', () => {
     expect(it.health().state).toBe('down')
     it.leave(probe ?? { isProbe: false }, { kind: 'up' })
     expect(request('up')).toBe(true)
-    expect(it.health()).toEqual({ state: 'ok', reason: null })
+    expect(it.health()).toEqual({ state: 'ok', reason: null, nextProbeAt: null })
   })
 
   it('gives the probe to the next one when it taught nothing', () => {
@@ -113,7 +113,7 @@ describe('a breaker', () => {
     expect(it.waitMs()).toBe(5 * SECOND)
   })
 
-  it('tells how the origin is, and why', () => {
+  it('tells how the origin is, why, and when it asks again', () => {
     const { it, request } = breaker()
     const health = [it.health()]
     request('down')
@@ -122,9 +122,9 @@ describe('a breaker', () => {
     health.push(it.health())
 
     expect(health).toEqual([
-      { state: 'unknown', reason: null },
-      { state: 'degraded', reason: 'it is down' },
-      { state: 'down', reason: 'it is down' },
+      { state: 'unknown', reason: null, nextProbeAt: null },
+      { state: 'degraded', reason: 'it is down', nextProbeAt: null },
+      { state: 'down', reason: 'it is down', nextProbeAt: 5 * SECOND },
     ])
   })
 })
