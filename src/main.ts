@@ -6,9 +6,9 @@
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
 if (major < 24 || (major === 24 && minor < 11)) {
-  console.error(`error: feedsyncd needs Node 24.11 or newer, and this is ${process.versions.node}`)
+  console.error(`error: feedsyncd needs Node 24.11 or newer, but runs on ${process.versions.node}`)
   console.error(
-    'try: the runtime that the package brings, or npm run -s feedsyncd -- in a checkout',
+    'try: the Node of the package (/usr/bin/feedsyncd), or npm run -s feedsyncd -- in a checkout',
   )
   process.exitCode = 78
 } else {

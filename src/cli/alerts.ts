@@ -1,4 +1,4 @@
-// feedsyncd alerts test: every receiver gets a test message, now, and whoever asks sees how that went.
+// feedsyncd alerts test: sends a test message to every receiver, and prints the results.
 
 import { Command } from 'commander'
 import { sendTestAlerts } from '../app/tools.ts'
@@ -8,7 +8,7 @@ import { EXIT } from './exit-codes.ts'
 import { printable } from './render.ts'
 
 export function alertsCommand(context: Context): Command {
-  const alerts = new Command('alerts').description('who is told when something needs a person')
+  const alerts = new Command('alerts').description('the receivers of alerts')
   alerts
     .command('test')
     .description('send a test message to every receiver; exit 1 if one cannot be reached')

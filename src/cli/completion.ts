@@ -3,7 +3,6 @@
 
 import { Argument, Command, type Option } from 'commander'
 import type { Context } from './context.ts'
-import { EXIT } from './exit-codes.ts'
 
 interface Place {
   /** The commands that lead here: none, `config`, `config check`. */
@@ -26,7 +25,6 @@ export function completionCommand(context: Context): Command {
     .action((shell: Shell, _options, command: Command) => {
       const root = command.parent ?? command
       context.out(SHELLS[shell](placesOf(root)))
-      context.exit(EXIT.ok)
     })
 }
 
@@ -131,7 +129,7 @@ ${values.join('\n')}
   _describe -o feedsyncd choices
   _files
 }
-# In a file that zsh loads by itself this is the first completion; sourced, it is announced.
+# zsh has loaded this file for a completion, or somebody has sourced it.
 if [[ $funcstack[1] == _feedsyncd ]]; then
   _feedsyncd "$@"
 else

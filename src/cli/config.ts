@@ -6,7 +6,6 @@ import { findConfig } from '../config/load.ts'
 import { printableConfig } from '../config/print.ts'
 import { writeYaml } from '../lib/yaml.ts'
 import { type Context, outJson, readConfig } from './context.ts'
-import { EXIT } from './exit-codes.ts'
 
 interface Options {
   config?: string
@@ -25,7 +24,6 @@ export function configCommand(context: Context): Command {
       const file = findConfig(options.config, context.env)
       if (options.json) outJson(context, { file, ok: true })
       else context.out(`${file}: ok`)
-      context.exit(EXIT.ok)
     })
   config
     .command('print')
@@ -36,14 +34,12 @@ export function configCommand(context: Context): Command {
       const effective = printableConfig(readConfig(context, options.config))
       if (options.json) outJson(context, effective)
       else context.out(writeYaml(effective).trimEnd())
-      context.exit(EXIT.ok)
     })
   config
     .command('schema')
     .description('the JSON Schema of the file, for editors')
     .action(() => {
       context.out(JSON.stringify(configJsonSchema(), null, 2))
-      context.exit(EXIT.ok)
     })
   return config
 }

@@ -1,5 +1,5 @@
-// What a command may touch: streams, environment, clock and signals. Commands print and answer an
-// exit code; they never end the process, and they build nothing but through app.ts.
+// What a command may touch: streams, environment, clock and signals. Commands print and set an exit code; they
+// never end the process, and they build adapters through src/app only.
 
 import type { Config } from '../config/config.ts'
 import { findConfig, loadConfig } from '../config/load.ts'
@@ -22,7 +22,7 @@ export interface Context {
   process: SignalledProcess
   /** Whether the answer goes to a terminal; then it may be coloured, cut to its width and redrawn. */
   terminal: boolean
-  /** Set by each command; the process ends with it when nothing runs any more. */
+  /** The code that the process ends with once nothing runs any more; 0 until a command says otherwise. */
   exit: (code: number) => void
 }
 

@@ -1,8 +1,8 @@
-// feedsyncd release, discard, restore: what a person decides about a version.
+// feedsyncd release, discard, restore: an operator's decision about a version.
 
 import { Command } from 'commander'
 import { type Decisions, openDecisions } from '../app/decisions.ts'
-import type { Decision } from '../history/decisions.ts'
+import type { Decided, Decision } from '../history/decisions.ts'
 import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { FeedsyncError } from '../lib/errors.ts'
@@ -18,6 +18,8 @@ const DESCRIPTIONS: Record<Name, string> = {
   restore: 'deliver an earlier version again, as a new one',
 }
 
+export const NO_DAEMON = 'no daemon is running: the delivery starts with the next one'
+
 interface Options {
   config?: string
   json?: boolean
@@ -31,7 +33,7 @@ export function decisionCommand(name: Name, context: Context): Command {
       .argument('[id]', 'the id that status prints', versionId)
       .option(
         '--lost-history',
-        'instead of an id: all that is held only because the history was lost',
+        'instead of an id: everything that is held because the history was lost',
       )
   } else {
     command.argument('<id>', 'the id that status prints', versionId)
@@ -44,34 +46,33 @@ export function decisionCommand(name: Name, context: Context): Command {
         command.error('error: name an id, or --lost-history', { exitCode: EXIT.usage })
       }
       using decisions = openDecisions(readConfig(context, config), context.clock)
-      const versions = id === undefined ? accepted(decisions) : [decided(decisions, name, id)]
-      if (json && id === undefined)
-        outJson(context, { released: versions.map((one) => uploadReport(one)) })
-      else if (json) for (const version of versions) outJson(context, uploadReport(version))
-      else tell(context, versions, decisions.daemonRuns)
-      context.exit(EXIT.ok)
+      const versions = id === undefined ? released(decisions) : [decided(decisions, name, id)]
+      const reports = versions.map((version) => uploadReport(version))
+      if (!json) tell(context, versions, decisions.daemonRuns)
+      else outJson(context, id === undefined ? { released: reports } : (reports[0] ?? {}))
     })
 }
 
 function decided(decisions: Decisions, name: Name, id: number): Version {
-  const result = name === 'restore' ? decisions.restore(id) : decisions.decide(id, name)
+  return versionOf(name === 'restore' ? decisions.restore(id) : decisions.decide(id, name))
+}
+
+/** Throws `FeedsyncError` where the decision does not apply to the version. */
+export function versionOf(result: Decided): Version {
   if (result.kind === 'done') return result.version
   throw new FeedsyncError(result.reason, { hint: result.hint })
 }
 
-function accepted(decisions: Decisions): Version[] {
-  const released = decisions.acceptFolder()
-  if (released !== null) return released
-  throw new FeedsyncError('release what a lost history holds: no history was lost here', {
-    hint: 'feedsyncd status shows what is held, and why',
+function released(decisions: Decisions): Version[] {
+  const versions = decisions.acceptFolder()
+  if (versions !== null) return versions
+  throw new FeedsyncError('release --lost-history: no history was lost here', {
+    hint: 'feedsyncd status shows what is held and why',
   })
 }
 
 function tell(context: Context, versions: readonly Version[], daemonRuns: boolean): void {
   for (const { feed, id, state } of versions) context.out(`version ${id} of ${feed} is ${state}`)
-  if (versions.length === 0)
-    context.out('nothing was held; feeds are sent without a question again')
-  if (!daemonRuns && versions.some(({ state }) => state === 'queued')) {
-    context.err('no daemon runs here: it is delivered when one is started')
-  }
+  if (versions.length === 0) context.out('nothing was held; feeds are delivered as usual again')
+  if (!daemonRuns && versions.some(({ state }) => state === 'queued')) context.err(NO_DAEMON)
 }

@@ -1,6 +1,7 @@
 // feedsyncd demo: the sandbox and the daemon in a temporary directory, sample feeds end to end, and
 // the status table. With --stay: the same, watching a folder that stays, until interrupted.
 
+import { EventEmitter, once } from 'node:events'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -20,7 +21,7 @@ import { onSignals } from './signals.ts'
 import { statusText } from './status-view.ts'
 
 const ANY_PORT = { listen: { kind: 'tcp', host: '127.0.0.1', port: 0 } } as const
-/** The demo promises to end in under a minute: past this, something is wrong and it says what. */
+/** The demo ends in under a minute, or reports what is wrong. */
 const PATIENCE_MS = 0.8 * MINUTE
 
 export function demoCommand(context: Context): Command {
@@ -47,18 +48,12 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   if (loaded.kind === 'problems') throw new Error('the sandbox wrote a wrong configuration')
   const { config } = loaded
   const commandLine = commandLineHere(env, relative('.', sandbox.configFile))
-  const story = new Story(out, clock.monotonic())
+  const story = new Story(out, clock)
   const tell = (message: string, hint: string | null) => tellError(context, message, hint)
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
     // No proxy of the environment: the sandbox is on this host.
-    {
-      clock,
-      env: {},
-      commandLine,
-      tell,
-      onMove: (version) => story.moved(version, clock.monotonic()),
-    },
+    { clock, env: {}, commandLine, tell, onMove: (version) => story.moved(version) },
   )
   using signals = onSignals({ ...context, drainMs: 5 * SECOND, reload: () => app.daemon.wake() })
   await using endpoint = await app.serve()
@@ -75,7 +70,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   try {
     if (stay) {
       out('drop XML feeds into the inbox; Ctrl-C ends\n')
-      // The daemon may have to end before anybody stops it.
+      // The daemon may end first.
       await Promise.race([stopped(signals.stop), running])
       if (!signals.stop.aborted) code = EXIT.temporary
     } else {
@@ -86,11 +81,8 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
     await running
   }
   const report = statusReport(app.history, true, sandbox.url, {})
-  const view = {
-    ...{ commandLine, staleAfterMs: Number.POSITIVE_INFINITY, limit: 50 },
-    width: null,
-  }
-  out(`\n${statusText(report, { ...view, now: clock.now(), terminal: context.terminal })}`)
+  const view = { now: clock.now(), terminal: context.terminal, width: null, limit: 50 }
+  out(`\n${statusText(report, { ...view, commandLine, staleAfterMs: Number.POSITIVE_INFINITY })}`)
   if (stay) out(`\nlook again: ${commandLine('status')}`)
   return signals.stop.aborted && !stay ? signals.exitCode : code
 }
@@ -107,11 +99,11 @@ async function dropAll(
   const ends = feeds.map(async (feed) => {
     if (feed.cutAt !== undefined) {
       drop(inbox, feed, feed.bytes.subarray(0, feed.cutAt))
-      await story.until(feed.name, ['incomplete'])
+      await story.until(feed.name, 'incomplete')
       story.say(feed.name, 'its writer adds the rest')
     }
     drop(inbox, feed, feed.bytes)
-    await story.until(feed.name, [feed.expected])
+    await story.until(feed.name, feed.expected)
   })
   const over = new AbortController()
   const patience = clock.sleep(PATIENCE_MS, AbortSignal.any([stop, over.signal]))
@@ -134,46 +126,39 @@ function drop(inbox: string, feed: DemoFeed, bytes: Buffer): void {
 }
 
 /** Prints every new state, and lets the demo wait for one. */
-class Story {
+class Story extends EventEmitter {
   readonly #out: (text: string) => void
+  readonly #clock: Clock
   readonly #start: number
   readonly #states = new Map<string, State>()
-  readonly #waiting = new Set<() => void>()
-  #now: number
 
-  constructor(out: (text: string) => void, now: number) {
+  constructor(out: (text: string) => void, clock: Clock) {
+    super()
     this.#out = out
-    this.#start = now
-    this.#now = now
+    this.#clock = clock
+    this.#start = clock.monotonic()
   }
 
-  moved({ path, state, reason, postings }: Version, now: number): void {
-    this.#now = now
+  moved({ path, state, reason, postings }: Version): void {
     this.#states.set(path, state)
     const facts = [state, reason, state === 'queued' ? `${postings} postings, well-formed` : null]
     this.say(path, facts.filter((fact) => fact !== null).join(': '))
-    for (const look of this.#waiting) look()
+    this.emit(`${path} ${state}`)
   }
 
   say(path: string, text: string): void {
-    const seconds = ((this.#now - this.#start) / SECOND).toFixed(2).padStart(6)
-    this.#out(`${seconds} s  ${printable(path).padEnd(22)}  ${printable(text)}`)
+    const seconds = (this.#clock.monotonic() - this.#start) / SECOND
+    this.#out(
+      `${seconds.toFixed(2).padStart(6)} s  ${printable(path).padEnd(22)}  ${printable(text)}`,
+    )
   }
 
   stateOf(path: string): State | null {
     return this.#states.get(path) ?? null
   }
 
-  until(path: string, states: State[]): Promise<void> {
-    return new Promise((resolve) => {
-      const look = () => {
-        const state = this.#states.get(path)
-        if (state === undefined || !states.includes(state)) return
-        this.#waiting.delete(look)
-        resolve()
-      }
-      this.#waiting.add(look)
-      look()
-    })
+  /** Before the state can come. */
+  async until(path: string, state: State): Promise<void> {
+    await once(this, `${path} ${state}`)
   }
 }

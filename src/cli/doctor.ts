@@ -1,4 +1,4 @@
-// feedsyncd doctor: everything the daemon needs, asked one after the other, each trouble with its fix.
+// feedsyncd doctor: checks everything that the daemon needs, and prints the fix of each problem.
 
 import { Command } from 'commander'
 import type { Finding } from '../ops/doctor/finding.ts'
@@ -6,48 +6,42 @@ import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable, styled } from './render.ts'
 
+interface Options {
+  config?: string
+  json?: boolean
+  offline?: boolean
+}
+
 const COLOUR = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'gray' } as const
 
 export function doctorCommand(context: Context): Command {
   return new Command('doctor')
     .description(
-      'check all that the daemon needs; exit 0 well, 78 configuration, 4 credentials, 1 host, 75 network',
+      'check everything that the daemon needs; exit 0 ok, 78 configuration, 4 credentials, 1 host, 75 network',
     )
-    .option('--offline', 'without asking the service')
+    .option('--offline', 'without requests to the service')
     .option('--json', 'as JSON')
     .action(async (_options, command: Command) => {
-      const options = command.optsWithGlobals<{
-        config?: string
-        json?: boolean
-        offline?: boolean
-      }>()
+      const options = command.optsWithGlobals<Options>()
       const config = readConfig(context, options.config)
       const { diagnose } = await import('../app/doctor.ts')
       const findings: Finding[] = []
       const { clock, env } = context
-      for await (const finding of diagnose(config, {
-        clock,
-        env,
-        offline: options.offline ?? false,
-      })) {
+      const checks = diagnose(config, { clock, env, offline: options.offline ?? false })
+      for await (const finding of checks) {
         if (!options.json) context.out(findingText(finding, context.terminal))
         findings.push(finding)
       }
       const exitCode = exitCodeOf(findings)
       if (options.json) {
-        const shown = findings.map(({ check, verdict, says, fix }) => ({
-          check,
-          verdict,
-          says,
-          fix,
-        }))
+        const shown = findings.map(({ exitCode: _, ...finding }) => finding)
         outJson(context, { ok: exitCode === 0, findings: shown })
       }
       context.exit(exitCode)
     })
 }
 
-/** What a person has to mend comes before what may pass by itself. */
+/** What an operator has to fix comes before what may pass. */
 function exitCodeOf(findings: readonly Finding[]): number {
   const found = findings.filter(({ verdict }) => verdict === 'problem')
   const order = [EXIT.config, EXIT.credentials, EXIT.failed, EXIT.temporary]

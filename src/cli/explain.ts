@@ -10,7 +10,6 @@ import type { Explanation } from '../history/explain.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
-import { EXIT } from './exit-codes.ts'
 import { printable } from './render.ts'
 
 export function explainCommand(context: Context): Command {
@@ -31,7 +30,6 @@ export function explainCommand(context: Context): Command {
       const explanation = { ...found, next: found.next ?? byState }
       if (options.json) outJson(context, explanation)
       else context.out(explanationText(explanation))
-      context.exit(EXIT.ok)
     })
 }
 

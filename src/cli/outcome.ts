@@ -7,10 +7,7 @@ import type { CampaignRun } from '../ops/port.ts'
 
 export type Outcome = 'nothing-owed' | 'owed' | 'credentials' | 'not-all-ok'
 
-/**
- * Looks at the newest version of each feed; what is owed counts before what is not well. In a folder
- * that could not be listed anything may be owed.
- */
+/** By the newest version of each feed. Pending work counts first; a folder that cannot be listed may hold some. */
 export function outcomeOf(
   history: VersionReads & Pick<Notes, 'daemon'>,
   refusal: unknown,
@@ -25,7 +22,7 @@ export function outcomeOf(
   return ofCampaigns
 }
 
-/** A report owes nothing to the service: a later one tells the same. */
+/** In report mode nothing is pending: a later pass reports the same. */
 function outcomeOfCampaigns({ mode, state, waiting, findings = [] }: CampaignRun): Outcome {
   if (state === 'credentials') return 'credentials'
   if (state === 'failed' || state === 'busy') return mode === 'apply' ? 'owed' : 'nothing-owed'

@@ -1,5 +1,5 @@
-// feedsyncd retry: a person's word that it is worth trying now. With a daemon running it is tried at once, also
-// while the service counts as down, and what came of it is printed.
+// feedsyncd retry: tries a version again now. A running daemon does so at once, also while the service counts as
+// down, and the result is printed.
 
 import { Command } from 'commander'
 import { type Decisions, openDecisions } from '../app/decisions.ts'
@@ -10,6 +10,7 @@ import { FeedsyncError } from '../lib/errors.ts'
 import { versionId } from './arguments.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
+import { NO_DAEMON, versionOf } from './decide.ts'
 import { EXIT } from './exit-codes.ts'
 import { tellEnd } from './version-end.ts'
 
@@ -25,9 +26,9 @@ const LONGEST_MS = 30 * SECOND
 
 export function retryCommand(context: Context): Command {
   return new Command('retry')
-    .description('try a failed or waiting version again now, and print what came of it')
+    .description('try a failed or waiting version again now, and print the result')
     .argument('[id]', 'the id that status prints', versionId)
-    .option('--all', 'all that failed or wait')
+    .option('--all', 'every version that failed or waits')
     .option('--json', 'the version, as in status --json')
     .action(async (id: number | undefined, _options, command: Command) => {
       const options = command.optsWithGlobals<Options>()
@@ -36,25 +37,17 @@ export function retryCommand(context: Context): Command {
       }
       using decisions = openDecisions(readConfig(context, options.config), context.clock)
       const ids = id === undefined ? decisions.retriable() : [id]
-      const retried = ids.map((each) => retry(decisions, each))
+      const retried = ids.map((each) => versionOf(decisions.decide(each, 'retry')))
       if (decisions.daemonRuns) await settled(context, decisions, ids)
       const versions = retried.map((version) => decisions.version(version.id) ?? version)
       if (options.json) {
         const reports = versions.map((version) => uploadReport(version))
         outJson(context, id === undefined ? { uploads: reports } : (reports[0] ?? {}))
       } else tell(context, versions, decisions.daemonRuns, options.config)
-      // The decision was taken, whatever came of it.
-      context.exit(EXIT.ok)
     })
 }
 
-function retry(decisions: Decisions, id: number): Version {
-  const decided = decisions.decide(id, 'retry')
-  if (decided.kind === 'done') return decided.version
-  throw new FeedsyncError(decided.reason, { hint: decided.hint })
-}
-
-/** Until each was tried, or one of them has shown that the service is still down. */
+/** Waits until each was tried, or one has shown that the service is still down. */
 async function settled(context: Context, decisions: Decisions, ids: readonly number[]) {
   const { clock } = context
   const until = clock.monotonic() + LONGEST_MS
@@ -68,7 +61,7 @@ async function settled(context: Context, decisions: Decisions, ids: readonly num
   }
 }
 
-/** What is queued again has a time: the decision itself has none. */
+/** The decision itself queues a version without a time; a failed attempt sets one. */
 function wasTried({ nextAttemptAt, state }: Version): boolean {
   if (state === 'queued') return nextAttemptAt !== null
   return state !== 'uploading' && state !== 'settling' && state !== 'checking'
@@ -85,6 +78,6 @@ function tell(
     if (daemonRuns) tellEnd(context, version, commandLine)
     else context.out(`version ${version.id} of ${version.feed} is ${version.state}`)
   }
-  if (versions.length === 0) context.out('nothing failed, and nothing waits')
-  else if (!daemonRuns) context.err('no daemon runs here: it is delivered when one is started')
+  if (versions.length === 0) context.out('no version has failed, and none is waiting')
+  else if (!daemonRuns) context.err(NO_DAEMON)
 }

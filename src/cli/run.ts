@@ -12,7 +12,12 @@ import { EXIT } from './exit-codes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { onSignals } from './signals.ts'
 
-/** With the last seconds of a forced end below the 45 s that the unit allows for a stop. */
+interface Options {
+  config?: string
+  once?: boolean
+}
+
+/** Together with the grace of a forced end, less than the 45 s that the unit allows for a stop. */
 const DRAIN_MS = 30 * SECOND
 
 export function runCommand(context: Context): Command {
@@ -24,13 +29,9 @@ export function runCommand(context: Context): Command {
         'waits for files that are being written, up to inbox.incompleteAfter',
     )
     .action(async (_options, command: Command) => {
-      const { config: flag, once = false } = command.optsWithGlobals<{
-        config?: string
-        once?: boolean
-      }>()
+      const { config: flag, once = false } = command.optsWithGlobals<Options>()
       const config = readConfig(context, flag)
       const tell = (message: string, hint: string | null) => tellError(context, message, hint)
-      // Here and not above: no other command needs the network, the watcher and the rest.
       const { openApp } = await import('../app/app.ts')
       const { clock, env, log } = context
       const configFile = findConfig(flag, env)
@@ -43,7 +44,7 @@ export function runCommand(context: Context): Command {
       })
       const opening = openApp(config, { clock, configFile, commandLine, env, log, tell })
       await using app = await unlessAborted(opening, signals.stop)
-      // What was begun is as after a crash: the next start puts it right.
+      // What was begun is as after a crash: the next start recovers.
       if (app === null) return signals.endNow()
       opened = app
       await using _endpoint = once ? null : await app.serve()
@@ -57,7 +58,7 @@ export function runCommand(context: Context): Command {
     })
 }
 
-/** The file as it is now. Never throws: a slip in it must not end a daemon that works. */
+/** The file as it is now. Never throws: a mistake in it must not end a daemon that works. */
 function reread(context: Context, flag: string | undefined): Reread {
   try {
     return { kind: 'ok', config: readConfig(context, flag) }
@@ -67,7 +68,7 @@ function reread(context: Context, flag: string | undefined): Reread {
   }
 }
 
-/** Refused credentials have their own code, since waiting does not mend them. */
+/** Rejected credentials have their own code: waiting does not help. */
 function onceExit(outcome: Outcome): number {
   switch (outcome) {
     case 'nothing-owed':

@@ -5,7 +5,6 @@ import { resolve } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { SECOND } from '../lib/clock.ts'
 import { type Context, outJson } from './context.ts'
-import { EXIT } from './exit-codes.ts'
 import { onSignals } from './signals.ts'
 
 interface Options {
@@ -45,7 +44,6 @@ export function sandboxCommand(context: Context): Command {
         context.out(`\ntry: feedsyncd run --config ${configFile}`)
       }
       await stopped(signals.stop)
-      context.exit(EXIT.ok)
     })
 }
 

@@ -5,7 +5,6 @@ import { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { unitDropin } from '../ops/systemd/unit-dropin.ts'
 import { type Context, readConfig } from './context.ts'
-import { EXIT } from './exit-codes.ts'
 
 export function serviceCommand(context: Context): Command {
   const service = new Command('service').description('feedsyncd under systemd')
@@ -28,7 +27,6 @@ export function serviceCommand(context: Context): Command {
         group: groupOf(inbox.directory),
       })
       context.out(text)
-      context.exit(EXIT.ok)
     })
   return service
 }

@@ -10,7 +10,6 @@ import type { CommandLine } from '../ops/port.ts'
 import { versionId } from './arguments.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
-import { EXIT } from './exit-codes.ts'
 import { printable, table } from './render.ts'
 
 interface Options {
@@ -19,6 +18,7 @@ interface Options {
   json?: boolean
 }
 
+const ATTEMPT = 'attempt,started,ended,outcome,status,code,bytes sent,key'.split(',')
 /** Events, attempts and campaign ids that a person can take in. */
 const MOST = 50
 
@@ -42,7 +42,6 @@ export function showCommand(context: Context): Command {
         const line = commandLineHere(context.env, config)
         context.out(showText(report, context.clock.now(), line, all))
       }
-      context.exit(EXIT.ok)
     })
 }
 
@@ -98,27 +97,19 @@ function showText(report: ShowReport, now: number, commandLine: CommandLine, all
   lines.push('', ...earlier(report.earlierEvents))
   lines.push(table(['at', 'from', 'to', 'reason'], events, null))
   if (report.attempts.length > 0) {
-    const attempts = report.attempts.map((a) => [
-      a.n,
-      a.startedAt,
-      a.endedAt,
-      a.outcome,
-      a.status,
-      a.code,
-      a.bytesSent,
-      a.key,
-    ])
-    const headers = [
-      'attempt',
-      'started',
-      'ended',
-      'outcome',
-      'status',
-      'code',
-      'bytes sent',
-      'key',
-    ]
-    lines.push('', ...earlier(report.earlierAttempts), table(headers, attempts, null))
+    const attempts = report.attempts.map(
+      ({ n, startedAt, endedAt, outcome, status, code, bytesSent, key }) => [
+        n,
+        startedAt,
+        endedAt,
+        outcome,
+        status,
+        code,
+        bytesSent,
+        key,
+      ],
+    )
+    lines.push('', ...earlier(report.earlierAttempts), table(ATTEMPT, attempts, null))
   }
   return lines.join('\n')
 }

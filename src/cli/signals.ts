@@ -1,6 +1,6 @@
-// Signals as abort signals: the first SIGTERM or SIGINT stops, a second one or the end of the drain
-// aborts, SIGHUP reloads. What does not end even then, or keeps the process alive, is ended by force.
-// SIGUSR1 is never used: it opens Node's debugger.
+// Signals as abort signals: the first SIGTERM or SIGINT stops, a second one or the end of the drain aborts,
+// SIGHUP reloads. A process that still lives some time after that is killed. SIGUSR1 is never used: it opens
+// Node's debugger.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { EXIT } from './exit-codes.ts'

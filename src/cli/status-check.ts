@@ -11,12 +11,12 @@ import type { CampaignRun } from '../ops/port.ts'
 import { printable } from './render.ts'
 import { conditionText, staleness, type View } from './status-view.ts'
 
-/** Beyond this a pager shows nothing anyway. */
+/** A pager shows no more. */
 const MOST_NAMED = 5
-/** A look is due each hour. */
-const LATE_LOOK_MS = 3 * HOUR
+/** The campaigns are due each hour. */
+const LATE_PASS_MS = 3 * HOUR
 
-/** 0 ok, 1 warning, 2 critical; whoever cannot answer says 3. */
+/** 0 ok, 1 warning, 2 critical; 3, unknown, is for callers without a report. */
 export function statusCheck(
   report: StatusReport,
   view: Pick<View, 'now' | 'staleAfterMs'>,
@@ -55,9 +55,9 @@ export function statusCheck(
   return { code: 0, line: `OK - ${facts}` }
 }
 
-/** The same as is alerted: what a later look settles by itself is given its time. */
+/** The same conditions as alerts: what a later pass may resolve gets its time. */
 function ofCampaigns(run: CampaignRun | null, daemonRuns: boolean, now: number) {
-  const isLate = run !== null && daemonRuns && !isRecent(Date.parse(run.at), now, LATE_LOOK_MS)
+  const isLate = run !== null && daemonRuns && !isRecent(Date.parse(run.at), now, LATE_PASS_MS)
   const late = isLate ? [`campaigns looked at ${relativeTime(run.at, now)}`] : []
   const found = campaignConditions(run)
   const said = (isCritical: boolean) =>

@@ -1,5 +1,5 @@
-// The configuration as `status` needs it. A file with mistakes must not hide how the daemon is: then the state
-// directory of the last start is shown, and the first mistake comes first.
+// The configuration for `status`. A file with mistakes must not hide the daemon: then the state directory of the
+// last start is shown, after the first mistake.
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ export interface StatusConfig {
   broken: Condition | null
 }
 
-/** Throws `ConfigProblems` where nobody knows the state directory either. */
+/** Throws `ConfigProblems` where the state directory is unknown, too. */
 export function readStatusConfig(context: Context, flag: string | undefined): StatusConfig {
   try {
     return { config: readConfig(context, flag), broken: null }
@@ -30,7 +30,7 @@ export function readStatusConfig(context: Context, flag: string | undefined): St
   }
 }
 
-/** Where the last start had its state, what the file says in spite of its mistakes, and the default places. */
+/** The state directory of the last start, the one that the file names in spite of its mistakes, the default ones. */
 function places(file: string, said: string | null, env: Context['env']): string[] {
   const last = lastStateDirectory(file, env)
   return [
@@ -47,6 +47,6 @@ function brokenConfig(context: Context, { lines }: ConfigProblems, config: Confi
   return {
     ...{ code: 'config-broken', severity: 'critical', since: context.clock.now() },
     message: `the configuration has mistakes: ${first}${more}`,
-    hint: `feedsyncd config check lists them; what is shown is from ${config.state.directory}`,
+    hint: `feedsyncd config check lists them; this status is from ${config.state.directory}`,
   }
 }

@@ -42,7 +42,7 @@ export function statusText(report: StatusReport, view: View): string {
   return sections.filter((section) => section !== '').join('\n\n')
 }
 
-/** Why nobody can rely on what the daemon has listed; null while it lists as it should. */
+/** Why the last listing is out of date; null while the daemon lists on time. */
 export function staleness(
   { daemon }: StatusReport,
   { now, staleAfterMs }: Pick<View, 'now' | 'staleAfterMs'>,
@@ -127,7 +127,7 @@ function feeds({ uploads }: StatusReport, view: View): string {
   return [head, ...coloured, ...rest].join('\n')
 }
 
-/** What concerns all feeds, with its way out. */
+/** Problems of all feeds, each with the command to run next. */
 function troubles(report: StatusReport, view: View): string[] {
   const { daemon, service } = report
   const { commandLine } = view
@@ -138,7 +138,7 @@ function troubles(report: StatusReport, view: View): string[] {
   return [
     ...(daemon.running
       ? []
-      : ['next: nothing is taken or sent while no daemon runs', `  ${start}`]),
+      : ['next: no feed is taken or sent until the daemon runs', `  ${start}`]),
     ...(stale === null ? [] : [`next: ${stale}; its log says why`, '  journalctl -u feedsyncd -e']),
     ...(service.state === 'credentials' || service.state === 'down'
       ? [`next: nothing can be sent (service ${service.state})`, `  ${commandLine('doctor')}`]
@@ -146,7 +146,7 @@ function troubles(report: StatusReport, view: View): string[] {
   ]
 }
 
-/** What writers began and never renamed is no feed, and nobody else would miss it. */
+/** A file that its writer never renamed is no feed. */
 function unfinished({ daemon }: StatusReport, now: number): string[] {
   return daemon.unfinished.map(
     ({ path, modifiedAt }) =>
@@ -172,7 +172,7 @@ function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
   ]
 }
 
-/** Feeds that need something, with what it is: the answer to "and now?". What goes by itself comes last. */
+/** The feeds that need something, and what; those that need no person come last. */
 function nextActions(report: StatusReport, { commandLine, now }: View): string[] {
   const all = [...report.uploads, ...report.owed]
   const actions = all
@@ -189,7 +189,7 @@ function nextActions(report: StatusReport, { commandLine, now }: View): string[]
   return [...actions.slice(0, MOST_ACTIONS).flat(), ...rest]
 }
 
-/** First what waits for a person, then what waits for something else, last what is being worked on. */
+/** What waits for a person, then what waits for something else, then work in progress. */
 function urgency(upload: UploadReport): number {
   if (needsPerson(upload)) return 0
   return upload.state === 'queued' || upload.state === 'incomplete' ? 1 : 2

@@ -1,5 +1,5 @@
-// feedsyncd upload: one file through the whole pipeline, now. A running daemon is handed the file and
-// followed; without one it is done here, under the same lock.
+// feedsyncd upload: one file through the whole pipeline, now. A running daemon gets the file and is followed;
+// without one the upload runs here, under the same lock.
 
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
@@ -28,7 +28,7 @@ interface Options {
 
 interface Ended {
   version: Version
-  /** The service refused the credentials. */
+  /** The service rejected the credentials. */
   refused: boolean
 }
 
@@ -69,7 +69,7 @@ async function throughDaemon(
   using decisions = openDecisions(config, context.clock)
   if (!decisions.daemonRuns) return null
   const request = decisions.request({ path: pathInInbox(config, source), source, feed })
-  context.err(`handed to the running daemon as request ${request}`)
+  context.err(`passed to the running daemon as request ${request}`)
   for (;;) {
     const answer = decisions.answer(request)
     if (answer?.problem)
@@ -86,7 +86,7 @@ async function throughDaemon(
     }
     if (!decisions.daemonRuns)
       throw new FeedsyncError(`upload ${source}: the daemon has stopped`, {
-        hint: 'start it: it takes the file then; feedsyncd status tells what became of it',
+        hint: 'start it: it takes the file then; feedsyncd status shows the result',
         exitCode: EXIT.temporary,
       })
     await context.clock.sleep(FOLLOW_MS, signals.stop)

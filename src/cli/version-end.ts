@@ -1,4 +1,4 @@
-// How a version that a person waits for has ended: a line on stdout, why and what next on stderr, an exit code.
+// How a version that an operator waits for has ended: a line on stdout, why and what next on stderr, an exit code.
 
 import type { State, Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'

@@ -36,7 +36,8 @@ describe('what is shipped', () => {
       cpSync(join(ROOT, path), join(site.root, path))
     }
     const program = join(site.root, 'dist/main.js')
-    const env = { ...process.env, FEEDSYNCD_CONFIG: site.configFile }
+    const { NODE_COMPILE_CACHE: _, ...inherited } = process.env
+    const env = { ...inherited, FEEDSYNCD_CONFIG: site.configFile }
     const run = promisify(execFile)
     const answer = async (...args: string[]) =>
       (await run(process.execPath, [program, ...args], { env })).stdout
