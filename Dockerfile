@@ -1,4 +1,4 @@
-# feedsyncd as a container: built with its tools, shipped without them, run as nobody in particular.
+# feedsyncd as a container: built in one stage, shipped in another without the tools, run as an unprivileged user.
 #
 #   docker run --read-only --cap-drop ALL --security-opt no-new-privileges \
 #     -v /etc/feedsyncd:/etc/feedsyncd:ro -v /srv/ats/export:/srv/ats/export:ro \
@@ -13,7 +13,7 @@ COPY package.json package-lock.json .npmrc rolldown.config.ts ./
 RUN npm ci
 COPY src ./src
 RUN npm run build
-# The optional packages are the Node that a checkout brings along; the image has its own.
+# The optional packages are the Node of a checkout; the image has its own.
 RUN npm prune --omit=dev --omit=optional
 RUN mkdir state
 
@@ -21,6 +21,7 @@ FROM node:24.21.0-bookworm-slim
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /app/package.json ./
+COPY LICENSE ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY config ./config
@@ -30,6 +31,6 @@ USER 65532:65532
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=60s --timeout=10s --start-period=30s --retries=3 \
   CMD ["/app/dist/main.js", "status", "--check"]
-# By its own first line, which names the flags of Node and becomes it: no debugger, and less memory.
+# Its first line starts Node with the flags that it needs: no debugger, less memory.
 ENTRYPOINT ["/app/dist/main.js"]
 CMD ["run"]

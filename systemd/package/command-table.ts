@@ -1,5 +1,4 @@
-// The command table without a terminal or a clock that anybody looks at: to describe it, and to ask it for
-// its completions.
+// The command table, to describe it in the manual and to make completions.
 
 import type { Command } from 'commander'
 import type { Context } from '../../src/cli/context.ts'

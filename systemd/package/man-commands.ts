@@ -1,17 +1,17 @@
-// feedsyncd(1), made of the command table itself, so that it never names what is not there.
+// feedsyncd(1), from the command table itself, so that it is always complete.
 
 import type { Command } from 'commander'
 import { EXIT } from '../../src/cli/exit-codes.ts'
 import { document, entry, heading, page, paragraph, subheading } from './roff.ts'
 
 const MEANINGS: Record<keyof typeof EXIT, string> = {
-  ok: 'well',
-  failed: 'failed; the error says what, and what to try',
+  ok: 'success',
+  failed: 'failed; the message says why, and what to try',
   changesPending: 'changes are pending (campaigns plan)',
-  notAllOk: 'not all is well: something is rejected, held, blocked or unknown',
-  credentials: 'the service refuses the credentials',
+  notAllOk: 'something is rejected, held, blocked or unknown',
+  credentials: 'the service rejects the credentials',
   usage: 'a wrong command line',
-  temporary: 'temporary: something is owed, or another process is at it',
+  temporary: 'temporary: work is pending, or another process is running',
   config: 'the configuration is wrong or missing; nothing was done',
   interrupted: 'ended by SIGINT',
   terminated: 'ended by SIGTERM',
@@ -31,14 +31,17 @@ const ENVIRONMENT: [string, string][] = [
     'CREDENTIALS_DIRECTORY',
     "where systemd puts the key (service-key), with the unit's LoadCredential=",
   ],
-  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'the proxy, and the hosts that are reached without it'],
+  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'the proxy, and the hosts that need none'],
   ['NODE_EXTRA_CA_CERTS', 'a file with further certificate authorities, in PEM form'],
-  ['NO_COLOR', 'no colour, on a terminal too'],
+  ['NO_COLOR', 'no colour on a terminal'],
 ]
 
 const SIGNALS: [string, string][] = [
-  ['SIGTERM, SIGINT', 'no new work; what is being uploaded may finish. A second one aborts it'],
-  ['SIGHUP', 'take up the configuration, all of it or nothing, and try refused credentials again'],
+  ['SIGTERM, SIGINT', 'stop: running uploads may finish. A second signal aborts them'],
+  [
+    'SIGHUP',
+    'load the configuration again, completely or not at all, and try the credentials again',
+  ],
 ]
 
 /** `day`: yyyy-mm-dd. */
@@ -52,7 +55,7 @@ export function commandsPage(program: Command, version: string, day: string): st
     heading('Description'),
     paragraph(program.description()),
     paragraph(
-      'The answer is on standard output, everything else on standard error. Options that a command takes beside its own:',
+      'The answer goes to standard output, everything else to standard error. Options of all commands:',
     ),
     ...program.options.map(({ flags, description }) => entry(flags, description)),
     heading('Commands'),

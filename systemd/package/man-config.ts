@@ -20,7 +20,7 @@ export function configPage(version: string, day: string): string {
     paragraph('feedsyncd.yaml - configuration of feedsyncd'),
     heading('Description'),
     paragraph(
-      'One YAML file. Unknown keys and bad values are refused, all at once, with line and column: feedsyncd config check. What is in force: feedsyncd config print. A running daemon takes up changes on SIGHUP, and names the keys that need a restart.',
+      'One YAML file. feedsyncd config check reports all unknown keys and bad values at once, with line and column. feedsyncd config print prints the values in effect. A running daemon loads changes on SIGHUP and names the keys that need a restart.',
     ),
     paragraph(
       'Relative paths are relative to the file. Durations: 500ms, 2s, 15m, 24h, 400d. Sizes: 512B, 64KiB, 5MiB, 1GiB. A complete configuration:',
@@ -31,7 +31,7 @@ export function configPage(version: string, day: string): string {
       entry(name, [schema.description ?? '', takes(schema), usual(schema, required)].join(' ')),
     ),
     heading('Files'),
-    entry('/etc/feedsyncd/feedsyncd.yaml', 'where it is looked for'),
+    entry('/etc/feedsyncd/feedsyncd.yaml', 'the default place'),
     entry(
       '/usr/share/doc/feedsyncd/examples/',
       'every key, explained, and the JSON Schema for editors',
@@ -50,14 +50,14 @@ export function campaignsPage(version: string, day: string): string {
     paragraph('campaigns.yaml - the campaigns as feedsyncd should keep them'),
     heading('Description'),
     paragraph(
-      'One YAML file. feedsyncd campaigns plan compares it with the service, and feedsyncd campaigns apply sends what differs. All values are text. Unknown keys and bad values are refused, all at once, with line and column.',
+      'One YAML file. feedsyncd campaigns plan compares it with the service, and feedsyncd campaigns apply sends the differences. All values are text. Unknown keys and bad values are reported all at once, with line and column.',
     ),
     heading('Keys'),
     ...keysOf(schema).map(({ name, schema: key, required }) =>
       entry(name, [key.description ?? '', takes(key), usual(key, required)].join(' ')),
     ),
     heading('Files'),
-    entry('/etc/feedsyncd/campaigns.yaml', 'where it is looked for'),
+    entry('/etc/feedsyncd/campaigns.yaml', 'the default place'),
     entry('/usr/share/doc/feedsyncd/campaigns.md', 'a walk through it'),
     heading('See also'),
     paragraph('feedsyncd(1), feedsyncd.yaml(5)'),

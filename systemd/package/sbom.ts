@@ -1,6 +1,5 @@
-// The software bill of materials, CycloneDX 1.5: the libraries by the lock file, the private Node and the
-// SQLite within. By hand, since `npm sbom` adds the time and the folder's name, and with `--omit dev` drops
-// libraries that a tool happens to need as well (npm 11.19: yaml, picomatch).
+// The software bill of materials, CycloneDX 1.5: the libraries by the lock file, the private Node, and SQLite in
+// better-sqlite3. `npm sbom` cannot make it: it knows packages, and no bundle.
 
 import { createHash } from 'node:crypto'
 import type { Library } from './library.ts'
