@@ -14,7 +14,15 @@ import type { Feeds } from './feeds.ts'
 import type { Network } from './network.ts'
 import type { LiveSettings } from './settings.ts'
 import type { Storage } from './storage.ts'
-import { overdueFeeds, planOf, statusLine, statusOf, versionOf } from './tools.ts'
+import {
+  campaignsSeen,
+  openCampaignMemory,
+  overdueFeeds,
+  planOf,
+  statusLine,
+  statusOf,
+  versionOf,
+} from './tools.ts'
 
 /** Events and attempts of a version that its page shows. */
 const MOST_EVENTS = 200
@@ -82,6 +90,10 @@ export function openOperations(
         version: (id: number) => versionOf(history, settings.inForce, clock, id, MOST_EVENTS),
         metrics: () => metrics.text(scraped),
         plan: (id: number) => planOf(config, id),
+        campaigns: () => {
+          using memory = openCampaignMemory(config)
+          return campaignsSeen(memory).map(({ seen }) => seen)
+        },
       }
       return openEndpoint({ listen, source, clock, log })
     },

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, normalize, relative, sep } from 'node:path'
+import type { CampaignSight } from '../campaigns/plan.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'
@@ -166,6 +167,23 @@ export function openCampaignMemory(config: Config) {
 /** How the last look at the campaigns ended; null: there was none. */
 export function keptRun(memory: Pick<CampaignStore, 'lastRun'> | null): CampaignRun | null {
   return JSON.parse(memory?.lastRun() ?? 'null') as CampaignRun | null
+}
+
+/** The campaigns that are managed, as the last look saw them. */
+export function campaignsSeen(memory: Pick<CampaignStore, 'records' | 'lastSights'> | null) {
+  const sights = JSON.parse(memory?.lastSights() ?? '[]') as CampaignSight[]
+  const seen = new Map(sights.map((sight) => [sight.key, sight]))
+  return (memory?.records() ?? []).map((record) => {
+    const { key, campaignId, written } = record
+    const sight = seen.get(key) ?? UNSEEN
+    const name = sight.name ?? (written.name === undefined ? null : String(written.name))
+    return { record, seen: { ...sight, key, campaignId, name } }
+  })
+}
+
+const UNSEEN = {
+  ...{ name: null, runs: null, status: null, budget: null, period: null },
+  ...{ spend: null, endDate: null, maySpend: null },
 }
 
 /** The document that `show --json` gives, with `most` events and attempts at most; null where there is no such version. */

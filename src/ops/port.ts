@@ -94,6 +94,8 @@ export interface EndpointSource {
   /** Postings of a feed's last versions, newest first. */
   postings(feed: string, limit: number): (number | null)[]
   version(id: number): ShowReport | null
+  /** The campaigns that are managed, by key. */
+  campaigns(): readonly CampaignSeen[]
   /** A plan of the campaigns by its number; null where it is not kept any more. */
   plan(id: number): PlanModel | null
   metrics(): Promise<string>
@@ -163,6 +165,19 @@ export interface CampaignRun {
   findings?: CampaignFinding[]
   /** Campaigns that run on although the feeds do not carry them any more. */
   vanished?: { key: string; campaignId: string; uploads: number; pinned: number }[]
+}
+
+/** A campaign of the file, as the last look saw it; what is null is not known. */
+export interface CampaignSeen {
+  /** External campaign id. */
+  key: string
+  campaignId: string | null
+  name: string | null
+  /** Of the service. */
+  status: string | null
+  /** Decimal texts. */
+  budget: string | null
+  spend: string | null
 }
 
 export interface CampaignFinding {

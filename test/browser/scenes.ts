@@ -7,7 +7,13 @@ import type { Config } from '../../src/config/config.ts'
 import type { DaemonRecord, History, State, VersionPatch } from '../../src/history/port.ts'
 import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
-import type { CampaignRun, EndpointSource, PlanModel, Pulse } from '../../src/ops/port.ts'
+import type {
+  CampaignRun,
+  CampaignSeen,
+  EndpointSource,
+  PlanModel,
+  Pulse,
+} from '../../src/ops/port.ts'
 import { openEndpoint } from '../../src/ops/web/endpoint.ts'
 import { temporaryHistory } from '../history/helpers.ts'
 
@@ -34,6 +40,7 @@ export async function serve(history: History, over: Partial<EndpointSource> = {}
     version: (id) => versionOf(history, CONFIG, clock, id),
     postings: (feed, limit) => history.postings(feed, limit),
     plan: () => PLAN,
+    campaigns: () => SEEN,
     metrics: async () => '',
     lastSuccessAt: () => history.lastSuccessAt(Date.now()),
     ...{ host: 'ats-07.vendor.example', inbox: '/srv/ats/export' },
@@ -77,7 +84,7 @@ const STOPPED: CampaignRun = {
   ...{ ...RUN, state: 'unusable', planId: null, pending: 0 },
   problem:
     '/etc/feedsyncd/campaigns.yaml:14:5 campaigns[3].budget: expected a decimal such as "1500.00"',
-  hint: 'no campaign is written until the file is mended',
+  hint: 'no campaign is written until the file is correct',
   waiting: [
     {
       ...{ key: 'NUR-Q1', action: 'blocked', reason: 'its budget would rise by 240 %, over 50 %' },
@@ -89,6 +96,17 @@ const STOPPED: CampaignRun = {
     },
   ],
 }
+
+const SEEN: CampaignSeen[] = [
+  {
+    ...{ key: 'GEN-26', campaignId: '48212', name: 'General 2026 [#a1b2c3d4e5]' },
+    ...{ status: 'active', budget: '2000.00', spend: '812.40' },
+  },
+  {
+    ...{ key: 'NUR-Q1', campaignId: '48211', name: 'Nurses Q1 [#k7m2q9x4c1]' },
+    ...{ status: 'paused', budget: '1500.00', spend: null },
+  },
+]
 
 const PLAN: PlanModel = {
   items: [

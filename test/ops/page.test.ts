@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ShowReport, StatusReport, UploadReport } from '../../src/history/port.ts'
-import type { CampaignRun, Pulse } from '../../src/ops/port.ts'
+import type { CampaignRun, CampaignSeen, Pulse } from '../../src/ops/port.ts'
 import { feedPage } from '../../src/ops/web/feed-page.ts'
 import { statusPage } from '../../src/ops/web/page.ts'
 import type { Scene } from '../../src/ops/web/page-parts.ts'
@@ -13,6 +13,7 @@ const NOW = Date.UTC(2026, 10, 20, 12)
 const PULSE: Pulse = { stage: 'running', sinceTurnMs: 5, conditions: [] }
 const SCENE: Scene = { now: NOW, host: 'ats', commandLine: (command) => `feedsyncd ${command}` }
 
+const SERVED = { status: 'active', budget: '1500.00', spend: '320.10' }
 const NO_REASON = { reason: null, reasonCode: null, line: null, column: null }
 
 const upload = (over: Partial<UploadReport> = {}): UploadReport => ({ ...reportOf(), ...over })
@@ -53,12 +54,24 @@ function status(over: Partial<StatusReport> = {}): StatusReport {
   }
 }
 
+const SEEN: CampaignSeen[] = [
+  { key: 'NUR-Q1', campaignId: '48211', name: 'Nurses Q1', ...SERVED },
+  { key: 'GEN-26', campaignId: '48212', name: null, ...SERVED, status: null },
+]
+
 function page(
   over: Partial<StatusReport>,
   pulse = PULSE,
   asked: { find?: string; page?: number } = {},
 ) {
-  const facts = { ...SCENE, pulse, status: status(over), inbox: '/srv/export', plan: null }
+  const facts = {
+    ...SCENE,
+    pulse,
+    status: status(over),
+    inbox: '/srv/export',
+    plan: null,
+    campaigns: SEEN,
+  }
   const postings = () => [40, 38, null]
   return statusPage({ ...facts, postings, lastSuccessAt: NOW, find: '', page: 1, ...asked })
 }
@@ -126,6 +139,35 @@ describe('the status page', () => {
     expect(shown).toContain('Over the limit')
     expect(shown).toContain('<code>feedsyncd campaigns apply 12</code>')
     expect(off).toContain('there is a campaigns file')
+  })
+
+  it('lists every campaign with its name, key and state, and the decision that it waits for', () => {
+    const needs = 'feedsyncd campaigns apply --allow-widen NUR-Q1'
+    const create = 'feedsyncd campaigns create INT-26 --new'
+    const shown = page({
+      campaigns: {
+        ...{ at: '2026-11-20T11:40:00.000Z', cause: 'interval', mode: 'apply', state: 'done' },
+        ...{ problem: null, hint: null, planId: 12, pending: 0, done: [] },
+        waiting: [
+          { key: 'NUR-Q1', action: 'held', reason: 'more postings', needs },
+          { key: 'INT-26', action: 'unknown', reason: 'it may be there', needs: create },
+        ],
+      },
+    })
+
+    const table = shown.slice(shown.indexOf('aria-label="Campaigns"'))
+    const rows = [...table.matchAll(/<tr data-key="managed (.*?)">(.*?)<\/tr>/gs)]
+    const words = rows.map(([, , cells = '']) =>
+      cells
+        .replace(/<[^>]*>/g, ' ')
+        .split(/\s+/)
+        .join(' '),
+    )
+    expect(words.map((row) => row.trim())).toEqual([
+      `Nurses Q1 NUR-Q1 active 320.10 of 1500.00 More postings ${needs}`,
+      'GEN-26 not seen 320.10 of 1500.00',
+      `INT-26 not created – It may be there ${create}`,
+    ])
   })
 
   it('stays a page that can be read with 5,000 feeds, and finds each of them', () => {

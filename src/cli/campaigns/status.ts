@@ -1,8 +1,7 @@
 // feedsyncd campaigns status/history: what is known of the campaigns, without asking the service.
 
 import type { Command } from 'commander'
-import { keptRun, openCampaignMemory } from '../../app/tools.ts'
-import type { CampaignSight } from '../../campaigns/plan.ts'
+import { campaignsSeen, keptRun, openCampaignMemory } from '../../app/tools.ts'
 import type { CampaignRecord, CampaignWrite } from '../../campaigns/port.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { waitingCampaigns } from '../../ops/campaign-conditions.ts'
@@ -38,30 +37,22 @@ function statusCommand(context: Context): Command {
   })
 }
 
-const UNSEEN = {
-  ...{ status: null, budget: null, period: null, spend: null, endDate: null, maySpend: null },
-}
-
 async function statusOf({ config }: Call<unknown>) {
   const { feedSideOf, readCampaignsFile } = await import('../../app/campaigns.ts')
   const { latest } = feedSideOf(config)
   const read = readCampaignsFile(config)
   using memory = openCampaignMemory(config)
   const lastRun = keptRun(memory)
-  const sights = JSON.parse(memory?.lastSights() ?? '[]') as CampaignSight[]
-  const seen = new Map(sights.map((one) => [one.key, one]))
   const inFeed = (key: string) => {
     const counts = latest.map(({ ids }) => (Object.hasOwn(ids, key) ? (ids[key] ?? 0) : 0))
     return latest.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0)
   }
-  const campaigns = (memory?.records() ?? []).map((record) => {
-    const { key, campaignId, origin, doubt, written } = record
-    const { runs: _, ...sight } = seen.get(key) ?? { ...UNSEEN, name: null, runs: null }
+  const campaigns = campaignsSeen(memory).map(({ record, seen }) => {
+    const { key, origin, doubt } = record
+    const { runs: _, ...sight } = seen
     const differences = (lastRun?.findings ?? []).filter((one) => one.key === key)
     return {
-      ...{ ...sight, key, campaignId, origin, doubt, targeting: certainty(record) },
-      name: sight.name ?? (written.name === undefined ? null : String(written.name)),
-      inFeed: inFeed(key),
+      ...{ ...sight, origin, doubt, targeting: certainty(record), inFeed: inFeed(key) },
       differences: differences.map(({ reason, needs }) => ({ reason, needs })),
     }
   })

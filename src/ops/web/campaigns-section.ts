@@ -1,7 +1,7 @@
 // The campaigns on the status page: what waits for a person, and what the last look found, with its plan.
 
 import { VANISHED_HINT, vanishedReason, waitsForPerson } from '../campaign-conditions.ts'
-import type { CampaignRun, PlanModel } from '../port.ts'
+import type { CampaignRun, CampaignSeen, CommandLine, PlanModel } from '../port.ts'
 import { html, type Markup } from './html.ts'
 import { ago, choice, count, type Scene, sentence, type Tone } from './page-parts.ts'
 
@@ -40,17 +40,16 @@ function card(
   reason: string | null,
   needs: string | null,
 ): Markup {
-  const isCommand = needs?.startsWith('feedsyncd ') ?? false
   return html`<li class="card warn" data-key="campaign ${key}"><div class="top"><h3 class="name"><bdi>${name}</bdi></h3><span class="state warn">${key === '' ? state : `campaign ${state}`}</span></div>
-${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${needs === null ? null : isCommand ? choice([needs]) : html`<p class="next">${sentence(needs)}</p>`}</li>`
+${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${needs === null ? null : needed(needs)}</li>`
 }
 
 /** `plan`: the one that the look made; null where it is not kept any more, or nothing is to be done. */
 export function campaignsSection(
   run: CampaignRun | null,
-  plan: PlanModel | null,
-  { commandLine, now }: Scene,
+  facts: Scene & { plan: PlanModel | null; campaigns: readonly CampaignSeen[] },
 ): Markup {
+  const { campaigns, commandLine, now, plan } = facts
   if (run === null) {
     return html`<section><h2>Campaigns</h2><p class="dim">Off, or not looked at yet: the daemon looks after them once there is a campaigns file.</p></section>`
   }
@@ -62,8 +61,40 @@ export function campaignsSection(
   return html`<section><h2>Campaigns</h2><p><span class="state ${pending > 0 && state === 'done' ? 'warn' : tone}">${word}</span><span class="dim">, looked at ${ago(at, now)}, ${mode === 'apply' ? 'changes are applied by the daemon' : 'changes are only reported'}</span></p>
 ${problem === null || waitsForPerson(state) ? null : html`<p class="next">${sentence(problem)}</p>`}
 ${done.length === 0 ? null : html`<p class="next">Done: ${done.slice(0, MOST).join(', ')}</p>`}
+${managed(campaigns, run, commandLine)}
 ${pending === 0 || plan === null ? null : planned(plan)}
 ${pending === 0 ? null : choice([commandLine(apply)])}</section>`
+}
+
+/** Every campaign with its state on the service, and what it waits for. */
+function managed(
+  campaigns: readonly CampaignSeen[],
+  { waiting }: CampaignRun,
+  commandLine: CommandLine,
+): Markup | null {
+  const known = new Set(campaigns.map(({ key }) => key))
+  const missing = waiting
+    .filter(({ key }) => !known.has(key))
+    .map(({ key }) => ({ ...{ key, campaignId: null, name: null }, ...NOT_THERE }))
+  const all = [...campaigns, ...missing]
+  if (all.length === 0) return null
+  const rows = all.slice(0, MOST).map(({ key, name, status, budget, spend }) => {
+    const decision = waiting.find((one) => one.key === key)
+    const state = decision === undefined ? 'dim' : 'warn'
+    return html`<tr data-key="managed ${key}"><th scope="row" class="name"><bdi>${name ?? key}</bdi>${name === null ? null : html` <small class="dim"><bdi>${key}</bdi></small>`}</th><td><span class="state ${state}">${status ?? 'not seen'}</span></td><td class="n" data-label="spent">${spend ?? DASH}${budget === null ? null : html` <span class="dim">of ${budget}</span>`}</td><td>${decision === undefined ? null : html`<p class="reason">${sentence(decision.reason ?? decision.action)}</p>${decision.needs === null ? null : needed(decision.needs)}`}</td></tr>`
+  })
+  const more = all.length - MOST
+  return html`<table class="managed" aria-label="Campaigns"><thead><tr><th scope="col">Campaign</th><th scope="col">State</th><th scope="col" class="n">Spent</th><th scope="col">Waits for</th></tr></thead><tbody>${rows}</tbody></table>${more > 0 ? html`<p class="dim">${count(more)} more: <code>${commandLine('campaigns status')}</code></p>` : null}`
+}
+
+const NOT_THERE = { status: 'not created', budget: null, spend: null }
+const DASH = html`<span class="none dim">–</span>`
+
+/** The command or edit that moves it on. */
+function needed(needs: string): Markup | null {
+  return needs.startsWith('feedsyncd ')
+    ? choice([needs])
+    : html`<p class="next">${sentence(needs)}</p>`
 }
 
 function planned({ items }: PlanModel): Markup | null {

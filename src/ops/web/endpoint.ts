@@ -195,6 +195,7 @@ function overview({ searchParams }: URL, source: EndpointSource, clock: Clock): 
     ...sceneOf(source, clock),
     ...{ status, pulse: source.pulse(), inbox: source.inbox },
     plan: run?.planId ? source.plan(run.planId) : null,
+    campaigns: run ? source.campaigns() : [],
     lastSuccessAt: source.lastSuccessAt(),
     find: searchParams.get('find') ?? '',
     page: Number.isSafeInteger(page) && page > 0 ? page : 1,

@@ -37,7 +37,7 @@ export function document({ title, tone, main }: Frame, { host, now }: Scene): st
 <body><header><a class="brand" href="/">feedsyncd</a><span class="dim name">${host}</span></header>
 <p id="stale" role="status" hidden>The daemon does not answer. This is how it was at <b>${utc(now).slice(11, 19)} UTC</b>.</p>
 ${main}
-<footer class="dim"><span>As of ${stamp(now)}, kept fresh by itself.</span> <nav aria-label="For programs"><a href="/api/status">JSON</a> <a href="/metrics">Metrics</a></nav></footer>
+<footer class="dim"><span>As of ${stamp(now)}, refreshed automatically.</span> <nav aria-label="For programs"><a href="/api/status">JSON</a> <a href="/metrics">Metrics</a></nav></footer>
 <script>${new Markup(SCRIPT)}</script></body></html>
 `)
 }

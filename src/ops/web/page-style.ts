@@ -61,7 +61,7 @@ main > .card { margin-top: 1.25rem }
 .warnings { margin-top: .5rem; color: var(--dim); font-size: .875rem } .warnings li::before { content: "Noticed: " }
 .empty { color: var(--dim) }
 
-table { width: 100%; border-collapse: collapse }
+table { width: 100%; border-collapse: collapse } .managed { margin-top: .75rem }
 th, td { padding: .5rem 0 .5rem 1.25rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: baseline; font-weight: 400 }
 th:first-child { padding-left: 0 }
 thead th { font-size: .8125rem; color: var(--dim); padding-top: 0 }

@@ -7,7 +7,7 @@ import { isoTime } from '../../lib/clock.ts'
 import { formatDuration } from '../../lib/units.ts'
 import { needsPerson } from '../advice.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
-import type { PlanModel, Pulse } from '../port.ts'
+import type { CampaignSeen, PlanModel, Pulse } from '../port.ts'
 import { campaignCards, campaignsSection } from './campaigns-section.ts'
 import { html, type Markup } from './html.ts'
 import type { Scene, Tone } from './page-parts.ts'
@@ -42,6 +42,8 @@ export interface PageFacts extends Scene {
   postings: (feed: string) => readonly (number | null)[]
   /** The plan of the last look at the campaigns, as far as it is kept. */
   plan: PlanModel | null
+  /** The campaigns that are managed, by key. */
+  campaigns: readonly CampaignSeen[]
 }
 
 /** Rows that a person can take in and a phone can hold. */
@@ -83,7 +85,7 @@ ${section('Ignored by name', status.daemon.ignored.count, ignored(facts))}
 ${section('Links that are not followed', status.daemon.links.count, links(facts))}
 <section><h2>Feeds${status.uploads.length > 0 ? html` <span class="dim">${count(status.uploads.length)}</span>` : null}</h2>
 ${status.uploads.length === 0 ? html`<p class="empty">No feed has been seen yet. Drop an XML file into <code>${facts.inbox}</code></p>` : feeds(facts)}</section>
-${campaignsSection(campaigns, facts.plan, facts)}
+${campaignsSection(campaigns, facts)}
 </main>`
   const owed = troubles.length + urgent.length + waiting
   return document({ title: owed === 0 ? 'All well' : `(${owed}) ${headline}`, tone, main }, facts)
