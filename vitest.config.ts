@@ -43,11 +43,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Each of these tests keeps several processes busy, so they run one after the other.
+        // Each of these tests keeps several processes busy, so they run one after the other, also in one worker.
         test: {
           name: 'e2e',
           include: e2e,
           globalSetup: 'test/helpers/build-program.ts',
+          isolate: false,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },
@@ -55,9 +56,10 @@ export default defineConfig({
     ],
     environment: 'node',
     // Only a bound for what hangs: on a busy machine every other time is too short.
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 120_000,
     restoreMocks: true,
+    unstubEnvs: true,
     // The reader of feeds, by its own tests. What its threads run is counted where a test calls it directly.
     coverage: { provider: 'v8', include: ['src/feed/**', 'src/xml/**'], reporter: ['text'] },
   },

@@ -52,5 +52,6 @@ function kindOf(sql: string, parameters: unknown[]): string {
   const table = /^(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)/.exec(sql)?.[1] ?? ''
   const verb = sql.slice(0, sql.indexOf(' ')).toLowerCase()
   if (table !== 'events' || verb !== 'insert') return `${verb} ${table}`
-  return `event ${parameters[2] ?? 'new'} to ${parameters[3]}`
+  const [{ from, to }] = parameters as [{ from: string | null; to: string }]
+  return `event ${from ?? 'new'} to ${to}`
 }
