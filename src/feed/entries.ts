@@ -1,6 +1,8 @@
 // Hashes of ids, each with a hash of what belongs to it: in chunks up to a limit, so that growing copies nothing,
 // and a table that tells whether an id was there before.
 
+import { randomInt } from 'node:crypto'
+
 /** Words of an entry: high and low half of an id's hash, and, where it is kept, the hash of the content. */
 export const WORDS = 3
 /** Twelve megabytes: feeds of more postings are rare, and reading them must not take more memory. */
@@ -9,6 +11,8 @@ export const MOST_ENTRIES = 1_000_000
 const CHUNK = 4_096
 const CHUNK_BITS = 12
 const FIRST_SLOTS = 2_048
+/** Of this process: ids can be made to have like hashes, and would all want the same slot. The factor is odd. */
+const [SECRET, FACTOR] = [randomInt(2 ** 32), randomInt(2 ** 31) * 2 + 1]
 
 export class Entries {
   count = 0
@@ -21,6 +25,8 @@ export class Entries {
   readonly #chunks: Uint32Array<ArrayBuffer>[] = []
   /** Open addressing, three quarters full at most: numbers of entries, counted from 1; 0: empty. */
   #slots = new Int32Array(FIRST_SLOTS)
+  /** Leaves as many high bits as number the slots. */
+  #shift = 32 - Math.log2(FIRST_SLOTS)
 
   /** `hashed`: the hash of the content is kept as well. */
   constructor(hashed: boolean) {
@@ -59,7 +65,9 @@ export class Entries {
   /** Where the id is, or where it would be. */
   #slot(high: number, low: number): number {
     const mask = this.#slots.length - 1
-    for (let slot = low & mask; ; slot = (slot + 1) & mask) {
+    const mixed = Math.imul(high ^ SECRET, FACTOR)
+    const start = Math.imul(mixed ^ (mixed >>> 15) ^ low, FACTOR) >>> this.#shift
+    for (let slot = start; ; slot = (slot + 1) & mask) {
       const entry = (this.#slots[slot] as number) - 1
       if (entry < 0) return slot
       const chunk = this.#chunks[entry >> CHUNK_BITS] as Uint32Array
@@ -70,6 +78,7 @@ export class Entries {
 
   #widen(): void {
     this.#slots = new Int32Array(2 * this.#slots.length)
+    this.#shift--
     let entry = 0
     for (const words of this.parts()) {
       for (let at = 0; at < words.length; at += this.#words) {
