@@ -91,34 +91,29 @@ function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): 
   return under && asSafe ? { kind: 'moved', to, verdict } : { kind: 'failed', verdict }
 }
 
+/** Where it does not matter how much was sent. */
+const ROW_OF = {
+  unreachable: RULES.unreachable,
+  certificate: RULES.untrusted,
+  proxy: RULES.proxy,
+  silent: RULES.stalled,
+  stalled: RULES.stalled,
+  aborted: RULES.stalled,
+}
+
 /** `announced`: bytes of the whole request body. */
 export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: string): Verdict {
-  const sentAll = answer.bytesSent >= announced
-  const told = { code: answer.code, reason: `no answer from storage: ${answer.reason}`, origin }
-  switch (answer.why) {
-    case 'unreachable':
-      return failureOf(RULES.unreachable, told)
-    case 'certificate':
-      return failureOf(RULES.untrusted, told)
-    case 'proxy':
-      return failureOf(RULES.proxy, told)
-    case 'source':
-      return failureOf(RULES.spoolChanged, {
-        code: 'spool-changed',
-        reason: 'the copy of the file in the state directory could not be read to its end',
-      })
-    case 'lost':
-      if (sentAll) return failureOf(RULES.lostAfterBody, { ...told, ambiguous: true })
-      return failureOf(answer.bytesSent === 0 ? RULES.lostBeforeBody : RULES.lostMidBody, told)
-    case 'silent':
-      if (sentAll) return failureOf(RULES.lostAfterBody, { ...told, ambiguous: true })
-      return failureOf(RULES.stalled, told)
-    case 'stalled':
-    case 'aborted':
-      return failureOf(RULES.stalled, told)
-    default:
-      return answer.why satisfies never
+  const { bytesSent, code, why } = answer
+  const told = { code, reason: `no answer from storage: ${answer.reason}`, origin }
+  if (why === 'source') {
+    const reason = 'the copy of the file in the state directory could not be read to its end'
+    return failureOf(RULES.spoolChanged, { code: 'spool-changed', reason })
   }
+  if ((why === 'lost' || why === 'silent') && bytesSent >= announced)
+    return failureOf(RULES.lostAfterBody, { ...told, ambiguous: true })
+  if (why === 'lost')
+    return failureOf(bytesSent === 0 ? RULES.lostBeforeBody : RULES.lostMidBody, told)
+  return failureOf(ROW_OF[why], told)
 }
 
 function ruleOfError({ code, message }: StorageError, status: number): Rule {

@@ -2,10 +2,9 @@
 // added, the file last. Framed by hand: FormData was measured to hold the whole file in
 // memory, to rewrite line ends in fields and to count sizes above 4 GiB wrong.
 
-import { randomInt } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { getDefaultHighWaterMark } from 'node:stream'
-import { readWhole } from '../lib/read-whole.ts'
 import type { UploadForm } from '../service/port.ts'
 
 /** Fixed and ASCII: storage puts the name in place of "${filename}" in any field. */
@@ -21,6 +20,12 @@ const READ_SIZE = 256 * 1024
  */
 const SOCKET_BUFFER = getDefaultHighWaterMark(false)
 
+/** `wait` resolves when so many bytes may go. */
+export interface Pace {
+  readSize: number
+  wait(bytes: number): Promise<void>
+}
+
 export interface MultipartBody {
   contentType: string
   /** Of the whole request body, exactly. */
@@ -30,19 +35,14 @@ export interface MultipartBody {
   chunks(): AsyncGenerator<Buffer>
 }
 
-export interface MultipartFile {
-  /** Open for reading. A descriptor is read in one piece and in this thread, a handle bit by bit. */
-  opened: FileHandle | number
-  bytes: number
-}
-
-/** `pace` is awaited with the size of each piece of the file before that piece is handed out. */
+/** `file` is read bit by bit if it is a handle, at most `bytes` of it and no faster than the bandwidth allows. */
 export function createMultipartBody(
   form: UploadForm,
-  file: MultipartFile,
-  pace?: { readSize: number; wait(bytes: number): Promise<void> },
+  file: FileHandle | Buffer,
+  bytes: number,
+  pace: Pace | null,
 ): MultipartBody {
-  const boundary = randomBoundary()
+  const boundary = randomUUID().replaceAll('-', '')
   const head = Buffer.from(
     [
       ...form.fields.map(
@@ -56,59 +56,30 @@ export function createMultipartBody(
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
-    length: head.length + file.bytes + tail.length,
+    length: head.length + bytes + tail.length,
     headLength: head.length,
     async *chunks() {
-      const { opened } = file
-      if (typeof opened === 'number') {
-        yield inOnePiece(opened, file, head, tail)
-        return
-      }
+      // One buffer, and so one write.
+      if (Buffer.isBuffer(file)) return yield Buffer.concat([head, file, tail])
       yield head
-      yield* read(opened, file, Math.min(READ_SIZE, pace?.readSize ?? READ_SIZE), pace?.wait)
+      yield* read(file, bytes, pace)
       yield tail
     },
   }
 }
 
-/** One buffer, and so one write. Short of the announced size, as below, where the file is. */
-function inOnePiece(
-  descriptor: number,
-  { bytes }: MultipartFile,
-  head: Buffer,
-  tail: Buffer,
-): Buffer {
-  const all = Buffer.allocUnsafe(head.length + bytes + tail.length)
-  head.copy(all)
-  const end = head.length + readWhole(descriptor, all, head.length, bytes, 0)
-  if (end < head.length + bytes) return all.subarray(0, end)
-  tail.copy(all, end)
-  return all
-}
-
 /** Bounded by the size that was announced. A file that ends early ends the stream early, which fails the request. */
-async function* read(
-  handle: FileHandle,
-  { bytes }: MultipartFile,
-  readSize: number,
-  wait: (bytes: number) => Promise<void> = async () => {},
-): AsyncGenerator<Buffer> {
+async function* read(handle: FileHandle, bytes: number, pace: Pace | null): AsyncGenerator<Buffer> {
+  const readSize = Math.min(READ_SIZE, pace?.readSize ?? READ_SIZE)
   const buffers = [0, 1].map(() => Buffer.allocUnsafeSlow(Math.min(readSize, bytes)))
   for (let at = 0, n = 0; at < bytes; n++) {
     const buffer = (readSize < SOCKET_BUFFER ? undefined : buffers[n % 2]) ?? Buffer.alloc(readSize)
     const { bytesRead } = await handle.read(buffer, 0, Math.min(readSize, bytes - at), at)
     if (bytesRead === 0) return
-    await wait(bytesRead)
+    await pace?.wait(bytesRead)
     yield buffer.subarray(0, bytesRead)
     at += bytesRead
   }
-}
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-
-/** 190 random bits: it occurs in no field and no feed. */
-function randomBoundary(): string {
-  return Array.from({ length: 32 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
 }
 
 /** As browsers do (WHATWG HTML, multipart/form-data encoding algorithm). */

@@ -1,7 +1,7 @@
 // Owns one post of one file with one form: the body from the spool, the watchdog, the bandwidth limit and
 // the one redirect that may be followed. It answers what came of it, and decides nothing about trying again.
 
-import { closeSync, fstatSync, openSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Clock, MINUTE } from '../lib/clock.ts'
@@ -57,46 +57,41 @@ export async function postFile(
   const isSmall = post.bytes <= SMALL && parts.gate.bandwidth === null
   let file: SpoolFile
   try {
-    file = isSmall ? openSmall(post.file) : await openLarge(post.file)
+    file = await openSpool(post.file, isSmall)
   } catch (error) {
-    return {
-      kind: 'failed',
-      verdict: noSpool(post.file, errorCode(error)),
-      bytesSent: 0,
-      status: null,
-    }
+    return unsent(noSpool(post.file, errorCode(error)))
   }
   // Opened and closed here: a body that never starts would not close it.
   try {
-    const { size } = file
-    if (size !== post.bytes)
-      return { kind: 'failed', verdict: otherSize(size, post.bytes), bytesSent: 0, status: null }
-    return await postTo(post.facts.url, true, file, parts, post, signal)
+    if (file.size !== post.bytes) return unsent(otherSize(file.size, post.bytes))
+    return await postTo(post.facts.url, true, file.content, parts, post, signal)
   } finally {
-    await file.close()
+    if (!Buffer.isBuffer(file.content)) await file.content.close()
   }
 }
 
 interface SpoolFile {
-  opened: FileHandle | number
+  content: FileHandle | Buffer
   size: number
-  close: () => Promise<void> | void
 }
 
-function openSmall(path: string): SpoolFile {
-  const opened = openSync(path, 'r')
-  return { opened, size: fstatSync(opened).size, close: () => closeSync(opened) }
+async function openSpool(path: string, isSmall: boolean): Promise<SpoolFile> {
+  if (isSmall) {
+    const content = readFileSync(path)
+    return { content, size: content.length }
+  }
+  const content = await open(path)
+  return { content, size: (await content.stat()).size }
 }
 
-async function openLarge(path: string): Promise<SpoolFile> {
-  const opened = await open(path)
-  return { opened, size: (await opened.stat()).size, close: () => opened.close() }
+function unsent(verdict: Verdict): PostResult {
+  return { kind: 'failed', verdict, bytesSent: 0, status: null }
 }
 
 async function postTo(
   url: URL,
   mayHop: boolean,
-  file: SpoolFile,
+  file: FileHandle | Buffer,
   parts: PostParts,
   post: Post,
   signal: AbortSignal,
@@ -108,11 +103,7 @@ async function postTo(
     readSize: bandwidth.readSize,
     wait: (bytes: number) => bandwidth.wait(bytes, signal),
   }
-  const body = createMultipartBody(
-    facts.form,
-    { opened: file.opened, bytes: post.bytes },
-    pace ?? undefined,
-  )
+  const body = createMultipartBody(facts.form, file, post.bytes, pace)
   const ofFile = (sent: number) => Math.min(Math.max(0, sent - body.headLength), post.bytes)
   const answer = await http.request({
     method: 'POST',

@@ -1,4 +1,3 @@
-import { closeSync, openSync } from 'node:fs'
 import { open, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -14,10 +13,12 @@ async function body(
 ) {
   const file = join(await temporaryDirectory(), 'spool')
   await writeFile(file, content)
-  const opened = inOnePiece ? openSync(file, 'r') : await open(file)
-  onTestFinished(() => (typeof opened === 'number' ? closeSync(opened) : opened.close()))
   const form = { url: 'https://storage.example/', fileUrl: '', fields }
-  return { file, made: createMultipartBody(form, { opened, bytes }) }
+  if (inOnePiece)
+    return { file, made: createMultipartBody(form, Buffer.from(content), bytes, null) }
+  const opened = await open(file)
+  onTestFinished(() => opened.close())
+  return { file, made: createMultipartBody(form, opened, bytes, null) }
 }
 
 async function bytesOf(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -106,24 +107,17 @@ describe('the multipart body', () => {
     expect(made[0].made.contentType).not.toBe(made[1].made.contentType)
   })
 
-  it.each([
-    ['bit by bit', false],
-    ['in one piece', true],
-  ])(
-    'stops at the announced size when the file grew, and short of it when it shrank, read %s',
-    async (_, inOnePiece) => {
-      const content = Buffer.alloc(600_000, 'x')
-      const more = Buffer.concat([content, Buffer.from('more')])
-      const grown = await body([], more, content.length, inOnePiece)
-      const shrunk = await body([], content, content.length, inOnePiece)
-      await truncate(shrunk.file, 300_000)
+  it('stops at the announced size when the file grew, and short of it when it shrank', async () => {
+    const content = Buffer.alloc(600_000, 'x')
+    const grown = await body([], Buffer.concat([content, Buffer.from('more')]), content.length)
+    const shrunk = await body([], content)
+    await truncate(shrunk.file, 300_000)
 
-      expect(await bytesOf(grown.made.chunks())).toHaveLength(grown.made.length)
-      const short = (await bytesOf(shrunk.made.chunks())).length
-      expect(short).toBeLessThanOrEqual(shrunk.made.length - 300_000)
-      expect(short).toBeGreaterThan(300_000)
-    },
-  )
+    expect(await bytesOf(grown.made.chunks())).toHaveLength(grown.made.length)
+    const short = (await bytesOf(shrunk.made.chunks())).length
+    expect(short).toBeLessThanOrEqual(shrunk.made.length - 300_000)
+    expect(short).toBeGreaterThan(300_000)
+  })
 
   it('counts sizes beyond 4 GiB', async () => {
     const { made } = await body([], '', 5 * 2 ** 30)
