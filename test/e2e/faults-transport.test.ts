@@ -78,6 +78,9 @@ describe('a connection that breaks in the body', () => {
   })
 })
 
+/** However many minutes pass until a silence is noticed: the form lives on. */
+const LONG_FORMS = { sandbox: { formLifetimeMs: 10 * HOUR } }
+
 describe('an answer that is lost', () => {
   it.each([
     ['fin', true],
@@ -90,7 +93,7 @@ describe('an answer that is lost', () => {
     'fault 12: (%s, stored: %s) is unknown, and the same form goes again',
     async (...row) => {
       const [how, stored] = row
-      await using outlet = await Outlet.open()
+      await using outlet = await Outlet.open(LONG_FORMS)
       outlet.fault({ at: 'storage', kind: 'lose-answer', how, stored, times: 1 })
 
       const delivered = outlet.deliver(feedOf(3), HOUR)
@@ -134,7 +137,7 @@ describe('a storage that reads slowly', () => {
   })
 
   it('fault 13: and pauses for longer is given up, and gets the same form again', async () => {
-    await using outlet = await Outlet.open()
+    await using outlet = await Outlet.open(LONG_FORMS)
     const gate = outlet.sandbox.faults.add({
       ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },
     })

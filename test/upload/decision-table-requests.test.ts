@@ -211,7 +211,8 @@ describe('a connection to storage that breaks', () => {
   })
 
   it('row 14: is given up when storage stops taking bytes', async () => {
-    const h = await harness()
+    // However many minutes pass until that is noticed: the form lives on.
+    const h = await harness({ sandbox: { formLifetimeMs: 10 * HOUR } })
     const gate = h.sandbox.faults.add({
       ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },
     })
