@@ -267,10 +267,11 @@ export class Intake {
 
   /** What other processes ask for: files to take (`feedsyncd upload`), or to look at again (`retry`). */
   #queueRequests(): void {
-    const { history, ledger, ruleFor } = this.#parts
+    const { history, ruleFor } = this.#parts
     const changes = history.dataVersion()
     if (changes !== this.#dataVersion) {
-      if (ledger.requeueUnread()) this.hint()
+      // A person may want a file to be read again.
+      this.hint()
       this.#dataVersion = changes
     }
     // Each time, until they are answered: whatever went wrong before, nobody else waits for them.

@@ -32,12 +32,13 @@ export async function notice(
   requested: ReadonlySet<string> = new Set(),
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
-  ledger.requeueUnread()
+  const restless = ledger.restlessPaths()
   const originOf = ({ path, identity }: Sighting): Origin => {
     const { feed, account } = ruleFor(path)
     return { path, identity, feed, account }
   }
-  const isNews = ({ path, identity }: Sighting) => ledger.isNews(path, identity)
+  const isNews = ({ path, identity }: Sighting) =>
+    (restless.has(path) && ledger.isRestless(path)) || ledger.isNews(path, identity)
   const isFree = (file: Sighting) => isNews(file) && !isBusy(file)
   const inPieces = async <T>(all: readonly T[], step: (each: T) => void) => {
     for (let from = 0; from < all.length; from += PIECE) {

@@ -37,19 +37,21 @@ export interface Evidence {
 export function explain(evidence: Evidence): Explanation {
   const { path, feed, history } = evidence
   const known = history?.known(path) ?? null
-  const id = Math.max(known?.versionId ?? 0, openVersion(evidence) ?? 0)
+  const id = Math.max(known?.versionId ?? 0, latestVersion(evidence) ?? 0)
   const version = history?.version(id) ?? null
   const upload = version === null ? null : uploadReport(version)
   return { path, feed, upload, ...because(evidence, known, upload) }
 }
 
-/** A path that settles is not known yet, but it has a version in the making. */
-function openVersion({ path, feed, history }: Evidence): number | null {
+/** A path that settles is not known yet, and one that we moved is not any more: both have a version. */
+function latestVersion({ path, feed, history }: Evidence): number | null {
   const open = history?.list({ feed, states: UNREAD, all: true }) ?? []
-  const last = history?.newest(feed) ?? null
-  const made = last === null ? open : [last, ...open]
-  return made.find((version) => version.path === path)?.id ?? null
+  const last = history?.list({ feed, all: true, limit: LATEST }) ?? []
+  return [...last, ...open].find((version) => version.path === path)?.id ?? null
 }
+
+/** Versions of a feed among which that of a file is found that has left the folder. */
+const LATEST = 100
 
 type Because = Pick<Explanation, 'because' | 'next'>
 

@@ -1,13 +1,12 @@
-// What each path of the folder was last found to be, and the steps of a version that go together in
-// one transaction: its state, the path it came from, and the older versions that it replaces. The
-// history under it only knows single rows; when a step happens is the pipeline's.
+// The steps of a version that go together in one transaction: its state, the path it came from, and the older
+// versions that it replaces. The history under it only knows single rows; when a step happens is the pipeline's.
 
 import type { Clock } from '../lib/clock.ts'
-import type { FileIdentity } from '../lib/file-identity.ts'
+import { type FileIdentity, sameIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
+import { AfterCommit } from './after-commit.ts'
 import { supersededBy } from './decisions.ts'
-import { News } from './news.ts'
-import { Paths } from './paths.ts'
+import { KnownFiles } from './known-files.ts'
 import type { History, KnownFile, Reason, State, Version, VersionPatch } from './port.ts'
 import { DROPPED_AGAIN, LEFT, SAME_BYTES } from './reason-codes.ts'
 import { REPLACEABLE } from './states.ts'
@@ -38,8 +37,8 @@ export class Ledger {
   readonly #log: Log
   readonly #onMove: (version: Version) => void
   readonly #along: (version: Version) => void
-  readonly #news: News
-  readonly #paths: Paths
+  readonly #transactions: AfterCommit
+  readonly #known: KnownFiles
 
   /**
    * `onMove` hears of every new state, for progress; it must not write. `along` writes what has to be
@@ -53,8 +52,8 @@ export class Ledger {
     along: (version: Version) => void = () => {},
   ) {
     this.#history = history
-    this.#news = new News(history)
-    this.#paths = new Paths(history, this.#news)
+    this.#transactions = new AfterCommit(history)
+    this.#known = new KnownFiles(history)
     this.#clock = clock
     this.#log = log
     this.#onMove = onMove
@@ -63,33 +62,47 @@ export class Ledger {
 
   /** Runs `work` in one transaction; what it did is told of once it is true. */
   atomically<T>(work: () => T): T {
-    return this.#news.atomically(work)
+    return this.#transactions.atomically(work)
   }
 
   /** The same in a transaction that it shares with other works of the same moment: see `History.commit`. */
   commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T> {
-    return this.#news.commit(work, when)
+    return this.#transactions.commit(work, when)
   }
 
   /** False where the path is still what it was last found to be. */
   isNews(path: string, identity: FileIdentity): boolean {
-    return this.#paths.isNews(path, identity)
+    return !this.#known.holds(path, identity)
   }
 
   /** The version that a path was last found to be; null while that is not known. */
   foundAt(path: string): Version | null {
-    const id = this.#paths.foundAt(path)
-    return id === null ? null : this.#history.version(id)
+    const id = this.#history.known(path)?.versionId
+    return id === undefined ? null : this.#history.version(id)
   }
 
   /** What stat said of the path when it was last read; null while that is not known. */
   knownAt(path: string): KnownFile | null {
-    return this.#paths.knownAt(path)
+    return this.#known.at(path)
   }
 
   /** Paths of files that have not been read, or not with success, as far as they are there. */
   unsettledPaths(): string[] {
-    return this.#paths.unsettled()
+    return [...this.#history.unread().map(({ path }) => path), ...this.#history.rejectedFiles()]
+  }
+
+  /**
+   * Paths of versions that are not at rest. They are always looked at again, whatever is known of the path: the last
+   * look may have met an error, or a person wants them to be read once more.
+   */
+  restlessPaths(): Set<string> {
+    return new Set(this.#history.unread().flatMap((each) => (isRestless(each) ? each.path : [])))
+  }
+
+  /** Whether that is still so. */
+  isRestless(path: string): boolean {
+    const open = this.openAt(path)
+    return open !== null && isRestless(open)
   }
 
   /**
@@ -125,7 +138,7 @@ export class Ledger {
   again(path: string, reason: Reason): void {
     const open = this.openAt(path)
     if (open?.state !== 'checking') return
-    this.#paths.forget(path)
+    this.#forget(path)
     this.#move(open.id, 'settling', reason)
   }
 
@@ -139,34 +152,25 @@ export class Ledger {
     const open = this.openAt(path)
     if (open === null) this.#rejectedGone(path)
     if (open === null || open.state === 'gone') return
-    this.#paths.forget(path)
+    this.#forget(path)
     const text = 'the file left the folder before it was taken; nothing was sent'
     this.#move(open.id, 'gone', { code: LEFT, text })
   }
 
-  /** We moved the file ourselves: what became of it stays as it is. */
-  disposed(path: string): void {
-    this.#paths.putAside(path)
+  /** We moved the file ourselves: its version stays as it is. Another file may be at its path by now. */
+  disposed(path: string, identity: FileIdentity | null = null): void {
+    const known = this.#history.known(path)
+    if (known === null) return
+    if (identity === null || sameIdentity(known.identity, identity)) this.#forget(path)
   }
 
   #rejectedGone(path: string): void {
     const version = this.foundAt(path)
-    if (version?.state !== 'rejected') {
-      this.disposed(path)
-      return
-    }
-    this.#paths.forget(path)
+    if (version?.state !== 'rejected') return
+    this.#forget(path)
     const now = path.endsWith('/') ? 'can be listed now, or is' : 'is'
     const text = `it ${now} not there any more; it was rejected: ${version.reason}`
     this.#move(version.id, 'gone', { code: LEFT, text })
-  }
-
-  /**
-   * Before each listing: the paths of versions that are not at rest are news, be it after an error or since a
-   * person wants them to be read again. Answers true where that was not known.
-   */
-  requeueUnread(): boolean {
-    return this.#paths.forgetUnread()
   }
 
   /** The version that the bytes at this path are becoming; adds it where there is none yet. */
@@ -181,7 +185,7 @@ export class Ledger {
       if (open !== null) this.#history.forget(open.id)
       const same = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
       this.#history.seen(version.id, same, this.#clock.now())
-      this.#paths.know(origin.path, origin.identity, version)
+      this.#know(origin, version)
       const again = { code: DROPPED_AGAIN, text: 'the same file was dropped again' }
       if (this.#history.version(version.id)?.state === 'failed')
         this.#move(version.id, 'queued', again)
@@ -197,7 +201,7 @@ export class Ledger {
       if (left) this.#move(open.id, 'settling', null)
       if (left || open.state === 'settling') this.#move(open.id, 'checking', null)
       const moved = this.#move(open.id, to, reason, patch)
-      this.#paths.know(origin.path, origin.identity, moved)
+      this.#know(origin, moved)
       if (to === 'queued' || to === 'held') this.#supersedeOlder(moved)
       return moved
     })
@@ -260,6 +264,18 @@ export class Ledger {
     return this.#move(before.id, 'settling', null)
   }
 
+  #know({ path, identity }: Origin, { id: versionId }: Version): void {
+    if (identity === null) return
+    this.#history.know({ path, identity, versionId })
+    this.#transactions.afterCommit(() => this.#known.refresh(path))
+  }
+
+  /** It is news when it comes back. */
+  #forget(path: string): void {
+    this.#history.unknow(path)
+    this.#transactions.afterCommit(() => this.#known.refresh(path))
+  }
+
   #add(origin: Origin): Version {
     const { path, feed, account } = origin
     const version = this.#history.add({
@@ -270,7 +286,7 @@ export class Ledger {
       reason: null,
       at: this.#clock.now(),
     })
-    this.#news.tell(() => {
+    this.#transactions.afterCommit(() => {
       this.#log.info({ event: 'feed.noticed', id: version.id, feed, path }, 'feed noticed')
       this.#onMove(version)
     })
@@ -281,7 +297,7 @@ export class Ledger {
     const version = this.#history.move(id, to, reason, this.#clock.now(), patch)
     this.#along(version)
     const level = LOUD[to] ?? 'debug'
-    this.#news.tell(() => {
+    this.#transactions.afterCommit(() => {
       const why = { reason: version.reason, code: version.reasonCode }
       this.#log[level](
         { event: 'feed.state', id, feed: version.feed, state: to, ...why },
@@ -291,4 +307,9 @@ export class Ledger {
     })
     return version
   }
+}
+
+/** An incomplete document waits for its writer; what has left the folder waits for nothing. */
+function isRestless({ state }: Pick<Version, 'state'>): boolean {
+  return state === 'settling' || state === 'checking'
 }

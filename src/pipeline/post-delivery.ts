@@ -136,7 +136,7 @@ export class Aftercare {
   }
 
   async #tidy(listing: Listing): Promise<void> {
-    const { dispositions, settings } = this.#parts
+    const { dispositions, history, settings } = this.#parts
     await this.#resume()
     if (
       settings.current.inbox.afterUpload === 'keep' &&
@@ -149,38 +149,40 @@ export class Aftercare {
     })
     for (let from = 0; from < due.length && !this.#isOver; from += AT_ONCE) {
       const departures = due.slice(from, from + AT_ONCE)
-      await this.#note(departures, (departure) => JSON.stringify(departure))
+      await history.commit(() => {
+        for (const each of departures) history.setNote(DEPARTURE + each.token, JSON.stringify(each))
+      })
+      const ended = new Map<Departure, Disposed>()
       for (const departure of departures) {
-        if (!this.#isOver) this.#tell(departure, await dispositions.dispose(departure))
+        if (!this.#isOver) ended.set(departure, await dispositions.dispose(departure))
       }
-      await this.#forget(departures)
+      await this.#recordEnds(departures, ended)
     }
   }
 
   /** What could not be put where it belongs, nor back, is tried again. */
   async #resume(): Promise<void> {
     const departures = [...this.#half.values()]
+    const ended = new Map<Departure, Disposed>()
     for (const departure of departures) {
-      this.#tell(departure, await this.#parts.dispositions.resume(departure))
+      ended.set(departure, await this.#parts.dispositions.resume(departure))
     }
-    await this.#forget(departures)
+    await this.#recordEnds(departures, ended)
   }
 
-  #forget(departures: readonly Departure[]): Promise<void> {
-    return this.#note(
-      departures.filter(({ token }) => !this.#half.has(token)),
-      () => null,
-    )
-  }
-
-  async #note(
-    departures: Departure[],
-    text: (departure: Departure) => string | null,
+  async #recordEnds(
+    departures: readonly Departure[],
+    ended: ReadonlyMap<Departure, Disposed>,
   ): Promise<void> {
-    const { history } = this.#parts
+    const { history, ledger } = this.#parts
     if (departures.length === 0) return
-    await history.commit(() => {
-      for (const each of departures) history.setNote(DEPARTURE + each.token, text(each))
+    for (const [departure, disposed] of ended) this.#tell(departure, disposed)
+    await ledger.commit(() => {
+      for (const departure of departures) {
+        const { identity, path, token } = departure
+        if (ended.get(departure)?.kind === 'done') ledger.disposed(path, identity)
+        if (!this.#half.has(token)) history.setNote(DEPARTURE + token, null)
+      }
     })
   }
 
@@ -232,7 +234,6 @@ export class Aftercare {
     const { id, feed } = ledger.foundAt(path) ?? {}
     const file = { id, feed, path }
     if (disposed.kind === 'done') {
-      ledger.disposed(path)
       log.info({ event: DONE[disposition], ...file, to: disposed.to }, `${disposition} done`)
       conditions.clear('dispositions-failing')
     }
