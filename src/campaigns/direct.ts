@@ -3,14 +3,13 @@
 
 import type { FeedSide } from '../feed/port.ts'
 import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '../service/port.ts'
-import { compare, valueNow } from './compare.ts'
+import { compare } from './compare.ts'
 import { createdValues, filtersOf, selectionOf } from './creating.ts'
 import type { Refusal } from './decide.ts'
 import type { Guards } from './desired.ts'
 import { measure } from './effects.ts'
 import { valuesOf } from './fields.ts'
-import { maySpend } from './ledger.ts'
-import { CHANGE_GUARD } from './manage.ts'
+import { CHANGE_GUARD, Managed } from './manage.ts'
 import { memoryOf, Planning } from './planning.ts'
 import type { CampaignRecord, NewWrite } from './port.ts'
 import { adoptedRecord, whyStopped } from './record.ts'
@@ -41,9 +40,10 @@ export async function createDirectly(
   }
   const planning = await planningOf(parts, allPostings ? null : targeting)
   if ('kind' in planning) return planning
+  const { ledger, input } = planning
+  const selected = allPostings ? null : selectionOf(input.effects, null, targeting)
   const refused =
-    shareOf(planning, null, allPostings ? null : targeting) ??
-    planning.ledger.create('(new)', createdValues(body))
+    ledger.share(selected, input.effects) ?? ledger.create('(new)', createdValues(body))
   if (refused !== null) return { kind: 'refused', reason: refused, hint: CHANGE_GUARD }
   const row = { key, campaignId: null, action: 'create', body, before: {}, spend: 'up' } as const
   return send(parts, row, null)
@@ -54,7 +54,7 @@ export async function updateDirectly(
   campaignId: string,
   body: CampaignUpdate,
 ): Promise<Direct> {
-  const { api, store, clock, signal } = parts
+  const { api, store, signal } = parts
   const read = await api.get(campaignId, signal)
   if (read.kind === 'failure') return read
   const record = store.records().find((one) => one.campaignId === campaignId) ?? null
@@ -65,15 +65,7 @@ export async function updateDirectly(
   if (raise !== null) {
     const planning = await planningOf(parts, targeting)
     if ('kind' in planning) return planning
-    const written = { ...known.written, ...goal.values }
-    const { budget = read.value.budget, endDate = read.value.endDate } = body
-    const shown = { ...read.value, budget, endDate } as Campaign
-    const spender = { record: { ...known, written, forms: {} }, open: [], sights: [shown] }
-    const after = maySpend(spender, clock.now())
-    const before = valueNow(known, read.value, 'budget')
-    const refused =
-      shareOf(planning, record, targeting) ??
-      planning.ledger.raise(campaignId, after, before, raise.values)
+    const refused = new Managed(planning, known, read.value).guardAgainst(raise)
     if (refused !== null) return { kind: 'refused', reason: refused, hint: CHANGE_GUARD }
   }
   const spend = raise?.spend ?? reduce?.spend ?? 'neutral'
@@ -100,16 +92,6 @@ async function send(
     if (answer.kind === 'ok') sender.end(id, 'done', null, answer.value.id)
   })
   return answer.kind === 'ok' ? { kind: 'ok', campaign: answer.value } : answer
-}
-
-/** The guard that refuses what a targeting selects, or null. */
-function shareOf(
-  { ledger, input }: Planning,
-  record: CampaignRecord | null,
-  targeting: CanonicalTargeting | null,
-): string | null {
-  const { effects } = input
-  return targeting && ledger.share(selectionOf(effects, record, targeting), effects)
 }
 
 async function planningOf(

@@ -9,7 +9,7 @@ import type { DesiredCampaign, Removal } from './desired.ts'
 import { feedFindings } from './feed-states.ts'
 import { findingsOf, sightOf } from './findings.ts'
 import { maySpendWith, showMoney } from './ledger.ts'
-import { CHANGE_GUARD, campaignOf, end, isHeld, manage, stop } from './manage.ts'
+import { CHANGE_GUARD, campaignOf, isHeld, Managed } from './manage.ts'
 import {
   type CampaignSight,
   COMMAND,
@@ -87,8 +87,9 @@ function consider(planning: Planning, entry: DesiredCampaign) {
       return record.succeeding && campaign.code === 'lost'
         ? create(planning, entry)
         : planning.hold(key, record.campaignId, campaign)
-    if (!record.succeeding) return manage(planning, entry, record, campaign, false)
-    return stop(planning, record, campaign) ? create(planning, entry) : undefined
+    const managed = new Managed(planning, record, campaign)
+    if (!record.succeeding) return managed.follow(entry, false)
+    return managed.stop() ? create(planning, entry) : undefined
   }
   const made = planning.creates.get(key)
   if (isUnsettled(made)) return planning.hold(key, null, whyUnknown(planning, made))
@@ -119,7 +120,7 @@ function takeOver(planning: Planning, entry: DesiredCampaign, record: CampaignRe
   const campaign = campaignOf(planning, record)
   if (isHeld(campaign)) return planning.hold(key, campaignId, campaign)
   planning.add({ key, campaignId, action: 'adopt', why, approval: true })
-  manage(planning, entry, record, campaign, true)
+  new Managed(planning, record, campaign).follow(entry, true)
 }
 
 function create(planning: Planning, entry: DesiredCampaign) {
@@ -212,7 +213,7 @@ function remove(planning: Planning, removal: Removal) {
     const campaign = campaignOf(planning, record)
     return isHeld(campaign)
       ? planning.hold(key, record.campaignId, campaign)
-      : end(planning, removal, record, campaign)
+      : new Managed(planning, record, campaign).end(removal)
   }
   const made = planning.creates.get(key)
   if (isUnsettled(made)) return planning.hold(key, null, whyUnknown(planning, made))

@@ -11,14 +11,7 @@ import type { Effects } from './effects.ts'
 import { endsBy, rawOf, readValue } from './fields.ts'
 import { Ledger, type MaySpend, maySpend, maySpendWith } from './ledger.ts'
 import type { Finding, Held, PlanItem } from './plan.ts'
-import {
-  type AccountFacts,
-  type CampaignRecord,
-  type CampaignStore,
-  type CampaignWrite,
-  type Other,
-  STATUS,
-} from './port.ts'
+import { type CampaignRecord, type CampaignStore, type CampaignWrite, STATUS } from './port.ts'
 import { keysOf } from './record.ts'
 
 /** What was seen of the service. */
@@ -32,7 +25,7 @@ export interface Seen {
   incomplete: string | null
 }
 
-export interface PlanInput {
+export interface PlanInput extends ReturnType<typeof memoryOf> {
   desired: Desired
   fileSha256: string
   /** Keys whose filters may go, by a person's word. */
@@ -41,18 +34,6 @@ export interface PlanInput {
   account: string
   /** The identity alone, from which tokens follow. */
   identity: string
-  facts: AccountFacts | null
-  records: readonly CampaignRecord[]
-  others: readonly Other[]
-  words: ReadonlyMap<string, readonly string[]>
-  open: readonly CampaignWrite[]
-  /** The newest create of each key. */
-  creates: readonly CampaignWrite[]
-  /** Writes of the last day. */
-  day: readonly CampaignWrite[]
-  generation: (key: string) => number
-  /** Wall ms; null: the database knows all that it made. */
-  forgetfulSince: number | null
   seen: Seen
   effects: Effects
   /** A plan shows what reductions would free; what is applied rests on what was verified. */
@@ -188,13 +169,11 @@ export class Planning {
   }
 }
 
-/** What a plan takes from the database. */
-export function memoryOf(store: CampaignStore, now: number) {
-  return {
-    ...{ facts: store.account(), records: store.records(), others: store.others() },
-    ...{ words: store.words(), open: store.open(), creates: store.creates() },
-    day: store.since(now - DAY),
-    generation: (key: string) => store.generation(key),
-    forgetfulSince: store.forgetfulSince(),
-  } satisfies Partial<PlanInput>
-}
+/** What a plan takes from the database; `day`: writes of the last day. */
+export const memoryOf = (store: CampaignStore, now: number) => ({
+  ...{ facts: store.account(), records: store.records(), others: store.others() },
+  ...{ words: store.words(), open: store.open(), creates: store.creates() },
+  day: store.since(now - DAY),
+  generation: (key: string) => store.generation(key),
+  forgetfulSince: store.forgetfulSince(),
+})

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCampaignsFile, restedCampaignsFile, wantedOf } from '../../../src/app/campaigns.ts'
 import { readDesired } from '../../../src/campaigns/desired-reader.ts'
 import type { Config } from '../../../src/config/config.ts'
-import { MINUTE, systemClock } from '../../../src/lib/clock.ts'
+import { MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
 import { World } from '../world.ts'
@@ -77,7 +77,9 @@ describe('the file is hostile input', () => {
     const sleep = async (ms: number) => {
       waits.push(ms)
       now += ms
-      if (waits.length === 1) writeFileSync(file, fileOf(entry('A'), entry('B')))
+      if (waits.length > 1) return
+      writeFileSync(file, fileOf(entry('A'), entry('B')))
+      utimesSync(file, now / SECOND, now / SECOND)
     }
     const clock = { ...systemClock, now: () => now, monotonic: () => now, sleep }
 
