@@ -15,7 +15,7 @@ import type { CampaignStore } from '../../src/campaigns/port.ts'
 import type { FeedSide } from '../../src/feed/port.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import type { CreateMark } from '../../src/history/create-mark.ts'
-import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { type Clock, MINUTE, systemClock } from '../../src/lib/clock.ts'
 import type { CampaignRun } from '../../src/ops/port.ts'
 import { readCampaign, readPage } from '../../src/service/campaign-answer.ts'
 import { listCampaigns } from '../../src/service/campaign-listing.ts'
@@ -350,6 +350,20 @@ export class Host {
     if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
     return new Decider(this.parts(), reading.desired, 'person: test', forever)
   }
+}
+
+/** A service, and an installation with this file. */
+export function opened(file: string) {
+  const world = World.open()
+  return { world, host: world.host(file) }
+}
+
+/** The same, a minute after its campaigns were made. */
+export async function installed(file: string) {
+  const { world, host } = opened(file)
+  await host.apply()
+  world.pass(MINUTE)
+  return { world, host }
 }
 
 export const NO_FEEDS: FeedSide = {

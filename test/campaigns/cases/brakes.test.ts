@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { failure, type Trouble, troubles, World } from '../world.ts'
+import { failure, installed, opened, type Trouble, troubles } from '../world.ts'
 
 const removed = (key: string, endDate = '2026-12-02') =>
   `removed: [{ externalCampaignId: ${key}, endDate: ${endDate} }]\n`
 const lower = (file: string) => file.replace('100.00', '40.00')
-
-async function installed(file: string) {
-  const world = World.open()
-  const host = world.host(file)
-  await host.apply()
-  world.pass(MINUTE)
-  return { world, host }
-}
 
 describe('a reduction arrives', () => {
   it('endDate added later to a campaign that we made', async () => {
@@ -29,8 +21,7 @@ describe('a reduction arrives', () => {
   })
 
   it('removed while the create is unknown: it is ended once it is found', async () => {
-    const world = World.open()
-    const host = world.host(fileOf(entry('A'), entry('B')))
+    const { world, host } = opened(fileOf(entry('A'), entry('B')))
     world.trouble = troubles({
       on: 'create',
       times: 1,
@@ -176,8 +167,7 @@ describe('a reduction arrives', () => {
   })
 
   it('429 from the second create on: one entry is unknown, the others wait for the next look', async () => {
-    const world = World.open()
-    const host = world.host(fileOf(...[...'ABCDEFGHIJ'].map((key) => entry(key))))
+    const { world, host } = opened(fileOf(...[...'ABCDEFGHIJ'].map((key) => entry(key))))
     let creates = 0
     world.trouble = ({ kind }): Trouble | null =>
       kind === 'create' && ++creates > 1 ? { kind: 'fail', failure: failure.temporary(429) } : null

@@ -9,7 +9,7 @@ import type { Config } from '../../../src/config/config.ts'
 import { MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { World } from '../world.ts'
+import { opened, World } from '../world.ts'
 
 function folder() {
   const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-file-'))
@@ -105,8 +105,7 @@ describe('the file is hostile input', () => {
   })
 
   it('a file that changes while it is applied: nothing is raised any more', async () => {
-    const world = World.open()
-    const host = world.host(fileOf(entry('A'), entry('B'), entry('C')))
+    const { world, host } = opened(fileOf(entry('A'), entry('B'), entry('C')))
     world.trouble = ({ kind }) => {
       if (kind === 'create') host.file = fileOf(entry('A'))
       return null
@@ -118,8 +117,7 @@ describe('the file is hostile input', () => {
   })
 
   it.each(['toString', 'constructor', '__proto__'])('%s is a key like any other', async (key) => {
-    const world = World.open()
-    const host = world.host(fileOf(entry(key)))
+    const { world, host } = opened(fileOf(entry(key)))
     host.feeds = () => ({
       latest: [
         {

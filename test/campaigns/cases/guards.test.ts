@@ -1,20 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { FeedSide } from '../../../src/feed/port.ts'
-import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { HOUR } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { troubles, World } from '../world.ts'
+import { installed, opened, troubles, World } from '../world.ts'
 
 const guards = (text: string) => `guards: { ${text} }\n`
 const budget = (key: string, amount: string, fields = '') =>
   entry(key, fields).replace('100.00', amount)
-
-async function installed(file: string) {
-  const world = World.open()
-  const host = world.host(file)
-  await host.apply()
-  world.pass(MINUTE)
-  return { world, host }
-}
 
 describe('never past a guard', () => {
   it('plan said "held", guard edited, apply 1: refused, since an approval covers its own writes', async () => {
@@ -159,8 +151,7 @@ describe('never past a guard', () => {
   })
 
   it('ends in the past: such an entry is not created, and does not count as nothing', async () => {
-    const world = World.open()
-    const host = world.host(fileOf(entry('A', 'endDate: 2026-11-30')))
+    const { world, host } = opened(fileOf(entry('A', 'endDate: 2026-11-30')))
 
     await host.apply()
 

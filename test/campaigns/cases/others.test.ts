@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { World } from '../world.ts'
-
-async function installed(file: string) {
-  const world = World.open()
-  const host = world.host(file)
-  await host.apply()
-  world.pass(MINUTE)
-  return { world, host }
-}
+import { installed, World } from '../world.ts'
 
 const low = (text: string) => text.replace('100.00', '10.00')
 

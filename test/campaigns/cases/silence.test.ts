@@ -1,20 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { readDesired } from '../../../src/campaigns/desired-reader.ts'
 import { exportCampaigns } from '../../../src/campaigns/export.ts'
-import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { HOUR } from '../../../src/lib/clock.ts'
 import { campaignConditions } from '../../../src/ops/campaign-conditions.ts'
 import { listCampaigns } from '../../../src/service/campaign-listing.ts'
 import { forever } from '../account.ts'
 import { entry, fileOf, findingOf, itemOf } from '../reconciling.ts'
-import { failure, Killed, troubles, World } from '../world.ts'
-
-async function installed(file: string) {
-  const world = World.open()
-  const host = world.host(file)
-  await host.apply()
-  world.pass(MINUTE)
-  return { world, host }
-}
+import { failure, installed, Killed, opened, troubles, World } from '../world.ts'
 
 const removed = (key: string, endDate: string) =>
   `removed: [{ externalCampaignId: ${key}, endDate: ${endDate} }]\n`
@@ -138,8 +130,7 @@ describe('nothing is silent', () => {
   })
 
   it('refused once by a gateway: tried again by the next apply, and by the daemon after a day', async () => {
-    const world = World.open()
-    const host = world.host(fileOf(entry('A'), entry('B')))
+    const { world, host } = opened(fileOf(entry('A'), entry('B')))
     world.trouble = troubles({
       on: 'create',
       times: 2,

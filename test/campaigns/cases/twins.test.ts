@@ -1,18 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, findingOf, itemOf } from '../reconciling.ts'
-import { failure, type Host, troubles, World } from '../world.ts'
+import { failure, type Host, installed, opened, troubles, World } from '../world.ts'
 
 const FOUR = fileOf(entry('K1'), entry('K2'), entry('K3'), entry('K4'))
-
-/** An installation with these campaigns, made by it. */
-async function installed(file: string) {
-  const world = World.open()
-  const host = world.host(file)
-  await host.apply()
-  world.pass(MINUTE)
-  return { world, host }
-}
 
 const creates = (world: World) => world.calls.filter(({ kind }) => kind === 'create').length
 
@@ -151,8 +142,7 @@ describe('no second campaign', () => {
   })
 
   it('create --new said seconds after a lost answer, search lags: no second one', async () => {
-    const world = World.open()
-    const host = world.host(fileOf(entry('A')))
+    const { world, host } = opened(fileOf(entry('A')))
     world.book.knobs.listedAfterMs = 10 * MINUTE
     world.trouble = troubles({ on: 'create', times: 1, trouble: { kind: 'lost' } })
     const [lost] = await host.apply()
@@ -248,8 +238,7 @@ describe('no second campaign', () => {
   })
 
   it('a service that does not keep the token: an entry like a campaign that is there waits', async () => {
-    const world = World.open()
-    const host = world.host(fileOf(entry('A')))
+    const { world, host } = opened(fileOf(entry('A')))
     await host.apply()
     world.shape = (shown) => ({ ...shown, name: String(shown.name).replace(/ \[.*/, '') })
     world.make('Campaign B')
@@ -305,8 +294,7 @@ describe('no second campaign', () => {
   })
 
   it('a create that is refused for its credentials is made once they are good', async () => {
-    const world = World.open()
-    const host = world.host(fileOf(entry('A')))
+    const { world, host } = opened(fileOf(entry('A')))
     world.trouble = troubles({
       on: 'create',
       times: 1,
