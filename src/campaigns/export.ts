@@ -1,6 +1,7 @@
 // Writes the campaigns of an account as a campaigns file that asks for what is there already. Pure.
 
 import { showAmount } from '../lib/amount.ts'
+import { amount, date, oneOf, type Reader } from '../lib/text-fields.ts'
 import { writeYaml } from '../lib/yaml.ts'
 import type { Campaign } from '../service/port.ts'
 import { FIELDS, type Field, rawOf, readValue } from './fields.ts'
@@ -17,16 +18,16 @@ export interface Exported {
 }
 
 /** What the file can say of each field: a value beyond it is left out, and so is not managed. */
-const SAYABLE: Partial<Record<Field, (value: unknown) => string | null>> = {
-  budget: (value) => money(value, 2),
-  cpc: (value) => money(value, 4),
-  maxCpc: (value) => money(value, 4),
-  paidCpaGoal: (value) => money(value, 4),
-  period: (value) => (value === 'once' || value === 'monthly' ? value : null),
+const SAYABLE: Partial<Record<Field, Reader<unknown>>> = {
+  budget: amount(2),
+  cpc: amount(4),
+  maxCpc: amount(4),
+  paidCpaGoal: amount(4),
+  period: oneOf('once', 'monthly'),
   startDate: date,
   endDate: date,
-  autoBidLevel: (value) => (value === 'accelerated' || value === 'standard' ? value : null),
-  status: (value) => (value === 'paused' ? value : null),
+  autoBidLevel: oneOf('accelerated', 'standard'),
+  status: oneOf('paused'),
 }
 
 export function exportCampaigns(
@@ -66,10 +67,11 @@ export function exportCampaigns(
 function fieldsOf(campaign: Campaign): Record<string, string> {
   const fields = FIELDS.flatMap((field) => {
     const value = readValue(field, rawOf(campaign, field))
-    const said = value == null ? null : (SAYABLE[field]?.(value) ?? null)
-    return said === null ? [] : [[field, said] as const]
+    const text = typeof value === 'number' ? showAmount(value) : value
+    const read = text == null ? null : SAYABLE[field]?.(text)
+    return read && 'value' in read ? [[field, text] as const] : []
   })
-  const { startDate, ...rest } = Object.fromEntries(fields)
+  const { startDate, ...rest } = Object.fromEntries(fields) as Record<string, string>
   const isOrdered =
     startDate !== undefined && (rest.endDate === undefined || startDate <= rest.endDate)
   return isOrdered ? { startDate, ...rest } : rest
@@ -85,13 +87,4 @@ function written(targeting: CanonicalTargeting): object {
     targeting: Object.fromEntries(lists.map((name) => [name, targeting[name]])),
     ...(targeting.requisitionIds.length > 0 && { allowWiden: 'true' }),
   }
-}
-
-function money(value: unknown, decimals: 2 | 4): string | null {
-  const isSayable = typeof value === 'number' && value > 0 && (decimals === 4 || value % 100 === 0)
-  return isSayable ? showAmount(value) : null
-}
-
-function date(value: unknown): string | null {
-  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) ? value : null
 }

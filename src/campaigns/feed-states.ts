@@ -1,38 +1,24 @@
-// What a person should know of feeds and campaigns side by side, as data: entries that no feed carries, ids without an entry, postings that look sponsored and are not.
+// What a person should know of feeds and campaigns side by side, as data: entries that no feed carries, ids
+// without an entry, postings that look sponsored and are not.
 
 import { DAY, isoTime } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Campaign } from '../service/port.ts'
-import type { Desired } from './desired.ts'
-import type { Effects } from './effects.ts'
 import { endsBy } from './fields.ts'
 import type { FeedFindings } from './plan.ts'
-import { type CampaignRecord, STATUS } from './port.ts'
-
-export interface FindingsInput {
-  desired: Desired
-  records: readonly CampaignRecord[]
-  remote: ReadonlyMap<string, Campaign>
-  effects: Effects
-  now: number
-}
+import type { Planning } from './planning.ts'
+import { STATUS } from './port.ts'
+import { keysOf } from './record.ts'
 
 /** For the largest orphans it is looked whether a known id is meant. */
 const COMPARED = 20
 /** A campaign that starts this soon should be carried by a feed. */
 const SOON = 2 * DAY
 
-export function feedFindings({
-  desired,
-  records,
-  remote,
-  effects,
-  now,
-}: FindingsInput): FeedFindings {
+export function feedFindings({ input, campaigns }: Planning): FeedFindings {
+  const { desired, records, effects, now } = input
   const states = desired.campaigns.map((one) => ({ ...one, state: effects.stateOf(one.key) }))
-  const known = new Set(
-    [...desired.campaigns, ...desired.removed, ...records].map(({ key }) => key),
-  )
+  const known = keysOf(desired, records)
   const orphans = new Map<string, number>()
   for (const { ids } of effects.latest)
     for (const [id, postings] of Object.entries(ids))
@@ -56,7 +42,7 @@ export function feedFindings({
     stale: [...effects.stale].map(([key, requisitionIds]) => ({ key, requisitionIds })),
     overlaps: [...effects.overlaps].map(([keys, postings]) => ({ keys, postings })),
     dead: records.flatMap(({ key, campaignId }) => {
-      const campaign = remote.get(campaignId)
+      const campaign = campaigns.get(campaignId)
       const state = effects.stateOf(key)
       const why = campaign === undefined ? null : deadBy(campaign, now)
       if (state.kind !== 'live' || why === null) return []

@@ -65,10 +65,9 @@ export function readValue(field: Field, raw: unknown): Value | undefined {
     case 'period':
       return String(raw) === '1' ? 'monthly' : String(raw)
     case 'status': {
-      const found = Object.entries(STATUS).find(([word, n]) =>
-        [word, String(n)].includes(String(raw).toLowerCase()),
-      )
-      return found?.[0] ?? String(raw)
+      const isIts = ([word, n]: [string, number]) =>
+        [word, String(n)].includes(String(raw).toLowerCase())
+      return Object.entries(STATUS).find(isIts)?.[0] ?? String(raw)
     }
     default:
       return kind satisfies never
@@ -147,20 +146,16 @@ export function direction(field: Field, before: Value | undefined, after: Value)
   switch (field) {
     case 'budget':
     case 'maxCpc':
+    case 'endDate':
       // None there: nothing limits it.
       return after !== null && (before === null || after < before) ? 'down' : 'up'
     case 'cpc':
     case 'paidCpaGoal':
       if (before === null || after === null) return 'unknown'
       return after < before ? 'down' : 'up'
-    case 'endDate':
-      return after !== null && (before === null || after < before) ? 'down' : 'up'
     case 'autoBidLevel':
-      return after === 'standard' && before === 'accelerated'
-        ? 'down'
-        : after === 'accelerated'
-          ? 'up'
-          : 'unknown'
+      if (after === 'accelerated') return 'up'
+      return after === 'standard' && before === 'accelerated' ? 'down' : 'unknown'
     case 'status':
       return after === 'running' ? 'up' : before === 'archived' ? 'unknown' : 'down'
     case 'startDate':

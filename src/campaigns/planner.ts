@@ -44,7 +44,7 @@ export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignSig
       reason: seen.incomplete,
     },
     findings: [...planning.findings, ...findingsOf(planning)],
-    feed: feedFindings({ ...input, remote: planning.campaigns }),
+    feed: feedFindings(planning),
     summary: {
       reduce: count((item) => isReady(item) && isReduction(item)),
       update: count((item) => isReady(item) && item.method === 'PUT' && !isReduction(item)),

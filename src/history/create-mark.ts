@@ -8,6 +8,7 @@ import { uptime } from 'node:os'
 import { dirname } from 'node:path'
 import { SECOND, systemClock } from '../lib/clock.ts'
 import { identityOf } from '../lib/file-identity.ts'
+import { giveToOwnerOf } from '../lib/owner.ts'
 
 export interface CreateMark {
   /** null: none was ever written. `at`: wall ms by which the last create had been sent at the latest. */
@@ -27,7 +28,11 @@ export function createMark(file: string): CreateMark {
       return { text, at: Math.max(Number(stats.ctimeMs), bootedAt) }
     },
     renew: () => {
-      synced(openSync(file, 'w', 0o600), (handle) => writeSync(handle, randomUUID()))
+      synced(openSync(file, 'w', 0o600), (handle) => {
+        // Made by root, it must still be the service's.
+        giveToOwnerOf(dirname(file), handle)
+        writeSync(handle, randomUUID())
+      })
       synced(openSync(dirname(file), 'r'))
     },
   }
