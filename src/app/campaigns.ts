@@ -7,7 +7,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Desired } from '../campaigns/desired.ts'
 import { readDesired } from '../campaigns/desired-reader.ts'
-import { type Looked, type PassOptions, runPass, type Wanted } from '../campaigns/pass.ts'
+import { type PassOptions, type PassResult, runPass, type Wanted } from '../campaigns/pass.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
@@ -57,8 +57,8 @@ export type CampaignsFile =
   | { kind: 'read'; file: string; desired: Desired; fileSha256: string }
 
 /** An editor or a copy writes a file in several steps. */
-const REST_MS = 2 * SECOND
-const LONGEST_REST_MS = 60 * SECOND
+const STABLE_MS = 2 * SECOND
+const LONGEST_WAIT_MS = 60 * SECOND
 const LARGEST = 8 * 1024 * 1024
 
 export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
@@ -89,7 +89,7 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
 }
 
 /** The same, once the file has not changed for two seconds. */
-export async function restedCampaignsFile(
+export async function stableCampaignsFile(
   config: Config,
   clock: Clock,
   signal: AbortSignal,
@@ -98,16 +98,16 @@ export async function restedCampaignsFile(
   const began = clock.monotonic()
   let since = began
   for (let known = stampOf(file); ; ) {
-    const age = known === null ? REST_MS : clock.now() - known.changedAt
+    const age = known === null ? STABLE_MS : clock.now() - known.changedAt
     // A date that lies in the future tells nothing: the file is watched instead.
     const rested = age >= 0 ? age : clock.monotonic() - since
-    if (rested >= REST_MS) {
+    if (rested >= STABLE_MS) {
       const read = readCampaignsFile(config)
       if (stampOf(file)?.text === known?.text) return read
     }
-    if (clock.monotonic() - began > LONGEST_REST_MS || signal.aborted)
+    if (clock.monotonic() - began > LONGEST_WAIT_MS || signal.aborted)
       return { kind: 'unusable', file, lines: [`${file} is still being written`] }
-    await clock.sleep(Math.max(0, REST_MS - rested), signal)
+    await clock.sleep(Math.max(0, STABLE_MS - rested), signal)
     const now = stampOf(file)
     if (now?.text !== known?.text) since = clock.monotonic()
     known = now
@@ -150,7 +150,7 @@ export interface Reconciler extends AsyncDisposable {
   readonly identity: string
   /** Every campaign of the account. */
   list(signal: AbortSignal): Promise<Listing>
-  pass(wanted: Wanted, options: PassOptions): Promise<Looked>
+  pass(wanted: Wanted, options: PassOptions): Promise<PassResult>
   /** Runs `work` while no other process writes campaigns. Throws `FeedsyncError` (75) while one does. */
   alone<T>(work: () => Promise<T>): Promise<T>
 }

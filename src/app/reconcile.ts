@@ -1,8 +1,8 @@
 // One look at the campaigns as the daemon does it: the file, the service, the plan, and in mode `apply`
 // what no guard holds. The answer is kept for `status`.
 
-import type { Looked } from '../campaigns/pass.ts'
-import { type CampaignSight, isReady, type Plan } from '../campaigns/plan.ts'
+import type { PassResult } from '../campaigns/pass.ts'
+import { type CampaignState, isReady, type Plan } from '../campaigns/plan.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
 import { type CampaignMemory, Reconciling, type ReconcilingParts } from '../campaigns/schedule.ts'
 import type { Result } from '../campaigns/send.ts'
@@ -13,8 +13,8 @@ import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import {
   openReconciler,
-  restedCampaignsFile,
   type Surroundings,
+  stableCampaignsFile,
   stampOf,
   wantedOf,
 } from './campaigns.ts'
@@ -82,7 +82,7 @@ export async function reconcile(
 ): Promise<CampaignRun | null> {
   const { cause, stop, abort } = look
   const { clock } = surroundings
-  const file = await restedCampaignsFile(config, clock, stop)
+  const file = await stableCampaignsFile(config, clock, stop)
   if (file.kind === 'off' && !isManaged(config)) return null
   stop.throwIfAborted()
   await using reconciler = openReconciler(config, surroundings)
@@ -130,7 +130,7 @@ export function keepApplied(
   store: CampaignStore,
   config: Pick<Config, 'campaigns'>,
   looked: Pick<CampaignRun, 'at' | 'cause'>,
-  pass: Looked,
+  pass: PassResult,
 ): CampaignRun {
   const { mode } = config.campaigns
   const ended = endingOf(store, pass, mode, Date.parse(looked.at))
@@ -166,7 +166,7 @@ function runOf(
 /** What is left after a look, and what was done. */
 function endingOf(
   store: CampaignStore,
-  looked: Looked,
+  looked: PassResult,
   mode: CampaignRun['mode'],
   now: number,
 ): Ending {
@@ -179,7 +179,7 @@ function endingOf(
   }
   const { plan } = looked
   const planId = keptPlan(store, plan, now)
-  store.keepSights(JSON.stringify(looked.campaigns))
+  store.keepStates(JSON.stringify(looked.campaigns))
   // Compared with the wrong account everything seems to be missing.
   if (plan.stopped !== null)
     return { state: 'stopped', planId, problem: plan.stopped.reason, hint: plan.stopped.needs }
@@ -209,7 +209,7 @@ function endingOf(
   const ready = plan.items.filter((item) => isReady(item) && !(item.approval && mode === 'apply'))
   const planned = ready.map(({ key, action }) => `${action} ${key}`)
   const findings = plan.findings
-    .filter(({ isTold }) => isTold)
+    .filter(({ isReported }) => isReported)
     .map(({ key, campaignId, code, text, needs, maySpend }) => ({
       ...{ key, campaignId, code, reason: text, needs, maySpend },
     }))
@@ -220,7 +220,7 @@ function endingOf(
 }
 
 /** Those whose campaign runs on. */
-function vanishedOf({ feed }: Plan, campaigns: readonly CampaignSight[]) {
+function vanishedOf({ feed }: Plan, campaigns: readonly CampaignState[]) {
   const ids = new Map(
     campaigns.flatMap(({ key, campaignId, runs }) => (runs ? [[key, campaignId]] : [])),
   )

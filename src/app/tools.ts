@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, normalize, relative, sep } from 'node:path'
-import type { CampaignSight } from '../campaigns/plan.ts'
+import type { CampaignState } from '../campaigns/plan.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'
@@ -170,9 +170,9 @@ export function keptRun(memory: Pick<CampaignStore, 'lastRun'> | null): Campaign
 }
 
 /** The campaigns that are managed, as the last look saw them. */
-export function campaignsSeen(memory: Pick<CampaignStore, 'records' | 'lastSights'> | null) {
-  const sights = JSON.parse(memory?.lastSights() ?? '[]') as CampaignSight[]
-  const seen = new Map(sights.map((sight) => [sight.key, sight]))
+export function campaignsSeen(memory: Pick<CampaignStore, 'records' | 'lastStates'> | null) {
+  const states = JSON.parse(memory?.lastStates() ?? '[]') as CampaignState[]
+  const seen = new Map(states.map((sight) => [sight.key, sight]))
   return (memory?.records() ?? []).map((record) => {
     const { key, campaignId, written } = record
     const sight = seen.get(key) ?? UNSEEN

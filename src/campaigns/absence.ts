@@ -19,7 +19,7 @@ export interface AbsenceInput {
   facts: AccountFacts | null
   records: readonly CampaignRecord[]
   others: readonly Other[]
-  words: ReadonlyMap<string, readonly string[]>
+  newEntries: ReadonlyMap<string, readonly string[]>
   /** Every campaign that was listed or read. */
   campaigns: ReadonlyMap<string, Campaign>
 }
@@ -28,7 +28,7 @@ export class Absence {
   readonly #input: AbsenceInput
   readonly #others: ReadonlyMap<string, string | null>
   /** Campaigns that no record has and no person put aside. */
-  readonly loose: readonly Campaign[]
+  readonly unowned: readonly Campaign[]
   readonly #owners: ReadonlyMap<string, string>
   readonly #marked: ReadonlyMap<string | undefined, readonly Campaign[]>
 
@@ -37,10 +37,10 @@ export class Absence {
     this.#input = input
     this.#others = new Map(others.map(({ id, key }) => [id, key]))
     const owned = new Set(records.flatMap(({ campaignId, past }) => [campaignId, ...past]))
-    this.loose = [...campaigns.values()].filter(
+    this.unowned = [...campaigns.values()].filter(
       ({ id }) => !owned.has(id) && this.#others.get(id) !== NOBODYS,
     )
-    const tokened = this.loose.filter(({ name }) => tokenIn(name) !== null)
+    const tokened = this.unowned.filter(({ name }) => tokenIn(name) !== null)
     const keys = tokened.length > 0 ? keysOf(desired, records) : new Set<string>()
     this.#owners = ownersOf(identity, keys)
     this.#marked = Map.groupBy(tokened, (one) => this.ownerOf(one))
@@ -58,8 +58,8 @@ export class Absence {
 
   /** What might be the campaign of an entry, the likeliest first; those that a person ruled out are not. */
   candidates(key: string, name: string): Campaign[] {
-    const { facts, words } = this.#input
-    const ruledOut = new Set(words.get(key))
+    const { facts, newEntries } = this.#input
+    const ruledOut = new Set(newEntries.get(key))
     const marked = new Set(this.marked(key))
     const wanted = plain(name)
     const rank = (one: Campaign) =>
@@ -72,7 +72,7 @@ export class Absence {
       const carried = readTargeting(rawOf(one, 'targeting') ?? 0)?.externalCampaignId
       return mayBeAny || isMeant || carried === key
     }
-    return this.loose
+    return this.unowned
       .filter((one) => !ruledOut.has(one.id) && mayBeIts(one))
       .sort((a, b) => rank(a) - rank(b))
   }

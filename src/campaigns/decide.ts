@@ -11,7 +11,7 @@ import { COMMAND, quoted } from './plan.ts'
 import { isUnsettled, LATEST_LISTING } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
 import { adoptedRecord, keysOf, named, ownersOf, whyForeign, whyStopped } from './record.ts'
-import { noFacts } from './remember.ts'
+import { noFacts } from './record-snapshot.ts'
 import { type ReconcilerParts, Sender } from './send.ts'
 import { tokenIn } from './token.ts'
 
@@ -93,7 +93,12 @@ export class Decider {
     const listing = await list(this.#signal)
     if (listing.kind === 'failure') return listing
     const records = store.records()
-    const known = { facts: store.account(), records, others: store.others(), words: store.words() }
+    const known = {
+      facts: store.account(),
+      records,
+      others: store.others(),
+      newEntries: store.newEntries(),
+    }
     const seen = { identity, desired: this.#desired, campaigns: listing.campaigns }
     const absence = new Absence({ ...known, ...seen })
     const owned = keysOf({ campaigns: [], removed: [] }, records)
@@ -144,7 +149,7 @@ export class Decider {
     }
     const owned = new Set(store.records().map(({ campaignId }) => campaignId))
     store.atomically(() => {
-      store.keepWord(
+      store.keepNewEntry(
         key,
         [...listing.campaigns.keys()].filter((id) => !owned.has(id)),
       )
@@ -240,10 +245,10 @@ export class Decider {
       if (earlier !== null) store.addOther({ id: earlier.campaignId, key })
       store.remove(key)
       if (isUnsettled(create))
-        new Sender(this.#parts, this.#by, this.#signal).remember(create, campaign, 'recovered')
+        new Sender(this.#parts, this.#by, this.#signal).recordCreated(create, campaign, 'recovered')
       else store.save(adoptedRecord(key, campaign))
       store.removeOther(campaign.id)
-      store.keepWord(key, null)
+      store.keepNewEntry(key, null)
       store.saveAccount(store.account() ?? noFacts(account))
       this.#note(key, campaign.id, 'it belongs to the entry')
     })
@@ -275,11 +280,11 @@ export class Decider {
 
   #tooEarly(listing: Listing, since: number, what: string): Refusal | null {
     if (listing.kind === 'incomplete')
-      return refused(`${what} cannot be told: ${listing.reason}`, 'try again later', true)
+      return refused(`${what} is not known: ${listing.reason}`, 'try again later', true)
     const at = since + LATEST_LISTING
     if (this.#parts.clock.now() >= at) return null
     const hint = `it can be said from ${isoTime(at)} on; run this again then`
-    return refused(`${what} cannot be told yet: it may only be hard to find`, hint, true)
+    return refused(`${what} is not known yet: it may only be hard to find`, hint, true)
   }
 
   #wrongAccount(): Refusal | null {

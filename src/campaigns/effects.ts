@@ -14,7 +14,7 @@ import {
 
 /** Where a key stands in the feeds. */
 export type FeedState =
-  /** No feed was uploaded, so nothing can be told. */
+  /** No feed was uploaded, so nothing is known. */
   | { kind: 'unknown' }
   | { kind: 'live'; postings: number }
   /** No feed ever carried it. */
@@ -26,7 +26,7 @@ export interface Effects {
   latest: readonly FeedUpload[]
   /** Of all feeds. */
   postings: number
-  /** Postings that a targeting selects; null: that cannot be told. Only of those that were asked for. */
+  /** Postings that a targeting selects; null: not known. Only of those that were asked for. */
   count(targeting: CanonicalTargeting): number | null
   stateOf(key: string): FeedState
   /** Pinned requisition ids of the wanted targetings that no posting has, by key. */

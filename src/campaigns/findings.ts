@@ -5,7 +5,7 @@ import { isoTime } from '../lib/clock.ts'
 import { valueNow } from './compare.ts'
 import { endsBy, type Field, showValue } from './fields.ts'
 import { showMoney, sumOf } from './ledger.ts'
-import { type CampaignSight, COMMAND, type Finding, quoted } from './plan.ts'
+import { type CampaignState, COMMAND, type Finding, quoted } from './plan.ts'
 import type { Planning } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
 import { named } from './record.ts'
@@ -26,7 +26,7 @@ function unlisted(planning: Planning): Finding[] {
     const line = `- { externalCampaignId: ${JSON.stringify(key)}, endDate: ${today} }`
     const spends = showMoney(ledger.get(campaignId) ?? null)
     return {
-      ...{ code: 'unlisted', key, campaignId, isTold: true, maySpend: spends },
+      ...{ code: 'unlisted', key, campaignId, isReported: true, maySpend: spends },
       text: `it is not in the file any more, and campaign ${campaignId} is still running, up to ${spends}`,
       needs: `add it again, list it under removed: ${line}, or: ${COMMAND} forget ${quoted(key)}`,
     }
@@ -39,7 +39,7 @@ function twins(planning: Planning): Finding[] {
     const all = [...absence.marked(key), ...past.flatMap((id) => campaigns.get(id) ?? [])]
     const running = all.filter((one) => planning.runs(one))
     return running.map((twin) => ({
-      ...{ code: 'twin', key, campaignId: twin.id, isTold: true },
+      ...{ code: 'twin', key, campaignId: twin.id, isReported: true },
       text: `campaign ${named(twin)} runs beside ${campaignId}, and both belong to this entry`,
       needs: `pause or archive one on the service; to manage that one instead: ${COMMAND} adopt ${quoted(key)} ${twin.id}`,
       maySpend: showMoney(ledger.get(twin.id) ?? null),
@@ -61,14 +61,14 @@ function idle(planning: Planning): Finding[] {
     if (status === 'archived' || (status === 'paused' && values.status !== 'paused')) {
       const resume = 'write status: running into the entry, or status: paused if it is meant'
       const text = `campaign ${campaignId} is ${status} on the service, so it spends nothing`
-      return { ...at, text, needs: status === 'paused' ? resume : successor, isTold: true }
+      return { ...at, text, needs: status === 'paused' ? resume : successor, isReported: true }
     }
     if (!planning.isOver(record)) return []
     const text = `campaign ${campaignId} is over since ${showValue('endDate', valueNow(record, campaign, 'endDate'))}`
     const needs = `write a later endDate, or endDate: none, to go on with it; ${successor}`
-    // Where the file says so itself, nobody has to be told.
+    // The file says so itself: no report is needed.
     const isMeant = typeof values.endDate === 'string' && endsBy(values.endDate) < input.now
-    return { ...at, text, needs, isTold: !isMeant }
+    return { ...at, text, needs, isReported: !isMeant }
   })
 }
 
@@ -79,19 +79,21 @@ function unmanaged(planning: Planning): Finding[] {
     ...input.desired.campaigns.map(({ campaignId }) => campaignId),
     ...input.records.flatMap(({ key }) => absence.marked(key).map(({ id }) => id)),
   ])
-  const all = absence.loose.filter((one) => planning.runs(one) && !meant.has(one.id))
+  const all = absence.unowned.filter((one) => planning.runs(one) && !meant.has(one.id))
   if (all.length === 0) return []
-  const maySpend = showMoney(sumOf(all.map(({ id }) => planning.strangerSpends(id))))
+  const maySpend = showMoney(sumOf(all.map(({ id }) => planning.unmanagedSpend(id))))
   const some = all.slice(0, NAMED).map(named).join(', ')
   const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : ''
   const count = all.length === 1 ? '1 campaign runs' : `${all.length} campaigns run`
   const text = `${count} in no entry of the file, up to ${maySpend}: ${some}${more}`
   const needs = `${COMMAND} export shows them as entries; ${COMMAND} forget ID leaves one out of this for good`
-  return [{ code: 'unmanaged', key: null, campaignId: null, isTold: true, maySpend, text, needs }]
+  return [
+    { code: 'unmanaged', key: null, campaignId: null, isReported: true, maySpend, text, needs },
+  ]
 }
 
 /** A campaign of an entry, for people who look. */
-export function sightOf(planning: Planning, record: CampaignRecord): CampaignSight {
+export function campaignState(planning: Planning, record: CampaignRecord): CampaignState {
   const { key, campaignId, written } = record
   const campaign = planning.campaigns.get(campaignId)
   const show = (field: Field) => {

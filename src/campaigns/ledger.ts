@@ -18,8 +18,8 @@ export interface Spender {
   /** null: not one of ours. */
   record: CampaignRecord | null
   /** As it was listed and read, in this look. */
-  sights: readonly Campaign[]
-  /** Writes of which nobody knows whether they arrived. */
+  shown: readonly Campaign[]
+  /** Writes that may have arrived, or may still arrive. */
   open: readonly CampaignWrite[]
 }
 
@@ -27,13 +27,13 @@ export interface Spender {
 const MOST_MONTHS = 12
 
 /** What a campaign may spend from now on: its budget, or one a month until its end. */
-export function maySpend({ record, sights, open }: Spender, now: number): MaySpend {
+export function maySpend({ record, shown, open }: Spender, now: number): MaySpend {
   const known = (field: 'budget' | 'endDate' | 'period' | 'status'): Value[] => {
-    const shown = sights.map((one) =>
+    const values = shown.map((one) =>
       record === null ? readValue(field, rawOf(one, field)) : valueNow(record, one, field),
     )
     const sent = open.map(({ body }) => valuesOf(body ?? {})[field])
-    return [...shown, ...sent, record?.written[field]].filter((one) => one !== undefined)
+    return [...values, ...sent, record?.written[field]].filter((one) => one !== undefined)
   }
   const states = known('status')
   if (states.length > 0 && states.every((state) => state === 'archived')) return 0

@@ -166,20 +166,20 @@ export class Managed {
         const reason = `${field}: the file says ${file} now, and it was changed on the service to ${service}`
         hold(kind, reason, needs)
       } else {
-        const isTold = kind !== 'kept'
+        const isReported = kind !== 'kept'
         this.#planning.findings.push({
-          ...{ key, campaignId, code: kind, maySpend: null, isTold },
+          ...{ key, campaignId, code: kind, maySpend: null, isReported },
           text: `${field} was changed on the service from ${file} to ${service}; it is left alone`,
-          needs: isTold ? `${needs}, or ${COMMAND} resolve ${quoted(key)} --accept` : null,
+          needs: isReported ? `${needs}, or ${COMMAND} resolve ${quoted(key)} --accept` : null,
         })
       }
     }
   }
 
   #whyNotRaised(raise: Part): Held | null {
-    const { absence, campaigns, input, shrunk } = this.#planning
+    const { absence, campaigns, input, truncated } = this.#planning
     const { key, campaignId, doubt, past, written } = this.#record
-    if (shrunk !== null) return shrunk
+    if (truncated !== null) return truncated
     const twins = absence.marked(key).map(({ id }) => id)
     if (twins.length > 0) {
       const reason = `the campaigns ${[campaignId, ...twins].join(', ')} all carry the mark of this entry`

@@ -1,4 +1,4 @@
-// The one loop that plan, apply and the daemon share. First the brakes: every entry whose campaign is
+// The one loop that plan, apply and the daemon share. First the reductions: every entry whose campaign is
 // known and whose file says less than was agreed is read by id and reduced, whatever else is wrong. Then
 // the listing, what is remembered of it, the plan, and what the plan says.
 
@@ -9,14 +9,14 @@ import { measured } from './creating.ts'
 import type { Desired } from './desired.ts'
 import { type Effects, measure } from './effects.ts'
 import { canRaise, FIELDS, rawOf } from './fields.ts'
-import { type CampaignSight, isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
+import { type CampaignState, isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
 import { makePlan } from './planner.ts'
 import { memoryOf } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
 import { adoptedRecord, type Pair, pairsOf, whyForeign, whyStopped } from './record.ts'
-import { noteSights, remember, settleCreates } from './remember.ts'
+import { recordAgreed, recordSnapshot, settleCreates } from './record-snapshot.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
-import { inParallel, Sight } from './sight.ts'
+import { inParallel, Snapshot } from './snapshot.ts'
 
 export interface Wanted {
   desired: Desired
@@ -41,8 +41,8 @@ export interface PassOptions {
   stop: AbortSignal
 }
 
-export type Looked = { results: Result[] } & (
-  | { kind: 'looked'; plan: Plan; campaigns: CampaignSight[] }
+export type PassResult = { results: Result[] } & (
+  | { kind: 'looked'; plan: Plan; campaigns: CampaignState[] }
   | CampaignFailure
 )
 
@@ -52,7 +52,7 @@ export async function runPass(
   parts: PassParts,
   wanted: Wanted,
   options: PassOptions,
-): Promise<Looked> {
+): Promise<PassResult> {
   return new Pass(parts, wanted, options).run()
 }
 
@@ -62,29 +62,29 @@ class Pass {
   readonly #options: PassOptions
   readonly #sender: Sender
   readonly #results: Result[] = []
-  readonly #sight: Sight
+  readonly #snapshot: Snapshot
   /** Keys whose reduction was tried. */
-  readonly #braked = new Set<string>()
+  readonly #reduced = new Set<string>()
 
   constructor(parts: PassParts, wanted: Wanted, options: PassOptions) {
     this.#parts = parts
     this.#wanted = wanted
     this.#options = options
     this.#sender = new Sender(parts, options.by, options.signal)
-    this.#sight = new Sight(parts, options.stop)
+    this.#snapshot = new Snapshot(parts, options.stop)
   }
 
-  async run(): Promise<Looked> {
+  async run(): Promise<PassResult> {
     const { store, account, feeds, clock } = this.#parts
     const { kind, stop, isPerson } = this.#options
     const isOurs = whyStopped(account, store.account()?.account) === null
     if (kind !== 'plan' && isOurs) this.#sweep()
-    if (kind === 'apply' && isOurs) await this.#brake()
-    const failure = await this.#sight.list()
+    if (kind === 'apply' && isOurs) await this.#reduceFirst()
+    const failure = await this.#snapshot.list()
     if (failure !== null) return { ...failure, results: this.#results }
-    await this.#sight.readMore(this.#wanted.desired)
+    await this.#snapshot.readMore(this.#wanted.desired)
     if (kind !== 'plan' && isOurs)
-      this.#results.push(...remember(this.#memory(), isPerson && kind === 'apply'))
+      this.#results.push(...recordSnapshot(this.#memory(), isPerson && kind === 'apply'))
     const targetings = measured(this.#wanted.desired, store.records())
     const effects = await measure(feeds(), targetings, clock.now(), stop)
     const made = this.#plan(effects, kind !== 'apply')
@@ -103,7 +103,7 @@ class Pass {
   }
 
   /** Reductions of campaigns that are known: no listing, no guard and no other entry stands before them. */
-  async #brake(): Promise<void> {
+  async #reduceFirst(): Promise<void> {
     const { store } = this.#parts
     const { approved, stop } = this.#options
     const { desired, fileSha256 } = this.#wanted
@@ -112,13 +112,13 @@ class Pass {
     const writesOf = ({ campaignId }: CampaignRecord) => open.get(campaignId) ?? []
     const due = pairsOf(desired, store.records()).filter((pair) => {
       const isLate = writesOf(pair.record).some(({ outcome }) => outcome === 'unknown')
-      return isLate || pair.record.succeeding || isNews(pair)
+      return isLate || pair.record.succeeding || hasChanged(pair)
     })
     const reductions = approved?.items.filter((item) => isReady(item) && isReduction(item))
     const bodies = reductions && new Map(reductions.map((item) => [item.campaignId, item.body]))
     await inParallel(due, async ({ record, goal, why }) => {
       if (stop.aborted) return
-      const campaign = await this.#sight.get(record.campaignId)
+      const campaign = await this.#snapshot.get(record.campaignId)
       if (campaign === null || whyForeign(record, campaign) !== null) return
       const { reduce } = compare(goal, record, campaign, writesOf(record))
       if (reduce === null) return
@@ -128,11 +128,11 @@ class Pass {
   }
 
   async #update(record: CampaignRecord, campaign: Campaign, update: Update): Promise<Result> {
-    this.#braked.add(`${record.campaignId} ${update.spend}`)
+    this.#reduced.add(`${record.campaignId} ${update.spend}`)
     const { result, after } = await this.#sender.update(record, campaign, update)
-    if (after !== null) this.#sight.read.set(record.campaignId, after)
+    if (after !== null) this.#snapshot.read.set(record.campaignId, after)
     // What was listed before the write is the past.
-    if (result.outcome === 'updated') this.#sight.listed.delete(record.campaignId)
+    if (result.outcome === 'updated') this.#snapshot.listed.delete(record.campaignId)
     this.#results.push(result)
     return result
   }
@@ -141,7 +141,7 @@ class Pass {
     const { store, account, identity, clock } = this.#parts
     const now = clock.now()
     const { isCurrent, ...wanted } = this.#wanted
-    const seen = this.#sight
+    const seen = this.#snapshot
     const more = { ...{ effects, seen, countsReductions }, now }
     return makePlan({ ...wanted, ...more, ...{ account, identity }, ...memoryOf(store, now) })
   }
@@ -159,8 +159,8 @@ class Pass {
       if (approved !== null && known === undefined) continue
       if (known !== undefined) left.delete(known)
       const isHeldBack = (item.approval && !isPerson) || (halt !== null && !isReduction(item))
-      const isBraked = isReduction(item) && this.#braked.has(`${item.campaignId} down`)
-      if (stop.aborted || isHeldBack || isBraked) continue
+      const isDone = isReduction(item) && this.#reduced.has(`${item.campaignId} down`)
+      if (stop.aborted || isHeldBack || isDone) continue
       if (canRaise(item.spend) && !this.#wanted.isCurrent()) halt = 'the file changed meanwhile'
       else {
         const result = await this.#carry(item)
@@ -196,9 +196,12 @@ class Pass {
     const record = this.#parts.store.record(key)
     if (record === null || record.campaignId !== campaignId)
       return this.#stale(item, 'it does not belong to the entry any more')
-    const campaign = await this.#sight.get(campaignId)
+    const campaign = await this.#snapshot.get(campaignId)
     if (campaign === null)
-      return this.#stale(item, this.#sight.failed.get(campaignId) ?? 'the service does not find it')
+      return this.#stale(
+        item,
+        this.#snapshot.failed.get(campaignId) ?? 'the service does not find it',
+      )
     const foreign = whyForeign(record, campaign)
     if (foreign !== null) return this.#stale(item, foreign)
     const before = Object.entries(item.before)
@@ -210,9 +213,9 @@ class Pass {
   }
 
   async #create(item: PlanItem): Promise<Result> {
-    const known = new Set([...this.#sight.listed.keys(), ...this.#sight.read.keys()])
+    const known = new Set([...this.#snapshot.listed.keys(), ...this.#snapshot.read.keys()])
     const { result, after } = await this.#sender.create(item, known)
-    if (after !== null) this.#sight.read.set(after.id, after)
+    if (after !== null) this.#snapshot.read.set(after.id, after)
     if (result.outcome !== 'unknown' || result.isTemporary) this.#results.push(result)
     else await this.#seek(result)
     return result
@@ -220,7 +223,7 @@ class Pass {
 
   #adopt({ key, campaignId, why }: PlanItem): Result | null {
     const { store, clock } = this.#parts
-    const { read, listed } = this.#sight
+    const { read, listed } = this.#snapshot
     const campaign = read.get(campaignId ?? '') ?? listed.get(campaignId ?? '')
     if (campaignId === null || campaign === undefined) return null
     const owner = store.records().find((one) => one.campaignId === campaignId)
@@ -231,7 +234,7 @@ class Pass {
       store.removeOther(campaignId)
       const { by } = this.#options
       store.decide({ at: clock.now(), key, campaignId, why: `adopted: ${why}`, by })
-      noteSights(this.#memory())
+      recordAgreed(this.#memory())
     })
     this.#results.push(result)
     return result
@@ -241,14 +244,14 @@ class Pass {
   async #seek(result: Result): Promise<void> {
     const listing = await this.#parts.list(this.#options.stop)
     if (listing.kind !== 'failure')
-      for (const [id, one] of listing.campaigns) this.#sight.listed.set(id, one)
+      for (const [id, one] of listing.campaigns) this.#snapshot.listed.set(id, one)
     const found = this.#parts.store.atomically(() => settleCreates(this.#memory()))
     this.#results.push(...(found.length > 0 ? found : [result]))
   }
 
   #memory() {
     const { desired } = this.#wanted
-    return { parts: this.#parts, sender: this.#sender, sight: this.#sight, desired }
+    return { parts: this.#parts, sender: this.#sender, snapshot: this.#snapshot, desired }
   }
 }
 
@@ -261,7 +264,7 @@ function fingerprint(item: PlanItem): string {
 }
 
 /** The file says something else than was agreed last. */
-function isNews({ goal, record }: Pair): boolean {
+function hasChanged({ goal, record }: Pair): boolean {
   const { written, targeting, uncertain } = record
   const isMoved = FIELDS.some(
     (field) => goal.values[field] !== undefined && goal.values[field] !== written[field],

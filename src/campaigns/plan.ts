@@ -69,7 +69,7 @@ export interface Finding {
   /** What may be spent meanwhile, decimal text or `unlimited`; null: nothing that is not in the file. */
   maySpend: string | null
   /** Monitoring and alerts tell of it. */
-  isTold: boolean
+  isReported: boolean
 }
 
 /** Feeds and campaigns side by side; times are ISO 8601 UTC. */
@@ -114,7 +114,7 @@ export interface Plan {
 }
 
 /** A campaign of an entry as it was seen last. */
-export interface CampaignSight {
+export interface CampaignState {
   key: string
   campaignId: string
   name: string | null

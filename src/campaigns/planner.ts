@@ -7,11 +7,11 @@ import type { Campaign } from '../service/port.ts'
 import { creationOf, filtersOf, selectionOf, wantedTargeting } from './creating.ts'
 import type { DesiredCampaign, Removal } from './desired.ts'
 import { feedFindings } from './feed-states.ts'
-import { findingsOf, sightOf } from './findings.ts'
+import { campaignState, findingsOf } from './findings.ts'
 import { maySpendWith, showMoney } from './ledger.ts'
 import { CHANGE_GUARD, campaignOf, isHeld, Managed } from './manage.ts'
 import {
-  type CampaignSight,
+  type CampaignState,
   COMMAND,
   type Held,
   isReady,
@@ -24,7 +24,7 @@ import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } 
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { adoptedRecord, named, whyStopped } from './record.ts'
 
-export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignSight[] } {
+export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignState[] } {
   const { account, desired, facts, fileSha256, now, seen, allowWiden } = input
   const planning = new Planning(input)
   const before = showMoney(planning.ledger.total())
@@ -59,7 +59,7 @@ export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignSig
       limit: showMoney(desired.guards.maxExposure),
     },
   }
-  return { plan, campaigns: input.records.map((record) => sightOf(planning, record)) }
+  return { plan, campaigns: input.records.map((record) => campaignState(planning, record)) }
 }
 
 function consider(planning: Planning, entry: DesiredCampaign) {
@@ -130,7 +130,7 @@ function create(planning: Planning, entry: DesiredCampaign) {
   planning.raises.push(() => {
     const made = creationOf(entry, input)
     const postings = selectionOf(effects, null, wantedTargeting(entry))
-    const why = planning.shrunk ?? whyNotCreated(planning, entry)
+    const why = planning.truncated ?? whyNotCreated(planning, entry)
     const guard =
       why === null && (ledger.share(postings, effects) ?? ledger.create(key, made.values))
     const last = planning.creates.get(key)
@@ -170,7 +170,7 @@ function whyNotCreated({ absence, input }: Planning, entry: DesiredCampaign): He
     return heldBy('entry', `startDate ${startDate} is past`, 'write a later one, or leave it out')
   const candidates = absence.candidates(key, name)
   const [likeliest] = candidates
-  if (likeliest === undefined) return whyShared(input, key) ?? whyForgetful(input)
+  if (likeliest === undefined) return whyShared(input, key) ?? whyTooEarly(input)
   const more = candidates.length > MOST ? ` and ${candidates.length - MOST} more` : ''
   const all = candidates.slice(0, MOST).map(named).join(', ')
   const needs = `${COMMAND} adopt ${quoted(key)} ${likeliest.id} if that is it; ${COMMAND} create ${quoted(key)} --new if none of them is`
@@ -181,17 +181,17 @@ function whyNotCreated({ absence, input }: Planning, entry: DesiredCampaign): He
 const MOST = 5
 
 /** Whoever made campaigns of this account from another database may make this one, too. */
-function whyShared({ records, words }: PlanInput, key: string): Held | null {
+function whyShared({ records, newEntries }: PlanInput, key: string): Held | null {
   const shared = records.find(({ origin, token }) => origin === 'adopted' && token !== null)
-  if (shared === undefined || words.has(key)) return null
+  if (shared === undefined || newEntries.has(key)) return null
   const reason = `another database made campaign ${shared.campaignId}, so it may make this one too`
   const needs = `${COMMAND} create ${quoted(key)} --new; if that database is gone for good: ${COMMAND} adopt --marked --yes`
   return heldBy('absence', reason, needs)
 }
 
 /** A listing alone proves no absence while it may be late. */
-function whyForgetful({ forgetfulSince, now }: PlanInput): Held | null {
-  const until = forgetfulSince === null ? now : forgetfulSince + LATEST_LISTING
+function whyTooEarly({ unknownCreatesUntil, now }: PlanInput): Held | null {
+  const until = unknownCreatesUntil === null ? now : unknownCreatesUntil + LATEST_LISTING
   if (isDue(until, now, LATEST_LISTING)) return null
   return later(
     `the state directory was restored or copied, or the host started again, and lists may not show yet what was created before: it is created from ${isoTime(until)} on`,
@@ -224,7 +224,7 @@ function remove(planning: Planning, removal: Removal) {
     ...{ code: 'no-campaign', key, campaignId: first?.id ?? null, maySpend: null },
     text: `to be ended, and ${known ?? 'no campaign is known for it'}`,
     needs: first === undefined ? null : `${COMMAND} adopt ${quoted(key)} ${first.id}`,
-    isTold: first !== undefined,
+    isReported: first !== undefined,
   })
 }
 

@@ -82,11 +82,11 @@ export class Planning {
   readonly records: ReadonlyMap<string, CampaignRecord>
   readonly byId: ReadonlyMap<string, CampaignRecord>
   readonly creates: ReadonlyMap<string, CampaignWrite>
-  /** The newest sight of each campaign: read by id before listed. */
+  /** Each campaign as it was seen last: read by id before listed. */
   readonly campaigns: ReadonlyMap<string, Campaign>
   readonly unlisted: readonly CampaignRecord[]
   /** Why nothing at all is raised. */
-  readonly shrunk: Held | null
+  readonly truncated: Held | null
   unchanged = 0
   readonly #open: ReadonlyMap<string | null, readonly CampaignWrite[]>
 
@@ -107,7 +107,7 @@ export class Planning {
       ({ key, campaignId }) => !this.keys.has(key) && !named.has(campaignId),
     )
     this.#count()
-    this.shrunk = this.#whyShrunk()
+    this.truncated = this.#whyTruncated()
   }
 
   openOf(campaignId: string): readonly CampaignWrite[] {
@@ -137,10 +137,10 @@ export class Planning {
   }
 
   /** What a campaign may spend that has no record. */
-  strangerSpends(id: string): MaySpend {
+  unmanagedSpend(id: string): MaySpend {
     const campaign = this.campaigns.get(id)
     if (campaign === undefined) return 0
-    return maySpend({ record: null, open: [], sights: [campaign] }, this.input.now)
+    return maySpend({ record: null, open: [], shown: [campaign] }, this.input.now)
   }
 
   #count(): void {
@@ -148,19 +148,19 @@ export class Planning {
     for (const record of records) {
       const { campaignId } = record
       const both = [seen.listed.get(campaignId), seen.read.get(campaignId)]
-      const sights = both.filter((one) => one != null)
+      const shown = both.filter((one) => one != null)
       const open = this.openOf(campaignId)
-      this.ledger.set(campaignId, maySpend({ record, open, sights }, now))
+      this.ledger.set(campaignId, maySpend({ record, open, shown }, now))
     }
     const marked = [...keysOf(desired, records)].flatMap((key) => this.absence.marked(key))
     for (const id of [...records.flatMap(({ past }) => past), ...marked.map((one) => one.id)])
-      this.ledger.set(id, this.strangerSpends(id))
+      this.ledger.set(id, this.unmanagedSpend(id))
     for (const create of creates)
       if (isUnsettled(create) && create.body !== null)
         this.ledger.set(create.key, maySpendWith(createdValues(create.body), now))
   }
 
-  #whyShrunk(): Held | null {
+  #whyTruncated(): Held | null {
     const running = this.input.records.filter((record) => !this.isOver(record)).length
     const lost = this.unlisted.filter((record) => !this.isOver(record)).length
     if (lost <= FEW || lost <= running * LARGEST_LOSS) return null
@@ -172,8 +172,8 @@ export class Planning {
 /** What a plan takes from the database; `day`: writes of the last day. */
 export const memoryOf = (store: CampaignStore, now: number) => ({
   ...{ facts: store.account(), records: store.records(), others: store.others() },
-  ...{ words: store.words(), open: store.open(), creates: store.creates() },
+  ...{ newEntries: store.newEntries(), open: store.open(), creates: store.creates() },
   day: store.since(now - DAY),
   generation: (key: string) => store.generation(key),
-  forgetfulSince: store.forgetfulSince(),
+  unknownCreatesUntil: store.unknownCreatesUntil(),
 })

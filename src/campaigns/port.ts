@@ -42,7 +42,7 @@ export interface CampaignRecord {
 export interface AccountFacts {
   /** Identity that the records belong to. */
   account: string
-  /** Wall ms when a person first approved a plan on this database; null: nobody did. */
+  /** Wall ms when a person first approved a plan on this database; null: not yet. */
   approvedAt: number | null
   /** Whether names come back with the token that was sent; null: not seen yet. */
   keepsTokens: boolean | null
@@ -50,7 +50,7 @@ export interface AccountFacts {
   isCounted: boolean
 }
 
-/** A campaign that nobody said whose it is: it may be the one of `key`, or of any entry (null). */
+/** A campaign without a known owner: it may be the one of `key`, or of any entry (null). */
 export interface Other {
   id: string
   key: string | null
@@ -96,13 +96,13 @@ export type NewWrite = Pick<
 /** What outlives a process, apart from the feeds' history. Writes are durable when they return. */
 export interface CampaignStore extends Disposable {
   atomically<T>(work: () => T): T
-  /** From here on a copy of this database is told from it. Every create does the same. */
+  /** From here on an older copy of this database is recognised. Every create does the same. */
   renewMark(): void
   /**
    * Wall ms up to which this database may have made campaigns that it does not know: it was restored or copied,
    * or its host started again. null: it knows all that it made.
    */
-  forgetfulSince(): number | null
+  unknownCreatesUntil(): number | null
   /** null before the first look. */
   account(): AccountFacts | null
   saveAccount(facts: AccountFacts): void
@@ -115,8 +115,8 @@ export interface CampaignStore extends Disposable {
   save(record: CampaignRecord): void
   remove(key: string): void
   /** By key: ids of campaigns that a person said are not the entry's, so that it is made anew. */
-  words(): ReadonlyMap<string, readonly string[]>
-  keepWord(key: string, notIts: readonly string[] | null): void
+  newEntries(): ReadonlyMap<string, readonly string[]>
+  keepNewEntry(key: string, excluded: readonly string[] | null): void
   /** Writes the row that precedes a write; answers its id. */
   begin(write: NewWrite): number
   end(id: number, outcome: Outcome, reason: string | null, at: number, campaignId?: string): void
@@ -142,6 +142,6 @@ export interface CampaignStore extends Disposable {
   lastRun(): string | null
   keepRun(run: string): void
   /** The campaigns of the entries as they were seen last, as JSON. */
-  lastSights(): string | null
-  keepSights(sights: string): void
+  lastStates(): string | null
+  keepStates(states: string): void
 }

@@ -23,7 +23,7 @@ export interface ReconcilingParts {
 export interface CampaignMemory {
   /** Another text when a person decided since, in another process; null: the last word was the daemon's. */
   decision: string | null
-  /** How the last look ended, whoever made it; null: there was none, or that cannot be told now. */
+  /** How the last look ended, whoever made it; null: there was none, or it cannot be read now. */
   run: CampaignRun | null
 }
 
@@ -33,9 +33,9 @@ export interface ReconcilingSignals {
 }
 
 /** An editor may write a file in several steps. */
-const REST_MS = 2 * SECOND
-/** Between two glances at the file and at decisions: the loop may turn far more often. Not more than the rest. */
-const GLANCE_MS = REST_MS
+const STABLE_MS = 2 * SECOND
+/** Between two polls of the file and of decisions: the loop may turn far more often. Not more than the rest. */
+const POLL_MS = STABLE_MS
 const INTERVAL_MS = HOUR
 /** After a look that could not be made, or one that left something unknown. */
 const AGAIN_MS = {
@@ -54,10 +54,10 @@ export class Reconciling {
   /** Ends the look that runs: what it reads is about a file that changed. */
   #outdated = new AbortController()
   #last: CampaignRun | null = null
-  #told = ''
+  #lastMessage = ''
   #stamp: string | null = null
   #decision: string | null = null
-  #glanceAt = Number.NEGATIVE_INFINITY
+  #pollAt = Number.NEGATIVE_INFINITY
   /** Monotonic ms at which each cause is due. */
   readonly #due = new Map<string, number>()
   #notBefore = Number.NEGATIVE_INFINITY
@@ -91,7 +91,7 @@ export class Reconciling {
   /** Starts a look that is due; `ended` is called after it. */
   start(signals: ReconcilingSignals, ended: () => void): void {
     const now = this.#parts.clock.monotonic()
-    this.#glance(now)
+    this.#poll(now)
     if (this.#running !== null || signals.stop.aborted) return
     const [cause] = [...this.#due].find(([, at]) => at <= now) ?? []
     if (cause === undefined) return
@@ -107,13 +107,13 @@ export class Reconciling {
     if (!signals.stop.aborted) await this.#run('once', signals)
   }
 
-  #glance(now: number): void {
-    if (now < this.#glanceAt) return
-    this.#glanceAt = now + GLANCE_MS
+  #poll(now: number): void {
+    if (now < this.#pollAt) return
+    this.#pollAt = now + POLL_MS
     const stamp = this.#parts.stamp()
     if (stamp !== this.#stamp) {
       this.#stamp = stamp
-      this.#due.set('file', now + REST_MS)
+      this.#due.set('file', now + STABLE_MS)
       // A reduction does not wait for a listing that takes its time.
       this.#outdated.abort()
     }
@@ -147,7 +147,7 @@ export class Reconciling {
         { event: 'campaigns.not-looked', err: error },
         'the campaigns could not be looked at; feeds go on',
       )
-      this.#say(messageOf(error), 'feedsyncd campaigns plan')
+      this.#notify(messageOf(error), 'feedsyncd campaigns plan')
       wait = AGAIN_MS.failed
     }
     const ended = clock.monotonic()
@@ -183,19 +183,19 @@ export class Reconciling {
       },
       'campaigns looked at',
     )
-    if (problem !== null) this.#say(`campaigns: ${problem}`, hint)
+    if (problem !== null) this.#notify(`campaigns: ${problem}`, hint)
     else if (waiting.length > 0)
-      this.#say(
+      this.#notify(
         `campaigns: ${waiting.length === 1 ? '1 change needs' : `${waiting.length} changes need`} your decision: ${waiting.map(({ key }) => key).join(', ')}`,
         'feedsyncd campaigns plan says why',
       )
-    else this.#told = ''
+    else this.#lastMessage = ''
   }
 
   /** The same thing is said once, however often it is seen. */
-  #say(message: string, hint: string | null): void {
-    if (message === this.#told) return
-    this.#told = message
+  #notify(message: string, hint: string | null): void {
+    if (message === this.#lastMessage) return
+    this.#lastMessage = message
     this.#parts.tell(message, hint)
   }
 }

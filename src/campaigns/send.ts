@@ -68,7 +68,7 @@ export class Sender {
   /** The row, and the one call, never repeated. What has failed has its end already. */
   async send(row: Omit<NewWrite, 'at' | 'by'>) {
     const { api, store, clock } = this.#parts
-    // Durable before the first byte leaves: from here on a crash leaves "nobody knows".
+    // Durable before the first byte leaves: after a crash the row says that the outcome is unknown.
     const id = store.begin({ ...row, at: clock.now(), by: this.#by })
     const answer =
       row.campaignId === null
@@ -165,11 +165,11 @@ export class Sender {
       return ended('unknown', odd, null)
     }
     const after = shown.at(-1) ?? made
-    return ended('created', this.remember({ ...row, id }, after, 'created', item), after)
+    return ended('created', this.recordCreated({ ...row, id }, after, 'created', item), after)
   }
 
   /** The campaign is the one of the create. Answers what is doubtful about it. */
-  remember(
+  recordCreated(
     { id, key, ...write }: Pick<CampaignWrite, 'id' | 'key' | 'body'>,
     campaign: Campaign,
     origin: 'created' | 'recovered',
@@ -186,7 +186,7 @@ export class Sender {
     const record = { ...adoptedRecord(key, campaign), origin, token, written, forms, doubt }
     store.atomically(() => {
       store.save({ ...record, targeting, past })
-      store.keepWord(key, null)
+      store.keepNewEntry(key, null)
       store.removeOther(campaign.id)
       this.end(id, 'done', doubt, campaign.id)
       this.#noteToken(token, campaign)

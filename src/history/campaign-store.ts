@@ -1,4 +1,4 @@
-// The campaigns' memory in the history's database: records, writes, words and plans. Knows nothing of what
+// The campaigns' memory in the history's database: records, writes, new entries and plans. Knows nothing of what
 // is right to do with them.
 
 import type {
@@ -15,7 +15,7 @@ import { migrate, openReader } from './migrations.ts'
 /** Plans that can still be applied by their number. */
 const KEPT_PLANS = 100
 const RUN = 'campaign-run'
-const SIGHTS = 'campaign-sights'
+const STATES = 'campaign-states'
 const MARK = 'campaign-mark'
 
 type Reads =
@@ -23,7 +23,7 @@ type Reads =
   | 'others'
   | 'records'
   | 'record'
-  | 'words'
+  | 'newEntries'
   | 'open'
   | 'creates'
   | 'newestCreate'
@@ -34,7 +34,7 @@ type Reads =
   | 'plan'
   | 'lastPlan'
   | 'lastRun'
-  | 'lastSights'
+  | 'lastStates'
 
 /** Opens for writing, beside a running daemon or without one. Throws `FeedsyncError`. */
 export function openCampaignStore({
@@ -101,13 +101,13 @@ function reads(connection: Connection): Pick<CampaignStore, Reads> {
       ).get(key)
       return row === undefined ? null : (JSON.parse(row.record) as CampaignRecord)
     },
-    words: () =>
+    newEntries: () =>
       new Map(
-        query<[], { key: string; notIts: string }>(
-          'SELECT key, not_its AS notIts FROM campaign_words',
+        query<[], { key: string; excluded: string }>(
+          'SELECT key, excluded FROM campaign_new_entries',
         )
           .all()
-          .map(({ key, notIts }) => [key, JSON.parse(notIts) as string[]]),
+          .map(({ key, excluded }) => [key, JSON.parse(excluded) as string[]]),
       ),
     open: () => writes("WHERE outcome IN ('sending', 'unknown', 'given-up') ORDER BY id"),
     creates: () =>
@@ -145,7 +145,7 @@ function reads(connection: Connection): Pick<CampaignStore, Reads> {
         'SELECT id, plan FROM campaign_plans ORDER BY id DESC LIMIT 1',
       ).get() ?? null,
     lastRun: () => note(RUN),
-    lastSights: () => note(SIGHTS),
+    lastStates: () => note(STATES),
   }
 }
 
@@ -179,7 +179,7 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
   }
   return {
     ...{ begin, end, renewMark },
-    forgetfulSince: () => {
+    unknownCreatesUntil: () => {
       const seen = mark.seen()
       return (seen?.text ?? null) === noteOf(connection, MARK) ? null : (seen?.at ?? 0)
     },
@@ -207,12 +207,12 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
     remove: (key) => {
       query<[string]>('DELETE FROM campaign_records WHERE key = ?').run(key)
     },
-    keepWord: (key, notIts) => {
-      query<[string]>('DELETE FROM campaign_words WHERE key = ?').run(key)
-      if (notIts !== null)
-        query<[string, string]>('INSERT INTO campaign_words VALUES (?, ?)').run(
+    keepNewEntry: (key, excluded) => {
+      query<[string]>('DELETE FROM campaign_new_entries WHERE key = ?').run(key)
+      if (excluded !== null)
+        query<[string, string]>('INSERT INTO campaign_new_entries VALUES (?, ?)').run(
           key,
-          JSON.stringify(notIts),
+          JSON.stringify(excluded),
         )
     },
     decide: (decision) =>
@@ -228,7 +228,7 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
       return id
     },
     keepRun: (run) => keepNote(RUN, run),
-    keepSights: (sights) => keepNote(SIGHTS, sights),
+    keepStates: (states) => keepNote(STATES, states),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
 }

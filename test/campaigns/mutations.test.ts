@@ -32,9 +32,9 @@ const MUTATIONS: Mutation[] = [
     rule: '3, what was written or sent counts, whatever is listed',
     module: 'ledger.ts',
     change: (real: Any) => ({
-      maySpend: ({ record, sights }: Any, now: number) =>
+      maySpend: ({ record, shown }: Any, now: number) =>
         real.maySpend(
-          { record: record && { ...record, written: {} }, sights: sights.slice(0, 1), open: [] },
+          { record: record && { ...record, written: {} }, shown: shown.slice(0, 1), open: [] },
           now,
         ),
       Ledger: class extends real.Ledger {

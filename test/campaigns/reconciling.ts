@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 import { feedSideOf } from '../../src/app/campaigns.ts'
 import { keepApplied } from '../../src/app/reconcile.ts'
 import { readDesired } from '../../src/campaigns/desired-reader.ts'
-import { type Looked, type PassOptions, runPass } from '../../src/campaigns/pass.ts'
+import { type PassOptions, type PassResult, runPass } from '../../src/campaigns/pass.ts'
 import type { Finding, Plan, PlanItem } from '../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../src/campaigns/port.ts'
 import type { Result } from '../../src/campaigns/send.ts'
@@ -74,7 +74,7 @@ export class Vendor {
   }
 
   /** A look of the daemon in mode `apply`. */
-  async daemon(): Promise<Looked> {
+  async daemon(): Promise<PassResult> {
     return this.look('apply', { isPerson: false, by: 'daemon: test' })
   }
 
@@ -94,7 +94,7 @@ export class Vendor {
       approved,
       ...options
     }: ApplyOptions & Partial<Omit<PassOptions, 'approved'>> = {},
-  ): Promise<Looked> {
+  ): Promise<PassResult> {
     const reading = readDesired(this.file)
     if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
     using store = this.store()
@@ -160,7 +160,7 @@ export class Vendor {
   }
 }
 
-export function planOf(looked: Looked): Plan {
+export function planOf(looked: PassResult): Plan {
   if (looked.kind === 'failure') throw new Error(looked.reason)
   return looked.plan
 }

@@ -16,14 +16,14 @@ class Hours {
   readonly #causes: string[] = []
   stamp: string | null = 'file 1'
   decision: string | null = null
-  glances = 0
+  polls = 0
   run: Partial<CampaignRun> | Error = {}
   /** How long each look takes, in ms. */
   takes = 0
   readonly reconciling = new Reconciling({
     ...{ clock: { ...systemClock, monotonic: () => this.#now }, log: silentLog, tell: () => {} },
     stamp: () => {
-      this.glances += 1
+      this.polls += 1
       return this.stamp
     },
     memory: () => ({ decision: this.decision, run: null }),
@@ -147,13 +147,13 @@ describe('the daemon looks at the campaigns', () => {
     expect([busy, free]).toEqual([['start 0', 'start 10'], ['start 20']])
   })
 
-  it('with a glance at the file each two seconds at most, however often its loop turns', async () => {
+  it('with a poll of the file each two seconds at most, however often its loop turns', async () => {
     const hours = new Hours()
     await hours.pass(SECOND)
-    const before = hours.glances
+    const before = hours.polls
 
     await hours.pass(MINUTE, 5)
 
-    expect(hours.glances - before).toBeLessThanOrEqual(30)
+    expect(hours.polls - before).toBeLessThanOrEqual(30)
   })
 })

@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 import { keepApplied } from '../../src/app/reconcile.ts'
 import { Decider } from '../../src/campaigns/decide.ts'
 import { readDesired } from '../../src/campaigns/desired-reader.ts'
-import { type Looked, type PassOptions, runPass } from '../../src/campaigns/pass.ts'
+import { type PassOptions, type PassResult, runPass } from '../../src/campaigns/pass.ts'
 import type { Plan } from '../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../src/campaigns/port.ts'
 import type { FeedSide } from '../../src/feed/port.ts'
@@ -307,7 +307,7 @@ export class Host {
       approved = null,
       ...options
     }: Partial<PassOptions> & { allowWiden?: string[] } = {},
-  ): Promise<Looked> {
+  ): Promise<PassResult> {
     const { file } = this
     const reading = readDesired(file)
     if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
@@ -333,7 +333,7 @@ export class Host {
     return (await this.look('apply', options)).results
   }
 
-  async daemon(): Promise<Looked> {
+  async daemon(): Promise<PassResult> {
     return this.look('apply', { isPerson: false, by: 'daemon: test' })
   }
 

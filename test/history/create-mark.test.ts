@@ -18,14 +18,14 @@ function create(directory: string): void {
   store.begin({ ...write, before: {}, spend: 'up', why: 'a test', by: 'a test' })
 }
 
-function forgetfulSince(directory: string): number | null {
+function unknownCreatesUntil(directory: string): number | null {
   using store = storeIn(directory)
-  return store.forgetfulSince()
+  return store.unknownCreatesUntil()
 }
 
 describe('a database knows all that it made', () => {
   it('where nothing was ever made', () => {
-    expect(forgetfulSince(stateDirectory())).toBeNull()
+    expect(unknownCreatesUntil(stateDirectory())).toBeNull()
   })
 
   it('after creates, and after it was opened again', () => {
@@ -33,7 +33,7 @@ describe('a database knows all that it made', () => {
     create(state)
     create(state)
 
-    expect(forgetfulSince(state)).toBeNull()
+    expect(unknownCreatesUntil(state)).toBeNull()
   })
 })
 
@@ -46,7 +46,7 @@ describe('a database may have forgotten what it made', () => {
     rmSync(join(state, 'feedsyncd.db-wal'), { force: true })
     cpSync(join(`${state}-copy`, 'feedsyncd.db'), join(state, 'feedsyncd.db'))
 
-    expect(Math.abs((forgetfulSince(state) ?? 0) - Date.now())).toBeLessThan(60_000)
+    expect(Math.abs((unknownCreatesUntil(state) ?? 0) - Date.now())).toBeLessThan(60_000)
   })
 
   it('when its whole directory was restored from a copy', () => {
@@ -57,7 +57,7 @@ describe('a database may have forgotten what it made', () => {
     rmSync(state, { recursive: true })
     cpSync(`${state}-copy`, state, { recursive: true, preserveTimestamps: true })
 
-    expect(forgetfulSince(state)).not.toBeNull()
+    expect(unknownCreatesUntil(state)).not.toBeNull()
   })
 
   it('when it is a new one in the place of the one that made them', () => {
@@ -65,6 +65,6 @@ describe('a database may have forgotten what it made', () => {
     create(state)
     rmSync(join(state, 'feedsyncd.db'))
 
-    expect(forgetfulSince(state)).not.toBeNull()
+    expect(unknownCreatesUntil(state)).not.toBeNull()
   })
 })

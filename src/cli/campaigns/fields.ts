@@ -19,7 +19,7 @@ const NULL = Symbol('null')
 export type FieldOptions = Record<string, unknown>
 
 const NONE = 'none'
-/** The specification takes any text; nobody could find a blank one again. */
+/** The specification takes any text; a blank name could not be found again. */
 const NAME = 'the name; not blank'
 
 /** A reader of texts as commander wants it. */

@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Reconciler } from '../../app/campaigns.ts'
 import { openCampaignMemory } from '../../app/tools.ts'
-import type { Looked } from '../../campaigns/pass.ts'
+import type { PassResult } from '../../campaigns/pass.ts'
 import { exitCodeOf, type Plan } from '../../campaigns/plan.ts'
 import type { Config } from '../../config/config.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -83,7 +83,7 @@ function applyCommand(context: Context): Command {
 
 function tellResults(
   { context, show }: Call<unknown>,
-  looked: Looked,
+  looked: PassResult,
   planId: number | null,
 ): void {
   const { results } = looked
@@ -131,7 +131,7 @@ function exportCommand(context: Context): Command {
 
 interface Session extends AsyncDisposable {
   reconciler: Reconciler
-  look(kind: 'plan' | 'apply', approved: Plan | null, cause: string): Promise<Looked>
+  look(kind: 'plan' | 'apply', approved: Plan | null, cause: string): Promise<PassResult>
 }
 
 /** Reads the file; what is wrong with it ends the command. */
@@ -139,9 +139,9 @@ async function open(
   { context, config, by }: Call<Options>,
   widen: string[] = [],
 ): Promise<Session> {
-  const { openReconciler, restedCampaignsFile, wantedOf } = await import('../../app/campaigns.ts')
+  const { openReconciler, stableCampaignsFile, wantedOf } = await import('../../app/campaigns.ts')
   const { signal } = new AbortController()
-  const file = usable(await restedCampaignsFile(config, context.clock, signal))
+  const file = usable(await stableCampaignsFile(config, context.clock, signal))
   const keys = new Set(file.desired.campaigns.map(({ key }) => key))
   const stranger = widen.find((key) => !keys.has(key))
   if (stranger !== undefined)

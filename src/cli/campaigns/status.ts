@@ -49,10 +49,10 @@ async function statusOf({ config }: Call<unknown>) {
   }
   const campaigns = campaignsSeen(memory).map(({ record, seen }) => {
     const { key, origin, doubt } = record
-    const { runs: _, ...sight } = seen
+    const { runs: _, ...state } = seen
     const differences = (lastRun?.findings ?? []).filter((one) => one.key === key)
     return {
-      ...{ ...sight, origin, doubt, targeting: certainty(record), inFeed: inFeed(key) },
+      ...{ ...state, origin, doubt, targeting: certainty(record), inFeed: inFeed(key) },
       differences: differences.map(({ reason, needs }) => ({ reason, needs })),
     }
   })

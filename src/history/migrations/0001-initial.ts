@@ -158,9 +158,9 @@ CREATE TABLE campaign_others (
   key TEXT
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE campaign_words (
+CREATE TABLE campaign_new_entries (
   key TEXT PRIMARY KEY,
-  not_its TEXT NOT NULL
+  excluded TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE campaign_plans (

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readCampaignsFile, restedCampaignsFile, wantedOf } from '../../../src/app/campaigns.ts'
+import { readCampaignsFile, stableCampaignsFile, wantedOf } from '../../../src/app/campaigns.ts'
 import { readDesired } from '../../../src/campaigns/desired-reader.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
@@ -83,7 +83,7 @@ describe('the file is hostile input', () => {
     }
     const clock = { ...systemClock, now: () => now, monotonic: () => now, sleep }
 
-    const read = await restedCampaignsFile(config, clock, forever)
+    const read = await stableCampaignsFile(config, clock, forever)
 
     expect(waits.length).toBeGreaterThanOrEqual(2)
     expect(read).toMatchObject({

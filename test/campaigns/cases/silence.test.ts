@@ -36,7 +36,7 @@ describe('nothing is silent', () => {
     world.campaign('48002').budget = 70
 
     expect(world.all.map(({ budget }) => budget)).toEqual([100, 70])
-    expect(plan.findings).toMatchObject([{ code: 'kept', key: 'B', isTold: false }])
+    expect(plan.findings).toMatchObject([{ code: 'kept', key: 'B', isReported: false }])
     expect((await host.plan()).findings).toMatchObject([{ code: 'drift', key: 'B' }])
   })
 

@@ -13,7 +13,7 @@ const AT_ONCE = 8
 /** After so many failures in a row the rest is not asked for in this look. */
 const MOST_FAILURES = 3
 
-export class Sight implements Seen {
+export class Snapshot implements Seen {
   listed = new Map<string, Campaign>()
   readonly read = new Map<string, Campaign | null>()
   readonly failed = new Map<string, string>()

@@ -9,15 +9,15 @@ import { FIELDS, isFormOf, rawOf, readValue, valuesOf } from './fields.ts'
 import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { pairsOf, whyForeign } from './record.ts'
 import type { ReconcilerParts, Result, Sender } from './send.ts'
-import type { Sight } from './sight.ts'
+import type { Snapshot } from './snapshot.ts'
 import { canonical } from './targeting.ts'
 import { tokenIn } from './token.ts'
 import { isSeen, withWritten } from './verify.ts'
 
-interface Remembering {
+interface Recording {
   parts: ReconcilerParts
   sender: Sender
-  sight: Sight
+  snapshot: Snapshot
   desired: Desired
 }
 
@@ -26,12 +26,12 @@ export const noFacts = (account: string): AccountFacts => ({
 })
 
 /** `approves`: a person applies, and so approves the first plan. Answers what was found again. */
-export function remember(all: Remembering, approves: boolean): Result[] {
+export function recordSnapshot(all: Recording, approves: boolean): Result[] {
   const { store, account, clock } = all.parts
-  const { sight } = all
+  const { snapshot } = all
   return store.atomically(() => {
     const facts = store.account() ?? noFacts(account)
-    const isCounted = facts.isCounted || sight.incomplete === null
+    const isCounted = facts.isCounted || snapshot.incomplete === null
     const isFirst = facts.approvedAt === null && approves
     if (isFirst) store.renewMark()
     const noted = { ...facts, isCounted, ...(isFirst && { approvedAt: clock.now() }) }
@@ -39,26 +39,26 @@ export function remember(all: Remembering, approves: boolean): Result[] {
     // Whatever was there before this database may be the campaign of any entry.
     if (isCounted && !facts.isCounted) {
       const owned = new Set(store.records().map(({ campaignId }) => campaignId))
-      for (const id of sight.listed.keys()) if (!owned.has(id)) store.addOther({ id, key: null })
+      for (const id of snapshot.listed.keys()) if (!owned.has(id)) store.addOther({ id, key: null })
     }
     const found = settleCreates(all)
-    settleUpdates(all.parts, sight)
-    noteSights(all)
+    settleUpdates(all.parts, snapshot)
+    recordAgreed(all)
     return found
   })
 }
 
 /** A create without an answer is found by its token, once and only once. */
-export function settleCreates({ parts, sender, sight }: Omit<Remembering, 'desired'>): Result[] {
+export function settleCreates({ parts, sender, snapshot }: Omit<Recording, 'desired'>): Result[] {
   const { store } = parts
   const sought = store.open().filter((write) => write.action === 'create' && isSought(store, write))
   const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
   return sought.flatMap((write) => {
     const token = tokenIn(write.body?.name)
     const isIts = ({ id, name }: Campaign) => tokenIn(name) === token && !owned.has(id)
-    const [only, another] = token === null ? [] : [...sight.listed.values()].filter(isIts)
+    const [only, another] = token === null ? [] : [...snapshot.listed.values()].filter(isIts)
     if (only === undefined || another !== undefined) return []
-    sender.remember(write, only, 'recovered')
+    sender.recordCreated(write, only, 'recovered')
     const found = { key: write.key, campaignId: only.id, reason: 'found by its token' }
     return { ...found, outcome: 'adopted', isReduction: false }
   })
@@ -71,13 +71,13 @@ function isSought(store: CampaignStore, { key, id, outcome }: CampaignWrite): bo
   return outcome === 'unknown' && !isKnown && store.newestCreate(key)?.id === id
 }
 
-function settleUpdates({ store, clock }: ReconcilerParts, sight: Sight): void {
+function settleUpdates({ store, clock }: ReconcilerParts, snapshot: Snapshot): void {
   const now = clock.now()
   const byId = new Map(store.records().map((record) => [record.campaignId, record]))
   for (const write of store.open()) {
     const { id, at, action, outcome, campaignId, body, reason } = write
     if (action !== 'update' || outcome !== 'unknown' || body === null) continue
-    const campaign = sight.read.get(campaignId ?? '')
+    const campaign = snapshot.read.get(campaignId ?? '')
     const record = byId.get(campaignId ?? '')
     if (campaign != null && record !== undefined && isSeen(write, campaign)) {
       const values = valuesOf(body)
@@ -93,20 +93,20 @@ function settleUpdates({ store, clock }: ReconcilerParts, sight: Sight): void {
 }
 
 /** What file and service agree on, how the service shows it, and what it does not show at all. */
-export function noteSights({ parts, sight, desired }: Omit<Remembering, 'sender'>): void {
+export function recordAgreed({ parts, snapshot, desired }: Omit<Recording, 'sender'>): void {
   const { store, clock } = parts
   const open = Map.groupBy(store.open(), ({ campaignId }) => campaignId)
   const records = store.records()
   const goals = new Map(pairsOf(desired, records).map(({ record, goal }) => [record, goal]))
   for (const record of records) {
     const { campaignId, missingSince, accountId } = record
-    const listed = sight.listed.get(campaignId)
-    const read = sight.read.get(campaignId)
+    const listed = snapshot.listed.get(campaignId)
+    const read = snapshot.read.get(campaignId)
     const campaign = read ?? listed
     let noted = record
     if (campaign != null) {
       if (missingSince !== null) noted = { ...noted, missingSince: null }
-    } else if (sight.incomplete === null && read === null)
+    } else if (snapshot.incomplete === null && read === null)
       noted = { ...noted, missingSince: missingSince ?? clock.now() }
     if (campaign != null && whyForeign(record, campaign) === null) {
       if (accountId === null && campaign.accountId != null)
