@@ -1,18 +1,25 @@
 // Hashes of ids, each with a hash of what belongs to it: in chunks up to a limit, so that growing copies nothing,
 // and a table that tells whether an id was there before.
 
-import { randomInt } from 'node:crypto'
+import type { Hash64 } from './posting-values.ts'
 
 /** Words of an entry: high and low half of an id's hash, and, where it is kept, the hash of the content. */
 export const WORDS = 3
 /** Twelve megabytes: feeds of more postings are rare, and reading them must not take more memory. */
 export const MOST_ENTRIES = 1_000_000
+/** What `add` answers where an id is new. */
+export const NEW = -1
 /** Entries of a chunk: 48 KiB. */
 const CHUNK = 4_096
 const CHUNK_BITS = 12
-const FIRST_SLOTS = 2_048
-/** Of this process: ids can be made to have like hashes, and would all want the same slot. The factor is odd. */
-const [SECRET, FACTOR] = [randomInt(2 ** 32), randomInt(2 ** 31) * 2 + 1]
+const FIRST_BITS = 11
+/** Bits of a slot that hold the number of an entry; the others hold some of the hash. */
+const ENTRY_BITS = 21
+const ENTRY = 2 ** ENTRY_BITS - 1
+/** Of this process, so that nobody can make up ids that all meet in one place of the table. */
+const [SECRET = 0, BY_HIGH = 1, BY_LOW = 1] = crypto
+  .getRandomValues(new Int32Array(3))
+  .map((word) => word | 1)
 
 export class Entries {
   count = 0
@@ -22,27 +29,32 @@ export class Entries {
   leftOut = 0
   /** Words of an entry. */
   readonly #words: number
+  readonly #most: number
   readonly #chunks: Uint32Array<ArrayBuffer>[] = []
-  /** Open addressing, three quarters full at most: numbers of entries, counted from 1; 0: empty. */
-  #slots = new Int32Array(FIRST_SLOTS)
-  /** Leaves as many high bits as number the slots. */
-  #shift = 32 - Math.log2(FIRST_SLOTS)
+  /** Open addressing, half full at most: numbers of entries, counted from 1, with bits of their hash; 0: empty. */
+  #bits = FIRST_BITS
+  #slots = new Int32Array(2 ** FIRST_BITS)
 
   /** `hashed`: the hash of the content is kept as well. */
-  constructor(hashed: boolean) {
+  constructor(hashed: boolean, most = MOST_ENTRIES) {
     this.#words = hashed ? WORDS : WORDS - 1
+    this.#most = most
   }
 
-  /** Answers whether an entry with this id was there before. `keepsRepeated`: adds it then, too. */
-  add(high: number, low: number, content: number, keepsRepeated: boolean): boolean {
-    if (this.count * 4 >= this.#slots.length * 3) this.#widen()
-    const slot = this.#slot(high, low)
-    const isRepeated = this.#slots[slot] !== 0
-    if (isRepeated) this.repeated++
-    if (isRepeated && !keepsRepeated) return true
-    if (this.count === MOST_ENTRIES) {
+  /**
+   * Answers which entry has this id already, counted from 0; NEW: none, and it was added. `keepsRepeated`: one that
+   * is there is added again.
+   */
+  add({ high, low }: Hash64, content: number, keepsRepeated: boolean): number {
+    const slot = this.#slot(high >>> 0, low >>> 0)
+    const earlier = ((this.#slots[slot] as number) & ENTRY) - 1
+    if (earlier !== NEW) {
+      this.repeated++
+      if (!keepsRepeated) return earlier
+    }
+    if (this.count === this.#most) {
       this.leftOut++
-      return isRepeated
+      return earlier
     }
     const at = (this.count % CHUNK) * this.#words
     if (at === 0) this.#chunks.push(new Uint32Array(CHUNK * this.#words))
@@ -51,8 +63,9 @@ export class Entries {
     chunk[at + 1] = low
     if (this.#words === WORDS) chunk[at + 2] = content
     this.count++
-    if (!isRepeated) this.#slots[slot] = this.count
-    return isRepeated
+    if (earlier === NEW) this.#slots[slot] = (hashOf(high, low) << ENTRY_BITS) | this.count
+    if (this.count * 2 > this.#slots.length) this.#widen()
+    return earlier
   }
 
   /** In the order in which they came. */
@@ -62,14 +75,15 @@ export class Entries {
     }
   }
 
-  /** Where the id is, or where it would be. */
+  /** Hot: where the id is, or where it would be. */
   #slot(high: number, low: number): number {
-    const mask = this.#slots.length - 1
-    const mixed = Math.imul(high ^ SECRET, FACTOR)
-    const start = Math.imul(mixed ^ (mixed >>> 15) ^ low, FACTOR) >>> this.#shift
-    for (let slot = start; ; slot = (slot + 1) & mask) {
-      const entry = (this.#slots[slot] as number) - 1
-      if (entry < 0) return slot
+    const slots = this.#slots
+    const hash = hashOf(high, low)
+    for (let slot = hash >>> (32 - this.#bits); ; slot = (slot + 1) & (slots.length - 1)) {
+      const found = slots[slot] as number
+      if (found === 0) return slot
+      if (((found ^ (hash << ENTRY_BITS)) & ~ENTRY) !== 0) continue
+      const entry = (found & ENTRY) - 1
       const chunk = this.#chunks[entry >> CHUNK_BITS] as Uint32Array
       const at = (entry % CHUNK) * this.#words
       if (chunk[at] === high && chunk[at + 1] === low) return slot
@@ -77,15 +91,22 @@ export class Entries {
   }
 
   #widen(): void {
-    this.#slots = new Int32Array(2 * this.#slots.length)
-    this.#shift--
+    this.#bits += 2
+    this.#slots = new Int32Array(2 ** this.#bits)
     let entry = 0
     for (const words of this.parts()) {
       for (let at = 0; at < words.length; at += this.#words) {
         entry++
-        const slot = this.#slot(words[at] as number, words[at + 1] as number)
-        if (this.#slots[slot] === 0) this.#slots[slot] = entry
+        const [high, low] = [words[at] as number, words[at + 1] as number]
+        const slot = this.#slot(high, low)
+        if (this.#slots[slot] === 0) this.#slots[slot] = (hashOf(high, low) << ENTRY_BITS) | entry
       }
     }
   }
+}
+
+/** Where in the table an id belongs: its upper bits. */
+function hashOf(high: number, low: number): number {
+  const mixed = Math.imul(high ^ SECRET, BY_HIGH)
+  return Math.imul(mixed ^ (mixed >>> 15) ^ low, BY_LOW)
 }

@@ -4,6 +4,7 @@
 import type { Attributes } from '../xml/handler.ts'
 import type { Name } from '../xml/names.ts'
 import { FIELDS, type Field, type FieldPath, type Step } from './field-paths.ts'
+import { longest, type PostingValues, PROSE } from './posting-values.ts'
 import { withoutPrefix } from './record-path.ts'
 
 /** A field that an element's text or attribute holds. The lowest rank wins. */
@@ -24,35 +25,6 @@ interface Progress {
   rank: number
 }
 
-/** Values of several elements are put together, and what stands in elements within is part of them. */
-const PROSE = FIELDS.indexOf('description')
-/** Characters of a value that are kept: ids and names are far shorter, and a description holds keywords. */
-export const longest = (field: number) => (field === PROSE ? 65_536 : 1_000)
-
-/** The best rank of each field that the present posting has a value of, by the field's number. */
-export class Ranks {
-  readonly #ranks = new Int32Array(FIELDS.length)
-
-  clear(): void {
-    this.#ranks.fill(LAST_RANK)
-  }
-
-  /** Whether a value of this rank counts beside what the posting has of the field. */
-  counts(field: number, rank: number): boolean {
-    const best = this.#ranks[field] as number
-    return rank < best || (rank === best && field === PROSE)
-  }
-
-  /** A value of this rank was found; answers whether it continues one. */
-  take(field: number, rank: number): boolean {
-    const continues = this.#ranks[field] === rank
-    this.#ranks[field] = rank
-    return continues
-  }
-}
-
-const LAST_RANK = 2 ** 31 - 1
-
 /** A path beyond this many different names is followed without remembering. */
 const MOST_REMEMBERED = 1_000
 
@@ -61,6 +33,8 @@ export class Place {
   /** Text here belongs to the prose of an element around this one, whose captures these are. */
   readonly inProse: boolean
   readonly #hasText: boolean
+  /** Whether a plain value of this place can stay in the bytes of the feed. */
+  readonly isPlain: boolean
   /** Characters of the text that a capture may need. */
   readonly longest: number
   readonly #progress: readonly Progress[]
@@ -79,6 +53,7 @@ export class Place {
           .filter(({ path, taken }) => taken === path.steps.length)
           .map(({ field, rank, path }) => ({ field, rank, attribute: path.attribute }))
     this.#hasText = this.captures.some(({ attribute }) => attribute === null)
+    this.isPlain = this.captures.every(({ field }) => field !== PROSE)
     this.longest = Math.max(0, ...this.captures.map(({ field }) => longest(field)))
     const whole = this.captures.filter((one) => one.attribute === null && one.field === PROSE)
     if (this.inProse || progress.length === 0) this.#within = this
@@ -86,18 +61,18 @@ export class Place {
   }
 
   /** Whether something here, or below, may hold a field that counts. */
-  mayHold(ranks: Ranks): boolean {
+  mayHold(values: PostingValues): boolean {
     if (this.inProse) return true
     // A rank never gets lower on the way down.
-    for (const { field, rank } of this.#progress) if (ranks.counts(field, rank)) return true
+    for (const { field, rank } of this.#progress) if (values.counts(field, rank)) return true
     return false
   }
 
   /** Whether the text here may be a value that counts. */
-  wantsText(ranks: Ranks): boolean {
+  wantsText(values: PostingValues): boolean {
     if (!this.#hasText) return false
     for (const { attribute, field, rank } of this.captures) {
-      if (attribute === null && ranks.counts(field, rank)) return true
+      if (attribute === null && values.counts(field, rank)) return true
     }
     return false
   }

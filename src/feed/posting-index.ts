@@ -10,22 +10,8 @@ import { sortEntries } from './entry-sort.ts'
 import type { PostingChanges } from './port.ts'
 
 /** Names the layout: magic, CRC-32 of the entries, their number, the entries in the machine's byte order. */
-const MAGIC = Buffer.from('FSIX5\0\0\0')
+const MAGIC = Buffer.from('FSIX6\0\0\0')
 const HEADER_BYTES = MAGIC.length + 8
-
-/** Two 32-bit hashes of a string; together they tell apart what a feed contains (2^-25 at 2^20 ids). */
-export function hash64(value: string): [high: number, low: number] {
-  let a = 0xdeadbeef
-  let b = 0x41c6ce57
-  for (let i = 0; i < value.length; i++) {
-    const unit = value.charCodeAt(i)
-    a = Math.imul(a ^ unit, 2654435761)
-    b = Math.imul(b ^ unit, 1597334677)
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
-  return [b >>> 0, a >>> 0]
-}
 
 /** The bytes of an index file, in parts. */
 export function* indexParts(entries: Entries): Generator<Uint8Array, void, void> {

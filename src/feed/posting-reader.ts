@@ -6,17 +6,17 @@ import { crc32 } from 'node:zlib'
 import { isOf, SPACE } from '../xml/bytes.ts'
 import { type Attributes, decodedText, type Text, type XmlHandler } from '../xml/handler.ts'
 import type { Name } from '../xml/names.ts'
-import { attributeValue, longest, type Place, Ranks, recordPlace } from './field-matcher.ts'
-import { CHECKED_FIELDS, FIELDS, type Field, pathsOf } from './field-paths.ts'
+import { attributeValue, type Capture, type Place, recordPlace } from './field-matcher.ts'
+import { CHECKED_FIELDS, type Field, pathsOf } from './field-paths.ts'
 import type { Mapping } from './port.ts'
+import { isPlain, PostingValues } from './posting-values.ts'
 import { type PathNode, pathOf, RecordFinder } from './record-path.ts'
 
 /**
- * Is given each posting. `values`: by the numbers of the fields, empty where the posting has none; used again
- * for the next one. `content`: CRC-32 of the posting as written, from `<` of its start tag to `>` of its end
+ * Is given each posting. `values` are used again for the next one. `content`: CRC-32 of the posting as written, from `<` of its start tag to `>` of its end
  * tag; 0 where it was not asked for.
  */
-export type TakePosting = (values: readonly string[], content: number) => void
+export type TakePosting = (values: PostingValues, content: number) => void
 
 export interface PostingOptions {
   /** The one path to read, from an earlier reading of the same document; null: to be found. */
@@ -49,9 +49,10 @@ export class PostingReader implements XmlHandler {
   #prose = 0
   /** The place of the innermost one; null outside postings. */
   #place: Place | null = null
-  /** By the numbers of the fields; empty: the posting has none. */
-  readonly #values: string[] = FIELDS.map(() => '')
-  readonly #ranks = new Ranks()
+  readonly #values = new PostingValues()
+  /** Where in the present bytes the whole text of the innermost element stands, if it is plain. */
+  #plainFrom = 0
+  #plainTo = 0
   /** Where the bytes of the posting begin that are not in `#crc` yet; null: no posting is open. */
   #from: number | null = null
   #crc = 0
@@ -63,7 +64,6 @@ export class PostingReader implements XmlHandler {
     this.#only = only
     this.#start = recordPlace(fields.map((field) => [field, pathsOf(field, mapping.fields)]))
     this.#take = take
-    this.#ranks.clear()
   }
 
   /** The path of the postings that were read; null: there was none. */
@@ -82,7 +82,7 @@ export class PostingReader implements XmlHandler {
     if (place !== null) {
       if (this.#node !== null) this.#node.hasElements = true
       const inner = place.enter(name, attributes)
-      if (!inner.mayHold(this.#ranks)) return false
+      if (!inner.mayHold(this.#values)) return false
       this.#enter(inner, attributes)
       return true
     }
@@ -100,11 +100,22 @@ export class PostingReader implements XmlHandler {
 
   text(text: Text): void {
     const place = this.#place
-    if (place === null || !place.wantsText(this.#ranks)) return
+    if (place === null || !place.wantsText(this.#values)) return
+    const { data } = text
     const at = place.inProse ? this.#prose : this.#depth - 1
+    if (this.#plainTo > 0) this.#keepPlain(data)
     const known = this.#texts[at] as string
-    if (known === '') while (text.from < text.to && isOf(text.data, text.from, SPACE)) text.from++
+    if (known === '') while (text.from < text.to && isOf(data, text.from, SPACE)) text.from++
     if (text.from === text.to || known.length >= place.longest) return
+    if (text.literal && known === '' && place.isPlain) {
+      let { to } = text
+      while (isOf(data, to - 1, SPACE)) to--
+      if (isPlain(data, text.from, to)) {
+        this.#plainFrom = text.from
+        this.#plainTo = to
+        return
+      }
+    }
     // As much as a value can need.
     text.to = Math.min(text.to, text.from + place.longest * LONGEST_CHARACTER)
     const read = decodedText(text)
@@ -120,10 +131,14 @@ export class PostingReader implements XmlHandler {
     const depth = --this.#depth
     if (place.inProse) this.#part()
     else if (place.captures.length > 0) {
-      const text = this.#texts[depth] ?? ''
-      for (const { field, rank, attribute } of place.captures) {
-        if (attribute === null) this.#capture(field, rank, text)
+      const { captures } = place
+      for (let i = 0; i < captures.length; i++) {
+        const { field, rank, attribute } = captures[i] as Capture
+        if (attribute !== null) continue
+        if (this.#plainTo === 0) this.#values.put(field, rank, this.#texts[depth] as string)
+        else this.#values.putPlain(field, rank, data, this.#plainFrom, this.#plainTo)
       }
+      this.#plainTo = 0
     }
     this.#place = depth === 0 ? null : (this.#places[depth - 1] ?? null)
     if (depth > 0) return
@@ -133,8 +148,16 @@ export class PostingReader implements XmlHandler {
   }
 
   moving(data: Buffer, to: number): void {
+    if (this.#plainTo > 0) this.#keepPlain(data)
+    this.#values.keep()
     this.#hash(data, to)
     if (this.#from !== null) this.#from = 0
+  }
+
+  /** The text so far is not the whole one, or its bytes go. */
+  #keepPlain(data: Buffer): void {
+    this.#texts[this.#depth - 1] = data.toString('latin1', this.#plainFrom, this.#plainTo)
+    this.#plainTo = 0
   }
 
   #hash(data: Buffer, to: number): void {
@@ -150,6 +173,7 @@ export class PostingReader implements XmlHandler {
   }
 
   #enter(place: Place, attributes: Attributes): void {
+    if (this.#plainTo > 0) this.#keepPlain(attributes.data)
     this.#place = place
     this.#places[this.#depth++] = place
     if (place.captures.length === 0) return
@@ -161,7 +185,7 @@ export class PostingReader implements XmlHandler {
     this.#texts[this.#prose] = ''
     for (const { field, rank, attribute } of place.captures) {
       if (attribute === null) continue
-      this.#capture(field, rank, attributeValue(attributes, attribute) ?? '')
+      this.#values.put(field, rank, attributeValue(attributes, attribute) ?? '')
     }
   }
 
@@ -170,21 +194,9 @@ export class PostingReader implements XmlHandler {
     this.#texts[this.#prose] += ' '
   }
 
-  #capture(field: number, rank: number, value: string): void {
-    const most = longest(field)
-    const whole = value.trim()
-    const trimmed = whole.length > most ? whole.slice(0, most).trimEnd() : whole
-    if (trimmed === '' || !this.#ranks.counts(field, rank)) return
-    const continues = this.#ranks.take(field, rank)
-    this.#values[field] = continues
-      ? `${this.#values[field]}\n${trimmed}`.slice(0, longest(field))
-      : trimmed
-  }
-
   #finish(): void {
     this.#take(this.#values, this.#crc)
-    this.#values.fill('')
-    this.#ranks.clear()
+    this.#values.clear()
     this.#node = this.#node?.parent ?? null
   }
 }

@@ -42,7 +42,7 @@ export async function streamPostings(
   if (records === null) return null
   const mapping = { records, fields: paths }
   const read: TakePosting = (values) => {
-    const found = fields.map((field) => [field, values[FIELDS.indexOf(field)]])
+    const found = fields.map((field) => [field, values.text(FIELDS.indexOf(field))])
     take(Object.fromEntries(found.filter(([, value]) => value !== '')))
   }
   const reader = new PostingReader(mapping, read, { only: records, fields, hashed: false })

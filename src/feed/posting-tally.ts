@@ -2,10 +2,10 @@
 // many postings there are.
 
 import { short } from '../xml/fault.ts'
-import { Entries, MOST_ENTRIES } from './entries.ts'
+import { Entries, MOST_ENTRIES, NEW } from './entries.ts'
 import { CHECKED_FIELDS, FIELDS } from './field-paths.ts'
 import { type FeedContent, MAX_CAMPAIGN_IDS } from './port.ts'
-import { hash64 } from './posting-index.ts'
+import { hashText, type PostingValues } from './posting-values.ts'
 
 const [ID, CAMPAIGN, REQUISITION] = CHECKED_FIELDS.map((field) => FIELDS.indexOf(field)) as [
   number,
@@ -22,8 +22,9 @@ export interface Tally extends Omit<FeedContent, 'root' | 'records'> {
 export class PostingTally {
   #postings = 0
   #withoutId = 0
-  readonly #campaigns = new Map<string, { postings: number }>()
-  #campaignsLeftOut = false
+  /** Which campaign ids there are; what belongs to each, in the same order. */
+  readonly #campaignIds = new Entries(false, MAX_CAMPAIGN_IDS)
+  readonly #campaigns: [id: string, postings: number][] = []
   readonly #requisitions = new Entries(false)
   readonly #ids: Entries
   readonly #duplicates = new Set<string>()
@@ -37,25 +38,17 @@ export class PostingTally {
   }
 
   /** See `TakePosting`. */
-  add(values: readonly string[], content: number): void {
+  add(values: PostingValues, content: number): void {
     this.#postings++
-    const id = values[ID] as string
-    const campaign = values[CAMPAIGN] as string
-    const requisitionId = values[REQUISITION] as string
-    if (campaign !== '') this.#countCampaign(campaign)
-    if (requisitionId !== '') {
-      const [high, low] = hash64(requisitionId)
-      this.#requisitions.add(high, low, 0, false)
-    }
-    if (id === '') {
+    if (values.has(CAMPAIGN)) this.#countCampaign(values)
+    if (values.has(REQUISITION)) this.#requisitions.add(values.hash(REQUISITION), 0, false)
+    if (!values.has(ID)) {
       this.#withoutId++
-      if (!this.#hashed) return
+      if (this.#hashed) this.#ids.add(hashText(`content ${content}`), content, true)
+      return
     }
-    const [high, low] = hash64(id === '' ? `content ${content}` : id)
-    const isRepeated = this.#ids.add(high, low, content, true)
-    if (isRepeated && id !== '' && this.#duplicates.size < MOST_EXAMPLES) {
-      this.#duplicates.add(id)
-    }
+    const isRepeated = this.#ids.add(values.hash(ID), content, true) !== NEW
+    if (isRepeated && this.#duplicates.size < MOST_EXAMPLES) this.#duplicates.add(values.text(ID))
   }
 
   finish(): Tally {
@@ -65,20 +58,19 @@ export class PostingTally {
       postings: this.#postings,
       withoutId: this.#withoutId,
       duplicates: isKnown ? repeated : null,
-      externalCampaignIds: Object.fromEntries(
-        this.#campaigns.entries().map(([id, { postings }]) => [id, postings]),
-      ),
+      externalCampaignIds: Object.fromEntries(this.#campaigns),
       requisitionIds: this.#requisitions.count,
       warnings: this.#warnings(),
       index: leftOut > 0 || !this.#hashed ? null : this.#ids,
     }
   }
 
-  #countCampaign(campaign: string): void {
-    const counted = this.#campaigns.get(campaign)
-    if (counted !== undefined) counted.postings++
-    else if (this.#campaigns.size >= MAX_CAMPAIGN_IDS) this.#campaignsLeftOut = true
-    else this.#campaigns.set(campaign, { postings: 1 })
+  #countCampaign(values: PostingValues): void {
+    const { leftOut } = this.#campaignIds
+    const known = this.#campaignIds.add(values.hash(CAMPAIGN), 0, false)
+    const campaign = this.#campaigns[known]
+    if (campaign !== undefined) campaign[1]++
+    else if (this.#campaignIds.leftOut === leftOut) this.#campaigns.push([values.text(CAMPAIGN), 1])
   }
 
   #warnings(): string[] {
@@ -107,7 +99,7 @@ export class PostingTally {
         `more than ${numbered(MOST_ENTRIES)} requisition ids; the further ones are not counted`,
       )
     }
-    if (this.#campaignsLeftOut) {
+    if (this.#campaignIds.leftOut > 0) {
       const most = numbered(MAX_CAMPAIGN_IDS)
       warnings.push(`more than ${most} campaign ids; the further ones are not counted`)
     }

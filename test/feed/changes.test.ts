@@ -8,7 +8,8 @@ import {
   type GuardLimits,
   guard,
 } from '../../src/feed/guards.ts'
-import { compareIndexes, hash64, indexParts } from '../../src/feed/posting-index.ts'
+import { compareIndexes, indexParts } from '../../src/feed/posting-index.ts'
+import { hashText } from '../../src/feed/posting-values.ts'
 import { Folder, readDocument } from './helpers/feeds.ts'
 
 let folder: Folder
@@ -98,7 +99,7 @@ describe('changes between two versions', () => {
       const path = newPath()
       const entries = new Entries(true)
       for (let i = from; i < to; i++) {
-        entries.add(...hash64(`id-${i}`), i % 1000 === 0 ? from : i, true)
+        entries.add(hashText(`id-${i}`), i % 1000 === 0 ? from : i, true)
       }
       expect(entries.repeated).toBe(0)
       writeFileSync(path, Buffer.concat([...indexParts(entries)]))

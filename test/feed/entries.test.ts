@@ -18,7 +18,7 @@ describe('the table of ids', () => {
     // A search from slot to slot would take minutes.
     for (let n = 0; n < 250_000; n++) {
       const [high, low] = made(n)
-      entries.add(high >>> 0, low >>> 0, 0, true)
+      entries.add({ high, low }, 0, true)
     }
 
     expect([entries.count, entries.repeated]).toEqual([250_000, 0])

@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { Entries, MOST_ENTRIES } from '../../src/feed/entries.ts'
 import { FIELDS } from '../../src/feed/field-paths.ts'
 import type { PostingChanges } from '../../src/feed/port.ts'
-import { compareIndexes, hash64, indexParts } from '../../src/feed/posting-index.ts'
+import { compareIndexes, indexParts } from '../../src/feed/posting-index.ts'
 import { PostingTally } from '../../src/feed/posting-tally.ts'
+import { hashText, PostingValues } from '../../src/feed/posting-values.ts'
 import { Folder } from './helpers/feeds.ts'
 
 type Entry = [high: number, low: number, content: number]
@@ -17,7 +18,7 @@ const entries = fc.array(fc.tuple(word, word, word), { maxLength: 60 })
 
 function entriesOf(postings: readonly Entry[]): Entries {
   const all = new Entries(true)
-  for (const [high, low, content] of postings) all.add(high, low, content, true)
+  for (const [high, low, content] of postings) all.add({ high, low }, content, true)
   return all
 }
 
@@ -105,7 +106,7 @@ describe('a count of distinct strings', () => {
   it('is exact, however often they come', () => {
     const count = new Entries(false)
 
-    for (let i = 0; i < 100_000; i++) count.add(...hash64(`R-${i % 7_000}`), 0, false)
+    for (let i = 0; i < 100_000; i++) count.add(hashText(`R-${i % 7_000}`), 0, false)
 
     expect(count.count).toBe(7_000)
   })
@@ -114,9 +115,10 @@ describe('a count of distinct strings', () => {
 describe('a feed of more postings than an index can hold', () => {
   const tallyOf = (postings: number) => {
     const tally = new PostingTally()
-    const values = FIELDS.map(() => '')
+    const values = new PostingValues()
     for (let i = 0; i < postings; i++) {
-      values[FIELDS.indexOf('id')] = `R-${i}`
+      values.clear()
+      values.put(FIELDS.indexOf('id'), 0, `R-${i}`)
       tally.add(values, i)
     }
     return tally.finish()

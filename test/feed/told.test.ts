@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FIELDS } from '../../src/feed/field-paths.ts'
 import { PostingReader } from '../../src/feed/posting-reader.ts'
+import type { PostingValues } from '../../src/feed/posting-values.ts'
 import { DocumentChecker } from '../../src/xml/document-checker.ts'
 import type { XmlHandler } from '../../src/xml/handler.ts'
 import { LIMITS } from '../../src/xml/limits.ts'
@@ -45,9 +46,9 @@ function toldOfEverything(reader: PostingReader): XmlHandler {
   }
 }
 
-const named = (values: readonly string[]) =>
+const named = (values: PostingValues) =>
   Object.fromEntries(
-    FIELDS.map((field, i) => [field, values[i] ?? '']).filter(([, value]) => value !== ''),
+    FIELDS.map((field, i) => [field, values.text(i)]).filter(([, value]) => value !== ''),
   )
 
 function read(document: Buffer, pieceSize: number, to: (reader: PostingReader) => XmlHandler) {
