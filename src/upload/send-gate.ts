@@ -37,7 +37,7 @@ interface Sending {
   account: Account
   /** Its file is not stored yet. */
   isSending: boolean
-  /** It was let through to probe an origin that is down, and has sent nothing yet. */
+  /** It was let through to probe an origin that is down, and has not done so yet. */
   isProbe: boolean
 }
 
@@ -133,7 +133,7 @@ export class SendGate {
     const pass = breaker.enter()
     if (pass === null) return { kind: 'failed', verdict: this.#waiting(origin) }
     const mine = this.#sending.get(feed)
-    if (mine !== undefined) mine.isProbe = false
+    if (mine !== undefined && pass.isProbe) mine.isProbe = false
     let result: BreakerResult = { kind: 'nothing' }
     try {
       const sent = unlessAllAreRejected(await send(), breaker, feed)
@@ -146,6 +146,7 @@ export class SendGate {
 
   /** An origin that is down may be probed at once. */
   probeNow(): void {
+    for (const sending of this.#sending.values()) sending.isProbe = false
     for (const origin of this.#origins) this.#breaker(origin).probeNow()
   }
 

@@ -19,11 +19,11 @@ function gateOf(concurrency = 2) {
   const next = (feed: string, account: string | null = null, isRetried = false) =>
     gate.next({ feed, account }, isRetried)
   const refused = failureOf(RULES.credentials, { code: 'http-403', reason: 'no', status: 403 })
-  const fail = async (times: number, retryAfterMs: number | null = null) => {
-    const told = { code: 'http-503', reason: 'it is down', origin: SERVICE, retryAfterMs }
+  const fail = async (times: number, retryAfterMs: number | null = null, origin = SERVICE) => {
+    const told = { code: 'http-503', reason: 'it is down', origin, retryAfterMs }
     const verdict = failureOf(RULES.noForm, told)
     for (let n = 0; n < times; n++)
-      await gate.withBreaker(SERVICE, `f${n}`, async () => ({ kind: 'failed', verdict }))
+      await gate.withBreaker(origin, `f${n}`, async () => ({ kind: 'failed', verdict }))
   }
   const pass = (ms: number) => {
     clock.ahead += ms
@@ -90,6 +90,29 @@ describe('an origin that is down', () => {
 
     expect([probe.kind, beside]).toEqual(['permit', PLACE])
     expect(next('b').kind).toBe('permit')
+  })
+
+  it('that is storage is probed by one delivery, also while that asks for its form', async () => {
+    const { gate, next, fail, pass } = gateOf()
+    gate.storageOrigin = 'https://storage.test'
+    await fail(5, null, gate.storageOrigin)
+    pass(5 * SECOND)
+
+    next('a')
+    await gate.withBreaker(SERVICE, 'a', async () => ({ kind: 'facts' }))
+
+    expect(next('b')).toEqual(PLACE)
+  })
+
+  it('is probed at once when a person asks, also while the delivery that should do so waits', async () => {
+    const { gate, next, fail, pass } = gateOf()
+    await fail(5)
+    pass(5 * SECOND)
+    next('waits')
+
+    gate.probeNow()
+
+    expect(next('a').kind).toBe('permit')
   })
 
   it('is probed at once when a person asks', async () => {
