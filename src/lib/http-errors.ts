@@ -1,6 +1,5 @@
-// Owns the translation of what goes wrong between us and another host into one small vocabulary, with
-// a sentence for people. It never repeats a foreign message: those may hold an address with its query
-// string or a proxy's password.
+// Owns the translation of network errors into one small vocabulary, with a sentence for people. It never repeats
+// the message of an error: it may hold an address with its query string or a proxy's password.
 
 import { errorCode } from './errors.ts'
 
@@ -114,7 +113,7 @@ function isConnect(error: unknown): boolean {
   return everyError(error).some((one) => (one as { syscall?: unknown }).syscall === 'connect')
 }
 
-/** Whom the system call was about: behind a proxy that is the proxy, not the target. */
+/** The host that the system call was about: behind a proxy that is the proxy, not the target. */
 function peerOf(error: unknown): string | null {
   for (const one of everyError(error)) {
     const { hostname, address, port } = one as Record<'hostname' | 'address' | 'port', unknown>

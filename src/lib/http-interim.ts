@@ -1,6 +1,6 @@
-// Owns passing over interim answers. A server or a proxy may send `100 Continue` at any time (RFC 9110 section
-// 15.2), and undici ends the connection for one that nobody asked for: it has no option for that, and will not
-// get one (https://github.com/nodejs/undici/issues/197). So they are taken out of what undici reads.
+// Drops interim answers. A server or a proxy may send `100 Continue` at any time (RFC 9110 section 15.2), and
+// undici ends the connection when it comes unasked: it has no option for that, and none is planned
+// (https://github.com/nodejs/undici/issues/197). So undici does not get to read them.
 
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// Owns noticing that a body which is being sent no longer moves. A line moves while the socket takes bytes,
+// Detects that a body which is being sent no longer moves. A line moves while the socket takes bytes,
 // and while the other side acknowledges what the system holds: a send buffer of some MB asks for more only
 // when a third of it is free, which takes minutes on a slow line.
 

@@ -13,7 +13,7 @@ const SEARCHED = 16 * 1024
 /** Long runs of letters and digits mixed, or of hex digits: keys, signatures, policies and tokens look so. */
 const TOKEN = /[A-Za-z0-9+/_=-]{20,}/g
 const HEX = /^[0-9a-f]{24,}$/i
-/** A word; what has more than a few digits encodes something. */
+/** A word with few digits: more of them may encode something. */
 const CODE = /^(?!(?:\D*\d){7})[A-Za-z][A-Za-z0-9._-]{0,63}$/
 
 /**

@@ -1,5 +1,5 @@
-// Owns HTTP: the only importer of undici. One request gives one value, an answer or the reason why there
-// is none; nothing is retried and no redirect is followed here.
+// Owns HTTP: the only importer of undici. One request gives one value, an answer or the reason why there is
+// none. It retries nothing and follows no redirect.
 //
 // The environment decides the way out, as operators expect: HTTPS_PROXY, HTTP_PROXY and NO_PROXY in both
 // cases, NODE_EXTRA_CA_CERTS through Node's own default. Nothing can switch TLS verification off.
@@ -105,7 +105,7 @@ function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProx
     clientFactory: (origin, opts) => new Pool(origin, { ...opts, headersTimeout: TUNNEL_TIMEOUT }),
     requestTls: tls,
     proxyTls: tls,
-    // Empty, not undefined: undici would look into this process's environment by itself.
+    // Empty, not undefined: undici would read this process's environment.
     httpProxy: proxyAddress(env, 'http_proxy'),
     httpsProxy: proxyAddress(env, 'https_proxy'),
     noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
@@ -142,7 +142,7 @@ function proxyAddress(env: Readonly<Record<string, string | undefined>>, name: s
   })
 }
 
-/** Of a proxy: the password as it was written and as it is sent; a user name alone may be a token. */
+/** Of a proxy: the password as it was written and as it is sent. A user name without a password may be a token. */
 function keepCredentials({ username, password }: URL): void {
   const [name, word] = [username, password].map(unescaped)
   if (word) keepSecret(`${name}:${word}`)
@@ -223,7 +223,7 @@ function isLengthMismatch(error: unknown): boolean {
   return error instanceof Error && error.name === 'RequestContentLengthMismatchError'
 }
 
-/** The status is known by now, so a cut body is a fact about the answer and no failure of the request. */
+/** The status is known by now, so that a cut body is part of the answer and not a failure of the request. */
 async function readCapped(
   stream: AsyncIterable<Buffer>,
   limit: number,
@@ -242,11 +242,11 @@ async function readCapped(
   }
 }
 
-/** Nobody asked for it, and a proxy may compress all the same. What is longer than the limit stays packed. */
+/** A proxy may compress although it was not asked to. A body that is longer than the limit stays packed. */
 function unpacked(body: Buffer, headers: HttpReply['headers'], limit: number): Buffer {
   if (headers['content-encoding']?.toLowerCase() !== 'gzip') return body
   try {
-    // A body that was cut is unpacked as far as it goes.
+    // A cut body is unpacked as far as possible.
     return gunzipSync(body, { maxOutputLength: limit, finishFlush: constants.Z_SYNC_FLUSH })
   } catch {
     return body

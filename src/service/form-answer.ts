@@ -9,7 +9,7 @@ import type { UploadForm } from './port.ts'
 
 export type FormReading =
   | { kind: 'form'; form: UploadForm }
-  /** No form at all: somebody else may have answered. */
+  /** Not a form: another server may have answered. */
   | { kind: 'unreadable'; reason: string }
   /** A form that must not be posted. */
   | { kind: 'rejected'; reason: string }
@@ -41,7 +41,7 @@ export function readForm(body: Buffer, base: URL): FormReading {
   const used = given.filter(([, value]) => value !== null)
   const isPlain = (value: unknown) => typeof value === 'string' || Number.isSafeInteger(value)
   const odd = used.find(([, value]) => !isPlain(value))
-  // Only text: of what is nested without end no text can be made.
+  // Only text: deeply nested JSON cannot be written as text.
   const entries = used.flatMap(([name, value]) =>
     isPlain(value) ? [[name, String(value)] as const] : [],
   )
@@ -53,7 +53,7 @@ export function readForm(body: Buffer, base: URL): FormReading {
   const to = URL.parse(url)
   const problem = addressProblem(to, base) ?? fieldProblem(entries, secrets)
   if (to === null || problem !== null) return rejected(`a form ${problem}`)
-  // The host is shown, and is asked of name servers.
+  // The host is shown to people, and name servers are asked for it.
   if (holdsSecret(to.host, secrets)) return rejected('a form whose "url" has a secret in its host')
   // The upload does not need the later address, so nobody waits for it.
   const later = typeof fileUrl === 'string' && fileUrl !== '' ? fileUrl : null
@@ -104,7 +104,7 @@ function fieldProblem(
 function parseInOrder(text: string): unknown {
   JSON.parse(text)
   let n = 0
-  // Valid by now, so that every quote is where it should be.
+  // It is valid JSON by now, so every quote begins or ends a text.
   const numbered = text.replace(/"([^"\\]*(?:\\.[^"\\]*)*)"(?=\s*(:?))/g, (string, name, colon) =>
     colon === '' ? string : `"${n++}.${name}"`,
   )

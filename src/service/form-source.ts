@@ -1,5 +1,5 @@
 // Owns asking for a pre-signed form (specification section 4): which row of the decision table each answer
-// is. It retries nothing but a request that a wrong clock spoiled.
+// is. It repeats only a request that was dated by a wrong clock.
 
 import {
   failureOf,
@@ -21,7 +21,7 @@ export interface FormSourceOptions extends ServiceOptions {
   presignPath: string
 }
 
-/** A form is a few kB; a longer answer is something else. */
+/** A form has a few kB; a longer answer is not a form. */
 const MAX_ANSWER = 1024 * 1024
 
 /** Of a captured path segment, which may be any text: empty it would silently mean the whole partner. */
@@ -102,7 +102,7 @@ function placeOf(location: string, origin: string): string {
   return shown === null ? 'no usable address' : excerpt(shown)
 }
 
-/** A form that was made and never arrived stores nothing, so that none of it is ambiguous. */
+/** Never ambiguous: a form that was made and did not arrive stores nothing. */
 function noAnswer({ why, code, reason }: NoAnswer, origin: string): Verdict {
   const rule =
     why === 'certificate' ? RULES.untrusted : why === 'proxy' ? RULES.proxy : RULES.noForm

@@ -1,5 +1,4 @@
-// Owns reading the service's key from its file into a Secret. What is wrong with a key is said in two
-// lines: the file, never its content.
+// Owns reading the service's key from its file into a Secret. Messages name the file, never its content.
 
 import { statSync } from 'node:fs'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'

@@ -1,22 +1,22 @@
-// Owns which accounts the service refuses. A refusal is about its account alone unless it shows that the key
-// is refused: a 401 for an account that was accepted before, or a second account with a 401 while none was
-// accepted. So a mistyped folder name holds up nobody else, and a wrong key costs two requests, whatever waits.
-// Pure state on the clocks that it is given.
+// Owns which accounts are on hold, because the service refuses them. A refusal is about one account, unless it
+// shows that the key is wrong: a 401 for an account that was accepted before, or a 401 for a second account
+// while none was accepted. So a mistyped folder name delays no other account, and a wrong key costs two
+// requests, however many feeds wait. Pure state on the clocks that it is given.
 
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import type { Failure } from './port.ts'
 
-/** Credentials are tried again this often when nothing else says so. */
+/** Refused credentials are tried again after this time. */
 const RETRY_MS = 15 * MINUTE
 
 /** A partner account; null: the configured identity. */
 export type Account = string | null
 
-/** The feeds of an account wait. */
+/** Why and until when the feeds of an account wait. */
 export interface Hold {
   readonly failure: Failure
-  /** Wall ms: the next attempt of what waits for it. */
+  /** Wall ms: the next attempt of the waiting versions. */
   readonly until: number
   /** Monotonic ms. */
   readonly beganAt: number
@@ -24,11 +24,11 @@ export interface Hold {
 
 export class AccountHolds {
   readonly #clock: Clock
-  /** Since the key is in use. */
+  /** Accounts that were accepted with the key in use. */
   readonly #verified = new Set<Account>()
-  /** Verified ones that were refused once: they are asked about once more. */
+  /** Verified accounts that were refused once: each gets a second request before it is put on hold. */
   readonly #doubted = new Set<Account>()
-  /** Ended ones stay until the account is accepted: one request finds out. */
+  /** A hold whose time is over stays here until the account is accepted: one version at a time tries it. */
   readonly #holds = new Map<Account, Hold>()
   /** The key itself is refused. */
   #ofKey: Hold | null = null
@@ -38,41 +38,41 @@ export class AccountHolds {
     this.#clock = clock
   }
 
-  /** What a person has to know first; null when no account is refused, or none was so lately. */
+  /** The oldest refusal that still holds; null: no account is on hold. */
   get first(): Failure | null {
     return this.#current()[0]?.[1].failure ?? null
   }
 
-  /** The same text as long as the same accounts are refused, those included that are about to be tried again. */
+  /** The same text while the same accounts are refused, including those whose time is over. */
   get mark(): string {
     const accounts = [...this.#holds.keys()].map((account) => account ?? '')
     return isCurrent(this.#ofKey, this.#clock) ? 'refused' : JSON.stringify(accounts.toSorted())
   }
 
-  /** No account is known to be accepted: it may as well be the key. */
+  /** An account is on hold and none is accepted: the key itself may be wrong. */
   get isOfKey(): boolean {
     return this.first !== null && this.#verified.size === 0
   }
 
-  /** Whether the credentials were last seen to work: that they are tried again proves nothing. */
+  /** Whether the credentials worked when they were last used. */
   get isTrusted(): boolean {
     return this.#holds.size === 0 && this.#verified.size > 0
   }
 
-  /** Another number whenever a hold was taken away: what waited for it is due. */
+  /** Counts the holds that were taken away: the versions that waited for them are due. */
   get released(): number {
     return this.#released
   }
 
-  /** What the feeds of this account wait for; null: they may be sent. */
+  /** The hold that the feeds of this account wait for; null: they may be sent. */
   holdOf(account: Account): Hold | null {
     const hold = isCurrent(this.#ofKey, this.#clock) ? this.#ofKey : this.#holds.get(account)
     return isCurrent(hold, this.#clock) ? hold : null
   }
 
   /**
-   * Whether one more version may be tried beside those of the accounts `running`: of an account that was
-   * refused one at a time, and of all accounts one at a time while nobody knows whether the key is good.
+   * Whether one more version may be sent while versions of the accounts `running` are. A refused account is
+   * tried by one version at a time. While it is not known whether the key works, so are all accounts.
    */
   admits(account: Account, running: readonly Account[]): boolean {
     const isKeyUnverified = this.#holds.size > 0 && this.#verified.size === 0
@@ -80,7 +80,7 @@ export class AccountHolds {
     return !(this.#holds.has(account) && running.includes(account))
   }
 
-  /** The service gave it a form. `askedAt` (monotonic ms): what was asked before the refusal says nothing about it. */
+  /** The service gave it a form. `askedAt` (monotonic ms): a request from before the refusal does not end the hold. */
   accept(account: Account, askedAt: number): void {
     const hold = this.#ofKey ?? this.#holds.get(account)
     if (hold !== undefined && askedAt < hold.beganAt) return
@@ -90,7 +90,7 @@ export class AccountHolds {
     else if (this.#holds.delete(account)) this.#released++
   }
 
-  /** The service refused it. Answers `again` where it is to be asked once more, since it was accepted before. */
+  /** The service refused it. `again`: ask once more, because it was accepted before. */
   refuse(account: Account, failure: Failure): 'again' | 'on-hold' {
     const wasVerified = this.#verified.has(account)
     if (wasVerified && !this.#doubted.has(account)) {
@@ -112,14 +112,14 @@ export class AccountHolds {
     return 'on-hold'
   }
 
-  /** The key is another one: what was accepted with the old one proves nothing. */
+  /** The key has changed: no account is verified with the new one. */
   newKey(): void {
     this.#verified.clear()
     this.#doubted.clear()
     this.releaseAll()
   }
 
-  /** Whatever waits may be tried now. */
+  /** Every account may be tried now. */
   releaseAll(): void {
     this.#holds.clear()
     this.#ofKey = null
@@ -133,6 +133,6 @@ export class AccountHolds {
 
 function isCurrent(hold: Hold | null | undefined, clock: Clock): hold is Hold {
   if (hold == null || clock.monotonic() >= hold.beganAt + RETRY_MS) return false
-  // By the wall as well, since that is what the versions wait by: somebody may have set it.
+  // By the wall clock as well, because the versions wait by it and somebody may have set it.
   return !isDue(hold.until, clock.now(), LONGEST_ATTEMPT_WAIT_MS)
 }

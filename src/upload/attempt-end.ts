@@ -1,5 +1,4 @@
-// Owns what the end of an attempt is on record, and the failures that are found on this side of the network.
-// Pure, but for reading the spool.
+// Owns what the history records of the end of an attempt, and the failures that are found on this host.
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'

@@ -12,7 +12,7 @@ export class Bandwidth {
     this.bytesPerSecond = bytesPerSecond
   }
 
-  /** A quarter of a second's bytes: what one read may take, so that a slow rate is even and no stall. */
+  /** Bytes of one read, a quarter of a second's: so a slow line keeps moving. */
   get readSize(): number {
     return Math.max(1, Math.floor(this.bytesPerSecond / 4))
   }

@@ -8,15 +8,15 @@ const OPENS_AFTER = 5
 const FIRST_PROBE = 5 * SECOND
 const LONGEST_PAUSE = 10 * MINUTE
 
-/** So many feeds refused, and none accepted between, show that the fault is with the origin and not with the feeds. */
+/** An origin that refuses so many feeds, and accepts none between them, has a fault of its own. */
 const REJECTS_ALL_FROM = 3
 
-/** Leave to send one request; give it back with what came of it. */
+/** Permission to send one request; `leave` takes it back with the result. */
 export interface Pass {
   readonly isProbe: boolean
 }
 
-/** `up`: the origin answered, be it with a refusal. `nothing`: the request ended for a reason on this side. */
+/** `up`: the origin answered, even if it refused. `nothing`: the request ended for a reason on this side. */
 export type BreakerResult =
   | { kind: 'up' }
   /** `retryAfterMs`: what it asked for; no probe comes before that. */
@@ -34,7 +34,7 @@ export class Breaker {
   #isUsed = false
   /** Of the last failure; null while it is up. */
   #reason: string | null = null
-  /** Feeds that it refused since it last accepted one. */
+  /** The feeds that it has refused since it last accepted one. */
   readonly #rejected = new Set<string>()
 
   constructor(clock: Clock) {
@@ -82,14 +82,14 @@ export class Breaker {
     }
   }
 
-  /** A person wants to know: the next probe is due now. */
+  /** A person asked for it: the next probe is due now. */
   probeNow(): void {
     if (this.#state.kind !== 'open') return
     const now = { probeAt: this.#clock.monotonic(), shownAt: this.#clock.now() }
     this.#state = { ...this.#state, ...now }
   }
 
-  /** It refused what a right request gets. True when it refuses whatever feed it is sent. */
+  /** It refused a correct request of this feed. True: it refuses all feeds. */
   rejectsAll(feed: string): boolean {
     if (this.#rejected.size < REJECTS_ALL_FROM) this.#rejected.add(feed)
     return this.#rejected.size >= REJECTS_ALL_FROM
@@ -115,7 +115,7 @@ export class Breaker {
       this.#state =
         failures < OPENS_AFTER ? { kind: 'closed', failures } : this.#opened(FIRST_PROBE, leastMs)
     } else if (isProbe) {
-      // What was under way when the breaker opened says nothing new.
+      // A request that was sent before the breaker opened says nothing new.
       this.#state = this.#opened(Math.min(state.pauseMs * 2, LONGEST_PAUSE), leastMs)
     }
   }

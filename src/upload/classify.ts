@@ -69,7 +69,7 @@ export function judgeReply(
   return failed(rule, { code, reason: redact(says + sizes(error), facts.secrets) })
 }
 
-/** An address of the same host or under it, and nothing less protected than the form's own. */
+/** Only to the same host or one below it, and with the same protocol as the form's address. */
 function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): Judgement {
   const { status } = reply
   const { location } = reply.headers
@@ -91,7 +91,7 @@ function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): 
   return under && asSafe ? { kind: 'moved', to, verdict } : { kind: 'failed', verdict }
 }
 
-/** Where it does not matter how much was sent. */
+/** The rows that do not depend on how much was sent. */
 const ROW_OF = {
   unreachable: RULES.unreachable,
   certificate: RULES.untrusted,

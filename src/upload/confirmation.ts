@@ -9,10 +9,10 @@ import type { StorageBody } from './storage-answer.ts'
 
 export type Confirmation =
   | { kind: 'stored'; etagVerified: boolean; warning: string | null }
-  /** `ambiguous`: it may be stored all the same. */
+  /** `ambiguous`: it may be stored nevertheless. */
   | { kind: 'not-stored'; rule: Rule; code: string; reason: string; ambiguous: boolean }
 
-/** Storage sends these without a body, so that the status alone has to do where the form names it. */
+/** Storage sends these without a body: where the form names the status, the status is enough. */
 const BARE: ReadonlySet<number> = new Set([200, 204])
 
 /** Whether a status says success at all: a 2xx, or the redirect that the form asks for. */
@@ -67,7 +67,7 @@ export function confirm(
     body.kind === 'posted' ||
     redirect !== null ||
     (etag !== null && !etag.isWeak) ||
-    // Of an answer that broke off nobody knows what it was going to say: storage may send blanks until it knows.
+    // A cut answer proves nothing: storage may send blanks until it knows the result.
     (isNamed && BARE.has(status) && !reply.bodyCut)
   if (isConfirmed) return stored
   return {
@@ -79,7 +79,7 @@ export function confirm(
 interface Etag {
   value: string
   isMd5: boolean
-  /** A web server makes such ones for its pages; storage never does, but a proxy may weaken a right one. */
+  /** A web server sends weak ETags for its pages. Storage never does, but a proxy may weaken a correct one. */
   isWeak: boolean
 }
 

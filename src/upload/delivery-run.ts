@@ -26,13 +26,13 @@ export interface RunParts extends PostParts {
   counters: UploadCounters
 }
 
-/** `againInMs`: another attempt of this delivery follows then; null: none does. `result` is what it comes to without one. */
+/** `againInMs`: the wait before another attempt of this delivery; null: there is none. `result`: how it ends without one. */
 export interface Ended {
   result: DeliveryResult
   againInMs: number | null
 }
 
-/** What most lines to an ATS host reach, in bytes a second; only decides whether a form is worth using. */
+/** Bytes a second that most lines reach. It only decides whether a form lives long enough. */
 const USUAL_RATE = 10 * 1024 * 1024
 
 /** A form must live this much longer than the upload is expected to take, in ms. */
@@ -62,7 +62,7 @@ export class DeliveryRun {
   async attempt(): Promise<Ended> {
     if (this.#signal.aborted) return ended({ kind: 'aborted' })
     const closed = this.#parts.gate.closedFor(this.#facts !== null)
-    // What this delivery met itself tells a person more than that it waits.
+    // The failure that this delivery met says more than that it waits.
     if (closed !== null)
       return ended(this.#later(this.#lastFailure ?? closed.failure, closed.failure.retryAfterMs))
     const handle = await this.#delivery.attempts.started(this.#facts?.key ?? null)

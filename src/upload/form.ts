@@ -28,7 +28,7 @@ export interface FormFacts {
   secrets: SecretSet
 }
 
-/** The policy is advice to us and a rule to storage: whatever cannot be read of it is simply not known. */
+/** Storage enforces the policy, so that a part of it that cannot be read here is taken as absent. */
 export function readFormFacts(form: UploadForm): FormFacts {
   const url = new URL(form.url)
   const secrets = rememberForm(form.fields, [form.url, form.fileUrl ?? ''])
@@ -88,7 +88,7 @@ function sizeRange(conditions: unknown): [min: number, max: number] {
   return [0, Number.MAX_SAFE_INTEGER]
 }
 
-/** Null where it is no number of bytes: an empty text or a list is no 0. */
+/** Null where it is not a number of bytes; an empty text or a list is not 0. */
 function sizeOf(value: unknown): number | null {
   const isWritten = typeof value === 'string' && /^\d+$/.test(value)
   const size = isWritten ? Number(value) : value

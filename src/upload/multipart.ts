@@ -1,22 +1,22 @@
 // Owns the bytes of the upload request: every field once, byte for byte and in the order given, nothing
-// added, the file last. Framed by hand: FormData was measured to hold the whole file in
-// memory, to rewrite line ends in fields and to count sizes above 4 GiB wrong.
+// added, the file last. It is made by hand, because FormData holds the whole file in memory, rewrites line ends
+// in fields and counts sizes above 4 GiB wrong (measured).
 
 import { randomUUID } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { getDefaultHighWaterMark } from 'node:stream'
 import type { UploadForm } from '../service/port.ts'
 
-/** Fixed and ASCII: storage puts the name in place of "${filename}" in any field. */
+/** Fixed and ASCII, because storage replaces "${filename}" in any field by it. */
 export const FILE_NAME = 'feed.xml'
 
-/** Measured: larger reads gain nothing, smaller ones cost calls. */
+/** Larger reads are not faster (measured). */
 const READ_SIZE = 256 * 1024
 
 /**
  * A socket that is given at least this much at once asks for the next piece only when the system has
- * taken all of it, so the buffer of the piece before the last is free. New buffers for every piece were
- * measured: 60 MB more at 200 MB, since they are garbage faster than it is collected.
+ * taken all of it, so that the buffer of the piece before can be used again. New buffers for every piece
+ * cost 60 MB more memory at 200 MB (measured).
  */
 const SOCKET_BUFFER = getDefaultHighWaterMark(false)
 

@@ -33,7 +33,7 @@ export interface AttemptLog {
 export interface Delivery {
   /** Of its version. */
   id: number
-  /** Whose refusals are counted together. */
+  /** Of its version: the breaker counts the feeds that an origin refuses. */
   feed: string
   /** The spool file: private, immutable, checked. */
   file: string

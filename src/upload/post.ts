@@ -1,5 +1,5 @@
-// Owns one post of one file with one form: the body from the spool, the watchdog, the bandwidth limit and
-// the one redirect that may be followed. It answers what came of it, and decides nothing about trying again.
+// Owns one post of one file with one form: the body from the spool, the time limits, the bandwidth and the one
+// redirect that may be followed. It answers the result; another attempt is the decision of delivery-run.ts.
 
 import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -43,7 +43,7 @@ export type PostResult = { bytesSent: number; status: number | null } & (
   | { kind: 'aborted' }
 )
 
-/** Bytes up to which a file is read in this thread: from the cache that costs less than asking another one. */
+/** Bytes up to which a file is read whole and in this thread: from the cache that is faster than in another one. */
 const SMALL = 256 * 1024
 
 /** What is kept of an answer: an error document is below 2 kB. */
@@ -61,7 +61,7 @@ export async function postFile(
   } catch (error) {
     return unsent(noSpool(post.file, errorCode(error)))
   }
-  // Opened and closed here: a body that never starts would not close it.
+  // Closed here, because a body that is never read would not close it.
   try {
     if (file.size !== post.bytes) return unsent(otherSize(file.size, post.bytes))
     return await postTo(post.facts.url, true, file.content, parts, post, signal)
@@ -145,7 +145,7 @@ function noSpool(path: string, code: string | null): Verdict {
     code: code ?? 'spool-unreadable',
     condition,
     reason: `the copy ${path} cannot be opened (${code})`,
-    // Commands that an earlier version, or another program, let root run may have left it.
+    // A command or another program that ran as root may have left it.
     ...(isForeign && {
       hint: `chown -R ${process.getuid?.()} ${dirname(path)}, then: feedsyncd retry --all`,
     }),

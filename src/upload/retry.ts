@@ -8,7 +8,7 @@ import { fullJitter } from '../lib/retry.ts'
 export const POSTS_PER_FORM = 4
 export const FORMS_PER_DELIVERY = 3
 
-/** A place is not held for longer than this: the wait becomes a row of the history. */
+/** A delivery keeps its place for waits up to this. For a longer one the version goes back to the queue. */
 const LONGEST_WAIT = MINUTE
 
 /** `job`: of a version that goes back to the queue. */
@@ -30,7 +30,7 @@ export function queueDelay(attempts: number, random: () => number): number {
   return fullJitter(CURVES.job, Math.floor(Math.max(0, attempts - 1) / POSTS_PER_FORM), random)
 }
 
-/** What one delivery has used up; it answers what may be tried next. */
+/** Counts the posts and forms of one delivery, and answers what may be tried next. */
 export class RetryBudget {
   readonly #random: () => number
   #forms = 0

@@ -1,6 +1,6 @@
-// Owns whether something may be sent now: `next` says it of a delivery, `withBreaker` of each of its requests.
-// Behind it are the places of upload.concurrency, the breakers of the origins, the accounts on hold and the
-// bandwidth; whoever must wait is told for what and until when.
+// Owns whether something may be sent now: `next` decides about a delivery, `withBreaker` about each of its
+// requests. The places of upload.concurrency, the breakers of the origins, the accounts on hold and the
+// bandwidth are behind it. A delivery that must wait learns for what, and until when.
 
 import type { Clock } from '../lib/clock.ts'
 import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
@@ -18,10 +18,10 @@ export interface SendGateOptions {
   maxRate: number | null
 }
 
-/** Leave to deliver one version of a feed; disposed of when the delivery has ended. */
+/** Permission to deliver one version of a feed; dispose of it when the delivery has ended. */
 export interface Permit extends Disposable {
   kind: 'permit'
-  /** Its file is stored: it gives back its place, although its record is not written yet. */
+  /** Its file is stored: its place is free, although its record is not written yet. */
   stored(): void
 }
 
@@ -37,11 +37,11 @@ interface Sending {
   account: Account
   /** Its file is not stored yet. */
   isSending: boolean
-  /** It was let through to probe an origin that is down, and has not done so yet. */
+  /** It shall probe an origin that is down, and has not done so yet. */
   isProbe: boolean
 }
 
-/** These pass with another form, and say nothing of the health of who answers so. */
+/** These end with another form, and say nothing about the health of the origin. */
 const ABOUT_THE_FORM: readonly unknown[] = [RULES.policyExpired, RULES.formTokenGone]
 
 const HEALTH = ['unknown', 'ok', 'degraded', 'down'] as const
@@ -70,8 +70,8 @@ export class SendGate {
   }
 
   /**
-   * How many deliveries may start: none while an origin is down. Records that cannot be written take up the
-   * places in the end, since what is stored must be known to be.
+   * How many deliveries may start: none while an origin is down. Deliveries whose records cannot be written
+   * count twice the places at most, because what is stored must get on record.
    */
   get places(): number {
     if (this.#closed(this.#origins) !== null) return 0
@@ -109,7 +109,7 @@ export class SendGate {
     }
   }
 
-  /** Why an attempt would be in vain now; null: it would not. With a form at hand only storage is asked. */
+  /** Why no attempt can succeed now; null: it can. An attempt that has a form asks storage alone. */
   closedFor(hasForm: boolean): Verdict | null {
     const closed = this.#closed(
       this.#origins.filter((origin) => !hasForm || origin === this.storageOrigin),
@@ -123,7 +123,7 @@ export class SendGate {
     return waitMs > 0 ? this.#options.clock.now() + waitMs : null
   }
 
-  /** Sends only what the breaker of the origin lets through, and notes what came of that. */
+  /** Sends a request if the breaker of the origin lets it through, and tells the breaker the result. */
   async withBreaker<T extends { kind: string }>(
     origin: string,
     feed: string,
@@ -157,7 +157,7 @@ export class SendGate {
       .reduce((a, b) => (HEALTH.indexOf(b.state) > HEALTH.indexOf(a.state) ? b : a))
   }
 
-  /** Those in use, not one that a form named last month. */
+  /** The origins in use, not one that a form named last month. */
   get #origins(): string[] {
     const { serviceOrigin } = this.#options
     return this.storageOrigin === null ? [serviceOrigin] : [serviceOrigin, this.storageOrigin]
@@ -202,7 +202,7 @@ function classify(result: { kind: string } | NotSent): BreakerResult {
     : { kind: 'up' }
 }
 
-/** A refusal that every feed meets is no verdict on this one: no person should have to retry thousands of them. */
+/** A refusal that every feed meets is not the fault of this one: nobody should have to retry thousands of feeds. */
 function unlessAllAreRejected<T extends { kind: string }>(
   result: T | NotSent,
   breaker: Breaker,

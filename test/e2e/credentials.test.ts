@@ -1,4 +1,4 @@
-// Refused credentials, with real daemons: everything waits, no feed burns attempts, and a new key is found by itself.
+// Refused credentials, with real daemons: everything waits, no feed burns attempts, and a new key is found automatically.
 
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ describe('refused credentials', () => {
     expect(daemon.output).not.toContain('a wrong key')
   })
 
-  it('end by themselves when the key file is replaced, and every feed is delivered', async () => {
+  it('end automatically when the key file is replaced, and every feed is delivered', async () => {
     const { site } = await refusedSite()
     await using _ = site
     site.drop('second.xml', feedOf(3))

@@ -140,7 +140,7 @@ describe('a chain of forms', () => {
     expect(outlet.writes()).toEqual([1, 1, 1])
   })
 
-  it('fault 22: that all arrive expired is left alone for ever longer, and ends by itself', async () => {
+  it('fault 22: that always arrives expired is tried after longer and longer waits, and recovers automatically', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'form', lifetimeMs: -1 })
 

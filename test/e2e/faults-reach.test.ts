@@ -66,7 +66,7 @@ function expectWaiting(outlet: Outlet, code: string): void {
 }
 
 describe('a service that cannot be reached', () => {
-  it('fault 16: because its port is closed is asked ever more rarely, and works on by itself', async () => {
+  it('fault 16: because its port is closed is asked after longer and longer waits, and recovers automatically', async () => {
     const baseUrl = `http://127.0.0.1:${CLOSED_PORT}/api`
     await using outlet = await Outlet.open({ baseUrl })
 

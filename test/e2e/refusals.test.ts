@@ -1,4 +1,4 @@
-// Refusals that are over one day: how long they are waited for, and that a person can do what the hint says.
+// Refusals that may end: how long they are waited for, and that a person can do what the hint says.
 
 import { describe, expect, it } from 'vitest'
 import { restore } from '../../src/history/decisions.ts'
