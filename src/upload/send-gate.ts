@@ -70,8 +70,8 @@ export class SendGate {
   }
 
   /**
-   * How many deliveries may start: none while an origin is down. Deliveries whose records cannot be written
-   * count twice the places at most, because what is stored must get on record.
+   * How many deliveries may start; none while an origin is down. A stored file gives back its place before its
+   * record is written, but only as many records may wait as there are places.
    */
   get places(): number {
     if (this.#closed(this.#origins) !== null) return 0
