@@ -3,7 +3,7 @@
 
 import type { Config } from '../config/config.ts'
 import { Daemon } from '../daemon/daemon.ts'
-import { noteExpected, resume } from '../daemon/recovery.ts'
+import { noteExpected, recover } from '../daemon/recovery.ts'
 import type { History, Version } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
@@ -75,7 +75,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const feeds = openFeeds(settings, storage, network, folder, campaigns, options)
   const operations = openOperations(settings, storage, network, feeds, campaigns, options)
   const { alerts, supervisor } = operations
-  const { aftercare, deliveries, intake, pipeline, upkeep } = feeds
+  const { postDelivery, deliveries, intake, pipeline, upkeep } = feeds
   const daemon = new Daemon({
     ...{ alerts, clock, conditions, deliveries, history, inbox: folder.inbox, intake, log },
     ...{ reconciling: campaigns, settings, supervisor, upkeep },
@@ -86,8 +86,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     daemon.conditionsChanged()
     supervisor.changed()
   })
-  const resuming = { aftercare, clock, history, log, ruleFor: settings.ruleFor, spool }
-  await resume(resuming, config.feeds)
+  const recovery = { postDelivery, clock, history, log, ruleFor: settings.ruleFor, spool }
+  await recover(recovery, config.feeds)
 
   const replace = (read: Reread): Reread => {
     if (read.kind === 'problems') return read
@@ -98,7 +98,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       return { kind: 'problems', lines: [messageOf(error)] }
     }
     const waiting = settings.replace(read.config)
-    void noteExpected(resuming, read.config.feeds)
+    void noteExpected(recovery, read.config.feeds)
     log.level = read.config.log.level
     log.info({ event: 'config.reloaded', waiting }, 'configuration reloaded')
     const message = `restart needed for ${waiting.join(', ')}`

@@ -8,7 +8,7 @@ import { Ledger } from '../history/ledger.ts'
 import type { Version } from '../history/port.ts'
 import { Guard } from '../pipeline/guard.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
-import { Aftercare } from '../pipeline/post-delivery.ts'
+import { PostDelivery } from '../pipeline/post-delivery.ts'
 import { keyReloader } from '../service/key-file.ts'
 import type { AppOptions } from './app.ts'
 import type { InboxParts } from './inbox.ts'
@@ -32,15 +32,21 @@ export function openFeeds(
   const ledger = new Ledger(
     ...([history, clock, log] as const),
     (version) => onMoves.forEach((moved) => void moved(version)),
-    (version) => aftercare.owe(version),
+    (version) => postDelivery.owe(version),
   )
   const base = { clock, history, log, settings }
-  const aftercare: Aftercare = new Aftercare({ ...base, conditions, dispositions, ledger, spool })
+  const postDelivery: PostDelivery = new PostDelivery({
+    ...base,
+    conditions,
+    dispositions,
+    ledger,
+    spool,
+  })
   const guard = new Guard({ checkerFor, history, ledger, settings, spool })
   const pipeline = new Pipeline({
     ...{
       ...base,
-      aftercare,
+      postDelivery,
       checkerFor,
       guard,
       ledger,
@@ -58,10 +64,21 @@ export function openFeeds(
     clockSkewMs: () => forms.clockSkewMs(),
   })
   const intake = new Intake({
-    ...{ ...base, aftercare, conditions, inbox, ledger, pipeline, ruleFor, settler, spool, tell },
+    ...{
+      ...base,
+      postDelivery,
+      conditions,
+      inbox,
+      ledger,
+      pipeline,
+      ruleFor,
+      settler,
+      spool,
+      tell,
+    },
   })
   return {
-    ...{ aftercare, deliveries, intake, pipeline },
+    ...{ postDelivery, deliveries, intake, pipeline },
     upkeep: new Upkeep({ ...base, deliveries }),
     listen: (moved: (version: Version) => void) => void onMoves.push(moved),
   }

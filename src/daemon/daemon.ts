@@ -6,12 +6,12 @@ import type { Reconciling } from '../campaigns/schedule.ts'
 import type { Settings } from '../config/config.ts'
 import type { DaemonRecord, History } from '../history/port.ts'
 import type { Inbox, WatchMode } from '../inbox/port.ts'
-import { Bell } from '../lib/bell.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
-import { type FeedsyncError, isTrouble } from '../lib/errors.ts'
+import { type FeedsyncError, isRetryable } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
+import { WakeSignal } from '../lib/wake-signal.ts'
 import type { Alerts, Pulse, Supervisor } from '../ops/port.ts'
 import type { Deliveries } from './deliveries.ts'
 import { Drain } from './drain.ts'
@@ -62,7 +62,7 @@ const LEAST_SKEW_MS = 1.5 * SECOND
 export class Daemon {
   readonly drain: Drain
   readonly #parts: DaemonParts
-  readonly #bell: Bell
+  readonly #wakeSignal: WakeSignal
   readonly #halt: Halt
   readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
   /** A watch may break, or work again, at any time. */
@@ -79,7 +79,7 @@ export class Daemon {
   constructor(parts: DaemonParts) {
     this.#parts = parts
     this.drain = new Drain(parts.conditions)
-    this.#bell = new Bell(parts.clock)
+    this.#wakeSignal = new WakeSignal(parts.clock)
     this.#halt = new Halt(parts)
     this.#pause = new FailurePause(parts)
     this.#turnedAt = parts.clock.monotonic()
@@ -90,7 +90,7 @@ export class Daemon {
     const options = this.#halt.joined(asked)
     const { alerts, clock, deliveries, log, reconciling, supervisor, upkeep } = this.#parts
     const { drain } = this
-    options.stop.addEventListener('abort', () => this.#bell.ring())
+    options.stop.addEventListener('abort', () => this.#wakeSignal.raise())
     await unlessAborted(this.#start(options.once), options.stop)
     using _watch = this.#parts.watch(options.abort)
     const givesUpAt = clock.monotonic() + this.#parts.settings.current.inbox.incompleteAfterMs
@@ -103,9 +103,9 @@ export class Daemon {
       await unlessAborted(round, options.stop)
       if (options.stop.aborted) break
       alerts.look(options.abort)
-      if (!options.once) reconciling.start(options, () => this.#bell.ring())
+      if (!options.once) reconciling.start(options, () => this.#wakeSignal.raise())
       if (options.once && this.#isDone(clock.monotonic() > givesUpAt)) break
-      await this.#bell.wait(this.#msToNext())
+      await this.#wakeSignal.wait(this.#msToNext())
       const rest = this.#turnedAt + ROUND_GAP_MS - clock.monotonic()
       if (rest > 0) await clock.sleep(rest, options.stop)
     }
@@ -150,7 +150,7 @@ export class Daemon {
     this.#parts.deliveries.resume()
     this.#parts.reconciling.again()
     this.#parts.intake.hint()
-    this.#bell.ring()
+    this.#wakeSignal.raise()
   }
 
   async #start(once: boolean): Promise<void> {
@@ -158,11 +158,11 @@ export class Daemon {
     if (!once) {
       const hint = () => {
         intake.hint()
-        this.#bell.ring()
+        this.#wakeSignal.raise()
       }
       this.#watch = await inbox.watch(hint, (mode) => {
         this.#watch = mode
-        this.#bell.ring()
+        this.#wakeSignal.raise()
       })
     }
     const record: DaemonRecord = {
@@ -207,7 +207,7 @@ export class Daemon {
           })
           .finally(() => {
             taking.delete(each)
-            this.#bell.ring()
+            this.#wakeSignal.raise()
           })
         taking.add(each)
       }
@@ -228,7 +228,7 @@ export class Daemon {
     this.#parts.deliveries.start(options.abort, {
       ended: (error) => {
         if (error !== undefined) this.#onError(error)
-        this.#bell.ring()
+        this.#wakeSignal.raise()
       },
       freed: () => {
         try {
@@ -242,7 +242,7 @@ export class Daemon {
 
   /** A fault of ours that one feed met is no reason to pause the others. */
   #onError(error: unknown): void {
-    if (isTrouble(error)) this.#paused(error)
+    if (isRetryable(error)) this.#paused(error)
     else this.#pause.fault(error)
   }
 

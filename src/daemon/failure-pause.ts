@@ -3,7 +3,7 @@
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
-import { isTrouble, messageOf } from '../lib/errors.ts'
+import { isRetryable, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 
 export interface FailurePauseParts {
@@ -30,7 +30,7 @@ export class FailurePause {
   /** What a round starts may fail after it, so a good round is not the end of the condition. */
   begin(error: unknown): void {
     const { clock, conditions } = this.#parts
-    const isKnown = isTrouble(error)
+    const isKnown = isRetryable(error)
     const code = isKnown ? (error.condition ?? 'state-failing') : 'internal-error'
     const hint = isKnown ? error.hint : 'report it with the line of the log'
     if (!isKnown && !conditions.has(code)) this.fault(error)

@@ -14,16 +14,16 @@ import type { Settler } from '../inbox/settling.ts'
 import { UnreadableFiles } from '../inbox/unreadable-files.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Conditions, conditionOfState } from '../lib/conditions.ts'
-import { FeedsyncError, isTrouble } from '../lib/errors.ts'
+import { FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
 import { LaneQueue } from '../lib/lane-queue.ts'
 import type { Log } from '../lib/log.ts'
 import { formatBytes } from '../lib/units.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
-import type { Aftercare } from '../pipeline/post-delivery.ts'
+import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { faultReason } from '../pipeline/record-outcome.ts'
 import { clockFollower } from './clock-follower.ts'
-import { leftAside, notice } from './record-listing.ts'
+import { leftAside, recordListing } from './record-listing.ts'
 
 export interface IntakeParts {
   clock: Clock
@@ -34,7 +34,7 @@ export interface IntakeParts {
   spool: Pick<Spool, 'freeBytes'>
   settler: Settler
   pipeline: Pipeline
-  aftercare: Aftercare
+  postDelivery: PostDelivery
   conditions: Conditions
   /** Says to a person at the terminal what one feed waits for. */
   tell: (message: string, hint: string | null) => void
@@ -74,7 +74,7 @@ export class Intake {
   /** Paths in the queue or being taken, as they were then: their news is not news again. */
   readonly #busy = new Map<string, FileIdentity | null>()
   /** Of these, what a listing found to have changed since. */
-  readonly #overtaken = new Set<string>()
+  readonly #changedWhileBusy = new Set<string>()
   readonly #unreadable = new UnreadableFiles()
   /** Monotonic ms; a hint moves the next one forward. */
   #nextScan = 0
@@ -99,17 +99,17 @@ export class Intake {
 
   /** True while files wait to be taken, are taken, or leave the folder. */
   get waiting(): boolean {
-    return !this.#queue.isEmpty || this.#parts.aftercare.isTidying
+    return !this.#queue.isEmpty || this.#parts.postDelivery.isMoving
   }
 
   /** Resolves once no file leaves the folder any more. */
   finish(): Promise<void> {
-    return this.#parts.aftercare.finish()
+    return this.#parts.postDelivery.finish()
   }
 
   /** True while files are being written, or may have changed: they will be taken without anybody's doing. */
   get isUnsettled(): boolean {
-    return this.#isHinted || this.#parts.settler.isRestless
+    return this.#isHinted || this.#parts.settler.hasPending
   }
 
   /** Monotonic ms at which `look` has something to do. */
@@ -120,7 +120,7 @@ export class Intake {
   /** Looks wherever it is time to look, and queues what is ready to be taken. */
   async look(): Promise<void> {
     if (this.#parts.clock.monotonic() >= this.#nextScan) await this.#scan()
-    await this.#lookAtRestless()
+    await this.#lookAtPending()
     this.#queueExpired()
     this.#queueRequests()
   }
@@ -147,18 +147,18 @@ export class Intake {
       }
     } catch (error) {
       // Whoever asked must not wait for what would only fail again.
-      if (next.request !== undefined && !signal.aborted && !isTrouble(error))
+      if (next.request !== undefined && !signal.aborted && !isRetryable(error))
         await this.#answer(next.request, { kind: 'fault', reason: faultReason(error) })
       throw error
     } finally {
       this.#queue.done(next)
       this.#busy.delete(next.path)
-      if (this.#overtaken.delete(next.path)) this.hint()
+      if (this.#changedWhileBusy.delete(next.path)) this.hint()
     }
   }
 
   async #scan(): Promise<void> {
-    const { aftercare, clock, history, inbox, ledger, settler, settings } = this.#parts
+    const { postDelivery, clock, history, inbox, ledger, settler, settings } = this.#parts
     const started = clock.monotonic()
     this.#isHinted = false
     this.#nextScan = started + settings.current.inbox.rescanMs * (1 - JITTER * Math.random())
@@ -167,7 +167,7 @@ export class Intake {
     // The first sight of a file starts its quiet period, not the moment at which that is written.
     const seenAt = clock.monotonic()
     const asked = new Set(history.openRequests().map(({ path }) => path))
-    const news = await notice(listing, this.#parts, (file) => this.#isBusy(file), asked)
+    const news = await recordListing(listing, this.#parts, (file) => this.#isBusy(file), asked)
     settler.observeAll(news, seenAt)
     await history.commit(() =>
       history.updateDaemon(
@@ -181,7 +181,7 @@ export class Intake {
     )
     this.#lastScan = clock.monotonic()
     this.#lastScanTook = this.#lastScan - started
-    aftercare.tidy(listing)
+    postDelivery.moveFinished(listing)
   }
 
   /** What cannot be read at present is read again after the next regular scan. */
@@ -199,12 +199,12 @@ export class Intake {
     const { path, identity } = file
     const taken = this.#busy.get(path)
     if (taken === undefined) return this.#unreadable.has(file, this.#parts.clock.monotonic())
-    if (taken === null || !sameIdentity(taken, identity)) this.#overtaken.add(path)
+    if (taken === null || !sameIdentity(taken, identity)) this.#changedWhileBusy.add(path)
     return true
   }
 
   /** Files that may be quiet by now are looked at once more, without a whole scan. */
-  async #lookAtRestless(): Promise<void> {
+  async #lookAtPending(): Promise<void> {
     const { clock, inbox, ruleFor, settler } = this.#parts
     const due = settler.due(clock.monotonic())
     if (due.length === 0) return
@@ -231,7 +231,7 @@ export class Intake {
       const { path, identity } = file
       settler.putBack(file, clock.monotonic())
       // It is looked at again and again, and told once.
-      if (ledger.openAt(path)?.reasonCode === NO_ROOM) continue
+      if (ledger.pendingVersionAt(path)?.reasonCode === NO_ROOM) continue
       const text = `the spool has no room for it: ${formatBytes(identity.size)}`
       const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
       const { feed, account } = ruleFor(path)

@@ -6,11 +6,11 @@ import type { Ledger, Origin } from '../history/ledger.ts'
 import type { DaemonRecord, Version } from '../history/port.ts'
 import { UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
-import type { Aftercare } from '../pipeline/post-delivery.ts'
+import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
-export interface NoticingParts {
+export interface RecordListingParts {
   ledger: Ledger
-  aftercare: Pick<Aftercare, 'mayHaveMoved' | 'of'>
+  postDelivery: Pick<PostDelivery, 'mayBeQuarantined' | 'cleanUp'>
   /** The feed that a path belongs to. */
   ruleFor: (path: string) => FeedRule
 }
@@ -25,20 +25,20 @@ const MOST_MENTIONED = 10
  * of which nothing is news. `requested`: paths that a person asks for, which may lie elsewhere. A folder that
  * cannot be read proves nothing about its files.
  */
-export async function notice(
+export async function recordListing(
   listing: Listing,
-  { aftercare, ledger, ruleFor }: NoticingParts,
+  { postDelivery, ledger, ruleFor }: RecordListingParts,
   isBusy: (file: Sighting) => boolean,
   requested: ReadonlySet<string> = new Set(),
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
-  const restless = ledger.restlessPaths()
+  const inMotion = ledger.pathsInMotion()
   const originOf = ({ path, identity }: Sighting): Origin => {
     const { feed, account } = ruleFor(path)
     return { path, identity, feed, account }
   }
   const isNews = ({ path, identity }: Sighting) =>
-    (restless.has(path) && ledger.isRestless(path)) || ledger.isNews(path, identity)
+    (inMotion.has(path) && ledger.isInMotion(path)) || ledger.isNews(path, identity)
   const isFree = (file: Sighting) => isNews(file) && !isBusy(file)
   const inPieces = async <T>(all: readonly T[], step: (each: T) => void) => {
     for (let from = 0; from < all.length; from += PIECE) {
@@ -56,10 +56,10 @@ export async function notice(
     const reason = { code: refused.code, text: refused.reason, hint: refused.hint }
     rejected.push(ledger.conclude(originOf(refused), 'rejected', reason, {}))
   })
-  for (const version of rejected) await aftercare.of(version)
+  for (const version of rejected) await postDelivery.cleanUp(version)
   const untold = listing.unreadable.filter(({ path }) => {
-    const open = ledger.openAt(path)
-    if (open === null) return ledger.foundAt(path) === null
+    const open = ledger.pendingVersionAt(path)
+    if (open === null) return ledger.lastVersionAt(path) === null
     return open.state === 'settling' && open.reasonCode !== UNREADABLE
   })
   await inPieces(untold, (file: Refusal) => {
@@ -69,7 +69,8 @@ export async function notice(
   const left = leavers(listing, ledger).filter((path) => !requested.has(path))
   await inPieces(left, (path) => {
     // A directory is never moved.
-    if (!path.endsWith('/') && aftercare.mayHaveMoved(ledger.foundAt(path))) ledger.disposed(path)
+    if (!path.endsWith('/') && postDelivery.mayBeQuarantined(ledger.lastVersionAt(path)))
+      ledger.markDisposed(path)
     else ledger.gone(path)
   })
   return news.filter(isFree)

@@ -9,20 +9,20 @@ import type { History } from '../history/port.ts'
 import type { Spool } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { Aftercare } from '../pipeline/post-delivery.ts'
+import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
-export interface ResumingParts {
+export interface RecoveryParts {
   clock: Clock
   log: Log
   history: History
   spool: Spool
-  aftercare: Aftercare
+  postDelivery: PostDelivery
   ruleFor: (path: string) => FeedRule
 }
 
 /** What was lost is noted. What a crash left: attempts end as unknown, bytes that no version names are removed, receipts are written. */
-export async function resume(parts: ResumingParts, feeds: readonly FeedConfig[]): Promise<void> {
-  const { aftercare, clock, history, log, spool } = parts
+export async function recover(parts: RecoveryParts, feeds: readonly FeedConfig[]): Promise<void> {
+  const { postDelivery, clock, history, log, spool } = parts
   const copies = await spool.names()
   if (await history.commit(() => noteLoss(history, copies))) {
     const hint = 'feedsyncd release --lost-history accepts what is in the folder as it is'
@@ -36,13 +36,13 @@ export async function resume(parts: ResumingParts, feeds: readonly FeedConfig[])
   if (recovered.checking + recovered.uploading + orphans > 0) {
     log.info({ event: 'daemon.resumed', ...recovered, orphans }, 'resumed after a crash')
   }
-  await aftercare.recover()
+  await postDelivery.recover()
   await noteExpected(parts, feeds)
 }
 
 /** Feeds that a rule expects are known before their first file, so that they can be late. */
 export async function noteExpected(
-  { clock, history, log, ruleFor }: Omit<ResumingParts, 'aftercare' | 'spool'>,
+  { clock, history, log, ruleFor }: Omit<RecoveryParts, 'postDelivery' | 'spool'>,
   feeds: readonly FeedConfig[],
 ): Promise<void> {
   try {

@@ -4,7 +4,7 @@
 // waited for without holding up the thread.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
-import { errorCode, isTrouble } from '../lib/errors.ts'
+import { errorCode, isRetryable } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 
 interface Waiting {
@@ -119,7 +119,7 @@ export class GroupCommit {
     try {
       return { value: this.#db.atomically(work) }
     } catch (error) {
-      if (isTrouble(error)) throw error
+      if (isRetryable(error)) throw error
       return { error }
     }
   }

@@ -21,7 +21,7 @@ export interface Origin {
 }
 
 /** What an operator reads in the journal without asking for more. */
-const LOUD: Partial<Record<State, 'info' | 'warn'>> = {
+const LOG_LEVELS: Partial<Record<State, 'info' | 'warn'>> = {
   uploaded: 'info',
   incomplete: 'info',
   superseded: 'info',
@@ -76,7 +76,7 @@ export class Ledger {
   }
 
   /** The version that a path was last found to be; null while that is not known. */
-  foundAt(path: string): Version | null {
+  lastVersionAt(path: string): Version | null {
     const id = this.#history.known(path)?.versionId
     return id === undefined ? null : this.#history.version(id)
   }
@@ -95,14 +95,14 @@ export class Ledger {
    * Paths of versions that are not at rest. They are always looked at again, whatever is known of the path: the last
    * look may have met an error, or a person wants them to be read once more.
    */
-  restlessPaths(): Set<string> {
-    return new Set(this.#history.unread().flatMap((each) => (isRestless(each) ? each.path : [])))
+  pathsInMotion(): Set<string> {
+    return new Set(this.#history.unread().flatMap((each) => (isInMotion(each) ? each.path : [])))
   }
 
   /** Whether that is still so. */
-  isRestless(path: string): boolean {
-    const open = this.openAt(path)
-    return open !== null && isRestless(open)
+  isInMotion(path: string): boolean {
+    const open = this.pendingVersionAt(path)
+    return open !== null && isInMotion(open)
   }
 
   /**
@@ -110,19 +110,19 @@ export class Ledger {
    * be the same bytes (a touch, a rename-over), which make no version, so nothing is said until read.
    */
   settling(origin: Origin, size: number): void {
-    const open = this.openAt(origin.path)
+    const open = this.pendingVersionAt(origin.path)
     if (open !== null) {
       // Nobody reads it now: what was `checking` was not concluded.
       if (open.state !== 'settling') this.#move(open.id, 'settling', null)
       return
     }
     if (this.#reopen(origin.path) !== null) return
-    if (this.foundAt(origin.path)?.bytes !== size) this.#add(origin)
+    if (this.lastVersionAt(origin.path)?.bytes !== size) this.#add(origin)
   }
 
   /** Its bytes are being read. */
   checking(path: string): void {
-    const open = this.openAt(path)
+    const open = this.pendingVersionAt(path)
     if (open === null || open.state === 'checking') return
     if (open.state === 'gone') this.#move(open.id, 'settling', null)
     this.#move(open.id, 'checking', null)
@@ -130,13 +130,13 @@ export class Ledger {
 
   /** Until when the document at this path may stay incomplete; null where it grew, or was not read before. */
   deadlineAt(path: string, bytes: number): number | null {
-    const open = this.openAt(path)
+    const open = this.pendingVersionAt(path)
     return open === null || bytes > (open.bytes ?? 0) ? null : open.deadlineAt
   }
 
   /** It could not be read as one piece: it settles again, whatever was known of the path. */
   again(path: string, reason: Reason): void {
-    const open = this.openAt(path)
+    const open = this.pendingVersionAt(path)
     if (open?.state !== 'checking') return
     this.#forget(path)
     this.#move(open.id, 'settling', reason)
@@ -149,7 +149,7 @@ export class Ledger {
 
   /** It left before it could be taken, or after it was rejected. */
   gone(path: string): void {
-    const open = this.openAt(path)
+    const open = this.pendingVersionAt(path)
     if (open === null) this.#rejectedGone(path)
     if (open === null || open.state === 'gone') return
     this.#forget(path)
@@ -158,14 +158,14 @@ export class Ledger {
   }
 
   /** We moved the file ourselves: its version stays as it is. Another file may be at its path by now. */
-  disposed(path: string, identity: FileIdentity | null = null): void {
+  markDisposed(path: string, identity: FileIdentity | null = null): void {
     const known = this.#history.known(path)
     if (known === null) return
     if (identity === null || sameIdentity(known.identity, identity)) this.#forget(path)
   }
 
   #rejectedGone(path: string): void {
-    const version = this.foundAt(path)
+    const version = this.lastVersionAt(path)
     if (version?.state !== 'rejected') return
     this.#forget(path)
     const now = path.endsWith('/') ? 'can be listed now, or is' : 'is'
@@ -175,13 +175,13 @@ export class Ledger {
 
   /** The version that the bytes at this path are becoming; adds it where there is none yet. */
   versionFor(origin: Origin): Version {
-    return this.openAt(origin.path) ?? this.#reopen(origin.path) ?? this.#add(origin)
+    return this.pendingVersionAt(origin.path) ?? this.#reopen(origin.path) ?? this.#add(origin)
   }
 
   /** The same bytes as a version that is there: no new one, only a `seen` event, and another try if it failed. */
   seen(origin: Origin, version: Version): void {
     this.atomically(() => {
-      const open = this.openAt(origin.path)
+      const open = this.pendingVersionAt(origin.path)
       if (open !== null) this.#history.forget(open.id)
       const same = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
       this.#history.seen(version.id, same, this.#clock.now())
@@ -252,13 +252,13 @@ export class Ledger {
   }
 
   /** The version that is in the making at this path, its bytes not known yet. */
-  openAt(path: string): Version | null {
+  pendingVersionAt(path: string): Version | null {
     return this.#history.unreadAt(path)
   }
 
   /** A path that could not be read as it was (a symlink, no permission) is looked at again. */
   #reopen(path: string): Version | null {
-    const before = this.foundAt(path)
+    const before = this.lastVersionAt(path)
     if (before === null || before.sha256 !== null) return null
     if (before.state !== 'rejected' && before.state !== 'failed') return null
     return this.#move(before.id, 'settling', null)
@@ -296,7 +296,7 @@ export class Ledger {
   #move(id: number, to: State, reason: Reason | null, patch: VersionPatch = {}): Version {
     const version = this.#history.move(id, to, reason, this.#clock.now(), patch)
     this.#along(version)
-    const level = LOUD[to] ?? 'debug'
+    const level = LOG_LEVELS[to] ?? 'debug'
     this.#transactions.afterCommit(() => {
       const why = { reason: version.reason, code: version.reasonCode }
       this.#log[level](
@@ -310,6 +310,6 @@ export class Ledger {
 }
 
 /** An incomplete document waits for its writer; what has left the folder waits for nothing. */
-function isRestless({ state }: Pick<Version, 'state'>): boolean {
+function isInMotion({ state }: Pick<Version, 'state'>): boolean {
   return state === 'settling' || state === 'checking'
 }

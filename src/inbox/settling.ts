@@ -6,7 +6,7 @@ import type { FileIdentity } from '../feed/port.ts'
 import { sameIdentity } from '../lib/file-identity.ts'
 import type { Sighting } from './port.ts'
 
-interface Restless {
+interface Pending {
   identity: FileIdentity
   /** Monotonic ms of our first sight of this identity. */
   since: number
@@ -19,7 +19,7 @@ interface Restless {
 export class Settler {
   readonly #quietMs: number
   /** In order of first sight, so the earliest to become quiet is the first. */
-  readonly #restless = new Map<string, Restless>()
+  readonly #pending = new Map<string, Pending>()
 
   constructor(quietPeriodMs: number) {
     this.#quietMs = quietPeriodMs
@@ -27,12 +27,12 @@ export class Settler {
 
   /** Number of files that are settling: all that is kept in memory. */
   get size(): number {
-    return this.#restless.size
+    return this.#pending.size
   }
 
   /** Whether a file has changed since its quiet period began. One that was quiet and was put back has not. */
-  get isRestless(): boolean {
-    for (const { isPutBack } of this.#restless.values()) if (!isPutBack) return true
+  get hasPending(): boolean {
+    for (const { isPutBack } of this.#pending.values()) if (!isPutBack) return true
     return false
   }
 
@@ -42,9 +42,9 @@ export class Settler {
    */
   observeAll(sightings: readonly Sighting[], now: number): void {
     const listed = new Set(sightings.map(({ path }) => path))
-    for (const path of this.#restless.keys()) if (!listed.has(path)) this.#restless.delete(path)
+    for (const path of this.#pending.keys()) if (!listed.has(path)) this.#pending.delete(path)
     for (const { path, identity } of sightings) {
-      const before = this.#restless.get(path)
+      const before = this.#pending.get(path)
       if (before === undefined || !sameIdentity(before.identity, identity)) {
         this.#start(path, identity, now)
       }
@@ -53,7 +53,7 @@ export class Settler {
 
   /** A look at one path, at `now`. */
   observe({ path, identity }: Sighting, now: number): void {
-    const before = this.#restless.get(path)
+    const before = this.#pending.get(path)
     if (before !== undefined && sameIdentity(before.identity, identity)) before.confirmed = now
     else this.#start(path, identity, now)
   }
@@ -64,13 +64,13 @@ export class Settler {
   }
 
   drop(path: string): void {
-    this.#restless.delete(path)
+    this.#pending.delete(path)
   }
 
   /** Paths whose quiet period is over if they are still the same: look at them. */
   due(now: number): string[] {
     const due: string[] = []
-    for (const [path, { since }] of this.#restless) {
+    for (const [path, { since }] of this.#pending) {
       if (since + this.#quietMs > now) break
       due.push(path)
     }
@@ -81,9 +81,9 @@ export class Settler {
   takeQuiet(now: number): Sighting[] {
     const quiet: Sighting[] = []
     for (const path of this.due(now)) {
-      const file = this.#restless.get(path)
+      const file = this.#pending.get(path)
       if (file === undefined || file.confirmed - file.since < this.#quietMs) continue
-      this.#restless.delete(path)
+      this.#pending.delete(path)
       quiet.push({ path, identity: file.identity })
     }
     return quiet
@@ -91,12 +91,12 @@ export class Settler {
 
   /** Monotonic ms at which the next file is due, which may have passed; null when nothing settles. */
   nextAt(): number | null {
-    for (const { since } of this.#restless.values()) return since + this.#quietMs
+    for (const { since } of this.#pending.values()) return since + this.#quietMs
     return null
   }
 
   #start(path: string, identity: FileIdentity, now: number, isPutBack = false): void {
-    this.#restless.delete(path)
-    this.#restless.set(path, { identity, since: now, confirmed: now, isPutBack })
+    this.#pending.delete(path)
+    this.#pending.set(path, { identity, since: now, confirmed: now, isPutBack })
   }
 }

@@ -27,7 +27,7 @@ export class FeedsyncError extends Error {
  * Whether time or a person can mend it: a disk, a database, the configuration. Anything else is a
  * fault of the program, which no repetition mends.
  */
-export function isTrouble(error: unknown): error is FeedsyncError {
+export function isRetryable(error: unknown): error is FeedsyncError {
   return error instanceof FeedsyncError && error.exitCode !== 1
 }
 

@@ -11,12 +11,12 @@ import type { History, Reason, State, Version, VersionPatch } from '../history/p
 import { CHANGED, INCOMPLETE, LEFT, NO_ROOM } from '../history/reason-codes.ts'
 import type { Spool } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
-import { isTrouble } from '../lib/errors.ts'
+import { isRetryable } from '../lib/errors.ts'
 import { isMissing } from '../lib/file-errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { DeliveryResult, Uploader } from '../upload/port.ts'
 import type { Guard } from './guard.ts'
-import type { Aftercare } from './post-delivery.ts'
+import type { PostDelivery } from './post-delivery.ts'
 import { DAEMON_STOPPED, faultReason, recordDelivery, recordError } from './record-outcome.ts'
 
 /** Is told of checks and attempts, for the metrics. */
@@ -36,7 +36,7 @@ export interface PipelineParts {
   checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check'>
   spool: Spool
   uploader: Uploader
-  aftercare: Aftercare
+  postDelivery: PostDelivery
   /** The campaigns are looked at again, when their time comes. */
   reconcile: () => void
   /** The feed that a path belongs to. */
@@ -94,7 +94,7 @@ export class Pipeline {
 
   /**
    * 2. Quiet: its bytes are copied into the spool, checked, hashed and counted in one pass. Throws what
-   * `isTrouble`, and the signal's reason; any other error is a fault of ours, and ends this version alone.
+   * `isRetryable`, and the signal's reason; any other error is a fault of ours, and ends this version alone.
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
     const { ledger, log, spool } = this.#parts
@@ -106,7 +106,7 @@ export class Pipeline {
       if (signal.aborted) await ledger.commit(() => ledger.again(file.path, DAEMON_STOPPED))
       // The next try makes another copy; what cannot be removed now goes at the next start.
       await spool.discard(copy).catch(() => {})
-      if (signal.aborted || isTrouble(error)) throw error
+      if (signal.aborted || isRetryable(error)) throw error
       log.error(
         { event: 'feed.fault', err: error, feed: file.rule.feed, path: file.path },
         'a fault of feedsyncd',
@@ -178,13 +178,13 @@ export class Pipeline {
     const { ledger, spool } = this.#parts
     // Bytes of the same size as before were not told of until they were known to be others.
     const begin = () => ledger.commit(() => ledger.versionFor(originOf(file)))
-    const { id } = ledger.openAt(file.path) ?? (await begin())
+    const { id } = ledger.pendingVersionAt(file.path) ?? (await begin())
     return spool.keep(copy, id)
   }
 
   /** 4. Well-formed: what looks like an accident is held for a person; all else is accepted. */
   async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
-    const { aftercare, guard, ledger, spool } = this.#parts
+    const { postDelivery, guard, ledger, spool } = this.#parts
     const { feed } = file.rule
     const compared = await guard.compare({ feed, bytes: read.bytes }, spool.indexOf(copy))
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
@@ -197,7 +197,7 @@ export class Pipeline {
     }
     const version = await ledger.commit(conclude, 'soon')
     if (version.state === 'queued') guard.remember(version.id, compared)
-    await aftercare.of(version)
+    await postDelivery.cleanUp(version)
     return { kind: 'version', version }
   }
 
@@ -210,7 +210,7 @@ export class Pipeline {
     signal: AbortSignal,
     stored: () => void = () => {},
   ): Promise<DeliveryResult> {
-    const { aftercare, clock, guard, history, ledger, log, observer } = this.#parts
+    const { postDelivery, clock, guard, history, ledger, log, observer } = this.#parts
     const { reconcile, spool, uploader } = this.#parts
     let startedAt = 0
     const { id, account, path, attempts: attemptsBefore } = queued
@@ -249,7 +249,7 @@ export class Pipeline {
     if (result.kind === 'stored') stored()
     // What storage confirmed is not sent again because our own disk was full at that moment.
     const ended = await backlog.finish(() => recordDelivery(ledger, id, result), signal)
-    await aftercare.of(ended)
+    await postDelivery.cleanUp(ended)
     // 6. Uploaded: its postings may have changed what the campaigns select (reconciling.ts).
     if (ended.state === 'uploaded') reconcile()
     return result
@@ -261,10 +261,10 @@ export class Pipeline {
     reason: Reason,
     patch: VersionPatch = {},
   ): Promise<Taken> {
-    const { aftercare, ledger } = this.#parts
+    const { postDelivery, ledger } = this.#parts
     const end = () => ledger.conclude(originOf(file), to, reason, patch)
     const version = await ledger.commit(end, 'soon')
-    await aftercare.of(version)
+    await postDelivery.cleanUp(version)
     return { kind: 'version', version }
   }
 

@@ -23,7 +23,7 @@ import type { Conditions } from '../lib/conditions.ts'
 import { isDue } from '../lib/due.ts'
 import type { Log } from '../lib/log.ts'
 
-export interface AftercareParts {
+export interface PostDeliveryParts {
   clock: Clock
   conditions: Pick<Conditions, 'set' | 'clear'>
   log: Log
@@ -57,19 +57,19 @@ const AT_ONCE = 64
 /** What fails is tried again with a later listing: nobody sees its end where the configuration changes. */
 const FAILING_MS = 10 * MINUTE
 
-export class Aftercare {
-  readonly #parts: AftercareParts
+export class PostDelivery {
+  readonly #parts: PostDeliveryParts
   /** Files under their temporary names, as far as is known. */
   readonly #half = new Map<string, Departure>()
-  #tidying: Promise<void> | null = null
+  #moving: Promise<void> | null = null
   #isOver = false
 
-  constructor(parts: AftercareParts) {
+  constructor(parts: PostDeliveryParts) {
     this.#parts = parts
   }
 
   /** After a version came to a state of rest. Never throws: its state is right without it. */
-  async of(version: Version): Promise<void> {
+  async cleanUp(version: Version): Promise<void> {
     try {
       await this.#writeReceipt(version)
       if (version.spool !== null || version.state === 'uploaded')
@@ -102,7 +102,7 @@ export class Aftercare {
       const version = history.version(Number(note.slice(RECEIPT.length)))
       if (version !== null) {
         await dispositions.discardDraft(version.path, history.note(note) ?? '')
-        await this.of(version)
+        await this.cleanUp(version)
       }
       await history.commit(() => history.setNote(note, null), 'soon')
     }
@@ -112,8 +112,8 @@ export class Aftercare {
    * Files of a listing whose story is over are moved or deleted, where the configuration says so: beside
    * everything else, so that a slow archive stops no scan. While this lasts, later listings begin nothing.
    */
-  tidy(listing: Listing): void {
-    this.#tidying ??= this.#tidy(listing)
+  moveFinished(listing: Listing): void {
+    this.#moving ??= this.#moveFinished(listing)
       .catch((error) =>
         this.#parts.log.error(
           { event: 'file.cleanup-failed', err: error },
@@ -121,21 +121,21 @@ export class Aftercare {
         ),
       )
       .finally(() => {
-        this.#tidying = null
+        this.#moving = null
       })
   }
 
-  get isTidying(): boolean {
-    return this.#tidying !== null
+  get isMoving(): boolean {
+    return this.#moving !== null
   }
 
   /** Resolves once nothing is moved any more, and lets nothing more begin. */
   async finish(): Promise<void> {
     this.#isOver = true
-    await this.#tidying
+    await this.#moving
   }
 
-  async #tidy(listing: Listing): Promise<void> {
+  async #moveFinished(listing: Listing): Promise<void> {
     const { dispositions, history, settings } = this.#parts
     await this.#resume()
     if (
@@ -176,25 +176,25 @@ export class Aftercare {
   ): Promise<void> {
     const { history, ledger } = this.#parts
     if (departures.length === 0) return
-    for (const [departure, disposed] of ended) this.#tell(departure, disposed)
+    for (const [departure, disposed] of ended) this.#logEnd(departure, disposed)
     await ledger.commit(() => {
       for (const departure of departures) {
         const { identity, path, token } = departure
-        if (ended.get(departure)?.kind === 'done') ledger.disposed(path, identity)
+        if (ended.get(departure)?.kind === 'done') ledger.markDisposed(path, identity)
         if (!this.#half.has(token)) history.setNote(DEPARTURE + token, null)
       }
     })
   }
 
   /** Whether a rejected file that is not there may be where we put it: its story is over, then. */
-  mayHaveMoved(version: Version | null): boolean {
+  mayBeQuarantined(version: Version | null): boolean {
     return version?.state === 'rejected' && this.#ofUnsent(version) === 'quarantine'
   }
 
   #dispositionOf({ path, identity }: Sighting): Disposition | null {
     const { history, ledger, settings } = this.#parts
     if (ledger.isNews(path, identity)) return null
-    const version = ledger.foundAt(path)
+    const version = ledger.lastVersionAt(path)
     switch (version?.state) {
       case 'uploaded':
         return settings.current.inbox.afterUpload === 'keep'
@@ -227,11 +227,11 @@ export class Aftercare {
       : null
   }
 
-  #tell(departure: Departure, disposed: Disposed): void {
+  #logEnd(departure: Departure, disposed: Disposed): void {
     const { disposition, path, token } = departure
     const { conditions, ledger, log } = this.#parts
     const wasHalf = this.#half.delete(token)
-    const { id, feed } = ledger.foundAt(path) ?? {}
+    const { id, feed } = ledger.lastVersionAt(path) ?? {}
     const file = { id, feed, path }
     if (disposed.kind === 'done') {
       log.info({ event: DONE[disposition], ...file, to: disposed.to }, `${disposition} done`)

@@ -4,7 +4,7 @@
 import type { Ledger } from '../history/ledger.ts'
 import type { Reason, Version } from '../history/port.ts'
 import { FAULT, STOPPED, UNUSUAL_ANSWER } from '../history/reason-codes.ts'
-import { errorCode, isTrouble, messageOf } from '../lib/errors.ts'
+import { errorCode, isRetryable, messageOf } from '../lib/errors.ts'
 import type { DeliveryResult, Failure } from '../upload/port.ts'
 
 export const DAEMON_STOPPED: Reason = { code: STOPPED, text: 'the daemon stopped' }
@@ -46,7 +46,7 @@ export function recordDelivery(ledger: Ledger, id: number, result: DeliveryResul
 
 /** The delivery met an error: trouble passes by itself, a fault of ours would only be met again. */
 export function recordError(ledger: Ledger, id: number, error: unknown): Version {
-  if (!isTrouble(error)) return ledger.move(id, 'failed', faultReason(error))
+  if (!isRetryable(error)) return ledger.move(id, 'failed', faultReason(error))
   const { condition, hint, message: text } = error
   const code = condition ?? errorCode(error) ?? 'temporary'
   return ledger.waitAgain(id, { code, text, hint }, null)

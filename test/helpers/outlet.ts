@@ -21,7 +21,7 @@ import { createHttpClient, type HttpClient } from '../../src/lib/http.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { Guard } from '../../src/pipeline/guard.ts'
 import { Pipeline } from '../../src/pipeline/pipeline.ts'
-import { Aftercare } from '../../src/pipeline/post-delivery.ts'
+import { PostDelivery } from '../../src/pipeline/post-delivery.ts'
 import type { FaultRule } from '../../src/sandbox/fault-types.ts'
 import type { SeenRequest } from '../../src/sandbox/journal.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -145,7 +145,7 @@ export class Outlet implements AsyncDisposable {
     }
     const settings = { current }
     const conditions = new Conditions(clock)
-    const aftercare = new Aftercare({
+    const postDelivery = new PostDelivery({
       ...{ clock, conditions, log, history: this.history, ledger, spool },
       dispositions: createDispositions({ ...inbox, clock }),
       settings,
@@ -155,7 +155,15 @@ export class Outlet implements AsyncDisposable {
       settings,
     })
     this.#pipeline = new Pipeline({
-      ...{ clock, log, history: this.history, ledger, spool, aftercare, checkerFor: () => checker },
+      ...{
+        clock,
+        log,
+        history: this.history,
+        ledger,
+        spool,
+        postDelivery,
+        checkerFor: () => checker,
+      },
       ...{ uploader, onProgress: () => {}, observer: null, settings },
       ruleFor: (path) => feedFor(path, feeds),
       reconcile: () => {},

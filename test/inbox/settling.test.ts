@@ -93,22 +93,22 @@ describe('settling', () => {
     expect(taken).toEqual([])
   })
 
-  it('is restless until the file was quiet, and one that was quiet and put back is not', async () => {
+  it('has a pending file until it was quiet, and not one that was quiet and put back', async () => {
     const file = put(folder, 'a.xml')
     await scan()
-    const whileNew = settler.isRestless
+    const whileNew = settler.hasPending
     clock.mono += QUIET
     for (const seen of (await inbox.look(['a.xml'])).values()) {
       if (seen !== null) settler.observe(seen, clock.monotonic())
     }
-    const notTaken = settler.isRestless
+    const notTaken = settler.hasPending
     for (const seen of settler.takeQuiet(clock.monotonic()))
       settler.putBack(seen, clock.monotonic())
-    const putBack = settler.isRestless
+    const putBack = settler.hasPending
     appendFileSync(file, ' ')
     await ready(QUIET)
 
-    expect([whileNew, notTaken, putBack, settler.isRestless]).toEqual([true, true, false, true])
+    expect([whileNew, notTaken, putBack, settler.hasPending]).toEqual([true, true, false, true])
   })
 
   it('begins again when the file is replaced by rename', async () => {
