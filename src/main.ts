@@ -1,7 +1,7 @@
 #!/usr/bin/env -S MALLOC_MMAP_THRESHOLD_=65536 node --disable-sigusr1 --max-semi-space-size=1
-// The bin: checks the runtime, runs the command line, ends with its exit code. The flags: SIGUSR1 would
-// open a debugger that can read the key; a small young generation was measured to save 12 MB at a feed of
-// 200 MB, and the fixed threshold 35 MB: without it glibc keeps what the checker's thread frees.
+// The bin: checks the runtime, runs the command line, sets the exit code. The flags: SIGUSR1 would open a debugger
+// that can read the key; a small young generation saves 12 MB with a feed of 200 MB, and the fixed threshold 35 MB,
+// because glibc then returns what the checking thread frees.
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
@@ -12,20 +12,19 @@ if (major < 24 || (major === 24 && minor < 11)) {
   )
   process.exitCode = 78
 } else {
-  // One compiler for WebAssembly (the parser of HTTP) and not two: 13 MB less at a feed of 200 MB. Only where
-  // feeds are sent: with such flags Node does without its own compiled code, which takes every command 15 ms.
-  // Ahead of the cache, which keeps apart what was compiled with other flags.
+  // One compiler for WebAssembly (undici's HTTP parser) saves 13 MB with a feed of 200 MB. Only where feeds are sent:
+  // with such flags Node compiles its own modules anew, 15 ms. Before the cache, which depends on the flags.
   if (process.argv.some((word) => word === 'run' || word === 'upload')) {
     const { setFlagsFromString } = await import('node:v8')
     const flags = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering']
     for (const flag of flags) setFlagsFromString(flag)
   }
   const { enableCompileCache } = await import('node:module')
-  // Beside the program, and not in a temporary folder that others can write to.
+  // Beside the program, because others can write to a temporary folder.
   enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/feedsyncd`)
   const { runCli } = await import('./cli/program.ts')
   const { systemClock } = await import('./lib/clock.ts')
-  // A reader that closes the pipe (`| head`) has seen enough.
+  // A reader that closes the pipe (`| head`) is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     process.exit(process.exitCode ?? 0)

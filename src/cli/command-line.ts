@@ -1,4 +1,4 @@
-// How a person calls this program here, so that every command that is shown can be copied into a shell.
+// How this program is called here, so that every command that it prints can be copied into a shell.
 
 import { resolve } from 'node:path'
 import { DEFAULT_FILE } from '../config/load.ts'
@@ -6,12 +6,12 @@ import type { CommandLine } from '../ops/port.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** For the shell that asked: what its environment says need not be repeated. */
+/** For the same shell: its environment is known. */
 export function commandLineHere(env: Environment, flag: string | undefined): CommandLine {
   return commandLine(env, flag ?? null)
 }
 
-/** For whoever reads it later, in another shell: the page and the alerts. `file` may be relative. */
+/** For another shell: the page and the alerts. `file` may be relative. */
 export function commandLineAnywhere(env: Environment, file: string): CommandLine {
   const path = resolve(file)
   return commandLine(env, path === DEFAULT_FILE ? null : path)

@@ -1,5 +1,5 @@
-// feedsyncd completion: what a shell needs to complete commands and options, made of the command table
-// itself, so that it never names what is not there. Static text: no shell starts Node to complete a word.
+// feedsyncd completion: a script for a shell, from the command table, so that it is always complete. It is static: no
+// shell starts Node to complete a word.
 
 import { Argument, Command, type Option } from 'commander'
 import type { Context } from './context.ts'
@@ -18,9 +18,7 @@ type Shell = keyof typeof SHELLS
 export function completionCommand(context: Context): Command {
   const shells = Object.keys(SHELLS)
   return new Command('completion')
-    .description(
-      'print what a shell needs to complete commands: source <(feedsyncd completion bash)',
-    )
+    .description('print a completion script: source <(feedsyncd completion bash)')
     .addArgument(new Argument('<shell>').choices(shells))
     .action((shell: Shell, _options, command: Command) => {
       const root = command.parent ?? command
@@ -56,17 +54,17 @@ const wordsOf = ({ commands, options }: Place) => [
   ...options.map(({ long }) => long),
 ]
 
-/** The path as the scripts build it up: a space before each of its words. */
+/** A path as the scripts build it: with a space before each word. */
 const at = (path: readonly string[]) => single(path.map((word) => ` ${word}`).join(''))
 
-/** Walks over the words that were typed, and keeps those that are commands. */
+/** The commands, as patterns for the words that were typed. */
 function stepsOf(places: Place[]): string {
   return places
     .flatMap(({ path, commands }) => commands.map(({ name }) => at([...path, name])))
     .join(' | ')
 }
 
-/** Options that take one of some words. */
+/** Options with a closed set of values. */
 function valuesOf(places: Place[]): { path: string[]; choices: readonly string[] }[] {
   return places.flatMap(({ path, options }) =>
     options

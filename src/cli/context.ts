@@ -50,7 +50,7 @@ export function readConfig(context: Context, flag: string | undefined): Config {
   return loaded.config
 }
 
-/** The two lines of every error: what failed, what to try. */
+/** The two lines of every error: what failed, and what to try. */
 export function tellError(context: Context, message: string, hint: string | null): void {
   context.err(`error: ${message}`)
   if (hint !== null) context.err(`try: ${hint}`)

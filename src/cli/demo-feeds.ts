@@ -4,9 +4,9 @@
 export interface DemoFeed {
   name: string
   bytes: Buffer
-  /** What becomes of it, for the end of the demo. */
+  /** The state at the end of the demo. */
   expected: 'uploaded' | 'rejected'
-  /** The first part is dropped alone, the rest when the daemon has said that it is incomplete. */
+  /** Bytes that are dropped first; the rest follows once the feed is `incomplete`. */
   cutAt?: number
 }
 

@@ -1,5 +1,5 @@
-// feedsyncd explain: why a path is where it is. Looks at the folder, the rules and the history, in
-// the order in which the daemon does, and answers with the first thing that decides.
+// feedsyncd explain: why a path is where it is. Checks folder, rules and history in the order of the daemon, and
+// prints the first that decides.
 
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
@@ -33,7 +33,7 @@ export function explainCommand(context: Context): Command {
     })
 }
 
-/** A file of the same name may lie where the command is typed: only one inside the inbox is meant. */
+/** The current folder may have a file of the same name: only one inside the inbox is meant. */
 function pathOf(config: Config, given: string): string {
   const path = pathInInbox(config, resolve(given))
   const isMeant = isAbsolute(given) || (existsSync(given) && !isAbsolute(path))

@@ -1,4 +1,4 @@
-// The command table, and how any command ends: its answer, or two lines and an exit code.
+// The command table, and how each command ends: with its answer, or with two lines and an exit code.
 
 import { Command, CommanderError } from 'commander'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
@@ -10,7 +10,7 @@ const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 changes pending, 3 not all ok, 4 credentials, 64 usage,
 75 temporary, 78 configuration, 130/143 ended by a signal. Any other code is a failure.`
 
-/** In the order of the help. Each is loaded when it is needed: most runs need one. */
+/** In the order of the help. A run loads the one that it needs. */
 const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   run: async (context) => (await import('./run.ts')).runCommand(context),
   status: async (context) => (await import('./status.ts')).statusCommand(context),
@@ -82,10 +82,7 @@ export async function runCli(args: readonly string[], context: Context): Promise
   }
 }
 
-/**
- * The one command that is certainly meant. Undefined, for all of them, where the others matter: help, words
- * that name none and get a suggestion, and completions, which list everything.
- */
+/** The one command that is meant. Undefined: all of them, for help, suggestions and completions. */
 function neededFor(args: readonly string[]): string[] | undefined {
   const [first = '', , third = ''] = args
   const word = first === '--config' ? third : first

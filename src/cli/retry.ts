@@ -12,7 +12,7 @@ import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { NO_DAEMON, versionOf } from './decide.ts'
 import { EXIT } from './exit-codes.ts'
-import { tellEnd } from './version-end.ts'
+import { printEnd } from './version-end.ts'
 
 interface Options {
   config?: string
@@ -75,7 +75,7 @@ function tell(
 ): void {
   const commandLine = commandLineHere(context.env, config)
   for (const version of versions) {
-    if (daemonRuns) tellEnd(context, version, commandLine)
+    if (daemonRuns) printEnd(context, version, commandLine)
     else context.out(`version ${version.id} of ${version.feed} is ${version.state}`)
   }
   if (versions.length === 0) context.out('no version has failed, and none is waiting')

@@ -40,12 +40,12 @@ export function runCommand(context: Context): Command {
       using signals = onSignals({
         ...{ ...context, drainMs: DRAIN_MS },
         reload: () => opened?.reload(() => reread(context, flag)),
-        lastWords: () => opened?.daemon.drain.stuck(),
+        beforeKill: () => opened?.daemon.drain.stuck(),
       })
       const opening = openApp(config, { clock, configFile, commandLine, env, log, tell })
       await using app = await unlessAborted(opening, signals.stop)
       // What was begun is as after a crash: the next start recovers.
-      if (app === null) return signals.endNow()
+      if (app === null) return signals.kill()
       opened = app
       await using _endpoint = once ? null : await app.serve()
       const halted = await app.daemon.run({ once, stop: signals.stop, abort: signals.abort })

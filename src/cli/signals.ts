@@ -10,13 +10,13 @@ export interface Signals extends Disposable {
   readonly abort: AbortSignal
   /** 130 or 143, by the signal that came. */
   readonly exitCode: number
-  /** Everything is done after a stop: what still keeps the process alive may do so for a moment only. */
+  /** All work is done after a stop: the process is killed if it still lives some seconds later. */
   done(): void
-  /** Ends the process as the signal would without a handler. */
-  endNow(): void
+  /** Kills the process as the signal would without a handler. */
+  kill(): void
 }
 
-/** Gets the signals, and is ended by force. */
+/** The process that gets the signals. */
 export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'pid' | 'kill' | 'exit'>
 
 export interface SignalOptions {
@@ -25,33 +25,33 @@ export interface SignalOptions {
   /** Between a first signal and the abort, in ms. */
   drainMs: number
   reload?: () => void
-  /** Says what the process waits for, right before it ends by force. */
-  lastWords?: () => void
+  /** Logs what the process waits for, right before it kills itself. */
+  beforeKill?: () => void
 }
 
-/** What was aborted gets this long to record its end. */
+/** Aborted work gets this long to record its end. */
 const GRACE_MS = 5 * SECOND
 
-export function onSignals({ clock, process, drainMs, reload, lastWords }: SignalOptions): Signals {
+export function onSignals({ clock, process, drainMs, reload, beforeKill }: SignalOptions): Signals {
   const stop = new AbortController()
   const abort = new AbortController()
   let name: 'SIGTERM' | 'SIGINT' = 'SIGTERM'
   let exitCode: number = EXIT.terminated
   const listeners: [NodeJS.Signals, () => void][] = []
-  const deafen = () => {
+  const removeListeners = () => {
     for (const [signal, listener] of listeners) process.off(signal, listener)
   }
-  const endByForce = () => {
-    lastWords?.()
-    deafen()
-    // Not process.exit(), which waits for threads: one of them may hang in a system call. A signal without a
-    // handler ends them all. The first process of a container does not hear it.
+  const kill = () => {
+    beforeKill?.()
+    removeListeners()
+    // Not process.exit() alone, which waits for threads: one may hang in a system call. A signal without a handler
+    // ends them all, but not the first process of a container.
     process.kill(process.pid, name)
     process.exit(exitCode)
   }
   const abortAll = () => {
     abort.abort()
-    clock.after(GRACE_MS, endByForce)
+    clock.after(GRACE_MS, kill)
   }
   const end = (signal: typeof name, code: number) => () => {
     ;[name, exitCode] = [signal, code]
@@ -70,9 +70,9 @@ export function onSignals({ clock, process, drainMs, reload, lastWords }: Signal
       return exitCode
     },
     done: () => {
-      if (stop.signal.aborted) clock.after(GRACE_MS, endByForce)
+      if (stop.signal.aborted) clock.after(GRACE_MS, kill)
     },
-    endNow: endByForce,
-    [Symbol.dispose]: deafen,
+    kill,
+    [Symbol.dispose]: removeListeners,
   }
 }

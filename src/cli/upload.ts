@@ -18,7 +18,7 @@ import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { onSignals, type Signals } from './signals.ts'
-import { exitCodeOf, tellEnd } from './version-end.ts'
+import { exitCodeOf, printEnd } from './version-end.ts'
 
 interface Options {
   config?: string
@@ -29,7 +29,7 @@ interface Options {
 interface Ended {
   version: Version
   /** The service rejected the credentials. */
-  refused: boolean
+  isUnauthorized: boolean
 }
 
 const FOLLOW_MS = SECOND / 5
@@ -48,13 +48,13 @@ export function uploadCommand(context: Context): Command {
         throw new FeedsyncError(`upload ${file}: there is no such file`, { hint: 'check the path' })
       }
       using signals = onSignals({ ...context, drainMs: SECOND })
-      const { version, refused } =
+      const { version, isUnauthorized } =
         (await throughDaemon(context, config, source, options.feed ?? null, signals)) ??
-        (await here(context, config, source, options.feed ?? null, signals))
+        (await inThisProcess(context, config, source, options.feed ?? null, signals))
       if (options.json) outJson(context, uploadReport(version))
-      else tellEnd(context, version, commandLineHere(context.env, options.config))
+      else printEnd(context, version, commandLineHere(context.env, options.config))
       if (signals.stop.aborted) return context.exit(signals.exitCode)
-      context.exit(refused ? EXIT.credentials : exitCodeOf(version.state))
+      context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version.state))
     })
 }
 
@@ -77,9 +77,9 @@ async function throughDaemon(
     const version = answer?.versionId ? decisions.version(answer.versionId) : null
     const waits = version?.state === 'queued' && version.reasonCode === null
     const moves = version === null || waits || IN_MOTION.includes(version.state)
-    if (!moves) return { version, refused: false }
+    if (!moves) return { version, isUnauthorized: false }
     if (signals.stop.aborted) {
-      if (version !== null) return { version, refused: false }
+      if (version !== null) return { version, isUnauthorized: false }
       throw new FeedsyncError(`upload ${source}: stopped following it`, {
         hint: 'feedsyncd status',
       })
@@ -93,7 +93,7 @@ async function throughDaemon(
   }
 }
 
-async function here(
+async function inThisProcess(
   context: Context,
   config: Config,
   source: string,
@@ -123,12 +123,12 @@ async function here(
     })
   }
   const { id, state } = taken.version
-  if (state !== 'queued') return { version: taken.version, refused: false }
+  if (state !== 'queued') return { version: taken.version, isUnauthorized: false }
   const delivered = await app.pipeline.deliver(taken.version, signals.stop)
   progress?.end()
   return {
     version: app.history.version(id) ?? taken.version,
-    refused: delivered.kind === 'credentials',
+    isUnauthorized: delivered.kind === 'credentials',
   }
 }
 

@@ -7,7 +7,7 @@ import type { CommandLine } from '../ops/port.ts'
 import { type Context, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 
-export function tellEnd(context: Context, version: Version, commandLine: CommandLine): void {
+export function printEnd(context: Context, version: Version, commandLine: CommandLine): void {
   const { id, feed, state, fileUrl, reason } = version
   context.out(`version ${id} of ${feed} is ${state}${fileUrl === null ? '' : `: ${fileUrl}`}`)
   if (state === 'uploaded') return
