@@ -1,8 +1,9 @@
 // One look at the campaigns as the daemon does it: the file, the service, the plan, and in mode `apply`
 // what no guard holds. The answer is kept for `status`.
 
+import type { CampaignState } from '../campaigns/findings.ts'
 import type { PassResult } from '../campaigns/pass.ts'
-import { type CampaignState, isReady, type Plan } from '../campaigns/plan.ts'
+import { isReady, type Plan } from '../campaigns/plan.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
 import { type CampaignMemory, Reconciling, type ReconcilingParts } from '../campaigns/schedule.ts'
 import type { Result } from '../campaigns/send.ts'

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, normalize, relative, sep } from 'node:path'
-import type { CampaignState } from '../campaigns/plan.ts'
+import type { CampaignState } from '../campaigns/findings.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'

@@ -2,9 +2,8 @@
 // account might be the one of an entry. Pure.
 
 import type { Campaign } from '../service/port.ts'
-import type { Desired } from './desired.ts'
 import { plain, rawOf } from './fields.ts'
-import type { AccountFacts, CampaignRecord, Other } from './port.ts'
+import type { PlanInput } from './planning.ts'
 import { keysOf, ownersOf } from './record.ts'
 import { readTargeting } from './targeting.ts'
 import { bareName, isMarked, tokenIn } from './token.ts'
@@ -12,17 +11,11 @@ import { bareName, isMarked, tokenIn } from './token.ts'
 /** In `Other.key`: a person said that the campaign belongs to no entry. */
 export const NOBODYS = ''
 
-export interface AbsenceInput {
-  desired: Desired
-  /** From which tokens follow. */
-  identity: string
-  facts: AccountFacts | null
-  records: readonly CampaignRecord[]
-  others: readonly Other[]
-  newEntries: ReadonlyMap<string, readonly string[]>
-  /** Every campaign that was listed or read. */
-  campaigns: ReadonlyMap<string, Campaign>
-}
+/** `campaigns`: every campaign that was listed or read. */
+type AbsenceInput = Pick<
+  PlanInput,
+  'desired' | 'identity' | 'facts' | 'records' | 'others' | 'newEntries'
+> & { campaigns: ReadonlyMap<string, Campaign> }
 
 export class Absence {
   readonly #input: AbsenceInput

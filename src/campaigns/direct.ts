@@ -6,7 +6,7 @@ import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '
 import { compare } from './compare.ts'
 import { createdValues, filtersOf, selectionOf } from './creating.ts'
 import type { Refusal } from './decide.ts'
-import type { Guards } from './desired.ts'
+import { type Guards, NOTHING_DESIRED } from './desired.ts'
 import { measure } from './effects.ts'
 import { valuesOf } from './fields.ts'
 import { CHANGE_GUARD, Managed } from './manage.ts'
@@ -14,6 +14,7 @@ import { memoryOf, Planning } from './planning.ts'
 import type { CampaignRecord, NewWrite } from './port.ts'
 import { adoptedRecord, whyStopped } from './record.ts'
 import { type ReconcilerParts, Sender } from './send.ts'
+import { Snapshot } from './snapshot.ts'
 import { type CanonicalTargeting, canonical } from './targeting.ts'
 
 export interface DirectParts extends ReconcilerParts {
@@ -98,18 +99,17 @@ async function planningOf(
   parts: DirectParts,
   targeting: CanonicalTargeting | null,
 ): Promise<Planning | Refusal | CampaignFailure> {
-  const { account, identity, clock, feeds, guards, list, signal, store } = parts
+  const { account, identity, clock, feeds, guards, signal, store } = parts
   const stopped = whyStopped(account, store.account()?.account)
   if (stopped !== null) return { kind: 'refused', reason: stopped.reason, hint: stopped.needs }
-  const listing = await list(signal)
-  if (listing.kind === 'failure') return listing
+  const seen = new Snapshot(parts, signal)
+  const failure = await seen.list()
+  if (failure !== null) return failure
   const now = clock.now()
   const questions = targeting === null ? [] : [{ key: '', targeting, wanted: true }]
   const effects = await measure(feeds(), questions, now, signal)
-  const incomplete = listing.kind === 'incomplete' ? listing.reason : null
-  const seen = { listed: listing.campaigns, read: new Map(), failed: new Map(), incomplete }
   const file = { fileSha256: '', allowWiden: new Set<string>(), countsReductions: false }
-  const desired = { campaigns: [], removed: [], guards }
+  const desired = { ...NOTHING_DESIRED, guards }
   const memory = memoryOf(store, now)
   return new Planning({ desired, ...file, account, identity, effects, now, ...memory, seen })
 }

@@ -9,14 +9,6 @@ import type { CampaignRecord } from './port.ts'
 import { type CanonicalTargeting, CRITERIA, isEmpty, readTargeting } from './targeting.ts'
 import { bareName, tokenIn } from './token.ts'
 
-export interface Exported {
-  /** The file. */
-  text: string
-  count: number
-  /** Campaigns without a name, which an entry needs. */
-  skipped: string[]
-}
-
 /** What the file can say of each field: a value beyond it is left out, and so is not managed. */
 const SAYABLE: Partial<Record<Field, Reader<unknown>>> = {
   budget: amount(2),
@@ -30,10 +22,8 @@ const SAYABLE: Partial<Record<Field, Reader<unknown>>> = {
   status: oneOf('paused'),
 }
 
-export function exportCampaigns(
-  campaigns: Iterable<Campaign>,
-  records: readonly CampaignRecord[],
-): Exported {
+/** `skipped`: campaigns without a name, which an entry needs. */
+export function exportCampaigns(campaigns: Iterable<Campaign>, records: readonly CampaignRecord[]) {
   const byId = new Map(records.map((record) => [record.campaignId, record]))
   const keys = new Set(records.map(({ key }) => key))
   const skipped: string[] = []

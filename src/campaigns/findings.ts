@@ -5,7 +5,7 @@ import { isoTime } from '../lib/clock.ts'
 import { valueNow } from './compare.ts'
 import { endsBy, type Field, showValue } from './fields.ts'
 import { showMoney, sumOf } from './ledger.ts'
-import { type CampaignState, COMMAND, type Finding, quoted } from './plan.ts'
+import { COMMAND, type Finding, quoted } from './plan.ts'
 import type { Planning } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
 import { named } from './record.ts'
@@ -92,8 +92,10 @@ function unmanaged(planning: Planning): Finding[] {
   ]
 }
 
-/** A campaign of an entry, for people who look. */
-export function campaignState(planning: Planning, record: CampaignRecord): CampaignState {
+export type CampaignState = ReturnType<typeof campaignState>
+
+/** A campaign of an entry as it was seen last; amounts are decimal texts. */
+export function campaignState(planning: Planning, record: CampaignRecord) {
   const { key, campaignId, written } = record
   const campaign = planning.campaigns.get(campaignId)
   const show = (field: Field) => {

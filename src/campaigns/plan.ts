@@ -3,6 +3,7 @@
 
 import type { CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import type { Part } from './compare.ts'
+import type { FeedFindings } from './feed-states.ts'
 
 /** Postings that a campaign's targeting selects of the last uploads; null: not known. */
 export interface Selection {
@@ -72,27 +73,6 @@ export interface Finding {
   isReported: boolean
 }
 
-/** Feeds and campaigns side by side; times are ISO 8601 UTC. */
-export interface FeedFindings {
-  /** Of the last uploads together. */
-  postings: number
-  uploads: { feed: string; version: number; uploadedAt: string | null; postings: number }[]
-  /** Why postings could not be counted. */
-  problems: readonly string[]
-  /** Entries that no feed ever carried. */
-  waiting: { key: string; startsSoon: boolean }[]
-  /** Entries that the last `uploads` feeds do not carry any more; pinned requisitions may still spend. */
-  gone: { key: string; kind: string; uploads: number; since: string | null; pinned: number }[]
-  /** Pinned requisitions that no posting has. */
-  stale: { key: string; requisitionIds: string[] }[]
-  /** Postings that two entries select. */
-  overlaps: { keys: string; postings: number }[]
-  /** Postings carry the id, and its campaign cannot sponsor them. */
-  dead: { key: string; campaignId: string; why: string; postings: number }[]
-  /** Ids that feeds carry and nothing manages: no budget is known for them, so none is ever created. */
-  orphans: { externalCampaignId: string; postings: number; nearest: string | null }[]
-}
-
 export interface Plan {
   planVersion: 2
   /** ISO 8601 UTC. */
@@ -111,22 +91,6 @@ export interface Plan {
   summary: Record<'reduce' | 'update' | 'create' | 'held' | 'unknown' | 'unchanged', number>
   /** Decimal texts or `unlimited`: what all managed campaigns may spend. */
   exposure: { before: string; after: string; limit: string }
-}
-
-/** A campaign of an entry as it was seen last. */
-export interface CampaignState {
-  key: string
-  campaignId: string
-  name: string | null
-  /** As far as can be seen: neither paused, archived nor over. */
-  runs: boolean
-  status: string | null
-  /** Decimal texts. */
-  budget: string | null
-  period: string | null
-  spend: string | null
-  endDate: string | null
-  maySpend: string
 }
 
 export const isReady = ({ held }: PlanItem) => held === null

@@ -7,11 +7,10 @@ import type { Campaign } from '../service/port.ts'
 import { creationOf, filtersOf, selectionOf, wantedTargeting } from './creating.ts'
 import type { DesiredCampaign, Removal } from './desired.ts'
 import { feedFindings } from './feed-states.ts'
-import { campaignState, findingsOf } from './findings.ts'
+import { type CampaignState, campaignState, findingsOf } from './findings.ts'
 import { maySpendWith, showMoney } from './ledger.ts'
 import { CHANGE_GUARD, campaignOf, isHeld, Managed } from './manage.ts'
 import {
-  type CampaignState,
   COMMAND,
   type Held,
   isReady,

@@ -13,17 +13,7 @@ import { Ledger, type MaySpend, maySpend, maySpendWith } from './ledger.ts'
 import type { Finding, Held, PlanItem } from './plan.ts'
 import { type CampaignRecord, type CampaignStore, type CampaignWrite, STATUS } from './port.ts'
 import { keysOf } from './record.ts'
-
-/** What was seen of the service. */
-export interface Seen {
-  listed: ReadonlyMap<string, Campaign>
-  /** By id, after the listing; null: there is none. */
-  read: ReadonlyMap<string, Campaign | null>
-  /** Why it could not be read, by id. */
-  failed: ReadonlyMap<string, string>
-  /** Why the listing cannot prove an absence; null when it is complete. */
-  incomplete: string | null
-}
+import type { Snapshot } from './snapshot.ts'
 
 export interface PlanInput extends ReturnType<typeof memoryOf> {
   desired: Desired
@@ -34,7 +24,7 @@ export interface PlanInput extends ReturnType<typeof memoryOf> {
   account: string
   /** The identity alone, from which tokens follow. */
   identity: string
-  seen: Seen
+  seen: Pick<Snapshot, 'listed' | 'read' | 'failed' | 'incomplete'>
   effects: Effects
   /** A plan shows what reductions would free; what is applied rests on what was verified. */
   countsReductions: boolean

@@ -3,7 +3,6 @@
 import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { compare } from './compare.ts'
 import type { Desired } from './desired.ts'
-import type { Seen } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
 import { pairsOf, whyForeign } from './record.ts'
 import type { ReconcilerParts } from './send.ts'
@@ -13,10 +12,13 @@ const AT_ONCE = 8
 /** After so many failures in a row the rest is not asked for in this look. */
 const MOST_FAILURES = 3
 
-export class Snapshot implements Seen {
+export class Snapshot {
   listed = new Map<string, Campaign>()
+  /** By id, after the listing; null: there is none. */
   readonly read = new Map<string, Campaign | null>()
+  /** Why it could not be read, by id. */
   readonly failed = new Map<string, string>()
+  /** Why the listing cannot prove an absence; null when it is complete. */
   incomplete: string | null = null
   readonly #parts: ReconcilerParts
   readonly #stop: AbortSignal

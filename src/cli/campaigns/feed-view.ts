@@ -1,6 +1,7 @@
 // What feeds and campaigns have to do with each other, as sentences for people.
 
-import type { FeedFindings, Selection } from '../../campaigns/plan.ts'
+import type { FeedFindings } from '../../campaigns/feed-states.ts'
+import type { Selection } from '../../campaigns/plan.ts'
 
 /** Of a long list, so many are named. */
 const NAMED = 10
