@@ -2,8 +2,9 @@
 // reported together with all others, and stays silent about values that are wrong by themselves.
 
 import { realpathSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { capturingMatcher } from '../lib/glob.ts'
+import { isWithin } from '../lib/within.ts'
 import type { YamlPath } from '../lib/yaml.ts'
 
 export interface Finding {
@@ -75,11 +76,6 @@ function realPath(path: string): string {
   } catch {
     return path === dirname(path) ? path : join(realPath(dirname(path)), basename(path))
   }
-}
-
-function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith('../') && !isAbsolute(way)
 }
 
 function feeds(raw: unknown): Finding[] {

@@ -1,7 +1,9 @@
 // The systemd drop-in that the configured folders need beside the packaged unit, which hides /home and
 // /tmp, writes nowhere but in its state, and belongs to no group. Pure: text in, text out.
 
-import { dirname, isAbsolute, relative } from 'node:path'
+import { dirname } from 'node:path'
+import { isWithin } from '../../lib/within.ts'
+import { HOMES, TEMPORARY } from './unit.ts'
 
 export interface DropinFacts {
   inbox: string
@@ -18,8 +20,6 @@ export interface DropinFacts {
 
 const STATE = '/var/lib/feedsyncd'
 const RUNTIME = '/run/feedsyncd'
-const HOMES = ['/home', '/root', '/run/user']
-const TEMPORARY = ['/tmp', '/var/tmp']
 
 export function unitDropin(facts: DropinFacts): string {
   const { inbox, writesInbox, targets, state, socket, group } = facts
@@ -71,11 +71,6 @@ function quoted(path: string): string {
 /** A colon would end the source of the mount. */
 function bound(path: string): string {
   return path.includes(':') ? quoted(path.replaceAll(':', '\\:')) : quoted(path)
-}
-
-function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, path)
-  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
 }
 
 function unique(paths: readonly string[]): string[] {

@@ -3,9 +3,10 @@
 
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { isAbsolute, join, relative } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { SECOND } from '../../lib/clock.ts'
+import { isWithin } from '../../lib/within.ts'
 
 export interface Unit {
   /** Name or number; null: root. */
@@ -30,8 +31,8 @@ export interface Account {
   gids: readonly number[]
 }
 
-const HOMES = ['/home', '/root', '/run/user']
-const TEMPORARY = ['/tmp', '/var/tmp']
+export const HOMES = ['/home', '/root', '/run/user']
+export const TEMPORARY = ['/tmp', '/var/tmp']
 
 /** null where there is no such unit, or no systemd. */
 export async function readUnit(name = 'feedsyncd'): Promise<Unit | null> {
@@ -134,11 +135,6 @@ function split(value: string): string[] {
 function boundAt(value: string): string {
   const [source = '', destination = source] = value.replace(/^-/, '').split(':')
   return destination
-}
-
-function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, path)
-  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
 }
 
 function table(file: string): string[][] {
