@@ -32,7 +32,7 @@ export interface AppOptions {
   /** Takes the lines of the log; without it they go to stdout. */
   log?: LogOptions['destination']
   /** Says to a person at the terminal what happened, and what to do. */
-  tell: (message: string, hint: string | null) => void
+  notifyOperator: (message: string, hint: string | null) => void
   /** Hears of every new state of a version. */
   onMove?: (version: Version) => void
   /** Bytes of a version handed to the network so far. */
@@ -64,14 +64,14 @@ export type Reread = { kind: 'ok'; config: Config } | { kind: 'problems'; lines:
  */
 export async function openApp(config: Config, options: AppOptions): Promise<App> {
   await using owned = new AsyncDisposableStack()
-  const { clock, env, tell } = options
+  const { clock, env, notifyOperator } = options
   const { directory: stateDirectory } = config.state
   const settings = new LiveSettings(config)
   const storage = await openStorage(config, options, owned)
   const { conditions, history, log, metrics, spool } = storage
   const network = openNetwork(config, settings, storage, options, owned)
   const folder = openInbox(config, storage, options, owned)
-  const campaigns = reconcilingOf(config, { clock, env, log, tell, history })
+  const campaigns = reconcilingOf(config, { clock, env, log, notifyOperator, history })
   const feeds = openFeeds(settings, storage, network, folder, campaigns, options)
   const operations = openOperations(settings, storage, network, feeds, campaigns, options)
   const { alerts, supervisor } = operations

@@ -17,7 +17,7 @@ export interface ConditionParts {
   /** null: this process is no daemon, and leaves no file. */
   configFile: string | null
   /** Says to a person at the terminal what happened, and what to do. */
-  tell: (message: string, hint: string | null) => void
+  notifyOperator: (message: string, hint: string | null) => void
 }
 
 const LOOK_MS = SECOND
@@ -25,7 +25,7 @@ const LOOK_MS = SECOND
 const FULL_MS = 15 * SECOND
 
 export function conditionsOf(parts: ConditionParts): Conditions {
-  const { clock, configFile, env, log, stateDirectory, tell } = parts
+  const { clock, configFile, env, log, stateDirectory, notifyOperator } = parts
   const conditions = new Conditions(clock)
   conditions.onChange(({ kind, condition: { code, hint, message, severity } }) => {
     if (kind === 'cleared')
@@ -33,7 +33,7 @@ export function conditionsOf(parts: ConditionParts): Conditions {
     if (kind !== 'set') return
     const level = severity === 'critical' ? 'error' : 'warn'
     log[level]({ event: 'daemon.condition', condition: code, reason: message, hint }, 'condition')
-    tell(message, hint)
+    notifyOperator(message, hint)
   })
   if (configFile === null) return conditions
   const file = daemonFileWriter({ stateDirectory, configFile }, { env, pid: process.pid })

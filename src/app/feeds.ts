@@ -24,7 +24,7 @@ export function openFeeds(
   { forms, gate, uploader }: Network,
   { checkerFor, dispositions, inbox, settler }: InboxParts,
   campaigns: Reconciling,
-  { clock, onMove = () => {}, onProgress = () => {}, tell }: AppOptions,
+  { clock, onMove = () => {}, onProgress = () => {}, notifyOperator }: AppOptions,
 ) {
   const { ruleFor } = settings
   /** Hear of every new state of a version, once it is certain. */
@@ -74,7 +74,7 @@ export function openFeeds(
       ruleFor,
       settler,
       spool,
-      tell,
+      notifyOperator,
     },
   })
   return {

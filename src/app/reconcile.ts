@@ -44,7 +44,9 @@ const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 export function reconcilingOf(
   config: Config,
   parts: Surroundings &
-    Pick<ReconcilingParts, 'log' | 'tell'> & { history: Pick<Transactions, 'dataVersion'> },
+    Pick<ReconcilingParts, 'log' | 'notifyOperator'> & {
+      history: Pick<Transactions, 'dataVersion'>
+    },
 ): Reconciling {
   const { file, explicit } = config.campaigns
   return new Reconciling({

@@ -20,13 +20,13 @@ export type Storage = Awaited<ReturnType<typeof openStorage>>
 /** Throws `FeedsyncError` when another process holds the lock, or the state cannot be written. */
 export async function openStorage(
   config: Config,
-  { clock, configFile = null, env, log: destination, tell }: AppOptions,
+  { clock, configFile = null, env, log: destination, notifyOperator }: AppOptions,
   owned: AsyncDisposableStack,
 ) {
   const { directory: stateDirectory } = config.state
   owned.use(lockOf(stateDirectory))
   const log = createLog({ ...config.log, destination })
-  const conditions = conditionsOf({ clock, configFile, env, log, stateDirectory, tell })
+  const conditions = conditionsOf({ clock, configFile, env, log, stateDirectory, notifyOperator })
   const file = historyFile(config)
   const metrics = config.http.listen === null ? null : await openMetrics(clock.now())
   return {

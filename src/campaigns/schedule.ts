@@ -11,7 +11,7 @@ export interface ReconcilingParts {
   clock: Clock
   log: Log
   /** Tells a person what is wrong, and what to do. */
-  tell: (message: string, hint: string | null) => void
+  notifyOperator: (message: string, hint: string | null) => void
   /** Changes with the campaigns file; null: there is none, and none is asked for. */
   stamp: () => string | null
   /** What the database says by now; never throws. */
@@ -196,7 +196,7 @@ export class Reconciling {
   #notify(message: string, hint: string | null): void {
     if (message === this.#lastMessage) return
     this.#lastMessage = message
-    this.#parts.tell(message, hint)
+    this.#parts.notifyOperator(message, hint)
   }
 }
 

@@ -49,11 +49,11 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   const { config } = loaded
   const commandLine = commandLineHere(env, relative('.', sandbox.configFile))
   const story = new Story(out, clock)
-  const tell = (message: string, hint: string | null) => tellError(context, message, hint)
+  const notifyOperator = (message: string, hint: string | null) => tellError(context, message, hint)
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
     // No proxy of the environment: the sandbox is on this host.
-    { clock, env: {}, commandLine, tell, onMove: (version) => story.moved(version) },
+    { clock, env: {}, commandLine, notifyOperator, onMove: (version) => story.moved(version) },
   )
   using signals = onSignals({ ...context, drainMs: 5 * SECOND, reload: () => app.daemon.wake() })
   await using endpoint = await app.serve()

@@ -31,7 +31,8 @@ export function runCommand(context: Context): Command {
     .action(async (_options, command: Command) => {
       const { config: flag, once = false } = command.optsWithGlobals<Options>()
       const config = readConfig(context, flag)
-      const tell = (message: string, hint: string | null) => tellError(context, message, hint)
+      const notifyOperator = (message: string, hint: string | null) =>
+        tellError(context, message, hint)
       const { openApp } = await import('../app/app.ts')
       const { clock, env, log } = context
       const configFile = findConfig(flag, env)
@@ -42,7 +43,7 @@ export function runCommand(context: Context): Command {
         reload: () => opened?.reload(() => reread(context, flag)),
         beforeKill: () => opened?.daemon.drain.stuck(),
       })
-      const opening = openApp(config, { clock, configFile, commandLine, env, log, tell })
+      const opening = openApp(config, { clock, configFile, commandLine, env, log, notifyOperator })
       await using app = await unlessAborted(opening, signals.stop)
       // What was begun is as after a crash: the next start recovers.
       if (app === null) return signals.kill()

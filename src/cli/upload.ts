@@ -107,7 +107,7 @@ async function inThisProcess(
     {
       clock: context.clock,
       env: context.env,
-      tell: (message, hint) => tellError(context, message, hint),
+      notifyOperator: (message, hint) => tellError(context, message, hint),
       ...(progress !== null && { onProgress: progress.show }),
     },
   )

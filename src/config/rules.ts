@@ -2,7 +2,7 @@
 // reported together with all others, and stays silent about values that are wrong by themselves.
 
 import { realpathSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { capturingMatcher } from '../lib/glob.ts'
 import { isWithin } from '../lib/within.ts'
 import type { YamlPath } from '../lib/yaml.ts'

@@ -37,7 +37,7 @@ export interface IntakeParts {
   postDelivery: PostDelivery
   conditions: Conditions
   /** Says to a person at the terminal what one feed waits for. */
-  tell: (message: string, hint: string | null) => void
+  notifyOperator: (message: string, hint: string | null) => void
   ruleFor: (path: string) => FeedRule
   settings: Settings<'inbox'>
 }
@@ -223,7 +223,7 @@ export class Intake {
 
   /** What the spool has no room for goes on settling, without holding up others or filling the disk. */
   async #withRoom(quiet: readonly Sighting[]): Promise<Sighting[]> {
-    const { clock, ledger, log, ruleFor, settler, spool, tell } = this.#parts
+    const { clock, ledger, log, ruleFor, settler, spool, notifyOperator } = this.#parts
     if (quiet.length === 0) return []
     const free = await spool.freeBytes()
     const fits = ({ identity }: Sighting) => identity.size <= free
@@ -240,7 +240,7 @@ export class Intake {
         { event: 'feed.no-room', path, feed, reason: text, hint: ROOM_HINT, freeBytes: free },
         'no room for a feed',
       )
-      tell(
+      notifyOperator(
         `copy ${path} into the spool: it has ${formatBytes(identity.size)}, and ${formatBytes(free)} are left`,
         ROOM_HINT,
       )

@@ -18,7 +18,7 @@ export function baselines(
     `SELECT max(id) AS id FROM versions INDEXED BY versions_approved
        WHERE approved = 1 AND feed = ? AND id <> ?`,
   )
-  // Its end was not heard of, so storage may have it. Of several the largest: any of them may be the one.
+  // How an attempt ended is not known, so storage may have it. Of several the largest: any of them may be the one.
   const maybeStored = db.query<[feed: string, after: number, except: number], { id: number }>(
     `SELECT v.id FROM versions v INDEXED BY versions_feed
        WHERE v.feed = ? AND v.id > ? AND v.id <> ?
@@ -41,8 +41,8 @@ export function baselines(
     baselines: (feed, except = 0) => {
       const last = confirmed(feed, except)
       const accepted = list({ feed, states: ACCEPTED, all: true }).find(({ id }) => id !== except)
-      const unheard = maybeStored.get(feed, last?.id ?? 0, except)
-      const all = [last, accepted ?? null, unheard ? version(unheard.id) : null]
+      const maybe = maybeStored.get(feed, last?.id ?? 0, except)
+      const all = [last, accepted ?? null, maybe ? version(maybe.id) : null]
       const found = all.filter((each) => each !== null)
       return found.filter(({ id }, n) => found.findIndex((other) => other.id === id) === n)
     },

@@ -1,7 +1,7 @@
-// Owns the commits that works of the same moment share. A durable commit costs the disk's time, not
-// ours, so what is to be written in one turn of the loop, and what queues up during a commit, shares the
-// next. What nobody waits for lets a few ms pass, to go along with others. A lock of another process is
-// waited for without holding up the thread.
+// Owns the commits that works of the same moment share. A durable commit costs the disk's time, so what is
+// written in one turn of the loop, and what queues up during a commit, shares the next one. Work that nobody
+// waits for is delayed by a few ms, to share a commit too. Waiting for another process's lock does not block
+// the thread.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { errorCode, isRetryable } from '../lib/errors.ts'
@@ -25,7 +25,7 @@ const RETRY_MS = 50
 /** A shared commit holds up the thread: until the next one, others have this many times as long. */
 const REST = 2
 const LONGEST_REST_MS = 20
-/** A lock that lasts longer than this is said; until then nobody need hear of it. */
+/** A lock that lasts longer than this is reported. */
 const PATIENCE_MS = 5 * SECOND
 
 export class GroupCommit {
@@ -42,7 +42,7 @@ export class GroupCommit {
     this.#clock = clock
   }
 
-  /** What `work` returned, once it is durable; rejects with what it threw, or with trouble of the database. */
+  /** What `work` returned, once it is durable; rejects with what it threw, or with an error of the database. */
   add<T>(work: () => T, when: 'now' | 'soon' = 'now'): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     this.#waiting.push({ work, since: this.#clock.monotonic(), resolve, reject })
@@ -80,7 +80,7 @@ export class GroupCommit {
     const began = this.#clock.monotonic()
     const isLocked = this.#flush(PATIENCE_MS)
     const ended = this.#clock.monotonic()
-    // A feed that is alone need not wait for others.
+    // Work that is alone need not wait for others.
     if (isShared) this.#restsUntil = ended + Math.min(REST * (ended - began), LONGEST_REST_MS)
     if (this.#waiting.length === 0) return
     if (!isLocked) {
@@ -114,7 +114,7 @@ export class GroupCommit {
     return false
   }
 
-  /** A work that fails by itself fails alone; trouble of the database is everybody's. */
+  /** A work that throws fails alone; an error of the database fails all of them. */
   #apart(work: () => unknown): Ended {
     try {
       return { value: this.#db.atomically(work) }

@@ -78,7 +78,7 @@ export interface Versions extends VersionReads {
   spooled(feed: string): { id: number; state: State; spool: string }[]
   /** Names of the spool files that versions still need: a restored version shares that of the earlier one. */
   spoolNames(): string[]
-  /** What a person approved so far counts no more. */
+  /** Takes back all approvals. */
   forgetApprovals(): void
   /** The highest id that a version ever had; 0 before the first one. */
   lastId(): number
@@ -156,9 +156,9 @@ export interface Transactions {
   atomically<T>(work: () => T): T
   /**
    * Runs `work` soon, in a transaction that it shares with other works of the same moment, and resolves once it is durable.
-   * Rejects with what it threw, alone, or with trouble of the database. A lock of another process is waited for, up to 5 s,
-   * while everything else goes on. `work` may run more than once: what it does elsewhere is undone by nobody.
-   * `when` is `now`, or `soon` for what may wait a few ms for company.
+   * Rejects with what it threw, alone, or with an error of the database. Waits up to 5 s for a lock of another process,
+   * while everything else goes on. `work` may run more than once, so it must do nothing outside the database.
+   * `when` is `now`, or `soon` for work that may wait a few ms to share a commit.
    */
   commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T>
   /** Changes whenever another process wrote: cheap enough to ask each second. */

@@ -1,5 +1,5 @@
-// What the rest of the program knows of operations: who is told of what. Everything here is fed from
-// the committed history and from what the parts say of themselves; nothing here decides about feeds.
+// What the rest of the program knows of operations: alerts, the endpoint, metrics, systemd. They read the
+// committed history and the state of the parts; nothing here decides about feeds.
 
 import type {
   DaemonRecord,
@@ -53,11 +53,11 @@ export interface AlertFacts {
 export interface Alerts {
   /** A version changed its state; nothing is read or sent before the next `look`. */
   moved(): void
-  /** Starts to tell what is new, as far as it is time to. Never throws; sending goes on in the background. */
+  /** Sends what is new, when it is time to. Never throws; sending goes on in the background. */
   look(signal: AbortSignal): void
-  /** Others are to be told from now on; who stays is told nothing twice. */
+  /** Other receivers from now on; one that stays gets nothing twice. */
   retarget(targets: readonly AlertTarget[]): void
-  /** Waits for what is being sent. `flush`: first tells all that is left, once. */
+  /** Waits for what is being sent. `flush`: first sends all that is left, once. */
   finish(options: { flush: boolean; signal: AbortSignal }): Promise<void>
 }
 
@@ -120,16 +120,16 @@ export interface MetricsSource {
   campaigns(): CampaignRun | null
 }
 
-/** Whoever started the daemon and watches over it. */
+/** The service manager: systemd. */
 export interface Supervisor {
   /** Feeds are taken from now on; `pulse` tells how the loop is. */
   ready(pulse: () => Pulse): void
-  /** Not heard before `ready` and after `stopping`, like its end. */
+  /** Not sent before `ready` and after `stopping`; `reloaded` neither. */
   reloading(): void
   reloaded(): void
   /** What the status line says has changed: it is sent now. */
   changed(): void
-  /** Resolves once it was told. */
+  /** Resolves once it was sent. */
   stopping(): Promise<void>
 }
 

@@ -21,7 +21,11 @@ class Hours {
   /** How long each look takes, in ms. */
   takes = 0
   readonly reconciling = new Reconciling({
-    ...{ clock: { ...systemClock, monotonic: () => this.#now }, log: silentLog, tell: () => {} },
+    ...{
+      clock: { ...systemClock, monotonic: () => this.#now },
+      log: silentLog,
+      notifyOperator: () => {},
+    },
     stamp: () => {
       this.polls += 1
       return this.stamp

@@ -34,8 +34,8 @@ export interface DaemonWithin extends AsyncDisposable {
 
 export async function daemonWithin(site: Site, clock: Clock): Promise<DaemonWithin> {
   const problems: string[] = []
-  const tell = (message: string) => problems.push(message)
-  const app = await openApp(configOf(site), { clock, env: {}, tell })
+  const notifyOperator = (message: string) => problems.push(message)
+  const app = await openApp(configOf(site), { clock, env: {}, notifyOperator })
   const end = new AbortController()
   const running = app.daemon.run({ once: false, stop: end.signal, abort: end.signal })
   return {
@@ -50,7 +50,7 @@ export async function daemonWithin(site: Site, clock: Clock): Promise<DaemonWith
 
 /** What `run --once` does, within this process. */
 export async function onceWithin(site: Site, clock: Clock): Promise<void> {
-  await using app = await openApp(configOf(site), { clock, env: {}, tell: () => {} })
+  await using app = await openApp(configOf(site), { clock, env: {}, notifyOperator: () => {} })
   const { signal } = new AbortController()
   await app.daemon.run({ once: true, stop: signal, abort: signal })
 }

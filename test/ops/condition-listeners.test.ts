@@ -20,7 +20,7 @@ it('are written, told at the terminal and alerted, although no round of the loop
   const conditions = conditionsOf({
     ...{ clock: systemClock, env, log: silentLog, stateDirectory: root },
     configFile: join(root, 'feedsyncd.yaml'),
-    tell: (...words) => told.push(words),
+    notifyOperator: (...words) => told.push(words),
   })
   const alerts = { look: vi.fn() }
   const { signal } = new AbortController()
@@ -41,7 +41,7 @@ it('that nobody sees the end of are over when they were not seen again', async (
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const conditions = conditionsOf({
     ...{ clock: systemClock, env: {}, log: silentLog, stateDirectory: root },
-    ...{ configFile: null, tell: () => {} },
+    ...{ configFile: null, notifyOperator: () => {} },
   })
   const parts = { clock: systemClock, stateDirectory: root }
   using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)

@@ -142,7 +142,7 @@ describe('doctor', () => {
     const { code, of } = await doctor(site, '--offline')
 
     expect(code).toBe(75)
-    expect(of('endpoint')).toMatchObject({ says: `somebody else answers on 127.0.0.1:${port}` })
+    expect(of('endpoint')).toMatchObject({ says: `another program answers on 127.0.0.1:${port}` })
   })
 
   it('finds what is wrong with the file of campaigns, with line and column; exit 78', async () => {

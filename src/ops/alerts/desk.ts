@@ -50,10 +50,10 @@ const NOTHING = '{"told":{},"sequence":0}'
 const BURST = 5
 const REFILL_MS = MINUTE
 const LOOK_GAP_MS = SECOND
-/** What no move announces, such as a feed that is late, is seen within this time. */
+/** What no change of state announces, such as a feed that is late, is seen within this time. */
 const LOOK_MS = 30 * SECOND
 const RETRY_MS = 5 * SECOND
-/** One or two that fail are tried again and no news. */
+/** One or two failures are retried and not reported. */
 const FAILURES_SHOWN = 2
 const FAILED_HINT = 'correct it, then: feedsyncd alerts test'
 const LONGEST_RETRY_MS = 10 * MINUTE
@@ -95,7 +95,7 @@ export class AlertDesk implements Alerts {
 
   look(signal: AbortSignal): void {
     if (this.#receivers.length === 0) return
-    this.#unlessInTrouble(() => {
+    this.#unlessBroken(() => {
       if (this.#isTime()) this.#serve(signal, false)
     })
   }
@@ -103,12 +103,12 @@ export class AlertDesk implements Alerts {
   async finish({ flush, signal }: { flush: boolean; signal: AbortSignal }): Promise<void> {
     await this.#sent()
     if (!flush || this.#receivers.length === 0) return
-    this.#unlessInTrouble(() => this.#serve(signal, true))
+    this.#unlessBroken(() => this.#serve(signal, true))
     await this.#sent()
   }
 
-  /** The database may be in trouble, which the daemon says: nothing is lost, it is looked at again. */
-  #unlessInTrouble(work: () => void): void {
+  /** Where the database has a problem, the daemon reports it; alerts are looked at again later. */
+  #unlessBroken(work: () => void): void {
     try {
       work()
     } catch (error) {

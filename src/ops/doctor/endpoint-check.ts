@@ -1,5 +1,5 @@
 // What `doctor` asks of http.listen: whether the daemon answers there, and what it says of itself; or,
-// while it does not run, whether somebody else is in its place.
+// while it does not run, whether another program listens there.
 
 import { request } from 'node:http'
 import { SECOND } from '../../lib/clock.ts'
@@ -13,28 +13,28 @@ const PATIENCE = 5 * SECOND
 const MOST_SAID = 300
 const TEMPORARY = 75
 
-type Heard = { status: number; said: string } | { code: string }
+type Answer = { status: number; said: string } | { code: string }
 
 export async function checkEndpoint(listen: Listen | null, running: boolean): Promise<Finding> {
   if (listen === null) return skipped(CHECK, 'there is none: http.listen is empty')
   const where = listen.kind === 'unix' ? listen.path : `${listen.host}:${listen.port}`
-  const heard = await ask(listen)
-  if ('code' in heard) {
-    const says = `nobody answers on ${where} (${heard.code})`
+  const answer = await ask(listen)
+  if ('code' in answer) {
+    const says = `nobody answers on ${where} (${answer.code})`
     return running
       ? problem(CHECK, says, 'restart the daemon: http.listen is taken up at its start only')
       : ok(CHECK, `${says}, so it can be had`)
   }
   if (!running) {
     const fix = 'see who listens there (ss -ltnxp), or set http.listen to another address'
-    return problem(CHECK, `somebody else answers on ${where}`, fix, TEMPORARY)
+    return problem(CHECK, `another program answers on ${where}`, fix, TEMPORARY)
   }
-  if (heard.status === 200) return ok(CHECK, `${where} answers, and the daemon is ready`)
-  const says = `the daemon is not ready: ${excerpt(heard.said)}`
+  if (answer.status === 200) return ok(CHECK, `${where} answers, and the daemon is ready`)
+  const says = `the daemon is not ready: ${excerpt(answer.said)}`
   return warning(CHECK, says, 'see the findings above and below, and the daemon’s log')
 }
 
-function ask(listen: Listen): Promise<Heard> {
+function ask(listen: Listen): Promise<Answer> {
   const to =
     listen.kind === 'unix' ? { socketPath: listen.path } : { host: listen.host, port: listen.port }
   return new Promise((resolve) => {

@@ -24,7 +24,7 @@ export interface NotifierOptions {
 
 const FIRST_DESCRIPTOR = 3
 const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
-/** systemd may be busy; a message that is late is better than one that never ends. */
+/** systemd may be busy: a message that takes longer is given up. */
 const TIMEOUT = 5 * SECOND
 
 /** null where nobody listens. */

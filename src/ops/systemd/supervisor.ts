@@ -1,4 +1,4 @@
-// What systemd is told of the daemon, and when: ready, reloading, stopping, a status line, and that the
+// What systemd learns about the daemon, and when: ready, reloading, stopping, a status line, and that the
 // loop still turns. The watchdog is fed by the loop's progress; a timer alone would prove nothing.
 
 import { type Clock, SECOND, type Timer } from '../../lib/clock.ts'
@@ -15,16 +15,16 @@ export interface SupervisorParts {
   status: () => string
 }
 
-/** Each message is a process: a status that changes all the time is told this often. */
+/** Each message is a process, so a status that keeps changing is sent this often. */
 const STATUS_MS = 10 * SECOND
-/** Beyond the time that a stop may take by itself (run.ts), whatever TimeoutStopSec= says. */
+/** More than a stop may take (cli/run.ts), whatever TimeoutStopSec= says. */
 const STOP_USEC = 40_000_000
 
 export function createSupervisor({ notifier, ...parts }: SupervisorParts): Supervisor {
-  return notifier === null ? UNHEARD : new SystemdSupervisor({ ...parts, notifier })
+  return notifier === null ? SILENT : new SystemdSupervisor({ ...parts, notifier })
 }
 
-const UNHEARD: Supervisor = {
+const SILENT: Supervisor = {
   ready: () => {},
   reloading: () => {},
   reloaded: () => {},
@@ -34,7 +34,7 @@ const UNHEARD: Supervisor = {
 
 class SystemdSupervisor implements Supervisor {
   readonly #parts: SupervisorParts & { notifier: Notifier }
-  /** Ms within which systemd wants to hear of us; null: it does not. */
+  /** Ms within which systemd expects a sign of life; null: none. */
   readonly #watchdogMs: number | null
   readonly #timers = new Map<string, Timer>()
   #stage: 'starting' | 'ready' | 'stopping' = 'starting'
