@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { STATES } from '../../src/history/states.ts'
 import { statusOf } from '../helpers/look.ts'
+import { quickClock } from '../helpers/quick-clock.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
@@ -118,7 +119,7 @@ describe('lesson 11: four classes of errors, four behaviours', () => {
   })
 
   it('endpoint down: the breaker opens for all feeds, and closes by itself', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { clock: quickClock() })
     const outage = site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503 })
     await site.daemon()
 
@@ -331,7 +332,10 @@ describe('lesson 15: every file ends with a reason, and silence is an alarm', ()
 
   it('a feed that stays away is overdue in status and for monitoring, with the daemon down too', async () => {
     const nightly = { match: 'nightly/*.xml', name: 'nightly' }
-    await using site = await Site.open({ feeds: [{ ...nightly, expectEvery: '1s' }] })
+    await using site = await Site.open(
+      { feeds: [{ ...nightly, expectEvery: '10s' }] },
+      { clock: quickClock() },
+    )
     site.drop('nightly/a.xml', feedOf(3))
     site.drop('other.xml', feedOf(3))
     await site.run('run', '--once')

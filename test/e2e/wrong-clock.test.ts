@@ -1,35 +1,35 @@
 // A clock that runs 400 days ahead, and is corrected: while the daemon runs, and while it does not.
 
-import { renameSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { DAY } from '../../src/lib/clock.ts'
-import { feedOf, finished, preload, Site } from '../helpers/site.ts'
+import { DAY, systemClock } from '../../src/lib/clock.ts'
+import { feedOf, preload, Site } from '../helpers/site.ts'
 
 const AHEAD = 400 * DAY
 const BUSY = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
 
 let site: Site
+let aheadMs = 0
 beforeEach(async () => {
+  aheadMs = 0
   site = await Site.open({ inbox: { incompleteAfter: '10m' } })
-  const file = join(site.root, 'clock')
-  site.env = { ...preload('wrong-clock.ts'), FEEDSYNCD_CLOCK_FILE: file }
+  // Intervals do not notice.
+  site.clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
 })
 afterEach(() => site[Symbol.asyncDispose]())
 
 /** Sets the wall clock of all commands of the site. */
-function setClock(aheadMs: number): void {
-  const file = join(site.root, 'clock')
-  writeFileSync(`${file}.new`, String(aheadMs))
-  renameSync(`${file}.new`, file)
+function setClock(ahead: number): void {
+  aheadMs = ahead
 }
 
 /** A feed that waits for 10 minutes, by a clock that is 400 days ahead. */
 async function waiting() {
   setClock(AHEAD)
   const busy = site.sandbox.faults.add(BUSY)
-  const daemon = await site.daemonProcess()
+  const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(2))
   await vi.waitUntil(() => site.uploads()[0]?.nextAttemptAt, { timeout: 60_000 })
   busy.remove()
@@ -48,12 +48,11 @@ describe('a feed that waits for its next attempt under a clock 400 days ahead', 
 
   it('is sent after a restart under the right clock', async () => {
     const daemon = await waiting()
-    daemon.kill('SIGKILL')
-    await finished(daemon)
+    await daemon.stop()
 
     setClock(0)
     const { stdout } = await site.run('status')
-    await site.daemonProcess()
+    await site.daemon()
 
     await site.until('jobs.xml', 'uploaded')
     expect(stdout).toContain('delivered as soon as possible')
@@ -62,10 +61,9 @@ describe('a feed that waits for its next attempt under a clock 400 days ahead', 
   it('is not sent earlier than it should be while the clock stays wrong', async () => {
     const daemon = await waiting()
     const [before] = site.uploads()
-    daemon.kill('SIGKILL')
-    await finished(daemon)
+    await daemon.stop()
 
-    await site.daemonProcess()
+    await site.daemon()
     site.drop('other.xml', feedOf(3))
     await site.until('other.xml', 'uploaded')
 
@@ -79,7 +77,7 @@ describe('an incomplete file', () => {
     Math.round((Date.parse(site.uploads()[0]?.deadlineAt ?? '') - Date.now()) / 60_000)
 
   it('keeps the time that it has left when the clock is set forward and back', async () => {
-    const daemon = await site.daemonProcess()
+    const daemon = await site.daemon()
     site.drop('jobs.xml', half)
     await site.until('jobs.xml', 'incomplete')
 
@@ -95,14 +93,13 @@ describe('an incomplete file', () => {
 
   it('does not wait 400 days for its end after a restart under the right clock', async () => {
     setClock(AHEAD)
-    const daemon = await site.daemonProcess()
+    const daemon = await site.daemon()
     site.drop('jobs.xml', half)
     await site.until('jobs.xml', 'incomplete')
-    daemon.kill('SIGKILL')
-    await finished(daemon)
+    await daemon.stop()
 
     setClock(0)
-    await site.daemonProcess()
+    await site.daemon()
 
     await site.until('jobs.xml', 'rejected')
   })
@@ -110,13 +107,15 @@ describe('an incomplete file', () => {
 
 describe('status --check', () => {
   it('does not call a daemon healthy for a sign of life from the future', async () => {
-    setClock(AHEAD)
+    const file = join(site.root, 'clock')
+    site.env = { ...preload('wrong-clock.ts'), FEEDSYNCD_CLOCK_FILE: file }
+    writeFileSync(file, String(AHEAD))
     const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(2))
     await site.until('jobs.xml', 'uploaded')
 
     daemon.kill('SIGSTOP')
-    setClock(0)
+    rmSync(file)
     const hung = await site.run('status', '--check')
     daemon.kill('SIGCONT')
     const listedNow = async () => {
@@ -135,25 +134,23 @@ describe('the history', () => {
 
   async function old(): Promise<void> {
     site.configure({ state: { historyFor: '30d' }, upload: { keepVersions: 1 } })
-    const daemon = await site.daemonProcess()
+    const daemon = await site.daemon()
     for (const postings of [2, 3, 4]) {
       site.drop('jobs.xml', feedOf(postings))
       await vi.waitUntil(() => site.sandbox.objects().length === postings - 1, { timeout: 60_000 })
     }
     await site.until('jobs.xml', 'uploaded')
-    daemon.kill('SIGKILL')
-    await finished(daemon)
+    await daemon.stop()
   }
 
   it('is not forgotten by a clock 400 days ahead, whose service knows better', async () => {
     await old()
 
     setClock(AHEAD)
-    const daemon = await site.daemonProcess()
+    const daemon = await site.daemon()
     site.drop('other.xml', feedOf(2))
     await site.until('other.xml', 'uploaded')
-    daemon.kill('SIGTERM')
-    await finished(daemon)
+    await daemon.stop()
 
     expect(versions()).toBe(3)
   })
@@ -165,7 +162,7 @@ describe('the history', () => {
     db.exec(`UPDATE versions SET detected_at = detected_at - ${40 * DAY}`)
     db.exec(`UPDATE events SET at = at - ${40 * DAY}`)
     db.close()
-    const daemon = await site.daemonProcess()
+    const daemon = await site.daemon()
     site.drop('other.xml', feedOf(2))
     await site.logged(daemon, 'old history forgotten')
 

@@ -44,7 +44,7 @@ export class Site implements AsyncDisposable {
   readonly configFile = join(this.root, 'feedsyncd.yaml')
   readonly sandbox: Sandbox
   /** Of the commands within this process. */
-  readonly clock: Clock
+  clock: Clock
   /** What every child finds in its environment, beside this process's own. */
   env: Record<string, string> = {}
   /** Where its daemons write what they say of themselves. */

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ALERT_EVENTS } from '../../src/config/config.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import type { AlertMessage } from '../../src/ops/alerts/message.ts'
+import { quickClock } from '../helpers/quick-clock.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
 const BROKEN = '<source><job></source>'
@@ -24,7 +25,7 @@ function paged(file: string): AlertMessage[] {
 }
 
 async function siteWithPager(): Promise<{ site: Site; file: string }> {
-  const site = await Site.open()
+  const site = await Site.open({}, { clock: quickClock() })
   const file = join(site.root, 'paged')
   site.configure({ alerts: [pager(file)] })
   return { site, file }

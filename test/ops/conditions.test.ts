@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { statusOf } from '../helpers/look.ts'
-import { feedOf, finished, Site } from '../helpers/site.ts'
+import { feedOf, finished, preload, Site } from '../helpers/site.ts'
 import { SmallDisk } from '../helpers/small-disk.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
@@ -26,7 +26,7 @@ describe('a state disk that is full', () => {
 
   it('is told in the same words by status, --check, --json, /readyz and an alert', async (test) => {
     const paged = 'paged'
-    await using site = await Site.open({ http: { listen: './http.sock' } })
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
     const file = join(site.root, paged)
     const script =
       'require("fs").appendFileSync(process.argv[1], process.env.FEEDSYNCD_ALERT_TEXT + "\\n")'
