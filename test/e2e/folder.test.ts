@@ -69,6 +69,8 @@ describe('names and kinds of files', () => {
       pipe: await reasons('pipe.xml'),
       unnameable: await reasons('./caf%E9.xml'),
     }
+    // What a listing found is written in two steps.
+    await vi.waitFor(() => expect(statusOf(site).daemon.lastScanAt).not.toBeNull(), PATIENCE)
     const { stdout } = await site.run('status')
     unlinkSync(at('leaves.xml'))
     site.drop('leaves.xml', feedOf(2))
@@ -201,17 +203,17 @@ describe('dispositions', () => {
       await vi.waitFor(() => expect(files(site.inbox)).not.toContain(name), PATIENCE)
     }
 
-    expect(
-      readdirSync(site.inbox)
-        .filter((name) => name.startsWith('.'))
-        .sort(),
-    ).toEqual([
-      '.0123456789ab.receipt.tmp',
-      '.fifo.xml.0123456789ab.taken',
-      '.huge.xml.0123456789ab.taken',
-      '.plain.xml.0123456789ab.taken',
-      '.zero.xml.0123456789ab.taken',
-    ])
+    const hidden = () => readdirSync(site.inbox).filter((name) => name.startsWith('.'))
+    // Ours are there for a moment, on the way to the archive.
+    await vi.waitFor(() => {
+      expect(hidden().sort()).toEqual([
+        '.0123456789ab.receipt.tmp',
+        '.fifo.xml.0123456789ab.taken',
+        '.huge.xml.0123456789ab.taken',
+        '.plain.xml.0123456789ab.taken',
+        '.zero.xml.0123456789ab.taken',
+      ])
+    }, PATIENCE)
   })
 
   it('that are not possible are a condition, with the way out', async () => {
