@@ -1,23 +1,26 @@
 // The check by itself on each shape of feed, in a worker as the daemon does it, beside `xmllint --stream` and xmlwf:
-// with SHA-256, as the command does it, and bare, which is what is compared.
+// with SHA-256, as the command does it, and bare, which is what is compared. Then the command itself, from start to
+// exit.
 
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { build } from 'rolldown'
 import { type Bench, type Benchmark, elapsed, MB, repeat, temporaryFolder } from './bench.ts'
-import { type Figure, figure } from './figures.ts'
+import { type Figure, figure, ratioOf } from './figures.ts'
 import { SHAPES, type ShapeName, writeFeed } from './generator.ts'
 import { missing, shell } from './peers.ts'
 import { installedProgram } from './program.ts'
 
-interface CheckerRequest {
+export interface CheckerRequest {
   file: string
   hashes: boolean
 }
 
 /** What was wrong, or null. */
-type CheckerAnswer = string | null
+export type CheckerAnswer = string | null
 
 const XMLLINT = 'xmllint --stream --noout --huge "$1"'
 const XMLWF = 'xmlwf -n "$1"'
@@ -26,23 +29,34 @@ export const checkAlone: Benchmark = {
   name: 'check',
   title: 'The check alone',
   run: async (bench) => {
-    // Builds it, where its sources are newer.
-    installedProgram()
+    using folder = temporaryFolder(bench)
+    const thread = join(folder.path, 'checker-thread.mjs')
+    const input = join(import.meta.dirname, 'checker-thread.ts')
+    await build({ input, platform: 'node', logLevel: 'warn', output: { file: thread } })
     const figures: Figure[] = []
+    const ratios: number[] = []
     for (const shape of Object.keys(SHAPES) as ShapeName[]) {
-      figures.push(...(await ofShape(bench, shape)))
+      const alone = await ofShape(bench, shape, thread)
+      ratios.push(...alone.slice(0, 1).flatMap((bare) => ratioOf(bare) ?? []))
+      figures.push(...alone, ...(await fromStartToExit(bench, shape)))
+    }
+    if (ratios.length > 0) {
+      const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length)
+      const target = { of: 'value', atLeast: 2 } as const
+      const note = 'geometric mean of the ratios to xmllint --stream, bare'
+      figures.push(figure('check, all shapes', 'x', [mean], { target, note }))
     }
     return figures
   },
 }
 
-async function ofShape(bench: Bench, shape: ShapeName): Promise<Figure[]> {
+async function ofShape(bench: Bench, shape: ShapeName, thread: string): Promise<Figure[]> {
   using folder = temporaryFolder(bench)
   const feed = join(folder.path, 'feed.xml')
   writeFeed(feed, shape, (bench.quick ? 10 : 100) * MB)
   const small = join(folder.path, 'small.xml')
   writeFeed(small, shape, 4 * MB)
-  await using checker = new Checker()
+  await using checker = new Checker(thread)
   const { size } = statSync(feed)
   const rate = async (work: () => Promise<void>) => size / 1000 / (await elapsed(work))
   const noXmllint = missing('xmllint')
@@ -73,11 +87,36 @@ async function ofShape(bench: Bench, shape: ShapeName): Promise<Figure[]> {
   ]
 }
 
-class Checker implements AsyncDisposable {
-  readonly #worker = new Worker(new URL('./checker-thread.mjs', import.meta.url), {
-    // As the daemon's worker has them: they decide how much a check costs.
-    resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 },
+async function fromStartToExit(bench: Bench, shape: ShapeName): Promise<Figure[]> {
+  using folder = temporaryFolder(bench)
+  const feed = join(folder.path, 'feed.xml')
+  writeFeed(feed, shape, (bench.quick ? 10 : 300) * MB)
+  const { file, args, env } = installedProgram()
+  const noXmllint = missing('xmllint')
+  const ours: number[] = []
+  const xmllint: number[] = []
+  await repeat(bench, `from start to exit, ${shape}`, async () => {
+    if (noXmllint === null) xmllint.push(await elapsed(() => shell(XMLLINT, feed)))
+    const options = { env: { ...process.env, ...env }, cwd: folder.path }
+    ours.push(await elapsed(async () => void execFileSync(file, [...args, 'check', feed], options)))
   })
+  const peer = xmllint.length > 0 ? { name: 'xmllint --stream', runs: xmllint } : null
+  return [
+    figure(`feedsyncd check, 300 MB, ${shape}`, 'ms', ours, {
+      ...{ peer, target: { of: 'ratio', atMost: 1 } },
+      note: noXmllint ?? 'with SHA-256, from start to exit',
+    }),
+  ]
+}
+
+class Checker implements AsyncDisposable {
+  readonly #worker: Worker
+
+  constructor(thread: string) {
+    // As the daemon's worker has them: they decide how much a check costs.
+    const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
+    this.#worker = new Worker(thread, { resourceLimits })
+  }
 
   async check(request: CheckerRequest): Promise<void> {
     const answer: Promise<CheckerAnswer[]> = once(this.#worker, 'message')
