@@ -104,6 +104,34 @@ describe('a feed that ends early', () => {
     expect(verdictOf(prefix)).toBe('incomplete')
   })
 
+  const NAMES = ['jo', 'x:job', 'Größe', '職務', 'j😀b', `l${'o'.repeat(30)}ng`]
+  const ENCODINGS: Record<string, (text: string) => Buffer> = {
+    'UTF-8': (text) => Buffer.from(text),
+    'UTF-16 (LE)': (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+    'UTF-16 (BE)': (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
+    'ISO-8859-1': (text) => Buffer.from(text, 'latin1'),
+    'windows-1252': (text) => Buffer.from(text, 'latin1'),
+  }
+
+  it.each(Object.keys(ENCODINGS))(
+    'is incomplete at every byte of an end tag, and broken where it ends another element, in %s',
+    (encoding) => {
+      const encode = ENCODINGS[encoding] as (text: string) => Buffer
+      const declared = `<?xml version="1.0" encoding="${encoding.split(' ')[0]}"?>`
+      for (const name of NAMES) {
+        // A name that the encoding cannot write is another one: it is cut all the same.
+        const known = /^(ISO|win)/.test(encoding) ? name.replace(/[^\0-\xff]/g, 'z') : name
+        const open = `${declared}<s xmlns:x="urn:x"><${known}>text`
+        const bytes = encode(`${open}</${known} \n>`)
+        for (let length = encode(open).length; length < bytes.length; length++)
+          expect(verdictOf(bytes.subarray(0, length)), `${known} ${length}`).toBe('incomplete')
+        const others = [`${known}x`, [...known].slice(0, -1).join('')]
+        const verdicts = others.map((other) => verdictOf(encode(`${open}</${other}>`), 7))
+        expect(verdicts).toEqual(['not-well-formed', 'not-well-formed'])
+      }
+    },
+  )
+
   it('is complete with white space, comments and instructions after its root', () => {
     expect(verdictOf('<a/>\r\n<!-- x --><?y?>  ')).toBe('complete')
     expect(verdictOf('<a/><!-- x')).toBe('incomplete')
