@@ -1,7 +1,7 @@
 // feedsyncd upload: one file through the whole pipeline, now. A running daemon gets the file and is followed;
 // without one the upload runs here, under the same lock.
 
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { Command } from 'commander'
 import { openDecisions } from '../app/decisions.ts'
@@ -12,7 +12,7 @@ import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { IN_MOTION } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
-import { FeedsyncError } from '../lib/errors.ts'
+import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import { formatBytes } from '../lib/units.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig, tellError } from './context.ts'
@@ -44,9 +44,12 @@ export function uploadCommand(context: Context): Command {
       const options = command.optsWithGlobals<Options>()
       const config = readConfig(context, options.config)
       const source = resolve(file)
-      if (!existsSync(source)) {
-        throw new FeedsyncError(`upload ${file}: there is no such file`, { hint: 'check the path' })
-      }
+      refuseNoFile(file, source)
+      if (options.feed === '')
+        throw new FeedsyncError('upload: the name of the feed is empty', {
+          hint: 'name it with --feed NAME, or leave --feed out',
+          exitCode: EXIT.usage,
+        })
       using signals = onSignals({ ...context, drainMs: SECOND })
       const { version, isUnauthorized } =
         (await throughDaemon(context, config, source, options.feed ?? null, signals)) ??
@@ -56,6 +59,22 @@ export function uploadCommand(context: Context): Command {
       if (signals.stop.aborted) return context.exit(signals.exitCode)
       context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version.state))
     })
+}
+
+/** What can become no version of a feed: no name, no file. Everything else is judged when it is read. */
+function refuseNoFile(given: string, source: string): void {
+  const refuse = (why: string, hint: string) =>
+    new FeedsyncError(`upload ${given.slice(0, 200)}: ${why}`, { hint })
+  try {
+    if (statSync(source).isDirectory())
+      throw refuse('it is a directory', 'name one file; feedsyncd run takes those in the inbox')
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw refuse('there is no such file', 'check the path')
+    if (code === 'ENAMETOOLONG') throw refuse('its name is too long', 'check the path')
+    if (error instanceof FeedsyncError) throw error
+  }
 }
 
 /** Null where no daemon runs. */

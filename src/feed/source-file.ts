@@ -36,6 +36,7 @@ const PADDING_STEP = 2 ** 20
 const REASONS: Record<string, string> = {
   ELOOP: 'the path is a symbolic link, which is never followed',
   ENOENT: 'there is no such file',
+  ENAMETOOLONG: 'its name is too long',
   ENOTDIR: 'a part of its path is a link, or no directory',
   EACCES: 'the file may not be read by this user; check its permissions and those of its folders',
   EPERM: 'the file may not be read by this user; check its permissions and those of its folders',

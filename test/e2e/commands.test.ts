@@ -282,6 +282,36 @@ describe('upload', () => {
     expect(stdout).toContain('is uploaded')
   })
 
+  it.each([
+    ['the folder itself', (site: Site) => site.inbox, 'it is a directory'],
+    ['another directory', (site: Site) => site.root, 'it is a directory'],
+    ['a name of 300 characters', () => `${'x'.repeat(300)}.xml`, 'its name is too long'],
+    ['a name of 5,000 characters', () => 'x'.repeat(5000), 'its name is too long'],
+    ['a file below a file', (site: Site) => join(site.configFile, 'a.xml'), 'no such file'],
+  ])('refuses %s, and makes no version of it', async (_, name, words) => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await site.run('upload', name(site))
+    const explained = await site.run('explain', name(site))
+    const checked = await site.run('check', name(site))
+
+    expect(stderr).toMatch(new RegExp(`^error: upload .{1,220}: .*${words}\ntry: `))
+    expect(code).toBe(1)
+    expect(site.uploads({ all: true })).toEqual([])
+    expect(`${explained.stderr}${checked.stderr}`).not.toMatch(/unexpected|ENAMETOOLONG/)
+  })
+
+  it('refuses an empty name of a feed', async () => {
+    await using site = await Site.open()
+    const file = join(site.root, 'export.xml')
+    writeFileSync(file, feedOf(3))
+
+    const { code, stderr } = await site.run('upload', file, '--feed', '')
+
+    expect([code, stderr]).toEqual([64, expect.stringContaining('the name of the feed is empty')])
+    expect(site.uploads({ all: true })).toEqual([])
+  })
+
   it('says of a broken file where it breaks and exits 3', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'broken.xml')
