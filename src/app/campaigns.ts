@@ -16,7 +16,7 @@ import { streamPostings } from '../feed/posting-stream.ts'
 import { SelectionCount } from '../feed/selection-count.ts'
 import { openCampaignStore } from '../history/campaign-store.ts'
 import { absencesOf, latestUploads } from '../history/feed-uploads.ts'
-import { acquireLock } from '../history/instance-lock.ts'
+import { acquireLock, type InstanceLock } from '../history/instance-lock.ts'
 import type { HistoryReader, Version } from '../history/port.ts'
 import { openHistoryReader } from '../history/reader.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
@@ -163,13 +163,21 @@ export function openReconciler(config: Config, surroundings: Surroundings): Reco
   const list = (signal: AbortSignal) => listCampaigns(service.api, clock, signal)
   const who = { account: accountOf(config), identity: identityIn(config) }
   const parts = { api: service.api, list, store, feeds, clock, ...who }
+  let lock: InstanceLock | null = null
   const alone = async <T>(work: () => Promise<T>) => {
-    using _lock = writerLock(config)
+    using held = writerLock(config)
+    lock = held
     return await work()
   }
   return {
     ...{ store, api: service.api, list, alone, ...who },
-    pass: (wanted, options) => runPass(parts, wanted, options),
+    pass: (wanted, options) => {
+      const isCurrent = () => {
+        if (lock?.isLost()) throw lockLost()
+        return wanted.isCurrent()
+      }
+      return runPass(parts, { ...wanted, isCurrent }, options)
+    },
     [Symbol.asyncDispose]: () => {
       store[Symbol.dispose]()
       return service[Symbol.asyncDispose]()
@@ -244,7 +252,15 @@ export async function readPostings(
   return problems
 }
 
-function writerLock(config: Config): Disposable {
+/** Another process may have begun to write: what would raise spending is not sent any more. */
+function lockLost(): FeedsyncError {
+  return new FeedsyncError('the lock of the campaigns was deleted while they were written', {
+    hint: 'run it again, and leave campaigns/daemon.lock in the state directory alone',
+    exitCode: 75,
+  })
+}
+
+function writerLock(config: Config): InstanceLock {
   const lock = acquireLock(join(config.state.directory, 'campaigns'))
   if (lock !== null) return lock
   throw new FeedsyncError('another feedsyncd is writing campaigns right now', {

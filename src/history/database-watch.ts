@@ -3,7 +3,8 @@
 
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { FeedsyncError } from '../lib/errors.ts'
+import { inodeAt, isAt } from '../lib/inode.ts'
 import { type Connection, createPrivately, lockFile } from './connection.ts'
 
 /** A supervisor starts it again: everything is in the file that it will open. */
@@ -17,13 +18,16 @@ export class DatabaseWatch {
   readonly #database: string | null
   readonly #lock: string | null
   #log: string | null
+  /** The index of the log, by which processes know of each other. */
+  #index: string | null
 
   constructor(connection: Connection) {
     this.#connection = connection
-    this.#directory = identityOf(dirname(connection.file))
-    this.#database = identityOf(connection.file)
-    this.#lock = identityOf(lockFile(dirname(connection.file)))
-    this.#log = identityOf(logOf(connection))
+    this.#directory = inodeAt(dirname(connection.file))
+    this.#database = inodeAt(connection.file)
+    this.#lock = inodeAt(lockFile(dirname(connection.file)))
+    this.#log = inodeAt(logOf(connection))
+    this.#index = inodeAt(`${connection.file}-shm`)
   }
 
   /**
@@ -38,8 +42,8 @@ export class DatabaseWatch {
       return lost(`${lock} was deleted or replaced while feedsyncd ran`, TEMPORARY, {
         hint: 'start feedsyncd again, and leave that file alone: without it two daemons would send the same feeds',
       })
-    this.#log ??= identityOf(logOf(this.#connection))
-    if (isSame && isAt(logOf(this.#connection), this.#log)) return null
+    this.#log ??= inodeAt(logOf(this.#connection))
+    if (isSame && isAt(logOf(this.#connection), this.#log)) return this.#indexLost()
     if (isSame && this.save())
       return lost(`${file}-wal was deleted or replaced while feedsyncd ran`, TEMPORARY, {
         hint: 'start feedsyncd again: nothing is lost, what that file held is in the database now',
@@ -56,11 +60,20 @@ export class DatabaseWatch {
     })
   }
 
+  #indexLost(): FeedsyncError | null {
+    const index = `${this.#connection.file}-shm`
+    this.#index ??= inodeAt(index)
+    if (this.#index === null || isAt(index, this.#index)) return null
+    return lost(`${index} was deleted or replaced while feedsyncd ran`, TEMPORARY, {
+      hint: 'start feedsyncd again, and leave that file alone: without it two processes write over each other',
+    })
+  }
+
   /** Whether this is a directory on the same file system as before: a copy in it can be found again. */
   #isOnDisk(directory: string): boolean {
     const device = (identity: string | null) => identity?.split(' ')[0]
     return (
-      isAt(directory, this.#directory) || device(identityOf(directory)) === device(this.#directory)
+      isAt(directory, this.#directory) || device(inodeAt(directory)) === device(this.#directory)
     )
   }
 
@@ -94,26 +107,6 @@ function lost(message: string, exitCode: number, { hint }: { hint: string }): Fe
 }
 
 const logOf = ({ file }: Pick<Connection, 'file'>) => `${file}-wal`
-
-/** What cannot be looked at now is taken for what it was: other errors tell of that. */
-function isAt(path: string, identity: string | null): boolean {
-  try {
-    return identityOf(path) === identity
-  } catch {
-    return true
-  }
-}
-
-/** null: there is nothing. */
-function identityOf(path: string): string | null {
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
-    return stats === undefined ? null : `${stats.dev} ${stats.ino}`
-  } catch (error) {
-    if (errorCode(error) === 'ENOTDIR') return null
-    throw error
-  }
-}
 
 function isEmpty(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0

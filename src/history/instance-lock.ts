@@ -3,10 +3,14 @@
 
 import { join, resolve } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
+import { inodeAt, isAt } from '../lib/inode.ts'
 import { type Connection, connect, createPrivately, exists, lockFile } from './connection.ts'
 
 /** Held until disposed or until the process ends. Keep a reference: a collected one lets go. */
-export type InstanceLock = Disposable
+export interface InstanceLock extends Disposable {
+  /** Somebody deleted or replaced the file: another process may hold the lock as well. */
+  isLost(): boolean
+}
 
 /** A look of `status` at the lock lasts microseconds; a start waits this long for it to pass. */
 const PATIENCE_MS = 1000
@@ -29,7 +33,11 @@ export function acquireLock(directory: string): InstanceLock | null {
     return null
   }
   if (wasDeleted) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, NOTICED_MS)
-  return connection
+  const inode = inodeAt(file)
+  return {
+    isLost: () => !isAt(file, inode),
+    [Symbol.dispose]: () => connection[Symbol.dispose](),
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
@@ -19,6 +19,27 @@ async function killedAt(site: Site, route: string, fault: ServiceFault): Promise
   expect(child.signalCode).toBe('SIGKILL')
   rule.remove()
 }
+
+it('campaigns apply whose lock is deleted sends nothing more that raises spending', async () => {
+  await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry('B')))
+  const { site } = vendor
+  const gate = site.sandbox.faults.add({
+    ...({ at: 'service', kind: 'gate', point: 'answer', route: 'campaign-create' } as const),
+  })
+  const first = site.process('campaigns', 'apply', '--yes')
+  await gate.held()
+  rmSync(join(site.root, 'state/campaigns/daemon.lock'))
+  gate.remove()
+
+  const { code, stderr } = await first
+  const created = vendor.calls('campaign-create')
+  const second = await site.run('campaigns', 'apply', '--yes')
+
+  expect([code, created]).toEqual([75, 1])
+  expect(stderr).toContain('the lock of the campaigns was deleted while they were written')
+  expect(second.code).toBe(0)
+  expect(vendor.all.map(({ name }) => name.slice(0, 10))).toEqual(['Campaign A', 'Campaign B'])
+})
 
 describe('campaigns apply that is killed', () => {
   it('before anything was sent, creates once the next time', async () => {

@@ -55,6 +55,16 @@ describe.concurrent('a daemon stops', () => {
     },
   )
 
+  it('when the index of its log is deleted, which other processes would make anew', async () => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await harmed(site, () => remove(site, '-shm'))
+
+    expect(code).toBe(75)
+    expect(stderr).toContain('feedsyncd.db-shm was deleted or replaced while feedsyncd ran')
+    await goesOn(site)
+  })
+
   it('when its database is deleted, and leaves a copy that it can go on from', async () => {
     await using site = await Site.open()
     const state = join(site.root, 'state')
