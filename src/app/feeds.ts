@@ -9,6 +9,7 @@ import type { Version } from '../history/port.ts'
 import { Guard } from '../pipeline/guard.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { PostDelivery } from '../pipeline/post-delivery.ts'
+import { markReceiptPending } from '../pipeline/receipts.ts'
 import { keyReloader } from '../service/key-file.ts'
 import type { AppOptions } from './app.ts'
 import type { InboxParts } from './inbox.ts'
@@ -32,10 +33,10 @@ export function openFeeds(
   const ledger = new Ledger(
     ...([history, clock, log] as const),
     (version) => onMoves.forEach((moved) => void moved(version)),
-    (version) => postDelivery.owe(version),
+    (version) => markReceiptPending(history, settings, version),
   )
   const base = { clock, history, log, settings }
-  const postDelivery: PostDelivery = new PostDelivery({
+  const postDelivery = new PostDelivery({
     ...base,
     conditions,
     dispositions,

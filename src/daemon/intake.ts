@@ -1,6 +1,6 @@
 // The way in: the folder is listed, what changed settles, and one file after the other is taken.
-// The listing is the truth; hints and second looks only make it quicker. Nothing is kept here that a
-// restart would lose: whatever is not known in the history is news at the next scan.
+// The listing is the truth; hints and second looks only make it quicker. A restart loses nothing that is kept here:
+// whatever the history does not know is new at the next scan.
 
 import { isAbsolute } from 'node:path'
 import type { Settings } from '../config/config.ts'
@@ -9,7 +9,7 @@ import type { FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import type { History, Reason } from '../history/port.ts'
 import { NO_ROOM } from '../history/reason-codes.ts'
-import type { Inbox, Listing, Sighting, Spool } from '../inbox/port.ts'
+import type { Inbox, Listing, Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
 import { UnreadableFiles } from '../inbox/unreadable-files.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -22,6 +22,7 @@ import { formatBytes } from '../lib/units.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { faultReason } from '../pipeline/record-outcome.ts'
+import type { Spool } from '../spool/port.ts'
 import { clockFollower } from './clock-follower.ts'
 import { leftAside, recordListing } from './record-listing.ts'
 
@@ -36,7 +37,7 @@ export interface IntakeParts {
   pipeline: Pipeline
   postDelivery: PostDelivery
   conditions: Conditions
-  /** Says to a person at the terminal what one feed waits for. */
+  /** Shows a person at the terminal what one feed waits for. */
   notifyOperator: (message: string, hint: string | null) => void
   ruleFor: (path: string) => FeedRule
   settings: Settings<'inbox'>
@@ -56,7 +57,7 @@ export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 /** What the system answers for a folder that is not there, or not the one that was mounted. */
 const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', 'EXDEV']
 const TEMPORARY = 75
-const ROOM_HINT = 'make room on the disk of state.directory; it is tried again by itself'
+const ROOM_HINT = 'make room on the disk of state.directory; it is tried again automatically'
 /** Bytes up to which a file is checked in about a tenth of a second. */
 const SMALL_FILE = 8 * 2 ** 20
 /** Listing takes at most this share of the time, however many hints come. */
@@ -71,7 +72,7 @@ export class Intake {
     laneOf: ({ lane }) => lane,
     groupOf: ({ rule }) => rule.feed,
   })
-  /** Paths in the queue or being taken, as they were then: their news is not news again. */
+  /** Paths in the queue or being taken, as they were then: a listing does not add them again. */
   readonly #busy = new Map<string, FileIdentity | null>()
   /** Of these, what a listing found to have changed since. */
   readonly #changedWhileBusy = new Set<string>()
@@ -107,7 +108,7 @@ export class Intake {
     return this.#parts.postDelivery.finish()
   }
 
-  /** True while files are being written, or may have changed: they will be taken without anybody's doing. */
+  /** True while files are being written, or may have changed: they will be taken automatically. */
   get isUnsettled(): boolean {
     return this.#isHinted || this.#parts.settler.hasPending
   }
@@ -141,7 +142,7 @@ export class Intake {
       if (taken.kind === 'no-room') {
         throw new FeedsyncError(`${taken.reason.text}`, {
           condition: conditionOfState(taken.code),
-          hint: 'make room on the disk of state.directory, and let the daemon’s user write there; it is tried again by itself',
+          hint: 'make room on the disk of state.directory, and let the daemon’s user write there; it is tried again automatically',
           exitCode: TEMPORARY,
         })
       }
@@ -230,7 +231,7 @@ export class Intake {
     for (const file of quiet.filter((each) => !fits(each))) {
       const { path, identity } = file
       settler.putBack(file, clock.monotonic())
-      // It is looked at again and again, and told once.
+      // It is looked at again and again, and reported once.
       if (ledger.pendingVersionAt(path)?.reasonCode === NO_ROOM) continue
       const text = `the spool has no room for it: ${formatBytes(identity.size)}`
       const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
@@ -274,7 +275,7 @@ export class Intake {
       this.hint()
       this.#dataVersion = changes
     }
-    // Each time, until they are answered: whatever went wrong before, nobody else waits for them.
+    // In each round until they are answered, whatever went wrong before.
     for (const { id, path, source, feed } of history.openRequests()) {
       const rule = feed === null ? ruleFor(path) : { ...ruleFor(path), feed }
       const file = isAbsolute(path) ? { path, source } : this.#inFolder(path)

@@ -6,10 +6,10 @@ import type { FeedRule } from '../config/feeds.ts'
 import { expectFeeds } from '../history/expected-feeds.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import type { History } from '../history/port.ts'
-import type { Spool } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
+import type { Spool } from '../spool/port.ts'
 
 export interface RecoveryParts {
   clock: Clock

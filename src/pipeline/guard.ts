@@ -8,7 +8,7 @@ import type { FeedChecker, GuardName, PostingChanges } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { lostUpTo } from '../history/lost-history.ts'
 import type { History, Reason, Version } from '../history/port.ts'
-import type { Spool } from '../inbox/port.ts'
+import type { Spool } from '../spool/port.ts'
 
 export interface GuardParts {
   history: History

@@ -1,6 +1,12 @@
-// The story of a feed that was noticed (daemon/record-listing.ts) and has settled, top to bottom: its bytes are
-// copied and checked in one pass, guards look at what changed, and it is delivered. Every step ends in
-// the history before the next begins, so that the story goes on after a crash. When is daemon.ts.
+// The story of a feed, from top to bottom. When a step happens is the daemon's business (daemon/); each step ends in
+// the history before the next one begins, so that the story goes on after a crash.
+//
+//   1. settle    daemon/record-listing.ts, inbox/settling.ts: the file was seen, and has not changed for a while
+//   2. snapshot  `take`: its bytes are copied into the spool, checked, hashed and counted in one pass
+//   3. check     `#judge`: are these bytes new for the feed, and are they well-formed?
+//   4. guard     `#guard`: what looks like an accident is held for a person
+//   5. deliver   `deliver`: the copy is uploaded, when it is due
+//   6. clean up  post-delivery.ts, after each end: receipt, archive or quarantine, copies that are not needed
 
 import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
@@ -9,17 +15,17 @@ import { Backlog } from '../history/backlog.ts'
 import type { Ledger, Origin } from '../history/ledger.ts'
 import type { History, Reason, State, Version, VersionPatch } from '../history/port.ts'
 import { CHANGED, INCOMPLETE, LEFT, NO_ROOM } from '../history/reason-codes.ts'
-import type { Spool } from '../inbox/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isRetryable } from '../lib/errors.ts'
 import { isMissing } from '../lib/file-errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { Spool } from '../spool/port.ts'
 import type { DeliveryResult, Uploader } from '../upload/port.ts'
 import type { Guard } from './guard.ts'
 import type { PostDelivery } from './post-delivery.ts'
 import { DAEMON_STOPPED, faultReason, recordDelivery, recordError } from './record-outcome.ts'
 
-/** Is told of checks and attempts, for the metrics. */
+/** Counts checks and attempts, for the metrics. */
 export interface Observer {
   checked(verdict: Verdict): void
   /** One more attempt of a version; `status`: how the one before was answered. */
@@ -42,7 +48,7 @@ export interface PipelineParts {
   /** The feed that a path belongs to. */
   ruleFor: (path: string) => FeedRule
   guard: Guard
-  /** null: nobody asks for metrics. */
+  /** null: metrics are off. */
   observer: Observer | null
   settings: Settings<'inbox'>
   /** Bytes of a version handed to the network so far. */
@@ -93,7 +99,7 @@ export class Pipeline {
   }
 
   /**
-   * 2. Quiet: its bytes are copied into the spool, checked, hashed and counted in one pass. Throws what
+   * 2. Settled: its bytes are copied into the spool, checked, hashed and counted in one pass. Throws errors that are
    * `isRetryable`, and the signal's reason; any other error is a fault of ours, and ends this version alone.
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
@@ -101,7 +107,7 @@ export class Pipeline {
     await ledger.commit(() => ledger.checking(file.path), 'soon')
     const copy = spool.prepare()
     try {
-      return await this.#read(file, copy, signal)
+      return await this.#snapshot(file, copy, signal)
     } catch (error) {
       if (signal.aborted) await ledger.commit(() => ledger.again(file.path, DAEMON_STOPPED))
       // The next try makes another copy; what cannot be removed now goes at the next start.
@@ -115,7 +121,7 @@ export class Pipeline {
     }
   }
 
-  async #read(file: Candidate, copy: string, signal: AbortSignal): Promise<Taken> {
+  async #snapshot(file: Candidate, copy: string, signal: AbortSignal): Promise<Taken> {
     const { checkerFor, spool } = this.#parts
     const { source, root, identity: expected, rule } = file
     const files = { source, root, expected, copyTo: copy, indexTo: spool.indexOf(copy) }
@@ -142,7 +148,7 @@ export class Pipeline {
     return this.#lookAgain(file, { code, text, hint: HINT.unreadable }, 'later')
   }
 
-  /** 3. Read: whether these bytes are news for the feed at all, and the verdict on them. */
+  /** 3. Read to its end: whether these bytes are new for the feed at all, and the verdict on them. */
   async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
     const { clock, history, ledger, settings, spool } = this.#parts
     const { verdict } = read
@@ -164,7 +170,7 @@ export class Pipeline {
           return this.#conclude(file, 'rejected', placed(verdict, HINT.rejected), facts(read))
         return this.#conclude(file, 'incomplete', placed(verdict, HINT.incomplete), {
           bytes: read.bytes,
-          // A writer that stops at the same place each time would have all the time of the world.
+          // A file that is written anew, and stops at the same place each time, keeps its first deadline.
           deadlineAt:
             ledger.deadlineAt(file.path, read.bytes) ??
             clock.now() + settings.current.inbox.incompleteAfterMs,
@@ -172,14 +178,6 @@ export class Pipeline {
       default:
         return verdict satisfies never
     }
-  }
-
-  async #keep(file: Candidate, copy: string): Promise<string> {
-    const { ledger, spool } = this.#parts
-    // Bytes of the same size as before were not told of until they were known to be others.
-    const begin = () => ledger.commit(() => ledger.versionFor(originOf(file)))
-    const { id } = ledger.pendingVersionAt(file.path) ?? (await begin())
-    return spool.keep(copy, id)
   }
 
   /** 4. Well-formed: what looks like an accident is held for a person; all else is accepted. */
@@ -202,8 +200,8 @@ export class Pipeline {
   }
 
   /**
-   * 5. Accepted and due: the spool file is delivered. Answers how that ended; `stored` is called when it
-   * is stored and that is about to be written.
+   * 5. Accepted and due: the copy is uploaded. Answers how that ended; `stored` is called when storage has it and
+   * that is about to be recorded.
    */
   async deliver(
     queued: Version,
@@ -242,7 +240,7 @@ export class Pipeline {
       signal,
     )
     const result = await delivered.catch(async (error) => {
-      // Whatever happened: what stayed `uploading` would never be taken up again.
+      // Whatever happened: a version that stayed `uploading` would never be tried again.
       await backlog.finish(() => recordError(ledger, id, error), signal)
       throw error
     })
@@ -250,9 +248,17 @@ export class Pipeline {
     // What storage confirmed is not sent again because our own disk was full at that moment.
     const ended = await backlog.finish(() => recordDelivery(ledger, id, result), signal)
     await postDelivery.cleanUp(ended)
-    // 6. Uploaded: its postings may have changed what the campaigns select (reconciling.ts).
+    // Its postings may have changed what the campaigns select (campaigns/schedule.ts).
     if (ended.state === 'uploaded') reconcile()
     return result
+  }
+
+  async #keep(file: Candidate, copy: string): Promise<string> {
+    const { ledger, spool } = this.#parts
+    // A file of the same size as before gets its version only now that its bytes are known to be others.
+    const begin = () => ledger.commit(() => ledger.versionFor(originOf(file)))
+    const { id } = ledger.pendingVersionAt(file.path) ?? (await begin())
+    return spool.keep(copy, id)
   }
 
   async #conclude(

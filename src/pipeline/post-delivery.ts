@@ -1,27 +1,25 @@
-// What follows when a version has come to an end: a receipt for the person who dropped it, its file
-// moved out of the way where the configuration asks for that, and spool bytes that nobody needs.
-// None of it can change what happened; what fails here is said, and tried at the next occasion.
+// The last step of a feed's story, when its version is at rest: a receipt for the person who dropped it, its file
+// archived, deleted or quarantined where the configuration says so, and copies removed that are not needed any more.
+// The version's state stays right without it: what fails is logged and tried again later.
 
-import { randomBytes } from 'node:crypto'
-import { isAbsolute } from 'node:path'
 import type { Settings } from '../config/config.ts'
 import type { Ledger } from '../history/ledger.ts'
 import type { History, Version } from '../history/port.ts'
-import { RECEIPTED, SPENT } from '../history/states.ts'
+import { SPENT } from '../history/states.ts'
 import type {
   Departure,
   Disposed,
   Disposition,
   Dispositions,
   Listing,
-  Receipt,
   Sighting,
-  Spool,
 } from '../inbox/port.ts'
-import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
+import { type Clock, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import { isDue } from '../lib/due.ts'
 import type { Log } from '../lib/log.ts'
+import type { Spool } from '../spool/port.ts'
+import { newToken, Receipts } from './receipts.ts'
 
 export interface PostDeliveryParts {
   clock: Clock
@@ -34,9 +32,6 @@ export interface PostDeliveryParts {
   /** `upload.keepVersions` uploaded versions of a feed stay in the spool, for `restore`. */
   settings: Settings<'inbox' | 'upload'>
 }
-
-/** Name of the note that says which version is owed a receipt. */
-const RECEIPT = 'receipt owed '
 
 /** Name of the note that says which file is leaving the folder, and where to. */
 const DEPARTURE = 'leaving '
@@ -54,11 +49,12 @@ const NOT_DONE = {
 
 /** Files that are moved for one transaction before, and one after. */
 const AT_ONCE = 64
-/** What fails is tried again with a later listing: nobody sees its end where the configuration changes. */
+/** What fails is tried again with a later listing; a change of the configuration may end it unseen. */
 const FAILING_MS = 10 * MINUTE
 
 export class PostDelivery {
   readonly #parts: PostDeliveryParts
+  readonly #receipts: Receipts
   /** Files under their temporary names, as far as is known. */
   readonly #half = new Map<string, Departure>()
   #moving: Promise<void> | null = null
@@ -66,12 +62,13 @@ export class PostDelivery {
 
   constructor(parts: PostDeliveryParts) {
     this.#parts = parts
+    this.#receipts = new Receipts(parts)
   }
 
-  /** After a version came to a state of rest. Never throws: its state is right without it. */
+  /** 6. At rest. Never throws. */
   async cleanUp(version: Version): Promise<void> {
     try {
-      await this.#writeReceipt(version)
+      await this.#receipts.write(version)
       if (version.spool !== null || version.state === 'uploaded')
         await this.#trimSpool(version.feed)
     } catch (error) {
@@ -82,30 +79,15 @@ export class PostDelivery {
     }
   }
 
-  /** Within the transaction of its new state: a crash before the receipt is there must not forget it. */
-  owe({ id, path, state }: Version): void {
-    const { history, settings } = this.#parts
-    if (!settings.current.inbox.receipts || !RECEIPTED.includes(state) || !isFileOfFolder(path))
-      return
-    history.setNote(RECEIPT + id, newToken())
-  }
-
-  /** After a crash: files that were on their way, and receipts. Those of a version that went on are of no use. */
+  /** After a crash: files that were on their way, and receipts. */
   async recover(): Promise<void> {
-    const { dispositions, history } = this.#parts
+    const { history } = this.#parts
     for (const note of history.notes(DEPARTURE)) {
       const departure = JSON.parse(history.note(note) ?? '') as Departure
       this.#half.set(departure.token, departure)
     }
     await this.#resume()
-    for (const note of history.notes(RECEIPT)) {
-      const version = history.version(Number(note.slice(RECEIPT.length)))
-      if (version !== null) {
-        await dispositions.discardDraft(version.path, history.note(note) ?? '')
-        await this.cleanUp(version)
-      }
-      await history.commit(() => history.setNote(note, null), 'soon')
-    }
+    await this.#receipts.recover()
   }
 
   /**
@@ -215,7 +197,7 @@ export class PostDelivery {
     }
   }
 
-  /** What nobody wants is put aside, and never deleted. A person may be about to correct it in place. */
+  /** What was not sent is moved, never deleted, and left for a while: a person may be about to correct it in place. */
   #ofUnsent({ id, state }: Version): Disposition | null {
     const { clock, history, settings } = this.#parts
     const { incompleteAfterMs } = settings.current.inbox
@@ -242,34 +224,9 @@ export class PostDelivery {
     const message = `files stay in the folder: ${disposition} is not possible (${disposed.code})`
     conditions.set('dispositions-failing', { message, hint: disposed.hint }, FAILING_MS)
     if (isHalf) this.#half.set(token, departure)
-    // It is tried again and again, and said once.
+    // It is tried again and again, and logged once.
     if (!wasHalf)
       log.warn({ event: NOT_DONE[disposition], ...file, ...facts }, `${disposition} not possible`)
-  }
-
-  async #writeReceipt(version: Version): Promise<void> {
-    const { clock, conditions, dispositions, history, log, settings } = this.#parts
-    if (!settings.current.inbox.receipts || !RECEIPTED.includes(version.state)) return
-    // Nothing is written into folders that are not ours to write in.
-    if (!isFileOfFolder(version.path)) return
-    const note = RECEIPT + version.id
-    const { path: file, state, reason, reasonCode, line, column } = version
-    const { sha256, postings, fileUrl } = version
-    const receipt: Receipt = {
-      schemaVersion: 1,
-      ...{ file, state, reason, reasonCode, line, column, sha256, postings, fileUrl },
-      at: isoTime(clock.now()) ?? '',
-    }
-    const written = await dispositions.writeReceipt(receipt, history.note(note) ?? newToken())
-    if (written.kind === 'problem') {
-      log.warn(
-        { event: 'file.no-receipt', id: version.id, feed: version.feed, path: file, ...written },
-        'receipt not written',
-      )
-      const message = `receipts cannot be written (${written.code})`
-      conditions.set('dispositions-failing', { message, hint: written.hint }, FAILING_MS)
-    }
-    await history.commit(() => history.setNote(note, null), 'soon')
   }
 
   async #trimSpool(feed: string): Promise<void> {
@@ -287,13 +244,4 @@ export class PostDelivery {
       if (!isShared) await spool.remove(name)
     }
   }
-}
-
-/** Neither a directory nor a file that a person named elsewhere. */
-function isFileOfFolder(path: string): boolean {
-  return !isAbsolute(path) && !path.endsWith('/')
-}
-
-function newToken(): string {
-  return randomBytes(6).toString('hex')
 }

@@ -9,7 +9,7 @@ import type { DeliveryResult, Failure } from '../upload/port.ts'
 
 export const DAEMON_STOPPED: Reason = { code: STOPPED, text: 'the daemon stopped' }
 
-/** Why a version failed that met an error which is neither its own nor anybody's trouble. */
+/** Why a version failed that met an error of feedsyncd itself. */
 export function faultReason(error: unknown): Reason {
   return {
     code: FAULT,
@@ -44,7 +44,7 @@ export function recordDelivery(ledger: Ledger, id: number, result: DeliveryResul
   }
 }
 
-/** The delivery met an error: trouble passes by itself, a fault of ours would only be met again. */
+/** The delivery met an error. A full disk or a locked database passes; a fault of ours would only be met again. */
 export function recordError(ledger: Ledger, id: number, error: unknown): Version {
   if (!isRetryable(error)) return ledger.move(id, 'failed', faultReason(error))
   const { condition, hint, message: text } = error

@@ -5,11 +5,11 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { readdir, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Spool } from '../inbox/port.ts'
 import { conditionOfState } from '../lib/conditions.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { giveFolderToOwnerOf } from '../lib/owner.ts'
 import { DirectorySync } from './directory-sync.ts'
+import type { Spool } from './port.ts'
 
 const INDEX = '.index'
 const TEMPORARY = 75
