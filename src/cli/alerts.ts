@@ -18,7 +18,7 @@ export function alertsCommand(context: Context): Command {
       const config = readConfig(context, flag)
       if (config.alerts.length === 0) {
         throw new FeedsyncError('the configuration names no receiver of alerts', {
-          hint: 'add alerts: to it; config/feedsyncd.example.yaml shows a program and a webhook',
+          hint: 'add alerts: to it; feedsyncd.example.yaml shows a program and a webhook',
           exitCode: EXIT.config,
         })
       }

@@ -73,7 +73,7 @@ function readText(file: string): string {
       case 'ENOENT':
         throw fail(
           `there is no configuration file ${file}`,
-          'name one with --config or FEEDSYNCD_CONFIG; config/feedsyncd.example.yaml explains every key',
+          'name one with --config or FEEDSYNCD_CONFIG; feedsyncd.example.yaml explains every key',
         )
       case 'EACCES':
         throw fail(

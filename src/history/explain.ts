@@ -83,8 +83,8 @@ function because(
     }
   }
   return running
-    ? { because: 'it is not noticed yet', next: 'it is at the next scan of the folder' }
-    : { because: 'no daemon has noticed it', next: 'start the daemon: feedsyncd run' }
+    ? { because: 'it is new', next: 'the next scan of the folder finds it' }
+    : { because: 'no daemon is running', next: 'systemctl start feedsyncd, or feedsyncd run' }
 }
 
 function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadReport): string {

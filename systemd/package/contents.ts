@@ -103,16 +103,15 @@ function addManuals(tree: Tree, { version, epoch }: Build): void {
 function addDocuments(tree: Tree, build: Build): void {
   const { root, bundled, runtime } = build
   const libraries = [SQLITE, ...bundled].map((folder) => library(root, folder))
-  tree.copy(`${DOC}/README.md`, join(root, 'README.md'))
-  for (const name of ['runbook.md', 'logs.md', 'guards.md', 'campaigns.md']) {
-    tree.copy(`${DOC}/${name}`, join(root, 'docs', name))
-  }
-  for (const name of readdirSync(join(root, 'config'))) {
-    tree.copy(`${DOC}/examples/${name}`, join(root, 'config', name))
-  }
-  tree.write(`${DOC}/changelog.gz`, gzip(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')))
+  for (const path of documents(root)) tree.copy(`${DOC}/${path}`, join(root, path))
   tree.write(`${DOC}/feedsyncd.cdx.json`, sbom({ ...build, libraries, node: runtime }))
   tree.write(`${DOC}/copyright`, copyright(build, libraries))
+}
+
+/** The pages, with everything that they link to, at the same relative paths as in the checkout. */
+export function documents(root: string): string[] {
+  const linked = ['*.md', 'Dockerfile', 'config/*', 'docs/**/*.{md,png}', 'src/xml/README.md']
+  return globSync(linked, { cwd: root }).sort()
 }
 
 /** Our terms and Node's; those of the libraries lie beside their code. */

@@ -33,8 +33,8 @@ export function configPage(version: string, day: string): string {
     heading('Files'),
     entry('/etc/feedsyncd/feedsyncd.yaml', 'the default place'),
     entry(
-      '/usr/share/doc/feedsyncd/examples/',
-      'every key, explained, and the JSON Schema for editors',
+      '/usr/share/doc/feedsyncd/config/',
+      'an example with every key, and the JSON Schema for editors',
     ),
     heading('See also'),
     paragraph('feedsyncd(1)'),
@@ -58,7 +58,7 @@ export function campaignsPage(version: string, day: string): string {
     ),
     heading('Files'),
     entry('/etc/feedsyncd/campaigns.yaml', 'the default place'),
-    entry('/usr/share/doc/feedsyncd/campaigns.md', 'a walk through it'),
+    entry('/usr/share/doc/feedsyncd/docs/campaigns.md', 'a guided tour'),
     heading('See also'),
     paragraph('feedsyncd(1), feedsyncd.yaml(5)'),
   ])

@@ -32,7 +32,7 @@ describe('explain', () => {
     const outside = await explained(site, join(site.root, 'feedsyncd.yaml.xml'))
 
     expect(missing.because).toBe('there is no such file, and none was seen before')
-    expect(unnoticed).toMatchObject({ because: 'no daemon has noticed it', upload: null })
+    expect(unnoticed).toMatchObject({ because: 'no daemon is running', upload: null })
     expect(outside.because).toMatch(/^it lies outside the inbox/)
   })
 

@@ -14,7 +14,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
 import { commandTable } from '../../systemd/package/command-table.ts'
-import { launcher, sqliteFiles } from '../../systemd/package/contents.ts'
+import { documents, launcher, sqliteFiles } from '../../systemd/package/contents.ts'
 import { library } from '../../systemd/package/library.ts'
 import { commandsPage } from '../../systemd/package/man-commands.ts'
 import { configPage, keysOf } from '../../systemd/package/man-config.ts'
@@ -72,6 +72,20 @@ describe('what is shipped', () => {
     expect(paths.filter((path) => !/(\.node|\.js|\/package\.json|\/LICENSE)$/.test(path))).toEqual(
       [],
     )
+  })
+
+  it('holds every file that one of its pages links to', () => {
+    const shipped = documents(ROOT)
+    const links = shipped
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((page) =>
+        [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) =>
+          join(dirname(page), link),
+        ),
+      )
+
+    expect(links).toContain('docs/runbook.md')
+    expect(links.filter((link) => !shipped.includes(link))).toEqual([])
   })
 
   it('has a changelog that begins with its version', () => {
