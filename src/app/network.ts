@@ -5,7 +5,7 @@ import { createHttpClient } from '../lib/http.ts'
 import { VERSION } from '../lib/version.ts'
 import { createFormSource } from '../service/form-source.ts'
 import { SendGate } from '../upload/send-gate.ts'
-import { createUploader } from '../upload/uploader.ts'
+import { StorageUploader } from '../upload/uploader.ts'
 import type { AppOptions } from './app.ts'
 import type { Storage } from './storage.ts'
 import { serviceOptions } from './tools.ts'
@@ -26,6 +26,6 @@ export function openNetwork(
     ...{ clock, serviceOrigin: forms.origin, maxRate: config.upload.maxRate },
     concurrency: () => settings.current.upload.concurrency,
   })
-  const uploader = owned.use(createUploader({ http, forms, clock, log, gate }))
+  const uploader = owned.use(new StorageUploader({ http, forms, clock, log, gate }))
   return { http, forms, gate, uploader }
 }

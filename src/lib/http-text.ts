@@ -89,11 +89,6 @@ function parseHttpDate(value: string): number {
   return /^[A-Z][a-z]+, .* GMT$/.test(value) ? Date.parse(value) : Number.NaN
 }
 
-/** https, or http to this machine: what we carry must not cross a network in clear. */
-export function isSafeAddress(url: URL): boolean {
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))
-}
-
 export function isLoopback({ hostname }: URL): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }

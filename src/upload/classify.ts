@@ -14,14 +14,7 @@ import {
 } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import type { NoAnswer } from '../lib/http-errors.ts'
-import {
-  excerpt,
-  isHtml,
-  isSafeAddress,
-  retryAfterMs,
-  shownCode,
-  shownOrigin,
-} from '../lib/http-text.ts'
+import { excerpt, isHtml, retryAfterMs, shownCode, shownOrigin } from '../lib/http-text.ts'
 import { holdsSecret, redact } from '../lib/redact.ts'
 import { confirm, isSuccess } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
@@ -79,16 +72,14 @@ function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): 
     code: `http-${status}`,
     reason: `storage redirects to ${to === null ? 'nowhere' : shownOrigin(to, facts.secrets)}, which the form does not allow`,
   })
-  const under =
+  const { hostname, protocol } = facts.url
+  const isAllowed =
     to !== null &&
     !holdsSecret(to.host, facts.secrets) &&
-    (to.hostname === facts.url.hostname || to.hostname.endsWith(`.${facts.url.hostname}`))
-  const asSafe =
-    to !== null &&
-    isSafeAddress(to) &&
-    to.protocol === facts.url.protocol &&
+    (to.hostname === hostname || to.hostname.endsWith(`.${hostname}`)) &&
+    to.protocol === protocol &&
     to.username + to.password === ''
-  return under && asSafe ? { kind: 'moved', to, verdict } : { kind: 'failed', verdict }
+  return isAllowed ? { kind: 'moved', to, verdict } : { kind: 'failed', verdict }
 }
 
 /** The rows that do not depend on how much was sent. */

@@ -21,11 +21,7 @@ export interface UploaderOptions {
   random?: () => number
 }
 
-export function createUploader(options: UploaderOptions): Uploader {
-  return new StorageUploader(options)
-}
-
-class StorageUploader implements Uploader {
+export class StorageUploader implements Uploader {
   readonly #parts: RunParts
   readonly #running = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
@@ -35,14 +31,10 @@ class StorageUploader implements Uploader {
     this.#parts = { random: Math.random, ...options, counters }
   }
 
-  async deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
+  deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
     const delivered = this.#deliver(delivery, AbortSignal.any([signal, this.#closing.signal]))
     this.#running.add(delivered)
-    try {
-      return await delivered
-    } finally {
-      this.#running.delete(delivered)
-    }
+    return delivered.finally(() => this.#running.delete(delivered))
   }
 
   counters(): UploadCounters {

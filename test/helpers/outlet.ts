@@ -29,7 +29,7 @@ import { createFormSource } from '../../src/service/form-source.ts'
 import type { FormSource, UploadForm } from '../../src/service/port.ts'
 import { createSpool } from '../../src/spool/spool.ts'
 import { SendGate } from '../../src/upload/send-gate.ts'
-import { createUploader } from '../../src/upload/uploader.ts'
+import { StorageUploader } from '../../src/upload/uploader.ts'
 import { FaultClock } from './fault-clock.ts'
 import { feedOf } from './feed.ts'
 
@@ -125,7 +125,7 @@ export class Outlet implements AsyncDisposable {
       concurrency: () => concurrency,
     })
     const uploader = owned.use(
-      createUploader({
+      new StorageUploader({
         ...{ http: listening, forms, clock, log, gate },
         random: random ?? (() => 0.5),
       }),

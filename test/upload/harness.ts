@@ -14,7 +14,7 @@ import { createFormSource } from '../../src/service/form-source.ts'
 import type { FormSource } from '../../src/service/port.ts'
 import type { AttemptLog, Delivery, DeliveryResult, Uploader } from '../../src/upload/port.ts'
 import { SendGate } from '../../src/upload/send-gate.ts'
-import { createUploader } from '../../src/upload/uploader.ts'
+import { StorageUploader } from '../../src/upload/uploader.ts'
 import { JumpingTimers, MOST_MINUTES } from '../helpers/fault-clock.ts'
 
 export const SECRET = 'the secret of the tests'
@@ -120,7 +120,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
     ...{ clock, serviceOrigin: forms.origin, maxRate: options.maxRate ?? null },
     concurrency: () => 4,
   })
-  const uploader = createUploader({ http, forms, clock, log, gate, random: () => 0.5 })
+  const uploader = new StorageUploader({ http, forms, clock, log, gate, random: () => 0.5 })
   onTestFinished(async () => {
     await uploader[Symbol.asyncDispose]()
     await http[Symbol.asyncDispose]()
