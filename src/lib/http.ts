@@ -13,6 +13,7 @@ import { passOverInterim } from './http-interim.ts'
 import { CountedBody, ProgressWatch } from './http-progress.ts'
 import { keepSecret } from './redact.ts'
 import { unescaped } from './unescape.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 export interface StreamBody {
   /** Exact number of bytes that `chunks` yields: it is sent as Content-Length. */
@@ -179,7 +180,8 @@ async function send(
       bodyTimeout: request.bodyTimeoutMs,
     })
     // undici looks at the signal once it is connected, and a proxy can keep it from ever being so.
-    const response = await orAborted(responding, ends)
+    const response = await unlessAborted(responding, ends)
+    if (response === null) throw ends.reason
     watch?.[Symbol.dispose]()
     const sentAll = counted?.sentAll ?? true
     const tookMs = clock.monotonic() - began
@@ -204,18 +206,6 @@ async function send(
     const verdict = explainNetworkError(error, url.host)
     const mayBeSent = counted !== null || verdict.why === 'lost' || verdict.why === 'silent'
     return { ...none(verdict), bytesSent: mayBeSent ? bytesSent() : 0 }
-  }
-}
-
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort)
-  try {
-    if (signal.aborted) abort()
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }
 

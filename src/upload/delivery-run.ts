@@ -1,20 +1,15 @@
 // Owns the attempts of one delivery: which form is used, what each attempt comes to, and its durable record.
 // It does not wait; it says whether another attempt follows, and when.
 
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
 import { SECOND } from '../lib/clock.ts'
-import { RULES } from '../lib/decision-table.ts'
+import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
 import type { Log } from '../lib/log.ts'
 import type { FormSource } from '../service/port.ts'
-import {
-  type Attempt,
-  codeOf,
-  md5Of,
-  outcomeOf,
-  outsidePolicy,
-  spoolDiffers,
-} from './attempt-end.ts'
 import { type FormFacts, readFormFacts } from './form.ts'
-import type { Delivery, DeliveryResult, Failure, UploadCounters } from './port.ts'
+import type { AttemptOutcome, Delivery, DeliveryResult, Failure, UploadCounters } from './port.ts'
 import { type PostParts, postFile } from './post.ts'
 import { queueDelay, RetryBudget } from './retry.ts'
 import type { NotSent } from './send-gate.ts'
@@ -25,6 +20,8 @@ export interface RunParts extends PostParts {
   random: () => number
   counters: UploadCounters
 }
+
+type Attempt = Extract<DeliveryResult, { kind: 'stored' }> | NotSent
 
 /** `againInMs`: the wait before another attempt of this delivery; null: there is none. `result`: how it ends without one. */
 export interface Ended {
@@ -219,4 +216,42 @@ export class DeliveryRun {
 
 function ended(result: DeliveryResult): Ended {
   return { result, againInMs: null }
+}
+
+/** `attempt` is null when an error of this program ended it. */
+function outcomeOf(attempt: Attempt | null, bytesSent: number): AttemptOutcome {
+  if (attempt?.kind === 'stored') return 'stored'
+  if (attempt?.kind !== 'failed') return bytesSent > 0 ? 'unknown' : 'failed'
+  const { class: kind, status, ambiguous } = attempt.verdict.failure
+  if (ambiguous) return 'unknown'
+  const refused = kind === 'file' || (kind !== 'transient' && status !== null && status >= 400)
+  return refused ? 'refused' : 'failed'
+}
+
+function codeOf(attempt: Attempt | null): string | null {
+  if (attempt === null) return 'internal'
+  if (attempt.kind === 'stored') return null
+  return attempt.kind === 'aborted' ? 'aborted' : attempt.verdict.failure.code
+}
+
+function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Verdict {
+  const limit =
+    bytes > maxBytes ? `takes at most ${maxBytes} bytes` : `needs at least ${minBytes} bytes`
+  return failureOf(RULES.sizeOutsidePolicy, {
+    code: bytes > maxBytes ? 'file-too-large' : 'file-too-small',
+    reason: `the file has ${bytes} bytes, and the upload form ${limit}; nothing was sent`,
+  })
+}
+
+function spoolDiffers(): Verdict {
+  return failureOf(RULES.spoolChanged, {
+    code: 'spool-changed',
+    reason: 'the copy of the file in the state directory is no longer what was checked',
+  })
+}
+
+async function md5Of(path: string): Promise<string> {
+  const hash = createHash('md5')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
 }
