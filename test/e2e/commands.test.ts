@@ -322,6 +322,20 @@ describe('upload', () => {
     expect(code).toBe(3)
     expect(stderr).toMatch(/^error: line 2, column 4: /)
   })
+
+  it('says in JSON why a version is in its state: a code, and the place in the document', async () => {
+    await using site = await Site.open()
+    const file = join(site.root, 'broken.xml')
+    writeFileSync(file, '<a>\n<b></c></a>')
+    await site.run('upload', file)
+
+    const { stdout } = await site.run('show', '1', '--json')
+
+    const { events, ...version } = JSON.parse(stdout)
+    const why = { reasonCode: 'not-well-formed', line: 2, column: 4 }
+    expect(version).toMatchObject({ ...why, state: 'rejected', hint: expect.any(String) })
+    expect(events.at(-1)).toMatchObject({ ...why, to: 'rejected', reason: version.reason })
+  })
 })
 
 it('never prints the secret, whatever is asked', async () => {

@@ -262,11 +262,9 @@ describe('dispositions', () => {
       ...{ schemaVersion: 1, file: 'good.xml', state: 'uploaded', postings: 2, sha256, fileUrl },
     })
     expect(receipt('bad.xml')).toMatchObject({
-      state: 'rejected',
-      line: 2,
-      column: 4,
-      fileUrl: null,
+      ...{ state: 'rejected', reasonCode: 'not-well-formed', line: 2, column: 4, fileUrl: null },
     })
+    expect(receipt('good.xml')).toMatchObject({ reasonCode: null, line: null, column: null })
     expect(
       site
         .uploads({ all: true })
