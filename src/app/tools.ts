@@ -13,7 +13,7 @@ import { openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expectation.ts'
 import type { Explanation } from '../history/explain.ts'
 import { isLocked } from '../history/instance-lock.ts'
-import type { HistoryReader, ListFilter, Version } from '../history/port.ts'
+import type { Attempts, ListFilter, Notes, Version, VersionReads } from '../history/port.ts'
 import { openHistoryReader } from '../history/reader.ts'
 import {
   conditionReport,
@@ -31,6 +31,7 @@ import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { CampaignRun, PlanModel } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
 
+type Reports = VersionReads & Pick<Notes, 'daemon'>
 type Environment = Readonly<Record<string, string | undefined>>
 
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
@@ -49,7 +50,7 @@ const OVERDUE_SHARE = 0.01
 /** Asks which feeds are late. The walk over all feeds is spared where no rule expects anything. */
 export function overdueFeeds(
   rules: () => Config['feeds'],
-  history: HistoryReader,
+  history: VersionReads,
   ruleFor: (path: string) => FeedRule,
   clock: Clock,
 ): () => { version: Version; expectedBy: number }[] {
@@ -72,7 +73,7 @@ export function overdueFeeds(
 
 /** The daemon in one line, for `systemctl status`: its conditions first, also when the history cannot be read. */
 export function statusLine(
-  history: HistoryReader,
+  history: Reports,
   conditions: readonly Condition[],
   now: number,
 ): string {
@@ -84,7 +85,7 @@ export function statusLine(
   }
 }
 
-function countsLine(history: HistoryReader, now: number): string {
+function countsLine(history: Reports, now: number): string {
   const count = history.count()
   const waiting = count.settling + count.incomplete + count.checking + count.queued
   const last = isoTime(history.lastSuccessAt(now))
@@ -138,7 +139,7 @@ export function lookAtDaemon({ state }: Pick<Config, 'state'>, env: Environment)
 
 /** The document that `status --json` and the endpoint give. */
 export function statusOf(
-  history: HistoryReader | null,
+  history: Reports | null,
   config: Config,
   clock: Clock,
   filter: ListFilter,
@@ -188,7 +189,7 @@ const UNSEEN = {
 
 /** The document that `show --json` gives, with `most` events and attempts at most; null where there is no such version. */
 export function versionOf(
-  history: HistoryReader,
+  history: VersionReads & Pick<Attempts, 'attempts'>,
   config: Config,
   clock: Clock,
   id: number,

@@ -1,6 +1,6 @@
 // Ends the daemon at once where nothing that happens could be recorded any more.
 
-import type { History } from '../history/port.ts'
+import type { Transactions } from '../history/port.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import type { FeedsyncError } from '../lib/errors.ts'
 
@@ -10,11 +10,11 @@ interface Signals {
 }
 
 export class Halt {
-  readonly #parts: { conditions: Conditions; history: Pick<History, 'lost'> }
+  readonly #parts: { conditions: Conditions; history: Pick<Transactions, 'lost'> }
   readonly #controller = new AbortController()
   #error: FeedsyncError | null = null
 
-  constructor(parts: { conditions: Conditions; history: Pick<History, 'lost'> }) {
+  constructor(parts: { conditions: Conditions; history: Pick<Transactions, 'lost'> }) {
     this.#parts = parts
   }
 

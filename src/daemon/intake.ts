@@ -7,7 +7,7 @@ import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
-import type { History, Reason } from '../history/port.ts'
+import type { Notes, Reason, Requests, Transactions, Versions } from '../history/port.ts'
 import { NO_ROOM } from '../history/reason-codes.ts'
 import type { Inbox, Listing, Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
@@ -29,7 +29,7 @@ import { leftAside, recordListing } from './record-listing.ts'
 export interface IntakeParts {
   clock: Clock
   log: Log
-  history: History
+  history: Versions & Requests & Notes & Transactions
   ledger: Ledger
   inbox: Inbox
   spool: Pick<Spool, 'freeBytes'>

@@ -5,7 +5,7 @@ import type { FeedConfig } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import { expectFeeds } from '../history/expected-feeds.ts'
 import { noteLoss } from '../history/lost-history.ts'
-import type { History } from '../history/port.ts'
+import type { Attempts, Notes, Transactions, Versions } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
@@ -14,7 +14,7 @@ import type { Spool } from '../spool/port.ts'
 export interface RecoveryParts {
   clock: Clock
   log: Log
-  history: History
+  history: Versions & Attempts & Notes & Transactions
   spool: Spool
   postDelivery: PostDelivery
   ruleFor: (path: string) => FeedRule

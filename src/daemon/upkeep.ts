@@ -1,7 +1,7 @@
 // What the daemon does for its history beside the feeds: old versions are forgotten, and no younger ones.
 
 import type { Settings } from '../config/config.ts'
-import type { History } from '../history/port.ts'
+import type { Versions } from '../history/port.ts'
 import { type Clock, DAY, HOUR } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -9,7 +9,7 @@ import type { Deliveries } from './deliveries.ts'
 export interface UpkeepParts {
   clock: Clock
   log: Log
-  history: Pick<History, 'prune'>
+  history: Pick<Versions, 'prune'>
   deliveries: Pick<Deliveries, 'health'>
   /** What is older than `state.historyForMs` and settled is forgotten. */
   settings: Settings<'state'>

@@ -7,7 +7,17 @@ import type { Log } from '../lib/log.ts'
 import { AfterCommit } from './after-commit.ts'
 import { supersededBy } from './decisions.ts'
 import { KnownFiles } from './known-files.ts'
-import type { History, KnownFile, Reason, State, Version, VersionPatch } from './port.ts'
+import type {
+  Attempts,
+  Files,
+  KnownFile,
+  Reason,
+  State,
+  Transactions,
+  Version,
+  VersionPatch,
+  Versions,
+} from './port.ts'
 import { DROPPED_AGAIN, LEFT, SAME_BYTES } from './reason-codes.ts'
 import { REPLACEABLE } from './states.ts'
 
@@ -32,7 +42,7 @@ const LOG_LEVELS: Partial<Record<State, 'info' | 'warn'>> = {
 }
 
 export class Ledger {
-  readonly #history: History
+  readonly #history: Versions & Files & Attempts & Transactions
   readonly #clock: Clock
   readonly #log: Log
   readonly #onMove: (version: Version) => void
@@ -45,7 +55,7 @@ export class Ledger {
    * written together with it, or not at all.
    */
   constructor(
-    history: History,
+    history: Versions & Files & Attempts & Transactions,
     clock: Clock,
     log: Log,
     onMove: (version: Version) => void,

@@ -5,7 +5,15 @@ import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { type Expectation, NOT_EXPECTED } from './expectation.ts'
-import type { DaemonRecord, HistoryReader, ListFilter, Named, Version } from './port.ts'
+import type {
+  Attempts,
+  DaemonRecord,
+  ListFilter,
+  Named,
+  Notes,
+  Version,
+  VersionReads,
+} from './port.ts'
 import { ENDPOINT_DOWN } from './reason-codes.ts'
 import { OPEN } from './states.ts'
 
@@ -83,7 +91,7 @@ const NONE: Named = { count: 0, paths: [] }
  * start. `expect`: whether a version's feed is late; see expectation.ts.
  */
 export function statusReport(
-  history: HistoryReader | null,
+  history: (VersionReads & Pick<Notes, 'daemon'>) | null,
   running: boolean,
   baseUrl: string,
   filter: ListFilter,
@@ -133,7 +141,7 @@ function untilProbe(
 }
 
 /** Whoever asks for all versions, or for a state, sees these among them. */
-function owedBeside(history: HistoryReader, { limit: _, ...filter }: ListFilter): Version[] {
+function owedBeside(history: VersionReads, { limit: _, ...filter }: ListFilter): Version[] {
   if (filter.all || filter.states !== undefined) return []
   const owed = history.list({ ...filter, states: OPEN, all: true })
   return owed.filter((version) => history.newest(version.feed)?.id !== version.id)
@@ -141,7 +149,7 @@ function owedBeside(history: HistoryReader, { limit: _, ...filter }: ListFilter)
 
 /** Everything about one version, with its newest `most` events and attempts; null where there is none of this id. */
 export function showReport(
-  history: HistoryReader,
+  history: VersionReads & Pick<Attempts, 'attempts'>,
   id: number,
   expect: (version: Version) => Expectation = () => NOT_EXPECTED,
   most?: number,

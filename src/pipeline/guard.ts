@@ -7,11 +7,11 @@ import { type GuardedVersion, guard } from '../feed/guards.ts'
 import type { FeedChecker, GuardName, PostingChanges } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { lostUpTo } from '../history/lost-history.ts'
-import type { History, Reason, Version } from '../history/port.ts'
+import type { Notes, Reason, Version, VersionReads } from '../history/port.ts'
 import type { Spool } from '../spool/port.ts'
 
 export interface GuardParts {
-  history: History
+  history: VersionReads & Notes
   ledger: Ledger
   spool: Pick<Spool, 'indexOf' | 'path'>
   /** The thread that a file of this size belongs to. */

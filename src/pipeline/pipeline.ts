@@ -13,7 +13,14 @@ import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
 import { Backlog } from '../history/backlog.ts'
 import type { Ledger, Origin } from '../history/ledger.ts'
-import type { History, Reason, State, Version, VersionPatch } from '../history/port.ts'
+import type {
+  Attempts,
+  Reason,
+  State,
+  Version,
+  VersionPatch,
+  VersionReads,
+} from '../history/port.ts'
 import { CHANGED, INCOMPLETE, LEFT, NO_ROOM } from '../history/reason-codes.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isRetryable } from '../lib/errors.ts'
@@ -36,7 +43,7 @@ export interface Observer {
 export interface PipelineParts {
   clock: Clock
   log: Log
-  history: History
+  history: VersionReads & Attempts
   ledger: Ledger
   /** The thread that a file of this size belongs to. */
   checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check'>

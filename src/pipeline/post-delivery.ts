@@ -4,7 +4,7 @@
 
 import type { Settings } from '../config/config.ts'
 import type { Ledger } from '../history/ledger.ts'
-import type { History, Version } from '../history/port.ts'
+import type { Notes, Transactions, Version, Versions } from '../history/port.ts'
 import { SPENT } from '../history/states.ts'
 import type {
   Departure,
@@ -25,7 +25,7 @@ export interface PostDeliveryParts {
   clock: Clock
   conditions: Pick<Conditions, 'set' | 'clear'>
   log: Log
-  history: History
+  history: Versions & Notes & Transactions
   ledger: Ledger
   spool: Spool
   dispositions: Dispositions

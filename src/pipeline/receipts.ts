@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import type { Settings } from '../config/config.ts'
-import type { History, Notes, Version } from '../history/port.ts'
+import type { Notes, Transactions, Version, VersionReads } from '../history/port.ts'
 import { RECEIPTED } from '../history/states.ts'
 import type { Dispositions, Receipt } from '../inbox/port.ts'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
@@ -15,7 +15,7 @@ export interface ReceiptsParts {
   clock: Clock
   conditions: Pick<Conditions, 'set'>
   log: Log
-  history: History
+  history: VersionReads & Notes & Transactions
   dispositions: Pick<Dispositions, 'discardDraft' | 'writeReceipt'>
   settings: Settings<'inbox'>
 }
