@@ -10,8 +10,6 @@ import { installedProgram } from './program.ts'
 import type { Sink } from './sink.ts'
 
 export const QUIET_MS = 100
-/** Exit code after SIGTERM. */
-const TERMINATED = 143
 
 export class Site implements AsyncDisposable {
   readonly root: string
@@ -112,17 +110,16 @@ export class Daemon {
     this.#child.kill(name)
   }
 
-  /** Waits for its end; throws when that was not with this code. */
-  async end(expected = 0): Promise<void> {
+  /** Waits for its end; throws when that was not with code 0. */
+  async end(): Promise<void> {
     await this.#closed
     const { exitCode, signalCode } = this.#child
-    if (exitCode === expected) return
-    throw new Error(`it ended with ${exitCode ?? signalCode}: ${this.#errors}`)
+    if (exitCode !== 0) throw new Error(`it ended with ${exitCode ?? signalCode}: ${this.#errors}`)
   }
 
   async stop(): Promise<void> {
     this.signal('SIGTERM')
-    await this.end(TERMINATED)
+    await this.end()
   }
 
   async kill(): Promise<void> {

@@ -36,7 +36,8 @@ export const waitingFeeds: Benchmark = {
     return [
       figure(`${feeds.toLocaleString('en')} feeds of 20 kB, in one pass`, 's', ours, {
         peer: noPeer === null ? { name: 'loop: xmllint, 2 x curl', runs: loop } : null,
-        target: { of: 'ratio', atMost: 0.1 },
+        // At least four times as fast.
+        target: { of: 'ratio', atMost: 0.25 },
         note: noPeer ?? 'from start to exit of run --once',
       }),
     ]
