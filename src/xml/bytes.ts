@@ -1,7 +1,8 @@
 // What a byte of UTF-8 text can be, as a table that the readers ask once a byte. A byte of 0x80 or more
 // begins or continues a character that has to be looked at as a whole.
 
-/** `<`, `>`, `&`, `"`, `'`, `/`, `=`, `!`, `?`, `[`, `]`, `-`, `:`, `;`, `#`. */
+/** The space, `<`, `>`, `&`, `"`, `'`, `/`, `=`, `!`, `?`, `[`, `]`, `-`, `:`, `;`, `#`. */
+export const BLANK = 0x20
 export const LT = 0x3c
 export const GT = 0x3e
 export const AMPERSAND = 0x26
@@ -68,14 +69,14 @@ export function wordAt(view: DataView, at: number, length: number): number {
   return length >= 4 ? word : word & ~(-1 << (length << 3))
 }
 
-/** The same of more bytes, the last word filled up with 0. */
+/** The same of more bytes; the last word is filled up with 0, or 0. */
 export function wordsOf(view: DataView, at: number, length: number): Int32Array {
-  return Int32Array.from({ length: (length + 3) >> 2 }, (_, i) =>
+  return Int32Array.from({ length: (length >> 2) + 1 }, (_, i) =>
     wordAt(view, at + 4 * i, length - 4 * i),
   )
 }
 
-/** Hot: whether the `length` bytes at `at` are those of `words` from `from` on. A word may follow the last one. */
+/** Hot: whether the `length` bytes at `at` are those of `words` from `from` on. A word follows the last one. */
 export function sameBytes(
   words: Int32Array,
   from: number,

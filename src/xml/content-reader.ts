@@ -6,6 +6,7 @@ import { nextMark } from './byte-marks.ts'
 import {
   afterSpace,
   BANG,
+  BLANK,
   CLASSES,
   EQUALS,
   GT,
@@ -139,13 +140,14 @@ export class ContentReader {
         names.forget(open.subarray(0, depth))
         last = NONE
       }
-      let place = nextMark(name, at + 1)
       let element = followers[last] as number
-      let length = place - at - 1
+      let length = lengths[element] as number
+      let place = at + 1 + length
       if (
-        lengths[element] !== length ||
+        (data[place] !== GT && data[place] !== BLANK) ||
         !sameBytes(words, starts[element] as number, length, view, at + 1)
       ) {
+        place = nextMark(name, at + 1)
         element = names.find(view, at + 1, place, last)
         words = names.words
       }
@@ -177,13 +179,14 @@ export class ContentReader {
         }
         // Attribute (41)
         const begin = place
-        place = nextMark(name, begin)
-        length = place - begin
         let number = followers[last] as number
+        length = lengths[number] as number
+        place = begin + length
         if (
-          lengths[number] !== length ||
+          data[place] !== EQUALS ||
           !sameBytes(words, starts[number] as number, length, view, begin)
         ) {
+          place = nextMark(name, begin)
           number = names.find(view, begin, place, last)
           words = names.words
         }
