@@ -8,12 +8,18 @@ import { join } from 'node:path'
 import type { Desired } from '../campaigns/desired.ts'
 import { readDesired } from '../campaigns/desired-reader.ts'
 import { type PassOptions, type PassResult, runPass, type Wanted } from '../campaigns/pass.ts'
-import type { CampaignStore } from '../campaigns/port.ts'
+import type {
+  Absence,
+  CampaignStore,
+  FeedSide,
+  FeedUpload,
+  TargetedPosting,
+} from '../campaigns/port.ts'
+import { SelectionCount } from '../campaigns/selection-count.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
-import type { Absence, FeedSide, FeedUpload, FieldPaths, TargetedPosting } from '../feed/port.ts'
+import type { FieldPaths } from '../feed/port.ts'
 import { streamPostings } from '../feed/posting-stream.ts'
-import { SelectionCount } from '../feed/selection-count.ts'
 import { openCampaignStore } from '../history/campaign-store.ts'
 import { absencesOf, latestUploads } from '../history/feed-uploads.ts'
 import { acquireLock, type InstanceLock } from '../history/instance-lock.ts'

@@ -8,7 +8,6 @@ import type { CampaignState } from '../campaigns/findings.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'
-import type { FileReport } from '../feed/file-report.ts'
 import { openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expectation.ts'
 import type { Explanation } from '../history/explain.ts'
@@ -30,6 +29,7 @@ import { VERSION } from '../lib/version.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import type { CampaignRun, PlanModel } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
+import type { FileReport } from './file-report.ts'
 
 type Reports = VersionReads & Pick<Notes, 'daemon'>
 type Environment = Readonly<Record<string, string | undefined>>
@@ -270,7 +270,7 @@ export async function* checkFiles(
   config: Config | null,
 ): AsyncGenerator<FileReport> {
   const { createFeedChecker } = await import('../feed/worker-checker.ts')
-  const { fileReport } = await import('../feed/file-report.ts')
+  const { fileReport } = await import('./file-report.ts')
   await using checker = createFeedChecker()
   for (const { source, shown } of files) {
     const path = config === null ? shown : pathInInbox(config, source)

@@ -1,7 +1,6 @@
 // The service's create and update at a person's command: under the same guards and in the same history as
 // what the file asks for.
 
-import type { FeedSide } from '../feed/port.ts'
 import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '../service/port.ts'
 import { compare } from './compare.ts'
 import { createdValues, filtersOf, selectionOf } from './creating.ts'
@@ -11,7 +10,7 @@ import { measure } from './effects.ts'
 import { valuesOf } from './fields.ts'
 import { CHANGE_GUARD, Managed } from './manage.ts'
 import { memoryOf, Planning } from './planning.ts'
-import type { CampaignRecord, NewWrite } from './port.ts'
+import type { CampaignRecord, FeedSide, NewWrite } from './port.ts'
 import { adoptedRecord, whyStopped } from './record.ts'
 import { type ReconcilerParts, Sender } from './send.ts'
 import { Snapshot } from './snapshot.ts'

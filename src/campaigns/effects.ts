@@ -2,8 +2,8 @@
 // are read only where a targeting asks for more than the external campaign id, whose postings the history
 // has counted.
 
-import type { FeedSide, FeedUpload, TargetedPosting } from '../feed/port.ts'
 import { DAY } from '../lib/clock.ts'
+import type { FeedSide, FeedUpload, TargetedPosting } from './port.ts'
 import {
   type CanonicalTargeting,
   CRITERIA,

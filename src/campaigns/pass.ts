@@ -2,7 +2,6 @@
 // known and whose file says less than was agreed is read by id and reduced, whatever else is wrong. Then
 // the listing, what is remembered of it, the plan, and what the plan says.
 
-import type { FeedSide } from '../feed/port.ts'
 import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { compare } from './compare.ts'
 import { measured } from './creating.ts'
@@ -13,7 +12,7 @@ import type { CampaignState } from './findings.ts'
 import { isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
 import { makePlan } from './planner.ts'
 import { memoryOf } from './planning.ts'
-import type { CampaignRecord } from './port.ts'
+import type { CampaignRecord, FeedSide } from './port.ts'
 import { adoptedRecord, type Pair, pairsOf, whyForeign, whyStopped } from './record.ts'
 import { recordAgreed, recordSnapshot, settleCreates } from './record-snapshot.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'

@@ -145,3 +145,75 @@ export interface CampaignStore extends Disposable {
   lastStates(): string | null
   keepStates(states: string): void
 }
+
+/** What of a posting targeting looks at; empty where the feed does not say it. */
+export interface TargetedPosting {
+  externalCampaignId: string
+  requisitionId: string
+  title: string
+  description: string
+  city: string
+  state: string
+  postalCode: string
+}
+
+/** Which of the postings does a campaign select? */
+export interface SelectionQuestion {
+  /** Of the answer; the same name is the same question. */
+  name: string
+  key: string
+  /** Only postings with this external campaign id can be selected, and those of `pinned` requisitions. */
+  id: string
+  pinned: readonly string[]
+  /** The id alone decides. */
+  isPlain: boolean
+  /** One of those that postings should be selected by; no posting should be by two. */
+  wanted: boolean
+  fields: readonly (keyof TargetedPosting)[]
+  selects(posting: TargetedPosting): boolean
+}
+
+export interface SelectionCounts {
+  /** Of each name that is not plain. */
+  postings: ReadonlyMap<string, number>
+  /** Postings that two wanted questions select: `A and B` -> how many. */
+  overlaps: ReadonlyMap<string, number>
+  /** Pinned requisitions of wanted questions that no posting has, by key. */
+  stale: ReadonlyMap<string, string[]>
+  /** Why not every feed could be read, a sentence each; the numbers mean nothing then. */
+  problems: readonly string[]
+}
+
+/** A feed as it was uploaded last. */
+export interface FeedUpload {
+  feed: string
+  path: string
+  /** Its id in the history. */
+  version: number
+  /** Wall ms. */
+  uploadedAt: number
+  postings: number
+  records: string | null
+  /** Name of its bytes in the spool; null: not kept. */
+  spool: string | null
+  /** External campaign id -> postings that carry it; at most `MAX_CAMPAIGN_IDS` of them are told apart. */
+  ids: Readonly<Record<string, number>>
+}
+
+/** An id that a feed once carried. */
+export interface Absence {
+  /** Uploads without it since then, those left out that look like an accident. */
+  uploads: number
+  /** Wall ms of the first of them; null: there is none. */
+  since: number | null
+}
+
+/** What the feeds of the account contain. */
+export interface FeedSide {
+  /** The last upload of each feed. */
+  latest: readonly FeedUpload[]
+  /** null: as far as is known no feed ever carried the id. */
+  absence(id: string): Absence | null
+  /** Reads the bytes of the last uploads once, for all questions together. */
+  count(questions: readonly SelectionQuestion[], signal: AbortSignal): Promise<SelectionCounts>
+}

@@ -1,9 +1,9 @@
 // Owns what targeting means (specification section 2, "Targeting object"): which postings it selects, its
 // canonical form, how it is read from and written to the service, and what a change of it can spend. Pure.
 
-import type { TargetedPosting } from '../feed/port.ts'
 import type { City, Targeting } from '../service/port.ts'
 import { canRaise, overall, type Spend } from './fields.ts'
+import type { TargetedPosting } from './port.ts'
 
 /** Every criterion there is, in the order of the specification; empty: no filter. */
 export interface CanonicalTargeting {

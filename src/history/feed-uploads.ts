@@ -1,7 +1,7 @@
 // What the history tells the campaigns of their feeds: what was uploaded last, and since when an id is
 // missing. Worked out of the versions whenever it is asked for, so that nothing of it can be out of date.
 
-import type { Absence, FeedUpload } from '../feed/port.ts'
+import type { Absence, FeedUpload } from '../campaigns/port.ts'
 import { HOUR } from '../lib/clock.ts'
 import type { Version, VersionReads } from './port.ts'
 

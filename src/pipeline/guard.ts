@@ -3,12 +3,12 @@
 // discarded or released meanwhile. Both times within the transaction that writes the outcome.
 
 import type { Settings } from '../config/config.ts'
-import { type GuardedVersion, guard } from '../feed/guards.ts'
 import type { FeedChecker, GuardName, PostingChanges } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { lostUpTo } from '../history/lost-history.ts'
 import type { Notes, Reason, Version, VersionReads } from '../history/port.ts'
 import type { Spool } from '../spool/port.ts'
+import { type GuardedVersion, guard } from './guards.ts'
 
 export interface GuardParts {
   history: VersionReads & Notes

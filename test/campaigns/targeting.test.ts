@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { TargetedPosting } from '../../src/campaigns/port.ts'
 import {
   CRITERIA,
   canonical,
@@ -8,7 +9,6 @@ import {
   matches,
   onTheWire,
 } from '../../src/campaigns/targeting.ts'
-import type { TargetedPosting } from '../../src/feed/port.ts'
 import { isTargeted } from '../../src/sandbox/campaign-targeting.ts'
 import type { Targeting } from '../../src/service/port.ts'
 

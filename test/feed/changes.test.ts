@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Entries } from '../../src/feed/entries.ts'
+import { compareIndexes, indexParts } from '../../src/feed/posting-index.ts'
+import { hashText } from '../../src/feed/posting-values.ts'
 import {
   type Baseline,
   type GuardedVersion,
   type GuardLimits,
   guard,
-} from '../../src/feed/guards.ts'
-import { compareIndexes, indexParts } from '../../src/feed/posting-index.ts'
-import { hashText } from '../../src/feed/posting-values.ts'
+} from '../../src/pipeline/guards.ts'
 import { Folder, readDocument } from './helpers/feeds.ts'
 
 let folder: Folder

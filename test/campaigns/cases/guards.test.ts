@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FeedSide } from '../../../src/feed/port.ts'
+import type { FeedSide } from '../../../src/campaigns/port.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
 import { installed, opened, troubles, World } from '../world.ts'

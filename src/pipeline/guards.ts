@@ -2,7 +2,7 @@
 // 3: never a silent wipe). Pure: compares counts, sizes and shape with earlier versions of the feed.
 // Which versions those are, and why: `baselines` in history/baselines.ts; the limits: docs/guards.md.
 
-import type { GuardName, PostingChanges } from './port.ts'
+import type { GuardName, PostingChanges } from '../feed/port.ts'
 
 /** What the guards look at. `root` is null where nothing is known of a version, counts likewise. */
 export interface GuardedVersion {

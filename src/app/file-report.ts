@@ -1,7 +1,7 @@
 // The documented JSON of `check`, made of what a check answered. A contract:
 // fields may be added, never renamed.
 
-import type { CheckResult, Verdict } from './port.ts'
+import type { CheckResult, Verdict } from '../feed/port.ts'
 
 export interface FileReport {
   path: string
