@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
-import { onceWithin } from '../helpers/look.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
 /** A clock by which a file grows, and that can be ahead. */
@@ -25,12 +24,13 @@ function writerOf(path: string) {
 
 describe('run --once', () => {
   it('waits for a file that is being written, and holds up no other for it', async () => {
-    await using site = await Site.open({ log: { level: 'silent' } })
+    await using site = await Site.open()
     const path = join(site.inbox, 'growing.xml')
     const { writer, clock } = writerOf(path)
     site.drop('quiet.xml', feedOf(3))
 
-    const ended = onceWithin(site, clock)
+    site.clock = clock
+    const ended = site.run('run', '--once')
     await site.until('quiet.xml', 'uploaded')
     // Longer than any patience that counts from the start.
     writer.ahead += 60_000
@@ -45,14 +45,12 @@ describe('run --once', () => {
   })
 
   it('leaves a file whose writer does not end, after inbox.incompleteAfter', async () => {
-    await using site = await Site.open({
-      inbox: { incompleteAfter: '1h' },
-      log: { level: 'silent' },
-    })
+    await using site = await Site.open({ inbox: { incompleteAfter: '1h' } })
     const { writer, clock } = writerOf(join(site.inbox, 'growing.xml'))
     site.drop('quiet.xml', feedOf(3))
 
-    const ended = onceWithin(site, clock)
+    site.clock = clock
+    const ended = site.run('run', '--once')
     await site.until('quiet.xml', 'uploaded')
     writer.ahead += 3_600_000
     await ended
@@ -61,7 +59,7 @@ describe('run --once', () => {
   })
 
   it('leaves no timer behind that keeps its process alive after its last word', async () => {
-    await using site = await Site.open({ log: { level: 'silent' } })
+    await using site = await Site.open()
     site.drop('jobs.xml', feedOf(3))
     let sleeping = 0
     const clock: Clock = {
@@ -74,7 +72,8 @@ describe('run --once', () => {
       },
     }
 
-    await onceWithin(site, clock)
+    site.clock = clock
+    await site.run('run', '--once')
     await setImmediate()
 
     expect(sleeping).toBe(0)
