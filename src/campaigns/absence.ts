@@ -2,6 +2,7 @@
 // account might be the one of an entry. Pure.
 
 import type { Campaign } from '../service/port.ts'
+import type { DesiredCampaign } from './desired.ts'
 import { plain, rawOf } from './fields.ts'
 import type { PlanInput } from './planning.ts'
 import { keysOf, ownersOf } from './record.ts'
@@ -24,6 +25,7 @@ export class Absence {
   readonly unowned: readonly Campaign[]
   readonly #owners: ReadonlyMap<string, string>
   readonly #marked: ReadonlyMap<string | undefined, readonly Campaign[]>
+  readonly #byName: ReadonlyMap<string, readonly Campaign[]>
 
   constructor(input: AbsenceInput) {
     const { desired, identity, records, others, campaigns } = input
@@ -37,6 +39,7 @@ export class Absence {
     const keys = tokened.length > 0 ? keysOf(desired, records) : new Set<string>()
     this.#owners = ownersOf(identity, keys)
     this.#marked = Map.groupBy(tokened, (one) => this.ownerOf(one))
+    this.#byName = Map.groupBy(this.unowned, ({ name }) => plain(bareName(name ?? '')))
   }
 
   /** The key whose mark a campaign without a record carries. */
@@ -47,6 +50,15 @@ export class Absence {
   /** Campaigns beside the recorded one that carry a token of the key. */
   marked(key: string): readonly Campaign[] {
     return this.#marked.get(key) ?? []
+  }
+
+  /** Campaigns that look like the one of an entry: by its mark, or by what is left of its name. */
+  resembling({ key, name }: DesiredCampaign): Campaign[] {
+    const ruledOut = new Set(this.#input.newEntries.get(key))
+    const wanted = plain(name)
+    const starts = Array.from(wanted, (_, n) => wanted.slice(0, n + 1))
+    const alike = starts.flatMap((start) => this.#byName.get(start) ?? [])
+    return [...this.marked(key), ...alike].filter(({ id }) => !ruledOut.has(id))
   }
 
   /** What might be the campaign of an entry, the likeliest first; those that a person ruled out are not. */

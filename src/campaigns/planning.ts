@@ -142,8 +142,13 @@ export class Planning {
       const open = this.openOf(campaignId)
       this.ledger.set(campaignId, maySpend({ record, open, shown }, now))
     }
-    const marked = [...keysOf(desired, records)].flatMap((key) => this.absence.marked(key))
-    for (const id of [...records.flatMap(({ past }) => past), ...marked.map((one) => one.id)])
+    const known = records.flatMap(({ key }) => this.absence.marked(key))
+    const ended = desired.removed.flatMap(({ key }) => this.absence.marked(key))
+    // What may be the campaign of an entry spends for it, whoever decides about it later.
+    const waiting = desired.campaigns.filter(({ key }) => !this.records.has(key))
+    const alike = waiting.flatMap((entry) => this.absence.resembling(entry))
+    const ids = [...known, ...ended, ...alike].map(({ id }) => id)
+    for (const id of [...records.flatMap(({ past }) => past), ...ids])
       this.ledger.set(id, this.unmanagedSpend(id))
     for (const create of creates)
       if (isUnsettled(create) && create.body !== null)

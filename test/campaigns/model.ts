@@ -15,6 +15,8 @@ import { type Call, failure, type Host, Killed, type Trouble, World } from './wo
 export interface Mutations {
   /** 1: an approved plan is taken for any approval. */
   approvalOfAnything?: boolean
+  /** 4: a database that was restored or copied is not recognised. */
+  trustsAnyDatabase?: boolean
   /** 6: rows are not written before. */
   noRows?: boolean
   /** 8: the file is not looked at again. */
@@ -145,6 +147,8 @@ export class Simulation {
     for (const host of this.hosts) {
       if (mutations.staleFile) host.looksAgain = false
       if (mutations.noRows) host.wrap = (store) => ({ ...store, begin: () => -1 })
+      if (mutations.trustsAnyDatabase)
+        host.wrap = (store) => ({ ...store, unknownCreatesUntil: () => null })
     }
     this.world.trouble = (call) => this.#arrives(call)
     this.world.listed = (all) => {

@@ -86,6 +86,22 @@ describe('never past a guard', () => {
     expect(world.all).toEqual([])
   })
 
+  it('names cut in lists, database lost: what may be the campaign of an entry counts', async () => {
+    const { world, host } = await installed(fileOf(entry('A'), entry('B')))
+    world.shape = (shown, where) =>
+      where === 'listed' ? { ...shown, name: String(shown.name).slice(0, 14) } : shown
+    host.lose()
+    host.file = fileOf(entry('A'), entry('B'), entry('C')) + guards('maxExposure: "250.00"')
+    await host.decide().adopt('A', '48001')
+    await host.decide().isNew('C')
+
+    await host.apply()
+
+    const held = itemOf(await host.plan(), 'C')?.held
+    expect(held?.reason).toContain('all campaigns together might spend 300.00')
+    expect(world.all).toHaveLength(2)
+  })
+
   it('listing and reads without budget: raisePercent holds', async () => {
     const { world, host } = await installed(
       fileOf(entry('A').replace('    budget: "100.00"\n', '')),
