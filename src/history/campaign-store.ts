@@ -180,8 +180,11 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
   return {
     ...{ begin, end, renewMark },
     unknownCreatesUntil: () => {
+      const known = noteOf(connection, MARK)
+      // Without the file nothing says when the database came here: the time counts from now on.
+      if (known !== null && mark.seen() === null) mark.renew()
       const seen = mark.seen()
-      return (seen?.text ?? null) === noteOf(connection, MARK) ? null : (seen?.at ?? 0)
+      return seen === null || seen.text === known ? null : seen.at
     },
     atomically: (work) => connection.atomically(work),
     saveAccount: (facts) => {

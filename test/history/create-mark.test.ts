@@ -60,6 +60,17 @@ describe('a database may have forgotten what it made', () => {
     expect(unknownCreatesUntil(state)).not.toBeNull()
   })
 
+  it('when it came here without the file beside it, from the first look on', () => {
+    const state = stateDirectory()
+    create(state)
+    rmSync(join(state, 'feedsyncd.db.last-create'))
+
+    const first = unknownCreatesUntil(state)
+
+    expect(Math.abs((first ?? 0) - Date.now())).toBeLessThan(60_000)
+    expect(unknownCreatesUntil(state)).toBe(first)
+  })
+
   it('when it is a new one in the place of the one that made them', () => {
     const state = stateDirectory()
     create(state)
