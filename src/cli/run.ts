@@ -3,13 +3,15 @@
 import { Command } from 'commander'
 import type { App, Reread } from '../app/app.ts'
 import { findConfig } from '../config/load.ts'
+import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
+import { isOfInbox } from '../lib/conditions.ts'
 import { messageOf } from '../lib/errors.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
+import type { CampaignRun } from '../ops/port.ts'
 import { commandLineAnywhere } from './command-line.ts'
 import { ConfigProblems, type Context, readConfig, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
-import { type Outcome, outcomeOf } from './outcome.ts'
 import { onSignals } from './signals.ts'
 
 interface Options {
@@ -53,9 +55,7 @@ export function runCommand(context: Context): Command {
       signals.done()
       if (halted !== null) return context.exit(halted.exitCode)
       if (signals.abort.aborted) return context.exit(signals.exitCode)
-      context.exit(
-        once ? onceExit(outcomeOf(app.history, app.refusal(), app.campaigns())) : EXIT.ok,
-      )
+      if (once) context.exit(exitCodeOfPass(app))
     })
 }
 
@@ -69,18 +69,23 @@ function reread(context: Context, flag: string | undefined): Reread {
   }
 }
 
-/** Rejected credentials have their own code: waiting does not help. */
-function onceExit(outcome: Outcome): number {
-  switch (outcome) {
-    case 'nothing-owed':
-      return EXIT.ok
-    case 'credentials':
-      return EXIT.credentials
-    case 'owed':
-      return EXIT.temporary
-    case 'not-all-ok':
-      return EXIT.notAllOk
-    default:
-      return outcome satisfies never
-  }
+/**
+ * The exit code of one pass, by the newest version of each feed. Pending work counts first; a folder that cannot be
+ * listed may hold some. Rejected credentials have their own code: waiting does not help.
+ */
+function exitCodeOfPass({ history, refusal, campaigns }: App): number {
+  const run = campaigns()
+  const ofCampaigns = run === null ? EXIT.ok : exitCodeOfCampaigns(run)
+  if (refusal() !== null) return EXIT.credentials
+  if (history.daemon()?.conditions.some(({ code }) => isOfInbox(code))) return EXIT.temporary
+  if (history.list({ states: IN_WORK, all: true, limit: 1 }).length > 0) return EXIT.temporary
+  if (ofCampaigns !== EXIT.ok && ofCampaigns !== EXIT.notAllOk) return ofCampaigns
+  return history.list({ states: NEEDS_PERSON, limit: 1 }).length > 0 ? EXIT.notAllOk : ofCampaigns
+}
+
+/** In report mode nothing is pending: a later pass reports the same. */
+function exitCodeOfCampaigns({ mode, state, waiting, findings = [] }: CampaignRun): number {
+  if (state === 'credentials') return EXIT.credentials
+  if (state === 'failed' || state === 'busy') return mode === 'apply' ? EXIT.temporary : EXIT.ok
+  return state === 'done' && waiting.length + findings.length === 0 ? EXIT.ok : EXIT.notAllOk
 }

@@ -1,5 +1,6 @@
 // feedsyncd sandbox: the stand-in for the service and its storage, until interrupted.
 
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
@@ -47,11 +48,8 @@ export function sandboxCommand(context: Context): Command {
     })
 }
 
-export function stopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+export async function stopped(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }
 
 function portOf(text: string): number {
