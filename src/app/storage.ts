@@ -44,10 +44,14 @@ async function openMetrics(startedAt: number) {
   return createMetrics({ version: VERSION, startedAt })
 }
 
+/** sysexits.h: EX_TEMPFAIL. */
+const TEMPORARY = 75
+
 function lockOf(directory: string): Disposable {
   const lock = acquireLock(directory)
   if (lock !== null) return lock
   throw new FeedsyncError(`another feedsyncd runs with the state directory ${directory}`, {
-    hint: 'stop it first, or give this one another state.directory',
+    hint: 'wait until it is done, or stop it; or give this one another state.directory',
+    exitCode: TEMPORARY,
   })
 }

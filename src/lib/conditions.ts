@@ -2,6 +2,7 @@
 // it is shown. Whoever sees the cause sets it and clears it; listeners write it down and pass it on.
 
 import type { Clock } from './clock.ts'
+import { printable } from './printable.ts'
 
 export type Severity = 'warning' | 'critical'
 
@@ -94,9 +95,12 @@ export class Conditions {
    */
   set(
     code: ConditionCode,
-    { message, hint = null, severity = SEVERITY[code] }: Words & { severity?: Severity },
+    { severity = SEVERITY[code], ...words }: Words & { severity?: Severity },
     lastsMs: number | null = null,
   ): void {
+    // They may hold a name that somebody chose, and go to terminals, to systemd and into alerts.
+    const message = printable(words.message)
+    const hint = words.hint == null ? null : printable(words.hint)
     const known = this.#held.get(code)?.condition
     const until = lastsMs === null ? null : this.#clock.monotonic() + lastsMs
     if (known !== undefined && until !== null) {

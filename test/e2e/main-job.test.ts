@@ -192,7 +192,7 @@ describe('a daemon that dies', () => {
 
     const second = await site.process('run')
 
-    expect(second.code).toBe(1)
+    expect(second.code).toBe(75)
     expect(second.stderr).toMatch(/^error: another feedsyncd runs .*\ntry: .*\n$/)
   })
 })
