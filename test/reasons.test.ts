@@ -14,10 +14,7 @@ const BY_TEXT = [
 ].map((pattern) => new RegExp(pattern))
 
 /** Shown again when its words change: nothing else follows from them. */
-const SHOWN = [
-  'lib/conditions.ts: if (known?.message !== message || known.hint !== hint)',
-  'inbox/listing.ts: const shown = refused.filter(({ reason }) => reason === NOT_UTF8)',
-]
+const SHOWN = ['lib/conditions.ts: if (known?.message !== message || known.hint !== hint)']
 
 it('decides nothing by the words of a reason, a hint or a problem: their codes are there for that', () => {
   const found = readdirSync(SRC, { recursive: true, encoding: 'utf8' })

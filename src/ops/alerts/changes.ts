@@ -59,40 +59,34 @@ export function conditionsOf(
     const key = keyOf(condition)
     if (!found.has(key)) found.set(key, condition)
   }
+  const add = (condition: Partial<Condition> & Specific, key?: string) => {
+    const whole = { ...UNSPECIFIC, ...condition }
+    found.set(key ?? keyOf(whole), whole)
+  }
   for (const { version, expectedBy } of facts.overdue()) {
     const since = new Date(expectedBy).toISOString()
-    const condition: Condition = {
+    add({
       ...{ event: 'overdue', feed: version.feed, version: brief(version), mark: since },
-      ...OF_NO_CAMPAIGN,
       reason: `its next version was expected by ${since}`,
-      reasonCode: null,
       hint: 'see whether its export still runs, and where it writes to',
-    }
-    found.set(keyOf(condition), condition)
+    })
   }
   const refusal = facts.refusal()
-  if (refusal !== null) {
-    const condition: Condition = {
-      ...{ event: 'credentials', feed: null, version: null, mark: refusal.mark },
-      ...{ reason: refusal.reason, reasonCode: null, hint: refusal.hint, ...OF_NO_CAMPAIGN },
-    }
-    found.set(keyOf(condition), condition)
-  }
+  if (refusal !== null) add({ event: 'credentials', ...refusal })
   for (const { code, message, hint, since } of facts.conditions()) {
     // Refused credentials have an event of their own, which knows the accounts.
     if (code === 'credentials') continue
-    const condition: Condition = {
-      ...{ event: 'daemon', feed: null, version: null, mark: `${code} ${since}` },
-      ...{ reason: message, reasonCode: code, hint, ...OF_NO_CAMPAIGN },
-    }
-    found.set(JSON.stringify(['daemon', code]), condition)
+    const condition = { reason: message, reasonCode: code, hint, mark: `${code} ${since}` }
+    add({ event: 'daemon', ...condition }, JSON.stringify(['daemon', code]))
   }
-  for (const { isCritical, ...ofCampaign } of campaignConditions(facts.campaigns())) {
-    const condition: Condition = { ...ofCampaign, reasonCode: null, feed: null, version: null }
-    found.set(keyOf(condition), condition)
-  }
+  for (const { isCritical: _, ...ofCampaign } of campaignConditions(facts.campaigns()))
+    add(ofCampaign)
   return found
 }
+
+type Specific = Pick<Condition, 'event' | 'reason' | 'hint' | 'mark'>
+
+const UNSPECIFIC = { feed: null, campaign: null, state: null, version: null, reasonCode: null }
 
 /** What a receiver of these events has to be told; recoveries come last. */
 export function changesFor(
@@ -138,11 +132,8 @@ export function tell(told: Told, changes: readonly Change[]): Told {
 function ofVersion(version: Version, commandLine: CommandLine): Condition {
   const { id, feed, state, reason, reasonCode, attempts } = version
   return {
+    ...{ ...UNSPECIFIC, feed, version: brief(version), reason: reason ?? state, reasonCode },
     event: state as 'rejected' | 'held' | 'failed',
-    feed,
-    ...OF_NO_CAMPAIGN,
-    version: brief(version),
-    ...{ reason: reason ?? state, reasonCode },
     hint: advice(version, commandLine),
     // A person who retries is told when it fails again, whoever looks at it again is not.
     mark: `${id}/${attempts}`,
@@ -158,5 +149,3 @@ function keyOf({ event, feed, campaign }: Condition): string {
   const name = feed ?? campaign
   return JSON.stringify(name === null ? [event] : [event, name])
 }
-
-const OF_NO_CAMPAIGN = { campaign: null, state: null }

@@ -81,8 +81,8 @@ ${section(
 )}
 ${section('On its way', moving.length, html`<ul class="cards">${listed(moving, MOST_MOVING, facts)}</ul>`)}
 ${section('Left unfinished', status.daemon.unfinished.length, unfinished(facts))}
-${section('Ignored by name', status.daemon.ignored.count, ignored(facts))}
-${section('Links that are not followed', status.daemon.links.count, links(facts))}
+${section('Ignored by name', status.daemon.ignored.count, passedOver(status.daemon.ignored, 'No pattern of inbox.include matches these files', facts))}
+${section('Links that are not followed', status.daemon.links.count, passedOver(status.daemon.links, 'Put the file or directory itself in the place of each link', facts))}
 <section><h2>Feeds${status.uploads.length > 0 ? html` <span class="dim">${count(status.uploads.length)}</span>` : null}</h2>
 ${status.uploads.length === 0 ? html`<p class="empty">No feed has been seen yet. Drop an XML file into <code>${facts.inbox}</code></p>` : feeds(facts)}</section>
 ${campaignsSection(campaigns, facts)}
@@ -152,18 +152,15 @@ function unfinished({ status, now }: PageFacts): Markup {
   )}</ul>`
 }
 
-function ignored({ status, commandLine }: PageFacts): Markup {
-  const { count: all, paths } = status.daemon.ignored
+/** Names of the folder that are passed over, and why. */
+function passedOver(
+  { count: all, paths }: StatusReport['daemon']['ignored'],
+  why: string,
+  { commandLine }: PageFacts,
+): Markup {
   const more = all - paths.length
-  return html`<p class="dim">No pattern of <code>inbox.include</code> matches ${more > 0 ? `these files and ${count(more)} more` : 'these files'}. <code>${commandLine('explain PATH')}</code> names the patterns.</p>
-<ul>${paths.map((path) => html`<li data-key="ignored ${path}"><bdi>${path}</bdi></li>`)}</ul>`
-}
-
-function links({ status, commandLine }: PageFacts): Markup {
-  const { count: all, paths } = status.daemon.links
-  const more = all - paths.length
-  return html`<p class="dim">Put the file or directory itself in the place of each link${more > 0 ? ` (${count(more)} more)` : ''}. <code>${commandLine('explain PATH')}</code> explains one.</p>
-<ul>${paths.map((path) => html`<li data-key="link ${path}"><bdi>${path}</bdi></li>`)}</ul>`
+  return html`<p class="dim">${why}${more > 0 ? ` (${count(more)} more)` : null}. <code>${commandLine('explain PATH')}</code> explains one.</p>
+<ul>${paths.map((path) => html`<li data-key="passed ${path}"><bdi>${path}</bdi></li>`)}</ul>`
 }
 
 function feeds({ status, now, find, page, postings }: PageFacts): Markup {
