@@ -1,6 +1,6 @@
-// When things happen: one loop looks where it is time to look, takes what is ready, starts what is
-// due, and waits for the next instant or for the bell. Trouble with our own disk or database stops a
-// round, not the daemon. The way in is intake.ts, the way out deliveries.ts, the story pipeline.ts.
+// When things happen: one loop looks where it is time to look, takes what is ready, starts what is due, and waits
+// for the next instant or for a wake signal. An error of our own disk or database ends a round, not the daemon.
+// The way in is intake.ts, the way out deliveries.ts, the story of a feed pipeline/pipeline.ts.
 
 import type { Reconciling } from '../campaigns/schedule.ts'
 import type { Settings } from '../config/config.ts'
@@ -50,12 +50,12 @@ export interface RunOptions {
   abort: AbortSignal
 }
 
-/** Decisions of other processes are obeyed within this time (2 s). */
+/** Between two looks for decisions of other processes, which are obeyed within 2 s. */
 const POLL_MS = SECOND
-/** Between two rounds: takes and deliveries that follow each other ring thousands of times, and need none. */
+/** Between two rounds: takes and deliveries that follow each other send thousands of wake signals. */
 const ROUND_GAP_MS = 5
-/** A single pass gives up when trouble lasts so long: it was tried again, and met again. */
-const ONCE_TROUBLE_MS = 2 * SECOND
+/** A single pass gives up when errors last so long: it tried again, and met them again. */
+const ONCE_FAILING_MS = 2 * SECOND
 const ROUND_GIVEN_UP_MS = 2 * SECOND
 const LEAST_SKEW_MS = 1.5 * SECOND
 
@@ -88,8 +88,7 @@ export class Daemon {
   /** Runs until `stop` (or, once, until nothing more can be done now), then drains. Answers why it had to end. */
   async run(asked: RunOptions): Promise<FeedsyncError | null> {
     const options = this.#halt.joined(asked)
-    const { alerts, clock, deliveries, log, reconciling, supervisor, upkeep } = this.#parts
-    const { drain } = this
+    const { alerts, clock, reconciling, supervisor } = this.#parts
     options.stop.addEventListener('abort', () => this.#wakeSignal.raise())
     await unlessAborted(this.#start(options.once), options.stop)
     using _watch = this.#parts.watch(options.abort)
@@ -110,6 +109,13 @@ export class Daemon {
       if (rest > 0) await clock.sleep(rest, options.stop)
     }
     if (options.once) await reconciling.once(options)
+    await this.#finish(options, round)
+    return this.#halt.error
+  }
+
+  async #finish(options: RunOptions, round: Promise<void>): Promise<void> {
+    const { alerts, clock, deliveries, log, reconciling, supervisor, upkeep } = this.#parts
+    const { drain } = this
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
     log.info({ event: 'daemon.stopping', running: deliveries.running.length }, 'stopping')
@@ -128,7 +134,6 @@ export class Daemon {
     await drain.wait('alerts', alerts.finish({ flush: options.once, signal: options.abort }))
     await drain.wait('systemd', told)
     log.info({ event: 'daemon.stopped' }, 'daemon stopped')
-    return this.#halt.error
   }
 
   /** How the loop is, for whoever watches over it. */
@@ -280,7 +285,7 @@ export class Daemon {
   #isDone(impatient: boolean): boolean {
     const { deliveries, intake } = this.#parts
     if (intake.waiting || deliveries.running.length > 0) return false
-    if (this.#pause.left() > 0) return this.#pause.lasted() > ONCE_TROUBLE_MS
+    if (this.#pause.left() > 0) return this.#pause.lasted() > ONCE_FAILING_MS
     return !deliveries.due && (impatient || !intake.isUnsettled)
   }
 

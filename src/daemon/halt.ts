@@ -1,4 +1,4 @@
-// Ends the daemon at once where nothing that happens could be recorded any more.
+// Ends the daemon at once when its database is gone: nothing that it does could be recorded.
 
 import type { Transactions } from '../history/port.ts'
 import type { Conditions } from '../lib/conditions.ts'

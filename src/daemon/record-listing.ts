@@ -1,5 +1,5 @@
 // The first step of a feed's story: every path of a listing has a state from now on, and what left
-// before it could be taken is `gone`. Only a listing that can tell is believed.
+// before it could be taken is `gone`. A listing says nothing of what it could not look at.
 
 import type { FeedRule } from '../config/feeds.ts'
 import type { Ledger, Origin } from '../history/ledger.ts'
@@ -57,12 +57,12 @@ export async function recordListing(
     rejected.push(ledger.conclude(originOf(refused), 'rejected', reason, {}))
   })
   for (const version of rejected) await postDelivery.cleanUp(version)
-  const untold = listing.unreadable.filter(({ path }) => {
+  const unreported = listing.unreadable.filter(({ path }) => {
     const open = ledger.pendingVersionAt(path)
     if (open === null) return ledger.lastVersionAt(path) === null
     return open.state === 'settling' && open.reasonCode !== UNREADABLE
   })
-  await inPieces(untold, (file: Refusal) => {
+  await inPieces(unreported, (file: Refusal) => {
     const reason = { code: UNREADABLE, text: file.reason, hint: file.hint }
     ledger.settlesOn(originOf(file), reason)
   })

@@ -1,4 +1,4 @@
-// What the daemon does for its history beside the feeds: old versions are forgotten, and no younger ones.
+// Prunes the history: old versions are forgotten, and no younger ones.
 
 import type { Settings } from '../config/config.ts'
 import type { Versions } from '../history/port.ts'
@@ -36,7 +36,7 @@ export class Upkeep {
 
   /**
    * Once a day, in small steps, and only while the service's clock agrees with this one: nothing on this
-   * machine can tell that its clock runs 400 days ahead. `failed` hears of an error, which ends this try.
+   * machine can tell that its clock runs 400 days ahead. `failed` is called with an error, which ends this try.
    */
   prune(stop: AbortSignal, failed: (error: unknown) => void): void {
     const { clock, deliveries, history, log, settings } = this.#parts

@@ -1,5 +1,5 @@
 // Writes the private copy of a feed, or its posting index: a new file for this user alone, that is removed
-// again unless it is kept. A copy is durable before anybody hears of it; its lasting name is the spool's business.
+// again unless it is kept. A copy is durable before it is used; the spool gives it its lasting name.
 
 import { closeSync, fsync, openSync, rmSync, write } from 'node:fs'
 import { dirname } from 'node:path'

@@ -51,8 +51,8 @@ export class Ledger {
   readonly #known: KnownFiles
 
   /**
-   * `onMove` hears of every new state, for progress; it must not write. `along` writes what has to be
-   * written together with it, or not at all.
+   * `onMove` is called with every new state, once it is committed; it must not write. `along` writes what belongs
+   * into the same transaction.
    */
   constructor(
     history: Versions & Files & Attempts & Transactions,
@@ -70,7 +70,7 @@ export class Ledger {
     this.#along = along
   }
 
-  /** Runs `work` in one transaction; what it did is told of once it is true. */
+  /** Runs `work` in one transaction; what follows from it happens after the commit. */
   atomically<T>(work: () => T): T {
     return this.#transactions.atomically(work)
   }

@@ -56,8 +56,8 @@ export function createSpool(directory: string): Spool {
     async keep(prepared, id) {
       const name = `${id}.xml`
       const renamed = async () => {
-        // The index first: once the file has its name, nobody comes back for it. Directly, since a local
-        // rename costs less than its way through the thread pool.
+        // The index first: after a crash a file that has its name is complete. Directly, since a local rename
+        // costs less than its way through the thread pool.
         renameIfThere(prepared + INDEX, at(name + INDEX))
         renameSync(prepared, at(name))
         await names.done()
