@@ -18,7 +18,8 @@ export function openInbox(
   { clock }: AppOptions,
   owned: AsyncDisposableStack,
 ) {
-  const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
+  const large = owned.use(createFeedChecker({ isLazy: true }))
+  const lanes = { small: owned.use(createFeedChecker()), large }
   return {
     inbox: owned.use(createWatchedInbox({ ...config.inbox, clock, conditions, log })),
     settler: new Settler(config.inbox.quietPeriodMs),

@@ -1,5 +1,5 @@
 // Runs the feed reader in a worker thread, so that a large feed never holds up the daemon. One worker,
-// started at once, for the first job not to wait for it, and with the next job after it died; jobs in
+// started at once (unless lazy), for the first job not to wait for it, and with the next job after it died; jobs in
 // order, small ones sent ahead so that neither thread waits for the other; every job is answered.
 
 import { rmSync } from 'node:fs'
@@ -13,6 +13,8 @@ import type { CheckJob, CheckResult, Comparison, FeedChecker, PostingChanges } f
 export interface FeedCheckerOptions {
   /** The worker's entry; the one beside this file, in the same language, unless a test says otherwise. */
   entry?: URL
+  /** Starts its thread with the first job, and not at once: for jobs that are rare. */
+  isLazy?: boolean
 }
 
 /** Bytes up to which a feed is sent ahead: its copy is durable later than it is read. */
@@ -35,8 +37,8 @@ interface Queued {
 }
 
 export function createFeedChecker(options: FeedCheckerOptions = {}): FeedChecker {
-  const { entry = beside('check-worker', import.meta.url) } = options
-  return new WorkerChecker(entry)
+  const { entry = beside('check-worker', import.meta.url), isLazy = false } = options
+  return new WorkerChecker(entry, isLazy)
 }
 
 class WorkerChecker implements FeedChecker {
@@ -50,8 +52,9 @@ class WorkerChecker implements FeedChecker {
   #answered = 0
   #disposed = false
 
-  constructor(entry: URL) {
+  constructor(entry: URL, isLazy: boolean) {
     this.#entry = entry
+    if (isLazy) return
     this.#worker = this.#start()
     this.#worker.unref()
   }

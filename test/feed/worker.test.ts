@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -31,6 +39,19 @@ describe('the feed checker', () => {
       { verdict: { kind: 'incomplete' } },
       { verdict: { kind: 'broken' } },
     ])
+  })
+
+  it('starts its thread with the first job where it is lazy', async () => {
+    using folder = new Folder()
+    const threads = () => readdirSync('/proc/self/task').length
+    const before = threads()
+
+    await using checker = createFeedChecker({ isLazy: true })
+    const idle = threads()
+    const result = await checker.check(jobFor(folder.file('a.xml', FEED)))
+
+    expect(idle).toBe(before)
+    expect(result).toMatchObject({ verdict: { kind: 'ok' } })
   })
 
   it('compares two versions by the indexes that it wrote', async () => {
