@@ -54,11 +54,9 @@ export class Absence {
 
   /** Campaigns that look like the one of an entry: by its mark, or by what is left of its name. */
   resembling({ key, name }: DesiredCampaign): Campaign[] {
-    const ruledOut = new Set(this.#input.newEntries.get(key))
     const wanted = plain(name)
     const starts = Array.from(wanted, (_, n) => wanted.slice(0, n + 1))
-    const alike = starts.flatMap((start) => this.#byName.get(start) ?? [])
-    return [...this.marked(key), ...alike].filter(({ id }) => !ruledOut.has(id))
+    return [...this.marked(key), ...starts.flatMap((start) => this.#byName.get(start) ?? [])]
   }
 
   /** What might be the campaign of an entry, the likeliest first; those that a person ruled out are not. */
