@@ -23,7 +23,9 @@ export function openNetwork(
   const http = owned.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
   const forms = createFormSource({ http, clock, log, ...serviceOptions(config) })
   const gate = new SendGate({
-    ...{ clock, serviceOrigin: forms.origin, maxRate: config.upload.maxRate },
+    clock,
+    serviceOrigin: forms.origin,
+    maxRate: config.upload.maxRate,
     concurrency: () => settings.current.upload.concurrency,
   })
   const uploader = owned.use(new StorageUploader({ http, forms, clock, log, gate }))

@@ -193,9 +193,9 @@ async function send(
     const status = response.statusCode
     return { kind: 'answer', status, headers, ...answer, bytesSent: bytesSent(), sentAll, tookMs }
   } catch (error) {
-    const none = (verdict: Omit<NoAnswer, 'kind' | 'bytesSent'>): NoAnswer => ({
-      ...{ kind: 'no-answer', bytesSent: bytesSent(), ...verdict },
-    })
+    const none = (verdict: Omit<NoAnswer, 'kind' | 'bytesSent'>): NoAnswer => {
+      return { kind: 'no-answer', bytesSent: bytesSent(), ...verdict }
+    }
     if (signal.aborted)
       return none({ why: 'aborted', code: 'aborted', reason: 'the request was stopped' })
     if (watch?.signal.aborted) return none(watch.explain(url.host))

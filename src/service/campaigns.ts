@@ -85,7 +85,10 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
     const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body))
     const answer = await client.call(
       {
-        ...{ method: call.method, path: call.path, body, account: null },
+        method: call.method,
+        path: call.path,
+        body,
+        account: null,
         maxAnswerBytes: MAX_ANSWER,
         // A kept connection that the other side just closed would make the outcome of a create unknown.
         freshConnection: call.method === 'POST',
@@ -159,7 +162,11 @@ function judge<T>(
   const { status, headers } = answer
   const shown = isHtml(headers, answer.body) ? '' : excerpt(answer.body.toString('utf8'))
   const refused: CampaignFailure = {
-    ...{ kind: 'failure', class: 'refused', status, body: shown || null, retryAfterMs: null },
+    kind: 'failure',
+    class: 'refused',
+    status,
+    body: shown || null,
+    retryAfterMs: null,
     effect: REFUSED.has(status) ? 'refused' : status === 407 ? 'not-sent' : 'unknown',
     reason: `the service answered ${status}${shown && `: ${shown}`}`,
     hint: 'correct what the service names, and try again',

@@ -28,11 +28,18 @@ export function confirm(
   md5: string,
 ): Confirmation {
   const { status, headers } = reply
-  if (!reply.sentAll)
+  const notStored = (rule: Rule, code: string, how: string): Confirmation => {
+    const ambiguous = rule === RULES.answeredEarly || rule === RULES.unconfirmed
     return {
-      ...{ kind: 'not-stored', rule: RULES.answeredEarly, code: 'answered-early', ambiguous: true },
-      reason: `storage answered ${status} before it was sent the whole file`,
+      kind: 'not-stored',
+      rule,
+      code,
+      reason: `storage answered ${status} ${how}`,
+      ambiguous,
     }
+  }
+  if (!reply.sentAll)
+    return notStored(RULES.answeredEarly, 'answered-early', 'before it was sent the whole file')
   const redirect = redirectOf(headers.location, facts)
   const etag =
     readEtag(headers.etag) ??
@@ -48,21 +55,16 @@ export function confirm(
   }
   if (stored.etagVerified) return stored
   if (body.kind === 'foreign' || (status === 303 && redirect === null))
-    return {
-      ...{ kind: 'not-stored', rule: RULES.notStorage, code: `http-${status}`, ambiguous: false },
-      reason: `storage answered ${status} and a page that is not storage's`,
-    }
+    return notStored(RULES.notStorage, `http-${status}`, "with a page that is not storage's")
   if (etag?.isMd5 && !isEncrypted(headers))
-    return {
-      ...{ kind: 'not-stored', rule: RULES.digestDiffers, code: 'etag-mismatch', ambiguous: false },
-      reason: `storage took the file and reports another checksum than it has here (${md5})`,
-    }
+    return notStored(
+      RULES.digestDiffers,
+      'etag-mismatch',
+      `with another checksum than the file has here (${md5})`,
+    )
   const key = body.kind === 'posted' ? body.key : (redirect?.searchParams.get('key') ?? null)
   if (key !== null && !isKeyOf(key, facts))
-    return {
-      ...{ kind: 'not-stored', rule: RULES.unconfirmed, code: 'other-key', ambiguous: true },
-      reason: `storage answered ${status} and names another object than the form does`,
-    }
+    return notStored(RULES.unconfirmed, 'other-key', 'and names another object than the form does')
   const isConfirmed =
     body.kind === 'posted' ||
     redirect !== null ||
@@ -70,10 +72,11 @@ export function confirm(
     // A cut answer proves nothing: storage may send blanks until it knows the result.
     (isNamed && BARE.has(status) && !reply.bodyCut)
   if (isConfirmed) return stored
-  return {
-    ...{ kind: 'not-stored', rule: RULES.unconfirmed, code: 'unconfirmed', ambiguous: true },
-    reason: `storage answered ${status} with neither an ETag nor a document that says the file is stored`,
-  }
+  return notStored(
+    RULES.unconfirmed,
+    'unconfirmed',
+    'with neither an ETag nor a document that says the file is stored',
+  )
 }
 
 interface Etag {

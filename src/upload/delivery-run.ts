@@ -194,7 +194,11 @@ export class DeliveryRun {
     const { bytesSent, status, ...result } = await postFile(
       this.#parts,
       {
-        ...{ facts, file, bytes, md5, freshConnection: this.#postFailed },
+        facts,
+        file,
+        bytes,
+        md5,
+        freshConnection: this.#postFailed,
         progress: (sent) => {
           this.#bytesSent = sent
           this.#delivery.progress?.(sent)
