@@ -40,9 +40,8 @@ function pathOf(config: Config, given: string): string {
   return isMeant ? path : given
 }
 
-function explanationText({ path, feed, upload, because, next }: Explanation): string {
+function explanationText({ path, because, next }: Explanation): string {
   const lines = [`${printable(path)}: ${printable(because)}`]
-  if (upload !== null) lines.push(`version ${upload.id} of ${printable(feed)} is ${upload.state}`)
   if (next !== null) lines.push(`next: ${printable(next)}`)
   return lines.join('\n')
 }

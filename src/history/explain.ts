@@ -66,9 +66,13 @@ function because(
   const isRejected = upload?.state === 'rejected' && path.endsWith('/')
   if (look !== null && 'reason' in look && isByPattern && !isRejected) {
     const isAbove = path.startsWith(`${look.path}/`)
-    return { because: isAbove ? `${look.path} ${look.reason}` : look.reason, next: look.hint }
+    const reason = isAbove ? `${look.path} ${look.reason}` : look.reason
+    return { because: reason + versionText(upload), next: look.hint }
   }
-  if (ignored !== null && !isRejected) return ignoredBecause(ignored)
+  if (ignored !== null && !isRejected) {
+    const { because, next } = ignoredBecause(ignored)
+    return { because: because + versionText(upload), next }
+  }
   if (upload !== null) return { because: ofVersion(evidence, known, upload), next: null }
   if (path.startsWith('/')) {
     return {
@@ -86,6 +90,10 @@ function because(
     ? { because: 'it is new', next: 'the next scan of the folder finds it' }
     : { because: 'no daemon is running', next: 'systemctl start feedsyncd, or feedsyncd run' }
 }
+
+/** Of a file that is read no more. */
+const versionText = (upload: UploadReport | null): string =>
+  upload === null ? '' : `; version ${upload.id} of it is ${upload.state}`
 
 function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadReport): string {
   const { look, now, path, quietPeriodMs } = evidence

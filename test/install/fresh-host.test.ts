@@ -193,7 +193,7 @@ describe.skipIf(!isAsked)('the package on a fresh Debian', { timeout: 3 * MINUTE
     await machine.must('systemctl reload feedsyncd')
     await untilUnit('StatusText', /^0 waiting/)
 
-    expect(await machine.unit('ActiveState')).toBe('active')
+    await untilUnit('ActiveState', /^active$/)
     expect(await machine.unit('NRestarts')).toBe('0')
   })
 
