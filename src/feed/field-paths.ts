@@ -28,101 +28,36 @@ export const FIELDS = [
 export const CHECKED_FIELDS: readonly Field[] = ['id', 'externalCampaignId', 'requisitionId']
 
 /** In order of preference. Sources: research on 33 feed formats and 72 real and sample feeds. */
-const DETECTED: Record<Field, readonly string[]> = {
-  id: [
-    'referencenumber',
-    'id',
-    '@id',
-    'jobid',
-    'job_id',
-    'job-code',
-    'partnerJobId',
-    'identifier/value',
-    'identifier',
-    'reference',
-    'reference_id',
-    'job_reference',
-    '@reference_id',
-    '@jid',
-    'DocumentID',
-    'PositionRecordInfo/Id/IdValue',
-    'guid',
-    'link',
-    'url',
-    'detail-url',
-    'link/@href',
-  ],
-  externalCampaignId: [
-    'externalcampaignid',
-    'external_campaign_id',
-    'external-campaign-id',
-    'campaignid',
-    'campaign_id',
-    'campaign-id',
-  ],
-  requisitionId: [
-    'requisitionid',
-    'requisition_id',
-    'requisition-id',
-    'requisitionnumber',
-    '@reference',
-    'AlternateDocumentID',
-    'PositionPostings/PositionPosting/Id/IdValue',
-  ],
-  title: [
-    'title',
-    'job_title',
-    'jobtitle',
-    'name',
-    'job_name',
-    'PositionProfile/PositionTitle',
-    'PositionProfile/PositionDetail/PositionTitle',
-  ],
-  city: [
-    'city',
-    'location/city',
-    'town',
-    'jobLocation/address/addressLocality',
-    'PositionProfile/PositionLocation/ReferenceLocation/CityName',
-    'PositionProfile/PositionDetail/PhysicalLocation/PostalAddress/Municipality',
-    'office',
-    'location',
-  ],
-  state: [
-    'state',
-    'location/state',
-    'location/region',
-    'region',
-    'region1',
-    'jobLocation/address/addressRegion',
-    'PositionProfile/PositionLocation/ReferenceLocation/CountrySubDivisionCode',
-    'PositionProfile/PositionDetail/PhysicalLocation/PostalAddress/Region',
-  ],
-  postalCode: [
-    'postalcode',
-    'postal_code',
-    'postcode',
-    'zip',
-    'zipcode',
-    'zip_code',
-    'location/zip',
-    'location/postalcode',
-    'jobLocation/address/postalCode',
-    'PositionProfile/PositionLocation/ReferenceLocation/PostalCode',
-    'PositionProfile/PositionDetail/PhysicalLocation/PostalAddress/PostalCode',
-  ],
-  description: [
-    'description',
-    'job_description',
-    'jobdescription',
-    'description/summary',
-    'description_requirements',
-    'jobDescriptions/jobDescription/value',
-    'PositionProfile/PositionFormattedDescription/Content',
-    'PositionProfile/FormattedPositionDescription/Value',
-    'content',
-    'summary',
-  ],
+const DETECTED: Record<Field, string> = {
+  id: `
+    referencenumber id @id jobid job_id job-code partnerJobId identifier/value identifier
+    reference reference_id job_reference @reference_id @jid DocumentID
+    PositionRecordInfo/Id/IdValue guid link url detail-url link/@href`,
+  externalCampaignId: `
+    externalcampaignid external_campaign_id external-campaign-id campaignid campaign_id
+    campaign-id`,
+  requisitionId: `
+    requisitionid requisition_id requisition-id requisitionnumber @reference AlternateDocumentID
+    PositionPostings/PositionPosting/Id/IdValue`,
+  title: `
+    title job_title jobtitle name job_name PositionProfile/PositionTitle
+    PositionProfile/PositionDetail/PositionTitle`,
+  city: `
+    city location/city town jobLocation/address/addressLocality
+    PositionProfile/PositionLocation/ReferenceLocation/CityName
+    PositionProfile/PositionDetail/PhysicalLocation/PostalAddress/Municipality office location`,
+  state: `
+    state location/state location/region region region1 jobLocation/address/addressRegion
+    PositionProfile/PositionLocation/ReferenceLocation/CountrySubDivisionCode
+    PositionProfile/PositionDetail/PhysicalLocation/PostalAddress/Region`,
+  postalCode: `
+    postalcode postal_code postcode zip zipcode zip_code location/zip location/postalcode
+    jobLocation/address/postalCode PositionProfile/PositionLocation/ReferenceLocation/PostalCode
+    PositionProfile/PositionDetail/PhysicalLocation/PostalAddress/PostalCode`,
+  description: `
+    description job_description jobdescription description/summary description_requirements
+    jobDescriptions/jobDescription/value PositionProfile/PositionFormattedDescription/Content
+    PositionProfile/FormattedPositionDescription/Value content summary`,
 }
 
 const STEP = /^([^\s/@[\]'"=]+)(?:\[@([^\s/@[\]'"=]+)=(?:'([^']*)'|"([^"]*)")\])?$/
@@ -151,7 +86,7 @@ export function parseFieldPath(path: string): FieldPath {
 export function pathsOf(field: Field, configured: FieldPaths): FieldPath[] {
   const path = configured[field]
   if (path !== undefined) return [parseFieldPath(path)]
-  const paths = parsed.get(field) ?? DETECTED[field].map(parseFieldPath)
+  const paths = parsed.get(field) ?? DETECTED[field].trim().split(/\s+/).map(parseFieldPath)
   parsed.set(field, paths)
   return paths
 }

@@ -24,11 +24,19 @@ import { Attributes } from './handler.ts'
 import { type Input, NEED_MORE } from './input.ts'
 import { type Limits, tooDeep, tooLong, tooManyAttributes } from './limits.ts'
 import type { Listener } from './listener.ts'
-import { MOST_NAMES, type Name, NameTable, NONE, PLAIN, SPECIAL, UNREAD } from './names.ts'
+import {
+  badLocalName,
+  MOST_NAMES,
+  type Name,
+  NameTable,
+  NONE,
+  PLAIN,
+  SPECIAL,
+  UNREAD,
+} from './names.ts'
 import { Namespaces, twiceAt } from './namespaces.ts'
 import type { ReferenceReader } from './reference-reader.ts'
-import { badLocalName, misplaced, unmatched } from './tag-faults.ts'
-import { TagReader } from './tag-reader.ts'
+import { misplaced, TagReader, unmatched } from './tag-reader.ts'
 import { TextReader } from './text-reader.ts'
 
 export class ContentReader {
@@ -92,6 +100,7 @@ export class ContentReader {
     let { words } = names
     const limits = this.#limits
     const listener = this.#listener
+    const { handler } = listener
     const namespaces = this.#namespaces
     const attributes = this.#attributes
     const { numbers } = attributes
@@ -234,8 +243,8 @@ export class ContentReader {
       open[depth] = element
       this.#openedAt[depth] = base + at
       this.depth = depth + 1
-      if (listener.ignoredFrom === 0) {
-        listener.open(names.of(element), attributes, at, depth + 1)
+      if (listener.ignoredFrom === 0 && !handler.open(names.of(element), attributes, at)) {
+        listener.ignoredFrom = depth + 1
       }
       place++
       if (place - at > limits.tag) this.#checkLength(at, place, valueBytes)
@@ -251,7 +260,7 @@ export class ContentReader {
     this.depth = depth - 1
     if (this.#namespaces.deepest >= depth) this.#namespaces.leave(depth - 1)
     const listener = this.#listener
-    if (listener.ignoredFrom === 0) listener.close(this.#input.data, to)
+    if (listener.ignoredFrom === 0) listener.handler.close(this.#input.data, to)
     else if (listener.ignoredFrom === depth) listener.ignoredFrom = 0
   }
 

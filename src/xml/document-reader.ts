@@ -92,7 +92,7 @@ export class DocumentReader {
     const { data, end } = input
     let at = 0
     this.#content.moved()
-    this.#listener.moved(data)
+    this.#listener.portion.data = data
     while (at < end) {
       let next: number
       if (this.#section.inside !== null) next = this.#section.read(at)
@@ -104,7 +104,7 @@ export class DocumentReader {
       at = next
     }
     const left = end - at
-    this.#listener.moving(data, at)
+    this.#listener.handler.moving(data, at)
     input.discard(at)
     this.#enough = left > LONG_TAG ? left + left / 2 : 0
   }

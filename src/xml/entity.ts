@@ -9,39 +9,14 @@ const UNFINISHED = new RegExp(`^&(?:#(?:x[0-9a-fA-F]*|[0-9]*)|${NAME})?$`, 'u')
 const PREDEFINED = new Set(['amp', 'lt', 'gt', 'quot', 'apos'])
 
 /** The names that editors and templates put into feeds most, with what to write for them. */
-const HTML: Record<string, number> = {
-  nbsp: 160,
-  copy: 169,
-  reg: 174,
-  laquo: 171,
-  raquo: 187,
-  middot: 183,
-  auml: 228,
-  ouml: 246,
-  uuml: 252,
-  Auml: 196,
-  Ouml: 214,
-  Uuml: 220,
-  szlig: 223,
-  agrave: 224,
-  aacute: 225,
-  ccedil: 231,
-  egrave: 232,
-  eacute: 233,
-  ecirc: 234,
-  ntilde: 241,
-  oacute: 243,
-  ndash: 8211,
-  mdash: 8212,
-  lsquo: 8216,
-  rsquo: 8217,
-  ldquo: 8220,
-  rdquo: 8221,
-  bull: 8226,
-  hellip: 8230,
-  euro: 8364,
-  trade: 8482,
-}
+const HTML = new Map(
+  `nbsp 160, copy 169, reg 174, laquo 171, raquo 187, middot 183, auml 228, ouml 246, uuml 252,
+  Auml 196, Ouml 214, Uuml 220, szlig 223, agrave 224, aacute 225, ccedil 231, egrave 232,
+  eacute 233, ecirc 234, ntilde 241, oacute 243, ndash 8211, mdash 8212, lsquo 8216,
+  rsquo 8217, ldquo 8220, rdquo 8221, bull 8226, hellip 8230, euro 8364, trade 8482`
+    .split(/,\s+/)
+    .map((pair) => pair.split(' ') as [name: string, code: string]),
+)
 
 /** Looks at the `&` at `at`. `doctype`: a DTD that is not read could declare more entities. */
 export function entityAt(text: string, at: number, doctype: boolean, longest: number): Look {
@@ -68,7 +43,7 @@ export function entityAt(text: string, at: number, doctype: boolean, longest: nu
 
 function undefinedEntity(name: string, doctype: boolean): string {
   const entity = `"&${short(name)};"`
-  const code = Object.hasOwn(HTML, name) ? HTML[name] : undefined
+  const code = HTML.get(name)
   if (code !== undefined) {
     return `${entity} is an HTML entity that XML does not know; write "&#${code};" or the character itself`
   }

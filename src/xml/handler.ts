@@ -47,16 +47,11 @@ export class Attributes {
     this.to = new Int32Array(most)
   }
 
-  /** The value of the attribute of this name, as the application should see it (XML 1.0 §3.3.3). */
-  value(name: string): string | null {
-    for (let i = 0; i < this.count; i++) if (this.nameAt(i).text === name) return this.valueAt(i)
-    return null
-  }
-
   nameAt(i: number): Name {
     return this.#names.of(this.numbers[i] as number)
   }
 
+  /** As the application should see it (XML 1.0 §3.3.3). */
   valueAt(i: number): string {
     const written = this.data.toString('utf8', this.from[i], this.to[i])
     return withReferences(written.replace(/\r\n|[\t\r\n]/g, ' '))

@@ -3,6 +3,7 @@
 
 import { sameBytes, wordAt, wordsOf } from './bytes.ts'
 import { NAME, NAME_START } from './characters.ts'
+import { short } from './fault.ts'
 
 /** A namespace prefix. */
 export interface Prefix {
@@ -132,7 +133,7 @@ export class NameTable {
     }
     for (const [i, text] of texts.entries()) {
       open[i] = this.find(
-        new DataView(Uint8Array.from([...text, 0, 0, 0]).buffer),
+        new DataView(Uint8Array.from([...text, 0, 0, 0, 0]).buffer),
         0,
         text.length,
         NONE,
@@ -192,4 +193,14 @@ export class NameTable {
     const prefix = text === 'xmlns' ? null : this.#prefix(local)
     return { prefix, written: null, length: 0, namespace: '' }
   }
+}
+
+/** QName (Namespaces production 7). */
+export function malformedName({ text }: Name): string {
+  return `"${short(text)}" is not a name: a ":" must stand between a prefix and a name, once`
+}
+
+/** NCName (Namespaces production 4). */
+export function badLocalName({ text }: Name): string {
+  return `"${short(text)}" is not a name: what follows the ":" must begin with a letter or "_"`
 }

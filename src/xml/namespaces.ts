@@ -5,8 +5,15 @@ import { createHash } from 'node:crypto'
 import { sameBytes, wordsOf } from './bytes.ts'
 import { short } from './fault.ts'
 import type { Attributes } from './handler.ts'
-import { type Declared, type Name, type Prefix, XML_NAMESPACE, XMLNS_NAMESPACE } from './names.ts'
-import { badLocalName, malformedName } from './tag-faults.ts'
+import {
+  badLocalName,
+  type Declared,
+  malformedName,
+  type Name,
+  type Prefix,
+  XML_NAMESPACE,
+  XMLNS_NAMESPACE,
+} from './names.ts'
 
 interface Binding {
   prefix: Prefix

@@ -1,24 +1,17 @@
-// What is unusual in a tag: names that are cut or wrong, values with references, and what may not stand where it does.
+// What is unusual in a tag: names that are cut or wrong, values with references, what may not stand where it does, and
+// the sentences about all that.
 // `markup` is where the tag begins.
 
 import { nextMark } from './byte-marks.ts'
 import { AMPERSAND, APOSTROPHE, afterSpace, EQUALS, GT, LT, QUOTE, SLASH } from './bytes.ts'
-import { STARTS_NAME } from './characters.ts'
-import { notAllowed, stop, wrong } from './fault.ts'
+import { isXmlCharacter, STARTS_NAME } from './characters.ts'
+import { type Fault, notAllowed, notWellFormed, short, shown, stop, wrong } from './fault.ts'
 import type { Attributes } from './handler.ts'
 import { type Input, NEED_MORE } from './input.ts'
 import { type Limits, tooLong } from './limits.ts'
-import { type NameTable, NONE } from './names.ts'
+import { malformedName, type Name, type NameTable, NONE } from './names.ts'
 import type { NamespaceFault, Namespaces, TagReason } from './namespaces.ts'
 import type { ReferenceReader } from './reference-reader.ts'
-import {
-  characterAt,
-  forbiddenAt,
-  malformedName,
-  misplaced,
-  noName,
-  tagName,
-} from './tag-faults.ts'
 
 const STARTS_ATTRIBUTE = new RegExp(`:|${STARTS_NAME.source}`, 'u')
 
@@ -148,4 +141,53 @@ export class TagReader {
     if (at - open - 1 <= attributeValue) return
     stop(tooLong('attribute', 'an attribute value', attributeValue, this.#input.base + open))
   }
+}
+
+/** The character at `at`. */
+function characterAt({ data, end }: Input, at: number): string {
+  const text = data.toString('utf8', at, Math.min(end, at + 4))
+  return String.fromCodePoint(text.codePointAt(0) ?? 0)
+}
+
+/** The name of the tag at `markup`, as it reads up to and with the character at `at`. */
+function tagName(input: Input, markup: number, at: number): string {
+  const { data } = input
+  const from = markup + (data[markup + 1] === SLASH ? 2 : 1)
+  const to = at + Buffer.byteLength(characterAt(input, at))
+  return short(/^[^ \t\r\n/>=<]*/.exec(data.toString('utf8', from, to))?.[0] ?? '')
+}
+
+/** The character at `at`, where no document may have it: what must be left out is named first. */
+function forbiddenAt(input: Input, at: number): Fault | null {
+  const character = characterAt(input, at)
+  if (isXmlCharacter(character.codePointAt(0) ?? 0)) return null
+  return notWellFormed(notAllowed(character), input.base + at)
+}
+
+/** The character at `at` has no place in the tag at `markup`. */
+export function misplaced(input: Input, markup: number, at: number): Fault {
+  const forbidden = forbiddenAt(input, at)
+  if (forbidden !== null) return forbidden
+  const character = characterAt(input, at)
+  const name = tagName(input, markup, at)
+  const [tag, sign] = input.data[markup + 1] === SLASH ? ['end tag', '</'] : ['tag', '<']
+  const reason =
+    character === '<'
+      ? `the ${tag} ${sign}${name} is not closed: ">" is missing before this "<"`
+      : `${shown(character)} is not allowed in the ${tag} ${sign}${name}>`
+  return notWellFormed(reason, input.base + at)
+}
+
+/** `first` stands where the name of a tag must begin. */
+function noName(first: string, closing: boolean, at: number): Fault {
+  const reason = closing
+    ? `an end tag must have a name after "</", not ${shown(first)}`
+    : '"<" must be written "&lt;"'
+  return notWellFormed(reason, at)
+}
+
+/** Element Type Match (§3). `openedAt`: where the start tag is. */
+export function unmatched(name: Name, element: Name, at: number, openedAt: number): Fault {
+  const reason = `the end tag </${short(name.text)}> does not match <${short(element.text)}> opened in line {line}`
+  return { ...notWellFormed(reason, at), reference: openedAt }
 }

@@ -18,21 +18,8 @@ const LATIN_1 = singleByte('ISO-8859-1', (byte) => byte)
 /** Decodes the start of a file whose encoding is only known to contain ASCII. */
 export const UNKNOWN: Encoding = singleByte('unknown', (byte) => byte)
 
-const LATIN_ALIASES: Record<string, number> = {
-  latin1: 1,
-  l1: 1,
-  latin2: 2,
-  l2: 2,
-  latin3: 3,
-  l3: 3,
-  latin4: 4,
-  l4: 4,
-  latin5: 9,
-  l5: 9,
-  latin6: 10,
-  l6: 10,
-  latin9: 15,
-}
+/** latin1 to latin4 are these parts of ISO-8859; the others are not. */
+const LATIN: Record<string, string> = { 5: '9', 6: '10', 9: '15' }
 
 /** The encoding that a declared name means, `utf-16` when only a byte order mark can tell which, or null when it is not supported. */
 export function encodingNamed(declared: string): Encoding | 'utf-16' | null {
@@ -44,9 +31,9 @@ export function encodingNamed(declared: string): Encoding | 'utf-16' | null {
   if (/^(us-)?ascii$|^ansi_x3\.4-1968$|^iso646-us$/.test(name)) {
     return singleByte('US-ASCII', (byte) => (byte < 0x80 ? byte : UNDECODABLE))
   }
-  const part = Number(
-    /^iso[-_]?8859[-_]([0-9]{1,2})$/.exec(name)?.[1] ?? LATIN_ALIASES[name.replace('-', '')] ?? 0,
-  )
+  const latin = /^(?:latin-?(?=[1-69]$)|l-?(?=[1-6]$))(.)/.exec(name)?.[1]
+  const iso = /^iso[-_]?8859[-_]([0-9]{1,2})$/.exec(name)?.[1]
+  const part = Number(iso ?? (latin === undefined ? 0 : (LATIN[latin] ?? latin)))
   if (part >= 1 && part <= 16 && part !== 12) return iso8859(part)
   const page = /^(?:windows-|x-)?(?:cp-?)?(125[0-8])$/.exec(name)?.[1]
   return page === undefined || page === name ? null : windows(page)

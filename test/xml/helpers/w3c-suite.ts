@@ -29,7 +29,11 @@ export function suiteTests(): SuiteTest[] {
     {
       ...everything,
       open({ text: name }, attributes) {
-        const value = (key: string) => attributes.value(key) ?? undefined
+        const value = (key: string) => {
+          const all = Array.from({ length: attributes.count }, (_, i) => i)
+          const at = all.find((i) => attributes.nameAt(i).text === key)
+          return at === undefined ? undefined : attributes.valueAt(at)
+        }
         names.push(name)
         bases.push(join(bases.at(-1) ?? '', value('xml:base') ?? ''))
         const edition = value('EDITION')
