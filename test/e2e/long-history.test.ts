@@ -41,7 +41,9 @@ it('130,000 events: show tells the newest and how many are earlier, the page sta
   expect(whole.stdout.split('\n').length).toBeGreaterThan(EVENTS)
   const { events } = JSON.parse(json.stdout) as { events: object[] }
   expect(events).toHaveLength(EVENTS)
-  expect(Object.keys(events.at(-1) ?? {})).toEqual(['at', 'from', 'to', 'reason'])
+  expect(Object.keys(events.at(-1) ?? {})).toEqual([
+    ...['at', 'from', 'to', 'reason', 'reasonCode', 'line', 'column'],
+  ])
   expect(explained.stdout.length).toBeLessThan(1000)
   expect(page).toContain('129,800 earlier: ')
   expect(page.length).toBeLessThan(1_000_000)
