@@ -69,7 +69,7 @@ export interface Finding {
   needs: string | null
   /** What may be spent meanwhile, decimal text or `unlimited`; null: nothing that is not in the file. */
   maySpend: string | null
-  /** Monitoring and alerts tell of it. */
+  /** Monitoring and alerts report it. */
   isReported: boolean
 }
 

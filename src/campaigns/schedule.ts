@@ -1,6 +1,6 @@
 // When the campaigns are looked at: at the start, when their file changed and rests, after an upload, after
-// a person's decision, and each hour. One look at a time, apart from the deliveries: whatever goes wrong
-// here is said, and the feeds go on. What a look does is in app/reconcile.ts.
+// a person's decision, and each hour. One look at a time, apart from the deliveries: a failure
+// here is reported, and uploads continue. What a look does is in app/reconcile.ts.
 
 import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
