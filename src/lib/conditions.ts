@@ -95,10 +95,12 @@ export class Conditions {
    */
   set(
     code: ConditionCode,
-    { severity = SEVERITY[code], ...words }: Words & { severity?: Severity },
+    words: Words & { severity?: Severity },
     lastsMs: number | null = null,
   ): void {
-    // They may hold a name that somebody chose, and go to terminals, to systemd and into alerts.
+    const { severity = SEVERITY[code] } = words
+    // They may hold a name that somebody chose, and go to terminals, to systemd and into alerts. Of an error, whose
+    // message no spread copies.
     const message = printable(words.message)
     const hint = words.hint == null ? null : printable(words.hint)
     const known = this.#held.get(code)?.condition
