@@ -129,6 +129,29 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     },
   )
 
+  it('at the look at an entry of unknown kind ends nothing that may be below it', async () => {
+    await using site = await Site.open({ inbox: { rescan: '1s' } })
+    const files = new LyingFiles(site.root)
+    site.env = files.env
+    files.hideTypes()
+    await site.daemonProcess()
+    site.drop('west/broken.xml', '<a></b>')
+    site.drop('west/cut.xml', '<source>')
+    await site.until('west/broken.xml', 'rejected')
+    await site.until('west/cut.xml', 'incomplete')
+
+    files.fail('look', 'west', 'ESTALE')
+    const codes = () => statusOf(site).daemon.conditions.map(({ code }) => code)
+    await vi.waitFor(() => expect(codes()).toEqual(['directory-unreadable']), PATIENCE)
+    const meanwhile = site.uploads().map(({ path, state }) => `${path} ${state}`)
+    const ignored = statusOf(site).daemon.ignored.count
+    files.tellTheTruth()
+    await vi.waitFor(() => expect(codes()).toEqual([]), PATIENCE)
+
+    expect(meanwhile.sort()).toEqual(['west/broken.xml rejected', 'west/cut.xml incomplete'])
+    expect(ignored).toBe(0)
+  })
+
   it('whose directory says no kinds of its entries: names are bytes, and each feed is sent', async () => {
     await using site = await Site.open()
     const files = new LyingFiles(site.root)

@@ -22,7 +22,7 @@ const SOURCE = String.raw`
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* LIES/open-NAME, LIES/read-NAME and LIES/list-NAME hold the number of an error; LIES/no-types and LIES/short are there or not. */
+/* LIES/open-NAME, LIES/read-NAME, LIES/look-NAME and LIES/list-NAME hold the number of an error; LIES/no-types and LIES/short are there or not. */
 static int is_set(const char *rule) {
   char path[4096];
   const char *lies = getenv("LIES");
@@ -101,6 +101,22 @@ DIR *opendir(const char *path) {
   return real(path);
 }
 
+/* libuv looks at files by statx(2), which it calls by its number. */
+#include <sys/syscall.h>
+long syscall(long number, ...) {
+  va_list rest; va_start(rest, number);
+  long a[6];
+  for (int n = 0; n < 6; n++) a[n] = va_arg(rest, long);
+  va_end(rest);
+  long (*real)(long, ...) = dlsym(RTLD_NEXT, "syscall");
+  if (number == SYS_statx && a[1]) {
+    int saved = errno, error = asked("look", (const char *)a[1]);
+    if (error) { errno = error; return -1; }
+    errno = saved;
+  }
+  return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
 static int has_no_types(void) { return is_set("no-types"); }
 
 struct dirent64 *readdir64(DIR *directory) {
@@ -154,8 +170,8 @@ export class LyingFiles {
     this.env = { LD_PRELOAD: library, LIES: this.#rules }
   }
 
-  /** Each file of this name fails, when it is opened or when it is read; `list`: each directory. */
-  fail(call: 'open' | 'read' | 'list', name: string, error: Lie): void {
+  /** Each file of this name fails, when it is opened, read or looked at (stat); `list`: each directory. */
+  fail(call: 'open' | 'read' | 'look' | 'list', name: string, error: Lie): void {
     writeFileSync(join(this.#rules, `${call}-${name}`), String(NUMBERS[error]))
   }
 
