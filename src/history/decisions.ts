@@ -72,6 +72,8 @@ export function decide(
   return history.atomically(() => {
     const version = history.version(id)
     if (version === null) return unknown(id)
+    // It is being tried: the next attempt is this one.
+    if (decision === 'retry' && version.state === 'uploading') return { kind: 'done', version }
     if (!from.includes(version.state)) {
       return {
         kind: 'refused',

@@ -20,6 +20,16 @@ describe('a decision', () => {
     expect(history.version(older.id)?.state).toBe('failed')
   })
 
+  it('to retry is done for a version that is being sent at this moment', () => {
+    const { history } = temporaryHistory()
+    const sent = versionIn(history, 'uploading', HASHED)
+
+    const decided = decide(history, sent.id, 'retry', 5000)
+
+    expect(decided).toEqual({ kind: 'done', version: sent })
+    expect(history.events(sent.id).at(-1)?.to).toBe('uploading')
+  })
+
   it('to release makes it what later ones are compared with, and supersedes what waits before it', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', HASHED)
