@@ -205,8 +205,8 @@ export class Simulation {
     if (what === 'resume') one.status = 1
     if (what === 'reopen') one.endDate = '2028-01-01T00:00:00Z'
     if (what === 'rename') one.name = one.name.replace('Campaign', 'Renamed')
-    if (what === 'hand over') {
-      // Under the id of ours there is a campaign of others now.
+    // Under the id of ours there is a campaign of others now. What was sent before cannot be called back.
+    if (what === 'hand over' && !this.world.hasLateWrites) {
       one.name = 'Of others [#zzzzzzzzzz]'
       this.#theirs.set(one.id, '')
     }

@@ -136,6 +136,11 @@ export class World {
     }
   }
 
+  /** A write that was not answered has still to arrive. */
+  get hasLateWrites(): boolean {
+    return this.#late.length > 0
+  }
+
   writes(): Call[] {
     return this.calls.filter(({ kind }) => kind === 'create' || kind === 'update')
   }
