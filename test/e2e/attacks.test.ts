@@ -19,7 +19,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { explained, statusOf, trail } from '../helpers/look.ts'
 import { LyingFiles, NO_COMPILER } from '../helpers/lying-files.ts'
-import { feedOf, Site } from '../helpers/site.ts'
+import { feedOf, preload, Site } from '../helpers/site.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
 const stored = (site: Site) => site.sandbox.objects().map(({ sha256 }) => sha256)
@@ -254,6 +254,79 @@ describe('people', () => {
     }
     expect(site.sandbox.objects()).toHaveLength(4)
   })
+})
+
+describe('a host', () => {
+  it.each([
+    ['1970', -Date.now() + 60_000],
+    ['2100', 74 * 365 * 86_400_000],
+  ])('whose clock says %s sends a feed, and goes on when it is right again', async (_, ahead) => {
+    await using site = await Site.open({ inbox: { rescan: '1s' } })
+    const clock = join(site.root, 'clock')
+    writeFileSync(clock, String(ahead))
+    site.env = { ...preload('wrong-clock.ts'), FEEDSYNCD_CLOCK_FILE: clock }
+    await site.daemonProcess()
+    site.drop('a.xml', feedOf(3))
+    await site.until('a.xml', 'uploaded')
+    writeFileSync(clock, '0')
+    site.drop('b.xml', feedOf(4))
+
+    await site.until('b.xml', 'uploaded')
+
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('that reloads fifty times while a feed is sent sends it once', async () => {
+    await using site = await Site.open()
+    const gate = site.sandbox.faults.add({
+      ...({ at: 'storage', kind: 'gate', point: 'end' } as const),
+    })
+    const daemon = await site.daemonProcess()
+    site.drop('a.xml', feedOf(30))
+    await gate.held()
+    for (let n = 0; n < 50; n++) {
+      site.configure({ upload: { concurrency: 1 + (n % 4) }, guards: { minPostings: 1 + (n % 9) } })
+      daemon.kill('SIGHUP')
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await site.logged(daemon, '"configuration reloaded"')
+    gate.remove()
+
+    await site.until('a.xml', 'uploaded')
+
+    expect(site.show(1).attempts).toHaveLength(1)
+    expect(site.sandbox.objects()).toHaveLength(1)
+  })
+
+  it.skipIf(NO_COMPILER !== null)(
+    'that closes a directory for good has it rejected, never moved, and gone once it is open',
+    async () => {
+      await using site = await Site.open({
+        feeds: [{ match: '**', name: 'all' }],
+        inbox: { rescan: '1s', afterReject: 'quarantine', incompleteAfter: '1s', receipts: true },
+      })
+      const files = new LyingFiles(site.root)
+      site.env = files.env
+      files.fail('list', 'west', 'EACCES')
+      mkdirSync(join(site.inbox, 'west'))
+      await site.daemonProcess()
+      const rejected = await site.until('west/', 'rejected')
+      await vi.waitFor(() => {
+        expect(Date.parse(statusOf(site).daemon.lastScanAt ?? '')).toBeGreaterThan(
+          Date.parse(rejected.detectedAt ?? '') + 2_500,
+        )
+      }, PATIENCE)
+      const meanwhile = readdirSync(site.inbox)
+      const because = (await explained(site, 'west')).because
+      files.tellTheTruth()
+      const { reason } = await site.until('west/', 'gone')
+
+      expect(rejected).toMatchObject({ feed: 'west/', path: 'west/', hint: expect.any(String) })
+      expect(meanwhile).toEqual(['west'])
+      expect(because).toContain('it is rejected as version 1: is a directory that cannot be listed')
+      expect(reason).toMatch(/^it can be listed now, or is not there any more/)
+    },
+  )
 })
 
 it('a folder of 30,000 files that are no feeds, and 3,000 links, holds up no feed', async () => {
