@@ -39,7 +39,7 @@ export async function buildProgram(
   names: readonly string[] = Object.keys(COMMANDS),
 ): Promise<Command> {
   const program = new Command('feedsyncd')
-    .description('Watches a folder for XML job feeds, proves them complete, and delivers them.')
+    .description('Watches a folder for XML job feeds, verifies and delivers them.')
     .version(VERSION, '--version', 'print the version')
     .option(
       '--config <file>',

@@ -1,4 +1,4 @@
-// feedsyncd status: what the daemon knows, from the history alone, so that it works with the daemon down.
+// feedsyncd status: the state of everything, from the history, so that it works without a daemon.
 
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { openStatus } from '../app/tools.ts'
@@ -30,12 +30,10 @@ interface Options {
 
 const CRITICAL = 2
 const UNKNOWN = 3
-/** What no daemon gets over automatically. */
-const BAD: readonly unknown[] = [
-  ...['database-damaged', 'database-lost', 'state-failing', 'state-full'],
-]
+/** Conditions of a history that only an operator can end. */
+const LASTING: unknown[] = ['database-damaged', 'database-lost', 'state-failing', 'state-full']
 const WATCH_MS = 2 * SECOND
-/** Rows a person can take in; JSON has no limit of its own. */
+/** Rows on a terminal; JSON has no limit. */
 const DEFAULT_LIMIT = 50
 
 export function statusCommand(context: Context): Command {
@@ -78,7 +76,7 @@ function ask(context: Context, options: Options, feed: string | undefined): Answ
     ...(feed !== undefined && { feed }),
     ...(options.state !== undefined && { states: [options.state] }),
     ...(options.since !== undefined && { since: context.clock.now() - options.since }),
-    // People are told of all that is owed, whatever they see of the table.
+    // The text names all pending work, however long the table is.
     ...(options.json && options.limit !== undefined && { limit: options.limit }),
     all: options.all ?? false,
   }
@@ -92,7 +90,7 @@ function ask(context: Context, options: Options, feed: string | undefined): Answ
   return { report, filtered, staleAfterMs: staleAfterMs(config), broken: broken !== null }
 }
 
-/** Several listings were missed, and it is no single slow one. */
+/** Several listings were missed: more than one slow listing. */
 function staleAfterMs({ inbox }: Config): number {
   return Math.max(5 * MINUTE, 3 * inbox.rescanMs)
 }
@@ -118,7 +116,7 @@ function show(
 function check(context: Context, options: Options, feed: string | undefined): void {
   try {
     const { report, staleAfterMs } = ask(context, options, feed)
-    // Who watches one feed is not told of the campaigns.
+    // The check of one feed leaves out the campaigns.
     const model = feed === undefined ? report : { ...report, campaigns: null }
     const { code, line } = statusCheck(model, { now: context.clock.now(), staleAfterMs })
     context.out(line)
@@ -130,12 +128,12 @@ function check(context: Context, options: Options, feed: string | undefined): vo
   }
 }
 
-/** A configuration with mistakes, or a damaged history, is known to be bad; who may not look knows nothing. */
+/** A broken configuration or history is critical; without permission to read them the state is unknown. */
 function unanswered(error: unknown): { code: number; line: string } {
   const mistake = error instanceof ConfigProblems ? `: ${error.lines[0]}` : ''
   const isBad =
     error instanceof ConfigProblems ||
-    (error instanceof FeedsyncError && BAD.includes(error.condition))
+    (error instanceof FeedsyncError && LASTING.includes(error.condition))
   const line = `${messageOf(error)}${mistake}`
   return isBad
     ? { code: CRITICAL, line: `CRITICAL - ${line}` }
