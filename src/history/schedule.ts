@@ -8,7 +8,10 @@ import { READING, sqlStates } from './states.ts'
 
 const NO_LIMIT = -1
 
-type Schedule = Pick<Versions, 'due' | 'makeDue' | 'expired' | 'shiftDeadlines' | 'nextDueAt'>
+export type Schedule = Pick<
+  Versions,
+  'due' | 'makeDue' | 'expired' | 'shiftDeadlines' | 'nextDueAt'
+>
 
 export function schedule(db: Connection, { version }: Pick<Versions, 'version'>): Schedule {
   // Only the oldest of a feed: a younger one must not overtake it and then be overwritten by it.

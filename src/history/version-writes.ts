@@ -3,23 +3,13 @@
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection, SqlValue } from './connection.ts'
-import type { Versions } from './port.ts'
+import type { VersionReads, Versions } from './port.ts'
 import type { HistoryEvent, Reason, Version, VersionPatch } from './records.ts'
+import type { Schedule } from './schedule.ts'
 import { assertStep, READING, type State } from './states.ts'
 import { columnsOf, reasonFields } from './version-row.ts'
 
-type VersionWrites = Pick<
-  Versions,
-  | 'add'
-  | 'move'
-  | 'update'
-  | 'seen'
-  | 'forget'
-  | 'spooled'
-  | 'spoolNames'
-  | 'forgetApprovals'
-  | 'lastId'
->
+type VersionWrites = Omit<Versions, keyof VersionReads | keyof Schedule | 'prune'>
 
 export function versionWrites(
   db: Connection,
