@@ -17,7 +17,10 @@ export interface FeedCheckerOptions {
   isLazy?: boolean
 }
 
-/** Bytes up to which a feed is sent ahead: its copy is durable later than it is read. */
+/**
+ * Bytes up to which a feed is sent ahead: the next ones are read while its copy becomes durable. 2,000 feeds of 20 kB
+ * took 30 % longer without that (8.9 and 11.8 s, medians of three alternating pairs).
+ */
 const SMALL = 2 ** 20
 const MOST_AHEAD = 32
 
