@@ -6,7 +6,7 @@ import { findConfig, loadConfig } from '../config/load.ts'
 import { formatProblem } from '../config/problems.ts'
 import type { Clock } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
-import { printableJson } from '../lib/printable.ts'
+import { printable, printableJson } from '../lib/printable.ts'
 import { EXIT } from './exit-codes.ts'
 import type { SignalledProcess } from './signals.ts'
 
@@ -52,8 +52,8 @@ export function readConfig(context: Context, flag: string | undefined): Config {
 
 /** The two lines of every error: what failed, and what to try. */
 export function tellError(context: Context, message: string, hint: string | null): void {
-  context.err(`error: ${message}`)
-  if (hint !== null) context.err(`try: ${hint}`)
+  context.err(`error: ${printable(message)}`)
+  if (hint !== null) context.err(`try: ${printable(hint)}`)
 }
 
 /** A JSON answer: one document, the schema version first. */

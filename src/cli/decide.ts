@@ -9,6 +9,7 @@ import { FeedsyncError } from '../lib/errors.ts'
 import { versionId } from './arguments.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'
+import { printable } from './render.ts'
 
 type Name = Exclude<Decision, 'retry'> | 'restore'
 
@@ -72,7 +73,8 @@ function released(decisions: Decisions): Version[] {
 }
 
 function tell(context: Context, versions: readonly Version[], daemonRuns: boolean): void {
-  for (const { feed, id, state } of versions) context.out(`version ${id} of ${feed} is ${state}`)
+  for (const { feed, id, state } of versions)
+    context.out(printable(`version ${id} of ${feed} is ${state}`))
   if (versions.length === 0) context.out('nothing was held; feeds are delivered as usual again')
   if (!daemonRuns && versions.some(({ state }) => state === 'queued')) context.err(NO_DAEMON)
 }

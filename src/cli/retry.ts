@@ -12,6 +12,7 @@ import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { NO_DAEMON, versionOf } from './decide.ts'
 import { EXIT } from './exit-codes.ts'
+import { printable } from './render.ts'
 import { printEnd } from './version-end.ts'
 
 interface Options {
@@ -76,7 +77,7 @@ function tell(
   const commandLine = commandLineHere(context.env, config)
   for (const version of versions) {
     if (daemonRuns) printEnd(context, version, commandLine)
-    else context.out(`version ${version.id} of ${version.feed} is ${version.state}`)
+    else context.out(printable(`version ${version.id} of ${version.feed} is ${version.state}`))
   }
   if (versions.length === 0) context.out('no version has failed, and none is waiting')
   else if (!daemonRuns) context.err(NO_DAEMON)

@@ -6,10 +6,12 @@ import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { type Context, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
+import { printable } from './render.ts'
 
 export function printEnd(context: Context, version: Version, commandLine: CommandLine): void {
   const { id, feed, state, fileUrl, reason } = version
-  context.out(`version ${id} of ${feed} is ${state}${fileUrl === null ? '' : `: ${fileUrl}`}`)
+  const where = fileUrl === null ? '' : `: ${fileUrl}`
+  context.out(printable(`version ${id} of ${feed} is ${state}${where}`))
   if (state === 'uploaded') return
   const next = nextStep(uploadReport(version), context.clock.now(), commandLine)
   tellError(context, reason ?? state, nextText(next))

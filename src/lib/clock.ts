@@ -17,7 +17,7 @@ export interface Clock {
   monotonic(): number
   /** Resolves after `ms`, or at once when `signal` aborts; the caller looks at the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Calls `run` once after `ms`. Never keeps the process alive by itself. */
+  /** Calls `run` once after `ms`. It alone never keeps the process alive. */
   after(ms: number, run: () => void): Timer
 }
 

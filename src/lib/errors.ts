@@ -24,8 +24,8 @@ export class FeedsyncError extends Error {
 }
 
 /**
- * Whether time or a person can mend it: a disk, a database, the configuration. Anything else is a
- * fault of the program, which no repetition mends.
+ * Whether time or a person can correct it: a disk, a database, the configuration. Anything else is a
+ * fault of the program, which repetition does not correct.
  */
 export function isRetryable(error: unknown): error is FeedsyncError {
   return error instanceof FeedsyncError && error.exitCode !== 1
