@@ -36,36 +36,36 @@ export class DatabaseWatch {
    */
   lost(): FeedsyncError | null {
     const { file } = this.#connection
-    const isSame = isAt(file, this.#database)
-    const lock = lockFile(dirname(file))
-    if (isSame && this.#lock !== null && !isAt(lock, this.#lock))
-      return lost(`${lock} was deleted or replaced while feedsyncd ran`, TEMPORARY, {
-        hint: 'start feedsyncd again, and leave that file alone: without it two daemons would send the same feeds',
-      })
-    this.#log ??= inodeAt(logOf(this.#connection))
-    if (isSame && isAt(logOf(this.#connection), this.#log)) return this.#indexLost()
-    if (isSame && this.save())
-      return lost(`${file}-wal was deleted or replaced while feedsyncd ran`, TEMPORARY, {
-        hint: 'start feedsyncd again: nothing is lost, what that file held is in the database now',
-      })
     const directory = dirname(file)
+    const [index, lock] = [`${file}-shm`, lockFile(directory)]
+    this.#log ??= inodeAt(logOf(this.#connection))
+    this.#index ??= inodeAt(index)
+    // What takes the others with it is looked at last: it may go between two of these looks.
+    const hasIndex = this.#index === null || isAt(index, this.#index)
+    const hasLog = isAt(logOf(this.#connection), this.#log)
+    const hasLock = this.#lock === null || isAt(lock, this.#lock)
+    const isSame = isAt(file, this.#database)
+    if (hasIndex && hasLog && hasLock && isSame) return null
     if (!this.#isOnDisk(directory))
       return lost(`${directory} was moved away or unmounted while feedsyncd ran`, NEEDS_PERSON, {
         hint: 'put it back, then start feedsyncd: it goes on from the history in it',
+      })
+    if (isSame && !hasLock)
+      return lost(`${lock} was deleted or replaced while feedsyncd ran`, TEMPORARY, {
+        hint: 'start feedsyncd again, and leave that file alone: without it two daemons would send the same feeds',
+      })
+    if (isSame && hasLog)
+      return lost(`${index} was deleted or replaced while feedsyncd ran`, TEMPORARY, {
+        hint: 'start feedsyncd again, and leave that file alone: without it two processes write over each other',
+      })
+    if (isSame && this.save())
+      return lost(`${file}-wal was deleted or replaced while feedsyncd ran`, TEMPORARY, {
+        hint: 'start feedsyncd again: nothing is lost, what that file held is in the database now',
       })
     const copy = this.#copied()
     const what = isSame ? `${file}-wal` : file
     return lost(`${what} was deleted, replaced or moved away while feedsyncd ran`, NEEDS_PERSON, {
       hint: `${copy === null ? 'put it back, or a backup' : `put back ${copy}, which holds all of it, as ${file}`}; then start feedsyncd`,
-    })
-  }
-
-  #indexLost(): FeedsyncError | null {
-    const index = `${this.#connection.file}-shm`
-    this.#index ??= inodeAt(index)
-    if (this.#index === null || isAt(index, this.#index)) return null
-    return lost(`${index} was deleted or replaced while feedsyncd ran`, TEMPORARY, {
-      hint: 'start feedsyncd again, and leave that file alone: without it two processes write over each other',
     })
   }
 
