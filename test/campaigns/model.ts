@@ -303,9 +303,10 @@ export class Simulation {
     }
   }
 
-  /** The window of 24 hours is as old as the database: docs/campaigns.md says so. */
-  #forgetRaises(): void {
-    for (const [id, all] of this.#budgets) this.#budgets.set(id, all.slice(-1))
+  /** The window of 24 hours is what the database knows, of one campaign or all: docs/campaigns.md says so. */
+  #forgetRaises(only?: string): void {
+    for (const [id, all] of this.#budgets)
+      if (only === undefined || id === only) this.#budgets.set(id, all.slice(-1))
   }
 
   /** A person who knows what is there decides what the first host asks. */
@@ -325,8 +326,10 @@ export class Simulation {
     switch (held.code) {
       case 'absence':
       case 'unknown':
-        if (theirs !== undefined) await decider.adopt(key, theirs)
-        else await this.#isNew(key)
+        if (theirs !== undefined) {
+          await decider.adopt(key, theirs)
+          this.#forgetRaises(theirs)
+        } else await this.#isNew(key)
         break
       case 'lost':
       case 'fixed':
