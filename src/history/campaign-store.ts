@@ -8,33 +8,16 @@ import type {
   CampaignWrite,
   Other,
 } from '../campaigns/port.ts'
-import { type Connection, openWritable } from './connection.ts'
+import { type Connection, openWritable, type SqlValue } from './connection.ts'
 import { type CreateMark, createMark } from './create-mark.ts'
 import { migrate, openReader } from './migrations.ts'
+import { notes } from './notes.ts'
 
 /** Plans that can still be applied by their number. */
 const KEPT_PLANS = 100
 const RUN = 'campaign-run'
 const STATES = 'campaign-states'
 const MARK = 'campaign-mark'
-
-type Reads =
-  | 'account'
-  | 'others'
-  | 'records'
-  | 'record'
-  | 'newEntries'
-  | 'open'
-  | 'creates'
-  | 'newestCreate'
-  | 'generation'
-  | 'since'
-  | 'history'
-  | 'lastDecision'
-  | 'plan'
-  | 'lastPlan'
-  | 'lastRun'
-  | 'lastStates'
 
 /** Opens for writing, beside a running daemon or without one. Throws `FeedsyncError`. */
 export function openCampaignStore({
@@ -53,6 +36,8 @@ export function openCampaignStore({
     throw error
   }
 }
+
+type Reads = keyof ReturnType<typeof reads>
 
 /** Opens for reading; null where nothing was ever written. Throws `FeedsyncError`. */
 export function openCampaignReader({
@@ -74,41 +59,29 @@ const writeOf = ({ body, before, ...row }: WriteRow): CampaignWrite => ({
   before: JSON.parse(before),
 })
 
-const noteOf = (connection: Connection, name: string) =>
-  connection.query<[string], { value: string }>('SELECT value FROM notes WHERE name = ?').get(name)
-    ?.value ?? null
-
-function reads(connection: Connection): Pick<CampaignStore, Reads> {
-  const query = connection.query.bind(connection) as Connection['query']
-  const writes = (where: string, ...values: (string | number | null)[]) =>
-    query<(string | number | null)[], WriteRow>(`${WRITE} ${where}`)
-      .all(...values)
-      .map(writeOf)
-  const note = (name: string) => noteOf(connection, name)
+function reads(connection: Connection) {
+  const { note } = notes(connection)
+  const all = <R>(sql: string, ...values: SqlValue[]) =>
+    connection.query<SqlValue[], R>(sql).all(...values)
+  const writes = (where: string, ...values: SqlValue[]) =>
+    all<WriteRow>(`${WRITE} ${where}`, ...values).map(writeOf)
+  const records = (where: string, ...values: SqlValue[]) =>
+    all<{ record: string }>(`SELECT record FROM campaign_records ${where}`, ...values).map(
+      ({ record }) => JSON.parse(record) as CampaignRecord,
+    )
   return {
     account: () => {
-      const row = query<[], { facts: string }>('SELECT facts FROM campaign_account').get()
+      const [row] = all<{ facts: string }>('SELECT facts FROM campaign_account')
       return row === undefined ? null : (JSON.parse(row.facts) as AccountFacts)
     },
-    others: () => query<[], Other>('SELECT id, key FROM campaign_others').all(),
-    records: () =>
-      query<[], { record: string }>('SELECT record FROM campaign_records ORDER BY key')
-        .all()
-        .map(({ record }) => JSON.parse(record) as CampaignRecord),
-    record: (key) => {
-      const row = query<[string], { record: string }>(
-        'SELECT record FROM campaign_records WHERE key = ?',
-      ).get(key)
-      return row === undefined ? null : (JSON.parse(row.record) as CampaignRecord)
+    others: () => all<Other>('SELECT id, key FROM campaign_others'),
+    records: () => records('ORDER BY key'),
+    record: (key) => records('WHERE key = ?', key)[0] ?? null,
+    newEntries: () => {
+      const sql = 'SELECT key, excluded FROM campaign_new_entries'
+      const rows = all<{ key: string; excluded: string }>(sql)
+      return new Map(rows.map(({ key, excluded }) => [key, JSON.parse(excluded) as string[]]))
     },
-    newEntries: () =>
-      new Map(
-        query<[], { key: string; excluded: string }>(
-          'SELECT key, excluded FROM campaign_new_entries',
-        )
-          .all()
-          .map(({ key, excluded }) => [key, JSON.parse(excluded) as string[]]),
-      ),
     open: () => writes("WHERE outcome IN ('sending', 'unknown', 'given-up') ORDER BY id"),
     creates: () =>
       writes(
@@ -116,107 +89,77 @@ function reads(connection: Connection): Pick<CampaignStore, Reads> {
       ),
     newestCreate: (key) =>
       writes("WHERE action = 'create' AND key = ? ORDER BY id DESC LIMIT 1", key)[0] ?? null,
-    generation: (key) =>
-      query<[string], { n: number }>(
-        `SELECT count(*) AS n FROM campaign_writes
-         WHERE key = ? AND action = 'create' AND outcome NOT IN ('refused', 'not-sent')`,
-      ).get(key)?.n ?? 0,
+    generation: (key) => {
+      const sql = `SELECT count(*) AS n FROM campaign_writes
+         WHERE key = ? AND action = 'create' AND outcome NOT IN ('refused', 'not-sent')`
+      return all<{ n: number }>(sql, key)[0]?.n ?? 0
+    },
     since: (at) =>
       writes(
         "WHERE at >= ? AND action <> 'decision' AND outcome NOT IN ('refused', 'not-sent') ORDER BY id",
         at,
       ),
-    history: ({ key, limit }) =>
-      writes(
-        'WHERE ? IS NULL OR key = ? ORDER BY id DESC LIMIT ?',
-        key ?? null,
-        key ?? null,
-        limit,
-      ),
+    history: ({ key = null, limit }) =>
+      writes('WHERE ? IS NULL OR key = ? ORDER BY id DESC LIMIT ?', key, key, limit),
     lastDecision: () =>
-      query<[], { id: number }>(
-        "SELECT id FROM campaign_writes WHERE by NOT LIKE 'daemon:%' ORDER BY id DESC LIMIT 1",
-      ).get()?.id ?? null,
+      writes("WHERE by NOT LIKE 'daemon:%' ORDER BY id DESC LIMIT 1")[0]?.id ?? null,
     plan: (id) =>
-      query<[number], { plan: string }>('SELECT plan FROM campaign_plans WHERE id = ?').get(id)
-        ?.plan ?? null,
-    lastPlan: () =>
-      query<[], { id: number; plan: string }>(
-        'SELECT id, plan FROM campaign_plans ORDER BY id DESC LIMIT 1',
-      ).get() ?? null,
+      all<{ plan: string }>('SELECT plan FROM campaign_plans WHERE id = ?', id)[0]?.plan ?? null,
+    lastPlan: () => {
+      const sql = 'SELECT id, plan FROM campaign_plans ORDER BY id DESC LIMIT 1'
+      return all<{ id: number; plan: string }>(sql)[0] ?? null
+    },
     lastRun: () => note(RUN),
     lastStates: () => note(STATES),
-  }
+  } satisfies Partial<CampaignStore>
 }
 
 function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, Reads> {
-  const query = connection.query.bind(connection) as Connection['query']
+  const { note, setNote } = notes(connection)
+  const run = (sql: string, ...values: SqlValue[]) =>
+    connection.query<SqlValue[]>(sql).run(...values)
   const end: CampaignStore['end'] = (id, outcome, reason, at, campaignId) => {
-    query<[string, string | null, number, string | null, number]>(
-      `UPDATE campaign_writes SET outcome = ?, reason = ?, ended_at = ?,
-       campaign_id = coalesce(?, campaign_id) WHERE id = ?`,
-    ).run(outcome, reason, at, campaignId ?? null, id)
-  }
-  const keepNote = (name: string, value: string) => {
-    query<[string, string]>(
-      'INSERT INTO notes VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    ).run(name, value)
+    const sql = `UPDATE campaign_writes SET outcome = ?, reason = ?, ended_at = ?,
+       campaign_id = coalesce(?, campaign_id) WHERE id = ?`
+    run(sql, outcome, reason, at, campaignId ?? null, id)
   }
   const renewMark = () => {
     mark.renew()
-    keepNote(MARK, mark.seen()?.text ?? '')
+    setNote(MARK, mark.seen()?.text ?? '')
   }
   const begin: CampaignStore['begin'] = (write) => {
     const { at, key, campaignId, action, body, before, spend, why, by } = write
     if (action === 'create') renewMark()
-    return query<(string | number | null)[]>(
-      `INSERT INTO campaign_writes (at, key, campaign_id, action, body, before, spend, why, by, outcome)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'sending')`,
-    ).run(
-      ...[at, key, campaignId, action, body === null ? null : JSON.stringify(body)],
-      ...[JSON.stringify(before), spend, why, by],
-    ).id
+    const sql = `INSERT INTO campaign_writes
+         (at, key, campaign_id, action, body, before, spend, why, by, outcome)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'sending')`
+    const sent = body === null ? null : JSON.stringify(body)
+    return run(sql, at, key, campaignId, action, sent, JSON.stringify(before), spend, why, by).id
   }
   return {
     ...{ begin, end, renewMark },
     unknownCreatesUntil: () => {
-      const known = noteOf(connection, MARK)
+      const known = note(MARK)
       // Without the file nothing says when the database came here: the time counts from now on.
       if (known !== null && mark.seen() === null) mark.renew()
       const seen = mark.seen()
       return seen === null || seen.text === known ? null : seen.at
     },
     atomically: (work) => connection.atomically(work),
-    saveAccount: (facts) => {
-      query<[string]>(
-        'INSERT INTO campaign_account VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET facts = excluded.facts',
-      ).run(JSON.stringify(facts))
-    },
-    addOther: ({ id, key }) => {
-      query<[string, string | null]>('INSERT OR IGNORE INTO campaign_others VALUES (?, ?)').run(
-        id,
-        key,
-      )
-    },
-    removeOther: (id) => {
-      query<[string]>('DELETE FROM campaign_others WHERE id = ?').run(id)
-    },
+    saveAccount: (facts) =>
+      void run('INSERT OR REPLACE INTO campaign_account VALUES (1, ?)', JSON.stringify(facts)),
+    addOther: ({ id, key }) =>
+      void run('INSERT OR IGNORE INTO campaign_others VALUES (?, ?)', id, key),
+    removeOther: (id) => void run('DELETE FROM campaign_others WHERE id = ?', id),
     save: (record) => {
-      query<[string, string]>(
-        `INSERT INTO campaign_records VALUES (?, ?)
-         ON CONFLICT (key) DO UPDATE SET record = excluded.record`,
-      ).run(record.key, JSON.stringify(record))
+      const sql = 'INSERT OR REPLACE INTO campaign_records VALUES (?, ?)'
+      run(sql, record.key, JSON.stringify(record))
     },
-    remove: (key) => {
-      query<[string]>('DELETE FROM campaign_records WHERE key = ?').run(key)
-    },
+    remove: (key) => void run('DELETE FROM campaign_records WHERE key = ?', key),
     keepNewEntry: (key, excluded) => {
-      query<[string]>('DELETE FROM campaign_new_entries WHERE key = ?').run(key)
+      run('DELETE FROM campaign_new_entries WHERE key = ?', key)
       if (excluded !== null)
-        query<[string, string]>('INSERT INTO campaign_new_entries VALUES (?, ?)').run(
-          key,
-          JSON.stringify(excluded),
-        )
+        run('INSERT INTO campaign_new_entries VALUES (?, ?)', key, JSON.stringify(excluded))
     },
     decide: (decision) =>
       connection.atomically(() => {
@@ -224,14 +167,12 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
         end(begin({ ...decision, ...rest }), 'done', null, decision.at)
       }),
     keepPlan: (plan, at) => {
-      const { id } = query<[number, string]>(
-        'INSERT INTO campaign_plans (at, plan) VALUES (?, ?)',
-      ).run(at, plan)
-      query<[number]>('DELETE FROM campaign_plans WHERE id <= ?').run(id - KEPT_PLANS)
+      const { id } = run('INSERT INTO campaign_plans (at, plan) VALUES (?, ?)', at, plan)
+      run('DELETE FROM campaign_plans WHERE id <= ?', id - KEPT_PLANS)
       return id
     },
-    keepRun: (run) => keepNote(RUN, run),
-    keepStates: (states) => keepNote(STATES, states),
+    keepRun: (run) => setNote(RUN, run),
+    keepStates: (states) => setNote(STATES, states),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
 }
