@@ -44,6 +44,7 @@ export class TextReader {
     if (this.#length === 0) this.#began = base + from
     let at = plain
     while (at < end && data[at] !== LT) {
+      if (this.#length + at - from > this.#limits.text) break
       const next = this.#special(at)
       if (next === NEED_MORE) break
       at = nextMark(marks.text, next)

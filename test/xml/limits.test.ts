@@ -26,6 +26,16 @@ describe('limits', () => {
     }
   })
 
+  it.each([
+    `<a>${x(51)}\x01</a>`,
+    `<a>${x(51)}&wrong</a>`,
+    `<a><![CDATA[${x(51)}\x01]]></a>`,
+    `<a><!--${x(51)}\x01--></a>`,
+  ])('come before what is wrong behind them in %j, however it is cut', (document) => {
+    for (const size of [1, 3, 65_536])
+      expect(verdictOf(document, size, small)).toBe('text-too-long')
+  })
+
   it('are not reached by what a feed has', () => {
     const document = `<a b="${x(50_000)}">${x(1_000_000)}<b>${x(1_000_000)}</b></a>`
 
