@@ -35,7 +35,7 @@ import { VERSION } from '../lib/version.ts'
 import { listCampaigns } from '../service/campaign-listing.ts'
 import { createCampaignApi } from '../service/campaigns.ts'
 import type { CampaignApi, Listing } from '../service/port.ts'
-import { historyFile, serviceOptions } from './tools.ts'
+import { historyFile, serviceOptions } from './queries.ts'
 
 export interface Surroundings {
   clock: Clock

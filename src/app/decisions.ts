@@ -8,7 +8,7 @@ import { acceptFolder } from '../history/lost-history.ts'
 import type { ServiceState, UploadRequest, Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
 import type { Clock } from '../lib/clock.ts'
-import { historyFile } from './tools.ts'
+import { historyFile } from './queries.ts'
 
 /** Writes a person's decisions, beside a running daemon or without one. */
 export interface Decisions extends Disposable {

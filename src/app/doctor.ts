@@ -33,7 +33,7 @@ import {
   keyInUseCheck,
   rootsOwnKey,
 } from './doctor-host.ts'
-import { historyFile, serviceOptions } from './tools.ts'
+import { historyFile, serviceOptions } from './queries.ts'
 
 export interface DoctorOptions {
   clock: Clock

@@ -7,8 +7,8 @@ import { createFormSource } from '../service/form-source.ts'
 import { SendGate } from '../upload/send-gate.ts'
 import { StorageUploader } from '../upload/uploader.ts'
 import type { AppOptions } from './app.ts'
+import { serviceOptions } from './queries.ts'
 import type { Storage } from './storage.ts'
-import { serviceOptions } from './tools.ts'
 
 export type Network = ReturnType<typeof openNetwork>
 

@@ -12,8 +12,6 @@ import type { Endpoint } from '../ops/web/endpoint.ts'
 import type { AppOptions } from './app.ts'
 import type { Feeds } from './feeds.ts'
 import type { Network } from './network.ts'
-import type { LiveSettings } from './settings.ts'
-import type { Storage } from './storage.ts'
 import {
   campaignsSeen,
   openCampaignMemory,
@@ -22,7 +20,9 @@ import {
   statusLine,
   statusOf,
   versionOf,
-} from './tools.ts'
+} from './queries.ts'
+import type { LiveSettings } from './settings.ts'
+import type { Storage } from './storage.ts'
 
 /** Events and attempts of a version that its page shows. */
 const MOST_EVENTS = 200

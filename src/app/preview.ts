@@ -11,7 +11,7 @@ import type { Config } from '../config/config.ts'
 import type { Clock } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { feedSideOf, readPostings } from './campaigns.ts'
-import { openCampaignMemory } from './tools.ts'
+import { openCampaignMemory } from './queries.ts'
 
 export interface PreviewRow extends Partial<Omit<TargetedPosting, 'description'>> {
   id?: string

@@ -19,7 +19,7 @@ import {
   stampOf,
   wantedOf,
 } from './campaigns.ts'
-import { keptRun, openCampaignMemory } from './tools.ts'
+import { keptRun, openCampaignMemory } from './queries.ts'
 
 interface Look {
   cause: string

@@ -10,7 +10,7 @@ import { VERSION } from '../lib/version.ts'
 import { createSpool } from '../spool/spool.ts'
 import type { AppOptions } from './app.ts'
 import { conditionsOf } from './conditions.ts'
-import { historyFile } from './tools.ts'
+import { historyFile } from './queries.ts'
 
 /** A transaction of a command takes less; nothing else is attended to meanwhile. */
 const BUSY_MS = 20

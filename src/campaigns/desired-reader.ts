@@ -33,7 +33,7 @@ export function readDesired(text: string): DesiredReading {
   return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'desired', desired }
 }
 
-/** A targeting by itself, as YAML or JSON; answers what is wrong with it otherwise. */
+/** A targeting alone, as YAML or JSON; answers what is wrong with it otherwise. */
 export function readTargetingText(text: string): Targeting | string {
   const reading = new Reading(parseYaml(text, { schema: 'failsafe' }), 'expected an object')
   const targeting = reading.targeting(reading.document.value, [])

@@ -145,7 +145,7 @@ export class Reconciling {
       this.#last = this.#parts.memory().run ?? this.#last
       log.error(
         { event: 'campaigns.not-looked', err: error },
-        'the campaigns could not be looked at; feeds go on',
+        'the campaigns could not be checked; uploads go on',
       )
       this.#notify(messageOf(error), 'feedsyncd campaigns plan')
       wait = AGAIN_MS.failed

@@ -1,7 +1,7 @@
 // feedsyncd alerts test: sends a test message to every receiver, and prints the results.
 
 import { Command } from 'commander'
-import { sendTestAlerts } from '../app/tools.ts'
+import { sendTestAlerts } from '../app/queries.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { type Context, outJson, readConfig } from './context.ts'
 import { EXIT } from './exit-codes.ts'

@@ -27,7 +27,7 @@ export function configCommand(context: Context): Command {
     })
   config
     .command('print')
-    .description('the effective configuration, every default spelt out')
+    .description('the effective configuration with every default')
     .option('--json', 'as JSON')
     .action((_options, command: Command) => {
       const options = command.optsWithGlobals<Options>()

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { Command } from 'commander'
-import { openStatus, pathInInbox } from '../app/tools.ts'
+import { openStatus, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import type { Explanation } from '../history/explain.ts'
 import { nextStep, nextText } from '../ops/advice.ts'

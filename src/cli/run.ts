@@ -27,7 +27,7 @@ export function runCommand(context: Context): Command {
     .description('the daemon: watches the folder, checks, delivers')
     .option(
       '--once',
-      'take and deliver what is there, reconcile, then exit: 0 nothing owed, 75 owed, 3 rejected or held; ' +
+      'deliver what is there, reconcile, then exit: 0 nothing owed, 75 owed, 3 rejected or held; ' +
         'waits for files that are being written, up to inbox.incompleteAfter',
     )
     .action(async (_options, command: Command) => {

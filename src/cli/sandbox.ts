@@ -1,4 +1,4 @@
-// feedsyncd sandbox: the stand-in for the service and its storage, until interrupted.
+// feedsyncd sandbox: the service and its storage, until interrupted.
 
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ interface Options {
 
 export function sandboxCommand(context: Context): Command {
   return new Command('sandbox')
-    .description('a stand-in for the service and its storage, to try and to test against')
+    .description('the service and its storage for tests and trials')
     .option('--port <n>', 'port of the service; storage takes the next free one', portOf, 0)
     .option(
       '--dir <directory>',

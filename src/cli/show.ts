@@ -1,7 +1,7 @@
 // feedsyncd show: everything about one version, with its events and attempts.
 
 import { Command } from 'commander'
-import { openStatus } from '../app/tools.ts'
+import { openStatus } from '../app/queries.ts'
 import type { ShowReport } from '../history/report.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { formatBytes } from '../lib/units.ts'

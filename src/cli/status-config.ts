@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { historyFile, lastStateDirectory } from '../app/tools.ts'
+import { historyFile, lastStateDirectory } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { DEFAULT_FILE, findConfig, placeholderConfig } from '../config/load.ts'
 import type { Condition } from '../lib/conditions.ts'

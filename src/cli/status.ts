@@ -1,7 +1,7 @@
 // feedsyncd status: the state of everything, from the history, so that it works without a daemon.
 
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { openStatus } from '../app/tools.ts'
+import { openStatus } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import type { ListFilter } from '../history/port.ts'
 import { conditionReport, type StatusReport } from '../history/report.ts'

@@ -54,7 +54,7 @@ export interface Config {
     /** True when the file was named: then its absence is an error, and not "off". */
     explicit: boolean
     mode: 'report' | 'apply'
-    /** Property that holds the array in a listing's answer; null: found by itself. */
+    /** Property that holds the array in a listing's answer; null: found automatically. */
     listField: string | null
   }
   state: { directory: string; historyForMs: number }

@@ -1,5 +1,5 @@
 // What several keys must satisfy together. Works on the file as written and the links on this host, so that these mistakes are
-// reported together with all others, and stays silent about values that are wrong by themselves.
+// reported together with all others, and stays silent about values that are wrong on their own.
 
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'

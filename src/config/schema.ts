@@ -92,10 +92,10 @@ const inbox = section({
     ),
   exclude: list(text(), 'expected a list of patterns')
     .prefault([])
-    .describe('Patterns that are passed over, beside the built-in list of temporary names.'),
+    .describe('Patterns that are ignored, in addition to the built-in list of temporary names.'),
   watch: oneOf(['auto', 'poll'])
     .prefault('auto')
-    .describe('auto uses file events where they work; poll only looks every rescan.'),
+    .describe('auto uses file events where they work; poll only lists the folder each rescan.'),
   rescan: duration(SECOND)
     .prefault('30s')
     .describe('How often the whole folder is listed, events or not. At least 1s.'),
@@ -210,7 +210,7 @@ export const configSchema = section({
       ),
   })
     .prefault({})
-    .describe('What holds a well-formed feed back.'),
+    .describe('When a well-formed feed is held.'),
   upload: section({
     concurrency: wholeNumber(1, 64).prefault(4).describe('Uploads at a time.'),
     keepVersions: wholeNumber(0)
@@ -231,10 +231,12 @@ export const configSchema = section({
       .describe('Only report what differs, or apply it as well.'),
     listField: text()
       .optional()
-      .describe("Property that holds the array in a listing's answer. Default: found by itself."),
+      .describe(
+        "Property that holds the array in a listing's answer. Default: found automatically.",
+      ),
   })
     .prefault({})
-    .describe('Keeping campaigns in line with a file.'),
+    .describe('Keeps campaigns in line with a file.'),
   state: section({
     directory: path().prefault('./state').describe('Where the history and the spool live.'),
     historyFor: duration(DAY)
@@ -254,7 +256,7 @@ export const configSchema = section({
     .describe('The health and metrics endpoint.'),
   alerts: list(alert, 'expected a list of alerts, each beginning with "- on:"')
     .prefault([])
-    .describe('Who is told when something needs a person.'),
+    .describe('Where to report what needs attention.'),
   log: section({
     level: oneOf(LOG_LEVELS).prefault('info').describe('Least level that is logged.'),
     format: oneOf(['auto', 'json', 'text'])

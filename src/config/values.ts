@@ -116,7 +116,7 @@ export const section = <T extends z.core.$ZodLooseShape>(shape: T) =>
 /** Leaves unknown and missing keys to the wording of problems.ts. */
 const wrongShape: z.core.$ZodErrorMap = (issue) =>
   issue.code === 'invalid_type' && issue.input !== undefined
-    ? 'expected keys with values, one a line'
+    ? 'expected keys with values, one on each line'
     : undefined
 
 export function listing(words: readonly string[]): string {

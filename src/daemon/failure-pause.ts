@@ -15,7 +15,7 @@ export interface FailurePauseParts {
 const PAUSE_MS = 5 * SECOND
 /** Longer than a pause and the wait for a locked database, which come one after the other. */
 const OVER_MS = 15 * SECOND
-const FAULT = 'a fault of feedsyncd; please report it'
+const FAULT = 'an internal error of feedsyncd; please report it'
 
 export class FailurePause {
   readonly #parts: FailurePauseParts

@@ -239,7 +239,7 @@ export class Intake {
       await ledger.commit(() => ledger.settlesOn({ path, identity, feed, account }, reason))
       log.error(
         { event: 'feed.no-room', path, feed, reason: text, hint: ROOM_HINT, freeBytes: free },
-        'no room for a feed',
+        'not enough disk space for a feed',
       )
       notifyOperator(
         `copy ${path} into the spool: it has ${formatBytes(identity.size)}, and ${formatBytes(free)} are left`,

@@ -99,7 +99,7 @@ function advice(code: string, file: string, detail: string): Advice {
     default:
       return {
         what: `${file}: ${detail} (${code})`,
-        hint: 'This is a fault of feedsyncd; please report it with this message.',
+        hint: 'This is an internal error of feedsyncd; please report it with this message.',
         exitCode: 1,
       }
   }

@@ -297,7 +297,7 @@ export class Ledger {
       at: this.#clock.now(),
     })
     this.#transactions.afterCommit(() => {
-      this.#log.info({ event: 'feed.noticed', id: version.id, feed, path }, 'feed noticed')
+      this.#log.info({ event: 'feed.detected', id: version.id, feed, path }, 'feed detected')
       this.#onMove(version)
     })
     return version

@@ -22,7 +22,7 @@ const OPTIONS = { encoding: ENCODING, bufferSize: BATCH } as const
 
 /**
  * Throws the system's error, or one of `saysNoTypes`. Calls the system directly where it answers at once, as
- * stat-batch.ts does. Where types are missing Node would look each one up, by a name that is no path; it
+ * stat-batch.ts does. Where types are missing Node would look each one up, by a name that is not a page; it
  * cannot join a path of bytes and a name of text, and says so instead.
  */
 export async function* readDirectory(path: string, remote: boolean): AsyncGenerator<Entry[]> {

@@ -66,7 +66,7 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
       `proxy-${status}`,
       status === '407'
         ? PROXY_REFUSAL
-        : `the proxy would not connect to ${host}: it answered ${status}`,
+        : `the proxy did not connect to ${host}: it answered ${status}`,
     )
   }
   if (name === 'ProxyConnectionError')

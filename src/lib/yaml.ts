@@ -142,7 +142,7 @@ const hasSource = (value: unknown) =>
 function wording(code: string, message: string): string {
   switch (code) {
     case 'DUPLICATE_KEY':
-      return 'this key stands twice'
+      return 'duplicate key'
     case 'TAB_AS_INDENT':
       return 'tabs cannot indent YAML: use spaces'
     case 'MULTIPLE_DOCS':

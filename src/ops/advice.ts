@@ -29,7 +29,7 @@ export function nextStep(
   const says = [...sentences(upload, now)]
   if (upload.overdue) {
     const when = relativeTime(upload.expectedBy, now)
-    says.push(`its next version was expected ${when}: see whether its export still runs`)
+    says.push(`its next version was expected ${when}: check whether its export still runs`)
   }
   return { says, commands: decisions(upload, commandLine) }
 }

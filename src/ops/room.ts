@@ -20,7 +20,7 @@ export function fullDisk(directory: string): { message: string; hint: string } |
     const left = hasNoInodes ? 'no inode is left' : `${formatBytes(free)} are left`
     return {
       message: `the disk of ${directory} is full: ${left}`,
-      hint: 'make room on that disk; feedsyncd goes on automatically',
+      hint: 'free space on that disk; feedsyncd goes on automatically',
     }
   } catch {
     return null

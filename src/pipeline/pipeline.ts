@@ -122,7 +122,7 @@ export class Pipeline {
       if (signal.aborted || isRetryable(error)) throw error
       log.error(
         { event: 'feed.fault', err: error, feed: file.rule.feed, path: file.path },
-        'a fault of feedsyncd',
+        'an internal error of feedsyncd',
       )
       return this.#conclude(file, 'failed', faultReason(error))
     }

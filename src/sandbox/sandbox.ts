@@ -1,4 +1,4 @@
-// The stand-in for the whole service and its storage, for the demo and for tests: written from the
+// The service and its storage, for the demo and for tests: written from the
 // specification and S3's documented behaviour, never from our client, which is tested against it.
 // Two listeners, as in reality two hosts. Imports nothing of the other feature folders.
 

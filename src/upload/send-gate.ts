@@ -183,7 +183,7 @@ export class SendGate {
     const { reason } = breaker.health()
     return failureOf(RULES.waiting, {
       code: 'endpoint-down',
-      reason: `${origin} is not asked until its next probe${reason === null ? '' : `: ${reason}`}`,
+      reason: `${origin} is not contacted until its next probe${reason === null ? '' : `: ${reason}`}`,
       origin,
       retryAfterMs: breaker.waitMs(),
     })

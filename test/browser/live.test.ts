@@ -26,11 +26,11 @@ describe.skipIf(CHROMIUM === null)('the page of a daemon that works', SLOW, () =
       .locator('tr', { hasText: 'a.xml' })
       .locator('.state', { hasText: 'uploaded' })
       .waitFor()
-    await heading(page, 'Nothing needs a person')
+    await heading(page, 'Nothing needs attention')
     site.drop('b.xml', '<source><job></source>')
-    await heading(page, '1 feed needs a person')
+    await heading(page, '1 feed needs attention')
 
-    expect(await page.title()).toMatch(/^\(1\) 1 feed needs a person/)
+    expect(await page.title()).toMatch(/^\(1\) 1 feed needs attention/)
     expect(await page.locator('.card').textContent()).toMatch(
       /b\.xml\s*rejected[\s\S]*Line 1, column 14/,
     )
@@ -60,7 +60,7 @@ describe.skipIf(CHROMIUM === null)('the page of a daemon that works', SLOW, () =
   it('shows the same without a script', async () => {
     const { page } = await open(browser, await scene('busy'), { script: false })
 
-    expect(await page.locator('h1').textContent()).toBe('1 feed needs a person')
+    expect(await page.locator('h1').textContent()).toBe('1 feed needs attention')
     expect(await page.locator('.feeds tbody tr').count()).toBe(14)
   })
 

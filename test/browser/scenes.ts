@@ -2,7 +2,7 @@
 // real history, with times that stand still.
 
 import { onTestFinished } from 'vitest'
-import { statusOf, versionOf } from '../../src/app/tools.ts'
+import { statusOf, versionOf } from '../../src/app/queries.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { DaemonRecord, History, State, VersionPatch } from '../../src/history/port.ts'
 import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'

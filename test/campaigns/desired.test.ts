@@ -134,7 +134,7 @@ describe('the campaigns file', () => {
     [one('targeting: { jobTitles: [""] }'), 'must not be empty'],
     [one('targeting: { jobTitles: nurse }'), 'expected a list'],
     [one('targeting:'), 'expected a block'],
-    [one('name: again'), 'stands twice'],
+    [one('name: again'), 'duplicate key'],
     [
       `${one('')}removed: [{ externalCampaignId: A, endDate: 2027-01-01 }]`,
       'duplicate externalCampaignId',

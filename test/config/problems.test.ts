@@ -52,7 +52,7 @@ describe('mistakes', () => {
 
   it('in the syntax are reported without a key', () => {
     expect(problems('a: 1\na: 2\nb: *x\n')).toEqual([
-      '2:1 this key stands twice',
+      '2:1 duplicate key',
       '3:4 aliases are not supported (*x)',
     ])
   })
@@ -65,7 +65,7 @@ describe('mistakes', () => {
         '1:1 service.account: missing: name an account, or a partner',
       ],
     ],
-    ['- 1\n', ['1:1 expected keys with values, one a line']],
+    ['- 1\n', ['1:1 expected keys with values, one on each line']],
     [
       'service:\n',
       [
@@ -176,7 +176,7 @@ describe('a value', () => {
       'log: { level: loud }',
       'log.level: expected trace, debug, info, warn, error, fatal or silent (got "loud")',
     ],
-    ['log: 3', 'log: expected keys with values, one a line (got 3)'],
+    ['log: 3', 'log: expected keys with values, one on each line (got 3)'],
     [
       'feeds: [{ match: x, records: job }]',
       'feeds[0].records: expected a path such as /source/job (got "job")',

@@ -1,6 +1,6 @@
 // What an operator sees of a site.
 
-import { openStatus } from '../../src/app/tools.ts'
+import { openStatus } from '../../src/app/queries.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Explanation } from '../../src/history/explain.ts'

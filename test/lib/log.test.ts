@@ -49,20 +49,22 @@ function asProcess(env: (stdout: string) => Record<string, string>): string {
 
 describe('the log', () => {
   it('gives each event its code beside the message, in JSON', () => {
-    const line = logged('json', (log) => log.info({ event: 'feed.noticed', id: 7 }, 'feed noticed'))
+    const line = logged('json', (log) =>
+      log.info({ event: 'feed.detected', id: 7 }, 'feed detected'),
+    )
 
     expect(JSON.parse(line)).toEqual({
-      ...{ level: 'info', event: 'feed.noticed', id: 7, msg: 'feed noticed' },
+      ...{ level: 'info', event: 'feed.detected', id: 7, msg: 'feed detected' },
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     })
   })
 
   it('is a readable line on a terminal, without the code', () => {
     const line = logged('text', (log) =>
-      log.warn({ event: 'feed.noticed', id: 7, reason: 'two words' }, 'feed noticed'),
+      log.warn({ event: 'feed.detected', id: 7, reason: 'two words' }, 'feed detected'),
     )
 
-    expect(line).toMatch(/^\S+Z warn {2}feed noticed {2}id=7 {2}reason="two words"\n$/)
+    expect(line).toMatch(/^\S+Z warn {2}feed detected {2}id=7 {2}reason="two words"\n$/)
   })
 
   it('begins lines with their priority where journald reads them, and nowhere else', () => {

@@ -29,7 +29,7 @@ describe('reading YAML', () => {
 
     expect(value).toBeNull()
     expect(problems).toEqual([
-      { line: 2, column: 1, message: 'this key stands twice' },
+      { line: 2, column: 1, message: 'duplicate key' },
       { line: 3, column: 7, message: 'anchors are not supported (&x)' },
       { line: 4, column: 4, message: 'aliases are not supported (*x)' },
       { line: 5, column: 10, message: 'tags are not supported (tag:yaml.org,2002:str)' },

@@ -230,7 +230,7 @@ describe('alerts', () => {
 
     expect(late).toEqual([
       'acme overdue: its next version was expected by 2026-01-02T00:00:00.000Z; ' +
-        'see whether its export still runs, and where it writes to',
+        'check whether its export still runs, and where it writes to',
     ])
     expect(came).toEqual(['acme recovered (overdue before, uploaded now)'])
   })
@@ -278,7 +278,7 @@ describe('alerts', () => {
     expect(told).toEqual([
       ['campaigns stopped: campaigns.yaml:1:1 it is empty; mend the file'],
       [],
-      ['campaigns are looked after again'],
+      ['campaigns are managed again'],
     ])
   })
 

@@ -77,7 +77,7 @@ describe('doctor', () => {
 
     expect(code).toBe(0)
     expect(of('key')?.verdict).toBe('ok')
-    expect(of('state')?.says).toMatch(/is not there yet, and can be made$/)
+    expect(of('state')?.says).toMatch(/does not exist yet and can be created$/)
     expect([of('service'), of('storage')]).toEqual([undefined, undefined])
   })
 

@@ -86,8 +86,8 @@ describe('the status page', () => {
   it('says at once that nothing needs a person, and shows every feed', () => {
     const shown = page({ uploads: [upload(), upload({ feed: 'globex' })] })
 
-    expect(shown).toContain('Nothing needs a person')
-    expect(shown).not.toContain('<h2>Needs a person')
+    expect(shown).toContain('Nothing needs attention')
+    expect(shown).not.toContain('<h2>Needs attention')
     expect(shown).toContain('<bdi>acme</bdi>')
     expect(shown).toContain('<bdi>globex</bdi>')
   })
@@ -97,7 +97,7 @@ describe('the status page', () => {
 
     const shown = page({ uploads: [upload(), held] })
 
-    expect(shown).toContain('1 feed needs a person')
+    expect(shown).toContain('1 feed needs attention')
     expect(shown).toContain('40 -&#62; 2 postings')
     expect(shown).toContain(
       '<code>feedsyncd release 9</code></li><li><code>feedsyncd discard 9</code>',
@@ -111,7 +111,7 @@ describe('the status page', () => {
 
     const shown = page({ uploads: [late], owed: [failed] })
 
-    expect(shown).toContain('2 feeds need a person')
+    expect(shown).toContain('2 feeds need attention')
     expect(shown).toContain('No such account')
     expect(shown).toContain('expected 3h ago')
   })
@@ -135,7 +135,7 @@ describe('the status page', () => {
     const shown = page({ campaigns: { ...run, done: [], waiting: [...run.waiting] } })
     const off = page({ campaigns: null })
 
-    expect(shown).toContain('1 campaign needs a person')
+    expect(shown).toContain('1 campaign needs attention')
     expect(shown).toContain('Over the limit')
     expect(shown).toContain('<code>feedsyncd campaigns apply 12</code>')
     expect(off).toContain('there is a campaigns file')

@@ -93,7 +93,7 @@ function create(context: Context): Command {
     })
   })
     .argument('[key]', 'with --new: external campaign id of an entry')
-    .option('--new', 'no campaign that is there is the one of the entry; the next apply makes it')
+    .option('--new', 'no existing campaign belongs to the entry; the next apply creates it')
     .option('--all-postings', 'without --targeting: it may sponsor every posting of the account')
   return addFields(command, 'create')
 }

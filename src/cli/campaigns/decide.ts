@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Reconciler } from '../../app/campaigns.ts'
-import { keptRun } from '../../app/tools.ts'
+import { keptRun } from '../../app/queries.ts'
 import type { Decider, Decision } from '../../campaigns/decide.ts'
 import type { Context } from '../context.ts'
 import { printable, table } from '../render.ts'
@@ -71,7 +71,7 @@ function resolveCommand(context: Context): Command {
     if (chosen === undefined || another !== undefined)
       throw usageError(
         'say one of --revert, --accept and --checked',
-        'feedsyncd campaigns status tells which one fits',
+        'feedsyncd campaigns status tells which one applies',
       )
     await decide(call, key, `resolve ${key} --${chosen[0]}`, (decider) =>
       checked ? decider.checked(key) : decider.settle(key, revert ? 'revert' : 'accept'),

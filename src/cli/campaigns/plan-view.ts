@@ -14,12 +14,12 @@ export function planText(plan: Plan, id: number): string {
   if (ready.length > 0) lines.push('')
   for (const item of ready) lines.push(...itemLines(item))
   const held = items.filter((item) => !isReady(item))
-  if (held.length > 0) lines.push('', 'held, needs your decision:')
+  if (held.length > 0) lines.push('', 'held until you decide:')
   for (const item of held) lines.push(...itemLines(item))
-  if (findings.length > 0) lines.push('', 'differs, and is left alone:')
+  if (findings.length > 0) lines.push('', 'differs, and is not changed:')
   for (const { key, text, needs } of findings) {
     lines.push(`  ${key === null ? '' : `${key}: `}${text}`)
-    if (needs !== null) lines.push(`    to settle it: ${needs}`)
+    if (needs !== null) lines.push(`    to decide: ${needs}`)
   }
   const notices = feedNotices(plan.feed)
   if (notices.length > 0)

@@ -12,7 +12,7 @@ import { wholeNumber } from './fields.ts'
 const DEFAULT_LIMIT = 20
 
 export function previewCommand(context: Context): Command {
-  const text = 'which postings the file selects of the last uploads; asks nothing of the service'
+  const text = 'which postings of the last uploads the file selects; sends nothing to the service'
   return define<{ limit: number }>(context, 'preview', text, (call, key?: string) =>
     key === undefined ? allEntries(call) : oneEntry(call, key),
   )

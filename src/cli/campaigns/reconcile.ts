@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Reconciler } from '../../app/campaigns.ts'
-import { openCampaignMemory } from '../../app/tools.ts'
+import { openCampaignMemory } from '../../app/queries.ts'
 import type { PassResult } from '../../campaigns/pass.ts'
 import { exitCodeOf, type Plan } from '../../campaigns/plan.ts'
 import type { Config } from '../../config/config.ts'

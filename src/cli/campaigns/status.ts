@@ -1,7 +1,7 @@
 // feedsyncd campaigns status/history: what is known of the campaigns, without asking the service.
 
 import type { Command } from 'commander'
-import { campaignsSeen, keptRun, openCampaignMemory } from '../../app/tools.ts'
+import { campaignsSeen, keptRun, openCampaignMemory } from '../../app/queries.ts'
 import type { CampaignRecord, CampaignWrite } from '../../campaigns/port.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { waitingCampaigns } from '../../ops/campaign-conditions.ts'

@@ -68,7 +68,7 @@ export function conditionsOf(
     add({
       ...{ event: 'overdue', feed: version.feed, version: brief(version), mark: since },
       reason: `its next version was expected by ${since}`,
-      hint: 'see whether its export still runs, and where it writes to',
+      hint: 'check whether its export still runs, and where it writes to',
     })
   }
   const refusal = facts.refusal()

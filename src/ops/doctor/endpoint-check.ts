@@ -20,13 +20,13 @@ export async function checkEndpoint(listen: Listen | null, running: boolean): Pr
   const where = listen.kind === 'unix' ? listen.path : `${listen.host}:${listen.port}`
   const answer = await ask(listen)
   if ('code' in answer) {
-    const says = `nobody answers on ${where} (${answer.code})`
+    const says = `nothing answers on ${where} (${answer.code})`
     return running
       ? problem(CHECK, says, 'restart the daemon: http.listen is taken up at its start only')
-      : ok(CHECK, `${says}, so it can be had`)
+      : ok(CHECK, `${says}, so the address is free`)
   }
   if (!running) {
-    const fix = 'see who listens there (ss -ltnxp), or set http.listen to another address'
+    const fix = 'check what listens there (ss -ltnxp), or set http.listen to another address'
     return problem(CHECK, `another program answers on ${where}`, fix, TEMPORARY)
   }
   if (answer.status === 200) return ok(CHECK, `${where} answers, and the daemon is ready`)

@@ -57,10 +57,10 @@ export async function checkFolder(
   }
   const code = await refusalOf(path, write, account)
   if (code === 'ENOENT' && made && (await canMake(path, account))) {
-    return ok(check, `${path} is not there yet, and can be made`)
+    return ok(check, `${path} does not exist yet and can be created`)
   }
   if (code === 'ENOENT') {
-    const fix = `make it, and open it to the account of the service: install -d -m 0750 ${path}`
+    const fix = `create it and give the unit’s user access: install -d -m 0750 ${path}`
     return problem(check, `${path} does not exist`, fix)
   }
   const verb = write ? 'read and written' : 'read'
@@ -99,7 +99,7 @@ export async function checkRoom(path: string): Promise<Finding> {
     return skipped(check, `the room on the disk of ${path} is not known (${errorCode(error)})`)
   }
   const says = `${formatBytes(free)} free on the disk of ${path}`
-  const fix = 'make room: the spool holds upload.keepVersions copies of each feed'
+  const fix = 'free space: the spool holds upload.keepVersions copies of each feed'
   if (free < NO_ROOM) return problem(check, says, fix, 75)
   return free < LITTLE_ROOM ? warning(check, says, fix) : ok(check, says)
 }
@@ -155,7 +155,7 @@ export async function checkProgram(check: string, path: string): Promise<Finding
     await access(path, constants.X_OK)
     return ok(check, `${path} can be run`)
   } catch (error) {
-    const fix = 'let the account of the service run it, or name another program in alerts'
+    const fix = 'let the unit’s user run it, or name another program in alerts'
     return problem(check, `${path} cannot be run (${errorCode(error)})`, fix, 78)
   }
 }
@@ -165,7 +165,7 @@ export async function checkReadable(check: string, path: string): Promise<Findin
     await access(path, constants.R_OK)
     return ok(check, `${path} can be read`)
   } catch (error) {
-    const fix = 'let the account of the service read it'
+    const fix = 'let the unit’s user read it'
     return problem(check, `${path} cannot be read (${errorCode(error)})`, fix, 78)
   }
 }
@@ -176,15 +176,15 @@ export function checkAccount(
   { account, unit }: Runner = NO_UNIT,
 ): Finding {
   if (unit !== null && account === null) {
-    const fix = `make it: systemd-sysusers; or correct User= of the unit`
-    return problem('account', `the unit runs as ${unit.user}, whom this host does not know`, fix)
+    const fix = `create it: systemd-sysusers; or correct User= of the unit`
+    return problem('account', `the unit runs as ${unit.user}, which this host does not know`, fix)
   }
   if (account !== null)
     return ok('account', `judged as the unit feedsyncd runs: as ${account.name}`)
   return uid === 0
     ? warning(
         'account',
-        'this is root, who may read and write everything',
+        'this is root, which may read and write everything',
         'run this check as the account that runs feedsyncd',
       )
     : ok('account', `these answers are for the account with uid ${uid}`)

@@ -119,7 +119,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       for (const [state, count] of Object.entries(source.count())) this.set({ state }, count)
     },
   })
-  gauge('queue_files', 'Files that go on by themselves.', () => {
+  gauge('queue_files', 'Versions in work.', () => {
     const counts = source.count()
     return IN_WORK.reduce((sum, state) => sum + counts[state], 0)
   })

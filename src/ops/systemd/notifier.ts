@@ -54,7 +54,10 @@ function throughDescriptor(descriptor: number, log: Log): Notifier {
       try {
         writeSync(descriptor, fields.map(oneLine).join('\n'))
       } catch (error) {
-        log.debug({ event: 'systemd.not-told', problem: messageOf(error) }, 'systemd not told')
+        log.debug(
+          { event: 'systemd.not-told', problem: messageOf(error) },
+          'systemd could not be notified',
+        )
       }
     },
     drained: () => Promise.resolve(),
@@ -72,7 +75,10 @@ function throughProgram(program: string, socket: string, log: Log): Notifier {
       } as const
       execFile(program, fields.map(oneLine), options, (error) => {
         if (error !== null)
-          log.debug({ event: 'systemd.not-told', problem: messageOf(error) }, 'systemd not told')
+          log.debug(
+            { event: 'systemd.not-told', problem: messageOf(error) },
+            'systemd could not be notified',
+          )
         resolve()
       })
     })

@@ -51,7 +51,7 @@ export function campaignsSection(
 ): Markup {
   const { campaigns, commandLine, now, plan } = facts
   if (run === null) {
-    return html`<section><h2>Campaigns</h2><p class="dim">Off, or not looked at yet: the daemon looks after them once there is a campaigns file.</p></section>`
+    return html`<section><h2>Campaigns</h2><p class="dim">Off, or not checked yet. The daemon manages campaigns when there is a campaigns file.</p></section>`
   }
   const { at, done, mode, pending, planId, problem, state } = run
   const tone: Tone = state === 'done' ? 'good' : waitsForPerson(state) ? 'warn' : 'dim'

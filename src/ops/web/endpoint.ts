@@ -257,7 +257,7 @@ function isDead(path: string): Promise<boolean> {
 function unusable(listen: Listen, cause: unknown): FeedsyncError {
   const where = listen.kind === 'unix' ? listen.path : `${listen.host}:${listen.port}`
   return new FeedsyncError(`http.listen ${where} cannot be used: ${messageOf(cause)}`, {
-    hint: 'see who listens there (ss -ltnxp), or set http.listen to another address, or to "" for none',
+    hint: 'check what listens there (ss -ltnxp), or set http.listen to another address, or to "" for none',
     exitCode: TEMPORARY,
     cause,
   })

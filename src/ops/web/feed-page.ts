@@ -35,7 +35,7 @@ export function feedPage(
 <div class="card ${toneOf(newest)}"><div class="top">${stateOf(newest)}<span class="dim when">${versionLink(newest.id)}, ${ago(newest.detectedAt, scene.now)}</span></div>${story(newest, scene)}</div>
 ${versions.length < 2 ? null : html`<div class="figures">${figure('Postings', oldestFirst, ({ postings }) => postings, number)}${figure('Size', oldestFirst, ({ bytes }) => bytes, formatBytes)}</div>`}
 <section><h2>Versions <span class="dim">${versions.length === most ? `the newest ${most}` : versions.length}</span></h2>
-<table class="versions" aria-label="Versions"><thead><tr><th scope="col">Version</th><th scope="col">State</th><th scope="col" class="n">Postings</th><th scope="col" class="n">Changed</th><th scope="col" class="n">Size</th><th scope="col" class="n">Attempts</th><th scope="col" class="n">Noticed</th></tr></thead><tbody>${versions.map(
+<table class="versions" aria-label="Versions"><thead><tr><th scope="col">Version</th><th scope="col">State</th><th scope="col" class="n">Postings</th><th scope="col" class="n">Changed</th><th scope="col" class="n">Size</th><th scope="col" class="n">Attempts</th><th scope="col" class="n">Detected</th></tr></thead><tbody>${versions.map(
     (version) => row(version, scene.now),
   )}</tbody></table></section>
 </main>`

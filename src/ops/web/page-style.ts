@@ -58,7 +58,7 @@ main > .card { margin-top: 1.25rem }
 .commands { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: .625rem }
 .commands li { min-width: 0 }
 .commands code, .empty code { padding: .125rem .5rem; border-radius: 4px; background: var(--wash); user-select: all }
-.warnings { margin-top: .5rem; color: var(--dim); font-size: .875rem } .warnings li::before { content: "Noticed: " }
+.warnings { margin-top: .5rem; color: var(--dim); font-size: .875rem } .warnings li::before { content: "Warning: " }
 .empty { color: var(--dim) }
 
 table { width: 100%; border-collapse: collapse } .managed { margin-top: .75rem }

@@ -75,7 +75,7 @@ export function statusPage(facts: PageFacts): string {
 <h1 class="${tone}" aria-live="polite">${headline}</h1>
 ${vitals(facts)}
 ${section(
-  'Needs a person',
+  'Needs attention',
   troubles.length + urgent.length + waiting,
   html`<ul class="cards">${troubles.map(trouble)}${listed(urgent, MOST, facts)}${campaignCards(campaigns)}</ul>`,
 )}
@@ -95,8 +95,8 @@ function headlineOf(troubles: number, urgent: number, campaigns: number, feeds: 
   if (troubles > 0) return 'feedsyncd cannot work as it should'
   const named = (n: number, noun: string) => (n === 0 ? [] : [`${n} ${noun}${n === 1 ? '' : 's'}`])
   const who = [...named(urgent, 'feed'), ...named(campaigns, 'campaign')].join(' and ')
-  if (who !== '') return `${who} ${urgent + campaigns === 1 ? 'needs' : 'need'} a person`
-  return feeds === 0 ? 'Waiting for the first feed' : 'Nothing needs a person'
+  if (who !== '') return `${who} ${urgent + campaigns === 1 ? 'needs' : 'need'} attention`
+  return feeds === 0 ? 'Waiting for the first feed' : 'Nothing needs attention'
 }
 
 /** Each with its way out. */
@@ -175,7 +175,7 @@ function feeds({ status, now, find, page, postings }: PageFacts): Markup {
   })
   const table = html`<table class="feeds" aria-label="Feeds"><thead><tr><th scope="col">Feed</th><th scope="col">State</th><th scope="col" class="n">Postings</th><th scope="col" class="n">Changed</th><th scope="col">Trend</th><th scope="col" class="n">Size</th><th scope="col" class="n">When</th></tr></thead><tbody>${rows}</tbody></table>`
   return html`${status.uploads.length > MOST || find !== '' ? search(find) : null}
-${shown.length === 0 ? html`<p class="empty">No feed is called so.</p>` : table}${pages(found.length, page, find)}`
+${shown.length === 0 ? html`<p class="empty">There is no feed of this name.</p>` : table}${pages(found.length, page, find)}`
 }
 
 function search(find: string): Markup {

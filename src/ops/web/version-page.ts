@@ -34,7 +34,7 @@ export function versionPage(version: ShowReport, scene: Scene): string {
   const main = html`<main>
 <p class="crumb name"><a href="/">All feeds</a> / ${feedLink(feed)}</p>
 <h1>Version ${id}</h1>
-<div class="card ${toneOf(version)}"><div class="top">${stateOf(version)}<span class="dim when">noticed ${ago(version.detectedAt, scene.now)}</span></div>${story(version, scene)}${warnings(version)}</div>
+<div class="card ${toneOf(version)}"><div class="top">${stateOf(version)}<span class="dim when">detected ${ago(version.detectedAt, scene.now)}</span></div>${story(version, scene)}${warnings(version)}</div>
 <section><h2>What it holds</h2><dl class="facts">${facts(version).map(
     ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
   )}</dl></section>
