@@ -1,4 +1,4 @@
-// The check by itself on each shape of feed, in a worker as the daemon does it, beside `xmllint --stream` and xmlwf:
+// The check alone on each shape of feed, in a worker as the daemon does it, beside `xmllint --stream` and xmlwf:
 // with SHA-256, as the command does it, and bare, which is what is compared. Then the command itself, from start to
 // exit.
 

@@ -75,4 +75,18 @@ describe('pages and comments', () => {
 
     expect(missing).toEqual([])
   })
+
+  it('use the words of the glossary, and none that it replaces', () => {
+    const glossary = read('docs/architecture.md').split('## Glossary')[1] ?? ''
+    const replaced = [...glossary.matchAll(/^\|[^|]*\|[^|]*\|([^|]*)\|$/gm)]
+      .map(([, words = '']) => words.trim())
+      .filter((words) => words !== '' && words !== 'instead of' && !/^-+$/.test(words))
+      .flatMap((words) => words.split(', '))
+    const files = [...sources, ...pages].filter(
+      (file) => file !== 'docs/architecture.md' && !file.startsWith('test/'),
+    )
+
+    expect(replaced.length).toBeGreaterThan(20)
+    expect(linesWith(files, new RegExp(`\\b(${replaced.join('|')})\\b`, 'i'))).toEqual([])
+  })
 })

@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { readWhole } from './read-whole.ts'
 import { formatBytes } from './units.ts'
 
-/** Bytes: longer than any PEM key, so that a wrong path to something big is noticed. */
+/** Bytes: longer than any PEM key, so that a wrong path to something big is an error. */
 export const LONGEST_SECRET = 64 * 1024
 
 /**

@@ -65,7 +65,7 @@ export class SecretSet {
     }
   }
 
-  /** Calls `hide` for every stretch of `text` that holds a secret, or unless `onlyWhole` a fragment of one. */
+  /** Calls `hide` for every part of `text` that holds a secret, or unless `onlyWhole` a fragment of one. */
   find(text: string, folded: Folded, onlyWhole: boolean, hide: Hide): void {
     if (onlyWhole && folded.text.length < LONG) return
     this.#index ??= indexOf([...this.#secrets.values()])

@@ -27,7 +27,7 @@ export class AccountHolds {
   /** Accounts that were accepted with the key in use. */
   readonly #verified = new Set<Account>()
   /** Verified accounts that were refused once: each gets a second request before it is put on hold. */
-  readonly #doubted = new Set<Account>()
+  readonly #unverified = new Set<Account>()
   /** A hold whose time is over stays here until the account is accepted: one version at a time tries it. */
   readonly #holds = new Map<Account, Hold>()
   /** The key itself is refused. */
@@ -85,7 +85,7 @@ export class AccountHolds {
     const hold = this.#ofKey ?? this.#holds.get(account)
     if (hold !== undefined && askedAt < hold.beganAt) return
     this.#verified.add(account)
-    this.#doubted.delete(account)
+    this.#unverified.delete(account)
     if (this.#ofKey !== null) this.releaseAll()
     else if (this.#holds.delete(account)) this.#released++
   }
@@ -93,14 +93,14 @@ export class AccountHolds {
   /** The service refused it. `again`: ask once more, because it was accepted before. */
   refuse(account: Account, failure: Failure): 'again' | 'on-hold' {
     const wasVerified = this.#verified.has(account)
-    if (wasVerified && !this.#doubted.has(account)) {
-      this.#doubted.add(account)
+    if (wasVerified && !this.#unverified.has(account)) {
+      this.#unverified.add(account)
       return 'again'
     }
     const now = { beganAt: this.#clock.monotonic(), until: this.#clock.now() + RETRY_MS }
     const hold = this.holdOf(account) ?? { failure, ...now }
     this.#verified.delete(account)
-    this.#doubted.delete(account)
+    this.#unverified.delete(account)
     const isOthers = this.#current().some(
       ([other, theirs]) => other !== account && theirs.failure.status === 401,
     )
@@ -115,7 +115,7 @@ export class AccountHolds {
   /** The key has changed: no account is verified with the new one. */
   newKey(): void {
     this.#verified.clear()
-    this.#doubted.clear()
+    this.#unverified.clear()
     this.releaseAll()
   }
 

@@ -3,7 +3,7 @@
 /*
  * feeds points at the versions that `status` shows, so that its cost depends on the number of feeds and
  * not on the length of the history. state_counts does the same for the counts, by triggers.
- * events and attempts are stored by version (WITHOUT ROWID): one tree each, read in one stretch.
+ * events and attempts are stored by version (WITHOUT ROWID): one tree each, read in one go.
  * external_campaign_ids comes last: it may be long, and what follows a long value is slow to reach.
  * versions_spooled finds the bytes that are kept of a feed at each upload, however long its history is.
  *
