@@ -61,7 +61,7 @@ describe('campaigns apply that is killed', () => {
     const held = await site.run('campaigns', 'apply', '--yes')
     const plan = await site.run('campaigns', 'plan')
     vendor.anHourAgo()
-    const resolved = await site.run('campaigns', 'create', 'A', '--new')
+    const resolved = await site.run('campaigns', 'resolve', 'A', '--not-created')
     const last = await site.run('campaigns', 'apply', '--yes')
 
     expect(held).toMatchObject({ code: 3, stdout: 'created B (id 48001)\n' })

@@ -84,6 +84,26 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(vendor.all).toHaveLength(2)
   })
 
+  it('resolves a create that nobody can prove in the words of `resolve` as well', async () => {
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    const fault = { at: 'service', kind: 'drop', point: 'headers', how: 'rst' } as const
+    vendor.site.sandbox.faults.add({ ...fault, route: 'campaign-create', times: 1 })
+    await vendor.campaigns('apply', '--yes')
+    vendor.anHourAgo()
+
+    const none = await vendor.campaigns('resolve', 'A')
+    const two = await vendor.campaigns('resolve', 'A', '--not-created', '--recreate')
+    const unknown = await vendor.campaigns('resolve', 'A', '--adopt', '99')
+    const resolved = await vendor.campaigns('resolve', 'A', '--recreate')
+    const applied = await vendor.campaigns('apply', '--yes')
+
+    expect([none.code, two.code, unknown.code, resolved.code, applied.code]).toEqual([
+      64, 64, 1, 0, 0,
+    ])
+    expect(applied.stdout).toMatch(/^created A/)
+    expect(vendor.all).toHaveLength(1)
+  })
+
   it('stops every write for a file that is broken, empty, cut short or missing', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')), {
       campaigns: { file: 'campaigns.yaml' },

@@ -17,6 +17,9 @@ interface Resolve {
   revert?: boolean
   accept?: boolean
   checked?: boolean
+  adopt?: string
+  notCreated?: boolean
+  recreate?: boolean
 }
 
 export function decideCommands(context: Context): Command[] {
@@ -63,24 +66,33 @@ async function adoptMarked(call: Call<Adopt>): Promise<void> {
 }
 
 function resolveCommand(context: Context): Command {
-  const text = 'decide about a difference between file and service, or about a doubt'
+  const text = 'decide about a difference, a doubt, or a create whose outcome is unknown'
   return define<Resolve>(context, 'resolve', text, async (call, key: string) => {
-    const { revert, accept, checked } = call.options
-    const said = Object.entries({ revert, accept, checked }).filter(([, value]) => value)
+    const { revert, accept, checked, adopt, notCreated, recreate } = call.options
+    const said = Object.entries({
+      ...{ revert, accept, checked },
+      ...{ adopt, 'not-created': notCreated, recreate },
+    }).filter(([, value]) => value !== undefined)
     const [chosen, another] = said
     if (chosen === undefined || another !== undefined)
       throw usageError(
-        'say one of --revert, --accept and --checked',
+        'say one of --revert, --accept, --checked, --adopt ID, --not-created and --recreate',
         'feedsyncd campaigns status tells which one applies',
       )
-    await decide(call, key, `resolve ${key} --${chosen[0]}`, (decider) =>
-      checked ? decider.checked(key) : decider.settle(key, revert ? 'revert' : 'accept'),
-    )
+    await decide(call, key, `resolve ${key} --${chosen[0]}`, (decider) => {
+      if (adopt !== undefined) return decider.adopt(key, adopt)
+      if (checked) return decider.checked(key)
+      if (revert || accept) return decider.settle(key, revert ? 'revert' : 'accept')
+      return decider.isNew(key)
+    })
   })
     .argument('<key>', 'external campaign id of the entry')
     .option('--revert', 'what was changed on the service is written again as in the file')
     .option('--accept', 'what was changed on the service may stay so')
     .option('--checked', 'a campaign in doubt was looked at; it may be raised again')
+    .option('--adopt <id>', 'the same as adopt KEY ID')
+    .option('--not-created', 'the same as create KEY --new, for a create whose outcome is unknown')
+    .option('--recreate', 'the same as create KEY --new, for a campaign that is gone')
     .addHelpText('after', '\nExample: feedsyncd campaigns resolve NUR-Q1 --accept')
 }
 
