@@ -57,7 +57,7 @@ export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 /** What the system answers for a folder that is not there, or not the one that was mounted. */
 const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', 'EXDEV']
 const TEMPORARY = 75
-const ROOM_HINT = 'make room on the disk of state.directory; it is tried again automatically'
+const ROOM_HINT = 'free space on the disk of state.directory; it is tried again automatically'
 /** Bytes up to which a file is checked in about a tenth of a second. */
 const SMALL_FILE = 8 * 2 ** 20
 /** Listing takes at most this share of the time, however many hints come. */
@@ -142,7 +142,7 @@ export class Intake {
       if (taken.kind === 'no-room') {
         throw new FeedsyncError(`${taken.reason.text}`, {
           condition: conditionOfState(taken.code),
-          hint: 'make room on the disk of state.directory, and let the daemon’s user write there; it is tried again automatically',
+          hint: 'free space on the disk of state.directory, and let the daemon’s user write there; it is tried again automatically',
           exitCode: TEMPORARY,
         })
       }
@@ -233,7 +233,7 @@ export class Intake {
       settler.putBack(file, clock.monotonic())
       // It is looked at again and again, and reported once.
       if (ledger.pendingVersionAt(path)?.reasonCode === NO_ROOM) continue
-      const text = `the spool has no room for it: ${formatBytes(identity.size)}`
+      const text = `not enough disk space for the copy: ${formatBytes(identity.size)}`
       const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
       const { feed, account } = ruleFor(path)
       await ledger.commit(() => ledger.settlesOn({ path, identity, feed, account }, reason))

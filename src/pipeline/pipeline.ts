@@ -282,7 +282,7 @@ export class Pipeline {
   }
 
   async #noRoom(file: Candidate, { code, reason }: NoRoom): Promise<Taken> {
-    const why = { code: NO_ROOM, text: `the spool has no room for it: ${reason}` }
+    const why = { code: NO_ROOM, text: `not enough disk space for the copy: ${reason}` }
     await this.#lookAgain(file, why)
     return { kind: 'no-room', code, reason: why }
   }

@@ -15,7 +15,7 @@ const INDEX = '.index'
 const TEMPORARY = 75
 
 const HINTS: Record<string, string> = {
-  ENOSPC: 'make room on the disk of state.directory',
+  ENOSPC: 'free space on the disk of state.directory',
   EDQUOT: 'raise the disk quota of the daemon’s user',
   EROFS: 'mount the file system of state.directory writable',
   EACCES: 'let the daemon’s user read and write state.directory',

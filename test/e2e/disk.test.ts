@@ -119,7 +119,7 @@ describe.concurrent('a disk that is full', () => {
     disk.free(daemon)
     const uploaded = await site.until('large.xml', 'uploaded')
 
-    expect(waiting.reason).toMatch(/^the spool has no room for it/)
+    expect(waiting.reason).toMatch(/^not enough disk space for the copy/)
     expect(heard.stderr).toMatch(TWO_LINES)
     expect(uploaded.hint).toBeNull()
     expect(uploaded.id).toBe(waiting.id)

@@ -29,7 +29,7 @@ it('gives a file that its reading thread dies of a state, once, and delivers the
     expect.stringMatching(/the reading thread ran out of memory$/),
   ])
   expect(failed.map(({ hint }) => hint)).toEqual(Array(3).fill(expect.stringContaining('report')))
-  expect(stdout.match(/a fault of feedsyncd/g)).toHaveLength(3)
+  expect(stdout.match(/an internal error of feedsyncd/g)).toHaveLength(3)
   expect(stdout + stderr).not.toContain('daemon.condition')
 })
 

@@ -164,7 +164,7 @@ describe('doctor', () => {
     const { stdout } = await site.run('doctor', '--offline')
 
     expect(stdout).toMatch(/^ok {7}runtime: feedsyncd /m)
-    expect(stdout).toMatch(/^problem {2}inbox: .+ does not exist\n {9}try: make it/m)
+    expect(stdout).toMatch(/^problem {2}inbox: .+ does not exist\n {9}try: create it/m)
   })
 })
 

@@ -228,7 +228,7 @@ describe('the endpoint', () => {
 
     expect(code).toBe(75)
     expect(stderr).toMatch(
-      /^error: http\.listen 127\.0\.0\.1:\d+ cannot be used: .*EADDRINUSE.*\ntry: see who/,
+      /^error: http\.listen 127\.0\.0\.1:\d+ cannot be used: .*EADDRINUSE.*\ntry: check what/,
     )
   })
 })

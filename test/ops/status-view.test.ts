@@ -166,13 +166,13 @@ describe('status --check', () => {
 
   it('is critical for a feed that the spool has no room for, and well for one that is only new', () => {
     const fresh = reportOf({ state: 'settling', reason: null })
-    const reason = 'the spool has no room for it: 9 GiB'
+    const reason = 'not enough disk space for the copy: 9 GiB'
     const large = { ...fresh, reason, reasonCode: 'no-room', hint: 'make room' }
 
     const [well, full] = [fresh, large].map((upload) => check(report({ uploads: [upload] })))
 
     expect(well).toMatchObject({ code: 0 })
-    expect(full).toMatchObject({ code: 2, line: expect.stringContaining('no room for it: 9 GiB') })
+    expect(full).toMatchObject({ code: 2, line: expect.stringContaining('for the copy: 9 GiB') })
     expect(text(report({ uploads: [large] }))).toMatch(/\nnext: .*: make room$/)
   })
 })
