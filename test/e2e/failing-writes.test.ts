@@ -84,7 +84,10 @@ describe.concurrent('an incomplete file whose deadline comes while the spool is 
     const { id } = await site.passed('half.xml', 'incomplete')
 
     disk.fill(daemon, 100_000)
-    await vi.waitFor(() => expect(site.show(id).reason).toContain('no room'), PATIENCE)
+    await vi.waitFor(
+      () => expect(site.show(id).reason).toContain('not enough disk space'),
+      PATIENCE,
+    )
     disk.free(daemon)
 
     expect((await site.until('half.xml', 'rejected')).id).toBe(id)
