@@ -18,7 +18,7 @@ import { openFeeds } from './feeds.ts'
 import { openInbox } from './inbox.ts'
 import { openNetwork } from './network.ts'
 import { openOperations } from './operations.ts'
-import { reconcilingOf } from './reconcile.ts'
+import { campaignScheduleOf } from './reconcile.ts'
 import { LiveSettings } from './settings.ts'
 import { openStorage } from './storage.ts'
 
@@ -71,14 +71,14 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const { conditions, history, log, metrics, spool } = storage
   const network = openNetwork(config, settings, storage, options, owned)
   const folder = openInbox(config, storage, options, owned)
-  const campaigns = reconcilingOf(config, { clock, env, log, notifyOperator, history })
+  const campaigns = campaignScheduleOf(config, { clock, env, log, notifyOperator, history })
   const feeds = openFeeds(settings, storage, network, folder, campaigns, options)
   const operations = openOperations(settings, storage, network, feeds, campaigns, options)
   const { alerts, supervisor } = operations
   const { postDelivery, deliveries, intake, pipeline, upkeep } = feeds
   const daemon = new Daemon({
     ...{ alerts, clock, conditions, deliveries, history, inbox: folder.inbox, intake, log },
-    ...{ reconciling: campaigns, settings, supervisor, upkeep },
+    ...{ campaigns, settings, supervisor, upkeep },
     watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
   })
   conditions.onChange(() => {

@@ -1,6 +1,6 @@
 // A feed's way through the daemon: what its steps need, from the listing to the delivery.
 
-import type { Reconciling } from '../campaigns/schedule.ts'
+import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import { Deliveries } from '../daemon/deliveries.ts'
 import { Intake } from '../daemon/intake.ts'
 import { Upkeep } from '../daemon/upkeep.ts'
@@ -24,7 +24,7 @@ export function openFeeds(
   { conditions, history, log, metrics: observer, spool }: Storage,
   { forms, gate, uploader }: Network,
   { checkerFor, dispositions, inbox, settler }: InboxParts,
-  campaigns: Reconciling,
+  campaigns: CampaignSchedule,
   { clock, onMove = () => {}, onProgress = () => {}, notifyOperator }: AppOptions,
 ) {
   const { ruleFor } = settings

@@ -1,7 +1,7 @@
 // What people and other programs see of the running daemon: alerts, systemd, the status page and metrics.
 
 import { hostname } from 'node:os'
-import type { Reconciling } from '../campaigns/schedule.ts'
+import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import type { Config } from '../config/config.ts'
 import { AlertDesk } from '../ops/alerts/desk.ts'
 import { sendAlert } from '../ops/alerts/senders.ts'
@@ -39,7 +39,7 @@ export function openOperations(
   { conditions, history, log, metrics }: Storage,
   { http, uploader }: Network,
   { deliveries, listen: onMove }: Feeds,
-  campaigns: Reconciling,
+  campaigns: CampaignSchedule,
   { clock, commandLine = (command) => `feedsyncd ${command}`, env }: AppOptions,
 ): Operations {
   const config: Config = settings.current

@@ -5,7 +5,7 @@ import type { CampaignState } from '../campaigns/findings.ts'
 import type { PassResult } from '../campaigns/pass.ts'
 import { isReady, type Plan } from '../campaigns/plan.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
-import { type CampaignMemory, Reconciling, type ReconcilingParts } from '../campaigns/schedule.ts'
+import { type CampaignMemory, CampaignSchedule, type ScheduleParts } from '../campaigns/schedule.ts'
 import type { Result } from '../campaigns/send.ts'
 import type { Config } from '../config/config.ts'
 import type { Transactions } from '../history/port.ts'
@@ -41,15 +41,15 @@ const STATE_OF = {
 const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 
 /** The daemon's campaigns, to be looked at when it is time. */
-export function reconcilingOf(
+export function campaignScheduleOf(
   config: Config,
   parts: Surroundings &
-    Pick<ReconcilingParts, 'log' | 'notifyOperator'> & {
+    Pick<ScheduleParts, 'log' | 'notifyOperator'> & {
       history: Pick<Transactions, 'dataVersion'>
     },
-): Reconciling {
+): CampaignSchedule {
   const { file, explicit } = config.campaigns
-  return new Reconciling({
+  return new CampaignSchedule({
     ...parts,
     stamp: () => stampOf(file)?.text ?? (explicit ? 'missing' : null),
     memory: memoryOf(config, parts.history),

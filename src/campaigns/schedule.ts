@@ -7,7 +7,7 @@ import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { CampaignRun } from '../ops/port.ts'
 
-export interface ReconcilingParts {
+export interface ScheduleParts {
   clock: Clock
   log: Log
   /** Tells a person what is wrong, and what to do. */
@@ -27,7 +27,7 @@ export interface CampaignMemory {
   run: CampaignRun | null
 }
 
-export interface ReconcilingSignals {
+export interface ScheduleSignals {
   stop: AbortSignal
   abort: AbortSignal
 }
@@ -48,8 +48,8 @@ const UNKNOWN_FOR_MS = 15 * MINUTE
 const LEAST_GAP_MS = 5 * SECOND
 const SHARE = 20
 
-export class Reconciling {
-  readonly #parts: ReconcilingParts
+export class CampaignSchedule {
+  readonly #parts: ScheduleParts
   #running: Promise<void> | null = null
   /** Ends the look that runs: what it reads is about a file that changed. */
   #outdated = new AbortController()
@@ -62,7 +62,7 @@ export class Reconciling {
   readonly #due = new Map<string, number>()
   #notBefore = Number.NEGATIVE_INFINITY
 
-  constructor(parts: ReconcilingParts) {
+  constructor(parts: ScheduleParts) {
     this.#parts = parts
     this.#stamp = parts.stamp()
     if (this.#stamp !== null) this.#last = parts.memory().run
@@ -89,7 +89,7 @@ export class Reconciling {
   }
 
   /** Starts a look that is due; `ended` is called after it. */
-  start(signals: ReconcilingSignals, ended: () => void): void {
+  start(signals: ScheduleSignals, ended: () => void): void {
     const now = this.#parts.clock.monotonic()
     this.#poll(now)
     if (this.#running !== null || signals.stop.aborted) return
@@ -102,7 +102,7 @@ export class Reconciling {
   }
 
   /** A single look now, after whatever runs. */
-  async once(signals: ReconcilingSignals): Promise<void> {
+  async once(signals: ScheduleSignals): Promise<void> {
     await this.#running
     if (!signals.stop.aborted) await this.#run('once', signals)
   }
@@ -125,7 +125,7 @@ export class Reconciling {
     this.#planSoon('decision', now)
   }
 
-  async #run(cause: string, { stop, abort }: ReconcilingSignals): Promise<void> {
+  async #run(cause: string, { stop, abort }: ScheduleSignals): Promise<void> {
     const { clock, log, look } = this.#parts
     this.#due.clear()
     // What is decided from here on may not be seen by this look.

@@ -2,7 +2,7 @@
 // for the next instant or for a wake signal. An error of our own disk or database ends a round, not the daemon.
 // The way in is intake.ts, the way out deliveries.ts, the story of a feed pipeline/pipeline.ts.
 
-import type { Reconciling } from '../campaigns/schedule.ts'
+import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import type { Settings } from '../config/config.ts'
 import type { DaemonRecord, Notes, Transactions, Versions } from '../history/port.ts'
 import type { Inbox, WatchMode } from '../inbox/port.ts'
@@ -28,7 +28,7 @@ export interface DaemonParts {
   inbox: Inbox
   intake: Intake
   deliveries: Deliveries
-  reconciling: Reconciling
+  campaigns: CampaignSchedule
   alerts: Alerts
   supervisor: Supervisor
   upkeep: Upkeep
@@ -88,7 +88,7 @@ export class Daemon {
   /** Runs until `stop` (or, once, until nothing more can be done now), then drains. Answers why it had to end. */
   async run(asked: RunOptions): Promise<FeedsyncError | null> {
     const options = this.#halt.joined(asked)
-    const { alerts, clock, reconciling, supervisor } = this.#parts
+    const { alerts, clock, campaigns, supervisor } = this.#parts
     options.stop.addEventListener('abort', () => this.#wakeSignal.raise())
     await unlessAborted(this.#start(options.once), options.stop)
     using _watch = this.#parts.watch(options.abort)
@@ -102,19 +102,19 @@ export class Daemon {
       await unlessAborted(round, options.stop)
       if (options.stop.aborted) break
       alerts.look(options.abort)
-      if (!options.once) reconciling.start(options, () => this.#wakeSignal.raise())
+      if (!options.once) campaigns.start(options, () => this.#wakeSignal.raise())
       if (options.once && this.#isDone(clock.monotonic() > givesUpAt)) break
       await this.#wakeSignal.wait(this.#msToNext())
       const rest = this.#turnedAt + ROUND_GAP_MS - clock.monotonic()
       if (rest > 0) await clock.sleep(rest, options.stop)
     }
-    if (options.once) await reconciling.once(options)
+    if (options.once) await campaigns.once(options)
     await this.#finish(options, round)
     return this.#halt.error
   }
 
   async #finish(options: RunOptions, round: Promise<void>): Promise<void> {
-    const { alerts, clock, deliveries, log, reconciling, supervisor, upkeep } = this.#parts
+    const { alerts, clock, deliveries, log, campaigns, supervisor, upkeep } = this.#parts
     const { drain } = this
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
@@ -128,7 +128,7 @@ export class Daemon {
     const { small, large } = this.#taking
     await drain.wait('feeds', ...small, ...large, ...deliveries.running)
     await drain.wait('files that are moved', this.#parts.intake.finish())
-    await drain.wait('campaigns', ...reconciling.running)
+    await drain.wait('campaigns', ...campaigns.running)
     this.#report()
     await drain.wait('the history', this.#reporting)
     await drain.wait('alerts', alerts.finish({ flush: options.once, signal: options.abort }))
@@ -153,7 +153,7 @@ export class Daemon {
   /** SIGHUP: refused credentials are tried again, and the folder is listed. */
   wake(): void {
     this.#parts.deliveries.resume()
-    this.#parts.reconciling.again()
+    this.#parts.campaigns.again()
     this.#parts.intake.hint()
     this.#wakeSignal.raise()
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Reconciling } from '../../src/campaigns/schedule.ts'
+import { CampaignSchedule } from '../../src/campaigns/schedule.ts'
 import { HOUR, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import type { CampaignRun } from '../../src/ops/port.ts'
@@ -20,7 +20,7 @@ class Hours {
   run: Partial<CampaignRun> | Error = {}
   /** How long each look takes, in ms. */
   takes = 0
-  readonly reconciling = new Reconciling({
+  readonly schedule = new CampaignSchedule({
     ...{
       clock: { ...systemClock, monotonic: () => this.#now },
       log: silentLog,
@@ -43,8 +43,8 @@ class Hours {
     const before = this.#causes.length
     const end = this.#now + ms
     while (this.#now < end) {
-      this.reconciling.start({ stop: never, abort: never }, () => {})
-      await Promise.all(this.reconciling.running)
+      this.schedule.start({ stop: never, abort: never }, () => {})
+      await Promise.all(this.schedule.running)
       this.#now += step
     }
     return this.#causes.slice(before)
@@ -66,7 +66,7 @@ describe('the daemon looks at the campaigns', () => {
     const hours = new Hours()
     await hours.pass(10 * MINUTE)
 
-    hours.reconciling.again()
+    hours.schedule.again()
 
     expect(await hours.pass(HOUR + MINUTE)).toEqual(['reload 600', 'interval 4200'])
   })
