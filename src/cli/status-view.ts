@@ -1,14 +1,14 @@
-// `status` for people: one line of health, a table, and what to do next.
+// `status` for people: one line of health, a table with the problems first, and what to do next.
 
 import type { StatusReport, UploadReport } from '../history/report.ts'
+import { OPEN } from '../history/states.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
-import { formatBytes, formatDuration, relativeTime } from '../lib/units.ts'
+import { formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
 import { needsPerson, nextStep } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { campaignLines } from './campaigns/status-view.ts'
-import { middleCut } from './columns.ts'
-import { printable, styled, table } from './render.ts'
+import { middleCut, printable, styled, table } from './render.ts'
 
 export interface View {
   now: number
@@ -22,10 +22,16 @@ export interface View {
   limit: number
   /** Not all feeds were asked for. */
   filtered?: boolean
+  /** A list was asked for: each row, newest first. */
+  listed?: boolean
 }
 
 /** Lines that a person can take in; `--json` has them all. */
 const MOST_ACTIONS = 50
+/** Rows with the same state and reason. */
+const MOST_ALIKE = 20
+/** Names in front of a step that is the same for several feeds. */
+const MOST_NAMED = 3
 const LONGEST_NAME = 48
 
 export function statusText(report: StatusReport, view: View): string {
@@ -100,31 +106,78 @@ function summary({ uploads }: StatusReport): string[] {
   return [[...parts, ...(late === 0 ? [] : [`${late} overdue`])].join(', ')]
 }
 
+/** Each reason once, below the rows that it is about. */
 function feeds({ uploads }: StatusReport, view: View): string {
-  const { filtered = false, limit, now, terminal, width } = view
+  const { filtered = false, limit, listed = false, now, terminal, width } = view
   if (uploads.length === 0) return filtered ? 'nothing matches' : 'no feed has been seen yet'
-  const shown = uploads.slice(0, limit)
-  const rows = shown.map((upload) => [
-    upload.id,
-    width === null ? upload.feed : middleCut(printable(upload.feed), LONGEST_NAME),
-    upload.overdue ? `${upload.state}, overdue` : upload.state,
-    upload.postings,
-    upload.bytes === null ? null : formatBytes(upload.bytes),
-    upload.attempts,
-    relativeTime(upload.uploadedAt ?? upload.detectedAt, now),
-    upload.reason ?? '',
-  ])
-  const headers = ['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when', 'reason']
-  const [head = '', ...lines] = table(headers, rows, width).split('\n')
-  const coloured = lines.map((line, n) => {
-    const upload = shown[n]
-    if (upload === undefined || !needsPerson(upload)) return line
-    const colour = upload.state === 'rejected' || upload.state === 'failed' ? 'red' : 'yellow'
-    return styled(colour, line, terminal)
+  const groups = listed ? runs(uploads.slice(0, limit)) : alike(uploads)
+  const shown = groups.map((group) => (listed ? group : rowsOf(group)))
+  const rows = shown
+    .flat()
+    .map((upload) => [
+      upload.id,
+      upload.feed,
+      upload.overdue ? `${upload.state}, overdue` : upload.state,
+      upload.postings,
+      upload.bytes === null ? null : formatBytes(upload.bytes),
+      upload.attempts,
+      relativeTime(upload.uploadedAt ?? upload.detectedAt, now),
+    ])
+  const headers = ['id', 'feed', 'state', 'postings', 'size', 'attempts', 'when']
+  const [head = '', ...texts] = table(headers, rows, width).split('\n')
+  const lines = groups.flatMap((group, n) => {
+    const few = shown[n] ?? []
+    const left = group.length - few.length
+    const state = group[0]?.state
+    const remark = remarkOf(group[0])
+    return [
+      ...few.map((upload) => coloured(texts.shift() ?? '', upload, terminal)),
+      ...(left > 0 ? [`${left}${few.length > 0 ? ' more' : ''} ${state} (--all lists them)`] : []),
+      ...(remark === null || few.length === 0 ? [] : [`    ${printable(remark)}`]),
+    ]
   })
-  const more = uploads.length - shown.length
+  const more = listed ? uploads.length - shown.flat().length : 0
   const rest = more === 0 ? [] : [`${more} more: --limit N shows them, --json has them all`]
-  return [head, ...coloured, ...rest].join('\n')
+  return [...(rows.length === 0 ? [] : [head]), ...lines, ...rest].join('\n')
+}
+
+function coloured(line: string, upload: UploadReport, terminal: boolean): string {
+  if (!needsPerson(upload)) return line
+  const isOver = upload.state === 'rejected' || upload.state === 'failed'
+  return styled(isOver ? 'red' : 'yellow', line, terminal)
+}
+
+/** What is to be read about a row, and is the same for the rows beside it. */
+function remarkOf(upload: UploadReport | undefined): string | null {
+  if (upload === undefined) return null
+  const { bytes, progress, reason } = upload
+  return progress === null ? reason : formatProgress(progress, bytes ?? 0)
+}
+
+const kindOf = (upload: UploadReport) =>
+  `${urgency(upload)} ${upload.state} ${remarkOf(upload) ?? ''}`
+
+/** Those with the same state and reason together: problems first. */
+function alike(uploads: readonly UploadReport[]): UploadReport[][] {
+  const sorted = uploads.toSorted((a, b) => urgency(a) - urgency(b))
+  return [...Map.groupBy(sorted, kindOf).values()]
+}
+
+/** In the order given; rows that follow each other share their reason. */
+function runs(uploads: readonly UploadReport[]): UploadReport[][] {
+  const found: UploadReport[][] = []
+  for (const upload of uploads) {
+    const last = found.at(-1)
+    if (last?.[0] !== undefined && kindOf(last[0]) === kindOf(upload)) last.push(upload)
+    else found.push([upload])
+  }
+  return found
+}
+
+/** Many that need nothing are a number. */
+function rowsOf(group: UploadReport[]): UploadReport[] {
+  const isQuiet = group[0] !== undefined && urgency(group[0]) === QUIET
+  return isQuiet && group.length > MOST_ALIKE ? [] : group.slice(0, MOST_ALIKE)
 }
 
 /** Problems of all feeds, each with the command to run next. */
@@ -172,25 +225,36 @@ function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
   ]
 }
 
-/** The feeds that need something, and what; those that need no person come last. */
+/** The feeds that need something, and what, each step once; those that need no person come last. */
 function nextActions(report: StatusReport, { commandLine, now }: View): string[] {
-  const all = [...report.uploads, ...report.owed]
-  const actions = all
-    .toSorted((a, b) => urgency(a) - urgency(b))
+  const steps = alike([...report.uploads, ...report.owed])
+    .flat()
     .flatMap((upload) => {
       const { says, commands } = nextStep(upload, now, commandLine)
       if (says.length + commands.length === 0) return []
       const told = says.length === 0 ? `it is ${upload.state}` : says.join('; ')
-      const line = `next: ${printable(`${upload.feed} (${upload.id})`)}: ${printable(told)}`
-      return [[line, ...commands.map((command) => `  ${command}`)]]
+      const forAll = nextStep({ ...upload, id: 'ID' }, now, commandLine).commands
+      return [{ name: `${upload.feed} (${upload.id})`, told, commands, forAll }]
     })
+  const groups = [...Map.groupBy(steps, ({ told, forAll }) => `${told} ${forAll}`).values()]
+  const actions = groups.map((group) => {
+    const [{ commands = [], forAll = [], told = '' } = {}] = group
+    const names = group.slice(0, MOST_NAMED).map(({ name }) => name)
+    const more = group.length - names.length
+    const all = more > 0 ? [...names, `and ${more} more`] : names
+    const line = `next: ${printable(`${all.join(', ')}: ${told}`)}`
+    return [line, ...(group.length === 1 ? commands : forAll).map((command) => `  ${command}`)]
+  })
   const more = actions.length - MOST_ACTIONS
   const rest = more > 0 ? [`next: ${more} more: ${commandLine('status --json')}`] : []
   return [...actions.slice(0, MOST_ACTIONS).flat(), ...rest]
 }
 
-/** What waits for a person, then what waits for something else, then work in progress. */
+const QUIET = 3
+
+/** What waits for a person, then what waits for something else, then work in progress, then what needs nothing. */
 function urgency(upload: UploadReport): number {
   if (needsPerson(upload)) return 0
-  return upload.state === 'queued' || upload.state === 'incomplete' ? 1 : 2
+  if (upload.state === 'queued' || upload.state === 'incomplete') return 1
+  return OPEN.includes(upload.state) ? 2 : QUIET
 }

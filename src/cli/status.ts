@@ -64,6 +64,7 @@ export function statusCommand(context: Context): Command {
 interface Answer {
   report: StatusReport
   filtered: boolean
+  listed: boolean
   staleAfterMs: number
   /** The configuration file has mistakes. */
   broken: boolean
@@ -82,12 +83,13 @@ function ask(context: Context, options: Options, feed: string | undefined): Answ
   }
   using status = openStatus(config, context.clock, context.env)
   const filtered = [feed, options.state, options.since].some((part) => part !== undefined)
+  const listed = filtered || options.all === true || options.limit !== undefined
   const report = status.report(filter)
   if (broken !== null) {
     report.daemon.conditions.unshift(conditionReport(broken))
     report.service.baseUrl = ''
   }
-  return { report, filtered, staleAfterMs: staleAfterMs(config), broken: broken !== null }
+  return { report, filtered, listed, staleAfterMs: staleAfterMs(config), broken: broken !== null }
 }
 
 /** Several listings were missed: more than one slow listing. */
@@ -98,7 +100,7 @@ function staleAfterMs({ inbox }: Config): number {
 function show(
   context: Context,
   options: Options,
-  { report, filtered, staleAfterMs }: Answer,
+  { report, filtered, listed, staleAfterMs }: Answer,
 ): void {
   const { clock, env, out, terminal } = context
   if (options.json) {
@@ -108,7 +110,16 @@ function show(
     const commandLine = commandLineHere(env, options.config)
     const limit = options.limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
     const width = widthOf(terminal)
-    const view = { now: clock.now(), terminal, width, commandLine, staleAfterMs, limit, filtered }
+    const view = {
+      now: clock.now(),
+      terminal,
+      width,
+      commandLine,
+      staleAfterMs,
+      limit,
+      filtered,
+      listed,
+    }
     out(clear + statusText(report, view))
   }
 }

@@ -3,6 +3,7 @@
 
 import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
+import type { Progress } from '../lib/units.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { type Expectation, NOT_EXPECTED } from './expectation.ts'
 import type {
@@ -80,6 +81,8 @@ export function uploadReport(version: Version, expectation: Expectation = NOT_EX
     fileUrl: version.fileUrl,
     etagVerified: version.etagVerified,
     warnings: version.warnings,
+    /** Of an attempt that runs; null where none does, or its first second is not over. */
+    progress: null as Progress | null,
     ...expectation,
   }
 }

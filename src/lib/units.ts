@@ -78,6 +78,24 @@ export function formatBytes(bytes: number): string {
   return `${value < 99.95 ? Number(value.toFixed(1)) : Math.round(value)} ${unit}`
 }
 
+/** How far an upload is: bytes handed to the network, and its rate so far. */
+export interface Progress {
+  bytesSent: number
+  bytesPerSecond: number
+  /** At this rate. */
+  msLeft: number
+}
+
+/** For reading: `50 %: 6 MiB of 12 MiB, 2 MiB/s, 3s left`. */
+export function formatProgress(
+  { bytesPerSecond, bytesSent, msLeft }: Progress,
+  bytes: number,
+): string {
+  const percent = bytes === 0 ? 100 : Math.floor((100 * bytesSent) / bytes)
+  const rate = formatBytes(Math.round(bytesPerSecond))
+  return `${percent} %: ${formatBytes(bytesSent)} of ${formatBytes(bytes)}, ${rate}/s, ${formatDuration(msLeft)} left`
+}
+
 function parse(text: string, units: Units): number | null {
   const digits = Number.parseInt(text, 10)
   const factor = units.find(([unit]) => text.slice(String(text.match(/^\d+/)).length) === unit)?.[1]

@@ -22,7 +22,7 @@ export function needsPerson(
 
 /** What is to be done, or what is waited for; nothing of either where all is well. */
 export function nextStep(
-  upload: Pick<UploadReport, NextStepFacts>,
+  upload: Pick<UploadReport, NextStepFacts> & Which,
   now: number,
   commandLine: CommandLine,
 ): NextStep {
@@ -35,8 +35,11 @@ export function nextStep(
 }
 
 type NextStepFacts =
-  | ('id' | 'state' | 'hint' | 'guard' | 'nextAttemptAt' | 'deadlineAt')
+  | ('state' | 'hint' | 'guard' | 'nextAttemptAt' | 'deadlineAt')
   | ('overdue' | 'expectedBy')
+
+/** A text stands for the id of any of several. */
+type Which = { id: number | 'ID' }
 
 /** The same as a sentence; null where nothing is to be said. */
 export function nextText({ says, commands }: NextStep): string | null {
@@ -56,7 +59,7 @@ export function advice(
 }
 
 function decisions(
-  { guard, id, state }: Pick<Version, 'guard' | 'id' | 'state'>,
+  { guard, id, state }: Pick<Version, 'guard' | 'state'> & Which,
   line: CommandLine,
 ): string[] {
   const all = guard === 'history-lost' ? [line('release --lost-history')] : []

@@ -41,7 +41,7 @@ function rows(uploads: UploadReport[], width: number | null): string[] {
   const view = { now: 0, terminal: false, width, staleAfterMs: 1000, limit: 50 }
   const shown = statusText(report, { ...view, commandLine: (command) => command })
   const from = shown.split('\n').findIndex((line) => line.trimStart().startsWith('id '))
-  return shown.split('\n').slice(from + 1, from + 1 + uploads.length)
+  return shown.split('\n').slice(from + 1)
 }
 
 describe('the table of status', () => {
@@ -59,26 +59,30 @@ describe('the table of status', () => {
     ['emoji of several characters', '👩‍⚕️🇩🇪👍🏽'.repeat(40)],
     ['combining accents', 'e\u0301a\u0323\u0302'.repeat(80)],
     ['Hindi', 'नर्सक्षि'.repeat(40)],
-  ])('cuts a reason in %s between two characters, never inside one', (_, reason) => {
-    const [whole = ''] = rows([reportOf({ reason })], null)
-
+  ])('cuts a name in %s between two characters, never inside one', (_, feed) => {
     for (let width = 75; width < 95; width++) {
-      const [cut = ''] = rows([reportOf({ reason })], width)
-      expect(cut).toMatch(/\.\.\.$/)
-      const kept = graphemes(cut.slice(0, -3))
-      expect(kept).toEqual(graphemes(whole).slice(0, kept.length))
+      const [row = ''] = rows([reportOf({ feed })], width)
+      const [begin = '', end = ''] = row.slice(4, row.indexOf('uploaded')).trim().split('...')
+      const all = graphemes(feed)
+      expect(graphemes(begin)).toEqual(all.slice(0, graphemes(begin).length))
+      expect(graphemes(end)).toEqual(all.slice(-graphemes(end).length))
     }
   })
 
   it('fills the terminal and never more, whatever a character takes', () => {
     for (let width = 75; width < 95; width++) {
-      const [wide = ''] = rows([reportOf({ reason: '护'.repeat(80) })], width)
-      const columns = wide.length + wide.replace(/[^护]/g, '').length
-      expect([width - 1, width]).toContain(columns)
+      const [wide = ''] = rows([reportOf({ feed: '护'.repeat(80) })], width)
+      expect(wide.length + wide.replace(/[^护]/g, '').length).toBe(width)
 
-      const [narrow = ''] = rows([reportOf({ reason: 'e\u0301'.repeat(80) })], width)
+      const [narrow = ''] = rows([reportOf({ feed: 'e\u0301'.repeat(80) })], width)
       expect(narrow.replaceAll('\u0301', '')).toHaveLength(width)
     }
+  })
+
+  it.each([80, 200])('shows the whole reason below its row at %i columns', (width) => {
+    const reason = '护士 '.repeat(80).trim()
+
+    expect(rows([reportOf({ reason })], width)[1]).toBe(`    ${reason}`)
   })
 
   it('shows both ends of a long name in as many columns as of a plain one', () => {
@@ -88,10 +92,10 @@ describe('the table of status', () => {
         reportOf({ feed: `${'护'.repeat(90)}.xml` }),
         reportOf({ feed: `${'e\u0301'.repeat(90)}.xml` }),
       ],
-      200,
+      100,
     )
 
-    expect(han).toMatch(/护{11}\.\.\.护+\.xml +uploaded/)
+    expect(han).toMatch(/护{9}\.\.\.护+\.xml +uploaded/)
     expect(han.replaceAll('护', 'xx').indexOf('uploaded')).toBe(plain.indexOf('uploaded'))
     expect(accents.replaceAll('\u0301', '').indexOf('uploaded')).toBe(plain.indexOf('uploaded'))
     expect(accents).not.toMatch(/\.\.\.\u0301/)

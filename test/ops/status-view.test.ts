@@ -63,16 +63,86 @@ describe('status', () => {
     )
   })
 
+  it('puts problems first, with each whole reason once, and the next action once', () => {
+    const reason = `line 5, column 19: ${'a very long reason '.repeat(10)}`.trim()
+    const broken = (feed: string, over: Partial<UploadReport> = {}) =>
+      reportOf({ feed, state: 'rejected', reason, hint: 'correct it', uploadedAt: null, ...over })
+    const uploads = [
+      ...Array.from({ length: 253 }, (_, n) => reportOf({ id: 300 - n, feed: `f${n}.xml` })),
+      broken('a.xml', { id: 4 }),
+      broken('other.xml', { id: 3, reason: 'another reason' }),
+      broken('b.xml', { id: 2 }),
+      held(),
+    ]
+
+    const shown = text(report({ uploads }), { width: 80 })
+
+    expect(shown.slice(shown.indexOf('id  feed')).split('\n')).toEqual([
+      expect.stringMatching(/^id {2}feed +state +postings +size +attempts +when$/),
+      expect.stringMatching(/^ 4 {2}a\.xml +rejected +40 +2 KiB +1 +1m ago$/),
+      expect.stringMatching(/^ 2 {2}b\.xml +rejected/),
+      `    ${reason}`,
+      expect.stringMatching(/^ 3 {2}other\.xml +rejected/),
+      '    another reason',
+      expect.stringMatching(/^ 9 {2}globex +held/),
+      '    40 -> 2 postings',
+      '253 uploaded (--all lists them)',
+      '',
+      'next: a.xml (4), b.xml (2), other.xml (3): correct it',
+      'next: globex (9): it is held',
+      '  feedsyncd release 9 --config my.yaml',
+      '  feedsyncd discard 9 --config my.yaml',
+    ])
+  })
+
+  it('names three of many with the same next action, and its command once', () => {
+    const uploads = Array.from({ length: 23 }, (_, n) =>
+      reportOf({ id: n + 1, feed: `f${n}`, state: 'failed', reason: 'no form', hint: 'ask' }),
+    )
+
+    const lines = text(report({ uploads })).split('\n')
+
+    expect(lines.slice(-5)).toEqual([
+      '3 more failed (--all lists them)',
+      '    no form',
+      '',
+      'next: f0 (1), f1 (2), f2 (3), and 20 more: ask',
+      '  feedsyncd retry ID --config my.yaml',
+    ])
+  })
+
+  it('lists up to 20 feeds that need nothing, and all that were asked for in their order', () => {
+    const uploads = [...Array.from({ length: 20 }, () => reportOf()), held()]
+
+    const names = (shown: string) => shown.match(/\b(acme|globex)\b/g)
+
+    expect(names(text(report({ uploads })))?.slice(0, 2)).toEqual(['globex', 'acme'])
+    expect(names(text(report({ uploads })))).toHaveLength(22)
+    expect(names(text(report({ uploads }), { listed: true }))?.slice(0, 2)).toEqual([
+      'acme',
+      'acme',
+    ])
+  })
+
+  it('shows how far an upload is, how fast, and how long it will take', () => {
+    const progress = { bytesSent: 512 * 1024, bytesPerSecond: 256 * 1024, msLeft: 2000 }
+    const upload = reportOf({ state: 'uploading', bytes: 1024 * 1024, progress })
+
+    expect(text(report({ uploads: [upload] }))).toContain(
+      '\n    50 %: 512 KiB of 1 MiB, 256 KiB/s, 2s left\n',
+    )
+  })
+
   it('tells of what is owed although the table is cut before it', () => {
     const uploads = [...Array.from({ length: 60 }, () => reportOf()), held()]
 
-    const shown = text(report({ uploads }), { limit: 2 })
+    const shown = text(report({ uploads }), { limit: 2, listed: true })
 
     expect(shown).toContain('59 more: --limit N shows them')
     expect(shown).toContain('next: globex (9)')
   })
 
-  it('tells first what waits for a person, last what goes by itself', () => {
+  it('tells first what waits for a person, last what needs no action', () => {
     const uploads = [
       reportOf({ feed: 'a', state: 'uploading' }),
       reportOf({ feed: 'b', state: 'queued', nextAttemptAt: at(-3) }),
@@ -122,12 +192,15 @@ describe('status', () => {
   })
 
   it('keeps its columns on a terminal although a name is very long', () => {
-    const uploads = [reportOf({ feed: `${'x'.repeat(300)}.xml` }), held()]
+    const uploads = [reportOf({ feed: `${'x'.repeat(300)}.xml` })]
 
-    const rows = text(report({ uploads }), { width: 120 }).split('\n').slice(3, 6)
+    for (const width of [80, 120]) {
+      const rows = text(report({ uploads }), { width }).split('\n').slice(2, 4)
 
-    expect(rows[1]).toMatch(/x{20}\.\.\.x+\.xml {2}uploaded/)
-    expect(Math.max(...rows.map(({ length }) => length))).toBeLessThanOrEqual(120)
+      expect(rows[1]).toMatch(/x{10}\.\.\.x+\.xml {2}uploaded/)
+      expect(rows[1]).toHaveLength(width)
+      expect(rows[0]?.length).toBeLessThanOrEqual(width)
+    }
   })
 
   it('shows control and direction characters of names and reasons instead of obeying them', () => {
