@@ -19,6 +19,7 @@ import { openInbox } from './inbox.ts'
 import { openNetwork } from './network.ts'
 import { openOperations } from './operations.ts'
 import { campaignScheduleOf } from './reconcile.ts'
+import type { RunningUploads } from './running-uploads.ts'
 import { LiveSettings } from './settings.ts'
 import { openStorage } from './storage.ts'
 
@@ -35,8 +36,6 @@ export interface AppOptions {
   notifyOperator: (message: string, hint: string | null) => void
   /** Hears of every new state of a version. */
   onMove?: (version: Version) => void
-  /** Bytes of a version handed to the network so far. */
-  onProgress?: (sent: number, total: number) => void
 }
 
 export interface App extends AsyncDisposable {
@@ -45,6 +44,7 @@ export interface App extends AsyncDisposable {
   readonly pipeline: Pipeline
   readonly log: Log
   readonly conditions: Conditions
+  readonly uploads: RunningUploads
   /** Why the credentials were refused, if they were. */
   refusal(): Failure | null
   /** How the last look at the campaigns ended; null: there was none, or there is no file. */
@@ -68,7 +68,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const { directory: stateDirectory } = config.state
   const settings = new LiveSettings(config)
   const storage = await openStorage(config, options, owned)
-  const { conditions, history, log, metrics, spool } = storage
+  const { conditions, history, log, metrics, spool, uploads } = storage
   const network = openNetwork(config, settings, storage, options, owned)
   const folder = openInbox(config, storage, options, owned)
   const campaigns = campaignScheduleOf(config, { clock, env, log, notifyOperator, history })
@@ -108,7 +108,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   }
   const disposal = owned.move()
   return {
-    ...{ conditions, daemon, history, pipeline, log },
+    ...{ conditions, daemon, history, pipeline, log, uploads },
     campaigns: () => campaigns.last,
     refusal: () => deliveries.refusal,
     serve: () => operations.serve(() => daemon.pulse()),

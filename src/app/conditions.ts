@@ -1,4 +1,5 @@
-// Who hears of the daemon's conditions: the log, the terminal, and a file outside of the state directory. A timer
+// Who hears of the daemon's conditions: the log, the terminal, and a file outside of the state directory, which has
+// the progress of uploads as well. A timer
 // looks at what no round of the loop would: the loop may be what stands still.
 
 import type { Clock } from '../lib/clock.ts'
@@ -8,6 +9,7 @@ import type { Log } from '../lib/log.ts'
 import { daemonFileWriter } from '../ops/daemon-file.ts'
 import type { Alerts } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
+import type { RunningUploads } from './running-uploads.ts'
 
 export interface ConditionParts {
   clock: Clock
@@ -16,6 +18,7 @@ export interface ConditionParts {
   stateDirectory: string
   /** null: this process is no daemon, and leaves no file. */
   configFile: string | null
+  uploads: RunningUploads
   /** Says to a person at the terminal what happened, and what to do. */
   notifyOperator: (message: string, hint: string | null) => void
 }
@@ -25,7 +28,7 @@ const LOOK_MS = SECOND
 const FULL_MS = 15 * SECOND
 
 export function conditionsOf(parts: ConditionParts): Conditions {
-  const { clock, configFile, env, log, stateDirectory, notifyOperator } = parts
+  const { clock, configFile, env, log, stateDirectory, notifyOperator, uploads } = parts
   const conditions = new Conditions(clock)
   conditions.onChange(({ kind, condition: { code, hint, message, severity } }) => {
     if (kind === 'cleared')
@@ -37,8 +40,9 @@ export function conditionsOf(parts: ConditionParts): Conditions {
   })
   if (configFile === null) return conditions
   const file = daemonFileWriter({ stateDirectory, configFile }, { env, pid: process.pid })
-  const write = () => file.write(conditions.current(), clock.now())
+  const write = () => file.write(conditions.current(), clock.now(), uploads.current())
   conditions.onChange(write)
+  uploads.onChange(write)
   write()
   return conditions
 }

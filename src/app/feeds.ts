@@ -21,15 +21,15 @@ export type Feeds = ReturnType<typeof openFeeds>
 
 export function openFeeds(
   settings: LiveSettings,
-  { conditions, history, log, metrics: observer, spool }: Storage,
+  { conditions, history, log, metrics: observer, spool, uploads }: Storage,
   { forms, gate, uploader }: Network,
   { checkerFor, dispositions, inbox, settler }: InboxParts,
   campaigns: CampaignSchedule,
-  { clock, onMove = () => {}, onProgress = () => {}, notifyOperator }: AppOptions,
+  { clock, onMove = () => {}, notifyOperator }: AppOptions,
 ) {
   const { ruleFor } = settings
   /** Hear of every new state of a version, once it is certain. */
-  const onMoves = [onMove]
+  const onMoves = [onMove, (version: Version) => uploads.moved(version)]
   const ledger = new Ledger(
     ...([history, clock, log] as const),
     (version) => onMoves.forEach((moved) => void moved(version)),
@@ -52,11 +52,11 @@ export function openFeeds(
       guard,
       ledger,
       observer,
-      onProgress,
       ruleFor,
       spool,
       uploader,
     },
+    onProgress: (id, sent, total) => uploads.sent(id, sent, total),
     reconcile: () => campaigns.uploaded(),
   })
   const deliveries = new Deliveries({

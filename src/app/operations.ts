@@ -36,7 +36,7 @@ export interface Operations {
 
 export function openOperations(
   settings: LiveSettings,
-  { conditions, history, log, metrics }: Storage,
+  { conditions, history, log, metrics, uploads }: Storage,
   { http, uploader }: Network,
   { deliveries, listen: onMove }: Feeds,
   campaigns: CampaignSchedule,
@@ -79,15 +79,17 @@ export function openOperations(
       const { listen } = config.http
       if (listen === null || metrics === null) return null
       const { openEndpoint } = await import('../ops/web/endpoint.ts')
+      const look = () => ({ running: true, conditions: null, uploads: uploads.current() })
       const source = {
         ...{ pulse, host, inbox: config.inbox.directory, commandLine },
         record: scraped.record,
         lastSuccessAt: scraped.lastSuccessAt,
-        status: () => statusOf(history, settings.inForce, clock, {}),
+        status: () => statusOf(history, settings.inForce, clock, {}, look()),
         versions: (feed: string, limit: number) =>
-          statusOf(history, settings.inForce, clock, { feed, limit, all: true }).uploads,
+          statusOf(history, settings.inForce, clock, { feed, limit, all: true }, look()).uploads,
         postings: (feed: string, limit: number) => history.postings(feed, limit),
-        version: (id: number) => versionOf(history, settings.inForce, clock, id, MOST_EVENTS),
+        version: (id: number) =>
+          versionOf(history, settings.inForce, clock, id, MOST_EVENTS, uploads.current()),
         metrics: () => metrics.text(scraped),
         plan: (id: number) => planOf(config, id),
         campaigns: () => {

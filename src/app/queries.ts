@@ -26,7 +26,7 @@ import type { Condition } from '../lib/conditions.ts'
 import { messageOf } from '../lib/errors.ts'
 import { silentLog } from '../lib/silent-log.ts'
 import { VERSION } from '../lib/version.ts'
-import { readDaemonFile } from '../ops/daemon-file.ts'
+import { type DaemonFile, readDaemonFile } from '../ops/daemon-file.ts'
 import type { CampaignRun, PlanModel } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
 import type { FileReport } from './file-report.ts'
@@ -122,6 +122,7 @@ export interface DaemonLook {
   running: boolean
   /** null: only the history tells. */
   conditions: readonly Condition[] | null
+  uploads: DaemonFile['uploads']
 }
 
 /**
@@ -134,6 +135,7 @@ export function lookAtDaemon({ state }: Pick<Config, 'state'>, env: Environment)
   return {
     running: file?.alive || isLocked(state.directory),
     conditions: file?.conditions ?? null,
+    uploads: file?.uploads ?? {},
   }
 }
 
@@ -143,13 +145,19 @@ export function statusOf(
   config: Config,
   clock: Clock,
   filter: ListFilter,
-  { conditions, running }: DaemonLook = { conditions: null, running: true },
+  { conditions, running, uploads }: DaemonLook = { conditions: null, running: true, uploads: {} },
 ): StatusReport {
   const ruleFor = (path: string) => feedFor(path, config.feeds)
   const expect = history === null ? undefined : expectations(history, ruleFor, clock.now())
   const report = statusReport(history, running, config.service.baseUrl, filter, expect)
+  for (const upload of report.uploads) upload.progress = progressOf(upload, uploads)
   if (conditions !== null) report.daemon.conditions = conditions.map(conditionReport)
   return { ...report, campaigns: lastCampaignRun(config) }
+}
+
+/** A number that is left of an attempt that is over says nothing. */
+function progressOf({ id, state }: Pick<Version, 'id' | 'state'>, uploads: DaemonFile['uploads']) {
+  return (state === 'uploading' && uploads[id]) || null
 }
 
 function lastCampaignRun(config: Config): CampaignRun | null {
@@ -194,9 +202,11 @@ export function versionOf(
   clock: Clock,
   id: number,
   most?: number,
+  uploads: DaemonFile['uploads'] = {},
 ): ShowReport | null {
   const ruleFor = (path: string) => feedFor(path, config.feeds)
-  return showReport(history, id, expectations(history, ruleFor, clock.now()), most)
+  const report = showReport(history, id, expectations(history, ruleFor, clock.now()), most)
+  return report && { ...report, progress: progressOf(report, uploads) }
 }
 
 /** A plan of the campaigns; null where it is not kept any more. */
@@ -218,7 +228,8 @@ export function openStatus(config: Config, clock: Clock, env: Environment): Stat
   const { running } = look
   return {
     report: (filter) => withRoom(statusOf(reader, config, clock, filter, look), config, clock),
-    show: (id, most) => (reader === null ? null : versionOf(reader, config, clock, id, most)),
+    show: (id, most) =>
+      reader === null ? null : versionOf(reader, config, clock, id, most, look.uploads),
     explain: async (named) => {
       const given = normalize(named).replace(/\/$/, '')
       const { createInbox } = await import('../inbox/folder.ts')

@@ -11,6 +11,7 @@ import { createSpool } from '../spool/spool.ts'
 import type { AppOptions } from './app.ts'
 import { conditionsOf } from './conditions.ts'
 import { historyFile } from './queries.ts'
+import { RunningUploads } from './running-uploads.ts'
 
 /** A transaction of a command takes less; nothing else is attended to meanwhile. */
 const BUSY_MS = 20
@@ -26,13 +27,17 @@ export async function openStorage(
   const { directory: stateDirectory } = config.state
   owned.use(lockOf(stateDirectory))
   const log = createLog({ ...config.log, destination })
-  const conditions = conditionsOf({ clock, configFile, env, log, stateDirectory, notifyOperator })
+  const uploads = new RunningUploads(clock)
+  const conditions = conditionsOf({
+    ...{ clock, configFile, env, log, stateDirectory, notifyOperator, uploads },
+  })
   const file = historyFile(config)
   const metrics = config.http.listen === null ? null : await openMetrics(clock.now())
   return {
     log,
     conditions,
     metrics,
+    uploads,
     history: owned.use(openHistory({ file, log, clock, busyTimeoutMs: BUSY_MS })),
     spool: createSpool(join(stateDirectory, 'spool')),
   }

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { openStatus } from '../app/queries.ts'
 import type { ShowReport } from '../history/report.ts'
 import { FeedsyncError } from '../lib/errors.ts'
-import { formatBytes } from '../lib/units.ts'
+import { formatBytes, formatProgress } from '../lib/units.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { versionId } from './arguments.ts'
@@ -52,6 +52,7 @@ function showText(report: ShowReport, now: number, commandLine: CommandLine, all
     ['path', report.path],
     ['account', report.account],
     ['state', report.state],
+    ['sent', report.progress && formatProgress(report.progress, report.bytes ?? 0)],
     ['guard', report.guard],
     ['reason', report.reason],
     ['next', nextText(nextStep(report, now, commandLine))],

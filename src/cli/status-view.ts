@@ -28,7 +28,7 @@ export interface View {
 
 /** Lines that a person can take in; `--json` has them all. */
 const MOST_ACTIONS = 50
-/** Rows with the same state and reason. */
+/** Rows with the same state and reason, on a terminal. */
 const MOST_ALIKE = 20
 /** Names in front of a step that is the same for several feeds. */
 const MOST_NAMED = 3
@@ -111,7 +111,7 @@ function feeds({ uploads }: StatusReport, view: View): string {
   const { filtered = false, limit, listed = false, now, terminal, width } = view
   if (uploads.length === 0) return filtered ? 'nothing matches' : 'no feed has been seen yet'
   const groups = listed ? runs(uploads.slice(0, limit)) : alike(uploads)
-  const shown = groups.map((group) => (listed ? group : rowsOf(group)))
+  const shown = groups.map((group) => (listed || !terminal ? group : rowsOf(group)))
   const rows = shown
     .flat()
     .map((upload) => [

@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Condition } from '../lib/conditions.ts'
 import { errorCode } from '../lib/errors.ts'
+import type { Progress } from '../lib/units.ts'
 
 export interface DaemonFile {
   pid: number
@@ -31,13 +32,15 @@ export interface DaemonFile {
   /** Wall ms at which it was written. */
   at: number
   conditions: Condition[]
+  /** Uploads that run, by id of the version. */
+  uploads: Readonly<Record<number, Progress>>
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface DaemonFileWriter {
   /** Never throws: it is written where it can be, and else nowhere. */
-  write(conditions: readonly Condition[], at: number): void
+  write(conditions: readonly Condition[], at: number, uploads?: DaemonFile['uploads']): void
 }
 
 /** Of the packaged unit: readers do not have its environment. */
@@ -53,8 +56,8 @@ export function daemonFileWriter(
   const facts = { pid, startTicks: startTicksOf(pid), stateDirectory }
   const configFile = resolve(about.configFile)
   return {
-    write(conditions, at) {
-      const text = JSON.stringify({ ...facts, configFile, at, conditions } satisfies {
+    write(conditions, at, uploads = {}) {
+      const text = JSON.stringify({ ...facts, configFile, at, conditions, uploads } satisfies {
         [key in keyof DaemonFile]: unknown
       })
       for (const folder of foldersToWrite(env)) {

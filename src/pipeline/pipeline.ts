@@ -59,7 +59,7 @@ export interface PipelineParts {
   observer: Observer | null
   settings: Settings<'inbox'>
   /** Bytes of a version handed to the network so far. */
-  onProgress: (sent: number, total: number) => void
+  onProgress: (id: number, sent: number, total: number) => void
 }
 
 /** A file to take: from the inbox, or named by a person. */
@@ -225,7 +225,7 @@ export class Pipeline {
       {
         ...{ id, feed: queued.feed, account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
         file: spool.path(queued.spool ?? ''),
-        progress: (sent) => this.#parts.onProgress(sent, bytes),
+        progress: (sent) => this.#parts.onProgress(id, sent, bytes),
         attempts: {
           started: async (key) => {
             const n = await guard.start(queued, () => ledger.attempt(id, key))

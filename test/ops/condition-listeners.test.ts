@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { conditionsOf, watchConditions } from '../../src/app/conditions.ts'
+import { RunningUploads } from '../../src/app/running-uploads.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import { readDaemonFile } from '../../src/ops/daemon-file.ts'
@@ -17,8 +18,9 @@ it('are written, told at the terminal and alerted, although no round of the loop
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const env = { RUNTIME_DIRECTORY: root }
   const told: unknown[] = []
+  const uploads = new RunningUploads(systemClock)
   const conditions = conditionsOf({
-    ...{ clock: systemClock, env, log: silentLog, stateDirectory: root },
+    ...{ clock: systemClock, env, log: silentLog, stateDirectory: root, uploads },
     configFile: join(root, 'feedsyncd.yaml'),
     notifyOperator: (...words) => told.push(words),
   })
@@ -39,9 +41,10 @@ it('are written, told at the terminal and alerted, although no round of the loop
 it('that nobody sees the end of are over when they were not seen again', async () => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const uploads = new RunningUploads(systemClock)
   const conditions = conditionsOf({
     ...{ clock: systemClock, env: {}, log: silentLog, stateDirectory: root },
-    ...{ configFile: null, notifyOperator: () => {} },
+    ...{ configFile: null, notifyOperator: () => {}, uploads },
   })
   const parts = { clock: systemClock, stateDirectory: root }
   using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)

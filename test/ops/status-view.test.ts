@@ -75,7 +75,7 @@ describe('status', () => {
       held(),
     ]
 
-    const shown = text(report({ uploads }), { width: 80 })
+    const shown = text(report({ uploads }), { width: 80, terminal: true })
 
     expect(shown.slice(shown.indexOf('id  feed')).split('\n')).toEqual([
       expect.stringMatching(/^id {2}feed +state +postings +size +attempts +when$/),
@@ -100,7 +100,7 @@ describe('status', () => {
       reportOf({ id: n + 1, feed: `f${n}`, state: 'failed', reason: 'no form', hint: 'ask' }),
     )
 
-    const lines = text(report({ uploads })).split('\n')
+    const lines = text(report({ uploads }), { terminal: true }).split('\n')
 
     expect(lines.slice(-5)).toEqual([
       '3 more failed (--all lists them)',
@@ -111,7 +111,7 @@ describe('status', () => {
     ])
   })
 
-  it('lists up to 20 feeds that need nothing, and all that were asked for in their order', () => {
+  it('lists up to 20 feeds that need nothing, and what was asked for in its order', () => {
     const uploads = [...Array.from({ length: 20 }, () => reportOf()), held()]
 
     const names = (shown: string) => shown.match(/\b(acme|globex)\b/g)

@@ -2,7 +2,7 @@
 
 import type { ShowReport, UploadReport } from '../../history/port.ts'
 import { IN_MOTION } from '../../history/states.ts'
-import { formatBytes, relativeTime } from '../../lib/units.ts'
+import { formatBytes, formatProgress, relativeTime } from '../../lib/units.ts'
 import { nextStep } from '../advice.ts'
 import type { CommandLine } from '../port.ts'
 import { html, Markup } from './html.ts'
@@ -110,7 +110,7 @@ export function story(upload: UploadReport | ShowReport, { now, commandLine }: S
   const isMoving = IN_MOTION.includes(upload.state)
   const next =
     says.length === 0 || isMoving ? null : html`<p class="next">${sentence(says.join('; '))}</p>`
-  return html`${upload.reason === null ? null : html`<p class="reason">${sentence(upload.reason)}</p>`}${next}${choice(commands)}`
+  return html`${upload.progress === null ? null : html`<p class="reason">${formatProgress(upload.progress, upload.bytes ?? 0)}</p>`}${upload.reason === null ? null : html`<p class="reason">${sentence(upload.reason)}</p>`}${next}${choice(commands)}`
 }
 
 /** Commands that decide; a click selects one whole. */

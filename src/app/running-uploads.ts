@@ -1,0 +1,53 @@
+// How far each running upload is. The daemon's file has it for other processes; the history has it at the end.
+
+import type { Version } from '../history/port.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
+import type { Progress } from '../lib/units.ts'
+
+interface Running {
+  bytesSent: number
+  bytes: number
+  /** Of the attempt, monotonic ms. */
+  startedAt: number
+}
+
+export class RunningUploads {
+  readonly #clock: Clock
+  readonly #running = new Map<number, Running>()
+  #changed: () => void = () => {}
+  #toldAt = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** `changed` is called once a second while bytes are sent. */
+  onChange(changed: () => void): void {
+    this.#changed = changed
+  }
+
+  sent(id: number, bytesSent: number, bytes: number): void {
+    const now = this.#clock.monotonic()
+    const known = this.#running.get(id)
+    const startedAt = known !== undefined && bytesSent >= known.bytesSent ? known.startedAt : now
+    this.#running.set(id, { bytesSent, bytes, startedAt })
+    if (now - this.#toldAt < SECOND) return
+    this.#toldAt = now
+    this.#changed()
+  }
+
+  moved({ id, state }: Pick<Version, 'id' | 'state'>): void {
+    if (state !== 'uploading' && this.#running.delete(id)) this.#changed()
+  }
+
+  /** By id of the version. */
+  current(): Record<number, Progress> {
+    const now = this.#clock.monotonic()
+    const entries = [...this.#running].map(([id, { bytes, bytesSent, startedAt }]) => {
+      const bytesPerSecond = (bytesSent * SECOND) / Math.max(1, now - startedAt)
+      const msLeft = bytesPerSecond === 0 ? 0 : ((bytes - bytesSent) * SECOND) / bytesPerSecond
+      return [id, { bytesSent, bytesPerSecond, msLeft }] as const
+    })
+    return Object.fromEntries(entries)
+  }
+}
