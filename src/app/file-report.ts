@@ -18,6 +18,8 @@ export interface FileReport {
   requisitionIds: number
   warnings: string[]
   reason: string | null
+  /** Of the mistake, in bytes. */
+  offset: number | null
   line: number | null
   column: number | null
 }
@@ -37,6 +39,7 @@ export function fileReport(path: string, result: CheckResult): FileReport {
     requisitionIds: 0,
     warnings: [],
     reason: null,
+    offset: null,
     line: null,
     column: null,
   }
@@ -54,7 +57,7 @@ export function fileReport(path: string, result: CheckResult): FileReport {
         return { ...read, ...content }
       }
       const { reason, position } = verdict
-      return { ...read, reason, line: position?.line ?? null, column: position?.column ?? null }
+      return { ...read, reason, ...position }
     }
     default:
       return result satisfies never

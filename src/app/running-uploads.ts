@@ -43,7 +43,8 @@ export class RunningUploads {
   /** By id of the version. */
   current(): Record<number, Progress> {
     const now = this.#clock.monotonic()
-    const entries = [...this.#running].map(([id, { bytes, bytesSent, startedAt }]) => {
+    const begun = [...this.#running].filter(([, { bytesSent }]) => bytesSent > 0)
+    const entries = begun.map(([id, { bytes, bytesSent, startedAt }]) => {
       const bytesPerSecond = (bytesSent * SECOND) / Math.max(1, now - startedAt)
       const msLeft = bytesPerSecond === 0 ? 0 : ((bytes - bytesSent) * SECOND) / bytesPerSecond
       return [id, { bytesSent, bytesPerSecond, msLeft }] as const

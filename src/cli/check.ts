@@ -1,52 +1,61 @@
 // feedsyncd check: reads files offline, with the configured mapping where there is a configuration.
 
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { FileReport } from '../app/file-report.ts'
 import { checkFiles } from '../app/queries.ts'
-import type { Config } from '../config/config.ts'
 import { findConfig } from '../config/load.ts'
 import { formatBytes } from '../lib/units.ts'
-import { type Context, outJson, readConfig } from './context.ts'
+import { type Context, outJson, tellError } from './context.ts'
+import { define } from './define.ts'
 import { EXIT } from './exit-codes.ts'
-import { printable } from './render.ts'
+import { columnsOf, printable, styled } from './render.ts'
 
-interface Options {
-  config?: string
-  json?: boolean
-}
+const TEXT = 'check files offline, with the configured mapping; exit 0 all ok, 3 any not'
+const COLOUR = { ok: 'green', incomplete: 'yellow', broken: 'red' } as const
+/** Of the line with a mistake: characters before it, and bytes that hold them in any encoding. */
+const BEFORE = 50
+const BYTES = 4 * BEFORE
 
 export function checkCommand(context: Context): Command {
-  return new Command('check')
-    .description('check files offline, with the configured mapping; exit 0 all ok, 3 any not')
-    .argument('<file...>', 'the files')
-    .option('--json', 'the documented JSON')
-    .action(async (paths: string[], _options, command: Command) => {
-      const options = command.optsWithGlobals<Options>()
-      const config = configIfAny(context, options.config)
-      const files: FileReport[] = []
-      const named = paths.map((path) => ({ source: resolve(path), shown: path }))
-      for await (const report of checkFiles(named, config)) {
-        if (!options.json) context.out(fileText(report))
-        files.push(report)
-      }
-      if (options.json) outJson(context, { files })
-      context.exit(files.every(({ verdict }) => verdict === 'ok') ? EXIT.ok : EXIT.notAllOk)
-    })
+  return define(context, 'check', TEXT, async (call, paths: string[]) => {
+    const { config: flag, json } = call.options
+    // A configuration that was named must be there; without one, records and fields are detected.
+    const isNamed = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined
+    const isThere = isNamed || existsSync(findConfig(flag, context.env))
+    const named = paths.map((path) => ({ source: resolve(path), shown: path }))
+    const files: FileReport[] = []
+    let missing = 0
+    for await (const report of checkFiles(named, isThere ? call.config : null)) {
+      const { path } = report
+      files.push(report)
+      if (isMissing(path)) {
+        missing += 1
+        tellError(context, `check ${path}: there is no such file`, 'check the path')
+      } else if (!json) context.out(fileText(report, context.terminal))
+    }
+    if (json) outJson(context, { files })
+    else if (files.length > 1) context.out(summary(files))
+    const isOk = files.every(({ verdict }) => verdict === 'ok')
+    context.exit(missing > 0 ? EXIT.usage : isOk ? EXIT.ok : EXIT.notAllOk)
+  }).argument('<file...>', 'the files')
 }
 
-/** A configuration that was named must be there; without one, records and fields are detected. */
-function configIfAny(context: Context, flag: string | undefined): Config | null {
-  const named = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined
-  return named || existsSync(findConfig(flag, context.env)) ? readConfig(context, flag) : null
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined
+  } catch {
+    return false
+  }
 }
 
-function fileText(file: FileReport): string {
-  const path = printable(file.path)
+function fileText(file: FileReport, terminal: boolean): string {
+  const verdict = styled(COLOUR[file.verdict], file.verdict, terminal)
+  const start = `${printable(file.path)}: ${verdict}: `
   if (file.verdict !== 'ok') {
     const place = file.line === null ? '' : `line ${file.line}, column ${file.column}: `
-    return `${path}: ${file.verdict}: ${place}${printable(file.reason ?? '')}`
+    return start + place + printable(file.reason ?? '') + excerpt(file)
   }
   const campaigns = Object.keys(file.externalCampaignIds).length
   const facts = [
@@ -57,9 +66,38 @@ function fileText(file: FileReport): string {
     file.encoding ?? '',
   ]
   const warnings = file.warnings.map((warning) => `\n  warning: ${printable(warning)}`)
-  return `${path}: ok: ${printable(facts.join(', '))}${warnings.join('')}`
+  return start + printable(facts.join(', ')) + warnings.join('')
+}
+
+function summary(files: readonly FileReport[]): string {
+  const counts = [...Map.groupBy(files, ({ verdict }) => verdict)]
+  return `${files.length} files: ${counts.map(([verdict, of]) => `${of.length} ${verdict}`).join(', ')}`
 }
 
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+/** The line around a mistake, and a mark below it. */
+function excerpt({ encoding, offset, path }: FileReport): string {
+  if (offset === null) return ''
+  const from = Math.max(0, offset - BYTES)
+  try {
+    const bytes = Buffer.alloc(2 * BYTES)
+    const file = openSync(path, 'r')
+    const length = readSync(file, bytes, 0, bytes.length, from)
+    closeSync(file)
+    const decoder = new TextDecoder(encoding ?? 'UTF-8')
+    const before =
+      decoder
+        .decode(bytes.subarray(0, offset - from))
+        .split(/[\r\n]/)
+        .at(-1) ?? ''
+    const after = decoder.decode(bytes.subarray(offset - from, length)).split(/[\r\n]/)[0] ?? ''
+    const [shown, rest] = [printable(before.slice(-BEFORE)), printable(after.slice(0, BEFORE / 2))]
+    return `\n  ${shown}${rest}\n  ${' '.repeat(columnsOf(shown))}^`
+  } catch {
+    // It was read a moment ago: who removed it meanwhile has the place all the same.
+    return ''
+  }
 }

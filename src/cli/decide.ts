@@ -1,13 +1,14 @@
 // feedsyncd release, discard, restore: an operator's decision about a version.
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { type Decisions, openDecisions } from '../app/decisions.ts'
 import type { Decided, Decision } from '../history/decisions.ts'
 import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { versionId } from './arguments.ts'
-import { type Context, outJson, readConfig } from './context.ts'
+import type { Context } from './context.ts'
+import { define } from './define.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable } from './render.ts'
 
@@ -21,37 +22,32 @@ const DESCRIPTIONS: Record<Name, string> = {
 
 export const NO_DAEMON = 'no daemon is running: the delivery starts with the next one'
 
-interface Options {
-  config?: string
-  json?: boolean
-  lostHistory?: boolean
-}
-
 export function decisionCommand(name: Name, context: Context): Command {
-  const command = new Command(name).description(DESCRIPTIONS[name])
-  if (name === 'release') {
-    command
-      .argument('[id]', 'the id that status prints', versionId)
-      .option(
-        '--lost-history',
-        'instead of an id: everything that is held because the history was lost',
-      )
-  } else {
-    command.argument('<id>', 'the id that status prints', versionId)
-  }
-  return command
-    .option('--json', 'the version, as in status --json')
-    .action((id: number | undefined, _options, command: Command) => {
-      const { config, json, lostHistory } = command.optsWithGlobals<Options>()
-      if ((id === undefined) === (lostHistory === undefined)) {
+  const command = define<{ lostHistory?: boolean }>(
+    context,
+    name,
+    DESCRIPTIONS[name],
+    async ({ config, options, show }, id?: number) => {
+      if ((id === undefined) === (options.lostHistory === undefined)) {
         command.error('error: name an id, or --lost-history', { exitCode: EXIT.usage })
       }
-      using decisions = openDecisions(readConfig(context, config), context.clock)
+      using decisions = openDecisions(config, context.clock)
       const versions = id === undefined ? released(decisions) : [decided(decisions, name, id)]
       const reports = versions.map((version) => uploadReport(version))
-      if (!json) tell(context, versions, decisions.daemonRuns)
-      else outJson(context, id === undefined ? { released: reports } : (reports[0] ?? {}))
-    })
+      const said = versions.map(({ feed, id, state }) => `version ${id} of ${feed} is ${state}`)
+      const none = 'nothing was held; feeds are delivered as usual again'
+      show(id === undefined ? { released: reports } : (reports[0] ?? {}), () =>
+        said.length === 0 ? none : said.map(printable).join('\n'),
+      )
+      const isToSend = versions.some(({ state }) => state === 'queued')
+      if (!options.json && isToSend && !decisions.daemonRuns) context.err(NO_DAEMON)
+    },
+  )
+  if (name !== 'release') return command.argument('<id>', 'the id that status prints', versionId)
+  const all = 'instead of an id: everything that is held because the history was lost'
+  return command
+    .argument('[id]', 'the id that status prints', versionId)
+    .option('--lost-history', all)
 }
 
 function decided(decisions: Decisions, name: Name, id: number): Version {
@@ -70,11 +66,4 @@ function released(decisions: Decisions): Version[] {
   throw new FeedsyncError('release --lost-history: no history was lost here', {
     hint: 'feedsyncd status shows what is held and why',
   })
-}
-
-function tell(context: Context, versions: readonly Version[], daemonRuns: boolean): void {
-  for (const { feed, id, state } of versions)
-    context.out(printable(`version ${id} of ${feed} is ${state}`))
-  if (versions.length === 0) context.out('nothing was held; feeds are delivered as usual again')
-  if (!daemonRuns && versions.some(({ state }) => state === 'queued')) context.err(NO_DAEMON)
 }

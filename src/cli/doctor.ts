@@ -1,44 +1,31 @@
 // feedsyncd doctor: checks everything that the daemon needs, and prints the fix of each problem.
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { Finding } from '../ops/doctor/finding.ts'
-import { type Context, outJson, readConfig } from './context.ts'
+import { type Context, outJson } from './context.ts'
+import { define } from './define.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable, styled } from './render.ts'
 
-interface Options {
-  config?: string
-  json?: boolean
-  offline?: boolean
-}
-
+const TEXT =
+  'check everything that the daemon needs; exit 0 ok, 78 configuration, 4 credentials, 1 host, 75 network'
 const COLOUR = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'gray' } as const
 
 export function doctorCommand(context: Context): Command {
-  return new Command('doctor')
-    .description(
-      'check everything that the daemon needs; exit 0 ok, 78 configuration, 4 credentials, 1 host, 75 network',
-    )
-    .option('--offline', 'without requests to the service')
-    .option('--json', 'as JSON')
-    .action(async (_options, command: Command) => {
-      const options = command.optsWithGlobals<Options>()
-      const config = readConfig(context, options.config)
-      const { diagnose } = await import('../app/doctor.ts')
-      const findings: Finding[] = []
-      const { clock, env } = context
-      const checks = diagnose(config, { clock, env, offline: options.offline ?? false })
-      for await (const finding of checks) {
-        if (!options.json) context.out(findingText(finding, context.terminal))
-        findings.push(finding)
-      }
-      const exitCode = exitCodeOf(findings)
-      if (options.json) {
-        const shown = findings.map(({ exitCode: _, ...finding }) => finding)
-        outJson(context, { ok: exitCode === 0, findings: shown })
-      }
-      context.exit(exitCode)
-    })
+  return define<{ offline?: boolean }>(context, 'doctor', TEXT, async ({ config, options }) => {
+    const { diagnose } = await import('../app/doctor.ts')
+    const findings: Finding[] = []
+    const { clock, env } = context
+    const checks = diagnose(config, { clock, env, offline: options.offline ?? false })
+    for await (const finding of checks) {
+      if (!options.json) context.out(findingText(finding, context.terminal))
+      findings.push(finding)
+    }
+    const exitCode = exitCodeOf(findings)
+    const shown = findings.map(({ exitCode: _, ...finding }) => finding)
+    if (options.json) outJson(context, { ok: exitCode === 0, findings: shown })
+    context.exit(exitCode)
+  }).option('--offline', 'without requests to the service')
 }
 
 /** What an operator has to fix comes before what may pass. */

@@ -3,34 +3,29 @@
 
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { openStatus, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
-import type { Explanation } from '../history/explain.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
-import { commandLineHere } from './command-line.ts'
-import { type Context, outJson, readConfig } from './context.ts'
+import type { Context } from './context.ts'
+import { define } from './define.ts'
 import { printable } from './render.ts'
 
 export function explainCommand(context: Context): Command {
-  return new Command('explain')
-    .description(
-      'why a path is where it is: ignored by which rule, settling until when, which version',
-    )
-    .argument('<path>', 'a path in the inbox, relative to it or not')
-    .option('--json', 'as JSON')
-    .action(async (given: string, _options, command: Command) => {
-      const options = command.optsWithGlobals<{ config?: string; json?: boolean }>()
-      const config = readConfig(context, options.config)
-      using status = openStatus(config, context.clock, context.env)
-      const found = await status.explain(pathOf(config, given))
-      const { clock, env } = context
-      const line = commandLineHere(env, options.config)
-      const byState = found.upload && nextText(nextStep(found.upload, clock.now(), line))
-      const explanation = { ...found, next: found.next ?? byState }
-      if (options.json) outJson(context, explanation)
-      else context.out(explanationText(explanation))
+  const text =
+    'why a path is where it is: ignored by which rule, settling until when, which version'
+  return define(context, 'explain', text, async (call, given: string) => {
+    const { commandLine, config, show } = call
+    using status = openStatus(config, context.clock, context.env)
+    const found = await status.explain(pathOf(config, given))
+    const byState =
+      found.upload && nextText(nextStep(found.upload, context.clock.now(), commandLine))
+    const next = found.next ?? byState
+    show({ ...found, next }, () => {
+      const why = `${printable(found.path)}: ${printable(found.because)}`
+      return next === null ? why : `${why}\nnext: ${printable(next)}`
     })
+  }).argument('<path>', 'a path in the inbox, relative to it or not')
 }
 
 /** The current folder may have a file of the same name: only one inside the inbox is meant. */
@@ -38,10 +33,4 @@ function pathOf(config: Config, given: string): string {
   const path = pathInInbox(config, resolve(given))
   const isMeant = isAbsolute(given) || (existsSync(given) && !isAbsolute(path))
   return isMeant ? path : given
-}
-
-function explanationText({ path, because, next }: Explanation): string {
-  const lines = [`${printable(path)}: ${printable(because)}`]
-  if (next !== null) lines.push(`next: ${printable(next)}`)
-  return lines.join('\n')
 }

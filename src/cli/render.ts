@@ -72,7 +72,7 @@ function fitting(all: readonly string[], columns: number): number {
   return first === -1 ? all.length : first
 }
 
-function columnsOf(text: string): number {
+export function columnsOf(text: string): number {
   return ASCII.test(text) ? text.length : wide().columnsOf(text)
 }
 

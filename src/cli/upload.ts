@@ -3,9 +3,9 @@
 
 import { statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { openDecisions } from '../app/decisions.ts'
-import { pathInInbox } from '../app/queries.ts'
+import { lookAtDaemon, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import type { Version } from '../history/port.ts'
@@ -13,18 +13,12 @@ import { uploadReport } from '../history/report.ts'
 import { IN_MOTION } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
-import { formatBytes } from '../lib/units.ts'
-import { commandLineHere } from './command-line.ts'
-import { type Context, outJson, readConfig, tellError } from './context.ts'
+import { formatProgress, type Progress } from '../lib/units.ts'
+import { type Context, outJson, tellError } from './context.ts'
+import { define } from './define.ts'
 import { EXIT } from './exit-codes.ts'
 import { onSignals, type Signals } from './signals.ts'
 import { exitCodeOf, printEnd } from './version-end.ts'
-
-interface Options {
-  config?: string
-  feed?: string
-  json?: boolean
-}
 
 interface Ended {
   version: Version
@@ -32,33 +26,38 @@ interface Ended {
   isUnauthorized: boolean
 }
 
+interface Job {
+  context: Context
+  config: Config
+  source: string
+  feed: string | null
+  signals: Signals
+}
+
 const FOLLOW_MS = SECOND / 5
+const BAR_WIDTH = 30
 
 export function uploadCommand(context: Context): Command {
-  return new Command('upload')
-    .description('one file through the whole pipeline, now')
+  const text = 'one file through the whole pipeline, now'
+  return define<{ feed?: string }>(context, 'upload', text, async (call, file: string) => {
+    const { commandLine, config, options } = call
+    const source = resolve(file)
+    refuseNoFile(file, source)
+    if (options.feed === '')
+      throw new FeedsyncError('upload: the name of the feed is empty', {
+        hint: 'name it with --feed NAME, or leave --feed out',
+        exitCode: EXIT.usage,
+      })
+    using signals = onSignals({ ...context, drainMs: SECOND })
+    const job = { context, config, source, feed: options.feed ?? null, signals }
+    const { version, isUnauthorized } = (await throughDaemon(job)) ?? (await inThisProcess(job))
+    if (options.json) outJson(context, uploadReport(version))
+    else printEnd(context, version, commandLine)
+    if (signals.stop.aborted) return context.exit(signals.exitCode)
+    context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version.state))
+  })
     .argument('<file>', 'the feed')
     .option('--feed <name>', 'the feed that it is a version of (else: by the rules)')
-    .option('--json', 'the version, as in status --json')
-    .action(async (file: string, _options, command: Command) => {
-      const options = command.optsWithGlobals<Options>()
-      const config = readConfig(context, options.config)
-      const source = resolve(file)
-      refuseNoFile(file, source)
-      if (options.feed === '')
-        throw new FeedsyncError('upload: the name of the feed is empty', {
-          hint: 'name it with --feed NAME, or leave --feed out',
-          exitCode: EXIT.usage,
-        })
-      using signals = onSignals({ ...context, drainMs: SECOND })
-      const { version, isUnauthorized } =
-        (await throughDaemon(context, config, source, options.feed ?? null, signals)) ??
-        (await inThisProcess(context, config, source, options.feed ?? null, signals))
-      if (options.json) outJson(context, uploadReport(version))
-      else printEnd(context, version, commandLineHere(context.env, options.config))
-      if (signals.stop.aborted) return context.exit(signals.exitCode)
-      context.exit(isUnauthorized ? EXIT.credentials : exitCodeOf(version.state))
-    })
 }
 
 /** What can become no version of a feed: no name, no file. Everything else is judged when it is read. */
@@ -78,17 +77,13 @@ function refuseNoFile(given: string, source: string): void {
 }
 
 /** Null where no daemon runs. */
-async function throughDaemon(
-  context: Context,
-  config: Config,
-  source: string,
-  feed: string | null,
-  signals: Signals,
-): Promise<Ended | null> {
+async function throughDaemon(job: Job): Promise<Ended | null> {
+  const { config, context, feed, signals, source } = job
   using decisions = openDecisions(config, context.clock)
   if (!decisions.daemonRuns) return null
   const request = decisions.request({ path: pathInInbox(config, source), source, feed })
   context.err(`passed to the running daemon as request ${request}`)
+  using bar = progressBar()
   for (;;) {
     const answer = decisions.answer(request)
     if (answer?.problem)
@@ -108,27 +103,18 @@ async function throughDaemon(
         hint: 'start it: it takes the file then; feedsyncd status shows the result',
         exitCode: EXIT.temporary,
       })
+    if (version !== null) bar.show(version, lookAtDaemon(config, context.env).uploads)
     await context.clock.sleep(FOLLOW_MS, signals.stop)
   }
 }
 
-async function inThisProcess(
-  context: Context,
-  config: Config,
-  source: string,
-  feed: string | null,
-  signals: Signals,
-): Promise<Ended> {
-  const progress = process.stderr.isTTY ? progressBar() : null
+async function inThisProcess(job: Job): Promise<Ended> {
+  const { config, context, feed, signals, source } = job
+  const { clock, env } = context
   const { openApp } = await import('../app/app.ts')
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' } },
-    {
-      clock: context.clock,
-      env: context.env,
-      notifyOperator: (message, hint) => tellError(context, message, hint),
-      ...(progress !== null && { onProgress: progress.show }),
-    },
+    { clock, env, notifyOperator: (message, hint) => tellError(context, message, hint) },
   )
   const path = pathInInbox(config, source)
   const rule = { ...feedFor(path, config.feeds), ...(feed !== null && { feed }) }
@@ -143,23 +129,29 @@ async function inThisProcess(
   }
   const { id, state } = taken.version
   if (state !== 'queued') return { version: taken.version, isUnauthorized: false }
-  const delivered = await app.pipeline.deliver(taken.version, signals.stop)
-  progress?.end()
+  const delivering = app.pipeline.deliver(taken.version, signals.stop)
+  using bar = progressBar()
+  while ((await Promise.race([delivering, clock.sleep(FOLLOW_MS)])) === undefined) {
+    bar.show(taken.version, app.uploads.current())
+  }
   return {
     version: app.history.version(id) ?? taken.version,
-    isUnauthorized: delivered.kind === 'credentials',
+    isUnauthorized: (await delivering).kind === 'credentials',
   }
 }
 
-/** On stderr, redrawn in place. */
-function progressBar(): { show: (sent: number, total: number) => void; end: () => void } {
-  const WIDTH = 30
+/** On stderr, redrawn in place, where that is a terminal. */
+function progressBar() {
+  const { stderr } = process
+  const draw = (text: string) => stderr.isTTY && stderr.write(`\r\u001b[K${text}`)
   return {
-    show: (sent, total) => {
-      const share = total === 0 ? 1 : Math.min(1, sent / total)
-      const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH)
-      process.stderr.write(`\r[${bar}] ${formatBytes(sent)} of ${formatBytes(total)}   `)
+    show: ({ bytes, id }: Version, uploads: Readonly<Record<number, Progress>>) => {
+      const progress = uploads[id]
+      if (progress === undefined || bytes === null) return
+      const filled = Math.round((BAR_WIDTH * progress.bytesSent) / Math.max(1, bytes))
+      const bar = '#'.repeat(filled).padEnd(BAR_WIDTH)
+      draw(`[${bar}] ${formatProgress(progress, bytes)}`)
     },
-    end: () => process.stderr.write('\n'),
+    [Symbol.dispose]: () => draw(''),
   }
 }

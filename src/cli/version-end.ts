@@ -8,11 +8,16 @@ import { type Context, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable } from './render.ts'
 
-export function printEnd(context: Context, version: Version, commandLine: CommandLine): void {
+/** `commandLine` null: nothing was waited for. */
+export function printEnd(
+  context: Context,
+  version: Version,
+  commandLine: CommandLine | null,
+): void {
   const { id, feed, state, fileUrl, reason } = version
   const where = fileUrl === null ? '' : `: ${fileUrl}`
   context.out(printable(`version ${id} of ${feed} is ${state}${where}`))
-  if (state === 'uploaded') return
+  if (state === 'uploaded' || commandLine === null) return
   const next = nextStep(uploadReport(version), context.clock.now(), commandLine)
   tellError(context, reason ?? state, nextText(next))
 }

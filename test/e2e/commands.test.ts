@@ -174,9 +174,26 @@ describe('check', () => {
   it('says of a path that is mistyped that there is no such file', async () => {
     await using site = await Site.open()
 
-    const { code, stdout } = await site.run('check', 'mistyped.xml')
+    const { code, stderr, stdout } = await site.run('check', 'mistyped.xml')
 
-    expect([code, stdout]).toEqual([3, 'mistyped.xml: broken: there is no such file\n'])
+    expect([code, stdout]).toEqual([64, ''])
+    expect(stderr).toBe('error: check mistyped.xml: there is no such file\ntry: check the path\n')
+  })
+
+  it('shows the place of a mistake in its line, and counts several files', async () => {
+    await using site = await Site.open()
+    const [good, bad, wide] = ['good.xml', 'bad.xml', 'wide.xml'].map((n) => join(site.root, n))
+    writeFileSync(good ?? '', feedOf(3))
+    writeFileSync(bad ?? '', '<source>\n  <job>Nuts & Bolts</job>\n</source>')
+    writeFileSync(wide ?? '', Buffer.from(`<source>护士 ${'é'.repeat(200)}\0</source>`))
+
+    const { stdout } = await site.run('check', good ?? '', bad ?? '', wide ?? '')
+
+    expect(stdout).toContain(
+      '"&" must be written "&amp;"\n    <job>Nuts & Bolts</job>\n              ^\n',
+    )
+    expect(stdout).toMatch(/\n {2}é{50}\\u0000<\/source>\n {52}\^\n/)
+    expect(stdout).toMatch(/\n3 files: 1 ok, 2 broken\n$/)
   })
 
   it('answers the documented JSON and exits 3 when any file is not ok', async () => {

@@ -1,42 +1,30 @@
 // What the commands about campaigns have in common: the configuration, --json, and who asks.
 
 import { userInfo } from 'node:os'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { CampaignsFile } from '../../app/campaigns.ts'
 import type { Refusal } from '../../campaigns/decide.ts'
-import type { Config } from '../../config/config.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
 import type { CampaignFailure } from '../../service/port.ts'
-import { ConfigProblems, type Context, outJson, readConfig } from '../context.ts'
+import { ConfigProblems, type Context } from '../context.ts'
+import * as defined from '../define.ts'
 import { EXIT } from '../exit-codes.ts'
 
-export interface Call<Options> {
-  context: Context
-  options: Options & { config?: string; json?: boolean }
-  config: Config
-  /** Answers as JSON or as text, whichever was asked for. */
-  show(json: object, text: () => string): void
+export interface Call<Options> extends defined.Call<Options> {
   /** `maria: campaigns apply 12`, for the history. */
   by(command: string): string
 }
 
-/** A command with its configuration read; `run` takes its arguments. It ends with 0 unless `run` says else. */
+/** As the other commands, and it knows who asks. */
 export function define<Options>(
   context: Context,
   name: string,
   description: string,
   run: (call: Call<Options>, ...args: never[]) => Promise<void>,
 ): Command {
-  const command = new Command(name).description(description).option('--json', 'as JSON')
-  return command.action(async () => {
-    const options = command.optsWithGlobals<Call<Options>['options']>()
-    const config = readConfig(context, options.config)
-    const show = (json: object, text: () => string) =>
-      options.json ? outJson(context, json) : context.out(text())
-    context.exit(EXIT.ok)
-    const args = command.processedArgs as never[]
-    await run({ context, options, config, show, by: (what) => byWhom(context, what) }, ...args)
-  })
+  return defined.define<Options>(context, name, description, (call, ...args) =>
+    run(Object.assign(call, { by: (what: string) => byWhom(context, what) }), ...args),
+  )
 }
 
 function byWhom({ env }: Context, command: string): string {

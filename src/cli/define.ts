@@ -1,0 +1,41 @@
+// What commands have in common: the configuration, --json, and how this program is called here.
+
+import { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import type { CommandLine } from '../ops/port.ts'
+import { commandLineHere } from './command-line.ts'
+import { type Context, outJson, readConfig } from './context.ts'
+
+export interface Call<Options> {
+  context: Context
+  options: Options & { config?: string; json?: boolean }
+  /** Read when it is asked for. Throws `FeedsyncError` (78). */
+  readonly config: Config
+  commandLine: CommandLine
+  /** Answers as JSON or as text, whichever was asked for. */
+  show(json: object, text: () => string): void
+}
+
+/** A command; `run` takes its arguments. It ends with 0 unless `run` says else. */
+export function define<Options>(
+  context: Context,
+  name: string,
+  description: string,
+  run: (call: Call<Options>, ...args: never[]) => Promise<void>,
+): Command {
+  const command = new Command(name).description(description).option('--json', 'as JSON')
+  return command.action(async () => {
+    const options = command.optsWithGlobals<Call<Options>['options']>()
+    const call: Call<Options> = {
+      context,
+      options,
+      get config() {
+        return readConfig(context, options.config)
+      },
+      commandLine: commandLineHere(context.env, options.config),
+      show: (json, text) => (options.json ? outJson(context, json) : context.out(text())),
+    }
+    context.exit(0)
+    await run(call, ...(command.processedArgs as never[]))
+  })
+}
