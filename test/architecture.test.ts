@@ -67,7 +67,7 @@ const RULES: Record<string, { imports: readonly string[]; types?: readonly strin
   campaigns: { imports: [], types: ['feed', 'ops', 'service'] },
   ops: { imports: [], types: ['feed', 'history', 'upload'] },
   sandbox: { imports: [] },
-  config: { imports: [], types: ['feed'] },
+  config: { imports: [], types: ['feed', 'ops'] },
   lib: { imports: [] },
 }
 

@@ -1,7 +1,7 @@
 // Reads where the health endpoint listens: `127.0.0.1:9464`, `[::1]:9464` or the path of a socket.
 // A port alone is refused: which addresses are opened must stand in the file.
 
-import type { Listen } from './config.ts'
+import type { Listen } from '../ops/port.ts'
 
 export const LISTEN_EXPECTED =
   'expected host:port such as 127.0.0.1:9464, the path of a socket, or "" for off'

@@ -2,29 +2,28 @@
 // file itself; that the named ones exist is for those to say who use them.
 
 import { join, resolve } from 'node:path'
-import type { FieldPaths } from '../feed/port.ts'
 import { keepAddress } from '../lib/redact.ts'
 import { Secret } from '../lib/secret.ts'
-import type { Alert, Config, FeedConfig, Identity, Listen } from './config.ts'
+import type { AlertTarget, Listen } from '../ops/port.ts'
+import type { Identity } from './config.ts'
 import { parseListen } from './listen.ts'
 import type { ConfigFile } from './schema.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** `base` is the folder of the configuration file. */
-export function resolveConfig(file: ConfigFile, base: string, env: Environment): Config {
+export function resolveConfig(file: ConfigFile, base: string, env: Environment) {
   const absolute = (path: string) => resolve(base, path)
-  const { service, inbox, upload, campaigns, state } = file
+  const { service, inbox, campaigns, state } = file
+  const inState = (name: string) => join(state.directory, name)
   return {
     service: {
+      /** Scheme, host, port and an optional path prefix, without a slash at the end. */
       baseUrl: new URL(service.baseUrl).href.replace(/\/+$/, ''),
       identity: identity(service),
       headerPrefix: service.headerPrefix,
       presignPath: service.presignPath,
-      auth: {
-        ...service.auth,
-        keyFile: absolute(service.auth.keyFile ?? defaultKeyFile(env)),
-      },
+      auth: { ...service.auth, keyFile: absolute(service.auth.keyFile ?? defaultKeyFile(env)) },
     },
     inbox: {
       directory: absolute(inbox.directory),
@@ -36,19 +35,28 @@ export function resolveConfig(file: ConfigFile, base: string, env: Environment):
       incompleteAfterMs: inbox.incompleteAfter,
       afterUpload: inbox.afterUpload,
       afterReject: inbox.afterReject,
-      archiveDirectory: absolute(inbox.archiveDirectory ?? join(state.directory, 'archive')),
-      quarantineDirectory: absolute(
-        inbox.quarantineDirectory ?? join(state.directory, 'quarantine'),
-      ),
+      archiveDirectory: absolute(inbox.archiveDirectory ?? inState('archive')),
+      quarantineDirectory: absolute(inbox.quarantineDirectory ?? inState('quarantine')),
       receipts: inbox.receipts,
     },
-    feeds: file.feeds.map((rule) => feedRule(rule, file.service.partner !== undefined)),
+    feeds: file.feeds.map(({ name, partnerAccount, records, expectEvery, ...rule }) => ({
+      ...rule,
+      /** null: the feed is named by its path. */
+      name: name ?? null,
+      /** An account uploads for itself alone, whatever a rule names; `loadConfig` warns of it. */
+      partnerAccount: (service.partner === undefined ? null : partnerAccount) ?? null,
+      /** null: detected. */
+      records: records ?? null,
+      expectEveryMs: expectEvery ?? null,
+    })),
     guards: file.guards,
-    upload,
+    upload: file.upload,
     campaigns: {
       file: absolute(campaigns.file ?? 'campaigns.yaml'),
+      /** True when the file was named: then its absence is an error, and not "off". */
       explicit: campaigns.file !== undefined,
       mode: campaigns.mode,
+      /** Property that holds the array in a listing's answer; null: found automatically. */
       listField: campaigns.listField ?? null,
     },
     state: { directory: absolute(state.directory), historyForMs: state.historyFor },
@@ -65,30 +73,10 @@ function defaultKeyFile(env: Environment): string {
 }
 
 /** The rules saw to it that there is an account or a partner. */
-function identity(service: ConfigFile['service']): Identity {
-  return service.partner === undefined
-    ? { kind: 'account', account: service.account ?? '' }
-    : {
-        kind: 'partner',
-        partner: service.partner,
-        partnerAccount: service.partnerAccount ?? null,
-      }
-}
-
-/** An account uploads for itself alone, whatever a rule names; `loadConfig` warns of it. */
-function feedRule(rule: ConfigFile['feeds'][number], byPartner: boolean): FeedConfig {
-  return {
-    match: rule.match,
-    name: rule.name ?? null,
-    partnerAccount: (byPartner ? rule.partnerAccount : null) ?? null,
-    records: rule.records ?? null,
-    fields: given(rule.fields),
-    expectEveryMs: rule.expectEvery ?? null,
-  }
-}
-
-function given(fields: ConfigFile['feeds'][number]['fields']): FieldPaths {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+function identity({ account = '', partner, partnerAccount }: ConfigFile['service']): Identity {
+  return partner === undefined
+    ? { kind: 'account', account }
+    : { kind: 'partner', partner, partnerAccount: partnerAccount ?? null }
 }
 
 function listen(written: string, absolute: (path: string) => string): Listen | null {
@@ -97,15 +85,15 @@ function listen(written: string, absolute: (path: string) => string): Listen | n
 }
 
 function action(
-  alert: ConfigFile['alerts'][number],
+  { exec = [], secretFile, webhook }: ConfigFile['alerts'][number],
   absolute: (path: string) => string,
-): Alert['action'] {
-  if (alert.webhook === undefined) return { kind: 'exec', command: alert.exec ?? [] }
-  keepAddress(alert.webhook)
+): AlertTarget['action'] {
+  if (webhook === undefined) return { kind: 'exec', command: exec }
+  keepAddress(webhook)
   return {
     kind: 'webhook',
-    url: new Secret(alert.webhook),
-    origin: new URL(alert.webhook).origin,
-    secretFile: alert.secretFile === undefined ? null : absolute(alert.secretFile),
+    url: new Secret(webhook),
+    origin: new URL(webhook).origin,
+    secretFile: secretFile === undefined ? null : absolute(secretFile),
   }
 }

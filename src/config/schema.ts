@@ -1,5 +1,5 @@
-// The configuration file: every key, its default, its limits and one sentence about it (design
-// section 6). The example file, the JSON Schema and the help all follow from here.
+// The configuration file: every key, its default, its limits and one sentence about it. The example file, the
+// JSON Schema and the help all follow from here.
 
 import { z } from 'zod'
 import { DAY, SECOND } from '../lib/clock.ts'
@@ -130,7 +130,7 @@ const inbox = section({
   .prefault({})
   .describe('The folder that is watched.')
 
-const fieldPath = (what: string) => text().optional().describe(`Path of ${what} in a posting.`)
+const fieldPath = (what: string) => text().exactOptional().describe(`Path of ${what} in a posting.`)
 
 const feed = section({
   match: text().describe(

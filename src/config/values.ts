@@ -15,7 +15,7 @@ import {
 // zod compiles each schema for the next time; a command reads its configuration once.
 z.config({ jitless: true })
 
-export const TEXT_EXPECTED = 'expected text; put it in quotes'
+const TEXT_EXPECTED = 'expected text; put it in quotes'
 
 /** Text that is not empty and holds no control characters. */
 export const text = () =>
