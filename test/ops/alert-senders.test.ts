@@ -17,19 +17,22 @@ import type { AlertTarget } from '../../src/ops/port.ts'
 const EVIL = '"; touch /tmp/x; $(id) `id`\n\u202e<script>.xml'
 
 function held(feed: string): Change {
-  const version = { id: 7, path: `${feed}.xml`, state: 'held', line: null, column: null } as const
-  const condition = {
+  return {
+    key: feed,
+    mark: '7/0',
     event: 'held',
+    recovered: false,
     feed,
-    version,
+    campaign: null,
+    version: 7,
+    path: `${feed}.xml`,
+    state: 'held',
     reason: 'it shrank',
     reasonCode: 'drop',
+    line: null,
+    column: null,
     hint: 'look',
-    mark: '7/0',
-    campaign: null,
-    state: null,
-  } as const
-  return { kind: 'raised', key: feed, condition }
+  }
 }
 
 function message(feed = 'acme'): AlertMessage {

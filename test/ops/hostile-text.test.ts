@@ -84,12 +84,9 @@ describe('10,000 hostile names and reasons', () => {
       alertMessage(
         [
           {
-            ...{ kind: 'raised', key: name },
-            condition: {
-              ...{ event: 'held', feed: name, reason: name, hint: name, mark: '1' },
-              ...{ campaign: name, state: name, reasonCode: name },
-              version: { id: n, path: name, state: 'held', line: null, column: null },
-            },
+            ...{ key: name, mark: '1', event: 'held', recovered: false, feed: name, version: n },
+            ...{ reason: name, hint: name, campaign: name, state: name, reasonCode: name },
+            ...{ path: name, line: null, column: null },
           },
         ],
         { at: 0, host: 'ats', sequence: 0, commandLine: view.commandLine },

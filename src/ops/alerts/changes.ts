@@ -7,37 +7,31 @@ import { advice } from '../advice.ts'
 import { campaignConditions } from '../campaign-conditions.ts'
 import type { AlertEvent, AlertFacts, CommandLine } from '../port.ts'
 
-/** What is told of a version. */
-type Brief = Pick<Version, 'id' | 'path' | 'state' | 'line' | 'column'>
-
-/** Something that needs a person. */
-export interface Condition {
+/** What a receiver is shown of something that needs a person, or does not any more. */
+export interface AlertChange {
   event: AlertEvent
+  recovered: boolean
   /** null: it concerns no feed, or all of them. */
   feed: string | null
   /** External campaign id; null: it concerns no campaign, or all of them. */
   campaign: string | null
-  /** Of a campaign; a feed's is its version's. */
+  version: number | null
+  path: string | null
   state: string | null
-  version: Brief | null
-  reason: string
-  /** Of the version's reason, or of the daemon's condition. */
+  reason: string | null
+  /** Stable: the code of a version's reason, or of a condition of the daemon. */
   reasonCode: string | null
+  /** Where in the document. */
+  line: number | null
+  column: number | null
   hint: string | null
+}
+
+export interface Change extends AlertChange {
+  key: string
   /** Another mark at the same key is another occurrence. */
   mark: string
 }
-
-export type Change =
-  | { kind: 'raised'; key: string; condition: Condition }
-  | {
-      kind: 'recovered'
-      key: string
-      event: AlertEvent
-      feed: string | null
-      campaign: string | null
-      version: Brief | null
-    }
 
 /** What a receiver knows, by key: kept in the history. */
 export type Told = Record<
@@ -45,62 +39,65 @@ export type Told = Record<
   { mark: string; event: AlertEvent; feed: string | null; campaign?: string | null }
 >
 
-export function conditionsOf(
+/** By key. */
+export function troublesOf(
   history: VersionReads,
   facts: AlertFacts,
   commandLine: CommandLine,
-): ReadonlyMap<string, Condition> {
-  const found = new Map<string, Condition>()
+): ReadonlyMap<string, Change> {
+  const found = new Map<string, Change>()
+  const add = (change: Change) => {
+    if (!found.has(change.key)) found.set(change.key, change)
+  }
   const rejected = history.list({ states: ['rejected'] })
   const waiting = history.list({ states: ['held', 'failed'], all: true })
   // Newest first, and the newest of a feed speaks for it.
   for (const version of [...rejected, ...waiting]) {
-    const condition = ofVersion(version, commandLine)
-    const key = keyOf(condition)
-    if (!found.has(key)) found.set(key, condition)
-  }
-  const add = (condition: Partial<Condition> & Specific, key?: string) => {
-    const whole = { ...UNSPECIFIC, ...condition }
-    found.set(key ?? keyOf(whole), whole)
+    const { id, state, reason, reasonCode, attempts } = version
+    const change = changeOf(state as 'rejected' | 'held' | 'failed', {
+      ...factsOf(version),
+      reason: reason ?? state,
+      reasonCode,
+      hint: advice(version, commandLine),
+      // A person who retries is told when it fails again, whoever looks at it again is not.
+      mark: `${id}/${attempts}`,
+    })
+    add(change)
   }
   for (const { version, expectedBy } of facts.overdue()) {
     const since = new Date(expectedBy).toISOString()
-    add({
-      ...{ event: 'overdue', feed: version.feed, version: brief(version), mark: since },
-      reason: `its next version was expected by ${since}`,
-      hint: 'check whether its export still runs, and where it writes to',
-    })
+    const reason = `its next version was expected by ${since}`
+    const hint = 'check whether its export still runs, and where it writes to'
+    add(changeOf('overdue', { ...factsOf(version), reason, hint, mark: since }))
   }
   const refusal = facts.refusal()
-  if (refusal !== null) add({ event: 'credentials', ...refusal })
+  if (refusal !== null) {
+    const { reason, hint, mark } = refusal
+    add(changeOf('credentials', { reason, hint, mark }))
+  }
   for (const { code, message, hint, since } of facts.conditions()) {
     // Refused credentials have an event of their own, which knows the accounts.
     if (code === 'credentials') continue
-    const condition = { reason: message, reasonCode: code, hint, mark: `${code} ${since}` }
-    add({ event: 'daemon', ...condition }, JSON.stringify(['daemon', code]))
+    const key = JSON.stringify(['daemon', code])
+    const mark = `${code} ${since}`
+    add(changeOf('daemon', { reason: message, reasonCode: code, hint, mark, key }))
   }
-  for (const { isCritical: _, ...ofCampaign } of campaignConditions(facts.campaigns()))
-    add(ofCampaign)
+  for (const { event, isCritical: _, ...words } of campaignConditions(facts.campaigns()))
+    add(changeOf(event, words))
   return found
 }
-
-type Specific = Pick<Condition, 'event' | 'reason' | 'hint' | 'mark'>
-
-const UNSPECIFIC = { feed: null, campaign: null, state: null, version: null, reasonCode: null }
 
 /** What a receiver of these events has to be told; recoveries come last. */
 export function changesFor(
   on: readonly AlertEvent[],
   told: Told,
-  now: ReadonlyMap<string, Condition>,
+  now: ReadonlyMap<string, Change>,
   history: VersionReads,
   facts: AlertFacts,
 ): Change[] {
-  const changes: Change[] = []
-  for (const [key, condition] of now) {
-    if (!on.includes(condition.event) || told[key]?.mark === condition.mark) continue
-    changes.push({ kind: 'raised', key, condition })
-  }
+  const changes = [...now.values()].filter(
+    ({ event, key, mark }) => on.includes(event) && told[key]?.mark !== mark,
+  )
   for (const [key, { event, feed, campaign = null }] of Object.entries(told)) {
     if (now.has(key)) continue
     const newest = feed === null ? null : history.newest(feed)
@@ -110,8 +107,9 @@ export function changesFor(
         ? !facts.trusted()
         : event !== 'overdue' && newest !== null && IN_WORK.includes(newest.state)
     if (isOpen) continue
-    const version = newest && brief(newest)
-    changes.push({ kind: 'recovered', key, event, feed, campaign, version })
+    const last = newest && { ...factsOf(newest), line: null, column: null }
+    const mark = String(newest?.id)
+    changes.push(changeOf(event, { feed, campaign, ...last, key, mark, recovered: true }))
   }
   return changes
 }
@@ -119,33 +117,35 @@ export function changesFor(
 /** What a receiver knows once it was told of these changes. */
 export function tell(told: Told, changes: readonly Change[]): Told {
   const after = new Map(Object.entries(told))
-  for (const change of changes) {
-    if (change.kind === 'recovered') after.delete(change.key)
-    else {
-      const { mark, event, feed, campaign } = change.condition
-      after.set(change.key, { mark, event, feed, ...(campaign !== null && { campaign }) })
-    }
+  for (const { key, recovered, mark, event, feed, campaign } of changes) {
+    if (recovered) after.delete(key)
+    else after.set(key, { mark, event, feed, ...(campaign !== null && { campaign }) })
   }
   return Object.fromEntries(after)
 }
 
-function ofVersion(version: Version, commandLine: CommandLine): Condition {
-  const { id, feed, state, reason, reasonCode, attempts } = version
-  return {
-    ...{ ...UNSPECIFIC, feed, version: brief(version), reason: reason ?? state, reasonCode },
-    event: state as 'rejected' | 'held' | 'failed',
-    hint: advice(version, commandLine),
-    // A person who retries is told when it fails again, whoever looks at it again is not.
-    mark: `${id}/${attempts}`,
-  }
+const NO_FACTS = {
+  recovered: false,
+  feed: null,
+  campaign: null,
+  version: null,
+  path: null,
+  state: null,
+  reason: null,
+  reasonCode: null,
+  line: null,
+  column: null,
+  hint: null,
+  mark: '',
 }
 
-function brief({ id, path, state, line, column }: Version): Brief {
-  return { id, path, state, line, column }
+/** The key is JSON, since a feed may be called anything, `__proto__` included. No event is of both feeds and campaigns. */
+function changeOf(event: AlertEvent, facts: Partial<Change>): Change {
+  const name = facts.feed ?? facts.campaign
+  const key = JSON.stringify(name == null ? [event] : [event, name])
+  return { event, ...NO_FACTS, key, ...facts }
 }
 
-/** JSON, since a feed may be called anything, `__proto__` included. No event is of both feeds and campaigns. */
-function keyOf({ event, feed, campaign }: Condition): string {
-  const name = feed ?? campaign
-  return JSON.stringify(name === null ? [event] : [event, name])
+function factsOf({ id, feed, path, state, line, column }: Version) {
+  return { version: id, feed, path, state, line, column }
 }

@@ -9,7 +9,7 @@ import type { Conditions } from '../../lib/conditions.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AlertFacts, Alerts, AlertTarget, CommandLine } from '../port.ts'
-import { type Change, changesFor, conditionsOf, type Told, tell } from './changes.ts'
+import { type Change, changesFor, type Told, tell, troublesOf } from './changes.ts'
 import { type AlertMessage, alertMessage } from './message.ts'
 import { type Sent, targetName } from './senders.ts'
 
@@ -138,7 +138,7 @@ export class AlertDesk implements Alerts {
     const { clock, commandLine, facts, history } = this.#parts
     this.#lookedAt = clock.monotonic()
     this.#isNews = false
-    const now = conditionsOf(history, facts, commandLine)
+    const now = troublesOf(history, facts, commandLine)
     for (const receiver of this.#receivers) {
       const { target, told } = receiver
       const changes = changesFor(target.on, told, now, history, facts)

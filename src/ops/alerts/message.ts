@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { isoTime } from '../../lib/clock.ts'
 import type { AlertEvent, CommandLine } from '../port.ts'
-import type { Change } from './changes.ts'
+import type { AlertChange, Change } from './changes.ts'
 
 export interface AlertMessage {
   schemaVersion: 1
@@ -19,24 +19,6 @@ export interface AlertMessage {
   /** Changes in all; `changes` holds the first 100. */
   count: number
   changes: AlertChange[]
-}
-
-export interface AlertChange {
-  event: AlertEvent
-  recovered: boolean
-  feed: string | null
-  /** External campaign id. */
-  campaign: string | null
-  version: number | null
-  path: string | null
-  state: string | null
-  reason: string | null
-  /** Stable: the code of a version's reason, or of a condition of the daemon. */
-  reasonCode: string | null
-  /** Where in the document. */
-  line: number | null
-  column: number | null
-  hint: string | null
 }
 
 export interface Origin {
@@ -59,10 +41,7 @@ export function alertMessage(
   const [first] = shown
   const single = changes.length === 1 && first !== undefined
   const text = single ? sentence(first) : `${summary(changes)}; ${commandLine('status')}`
-  const identity = changes.map((change) => [
-    ...[change.kind, change.key],
-    change.kind === 'raised' ? change.condition.mark : change.version?.id,
-  ])
+  const identity = changes.map(({ key, mark, recovered }) => [recovered, key, mark])
   return {
     schemaVersion: 1,
     id: createHash('sha256')
@@ -116,23 +95,11 @@ export function alertVariables(message: AlertMessage): Record<string, string> {
   )
 }
 
-function shownChange(change: Change): AlertChange {
-  const recovered = change.kind === 'recovered'
-  const { event, feed, campaign, version } = recovered ? change : change.condition
-  return {
-    event,
-    recovered,
-    feed: oneLine(feed),
-    campaign: oneLine(campaign),
-    version: version?.id ?? null,
-    path: oneLine(version?.path ?? null),
-    state: version?.state ?? (recovered ? null : change.condition.state),
-    reason: recovered ? null : oneLine(change.condition.reason),
-    reasonCode: recovered ? null : oneLine(change.condition.reasonCode),
-    line: recovered ? null : (version?.line ?? null),
-    column: recovered ? null : (version?.column ?? null),
-    hint: recovered ? null : oneLine(change.condition.hint),
-  }
+function shownChange({ key: _, mark: __, ...change }: Change): AlertChange {
+  const entries = Object.entries(change)
+  return Object.fromEntries(
+    entries.map(([name, fact]) => [name, typeof fact === 'string' ? oneLine(fact) : fact]),
+  ) as unknown as AlertChange
 }
 
 function sentence(change: AlertChange): string {
@@ -158,7 +125,7 @@ const OF_ALL: { [event in AlertEvent]?: { now: string; over: string } } = {
 function summary(changes: readonly Change[]): string {
   const counts = new Map<string, number>()
   for (const change of changes) {
-    const name = change.kind === 'recovered' ? 'recovered' : change.condition.event
+    const name = change.recovered ? 'recovered' : change.event
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   const parts = [...counts].map(([name, count]) => `${count} ${name}`)
@@ -169,7 +136,7 @@ function summary(changes: readonly Change[]): string {
  * Control and direction characters could end a header, start a line, or show one name as another; halves
  * of pairs have no UTF-8.
  */
-function oneLine<T extends string | null>(text: T): T {
-  const line = text?.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, LONGEST)
-  return (line?.toWellFormed() ?? null) as T
+function oneLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, LONGEST)
+  return line.toWellFormed()
 }
