@@ -60,7 +60,7 @@ export function openOperations(
   onMove(({ state }) => metrics?.moved(state))
   const { pid } = process
   const supervisor = createSupervisor({
-    ...{ clock, env, pid, notifier: createNotifier({ env, log, pid }) },
+    ...{ clock, env, pid, notify: createNotifier({ env, log, pid }) },
     status: () => statusLine(history, conditions.current(), clock.now()),
   })
   const scraped: MetricsSource = {

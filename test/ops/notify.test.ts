@@ -45,10 +45,10 @@ if (HAS_NOTIFY) {
     it('no message comes from a sender that is gone, and none overtakes another', async () => {
       const socket = await NotifySocket.open()
       const env = { NOTIFY_SOCKET: socket.path }
-      const notifier = createNotifier({ env, log: silentLog, pid: process.pid })
+      const notify = createNotifier({ env, log: silentLog, pid: process.pid })
 
-      for (let n = 0; n < 50; n++) notifier?.send(`STATUS=${n}`)
-      await notifier?.drained()
+      const sent = Array.from({ length: 50 }, (_, n) => notify?.(`STATUS=${n}`))
+      await Promise.all(sent)
 
       await socket.until(/^STATUS=49$/)
       expect(socket.messages.map(({ text }) => text)).toEqual(
@@ -60,10 +60,9 @@ if (HAS_NOTIFY) {
     it('a status that quotes a newline adds no field', async () => {
       const socket = await NotifySocket.open()
       const env = { NOTIFY_SOCKET: socket.path }
-      const notifier = createNotifier({ env, log: silentLog, pid: process.pid })
+      const notify = createNotifier({ env, log: silentLog, pid: process.pid })
 
-      notifier?.send('STATUS=a\nMAINPID=1')
-      await notifier?.drained()
+      await notify?.('STATUS=a\nMAINPID=1')
 
       await socket.until(/^STATUS=a MAINPID=1$/)
     })

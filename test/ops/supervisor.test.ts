@@ -24,10 +24,7 @@ function bench(env: Record<string, string> = {}) {
   const pulse = () => ({ stage: world.stage, sinceTurnMs: now - turnedAt, conditions: [] })
   const supervisor = createSupervisor({
     ...{ clock, env, pid: 42 },
-    notifier: {
-      send: (...fields) => void sent.push(fields.join(' ')),
-      drained: () => Promise.resolve(),
-    },
+    notify: async (...fields) => void sent.push(fields.join(' ')),
     status: () => world.status,
   })
   const pass = (ms: number): string[] => {

@@ -3,17 +3,17 @@
 // waits until the manager has read the message, so that none comes from a process that is gone.
 
 import { execFile } from 'node:child_process'
-import { accessSync, constants, writeSync } from 'node:fs'
+import { existsSync, writeSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { SECOND } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 
-export interface Notifier {
-  /** Sends `NAME=value` fields as one message, after those before it. Never throws, never blocks. */
-  send(...fields: string[]): void
-  /** Resolves when what was sent has arrived, or could not. */
-  drained(): Promise<void>
-}
+/**
+ * Sends `NAME=value` fields as one message, after those before it. Never throws, never blocks; resolves when it has
+ * arrived, or could not.
+ */
+export type Notify = (...fields: string[]) => Promise<void>
 
 export interface NotifierOptions {
   env: Readonly<Record<string, string | undefined>>
@@ -28,76 +28,41 @@ const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
 const TIMEOUT = 5 * SECOND
 
 /** null where nobody listens. */
-export function createNotifier({ env, log, pid }: NotifierOptions): Notifier | null {
-  const socket = env.NOTIFY_SOCKET
-  const descriptor = openedFor(env, pid)
-  if (descriptor !== null) return throughDescriptor(descriptor, log)
-  if (!socket) return null
-  const program = PROGRAMS.find(isExecutable)
-  if (program !== undefined) return throughProgram(program, socket, log)
-  log.warn(
-    { event: 'systemd.no-notify', looked: PROGRAMS },
-    'systemd waits for messages and systemd-notify is not there',
-  )
-  return null
-}
-
-function openedFor(env: NotifierOptions['env'], pid: number): number | null {
-  if (env.LISTEN_PID !== String(pid)) return null
-  const index = (env.LISTEN_FDNAMES ?? '').split(':').indexOf('notify')
-  return index === -1 ? null : FIRST_DESCRIPTOR + index
-}
-
-function throughDescriptor(descriptor: number, log: Log): Notifier {
-  return {
-    send: (...fields) => {
+export function createNotifier({ env, log, pid }: NotifierOptions): Notify | null {
+  const failed = (error: unknown) =>
+    log.debug(
+      { event: 'systemd.not-told', problem: messageOf(error) },
+      'systemd could not be notified',
+    )
+  const opened = env.LISTEN_PID === String(pid) ? (env.LISTEN_FDNAMES ?? '').split(':') : []
+  const index = opened.indexOf('notify')
+  if (index >= 0) {
+    return async (...fields) => {
       try {
-        writeSync(descriptor, fields.map(oneLine).join('\n'))
+        writeSync(FIRST_DESCRIPTOR + index, fields.map(oneLine).join('\n'))
       } catch (error) {
-        log.debug(
-          { event: 'systemd.not-told', problem: messageOf(error) },
-          'systemd could not be notified',
-        )
+        failed(error)
       }
-    },
-    drained: () => Promise.resolve(),
+    }
   }
-}
-
-function throughProgram(program: string, socket: string, log: Log): Notifier {
-  let last: Promise<void> = Promise.resolve()
-  const run = (fields: string[]) =>
-    new Promise<void>((resolve) => {
-      const options = {
-        env: { NOTIFY_SOCKET: socket },
-        timeout: TIMEOUT,
-        killSignal: 'SIGKILL',
-      } as const
-      execFile(program, fields.map(oneLine), options, (error) => {
-        if (error !== null)
-          log.debug(
-            { event: 'systemd.not-told', problem: messageOf(error) },
-            'systemd could not be notified',
-          )
-        resolve()
-      })
-    })
-  return {
-    send: (...fields) => {
-      last = last.then(() => run(fields))
-    },
-    drained: () => last,
+  if (!env.NOTIFY_SOCKET) return null
+  const program = PROGRAMS.find((path) => existsSync(path))
+  if (program === undefined) {
+    log.warn(
+      { event: 'systemd.no-notify', looked: PROGRAMS },
+      'systemd waits for messages and systemd-notify is not there',
+    )
+    return null
+  }
+  const socket = { NOTIFY_SOCKET: env.NOTIFY_SOCKET }
+  const options = { env: socket, timeout: TIMEOUT, killSignal: 'SIGKILL' } as const
+  let last = Promise.resolve()
+  return (...fields) => {
+    const sent = last.then(() => promisify(execFile)(program, fields.map(oneLine), options))
+    last = sent.then(() => {}, failed)
+    return last
   }
 }
 
 /** A line is a field: what a status quotes must not become another one. */
 const oneLine = (field: string) => field.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}

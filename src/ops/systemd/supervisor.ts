@@ -1,14 +1,14 @@
 // What systemd learns about the daemon, and when: ready, reloading, stopping, a status line, and that the
 // loop still turns. The watchdog is fed by the loop's progress; a timer alone would prove nothing.
 
-import { type Clock, SECOND, type Timer } from '../../lib/clock.ts'
-import type { Pulse, Supervisor } from '../port.ts'
-import type { Notifier } from './notifier.ts'
+import { type Clock, SECOND } from '../../lib/clock.ts'
+import type { Supervisor } from '../port.ts'
+import type { Notify } from './notifier.ts'
 
 export interface SupervisorParts {
   clock: Clock
   /** null: nobody listens. */
-  notifier: Notifier | null
+  notify: Notify | null
   env: Readonly<Record<string, string | undefined>>
   pid: number
   /** One line for `systemctl status`. */
@@ -20,88 +20,58 @@ const STATUS_MS = 10 * SECOND
 /** More than a stop may take (cli/run.ts), whatever TimeoutStopSec= says. */
 const STOP_USEC = 40_000_000
 
-export function createSupervisor({ notifier, ...parts }: SupervisorParts): Supervisor {
-  return notifier === null ? SILENT : new SystemdSupervisor({ ...parts, notifier })
-}
-
-const SILENT: Supervisor = {
-  ready: () => {},
-  reloading: () => {},
-  reloaded: () => {},
-  changed: () => {},
-  stopping: () => Promise.resolve(),
-}
-
-class SystemdSupervisor implements Supervisor {
-  readonly #parts: SupervisorParts & { notifier: Notifier }
-  /** Ms within which systemd expects a sign of life; null: none. */
-  readonly #watchdogMs: number | null
-  readonly #timers = new Map<string, Timer>()
-  #stage: 'starting' | 'ready' | 'stopping' = 'starting'
-  #said = ''
-
-  constructor(parts: SupervisorParts & { notifier: Notifier }) {
-    this.#parts = parts
-    const { env, pid } = parts
-    const meant = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(pid)
-    const ms = Number(env.WATCHDOG_USEC) / 1000
-    this.#watchdogMs = meant && ms > 0 ? ms : null
+export function createSupervisor(parts: SupervisorParts): Supervisor {
+  const { clock, env, notify, pid, status } = parts
+  let stage: 'starting' | 'ready' | 'stopping' = 'starting'
+  let said = ''
+  if (notify === null) {
+    const nothing = () => {}
+    const stopping = () => Promise.resolve()
+    return { ready: nothing, reloading: nothing, reloaded: nothing, changed: nothing, stopping }
   }
-
-  ready(pulse: () => Pulse): void {
-    this.#stage = 'ready'
-    this.#sayReady()
-    this.#every('status', STATUS_MS, () => this.#sayStatus())
-    const limit = this.#watchdogMs
-    if (limit !== null) this.#every('watchdog', limit / 4, () => this.#feed(limit, pulse()))
-  }
-
-  reloading(): void {
-    if (this.#stage !== 'ready') return
-    const now = process.hrtime.bigint() / 1000n
-    this.#parts.notifier.send('RELOADING=1', `MONOTONIC_USEC=${now}`, 'STATUS=reloading')
-  }
-
-  reloaded(): void {
-    if (this.#stage === 'ready') this.#sayReady()
-  }
-
-  changed(): void {
-    if (this.#stage === 'ready') this.#sayStatus()
-  }
-
-  async stopping(): Promise<void> {
-    this.#stage = 'stopping'
-    this.#timers.get('status')?.cancel()
-    const { notifier } = this.#parts
-    const status = 'STATUS=stopping: what is being uploaded may finish'
-    notifier.send('STOPPING=1', `EXTEND_TIMEOUT_USEC=${STOP_USEC}`, status)
-    await notifier.drained()
-  }
-
-  #sayReady(): void {
-    this.#said = this.#parts.status()
-    this.#parts.notifier.send('READY=1', `STATUS=${this.#said}`)
-  }
-
-  #sayStatus(): void {
-    const status = this.#parts.status()
-    if (status === this.#said) return
-    this.#said = status
-    this.#parts.notifier.send(`STATUS=${status}`)
-  }
-
-  #feed(limitMs: number, { sinceTurnMs, stage }: Pulse): void {
-    const { notifier } = this.#parts
-    // While it stops there is no loop any more; the time for that has its own limit.
-    if (sinceTurnMs <= limitMs / 2 || stage === 'stopping') notifier.send('WATCHDOG=1')
-  }
-
-  #every(name: string, ms: number, run: () => void): void {
-    const again = () => {
-      this.#timers.set(name, this.#parts.clock.after(ms, again))
+  const isMeant = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(pid)
+  /** Ms within which systemd expects a sign of life; 0: none. */
+  const watchdogMs = isMeant ? Number(env.WATCHDOG_USEC ?? 0) / 1000 : 0
+  const every = (ms: number, run: () => void) => {
+    clock.after(ms, () => {
+      every(ms, run)
       run()
-    }
-    this.#timers.set(name, this.#parts.clock.after(ms, again))
+    })
+  }
+  const sayReady = () => {
+    said = status()
+    void notify('READY=1', `STATUS=${said}`)
+  }
+  const changed = () => {
+    if (stage !== 'ready') return
+    const now = status()
+    if (now !== said) void notify(`STATUS=${now}`)
+    said = now
+  }
+  return {
+    changed,
+    ready: (pulse) => {
+      stage = 'ready'
+      sayReady()
+      every(STATUS_MS, changed)
+      if (!(watchdogMs > 0)) return
+      every(watchdogMs / 4, () => {
+        const { sinceTurnMs, stage } = pulse()
+        // While it stops there is no loop any more; the time for that has its own limit.
+        if (sinceTurnMs <= watchdogMs / 2 || stage === 'stopping') void notify('WATCHDOG=1')
+      })
+    },
+    reloading: () => {
+      const now = process.hrtime.bigint() / 1000n
+      if (stage === 'ready') void notify('RELOADING=1', `MONOTONIC_USEC=${now}`, 'STATUS=reloading')
+    },
+    reloaded: () => {
+      if (stage === 'ready') sayReady()
+    },
+    stopping: () => {
+      stage = 'stopping'
+      const status = 'STATUS=stopping: what is being uploaded may finish'
+      return notify('STOPPING=1', `EXTEND_TIMEOUT_USEC=${STOP_USEC}`, status)
+    },
   }
 }
