@@ -64,10 +64,8 @@ export function openOperations(
     status: () => statusLine(history, conditions.current(), clock.now()),
   })
   const scraped: MetricsSource = {
-    record: () => history.daemon(),
-    count: () => history.count(),
-    oldest: (states) => history.oldest(states),
-    lastSuccessAt: () => history.lastSuccessAt(clock.now()),
+    history,
+    clock,
     counters: () => uploader.counters(),
     overdue,
     campaigns: () => campaigns.last,
@@ -81,13 +79,14 @@ export function openOperations(
       const { openEndpoint } = await import('../ops/web/endpoint.ts')
       const look = () => ({ running: true, conditions: null, uploads: uploads.current() })
       const source = {
-        ...{ pulse, host, inbox: config.inbox.directory, commandLine },
-        record: scraped.record,
-        lastSuccessAt: scraped.lastSuccessAt,
+        history,
+        pulse,
+        host,
+        inbox: config.inbox.directory,
+        commandLine,
         status: () => statusOf(history, settings.inForce, clock, {}, look()),
         versions: (feed: string, limit: number) =>
           statusOf(history, settings.inForce, clock, { feed, limit, all: true }, look()).uploads,
-        postings: (feed: string, limit: number) => history.postings(feed, limit),
         version: (id: number) =>
           versionOf(history, settings.inForce, clock, id, MOST_EVENTS, uploads.current()),
         metrics: () => metrics.text(scraped),

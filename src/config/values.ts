@@ -2,6 +2,7 @@
 // value is refused rather than bent into shape, so that a slip is seen before it acts.
 
 import { z } from 'zod'
+import { isLoopback } from '../lib/http-text.ts'
 import {
   DURATION_EXPECTED,
   DURATION_PATTERN,
@@ -47,9 +48,9 @@ function addressProblem(value: string): string | null {
   if (url.username !== '' || url.password !== '') {
     return 'must not hold a user name or a password'
   }
-  const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
-  if (url.protocol === 'http:' && !loopback) return 'must begin with https: (http: is for loopback)'
-  return null
+  return url.protocol === 'http:' && !isLoopback(url)
+    ? 'must begin with https: (http: is for loopback)'
+    : null
 }
 
 /** A written duration, as ms. */

@@ -89,6 +89,6 @@ function parseHttpDate(value: string): number {
   return /^[A-Z][a-z]+, .* GMT$/.test(value) ? Date.parse(value) : Number.NaN
 }
 
-export function isLoopback({ hostname }: URL): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+export function isLoopback({ hostname }: Pick<URL, 'hostname'>): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\]|::1)$/.test(hostname)
 }

@@ -2,13 +2,14 @@
 // committed history and the state of the parts; nothing here decides about feeds.
 
 import type {
-  DaemonRecord,
+  Notes,
   ShowReport,
-  State,
   StatusReport,
   UploadReport,
   Version,
+  VersionReads,
 } from '../history/port.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { UploadCounters } from '../upload/port.ts'
@@ -86,13 +87,11 @@ export interface PlanModel {
 
 /** What the endpoint answers from; read anew for each request. */
 export interface EndpointSource {
+  readonly history: VersionReads & Pick<Notes, 'daemon'>
   pulse(): Pulse
-  record(): DaemonRecord | null
   status(): StatusReport
   /** A feed's versions, newest first. */
   versions(feed: string, limit: number): UploadReport[]
-  /** Postings of a feed's last versions, newest first. */
-  postings(feed: string, limit: number): (number | null)[]
   version(id: number): ShowReport | null
   /** The campaigns that are managed, by key. */
   campaigns(): readonly CampaignSeen[]
@@ -104,16 +103,12 @@ export interface EndpointSource {
   /** Absolute path of the folder that feeds are dropped into. */
   readonly inbox: string
   readonly commandLine: CommandLine
-  /** Wall ms. */
-  lastSuccessAt(): number | null
 }
 
 /** What metrics are made of beside what they are told. */
 export interface MetricsSource {
-  record(): DaemonRecord | null
-  count(): Record<State, number>
-  oldest(states: readonly State[]): number | null
-  lastSuccessAt(): number | null
+  readonly history: VersionReads & Pick<Notes, 'daemon'>
+  readonly clock: Pick<Clock, 'now'>
   counters(): UploadCounters
   overdue(): readonly unknown[]
   /** The last look at the campaigns; null: none, or no campaigns file. */

@@ -34,15 +34,13 @@ export async function serve(history: History, over: Partial<EndpointSource> = {}
   const clock = { ...systemClock, now: () => NOW }
   const source: EndpointSource = {
     pulse: () => ({ stage: 'running', sinceTurnMs: 5, conditions: [] }),
-    record: () => history.daemon(),
+    history,
     status: () => statusOf(history, CONFIG, clock, {}),
     versions: (feed, limit) => statusOf(history, CONFIG, clock, { feed, limit, all: true }).uploads,
     version: (id) => versionOf(history, CONFIG, clock, id),
-    postings: (feed, limit) => history.postings(feed, limit),
     plan: () => PLAN,
     campaigns: () => SEEN,
     metrics: async () => '',
-    lastSuccessAt: () => history.lastSuccessAt(Date.now()),
     ...{ host: 'ats-07.vendor.example', inbox: '/srv/ats/export' },
     commandLine: (command) => `feedsyncd ${command}`,
     ...over,

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Verdict } from '../../src/feed/port.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { createMetrics, RULES } from '../../src/ops/metrics/metrics.ts'
 import type { CampaignRun } from '../../src/ops/port.ts'
 import { hostileNames } from '../helpers/hostile-names.ts'
@@ -13,10 +14,8 @@ const SRC = join(import.meta.dirname, '..', '..', 'src')
 function bench(run: CampaignRun | null = null) {
   const { history } = temporaryHistory()
   const source = {
-    ...{ record: () => history.daemon(), count: () => history.count(), overdue: () => [] },
+    ...{ history, clock: systemClock, overdue: () => [] },
     campaigns: (): CampaignRun | null => run,
-    oldest: history.oldest,
-    lastSuccessAt: () => history.lastSuccessAt(Date.now()),
     counters: () => ({ attempts: 0, stored: 0, failures: 0, bytesSent: 0 }),
   }
   const metrics = createMetrics({ version: '1.2.3', startedAt: 1000 })

@@ -116,25 +116,26 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ...{ name: 'feedsyncd_versions', help: 'Versions in the history by state.', registers },
     labelNames: ['state'],
     collect() {
-      for (const [state, count] of Object.entries(source.count())) this.set({ state }, count)
+      for (const [state, count] of Object.entries(source.history.count()))
+        this.set({ state }, count)
     },
   })
   gauge('queue_files', 'Versions in work.', () => {
-    const counts = source.count()
+    const counts = source.history.count()
     return IN_WORK.reduce((sum, state) => sum + counts[state], 0)
   })
   const seconds = (ms: number | null | undefined) => (ms ?? 0) / 1000
   gauge('queue_oldest_timestamp_seconds', 'When the oldest of them was detected; 0 for none.', () =>
-    seconds(source.oldest(IN_WORK)),
+    seconds(source.history.oldest(IN_WORK)),
   )
   gauge('last_success_timestamp_seconds', 'The last upload; 0 for none.', () =>
-    seconds(source.lastSuccessAt()),
+    seconds(source.history.lastSuccessAt(source.clock.now())),
   )
   gauge('last_scan_timestamp_seconds', 'The last listing of the folder; 0 for none.', () =>
-    seconds(source.record()?.lastScanAt),
+    seconds(source.history.daemon()?.lastScanAt),
   )
   gauge('folder_readable', 'Whether the folder could be listed.', () => {
-    const record = source.record()
+    const record = source.history.daemon()
     return Number(
       record !== null &&
         record.lastScanAt !== null &&
@@ -154,7 +155,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     seconds(Date.parse(source.campaigns()?.at ?? '') || null),
   )
   gauge('service_clock_skew_seconds', 'Time of the service minus ours.', () =>
-    seconds(source.record()?.clockSkewMs),
+    seconds(source.history.daemon()?.clockSkewMs),
   )
   new Gauge({
     ...{
@@ -164,7 +165,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     labelNames: ['state'],
     collect() {
-      const now = source.record()?.service ?? 'unknown'
+      const now = source.history.daemon()?.service ?? 'unknown'
       for (const state of SERVICE_STATES) this.set({ state }, Number(state === now))
     },
   })

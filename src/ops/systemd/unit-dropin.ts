@@ -29,29 +29,23 @@ export function unitDropin(facts: DropinFacts): string {
   const used = unique([inbox, ...written])
   const hidden = used.filter((path) => HOMES.some((home) => isWithin(path, home)))
   const open = unique(written).filter((path) => !hidden.includes(path))
-  const service = [
-    ...(group === null
-      ? []
-      : ['# The group that owns the folder of feeds.', `SupplementaryGroups=${group}`]),
-    ...(hidden.length === 0
-      ? []
-      : ['# All of the homes stay hidden but these.', 'ProtectHome=tmpfs']),
-    ...hidden.map((path) =>
-      written.includes(path) ? `BindPaths=${bound(path)}` : `BindReadOnlyPaths=${bound(path)}`,
-    ),
-    ...(used.some((path) => TEMPORARY.some((folder) => isWithin(path, folder)))
-      ? [
-          '# The folder lies among temporary files, which others can write to: better move it.',
-          'PrivateTmp=no',
-        ]
-      : []),
-    ...(open.length === 0
-      ? []
-      : [
-          '# What is written to. A folder that is missing does not stop the start.',
-          `ReadWritePaths=${open.map((path) => quoted(`-${path}`)).join(' ')}`,
-        ]),
-  ]
+  const service: string[] = []
+  if (group !== null)
+    service.push('# The group that owns the folder of feeds.', `SupplementaryGroups=${group}`)
+  if (hidden.length > 0)
+    service.push('# All of the homes stay hidden but these.', 'ProtectHome=tmpfs')
+  for (const path of hidden)
+    service.push(`${written.includes(path) ? 'BindPaths' : 'BindReadOnlyPaths'}=${bound(path)}`)
+  if (used.some((path) => TEMPORARY.some((folder) => isWithin(path, folder))))
+    service.push(
+      '# The folder lies among temporary files, which others can write to: better move it.',
+      'PrivateTmp=no',
+    )
+  if (open.length > 0)
+    service.push(
+      '# What is written to. A folder that is missing does not stop the start.',
+      `ReadWritePaths=${open.map((path) => quoted(`-${path}`)).join(' ')}`,
+    )
   return [
     '# /etc/systemd/system/feedsyncd.service.d/folders.conf, made by: feedsyncd service print',
     '# Then: systemctl daemon-reload && systemctl restart feedsyncd',

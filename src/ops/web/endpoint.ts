@@ -2,11 +2,13 @@
 // so it belongs on loopback or on a unix socket; names of other hosts are refused there, or a web page
 // could read it through a name that its own server points here.
 
+import { once } from 'node:events'
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
 import { errorCode, FeedsyncError, messageOf } from '../../lib/errors.ts'
+import { isLoopback } from '../../lib/http-text.ts'
 import type { Log } from '../../lib/log.ts'
 import { printableJson } from '../../lib/printable.ts'
 import { CONTENT_TYPE } from '../metrics/metrics.ts'
@@ -64,9 +66,9 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
   server.on('error', (error) =>
     log.warn({ event: 'endpoint.error', problem: messageOf(error) }, 'endpoint'),
   )
-  const address = addressOf(server, listen)
+  const address = addressOf(server)
   log.info({ event: 'endpoint.open', address }, 'endpoint open')
-  if (listen.kind === 'tcp' && !isLoopback(listen.host)) {
+  if (listen.kind === 'tcp' && !isLoopback({ hostname: listen.host })) {
     log.warn(
       { event: 'endpoint.exposed', address },
       'the endpoint is open to other hosts, without a login',
@@ -75,7 +77,7 @@ export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> 
   return {
     address,
     [Symbol.asyncDispose]: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = server[Symbol.asyncDispose]()
       server.closeAllConnections()
       await closed
     },
@@ -92,8 +94,7 @@ function keepRoom(server: Server): void {
     if (open.size <= MOST_CONNECTIONS) return
     const [oldest] = open
     const idle = open.values().find((each) => each !== socket && !asking.has(each))
-    const goes = idle ?? oldest
-    goes?.destroy()
+    ;(idle ?? oldest)?.destroy()
   })
   server.on('request', ({ socket }, response) => {
     asking.add(socket)
@@ -170,7 +171,7 @@ async function route(url: URL, { source, clock }: EndpointOptions): Promise<Answ
 
 /** Why a restart may help: the loop hangs; null: it turns. Asking SQLite shows that it answers; what it throws is a 503. */
 function liveness(source: EndpointSource): string | null {
-  source.record()
+  source.history.daemon()
   const { sinceTurnMs } = source.pulse()
   return sinceTurnMs > HUNG_MS
     ? `the loop has not turned for ${Math.round(sinceTurnMs / SECOND)} s`
@@ -183,7 +184,7 @@ function readiness(source: EndpointSource): string | null {
   if (stage !== 'running') return stage
   const critical = conditions.filter(({ severity }) => severity === 'critical')
   if (critical.length > 0) return critical.map(({ message }) => message).join('\n')
-  const record = source.record()
+  const record = source.history.daemon()
   return record === null || record.lastScanAt === null ? 'the folder was not listed yet' : null
 }
 
@@ -196,10 +197,10 @@ function overview({ searchParams }: URL, source: EndpointSource, clock: Clock): 
     ...{ status, pulse: source.pulse(), inbox: source.inbox },
     plan: run?.planId ? source.plan(run.planId) : null,
     campaigns: run ? source.campaigns() : [],
-    lastSuccessAt: source.lastSuccessAt(),
+    lastSuccessAt: source.history.lastSuccessAt(clock.now()),
     find: searchParams.get('find') ?? '',
     page: Number.isSafeInteger(page) && page > 0 ? page : 1,
-    postings: (feed) => source.postings(feed, MOST_POINTS).reverse(),
+    postings: (feed) => source.history.postings(feed, MOST_POINTS).reverse(),
   })
 }
 
@@ -230,28 +231,22 @@ async function listening(server: Server, listen: Listen): Promise<void> {
   if (listen.kind === 'unix') chmodSync(listen.path, 0o660)
 }
 
-function bound(server: Server, listen: Listen): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const done = () => {
-      server.off('error', reject)
-      resolve()
-    }
-    server.once('error', reject)
-    if (listen.kind === 'unix') server.listen(listen.path, done)
-    else server.listen(listen.port, listen.host, done)
-  })
+async function bound(server: Server, { kind: _, ...where }: Listen): Promise<void> {
+  server.listen(where)
+  await once(server, 'listening')
 }
 
 /** A socket that a killed daemon left behind has nobody at its other end. */
-function isDead(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(false)
-    })
-    socket.once('error', (error) => resolve(errorCode(error) === 'ECONNREFUSED'))
-  })
+async function isDead(path: string): Promise<boolean> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return false
+  } catch (error) {
+    return errorCode(error) === 'ECONNREFUSED'
+  } finally {
+    socket.destroy()
+  }
 }
 
 function unusable(listen: Listen, cause: unknown): FeedsyncError {
@@ -263,21 +258,15 @@ function unusable(listen: Listen, cause: unknown): FeedsyncError {
   })
 }
 
-function addressOf(server: Server, listen: Listen): string {
+function addressOf(server: Server): string {
   const bound = server.address()
-  if (listen.kind === 'unix' || bound === null || typeof bound === 'string') {
-    return listen.kind === 'unix' ? listen.path : listen.host
-  }
+  if (bound === null || typeof bound === 'string') return bound ?? ''
   const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
   return `http://${host}:${bound.port}`
 }
 
 function isOurName(host: string | undefined, listen: Listen): boolean {
-  if (listen.kind === 'unix' || !isLoopback(listen.host)) return true
+  if (listen.kind === 'unix' || !isLoopback({ hostname: listen.host })) return true
   const name = host?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
-  return name !== undefined && (isLoopback(name) || name === listen.host)
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+  return name !== undefined && (isLoopback({ hostname: name }) || name === listen.host)
 }
