@@ -66,7 +66,7 @@ export function openOperations(
   const scraped: MetricsSource = {
     history,
     clock,
-    counters: () => uploader.counters(),
+    uploader,
     overdue,
     campaigns: () => campaigns.last,
   }

@@ -16,14 +16,11 @@ import type { HttpReply } from '../lib/http.ts'
 import type { NoAnswer } from '../lib/http-errors.ts'
 import { excerpt, isHtml, retryAfterMs, shownCode, shownOrigin } from '../lib/http-text.ts'
 import { holdsSecret, redact } from '../lib/redact.ts'
-import { confirm, isSuccess } from './confirmation.ts'
+import { type Confirmation, confirm, isSuccess } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
 import { readStorageBody, type StorageError } from './storage-answer.ts'
 
-export type Judgement =
-  | { kind: 'stored'; etagVerified: boolean; warning: string | null }
-  | { kind: 'moved'; to: URL; verdict: Verdict }
-  | { kind: 'failed'; verdict: Verdict }
+export type Judgement = Confirmation | { kind: 'moved'; to: URL; verdict: Verdict }
 
 /** `md5`: of the file that was sent, in hex. */
 export function judgeReply(
@@ -40,12 +37,8 @@ export function judgeReply(
     kind: 'failed',
     verdict: failureOf(rule, { ...told, ...rest }),
   })
-  if (isSuccess(status, facts) && body.kind !== 'error') {
-    const confirmed = confirm(reply, body, facts, md5)
-    if (confirmed.kind === 'stored') return confirmed
-    const { rule, code, reason, ambiguous } = confirmed
-    return failed(rule, { code, reason, ambiguous })
-  }
+  if (isSuccess(status, facts) && body.kind !== 'error')
+    return confirm(reply, body, facts, md5, told)
   if (status === 307 || status === 308) return judgeMove(reply, facts, told)
   if (body.kind !== 'error') {
     const how = isPage ? ' and a web page' : ''

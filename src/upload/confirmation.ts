@@ -1,7 +1,7 @@
 // Owns the one question whether storage has the file: by the status, the body and the ETag of its answer, and
 // by whether the socket had taken the whole request when that answer came. Pure.
 
-import { RULES, type Rule } from '../lib/decision-table.ts'
+import { type Failure, failureOf, RULES, type Rule, type Verdict } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import type { FormFacts } from './form.ts'
 import { FILE_NAME } from './multipart.ts'
@@ -9,8 +9,7 @@ import type { StorageBody } from './storage-answer.ts'
 
 export type Confirmation =
   | { kind: 'stored'; etagVerified: boolean; warning: string | null }
-  /** `ambiguous`: it may be stored nevertheless. */
-  | { kind: 'not-stored'; rule: Rule; code: string; reason: string; ambiguous: boolean }
+  | { kind: 'failed'; verdict: Verdict }
 
 /** Storage sends these without a body: where the form names the status, the status is enough. */
 const BARE: ReadonlySet<number> = new Set([200, 204])
@@ -20,23 +19,23 @@ export function isSuccess(status: number, { expectedStatus }: FormFacts): boolea
   return (status >= 200 && status < 300) || status === expectedStatus
 }
 
-/** Of an answer for which `isSuccess`, and whose body is no error. `md5`: of the file that was sent, in hex. */
+/**
+ * Of an answer for which `isSuccess`, and whose body is no error. `md5`: of the file that was sent, in hex; `told`:
+ * what a failure says of every answer.
+ */
 export function confirm(
   reply: HttpReply,
   body: StorageBody,
   facts: FormFacts,
   md5: string,
+  told: Partial<Failure>,
 ): Confirmation {
   const { status, headers } = reply
   const notStored = (rule: Rule, code: string, how: string): Confirmation => {
+    // It may be stored nevertheless.
     const ambiguous = rule === RULES.answeredEarly || rule === RULES.unconfirmed
-    return {
-      kind: 'not-stored',
-      rule,
-      code,
-      reason: `storage answered ${status} ${how}`,
-      ambiguous,
-    }
+    const reason = `storage answered ${status} ${how}`
+    return { kind: 'failed', verdict: failureOf(rule, { ...told, code, reason, ambiguous }) }
   }
   if (!reply.sentAll)
     return notStored(RULES.answeredEarly, 'answered-early', 'before it was sent the whole file')

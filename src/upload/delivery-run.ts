@@ -9,7 +9,7 @@ import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
 import type { Log } from '../lib/log.ts'
 import type { FormSource } from '../service/port.ts'
 import { type FormFacts, readFormFacts } from './form.ts'
-import type { AttemptOutcome, Delivery, DeliveryResult, Failure, UploadCounters } from './port.ts'
+import type { AttemptOutcome, Delivery, DeliveryResult, Failure } from './port.ts'
 import { type PostParts, postFile } from './post.ts'
 import { queueDelay, RetryBudget } from './retry.ts'
 import type { NotSent } from './send-gate.ts'
@@ -18,7 +18,8 @@ export interface RunParts extends PostParts {
   forms: FormSource
   log: Log
   random: () => number
-  counters: UploadCounters
+  /** Hears of the bytes of the file that an attempt has sent, at its end. */
+  onSent: (bytes: number) => void
 }
 
 type Attempt = Extract<DeliveryResult, { kind: 'stored' }> | NotSent
@@ -65,7 +66,6 @@ export class DeliveryRun {
     const handle = await this.#delivery.attempts.started(this.#facts?.key ?? null)
     if (handle === null) return ended({ kind: 'aborted' })
     this.#attempts += 1
-    this.#parts.counters.attempts += 1
     this.#startedAt = this.#parts.clock.now()
     this.#bytesSent = 0
     this.#status = null
@@ -80,16 +80,14 @@ export class DeliveryRun {
         bytesSent: this.#bytesSent,
         key: this.#facts?.key ?? null,
       })
-      this.#parts.counters.bytesSent += this.#bytesSent
+      this.#parts.onSent(this.#bytesSent)
     }
     return this.#conclude(attempt)
   }
 
   #conclude(attempt: Attempt): Ended {
-    const { clock, counters, log } = this.#parts
-    if (attempt.kind === 'stored') counters.stored += 1
+    const { clock, log } = this.#parts
     if (attempt.kind !== 'failed') return ended(attempt)
-    counters.failures += 1
     const { failure, rule } = attempt.verdict
     this.#lastFailure = failure
     const { reason, code, status, ambiguous } = failure

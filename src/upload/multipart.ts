@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { getDefaultHighWaterMark } from 'node:stream'
 import type { UploadForm } from '../service/port.ts'
+import type { Bandwidth } from './bandwidth.ts'
 
 /** Fixed and ASCII, because storage replaces "${filename}" in any field by it. */
 export const FILE_NAME = 'feed.xml'
@@ -20,19 +21,14 @@ const READ_SIZE = 256 * 1024
  */
 const SOCKET_BUFFER = getDefaultHighWaterMark(false)
 
-/** `wait` resolves when so many bytes may go. */
-export interface Pace {
-  readSize: number
-  wait(bytes: number): Promise<void>
-}
-
 export interface MultipartBody {
   contentType: string
   /** Of the whole request body, exactly. */
   length: number
   /** In front of the file. */
   headLength: number
-  chunks(): AsyncGenerator<Buffer>
+  /** `signal` ends its waits for the bandwidth. */
+  chunks(signal: AbortSignal): AsyncGenerator<Buffer>
 }
 
 /** `file` is read bit by bit if it is a handle, at most `bytes` of it and no faster than the bandwidth allows. */
@@ -40,7 +36,7 @@ export function createMultipartBody(
   form: UploadForm,
   file: FileHandle | Buffer,
   bytes: number,
-  pace: Pace | null,
+  bandwidth: Bandwidth | null,
 ): MultipartBody {
   const boundary = randomUUID().replaceAll('-', '')
   const head = Buffer.from(
@@ -58,25 +54,30 @@ export function createMultipartBody(
     contentType: `multipart/form-data; boundary=${boundary}`,
     length: head.length + bytes + tail.length,
     headLength: head.length,
-    async *chunks() {
+    async *chunks(signal) {
       // One buffer, and so one write.
       if (Buffer.isBuffer(file)) return yield Buffer.concat([head, file, tail])
       yield head
-      yield* read(file, bytes, pace)
+      yield* read(file, bytes, bandwidth, signal)
       yield tail
     },
   }
 }
 
 /** Bounded by the size that was announced. A file that ends early ends the stream early, which fails the request. */
-async function* read(handle: FileHandle, bytes: number, pace: Pace | null): AsyncGenerator<Buffer> {
-  const readSize = Math.min(READ_SIZE, pace?.readSize ?? READ_SIZE)
+async function* read(
+  handle: FileHandle,
+  bytes: number,
+  bandwidth: Bandwidth | null,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const readSize = Math.min(READ_SIZE, bandwidth?.readSize ?? READ_SIZE)
   const buffers = [0, 1].map(() => Buffer.allocUnsafeSlow(Math.min(readSize, bytes)))
   for (let at = 0, n = 0; at < bytes; n++) {
     const buffer = (readSize < SOCKET_BUFFER ? undefined : buffers[n % 2]) ?? Buffer.alloc(readSize)
     const { bytesRead } = await handle.read(buffer, 0, Math.min(readSize, bytes - at), at)
     if (bytesRead === 0) return
-    await pace?.wait(bytesRead)
+    await bandwidth?.wait(bytesRead, signal)
     yield buffer.subarray(0, bytesRead)
     at += bytesRead
   }

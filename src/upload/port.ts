@@ -69,17 +69,9 @@ export interface UploadHealth {
   nextProbeAt: number | null
 }
 
-/** Since the process started. */
-export interface UploadCounters {
-  attempts: number
-  stored: number
-  failures: number
-  /** Bytes of feeds handed to sockets, those of failed attempts included. */
-  bytesSent: number
-}
-
 export interface Uploader extends AsyncDisposable {
   /** Runs the attempts of one delivery. Never throws for what the network or the other side does. */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult>
-  counters(): UploadCounters
+  /** Of feeds, handed to sockets since the process started; those of failed attempts included. */
+  readonly bytesSent: number
 }

@@ -10,6 +10,7 @@ import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { judgeNoAnswer, judgeReply } from './classify.ts'
+import type { Confirmation } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
 import { createMultipartBody } from './multipart.ts'
 import type { SendGate } from './send-gate.ts'
@@ -38,8 +39,7 @@ export interface Post {
 }
 
 export type PostResult = { bytesSent: number; status: number | null } & (
-  | { kind: 'stored'; etagVerified: boolean; warning: string | null }
-  | { kind: 'failed'; verdict: Verdict }
+  | Confirmation
   | { kind: 'aborted' }
 )
 
@@ -55,33 +55,17 @@ export async function postFile(
   signal: AbortSignal,
 ): Promise<PostResult> {
   const isSmall = post.bytes <= SMALL && parts.gate.bandwidth === null
-  let file: SpoolFile
+  let file: FileHandle | Buffer
   try {
-    file = await openSpool(post.file, isSmall)
+    file = isSmall ? readFileSync(post.file) : await open(post.file)
   } catch (error) {
     return unsent(noSpool(post.file, errorCode(error)))
   }
   // Closed here, because a body that is never read would not close it.
-  try {
-    if (file.size !== post.bytes) return unsent(otherSize(file.size, post.bytes))
-    return await postTo(post.facts.url, true, file.content, parts, post, signal)
-  } finally {
-    if (!Buffer.isBuffer(file.content)) await file.content.close()
-  }
-}
-
-interface SpoolFile {
-  content: FileHandle | Buffer
-  size: number
-}
-
-async function openSpool(path: string, isSmall: boolean): Promise<SpoolFile> {
-  if (isSmall) {
-    const content = readFileSync(path)
-    return { content, size: content.length }
-  }
-  const content = await open(path)
-  return { content, size: (await content.stat()).size }
+  await using _handle = Buffer.isBuffer(file) ? null : file
+  const size = Buffer.isBuffer(file) ? file.length : (await file.stat()).size
+  if (size !== post.bytes) return unsent(otherSize(size, post.bytes))
+  return await postTo(post.facts.url, true, file, parts, post, signal)
 }
 
 function unsent(verdict: Verdict): PostResult {
@@ -97,13 +81,8 @@ async function postTo(
   signal: AbortSignal,
 ): Promise<PostResult> {
   const { http, clock } = parts
-  const { bandwidth } = parts.gate
   const { facts } = post
-  const pace = bandwidth && {
-    readSize: bandwidth.readSize,
-    wait: (bytes: number) => bandwidth.wait(bytes, signal),
-  }
-  const body = createMultipartBody(facts.form, file, post.bytes, pace)
+  const body = createMultipartBody(facts.form, file, post.bytes, parts.gate.bandwidth)
   const ofFile = (sent: number) => Math.min(Math.max(0, sent - body.headLength), post.bytes)
   const answer = await http.request({
     method: 'POST',
@@ -111,7 +90,7 @@ async function postTo(
     headers: { 'content-type': body.contentType },
     body: {
       length: body.length,
-      chunks: () => body.chunks(),
+      chunks: () => body.chunks(signal),
       stallMs: STALL_MS,
       accepted: (sent) => post.progress(ofFile(sent)),
     },

@@ -16,7 +16,7 @@ function bench(run: CampaignRun | null = null) {
   const source = {
     ...{ history, clock: systemClock, overdue: () => [] },
     campaigns: (): CampaignRun | null => run,
-    counters: () => ({ attempts: 0, stored: 0, failures: 0, bytesSent: 0 }),
+    uploader: { bytesSent: 0 },
   }
   const metrics = createMetrics({ version: '1.2.3', startedAt: 1000 })
   return { history, metrics, samples: async () => samplesOf(await metrics.text(source)) }

@@ -38,7 +38,7 @@ describe('the multipart body', () => {
     )
     const boundary = made.contentType.slice('multipart/form-data; boundary='.length)
 
-    const sent = await bytesOf(made.chunks())
+    const sent = await bytesOf(made.chunks(new AbortController().signal))
 
     expect(boundary).toMatch(/^[A-Za-z0-9]{32}$/)
     expect(sent.toString()).toBe(
@@ -77,7 +77,7 @@ describe('the multipart body', () => {
         async (fields, bytes, inOnePiece) => {
           const { made } = await body(fields, Buffer.from(bytes), bytes.length, inOnePiece)
 
-          const sent = await bytesOf(made.chunks())
+          const sent = await bytesOf(made.chunks(new AbortController().signal))
           const headers = { 'content-type': made.contentType }
           const read = [...(await new Response(new Uint8Array(sent), { headers }).formData())]
 
@@ -96,7 +96,7 @@ describe('the multipart body', () => {
   it('keeps line ends of values, and cannot be broken out of by a name', async () => {
     const { made } = await body([['a"\r\nb', 'one\ntwo\r\n']], '')
 
-    const sent = (await bytesOf(made.chunks())).toString()
+    const sent = (await bytesOf(made.chunks(new AbortController().signal))).toString()
 
     expect(sent).toContain('name="a%22%0D%0Ab"\r\n\r\none\ntwo\r\n\r\n--')
   })
@@ -113,8 +113,10 @@ describe('the multipart body', () => {
     const shrunk = await body([], content)
     await truncate(shrunk.file, 300_000)
 
-    expect(await bytesOf(grown.made.chunks())).toHaveLength(grown.made.length)
-    const short = (await bytesOf(shrunk.made.chunks())).length
+    expect(await bytesOf(grown.made.chunks(new AbortController().signal))).toHaveLength(
+      grown.made.length,
+    )
+    const short = (await bytesOf(shrunk.made.chunks(new AbortController().signal))).length
     expect(short).toBeLessThanOrEqual(shrunk.made.length - 300_000)
     expect(short).toBeGreaterThan(300_000)
   })

@@ -110,7 +110,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   counted(
     'upload_bytes_total',
     'Bytes of feeds handed to the network.',
-    () => source.counters().bytesSent,
+    () => source.uploader.bytesSent,
   )
   new Gauge({
     ...{ name: 'feedsyncd_versions', help: 'Versions in the history by state.', registers },
