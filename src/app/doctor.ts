@@ -7,7 +7,7 @@ import { isLocked } from '../history/instance-lock.ts'
 import { openReader } from '../history/migrations.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
-import { createHttpClient, type HttpClient } from '../lib/http.ts'
+import { createHttpClient } from '../lib/http.ts'
 import { keyAdvice } from '../lib/key-advice.ts'
 import { isBulkRoute } from '../lib/service-routes.ts'
 import { silentLog } from '../lib/silent-log.ts'
@@ -15,13 +15,7 @@ import { formatBytes, formatDuration } from '../lib/units.ts'
 import { VERSION } from '../lib/version.ts'
 import { checkEndpoint } from '../ops/doctor/endpoint-check.ts'
 import { type Finding, ok, problem, skipped, warning } from '../ops/doctor/finding.ts'
-import {
-  checkAccount,
-  checkKeyMode,
-  checkProgram,
-  checkReadable,
-  checkSystemd,
-} from '../ops/doctor/host-checks.ts'
+import { checkAccount, checkFile, checkKeyMode, checkSystemd } from '../ops/doctor/host-checks.ts'
 import { accountOf, readUnit } from '../ops/systemd/unit.ts'
 import { ServiceClient } from '../service/client.ts'
 import { createFormSource } from '../service/form-source.ts'
@@ -51,7 +45,7 @@ const BIG_HISTORY = 4 * 2 ** 30
 const SKEW_MS = 60 * SECOND
 
 export async function* diagnose(config: Config, options: DoctorOptions): AsyncGenerator<Finding> {
-  const { env, offline } = options
+  const { env } = options
   yield ok('runtime', `feedsyncd ${VERSION} on Node ${process.versions.node}`)
   const unit = await readUnit()
   const runner = { unit, account: unit && accountOf(unit) }
@@ -68,9 +62,7 @@ export async function* diagnose(config: Config, options: DoctorOptions): AsyncGe
   yield* alerts(config)
   yield checkSystemd()
   yield proxy(env)
-  if (isRootsOwnKey(config, runner)) yield* rootsOwnKey(config)
-  else if (offline) yield await key(config, options)
-  else yield* online(config, options)
+  yield* isRootsOwnKey(config, runner) ? rootsOwnKey(config) : service(config, options)
 }
 
 function history(config: Config): Finding {
@@ -136,8 +128,8 @@ async function* alerts(config: Config): AsyncGenerator<Finding> {
   if (config.alerts.length === 0)
     yield skipped('alerts', 'nobody is told of trouble: alerts is empty')
   for (const { action } of config.alerts) {
-    if (action.kind === 'exec') yield checkProgram('alerts', action.command[0] ?? '')
-    else if (action.secretFile !== null) yield checkReadable('alerts', action.secretFile)
+    if (action.kind === 'exec') yield checkFile('alerts', action.command[0] ?? '', 'run')
+    else if (action.secretFile !== null) yield checkFile('alerts', action.secretFile, 'read')
     else yield ok('alerts', `${action.origin} is told; try it: feedsyncd alerts test`)
   }
 }
@@ -150,28 +142,28 @@ function proxy(env: DoctorOptions['env']): Finding {
   return ok('proxy', says)
 }
 
-async function key(config: Config, { clock, env }: DoctorOptions): Promise<Finding> {
+/** The key, and unless `offline` what the service says to it. */
+async function* service(
+  config: Config,
+  { clock, env, offline }: DoctorOptions,
+): AsyncGenerator<Finding> {
+  await using owned = new AsyncDisposableStack()
+  let parts: Parameters<typeof createFormSource>[0]
+  let client: ServiceClient
   try {
-    await using http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
-    new ServiceClient({ http, clock, log: silentLog, ...serviceOptions(config) })
-    return ok('key', `${config.service.auth.keyFile} holds a key that can sign`)
+    const http = owned.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
+    parts = { http, clock, log: silentLog, ...serviceOptions(config) }
+    client = new ServiceClient(parts)
   } catch (error) {
-    return failed('key', error)
+    yield failed('key', error)
+    return
   }
-}
-
-async function* online(config: Config, options: DoctorOptions): AsyncGenerator<Finding> {
-  const usable = await key(config, options)
-  yield usable
-  if (usable.verdict !== 'ok') return
-  const { clock, env } = options
-  await using http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
-  const client = new ServiceClient({ http, clock, log: silentLog, ...serviceOptions(config) })
+  yield ok('key', `${config.service.auth.keyFile} holds a key that can sign`)
+  if (offline) return
   const authorization = await authorized(client, config)
   yield authorization
   yield skew(client)
-  if (authorization.verdict === 'problem') return
-  yield* form(http, config, options)
+  if (authorization.verdict !== 'problem') yield* form(parts, config)
 }
 
 /** Changes nothing on the service (specification of the service, "Other facts"). */
@@ -223,9 +215,8 @@ function skew(client: ServiceClient): Finding {
 
 /** A form is asked for and thrown away: nothing is stored by it. Then its storage is knocked at. */
 async function* form(
-  http: HttpClient,
+  parts: Parameters<typeof createFormSource>[0],
   config: Config,
-  { clock }: DoctorOptions,
 ): AsyncGenerator<Finding> {
   const check = 'upload form'
   const { identity, presignPath } = config.service
@@ -235,9 +226,11 @@ async function* form(
     yield skipped(check, 'the partner account depends on the feed, so none is asked for')
     return
   }
-  const forms = createFormSource({ http, clock, log: silentLog, ...serviceOptions(config) })
   const { signal } = new AbortController()
-  const answer = await forms.requestForm(identity.kind === 'partner' ? account : null, signal)
+  const answer = await createFormSource(parts).requestForm(
+    identity.kind === 'partner' ? account : null,
+    signal,
+  )
   if (answer.kind === 'failure') {
     const { class: kind, hint, reason } = answer.failure
     const exitCode = kind === 'credentials' ? CREDENTIALS : kind === 'transient' ? TEMPORARY : 1
@@ -246,7 +239,7 @@ async function* form(
   }
   yield ok(check, `the service gives one, with ${answer.form.fields.length} fields`)
   const { origin } = new URL(answer.form.url)
-  const knock = await http.request({
+  const knock = await parts.http.request({
     ...{ method: 'HEAD', url: new URL(origin), headers: {}, body: null, signal },
     ...{ headersTimeoutMs: 10 * SECOND, bodyTimeoutMs: 10 * SECOND, maxAnswerBytes: 1024 },
   })

@@ -2,6 +2,7 @@
 // systemd. It changes nothing; whether a folder can be written is asked, not tried.
 
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { access, constants, opendir, readFile, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -27,6 +28,7 @@ const LITTLE_ROOM = GIB
 const NO_ROOM = 64 * 2 ** 20
 /** Beyond this the number of folders does not matter any more. */
 const MOST_FOLDERS = 100_000
+const NOTIFY = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
 const UNITS = ['/etc/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system']
 
 export interface FolderUse {
@@ -150,81 +152,50 @@ export async function checkKeyMode(
   }
 }
 
-export async function checkProgram(check: string, path: string): Promise<Finding> {
+/** A file that the daemon is to `run` or `read`. */
+export async function checkFile(
+  check: string,
+  path: string,
+  use: 'run' | 'read',
+): Promise<Finding> {
   try {
-    await access(path, constants.X_OK)
-    return ok(check, `${path} can be run`)
+    await access(path, use === 'run' ? constants.X_OK : constants.R_OK)
+    return ok(check, `${path} can be ${use}`)
   } catch (error) {
-    const fix = 'let the unit’s user run it, or name another program in alerts'
-    return problem(check, `${path} cannot be run (${errorCode(error)})`, fix, 78)
-  }
-}
-
-export async function checkReadable(check: string, path: string): Promise<Finding> {
-  try {
-    await access(path, constants.R_OK)
-    return ok(check, `${path} can be read`)
-  } catch (error) {
-    const fix = 'let the unit’s user read it'
-    return problem(check, `${path} cannot be read (${errorCode(error)})`, fix, 78)
+    const other = use === 'run' ? ', or name another program in alerts' : ''
+    const fix = `let the unit’s user ${use} it${other}`
+    return problem(check, `${path} cannot be ${use} (${errorCode(error)})`, fix, 78)
   }
 }
 
 /** For whom the answers are true: the unit's account where there is one, else who asks. */
-export function checkAccount(
-  uid: number | undefined,
-  { account, unit }: Runner = NO_UNIT,
-): Finding {
+export function checkAccount(uid: number | undefined, { account, unit }: Runner): Finding {
+  const check = 'account'
   if (unit !== null && account === null) {
     const fix = `create it: systemd-sysusers; or correct User= of the unit`
-    return problem('account', `the unit runs as ${unit.user}, which this host does not know`, fix)
+    return problem(check, `the unit runs as ${unit.user}, which this host does not know`, fix)
   }
-  if (account !== null)
-    return ok('account', `judged as the unit feedsyncd runs: as ${account.name}`)
-  return uid === 0
-    ? warning(
-        'account',
-        'this is root, which may read and write everything',
-        'run this check as the account that runs feedsyncd',
-      )
-    : ok('account', `these answers are for the account with uid ${uid}`)
+  if (account !== null) return ok(check, `judged as the unit feedsyncd runs: as ${account.name}`)
+  if (uid !== 0) return ok(check, `these answers are for the account with uid ${uid}`)
+  const says = 'this is root, which may read and write everything'
+  return warning(check, says, 'run this check as the account that runs feedsyncd')
 }
 
 export async function checkSystemd(): Promise<Finding> {
   const check = 'systemd'
-  const installed = await firstThatIs(UNITS.map((folder) => join(folder, 'feedsyncd.service')))
-  if (installed === null) return skipped(check, 'feedsyncd.service is not installed here')
-  const version = await systemdVersion()
-  if (version === null) return skipped(check, 'systemctl does not answer')
+  const installed = UNITS.map((folder) => join(folder, 'feedsyncd.service')).find(isThere)
+  if (installed === undefined) return skipped(check, 'feedsyncd.service is not installed here')
+  const options = { timeout: 5 * SECOND }
+  const asked = promisify(execFile)('systemctl', ['--version'], options).catch(() => null)
+  const version = Number(/^systemd (\d+)/.exec((await asked)?.stdout ?? '')?.[1])
+  if (!version) return skipped(check, 'systemctl does not answer')
   const says = `systemd ${version}, unit ${installed}`
   if (version < 247) {
     return problem(check, says, 'the unit needs systemd 247 or later (LoadCredential=)')
   }
-  const notify = await firstThatIs(['/usr/bin/systemd-notify', '/bin/systemd-notify'])
-  return notify === null && version < 253
-    ? problem(
-        check,
-        `${says}; systemd-notify is missing`,
-        'install it, or set Type=exec in a drop-in',
-      )
-    : ok(check, says)
+  if (version >= 253 || NOTIFY.some(isThere)) return ok(check, says)
+  const fix = 'install it, or set Type=exec in a drop-in'
+  return problem(check, `${says}; systemd-notify is missing`, fix)
 }
 
-async function systemdVersion(): Promise<number | null> {
-  try {
-    const { stdout } = await promisify(execFile)('systemctl', ['--version'], {
-      timeout: 5 * SECOND,
-    })
-    return Number(/^systemd (\d+)/.exec(stdout)?.[1] ?? Number.NaN) || null
-  } catch {
-    return null
-  }
-}
-
-async function firstThatIs(paths: string[]): Promise<string | null> {
-  for (const path of paths) {
-    const found = await stat(path).catch(() => null)
-    if (found !== null) return path
-  }
-  return null
-}
+const isThere = (path: string) => existsSync(path)
