@@ -30,56 +30,38 @@ export function openFeeds(
   const { ruleFor } = settings
   /** Hear of every new state of a version, once it is certain. */
   const onMoves = [onMove, (version: Version) => uploads.moved(version)]
-  const ledger = new Ledger(
-    ...([history, clock, log] as const),
-    (version) => onMoves.forEach((moved) => void moved(version)),
-    (version) => markReceiptPending(history, settings, version),
-  )
   const base = { clock, history, log, settings }
-  const postDelivery = new PostDelivery({
+  const ledger = new Ledger({
     ...base,
-    conditions,
-    dispositions,
-    ledger,
-    spool,
+    onMove: (version) => onMoves.forEach((moved) => void moved(version)),
+    along: (version) => markReceiptPending(history, settings, version),
   })
+  const postDelivery = new PostDelivery({ ...base, conditions, dispositions, ledger, spool })
   const guard = new Guard({ checkerFor, history, ledger, settings, spool })
+  const story = { ...base, ledger, postDelivery, ruleFor, spool }
   const pipeline = new Pipeline({
-    ...{
-      ...base,
-      postDelivery,
-      checkerFor,
-      guard,
-      ledger,
-      observer,
-      ruleFor,
-      spool,
-      uploader,
-    },
+    ...story,
+    checkerFor,
+    guard,
+    observer,
     onProgress: (id, sent, total) => uploads.sent(id, sent, total),
+    uploader,
     reconcile: () => campaigns.uploaded(),
   })
   const deliveries = new Deliveries({
-    ...{ ...base, conditions, gate, pipeline },
+    ...base,
+    conditions,
+    gate,
+    pipeline,
     reloadKey: keyReloader(forms, settings.current.service.auth.keyFile),
     clockSkewMs: () => forms.clockSkewMs(),
   })
-  const intake = new Intake({
-    ...{
-      ...base,
-      postDelivery,
-      conditions,
-      inbox,
-      ledger,
-      pipeline,
-      ruleFor,
-      settler,
-      spool,
-      notifyOperator,
-    },
-  })
+  const intake = new Intake({ ...story, conditions, inbox, notifyOperator, pipeline, settler })
   return {
-    ...{ postDelivery, deliveries, intake, pipeline },
+    deliveries,
+    intake,
+    pipeline,
+    postDelivery,
     upkeep: new Upkeep({ ...base, deliveries }),
     listen: (moved: (version: Version) => void) => void onMoves.push(moved),
   }

@@ -13,7 +13,7 @@ import { expectations } from '../history/expectation.ts'
 import type { Explanation } from '../history/explain.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { Attempts, ListFilter, Notes, Version, VersionReads } from '../history/port.ts'
-import { openHistoryReader } from '../history/reader.ts'
+import { openHistoryReader } from '../history/tables.ts'
 import {
   conditionReport,
   type ShowReport,

@@ -42,7 +42,6 @@ export interface DeliveryNews {
 export class Deliveries {
   readonly #parts: DeliveriesParts
   readonly #running = new Set<Promise<void>>()
-  #dataVersion: number | null = null
   /** Versions whose copies cannot be read, until they are tried again. */
   readonly #unreadable = new Map<number, ConditionCode>()
   /** What a person has retried, until it is started. */
@@ -104,9 +103,6 @@ export class Deliveries {
   /** Does at once what other processes asked for (`retry`), also while the service counts as down. */
   takeRequests(): void {
     const { gate, history } = this.#parts
-    const changes = history.dataVersion()
-    if (changes === this.#dataVersion) return
-    this.#dataVersion = changes
     const retried = takeRetried(history)
     if (retried.length === 0) return
     this.#retried.push(...retried)

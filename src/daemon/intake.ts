@@ -224,7 +224,7 @@ export class Intake {
 
   /** What the spool has no room for goes on settling, without holding up others or filling the disk. */
   async #withRoom(quiet: readonly Sighting[]): Promise<Sighting[]> {
-    const { clock, ledger, log, ruleFor, settler, spool, notifyOperator } = this.#parts
+    const { clock, history, ledger, log, ruleFor, settler, spool, notifyOperator } = this.#parts
     if (quiet.length === 0) return []
     const free = await spool.freeBytes()
     const fits = ({ identity }: Sighting) => identity.size <= free
@@ -236,7 +236,7 @@ export class Intake {
       const text = `not enough disk space for the copy: ${formatBytes(identity.size)}`
       const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
       const { feed, account } = ruleFor(path)
-      await ledger.commit(() => ledger.settlesOn({ path, identity, feed, account }, reason))
+      await history.commit(() => ledger.settlesOn({ path, identity, feed, account }, reason))
       log.error(
         { event: 'feed.no-room', path, feed, reason: text, hint: ROOM_HINT, freeBytes: free },
         'not enough disk space for a feed',

@@ -3,12 +3,13 @@
 
 import type { FeedRule } from '../config/feeds.ts'
 import type { Ledger, Origin } from '../history/ledger.ts'
-import type { DaemonRecord, Version } from '../history/port.ts'
+import type { DaemonRecord, Transactions, Version } from '../history/port.ts'
 import { UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
 export interface RecordListingParts {
+  history: Pick<Transactions, 'commit'>
   ledger: Ledger
   postDelivery: Pick<PostDelivery, 'mayBeQuarantined' | 'cleanUp'>
   /** The feed that a path belongs to. */
@@ -27,7 +28,7 @@ const MOST_MENTIONED = 10
  */
 export async function recordListing(
   listing: Listing,
-  { postDelivery, ledger, ruleFor }: RecordListingParts,
+  { history, ledger, postDelivery, ruleFor }: RecordListingParts,
   isBusy: (file: Sighting) => boolean,
   requested: ReadonlySet<string> = new Set(),
 ): Promise<Sighting[]> {
@@ -42,7 +43,7 @@ export async function recordListing(
   const isFree = (file: Sighting) => isNews(file) && !isBusy(file)
   const inPieces = async <T>(all: readonly T[], step: (each: T) => void) => {
     for (let from = 0; from < all.length; from += PIECE) {
-      await ledger.commit(() => all.slice(from, from + PIECE).forEach(step))
+      await history.commit(() => all.slice(from, from + PIECE).forEach(step))
     }
   }
 

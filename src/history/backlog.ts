@@ -1,24 +1,23 @@
 // Writes about what has already happened: they may have to wait for a disk that is full or a database
 // that is locked, but they are neither dropped nor reordered.
 
-import type { Clock } from '../lib/clock.ts'
-import { SECOND } from '../lib/clock.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Ledger } from './ledger.ts'
+import type { Transactions } from './port.ts'
 
 const RETRY_MS = SECOND
 
 export class Backlog {
-  readonly #ledger: Pick<Ledger, 'atomically' | 'commit'>
+  readonly #history: Pick<Transactions, 'commit'>
   readonly #clock: Clock
   readonly #log: Log
   readonly #writes: (() => void)[] = []
   /** The error that was last logged: a disk may stay full for days. */
   #said = ''
 
-  constructor(ledger: Pick<Ledger, 'atomically' | 'commit'>, clock: Clock, log: Log) {
-    this.#ledger = ledger
+  constructor(history: Pick<Transactions, 'commit'>, clock: Clock, log: Log) {
+    this.#history = history
     this.#clock = clock
     this.#log = log
   }
@@ -45,7 +44,7 @@ export class Backlog {
   async finish<T>(last: () => T, signal: AbortSignal): Promise<T> {
     for (;;) {
       try {
-        return await this.#ledger.commit(() => {
+        return await this.#history.commit(() => {
           for (const write of this.#writes) write()
           return last()
         })

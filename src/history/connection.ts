@@ -30,6 +30,8 @@ export class Connection implements Disposable {
   readonly #db: Database.Database
   readonly #queries = new Map<string, Query<never, unknown>>()
   readonly #transaction: Database.Transaction<(work: () => unknown) => unknown>
+  /** What follows from the transaction that runs. */
+  readonly #later: (() => void)[] = []
 
   constructor(db: Database.Database, file: string) {
     this.file = file
@@ -60,7 +62,21 @@ export class Connection implements Disposable {
    * a transaction that only asks for it at its first write cannot wait for it.
    */
   atomically<T>(work: () => T): T {
-    return this.#translated(() => this.#transaction.immediate(work) as T)
+    const before = this.#later.length
+    try {
+      const done = this.#translated(() => this.#transaction.immediate(work) as T)
+      if (!this.#db.inTransaction) for (const step of this.#later.splice(0)) step()
+      return done
+    } catch (error) {
+      // Nothing follows from what was rolled back.
+      this.#later.length = Math.min(this.#later.length, before)
+      throw error
+    }
+  }
+
+  afterCommit(step: () => void): void {
+    if (this.#db.inTransaction) this.#later.push(step)
+    else step()
   }
 
   /** The same, but as a part of a transaction that runs already: what fails then fails with all of it. */

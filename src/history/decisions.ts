@@ -9,6 +9,7 @@ import type {
   Transactions,
   Version,
   VersionPatch,
+  VersionReads,
   Versions,
 } from './port.ts'
 import { DISCARDED, RELEASED, RESTORED, RETRIED, SUPERSEDED } from './reason-codes.ts'
@@ -43,6 +44,8 @@ const RULES: Record<Decision, Rule> = {
     reason: { code: RETRIED, text: 'tried again by a person' },
   },
 }
+
+const SENT: readonly State[] = [...ACCEPTED, 'uploaded']
 
 /** Name of the note that tells the daemon what to try at once. */
 const TO_TRY = 'retried'
@@ -82,7 +85,8 @@ export function decide(
       }
     }
     if (decision === 'retry' && version.sha256 === null) return readAgain(history, version, now)
-    const newer = decision === 'retry' ? acceptedAfter(history, version) : undefined
+    // Sent again it would take the place of a newer one.
+    const newer = decision === 'retry' ? newerOf(history, version, SENT) : undefined
     if (newer !== undefined) return overtaken(version, newer)
     const approved = decision === 'retry' ? version.approved : decision === 'release'
     const patch = { approved, nextAttemptAt: null }
@@ -124,20 +128,28 @@ export function restore(history: DecisionPorts, id: number, now: number): Decide
 }
 
 /** What waits of the feed would be sent before it, or be asked about although this one was chosen. */
-function supersedeOthers(history: Versions, { feed, id }: Version, now: number): void {
-  for (const older of history.list({ feed, states: REPLACEABLE, before: id, all: true })) {
-    history.move(older.id, 'superseded', supersededBy(id, older.id), now)
-  }
+function supersedeOthers(history: Versions, newer: Version, now: number): void {
+  for (const { id } of replacedBy(history, newer))
+    history.move(id, 'superseded', supersededBy(newer.id, id), now)
+}
+
+/** Older versions whose place this one takes. What is held takes that of others alone that are held: it may be discarded. */
+export function replacedBy(history: VersionReads, { feed, id, state }: Version): Version[] {
+  const states = state === 'held' ? [state] : REPLACEABLE
+  return history.list({ feed, states, before: id, all: true })
 }
 
 export function supersededBy(newer: number, older: number): Reason {
   return { code: SUPERSEDED, text: `version ${newer} took the place of version ${older}` }
 }
 
-/** Sent again it would take the place of this one. */
-function acceptedAfter(history: Versions, { feed, id }: Version): Version | undefined {
-  const states: State[] = [...ACCEPTED, 'uploaded']
-  return history.list({ feed, states, all: true, limit: 1 }).find((newer) => newer.id > id)
+/** The newest version of the feed in these states, where it is newer than this one. */
+export function newerOf(
+  history: VersionReads,
+  { feed, id }: Version,
+  states: readonly State[],
+): Version | undefined {
+  return history.list({ feed, states, all: true, limit: 1 }).find((other) => other.id > id)
 }
 
 function overtaken({ id }: Version, newer: Version): Decided {

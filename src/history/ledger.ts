@@ -4,9 +4,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { type FileIdentity, sameIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
-import { AfterCommit } from './after-commit.ts'
-import { supersededBy } from './decisions.ts'
-import { KnownFiles } from './known-files.ts'
+import { newerOf, replacedBy, supersededBy } from './decisions.ts'
 import type {
   Attempts,
   Files,
@@ -19,7 +17,6 @@ import type {
   Versions,
 } from './port.ts'
 import { DROPPED_AGAIN, LEFT, SAME_BYTES } from './reason-codes.ts'
-import { REPLACEABLE } from './states.ts'
 
 /** A path in the folder, and the feed that its bytes belong to. */
 export interface Origin {
@@ -41,48 +38,32 @@ const LOG_LEVELS: Partial<Record<State, 'info' | 'warn'>> = {
   failed: 'warn',
 }
 
+export interface LedgerParts {
+  history: Versions & Files & Attempts & Transactions
+  clock: Clock
+  log: Log
+  /** Called with every new state, once it is committed; it must neither write nor throw. */
+  onMove: (version: Version) => void
+  /** Writes what belongs into the transaction of a new state. */
+  along?: (version: Version) => void
+}
+
 export class Ledger {
-  readonly #history: Versions & Files & Attempts & Transactions
-  readonly #clock: Clock
-  readonly #log: Log
-  readonly #onMove: (version: Version) => void
-  readonly #along: (version: Version) => void
-  readonly #transactions: AfterCommit
-  readonly #known: KnownFiles
+  readonly #parts: LedgerParts
+  readonly #history: LedgerParts['history']
+  /** The table of known files in memory, since every listing asks for each of its paths. */
+  readonly #known: Map<string, KnownFile>
 
-  /**
-   * `onMove` is called with every new state, once it is committed; it must not write. `along` writes what belongs
-   * into the same transaction.
-   */
-  constructor(
-    history: Versions & Files & Attempts & Transactions,
-    clock: Clock,
-    log: Log,
-    onMove: (version: Version) => void,
-    along: (version: Version) => void = () => {},
-  ) {
-    this.#history = history
-    this.#transactions = new AfterCommit(history)
-    this.#known = new KnownFiles(history)
-    this.#clock = clock
-    this.#log = log
-    this.#onMove = onMove
-    this.#along = along
-  }
-
-  /** Runs `work` in one transaction; what follows from it happens after the commit. */
-  atomically<T>(work: () => T): T {
-    return this.#transactions.atomically(work)
-  }
-
-  /** The same in a transaction that it shares with other works of the same moment: see `History.commit`. */
-  commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T> {
-    return this.#transactions.commit(work, when)
+  constructor(parts: LedgerParts) {
+    this.#parts = parts
+    this.#history = parts.history
+    this.#known = new Map(parts.history.knownFiles().map((file) => [file.path, file]))
   }
 
   /** False where the path is still what it was last found to be. */
   isNews(path: string, identity: FileIdentity): boolean {
-    return !this.#known.holds(path, identity)
+    const known = this.#known.get(path)
+    return known === undefined || !sameIdentity(known.identity, identity)
   }
 
   /** The version that a path was last found to be; null while that is not known. */
@@ -93,7 +74,7 @@ export class Ledger {
 
   /** What stat said of the path when it was last read; null while that is not known. */
   knownAt(path: string): KnownFile | null {
-    return this.#known.at(path)
+    return this.#known.get(path) ?? null
   }
 
   /** Paths of files that have not been read, or not with success, as far as they are there. */
@@ -123,7 +104,7 @@ export class Ledger {
     const open = this.pendingVersionAt(origin.path)
     if (open !== null) {
       // Nobody reads it now: what was `checking` was not concluded.
-      if (open.state !== 'settling') this.#move(open.id, 'settling', null)
+      if (open.state !== 'settling') this.move(open.id, 'settling', null)
       return
     }
     if (this.#reopen(origin.path) !== null) return
@@ -134,8 +115,8 @@ export class Ledger {
   checking(path: string): void {
     const open = this.pendingVersionAt(path)
     if (open === null || open.state === 'checking') return
-    if (open.state === 'gone') this.#move(open.id, 'settling', null)
-    this.#move(open.id, 'checking', null)
+    if (open.state === 'gone') this.move(open.id, 'settling', null)
+    this.move(open.id, 'checking', null)
   }
 
   /** Until when the document at this path may stay incomplete; null where it grew, or was not read before. */
@@ -149,7 +130,7 @@ export class Ledger {
     const open = this.pendingVersionAt(path)
     if (open?.state !== 'checking') return
     this.#forget(path)
-    this.#move(open.id, 'settling', reason)
+    this.move(open.id, 'settling', reason)
   }
 
   /** It cannot be taken now (no room for a copy, an error of its disk), so it goes on settling. */
@@ -164,7 +145,7 @@ export class Ledger {
     if (open === null || open.state === 'gone') return
     this.#forget(path)
     const text = 'the file left the folder before it was taken; nothing was sent'
-    this.#move(open.id, 'gone', { code: LEFT, text })
+    this.move(open.id, 'gone', { code: LEFT, text })
   }
 
   /** We moved the file ourselves: its version stays as it is. Another file may be at its path by now. */
@@ -180,7 +161,7 @@ export class Ledger {
     this.#forget(path)
     const now = path.endsWith('/') ? 'can be listed now, or is' : 'is'
     const text = `it ${now} not there any more; it was rejected: ${version.reason}`
-    this.#move(version.id, 'gone', { code: LEFT, text })
+    this.move(version.id, 'gone', { code: LEFT, text })
   }
 
   /** The version that the bytes at this path are becoming; adds it where there is none yet. */
@@ -190,46 +171,47 @@ export class Ledger {
 
   /** The same bytes as a version that is there: no new one, only a `seen` event, and another try if it failed. */
   seen(origin: Origin, version: Version): void {
-    this.atomically(() => {
+    this.#history.atomically(() => {
       const open = this.pendingVersionAt(origin.path)
       if (open !== null) this.#history.forget(open.id)
       const same = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
-      this.#history.seen(version.id, same, this.#clock.now())
+      this.#history.seen(version.id, same, this.#parts.clock.now())
       this.#know(origin, version)
       const again = { code: DROPPED_AGAIN, text: 'the same file was dropped again' }
       if (this.#history.version(version.id)?.state === 'failed')
-        this.#move(version.id, 'queued', again)
+        this.move(version.id, 'queued', again)
     })
   }
 
   /** Ends the reading of a file: its version gets a state, and the path is known to be this version. */
   conclude(origin: Origin, to: State, reason: Reason | null, patch: VersionPatch): Version {
-    return this.atomically(() => {
+    return this.#history.atomically(() => {
       const open = this.versionFor(origin)
       // Its file may have left after it was read: the bytes are ours all the same.
       const left = open.state === 'gone'
-      if (left) this.#move(open.id, 'settling', null)
-      if (left || open.state === 'settling') this.#move(open.id, 'checking', null)
-      const moved = this.#move(open.id, to, reason, patch)
+      if (left) this.move(open.id, 'settling', null)
+      if (left || open.state === 'settling') this.move(open.id, 'checking', null)
+      const moved = this.move(open.id, to, reason, patch)
       this.#know(origin, moved)
-      if (to === 'queued' || to === 'held') this.#supersedeOlder(moved)
+      if (to === 'queued' || to === 'held')
+        for (const older of replacedBy(this.#history, moved)) this.supersede(older, moved)
       return moved
     })
   }
 
   /** An attempt to deliver begins: its number, or null where the version is not to be sent any more. */
   attempt(id: number, key: string | null): number | null {
-    return this.atomically(() => {
+    return this.#history.atomically(() => {
       const state = this.#history.version(id)?.state
       if (state !== 'queued' && state !== 'uploading') return null
-      if (state === 'queued') this.#move(id, 'uploading', null)
-      return this.#history.startAttempt(id, this.#clock.now(), key)
+      if (state === 'queued') this.move(id, 'uploading', null)
+      return this.#history.startAttempt(id, this.#parts.clock.now(), key)
     })
   }
 
   /** An attempt to deliver ended without success: the version waits, unless a newer one waits already. */
   waitAgain(id: number, reason: Reason, nextAttemptAt: number | null): Version {
-    return this.atomically(() => {
+    return this.#history.atomically(() => {
       const before = this.#history.version(id)
       // What was discarded, superseded or held before its first attempt does not wait.
       if (before !== null && before.state !== 'queued' && before.state !== 'uploading')
@@ -237,28 +219,14 @@ export class Ledger {
       const waiting =
         before?.state === 'queued'
           ? this.#history.update(id, { nextAttemptAt }, reason)
-          : this.#move(id, 'queued', reason, { nextAttemptAt })
-      const newer = this.#history
-        .list({ feed: waiting.feed, states: ['queued'], all: true, limit: 1 })
-        .find((other) => other.id > id)
+          : this.move(id, 'queued', reason, { nextAttemptAt })
+      const newer = newerOf(this.#history, waiting, ['queued'])
       return newer === undefined ? waiting : this.supersede(waiting, newer)
     })
   }
 
-  /** Any other step of a version that is being delivered. */
-  move(id: number, to: State, reason: Reason | null, patch: VersionPatch = {}): Version {
-    return this.#move(id, to, reason, patch)
-  }
-
-  #supersedeOlder(newer: Version): void {
-    // What is held cannot take the place of what was accepted: a person may still discard it.
-    const replaced = newer.state === 'held' ? (['held'] as const) : REPLACEABLE
-    const filter = { feed: newer.feed, states: replaced, before: newer.id, all: true }
-    for (const version of this.#history.list(filter)) this.supersede(version, newer)
-  }
-
   supersede(older: Version, newer: Version): Version {
-    return this.#move(older.id, 'superseded', supersededBy(newer.id, older.id))
+    return this.move(older.id, 'superseded', supersededBy(newer.id, older.id))
   }
 
   /** The version that is in the making at this path, its bytes not known yet. */
@@ -271,19 +239,20 @@ export class Ledger {
     const before = this.lastVersionAt(path)
     if (before === null || before.sha256 !== null) return null
     if (before.state !== 'rejected' && before.state !== 'failed') return null
-    return this.#move(before.id, 'settling', null)
+    return this.move(before.id, 'settling', null)
   }
 
   #know({ path, identity }: Origin, { id: versionId }: Version): void {
     if (identity === null) return
-    this.#history.know({ path, identity, versionId })
-    this.#transactions.afterCommit(() => this.#known.refresh(path))
+    const file = { path, identity, versionId }
+    this.#history.know(file)
+    this.#history.afterCommit(() => this.#known.set(path, file))
   }
 
   /** It is news when it comes back. */
   #forget(path: string): void {
     this.#history.unknow(path)
-    this.#transactions.afterCommit(() => this.#known.refresh(path))
+    this.#history.afterCommit(() => this.#known.delete(path))
   }
 
   #add(origin: Origin): Version {
@@ -294,26 +263,27 @@ export class Ledger {
       account,
       state: 'settling',
       reason: null,
-      at: this.#clock.now(),
+      at: this.#parts.clock.now(),
     })
-    this.#transactions.afterCommit(() => {
-      this.#log.info({ event: 'feed.detected', id: version.id, feed, path }, 'feed detected')
-      this.#onMove(version)
+    this.#history.afterCommit(() => {
+      this.#parts.log.info({ event: 'feed.detected', id: version.id, feed, path }, 'feed detected')
+      this.#parts.onMove(version)
     })
     return version
   }
 
-  #move(id: number, to: State, reason: Reason | null, patch: VersionPatch = {}): Version {
-    const version = this.#history.move(id, to, reason, this.#clock.now(), patch)
-    this.#along(version)
+  /** Any other step. */
+  move(id: number, to: State, reason: Reason | null, patch: VersionPatch = {}): Version {
+    const version = this.#history.move(id, to, reason, this.#parts.clock.now(), patch)
+    this.#parts.along?.(version)
     const level = LOG_LEVELS[to] ?? 'debug'
-    this.#transactions.afterCommit(() => {
+    this.#history.afterCommit(() => {
       const why = { reason: version.reason, code: version.reasonCode }
-      this.#log[level](
+      this.#parts.log[level](
         { event: 'feed.state', id, feed: version.feed, state: to, ...why },
         'feed changed state',
       )
-      this.#onMove(version)
+      this.#parts.onMove(version)
     })
     return version
   }

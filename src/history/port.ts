@@ -161,6 +161,8 @@ export interface Transactions {
    * `when` is `now`, or `soon` for work that may wait a few ms to share a commit.
    */
   commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T>
+  /** Runs `step` once the transaction that runs is durable, and not at all when it is rolled back; now where none runs. */
+  afterCommit(step: () => void): void
   /** Changes whenever another process wrote: cheap enough to ask each second. */
   dataVersion(): number
   /** Why the open database is not the one at its path any more, once all that can be is saved; null: it is. */

@@ -62,6 +62,7 @@ export function historyOn(connection: Connection, clock = systemClock): History 
     ...tables(connection),
     prune: pruner(connection, (work, when) => group.add(work, when)),
     atomically: (work) => connection.atomically(work),
+    afterCommit: (step) => connection.afterCommit(step),
     commit: (work, when) => group.add(work, when),
     lost: () => {
       const error = watch.lost()

@@ -1,22 +1,37 @@
-// Composes what is asked and written over one connection, port by port. Nothing is prepared before it is used.
+// Composes what is asked and written over one connection, port by port. Nothing is prepared before it is used. Those
+// who only ask open the history here: sqlite-history.ts loads what transactions need, too.
 
 import { attempts } from './attempts.ts'
 import type { Connection } from './connection.ts'
 import { files } from './files.ts'
+import { openReader } from './migrations.ts'
 import { notes } from './notes.ts'
-import type { History, Transactions } from './port.ts'
+import type { History, HistoryReader, Transactions } from './port.ts'
 import { requests } from './requests.ts'
 import { schedule } from './schedule.ts'
 import { versionReads } from './version-reads.ts'
 import { versionWrites } from './version-writes.ts'
 
-export type Tables = Omit<History, keyof Transactions | keyof Disposable | 'prune'>
+/**
+ * Opens the history for reading, for one answer; null where there is none yet. Works while the daemon
+ * runs, after a crash, and for a user who may read but not write. Throws `FeedsyncError`.
+ */
+export function openHistoryReader({ file }: { file: string }): HistoryReader | null {
+  return openReader(file, tables)
+}
 
-export function tables(db: Connection): Tables {
+export function tables(
+  db: Connection,
+): Omit<History, keyof Transactions | keyof Disposable | 'prune'> {
   const reads = versionReads(db)
   const writes = versionWrites(db, reads)
   return {
-    ...{ ...reads, ...writes, ...schedule(db, reads) },
-    ...{ ...attempts(db, writes), ...files(db, reads), ...requests(db), ...notes(db) },
+    ...reads,
+    ...writes,
+    ...schedule(db, reads),
+    ...attempts(db, writes),
+    ...files(db, reads),
+    ...requests(db),
+    ...notes(db),
   }
 }

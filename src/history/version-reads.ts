@@ -3,10 +3,9 @@
 import { latestLegal } from '../lib/due.ts'
 import { baselines } from './baselines.ts'
 import type { Connection } from './connection.ts'
-import { listQuery } from './list-query.ts'
 import type { VersionReads } from './port.ts'
-import type { HistoryEvent } from './records.ts'
-import { STATES, type State } from './states.ts'
+import type { HistoryEvent, ListFilter } from './records.ts'
+import { OPEN, STATES, type State } from './states.ts'
 import { orNull, VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
 type EventRow = Omit<HistoryEvent, 'count' | 'firstAt'> & { count: number; firstAt: number | null }
@@ -88,4 +87,45 @@ export function versionReads(db: Connection): VersionReads {
 
 function eventOf({ count, firstAt, ...event }: EventRow): HistoryEvent {
   return firstAt === null ? event : { ...event, count, firstAt }
+}
+
+/** Newest first. Without `all` it walks the feeds and their newest versions, never the whole history. */
+function listQuery(filter: ListFilter): { sql: string; parameters: (string | number)[] } {
+  const conditions: string[] = []
+  const parameters: (string | number)[] = []
+  if (filter.feed !== undefined) {
+    conditions.push(filter.all ? 'v.feed = ?' : 'f.name = ?')
+    parameters.push(filter.feed)
+  }
+  if (filter.states !== undefined) {
+    conditions.push(`v.state IN (${filter.states.map(() => '?').join(', ')})`)
+    parameters.push(...filter.states)
+  }
+  if (filter.since !== undefined) {
+    conditions.push('v.detected_at >= ?')
+    parameters.push(filter.since)
+  }
+  if (filter.before !== undefined) {
+    conditions.push('v.id < ?')
+    parameters.push(filter.before)
+  }
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+  const order = filter.all ? 'v.id' : 'f.newest'
+  parameters.push(filter.limit ?? NO_LIMIT)
+  return {
+    sql: `SELECT ${VERSION_FIELDS} FROM ${source(filter)}${where} ORDER BY ${order} DESC LIMIT ?`,
+    parameters,
+  }
+}
+
+function source({ all, feed, states, since }: ListFilter): string {
+  // CROSS keeps the order of the join: left to the planner, a state is looked up in the whole history.
+  if (!all) return 'feeds f CROSS JOIN versions v ON v.id = f.newest'
+  // The planner would walk the history, or the feed's, backwards to its end, since that saves sorting.
+  if (feed !== undefined) {
+    return states === undefined ? 'versions v' : 'versions v INDEXED BY versions_feed_state'
+  }
+  // Open versions are few, so their state finds them faster than their date.
+  const few = states?.every((state) => OPEN.includes(state))
+  return since === undefined || few ? 'versions v' : 'versions v INDEXED BY versions_detected'
 }

@@ -3,48 +3,21 @@
 import type { Row, SqlValue } from './connection.ts'
 import type { Reason, ReasonField, Version } from './records.ts'
 
-const COLUMNS: Readonly<Record<keyof Version, string>> = {
-  id: 'id',
-  feed: 'feed',
-  path: 'path',
-  account: 'account',
-  state: 'state',
-  reason: 'reason',
-  reasonCode: 'reason_code',
-  hint: 'hint',
-  line: 'line',
-  column: '"column"',
-  guard: 'guard',
-  approved: 'approved',
-  sha256: 'sha256',
-  md5: 'md5',
-  bytes: 'bytes',
-  encoding: 'encoding',
-  root: 'root',
-  records: 'records',
-  postings: 'postings',
-  withoutId: 'without_id',
-  duplicates: 'duplicates',
-  requisitionIds: 'requisition_ids',
-  externalCampaignIds: 'external_campaign_ids',
-  changes: 'changes',
-  warnings: 'warnings',
-  attempts: 'attempts',
-  detectedAt: 'detected_at',
-  uploadedAt: 'uploaded_at',
-  nextAttemptAt: 'next_attempt_at',
-  deadlineAt: 'deadline_at',
-  fileUrl: 'file_url',
-  etagVerified: 'etag_verified',
-  spool: 'spool',
-}
+/** Of a version, in the order of its columns, whose names are the same in snake case. */
+const FIELDS = `
+  id feed path account state reason reasonCode hint line column guard approved sha256 md5 bytes encoding root records
+  postings withoutId duplicates requisitionIds changes attempts detectedAt uploadedAt nextAttemptAt deadlineAt
+  fileUrl etagVerified spool warnings externalCampaignIds`
+  .trim()
+  .split(/\s+/)
 
-const JSON_FIELDS = ['externalCampaignIds', 'changes', 'warnings'] as const
-
-type Encoded = (typeof JSON_FIELDS)[number] | 'approved' | 'etagVerified'
+const columnOf = (field: string) =>
+  `"${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`
 
 /** A version as SQLite answers it, named as the port names it. */
-export type VersionRow = Omit<Version, Encoded> & {
+export type VersionRow = Omit<Version, keyof Encoded> & Encoded
+
+interface Encoded {
   externalCampaignIds: string | null
   changes: string | null
   warnings: string
@@ -53,16 +26,13 @@ export type VersionRow = Omit<Version, Encoded> & {
 }
 
 /** The columns of `versions v` under the port's names, for a SELECT. */
-export const VERSION_FIELDS = Object.entries(COLUMNS)
-  .map(([field, column]) => `v.${column} AS ${field}`)
-  .join(', ')
+export const VERSION_FIELDS = FIELDS.map((field) => `v.${columnOf(field)} AS ${field}`).join(', ')
 
 export function versionOf(row: VersionRow): Version {
   return {
     ...row,
-    externalCampaignIds:
-      row.externalCampaignIds === null ? null : JSON.parse(row.externalCampaignIds),
-    changes: row.changes === null ? null : JSON.parse(row.changes),
+    externalCampaignIds: JSON.parse(row.externalCampaignIds ?? 'null'),
+    changes: JSON.parse(row.changes ?? 'null'),
     warnings: JSON.parse(row.warnings),
     approved: row.approved === 1,
     etagVerified: row.etagVerified === null ? null : row.etagVerified === 1,
@@ -72,19 +42,14 @@ export function versionOf(row: VersionRow): Version {
 /** The fields that a reason fills: all of them, so that nothing of an earlier one stays. */
 export function reasonFields(reason: Reason | null): Pick<Version, ReasonField> {
   const { code = null, text = null, hint = null, position = null } = reason ?? {}
-  return {
-    ...{ reason: text, reasonCode: code, hint },
-    ...{ line: position?.line ?? null, column: position?.column ?? null },
-  }
+  const { line = null, column = null } = position ?? {}
+  return { reason: text, reasonCode: code, hint, line, column }
 }
 
 /** Fields of a version as values of their columns, for an INSERT or an UPDATE. */
 export function columnsOf(fields: Partial<Version>): Row {
   return Object.fromEntries(
-    Object.entries(fields).map(([field, value]) => [
-      COLUMNS[field as keyof Version],
-      encoded(value),
-    ]),
+    Object.entries(fields).map(([field, value]) => [columnOf(field), encoded(value)]),
   )
 }
 

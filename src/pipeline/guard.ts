@@ -1,17 +1,18 @@
-// Holds what would silently wipe a vendor's postings (design promise 3), with one function at two moments: when
-// a feed was read, and again when its delivery starts, since what it is compared with may have been uploaded,
+// Holds what would silently wipe a vendor's postings, with one function at two moments: when a feed was read, and
+// again when its delivery starts, since what it is compared with may have been uploaded,
 // discarded or released meanwhile. Both times within the transaction that writes the outcome.
 
 import type { Settings } from '../config/config.ts'
 import type { FeedChecker, GuardName, PostingChanges } from '../feed/port.ts'
+import { newerOf } from '../history/decisions.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { lostUpTo } from '../history/lost-history.ts'
-import type { Notes, Reason, Version, VersionReads } from '../history/port.ts'
+import type { Notes, Reason, Transactions, Version, VersionReads } from '../history/port.ts'
 import type { Spool } from '../spool/port.ts'
 import { type GuardedVersion, guard } from './guards.ts'
 
 export interface GuardParts {
-  history: VersionReads & Notes
+  history: VersionReads & Notes & Transactions
   ledger: Ledger
   spool: Pick<Spool, 'indexOf' | 'path'>
   /** The thread that a file of this size belongs to. */
@@ -94,9 +95,8 @@ export class Guard {
    * sent: it is held then, or a newer one that waits has taken its place.
    */
   async start<T>(version: Version, begin: () => T): Promise<T | null> {
-    const { ledger } = this.#parts
     const compared = await this.#comparisons(version)
-    return ledger.commit(() => (this.#admit(version.id, compared) ? begin() : null))
+    return this.#parts.history.commit(() => (this.#admit(version.id, compared) ? begin() : null))
   }
 
   async #comparisons({ id, approved, bytes, feed, spool: name }: Version): Promise<Compared> {
@@ -112,13 +112,11 @@ export class Guard {
     const version = history.version(id)
     // Of a delivery that has begun only its start is judged; what a person approved is not judged at all.
     if (version?.state !== 'queued') return true
-    const newer = (state: 'queued' | 'held') =>
-      history
-        .list({ feed: version.feed, states: [state], all: true, limit: 1 })
-        .find((other) => other.id > id)
     const { to, reason, ...by } = version.approved ? PASS : this.judge(version, compared)
     // A newer one that is held does not take the place of what is accepted, only of what is held.
-    const replaces = newer('queued') ?? (to === 'held' ? newer('held') : undefined)
+    const replaces =
+      newerOf(history, version, ['queued']) ??
+      (to === 'held' ? newerOf(history, version, ['held']) : undefined)
     if (replaces !== undefined) {
       ledger.supersede(version, replaces)
       return false

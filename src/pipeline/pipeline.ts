@@ -17,6 +17,7 @@ import type {
   Attempts,
   Reason,
   State,
+  Transactions,
   Version,
   VersionPatch,
   VersionReads,
@@ -43,7 +44,7 @@ export interface Observer {
 export interface PipelineParts {
   clock: Clock
   log: Log
-  history: VersionReads & Attempts
+  history: VersionReads & Attempts & Transactions
   ledger: Ledger
   /** The thread that a file of this size belongs to. */
   checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check'>
@@ -110,13 +111,13 @@ export class Pipeline {
    * `isRetryable`, and the signal's reason; any other error is a fault of ours, and ends this version alone.
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
-    const { ledger, log, spool } = this.#parts
-    await ledger.commit(() => ledger.checking(file.path), 'soon')
+    const { history, ledger, log, spool } = this.#parts
+    await history.commit(() => ledger.checking(file.path), 'soon')
     const copy = spool.prepare()
     try {
       return await this.#snapshot(file, copy, signal)
     } catch (error) {
-      if (signal.aborted) await ledger.commit(() => ledger.again(file.path, DAEMON_STOPPED))
+      if (signal.aborted) await history.commit(() => ledger.again(file.path, DAEMON_STOPPED))
       // The next try makes another copy; what cannot be removed now goes at the next start.
       await spool.discard(copy).catch(() => {})
       if (signal.aborted || isRetryable(error)) throw error
@@ -164,7 +165,7 @@ export class Pipeline {
     const isLost = newest?.state === 'gone' || (newest?.state === 'failed' && newest.spool === null)
     if (newest?.sha256 === read.sha256 && !isLost) {
       await spool.discard(copy)
-      await ledger.commit(() => ledger.seen(originOf(file), newest), 'soon')
+      await history.commit(() => ledger.seen(originOf(file), newest), 'soon')
       return { kind: 'seen', version: newest }
     }
     switch (verdict.kind) {
@@ -189,7 +190,7 @@ export class Pipeline {
 
   /** 4. Well-formed: what looks like an accident is held for a person; all else is accepted. */
   async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
-    const { postDelivery, guard, ledger, spool } = this.#parts
+    const { guard, history, ledger, postDelivery, spool } = this.#parts
     const { feed } = file.rule
     const compared = await guard.compare({ feed, bytes: read.bytes }, spool.indexOf(copy))
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
@@ -200,7 +201,7 @@ export class Pipeline {
       const { to, reason, ...by } = guard.judge({ ...read, ...content, feed }, compared)
       return ledger.conclude(originOf(file), to, reason, { ...accepted, ...by })
     }
-    const version = await ledger.commit(conclude, 'soon')
+    const version = await history.commit(conclude, 'soon')
     if (version.state === 'queued') guard.remember(version.id, compared)
     await postDelivery.cleanUp(version)
     return { kind: 'version', version }
@@ -220,7 +221,7 @@ export class Pipeline {
     let startedAt = 0
     const { id, account, path, attempts: attemptsBefore } = queued
     const bytes = queued.bytes ?? 0
-    const backlog = new Backlog(ledger, clock, log)
+    const backlog = new Backlog(history, clock, log)
     const delivered = uploader.deliver(
       {
         ...{ id, feed: queued.feed, account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
@@ -261,9 +262,9 @@ export class Pipeline {
   }
 
   async #keep(file: Candidate, copy: string): Promise<string> {
-    const { ledger, spool } = this.#parts
+    const { history, ledger, spool } = this.#parts
     // A file of the same size as before gets its version only now that its bytes are known to be others.
-    const begin = () => ledger.commit(() => ledger.versionFor(originOf(file)))
+    const begin = () => history.commit(() => ledger.versionFor(originOf(file)))
     const { id } = ledger.pendingVersionAt(file.path) ?? (await begin())
     return spool.keep(copy, id)
   }
@@ -274,9 +275,9 @@ export class Pipeline {
     reason: Reason,
     patch: VersionPatch = {},
   ): Promise<Taken> {
-    const { postDelivery, ledger } = this.#parts
+    const { history, ledger, postDelivery } = this.#parts
     const end = () => ledger.conclude(originOf(file), to, reason, patch)
-    const version = await ledger.commit(end, 'soon')
+    const version = await history.commit(end, 'soon')
     await postDelivery.cleanUp(version)
     return { kind: 'version', version }
   }
@@ -288,8 +289,8 @@ export class Pipeline {
   }
 
   async #lookAgain(file: Candidate, reason: Reason, when: 'soon' | 'later' = 'soon') {
-    const { ledger } = this.#parts
-    await ledger.commit(() => ledger.again(file.path, reason))
+    const { history, ledger } = this.#parts
+    await history.commit(() => ledger.again(file.path, reason))
     return { kind: 'again', reason, soon: when === 'soon' } as const
   }
 }

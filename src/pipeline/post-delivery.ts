@@ -159,7 +159,7 @@ export class PostDelivery {
     const { history, ledger } = this.#parts
     if (departures.length === 0) return
     for (const [departure, disposed] of ended) this.#logEnd(departure, disposed)
-    await ledger.commit(() => {
+    await history.commit(() => {
       for (const departure of departures) {
         const { identity, path, token } = departure
         if (ended.get(departure)?.kind === 'done') ledger.markDisposed(path, identity)

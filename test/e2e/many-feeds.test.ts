@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openHistoryReader } from '../../src/history/reader.ts'
+import { openHistoryReader } from '../../src/history/tables.ts'
 import { killed } from '../helpers/crash-scenarios.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 

@@ -131,7 +131,7 @@ export class Outlet implements AsyncDisposable {
       }),
     )
     const spool = createSpool(join(root, 'state', 'spool'))
-    const ledger = new Ledger(this.history, clock, log, () => {})
+    const ledger = new Ledger({ history: this.history, clock, log, onMove: () => {} })
     const inbox = {
       ...{ directory: join(root, 'inbox'), archiveDirectory: 'archive' },
       ...{ quarantineDirectory: 'quarantine', incompleteAfterMs: 15 * MINUTE },

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inject, vi } from 'vitest'
 import type { ListFilter, State } from '../../src/history/port.ts'
-import { openHistoryReader } from '../../src/history/reader.ts'
+import { openHistoryReader } from '../../src/history/tables.ts'
 import {
   type ShowReport,
   showReport,

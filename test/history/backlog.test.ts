@@ -15,8 +15,8 @@ function atWork() {
   const moves: Version[] = []
   const destination = { write: (line: string) => void lines.push(line) }
   const log = createLog({ level: 'info', format: 'json', destination })
-  const ledger = new Ledger(history, hasty, log, (version) => moves.push(version))
-  return { history, ledger, lines, moves, backlog: new Backlog(ledger, hasty, log) }
+  const ledger = new Ledger({ history, clock: hasty, log, onMove: (version) => moves.push(version) })
+  return { history, ledger, lines, moves, backlog: new Backlog(history, hasty, log) }
 }
 
 /** Fails so often before it works, as a disk that is full for a while. */

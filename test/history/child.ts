@@ -30,7 +30,7 @@ export function becomeNobody(): string {
 export function child(script: string): Child {
   const text = `
     import * as history from '${SOURCE}/sqlite-history.ts'
-    import { openHistoryReader } from '${SOURCE}/reader.ts'
+    import { openHistoryReader } from '${SOURCE}/tables.ts'
     import * as lock from '${SOURCE}/instance-lock.ts'
     import { errorCode } from '${SOURCE}/../lib/errors.ts'
     ${script}`

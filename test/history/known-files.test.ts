@@ -12,14 +12,15 @@ const BROKEN = { code: 'not-well-formed', text: 'it is broken' }
 
 function atWork() {
   const { history } = temporaryHistory()
-  return { history, ledger: new Ledger(history, systemClock, silentLog, () => {}) }
+  const ledger = new Ledger({ history, clock: systemClock, log: silentLog, onMove: () => {} })
+  return { history, ledger }
 }
 
 it('what a transaction found at a path is not known when it is rolled back', () => {
-  const { ledger } = atWork()
+  const { history, ledger } = atWork()
 
   const failing = () =>
-    ledger.atomically(() => {
+    history.atomically(() => {
       ledger.conclude(origin, 'rejected', BROKEN, {})
       throw new Error('the disk is full')
     })
