@@ -5,8 +5,8 @@ import { laneOf } from '../daemon/intake.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import { createFeedChecker } from '../feed/worker-checker.ts'
 import { createDispositions } from '../inbox/dispositions.ts'
+import { createInbox } from '../inbox/folder.ts'
 import { Settler } from '../inbox/settling.ts'
-import { createWatchedInbox } from '../inbox/watched-listing.ts'
 import type { AppOptions } from './app.ts'
 import type { Storage } from './storage.ts'
 
@@ -21,7 +21,7 @@ export function openInbox(
   const large = owned.use(createFeedChecker({ isLazy: true }))
   const lanes = { small: owned.use(createFeedChecker()), large }
   return {
-    inbox: owned.use(createWatchedInbox({ ...config.inbox, clock, conditions, log })),
+    inbox: owned.use(createInbox({ ...config.inbox, clock, conditions, log })),
     settler: new Settler(config.inbox.quietPeriodMs),
     dispositions: createDispositions({ ...config.inbox, clock }),
     /** The thread that a file of this size belongs to. */

@@ -7,7 +7,7 @@ import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
-import type { Notes, Reason, Requests, Transactions, Versions } from '../history/port.ts'
+import type { Files, Notes, Reason, Requests, Transactions, Versions } from '../history/port.ts'
 import { NO_ROOM } from '../history/reason-codes.ts'
 import type { Inbox, Listing, Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
@@ -29,7 +29,7 @@ import { leftAside, recordListing } from './record-listing.ts'
 export interface IntakeParts {
   clock: Clock
   log: Log
-  history: Versions & Requests & Notes & Transactions
+  history: Versions & Files & Requests & Notes & Transactions
   ledger: Ledger
   inbox: Inbox
   spool: Pick<Spool, 'freeBytes'>
@@ -232,7 +232,7 @@ export class Intake {
       const { path, identity } = file
       settler.putBack(file, clock.monotonic())
       // It is looked at again and again, and reported once.
-      if (ledger.pendingVersionAt(path)?.reasonCode === NO_ROOM) continue
+      if (history.pendingVersionAt(path)?.reasonCode === NO_ROOM) continue
       const text = `not enough disk space for the copy: ${formatBytes(identity.size)}`
       const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
       const { feed, account } = ruleFor(path)

@@ -3,13 +3,13 @@
 
 import type { FeedRule } from '../config/feeds.ts'
 import type { Ledger, Origin } from '../history/ledger.ts'
-import type { DaemonRecord, Transactions, Version } from '../history/port.ts'
+import type { DaemonRecord, Files, Transactions, Version } from '../history/port.ts'
 import { UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
 export interface RecordListingParts {
-  history: Pick<Transactions, 'commit'>
+  history: Files & Pick<Transactions, 'commit'>
   ledger: Ledger
   postDelivery: Pick<PostDelivery, 'mayBeQuarantined' | 'cleanUp'>
   /** The feed that a path belongs to. */
@@ -59,8 +59,8 @@ export async function recordListing(
   })
   for (const version of rejected) await postDelivery.cleanUp(version)
   const unreported = listing.unreadable.filter(({ path }) => {
-    const open = ledger.pendingVersionAt(path)
-    if (open === null) return ledger.lastVersionAt(path) === null
+    const open = history.pendingVersionAt(path)
+    if (open === null) return history.lastVersionAt(path) === null
     return open.state === 'settling' && open.reasonCode !== UNREADABLE
   })
   await inPieces(unreported, (file: Refusal) => {
@@ -70,7 +70,7 @@ export async function recordListing(
   const left = leavers(listing, ledger).filter((path) => !requested.has(path))
   await inPieces(left, (path) => {
     // A directory is never moved.
-    if (!path.endsWith('/') && postDelivery.mayBeQuarantined(ledger.lastVersionAt(path)))
+    if (!path.endsWith('/') && postDelivery.mayBeQuarantined(history.lastVersionAt(path)))
       ledger.markDisposed(path)
     else ledger.gone(path)
   })

@@ -115,17 +115,14 @@ function planned(sql: string): string {
 }
 
 /** Opens for reading and writing; creates the file (0600) and its directory (0750) where they are missing. */
-export function openWritable(
-  path: string,
-  { busyTimeoutMs = BUSY_TIMEOUT_MS }: { busyTimeoutMs?: number } = {},
-): Connection {
+export function openWritable(path: string): Connection {
   const file = resolve(path)
   const isNew = !exists(file)
   createPrivately(file, 0o600)
   const lock = lockFile(dirname(file))
   // A lock that is missing beside a history was deleted (instance-lock.ts), also where a command made the history.
   if (isNew && !exists(lock)) createPrivately(lock, 0o640)
-  const connection = connect(file, file, { timeout: busyTimeoutMs })
+  const connection = connect(file, file, { timeout: BUSY_TIMEOUT_MS })
   try {
     if (connection.pragma('journal_mode = WAL') !== 'wal') {
       throw new FeedsyncError(`${file} is on a file system that cannot hold the history`, {

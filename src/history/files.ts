@@ -26,7 +26,7 @@ export function files(db: Connection, { version }: Pick<Versions, 'version'>): F
     `SELECT path, state FROM versions
        WHERE state IN ${sqlStates(READING)} AND sha256 IS NULL ORDER BY id`,
   )
-  const unreadAt = db.query<[path: string], { id: number }>(
+  const pendingAt = db.query<[path: string], { id: number }>(
     `SELECT id FROM versions INDEXED BY versions_unread
        WHERE path = ? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`,
   )
@@ -40,8 +40,9 @@ export function files(db: Connection, { version }: Pick<Versions, 'version'>): F
     knownFiles: () => all.all().map(knownFileOf),
     know: ({ path, identity, versionId }) => void know.run({ ...identity, path, versionId }),
     unknow: (path) => void unknow.run(path),
+    lastVersionAt: (path) => orNull(one.get(path), ({ versionId }) => version(versionId)),
     unread: () => unread.all(),
-    unreadAt: (path) => orNull(unreadAt.get(path), ({ id }) => version(id)),
+    pendingVersionAt: (path) => orNull(pendingAt.get(path), ({ id }) => version(id)),
     rejectedFiles: () => rejected.all().map(({ path }) => path),
   }
 }

@@ -32,8 +32,8 @@ export class GroupCommit {
   readonly #db: Pick<Connection, 'atomically'>
   readonly #clock: Clock
   #waiting: Waiting[] = []
-  #isScheduled = false
-  #isTimed = false
+  /** Monotonic ms at which the next commit begins. */
+  #turnAt = Number.POSITIVE_INFINITY
   /** Monotonic ms until which no commit begins, so that a slow disk gets fewer and larger ones. */
   #restsUntil = 0
 
@@ -46,8 +46,7 @@ export class GroupCommit {
   add<T>(work: () => T, when: 'now' | 'soon' = 'now'): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     this.#waiting.push({ work, since: this.#clock.monotonic(), resolve, reject })
-    if (when === 'now') this.#schedule()
-    else this.#scheduleSoon()
+    this.#schedule(when === 'now' ? 0 : SOON_MS)
     return promise as Promise<T>
   }
 
@@ -56,39 +55,31 @@ export class GroupCommit {
     while (this.#waiting.length > 0) this.#flush(0)
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    const rest = this.#restsUntil - this.#clock.monotonic()
-    if (rest > 0) void this.#clock.sleep(rest).then(() => this.#turn())
-    else setImmediate(() => this.#turn())
-  }
-
-  #scheduleSoon(): void {
-    if (this.#isScheduled || this.#isTimed) return
-    this.#isTimed = true
+  #schedule(inMs: number): void {
+    const now = this.#clock.monotonic()
+    const at = Math.max(now + inMs, this.#restsUntil)
+    if (at >= this.#turnAt) return
+    this.#turnAt = at
+    const turn = () => {
+      // Another one may have come before it.
+      if (at === this.#turnAt) this.#turn()
+    }
     // Not a timer that may be forgotten: the process lives until it is written.
-    void this.#clock.sleep(SOON_MS).then(() => {
-      this.#isTimed = false
-      if (this.#waiting.length > 0) this.#schedule()
-    })
+    if (at > now) void this.#clock.sleep(at - now).then(turn)
+    else setImmediate(turn)
   }
 
   #turn(): void {
-    this.#isScheduled = false
+    this.#turnAt = Number.POSITIVE_INFINITY
+    if (this.#waiting.length === 0) return
     const isShared = this.#waiting.length > 1
     const began = this.#clock.monotonic()
     const isLocked = this.#flush(PATIENCE_MS)
     const ended = this.#clock.monotonic()
     // Work that is alone need not wait for others.
     if (isShared) this.#restsUntil = ended + Math.min(REST * (ended - began), LONGEST_REST_MS)
-    if (this.#waiting.length === 0) return
-    if (!isLocked) {
-      this.#schedule()
-      return
-    }
-    this.#isScheduled = true
-    void this.#clock.sleep(RETRY_MS).then(() => this.#turn())
+    if (isLocked) this.#restsUntil = ended + RETRY_MS
+    if (this.#waiting.length > 0) this.#schedule(0)
   }
 
   /** Answers whether a lock made it wait. */

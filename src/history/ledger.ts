@@ -66,12 +66,6 @@ export class Ledger {
     return known === undefined || !sameIdentity(known.identity, identity)
   }
 
-  /** The version that a path was last found to be; null while that is not known. */
-  lastVersionAt(path: string): Version | null {
-    const id = this.#history.known(path)?.versionId
-    return id === undefined ? null : this.#history.version(id)
-  }
-
   /** What stat said of the path when it was last read; null while that is not known. */
   knownAt(path: string): KnownFile | null {
     return this.#known.get(path) ?? null
@@ -92,7 +86,7 @@ export class Ledger {
 
   /** Whether that is still so. */
   isInMotion(path: string): boolean {
-    const open = this.pendingVersionAt(path)
+    const open = this.#history.pendingVersionAt(path)
     return open !== null && isInMotion(open)
   }
 
@@ -101,19 +95,19 @@ export class Ledger {
    * be the same bytes (a touch, a rename-over), which make no version, so nothing is said until read.
    */
   settling(origin: Origin, size: number): void {
-    const open = this.pendingVersionAt(origin.path)
+    const open = this.#history.pendingVersionAt(origin.path)
     if (open !== null) {
       // Nobody reads it now: what was `checking` was not concluded.
       if (open.state !== 'settling') this.move(open.id, 'settling', null)
       return
     }
     if (this.#reopen(origin.path) !== null) return
-    if (this.lastVersionAt(origin.path)?.bytes !== size) this.#add(origin)
+    if (this.#history.lastVersionAt(origin.path)?.bytes !== size) this.#add(origin)
   }
 
   /** Its bytes are being read. */
   checking(path: string): void {
-    const open = this.pendingVersionAt(path)
+    const open = this.#history.pendingVersionAt(path)
     if (open === null || open.state === 'checking') return
     if (open.state === 'gone') this.move(open.id, 'settling', null)
     this.move(open.id, 'checking', null)
@@ -121,13 +115,13 @@ export class Ledger {
 
   /** Until when the document at this path may stay incomplete; null where it grew, or was not read before. */
   deadlineAt(path: string, bytes: number): number | null {
-    const open = this.pendingVersionAt(path)
+    const open = this.#history.pendingVersionAt(path)
     return open === null || bytes > (open.bytes ?? 0) ? null : open.deadlineAt
   }
 
   /** It could not be read as one piece: it settles again, whatever was known of the path. */
   again(path: string, reason: Reason): void {
-    const open = this.pendingVersionAt(path)
+    const open = this.#history.pendingVersionAt(path)
     if (open?.state !== 'checking') return
     this.#forget(path)
     this.move(open.id, 'settling', reason)
@@ -140,7 +134,7 @@ export class Ledger {
 
   /** It left before it could be taken, or after it was rejected. */
   gone(path: string): void {
-    const open = this.pendingVersionAt(path)
+    const open = this.#history.pendingVersionAt(path)
     if (open === null) this.#rejectedGone(path)
     if (open === null || open.state === 'gone') return
     this.#forget(path)
@@ -156,7 +150,7 @@ export class Ledger {
   }
 
   #rejectedGone(path: string): void {
-    const version = this.lastVersionAt(path)
+    const version = this.#history.lastVersionAt(path)
     if (version?.state !== 'rejected') return
     this.#forget(path)
     const now = path.endsWith('/') ? 'can be listed now, or is' : 'is'
@@ -166,13 +160,15 @@ export class Ledger {
 
   /** The version that the bytes at this path are becoming; adds it where there is none yet. */
   versionFor(origin: Origin): Version {
-    return this.pendingVersionAt(origin.path) ?? this.#reopen(origin.path) ?? this.#add(origin)
+    return (
+      this.#history.pendingVersionAt(origin.path) ?? this.#reopen(origin.path) ?? this.#add(origin)
+    )
   }
 
   /** The same bytes as a version that is there: no new one, only a `seen` event, and another try if it failed. */
   seen(origin: Origin, version: Version): void {
     this.#history.atomically(() => {
-      const open = this.pendingVersionAt(origin.path)
+      const open = this.#history.pendingVersionAt(origin.path)
       if (open !== null) this.#history.forget(open.id)
       const same = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
       this.#history.seen(version.id, same, this.#parts.clock.now())
@@ -229,14 +225,9 @@ export class Ledger {
     return this.move(older.id, 'superseded', supersededBy(newer.id, older.id))
   }
 
-  /** The version that is in the making at this path, its bytes not known yet. */
-  pendingVersionAt(path: string): Version | null {
-    return this.#history.unreadAt(path)
-  }
-
   /** A path that could not be read as it was (a symlink, no permission) is looked at again. */
   #reopen(path: string): Version | null {
-    const before = this.lastVersionAt(path)
+    const before = this.#history.lastVersionAt(path)
     if (before === null || before.sha256 !== null) return null
     if (before.state !== 'rejected' && before.state !== 'failed') return null
     return this.move(before.id, 'settling', null)

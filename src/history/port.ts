@@ -123,9 +123,12 @@ export interface Files {
   /** Remembers what a path was found to be. */
   know(file: KnownFile): void
   unknow(path: string): void
-  /** Versions that are `settling`, `incomplete` or `checking`, their bytes unknown, the oldest first; `At` also `gone`. */
+  /** The version that a path was last found to be; null while that is not known. */
+  lastVersionAt(path: string): Version | null
+  /** Versions that are `settling`, `incomplete` or `checking`, their bytes unknown, the oldest first. */
   unread(): { path: string; state: State }[]
-  unreadAt(path: string): Version | null
+  /** The version that is in the making at this path, its bytes not known yet; it may be `gone`. */
+  pendingVersionAt(path: string): Version | null
   /** Paths that were found to be a version that is rejected. */
   rejectedFiles(): string[]
 }

@@ -97,9 +97,7 @@ export function assertStep(
 }
 
 function stepProblem(from: State | null, to: State, hashed: boolean): string | null {
-  if (from === null) {
-    return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
-  }
+  if (from === null) return FIRST_STATES.includes(to) ? null : `a version cannot begin as ${to}`
   if (!STEPS[from].includes(to)) return `a version that is ${from} cannot become ${to}`
   // Of those in work only what is not read yet settles.
   return to === 'settling' && hashed && !READING.includes(from)

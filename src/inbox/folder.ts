@@ -3,7 +3,8 @@
 
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
+import type { Conditions } from '../lib/conditions.ts'
 import type { Log } from '../lib/log.ts'
 import { judge } from './file-kind.ts'
 import { type FilesystemProbe, probeFilesystem, remoteFilesystem } from './filesystem-type.ts'
@@ -24,11 +25,18 @@ export interface InboxOptions {
   watch: 'auto' | 'poll'
   clock: Clock
   log: Log
+  /** Told of a look that does not end; absent: nobody waits for it. */
+  conditions?: Pick<Conditions, 'set' | 'clear'>
   /** statfs(2)'s f_type of a path; the system's by default. */
   networkFileSystem?: FilesystemProbe
   /** chokidar's by default. */
   openWatch?: WatchOpener
 }
+
+/** A listing of 100,000 files on a slow network takes less. */
+const STUCK_MS = 2 * MINUTE
+const STUCK =
+  'check the disk or the network mount of inbox.directory; feeds are taken again once it answers'
 
 export function createInbox(options: InboxOptions): Inbox {
   return new Folder(options)
@@ -52,13 +60,17 @@ class Folder implements Inbox {
   }
 
   list(known: KnownFiles = () => null): Promise<Listing> {
-    this.#listing ??= this.#list(known).finally(() => {
+    this.#listing ??= this.#watched(this.#list(known)).finally(() => {
       this.#listing = null
     })
     return this.#listing
   }
 
-  async look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>> {
+  look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>> {
+    return this.#watched(this.#look(paths))
+  }
+
+  async #look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>> {
     const above = await this.#lookAt([...new Set(paths.flatMap(ancestors))])
     const itself = await this.#lookAt(paths)
     return new Map(
@@ -100,6 +112,22 @@ class Folder implements Inbox {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#keeper?.close()
     await this.#listing
+  }
+
+  /** On a network whose server is gone a look may never end, and nothing else would tell why no feed is taken. */
+  async #watched<T>(work: Promise<T>): Promise<T> {
+    const { clock, conditions, directory } = this.#options
+    const began = isoTime(clock.now())
+    const message = `listing ${directory} has not ended since ${began}`
+    const timer = clock.after(STUCK_MS, () =>
+      conditions?.set('scan-stuck', { message, hint: STUCK }),
+    )
+    try {
+      return await work
+    } finally {
+      timer.cancel()
+      conditions?.clear('scan-stuck')
+    }
   }
 
   async #list(known: KnownFiles): Promise<Listing> {

@@ -37,11 +37,6 @@ export async function lstatEach(
   }
 }
 
-/** Looks at one path. */
-export function lstatOne(path: PathLike, remote: boolean): Look | Promise<Look> {
-  return remote ? lstatPooled(path) : lstatDirect(path)
-}
-
 function lstatPooled(path: PathLike): Promise<Look> {
   return lstat(path, { bigint: true }).catch(nullWhenMissing)
 }

@@ -15,6 +15,7 @@ import { Backlog } from '../history/backlog.ts'
 import type { Ledger, Origin } from '../history/ledger.ts'
 import type {
   Attempts,
+  Files,
   Reason,
   State,
   Transactions,
@@ -44,7 +45,7 @@ export interface Observer {
 export interface PipelineParts {
   clock: Clock
   log: Log
-  history: VersionReads & Attempts & Transactions
+  history: VersionReads & Attempts & Files & Transactions
   ledger: Ledger
   /** The thread that a file of this size belongs to. */
   checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check'>
@@ -265,7 +266,7 @@ export class Pipeline {
     const { history, ledger, spool } = this.#parts
     // A file of the same size as before gets its version only now that its bytes are known to be others.
     const begin = () => history.commit(() => ledger.versionFor(originOf(file)))
-    const { id } = ledger.pendingVersionAt(file.path) ?? (await begin())
+    const { id } = history.pendingVersionAt(file.path) ?? (await begin())
     return spool.keep(copy, id)
   }
 

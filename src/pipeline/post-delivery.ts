@@ -4,7 +4,7 @@
 
 import type { Settings } from '../config/config.ts'
 import type { Ledger } from '../history/ledger.ts'
-import type { Notes, Transactions, Version, Versions } from '../history/port.ts'
+import type { Files, Notes, Transactions, Version, Versions } from '../history/port.ts'
 import { SPENT } from '../history/states.ts'
 import type {
   Departure,
@@ -25,7 +25,7 @@ export interface PostDeliveryParts {
   clock: Clock
   conditions: Pick<Conditions, 'set' | 'clear'>
   log: Log
-  history: Versions & Notes & Transactions
+  history: Versions & Files & Notes & Transactions
   ledger: Ledger
   spool: Spool
   dispositions: Dispositions
@@ -176,7 +176,7 @@ export class PostDelivery {
   #dispositionOf({ path, identity }: Sighting): Disposition | null {
     const { history, ledger, settings } = this.#parts
     if (ledger.isNews(path, identity)) return null
-    const version = ledger.lastVersionAt(path)
+    const version = history.lastVersionAt(path)
     switch (version?.state) {
       case 'uploaded':
         return settings.current.inbox.afterUpload === 'keep'
@@ -211,9 +211,9 @@ export class PostDelivery {
 
   #logEnd(departure: Departure, disposed: Disposed): void {
     const { disposition, path, token } = departure
-    const { conditions, ledger, log } = this.#parts
+    const { conditions, history, log } = this.#parts
     const wasHalf = this.#half.delete(token)
-    const { id, feed } = ledger.lastVersionAt(path) ?? {}
+    const { id, feed } = history.lastVersionAt(path) ?? {}
     const file = { id, feed, path }
     if (disposed.kind === 'done') {
       log.info({ event: DONE[disposition], ...file, to: disposed.to }, `${disposition} done`)

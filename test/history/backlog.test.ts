@@ -15,7 +15,12 @@ function atWork() {
   const moves: Version[] = []
   const destination = { write: (line: string) => void lines.push(line) }
   const log = createLog({ level: 'info', format: 'json', destination })
-  const ledger = new Ledger({ history, clock: hasty, log, onMove: (version) => moves.push(version) })
+  const ledger = new Ledger({
+    history,
+    clock: hasty,
+    log,
+    onMove: (version) => moves.push(version),
+  })
   return { history, ledger, lines, moves, backlog: new Backlog(history, hasty, log) }
 }
 

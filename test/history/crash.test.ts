@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openHistoryReader } from '../../src/history/tables.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
+import { openHistoryReader } from '../../src/history/tables.ts'
 import { becomeNobody, child } from './child.ts'
 import { temporaryFolder } from './helpers.ts'
 

@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Connection, openWritable } from '../../src/history/connection.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../../src/history/migrations.ts'
 import type { History } from '../../src/history/port.ts'
-import { openHistoryReader } from '../../src/history/tables.ts'
 import { historyOn, openHistory } from '../../src/history/sqlite-history.ts'
+import { openHistoryReader } from '../../src/history/tables.ts'
 import { errorCode, FeedsyncError } from '../../src/lib/errors.ts'
 import { child } from './child.ts'
 import { because, temporaryFolder, temporaryHistory, versionIn } from './helpers.ts'
@@ -33,10 +33,8 @@ function beside(file: string): Database.Database {
 }
 
 function connected(busyTimeoutMs?: number): { connection: Connection; history: History } {
-  const connection = openWritable(
-    join(temporaryFolder(), 'history.db'),
-    busyTimeoutMs === undefined ? {} : { busyTimeoutMs },
-  )
+  const connection = openWritable(join(temporaryFolder(), 'history.db'))
+  if (busyTimeoutMs !== undefined) connection.pragma(`busy_timeout = ${busyTimeoutMs}`)
   migrate(connection)
   const history = historyOn(connection)
   onTestFinished(() => history[Symbol.dispose]())

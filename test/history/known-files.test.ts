@@ -27,7 +27,7 @@ it('what a transaction found at a path is not known when it is rolled back', () 
 
   expect(failing).toThrow('the disk is full')
   expect(ledger.isNews(path, identity)).toBe(true)
-  expect(ledger.lastVersionAt(path)).toBe(null)
+  expect(history.lastVersionAt(path)).toBe(null)
 })
 
 it('a path that a person wants to be read again is in motion until it was read, whatever is known of it', () => {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Inbox, Listing } from '../../src/inbox/port.ts'
-import { watchedListing } from '../../src/inbox/watched-listing.ts'
 import { Conditions } from '../../src/lib/conditions.ts'
-import { HandClock } from './harness.ts'
+import { HandClock, openInbox, temporaryFolder } from './harness.ts'
 
 class Timers extends HandClock {
   readonly #timers = new Set<() => void>()
@@ -18,23 +16,27 @@ class Timers extends HandClock {
   }
 }
 
-describe('a listing that does not end', () => {
+describe('a look at the folder that does not end', () => {
   it.each(['list', 'look'] as const)('is a condition until it does (%s)', async (call) => {
     const clock = new Timers()
     const conditions = new Conditions(clock)
-    const listing = Promise.withResolvers<never>()
-    const inbox = { [call]: () => listing.promise } as unknown as Inbox
-    const watched = watchedListing(inbox, { clock, conditions, directory: '/feeds' })
+    const directory = temporaryFolder()
+    const answer = Promise.withResolvers<number>()
+    const networkFileSystem = () => answer.promise
+    const inbox = openInbox(directory, { clock, conditions, networkFileSystem })
 
-    const listed = call === 'list' ? watched.list() : watched.look([])
+    const looked = call === 'list' ? inbox.list() : inbox.look(['a.xml'])
     clock.ring()
     const meanwhile = conditions.current()
-    listing.resolve({} as Listing as never)
-    await listed
+    answer.resolve(0xef53)
+    await looked
     clock.ring()
 
     expect(meanwhile).toMatchObject([
-      { code: 'scan-stuck', message: expect.stringContaining('/feeds has not ended since 2027') },
+      {
+        code: 'scan-stuck',
+        message: expect.stringContaining(`${directory} has not ended since 2027`),
+      },
     ])
     expect(conditions.current()).toEqual([])
   })
