@@ -32,20 +32,26 @@ interface Rule {
 
 const RULES: Record<Decision, Rule> = {
   release: {
-    ...{ from: ['held'], to: 'queued' },
+    from: ['held'],
+    to: 'queued',
     reason: { code: RELEASED, text: 'released by a person' },
   },
   discard: {
-    ...{ from: REPLACEABLE, to: 'discarded' },
+    from: REPLACEABLE,
+    to: 'discarded',
     reason: { code: DISCARDED, text: 'discarded by a person' },
   },
   retry: {
-    ...{ from: ['failed', 'queued'], to: 'queued' },
+    from: ['failed', 'queued'],
+    to: 'queued',
     reason: { code: RETRIED, text: 'tried again by a person' },
   },
 }
 
 const SENT: readonly State[] = [...ACCEPTED, 'uploaded']
+
+const DROP_AGAIN =
+  'drop the file again; upload.keepVersions says how many uploaded versions stay restorable'
 
 /** Name of the note that tells the daemon what to try at once. */
 const TO_TRY = 'retried'
@@ -74,20 +80,21 @@ export function decide(
   const { from, to, reason } = RULES[decision]
   return history.atomically(() => {
     const version = history.version(id)
-    if (version === null) return unknown(id)
+    if (version === null) return refused(...unknown(id))
     // It is being tried: the next attempt is this one.
     if (decision === 'retry' && version.state === 'uploading') return { kind: 'done', version }
     if (!from.includes(version.state)) {
-      return {
-        kind: 'refused',
-        reason: `${decision} version ${id}: it is ${version.state}, and only what is ${from.join(' or ')} can be`,
-        hint: `feedsyncd show ${id}`,
-      }
+      const text = `it is ${version.state}, and only what is ${from.join(' or ')} can be`
+      return refused(`${decision} version ${id}: ${text}`, `feedsyncd show ${id}`)
     }
     if (decision === 'retry' && version.sha256 === null) return readAgain(history, version, now)
     // Sent again it would take the place of a newer one.
     const newer = decision === 'retry' ? newerOf(history, version, SENT) : undefined
-    if (newer !== undefined) return overtaken(version, newer)
+    if (newer !== undefined) {
+      const text = `version ${newer.id} of its feed is newer, and ${newer.state}`
+      const hint = `feedsyncd restore ${id} sends its bytes again, as a new version`
+      return refused(`retry version ${id}: ${text}`, hint)
+    }
     const approved = decision === 'retry' ? version.approved : decision === 'release'
     const patch = { approved, nextAttemptAt: null }
     const decided =
@@ -113,11 +120,17 @@ function readAgain(history: Versions & Files, { id, path }: Version, now: number
 export function restore(history: DecisionPorts, id: number, now: number): Decided {
   return history.atomically(() => {
     const version = history.version(id)
-    if (version === null) return unknown(id)
-    if (version.spool === null) return withoutBytes(version)
-    const { feed, path, account } = version
+    if (version === null) return refused(...unknown(id))
+    const { account, feed, path, spool, state } = version
+    if (spool === null) {
+      const text = `its bytes are not kept any more (it is ${state})`
+      return refused(`restore version ${id}: ${text}`, DROP_AGAIN)
+    }
     const restored = history.add({
-      ...{ feed, path, account, at: now },
+      feed,
+      path,
+      account,
+      at: now,
       state: 'queued',
       reason: { code: RESTORED, text: `restored from version ${id} by a person` },
       patch: { ...contentOf(version), approved: true },
@@ -152,36 +165,15 @@ export function newerOf(
   return history.list({ feed, states, all: true, limit: 1 }).find((other) => other.id > id)
 }
 
-function overtaken({ id }: Version, newer: Version): Decided {
-  return {
-    kind: 'refused',
-    reason: `retry version ${id}: version ${newer.id} of its feed is newer, and ${newer.state}`,
-    hint: `feedsyncd restore ${id} sends its bytes again, as a new version`,
-  }
-}
-
 /** What a version says of its bytes, which does not change with the attempt to deliver them. */
 function contentOf(version: Version): VersionPatch {
   const { sha256, md5, bytes, encoding, root, records, postings, warnings, spool } = version
   const { duplicates, requisitionIds, externalCampaignIds, withoutId } = version
-  return {
-    ...{ sha256, md5, bytes, encoding, root, records, postings, warnings, spool },
-    ...{ duplicates, requisitionIds, externalCampaignIds, withoutId },
-  }
+  const counts = { duplicates, requisitionIds, externalCampaignIds, withoutId }
+  return { sha256, md5, bytes, encoding, root, records, postings, warnings, spool, ...counts }
 }
 
-function unknown(id: number): Decided {
-  return {
-    kind: 'refused',
-    reason: `there is no version ${id}`,
-    hint: 'feedsyncd status --all lists them',
-  }
-}
+const unknown = (id: number) =>
+  [`there is no version ${id}`, 'feedsyncd status --all lists them'] as const
 
-function withoutBytes({ id, state }: Version): Decided {
-  return {
-    kind: 'refused',
-    reason: `restore version ${id}: its bytes are not kept any more (it is ${state})`,
-    hint: 'drop the file again; upload.keepVersions says how many uploaded versions stay restorable',
-  }
-}
+const refused = (reason: string, hint: string): Decided => ({ kind: 'refused', reason, hint })

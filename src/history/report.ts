@@ -71,7 +71,11 @@ export function uploadReport(version: Version, expectation: Expectation = NOT_EX
     postings,
     changes,
     state,
-    ...{ reason, reasonCode, hint, line, column },
+    reason,
+    reasonCode,
+    hint,
+    line,
+    column,
     guard,
     attempts: version.attempts,
     nextAttemptAt: isoTime(version.nextAttemptAt),
@@ -101,18 +105,17 @@ export function statusReport(
   expect: (version: Version) => Expectation = () => NOT_EXPECTED,
 ): StatusReport {
   const record = history?.daemon() ?? null
-  const probeAt = running ? (record?.nextProbeAt ?? null) : null
-  const report = (version: Version) =>
-    uploadReport(untilProbe(version, probeAt, record?.serviceReason ?? null), expect(version))
+  const live = running ? record : null
+  const report = (version: Version) => uploadReport(untilProbe(version, live), expect(version))
   return {
     daemon: {
       running,
-      pid: running ? (record?.pid ?? null) : null,
-      startedAt: running ? isoTime(record?.startedAt ?? null) : null,
+      pid: live?.pid ?? null,
+      startedAt: isoTime(live?.startedAt ?? null),
       lastScanAt: isoTime(record?.lastScanAt ?? null),
       mode: record?.mode ?? null,
       modeReason: record?.modeReason ?? null,
-      conditions: running ? (record?.conditions ?? []).map(conditionReport) : [],
+      conditions: (live?.conditions ?? []).map(conditionReport),
       unfinished: (record?.unfinished ?? []).map(({ path, modifiedAt }) => ({
         path,
         modifiedAt: isoTime(modifiedAt),
@@ -122,8 +125,8 @@ export function statusReport(
     },
     service: {
       baseUrl,
-      state: running ? (record?.service ?? 'unknown') : 'unknown',
-      reason: running ? (record?.serviceReason ?? null) : null,
+      state: live?.service ?? 'unknown',
+      reason: live?.serviceReason ?? null,
       clockSkewMs: record?.clockSkewMs ?? null,
     },
     uploads: history === null ? [] : history.list(filter).map(report),
@@ -132,15 +135,17 @@ export function statusReport(
 }
 
 /** What is due waits while the other side is down: thousands may, so that it is not on record with each of them. */
-function untilProbe(
-  version: Version,
-  probeAt: number | null,
-  serviceReason: string | null,
-): Version {
+function untilProbe(version: Version, live: DaemonRecord | null): Version {
   const { nextAttemptAt, reason, reasonCode, state } = version
+  const probeAt = live?.nextProbeAt ?? null
   if (state !== 'queued' || probeAt === null || (nextAttemptAt ?? 0) >= probeAt) return version
-  const told = { reason: reason ?? serviceReason, reasonCode: reasonCode ?? ENDPOINT_DOWN }
-  return { ...version, ...told, nextAttemptAt: probeAt }
+  const told = reason ?? live?.serviceReason ?? null
+  return {
+    ...version,
+    reason: told,
+    reasonCode: reasonCode ?? ENDPOINT_DOWN,
+    nextAttemptAt: probeAt,
+  }
 }
 
 /** Whoever asks for all versions, or for a state, sees these among them. */

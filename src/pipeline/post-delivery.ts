@@ -120,11 +120,8 @@ export class PostDelivery {
   async #moveFinished(listing: Listing): Promise<void> {
     const { dispositions, history, settings } = this.#parts
     await this.#resume()
-    if (
-      settings.current.inbox.afterUpload === 'keep' &&
-      settings.current.inbox.afterReject === 'keep'
-    )
-      return
+    const { afterReject, afterUpload } = settings.current.inbox
+    if (afterUpload === 'keep' && afterReject === 'keep') return
     const due = listing.files.flatMap((file): Departure[] => {
       const disposition = this.#dispositionOf(file)
       return disposition === null ? [] : [{ ...file, disposition, token: newToken() }]
@@ -176,19 +173,15 @@ export class PostDelivery {
   #dispositionOf({ path, identity }: Sighting): Disposition | null {
     const { history, ledger, settings } = this.#parts
     if (ledger.isNews(path, identity)) return null
+    const { afterUpload } = settings.current.inbox
+    const ofSent = afterUpload === 'keep' ? null : afterUpload
     const version = history.lastVersionAt(path)
     switch (version?.state) {
       case 'uploaded':
-        return settings.current.inbox.afterUpload === 'keep'
-          ? null
-          : settings.current.inbox.afterUpload
-      case 'superseded': {
+        return ofSent
+      case 'superseded':
         // Nothing of it was sent: it goes the way of the version that took its place, once that is safe.
-        const isReplaced = (history.lastUploaded(version.feed)?.id ?? 0) > version.id
-        return isReplaced && settings.current.inbox.afterUpload !== 'keep'
-          ? settings.current.inbox.afterUpload
-          : null
-      }
+        return (history.lastUploaded(version.feed)?.id ?? 0) > version.id ? ofSent : null
       case 'rejected':
       case 'discarded':
         return this.#ofUnsent(version)
@@ -200,13 +193,11 @@ export class PostDelivery {
   /** What was not sent is moved, never deleted, and left for a while: a person may be about to correct it in place. */
   #ofUnsent({ id, state }: Version): Disposition | null {
     const { clock, history, settings } = this.#parts
-    const { incompleteAfterMs } = settings.current.inbox
+    const { afterReject, afterUpload, incompleteAfterMs } = settings.current.inbox
     const endedAt = history.events(id, 1)[0]?.at ?? clock.now()
     if (!isDue(endedAt + incompleteAfterMs, clock.now(), incompleteAfterMs)) return null
-    if (settings.current.inbox.afterReject === 'quarantine') return 'quarantine'
-    return state === 'discarded' && settings.current.inbox.afterUpload === 'archive'
-      ? 'archive'
-      : null
+    if (afterReject === 'quarantine') return 'quarantine'
+    return state === 'discarded' && afterUpload === 'archive' ? 'archive' : null
   }
 
   #logEnd(departure: Departure, disposed: Disposed): void {
