@@ -13,7 +13,6 @@ import { expectations } from '../history/expectation.ts'
 import type { Explanation } from '../history/explain.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { Attempts, ListFilter, Notes, Version, VersionReads } from '../history/port.ts'
-import { openHistoryReader } from '../history/tables.ts'
 import {
   conditionReport,
   type ShowReport,
@@ -21,6 +20,7 @@ import {
   showReport,
   statusReport,
 } from '../history/report.ts'
+import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { messageOf } from '../lib/errors.ts'

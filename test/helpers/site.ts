@@ -7,13 +7,13 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inject, vi } from 'vitest'
 import type { ListFilter, State } from '../../src/history/port.ts'
-import { openHistoryReader } from '../../src/history/tables.ts'
 import {
   type ShowReport,
   showReport,
   statusReport,
   type UploadReport,
 } from '../../src/history/report.ts'
+import { openHistoryReader } from '../../src/history/tables.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { Command, type Ran } from './command.ts'
