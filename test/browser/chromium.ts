@@ -27,7 +27,7 @@ export const SLOW = { timeout: 300_000 }
 
 /** With a new, empty profile. */
 export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM ?? '', args: FLAGS })
+  return chromium.launch({ executablePath: CHROMIUM ?? '', args: FLAGS, ...SLOW })
 }
 
 export interface Look {
@@ -50,6 +50,7 @@ export async function open(browser: Browser, url: string, look: Look = {}): Prom
     viewport: { width, height: width < 500 ? 844 : 900 },
   })
   onTestFinished(() => context.close())
+  context.setDefaultTimeout(SLOW.timeout)
   const page = await context.newPage()
   const faults: string[] = []
   const origin = new URL(url).origin

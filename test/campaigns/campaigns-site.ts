@@ -61,7 +61,7 @@ export class CampaignsSite implements AsyncDisposable {
   }
 
   until(check: () => void): Promise<void> {
-    return vi.waitFor(check, { timeout: 60_000, interval: 20 })
+    return vi.waitFor(check, { timeout: 200_000, interval: 20 })
   }
 
   /** The create whose outcome is not known was sent an hour earlier. */

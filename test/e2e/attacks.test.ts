@@ -21,7 +21,7 @@ import { explained, statusOf, trail } from '../helpers/look.ts'
 import { LyingFiles, NO_COMPILER } from '../helpers/lying-files.ts'
 import { feedOf, preload, Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 const stored = (site: Site) => site.sandbox.objects().map(({ sha256 }) => sha256)
 
 describe('the copy that is sent', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { feedOf, finished, SECRET, Site } from '../helpers/site.ts'
 
-const PATIENT = { timeout: 60_000, interval: 20 }
+const PATIENT = { timeout: 200_000, interval: 20 }
 
 function writeKey(site: Site, key: string): void {
   const path = join(site.root, 'service.key')

@@ -26,7 +26,7 @@ async function goesOn(site: Site): Promise<void> {
   await site.daemonProcess()
   site.drop('c.xml', feedOf(4))
   await vi.waitUntil(() => site.uploads({ feed: 'c.xml' })[0]?.state === 'uploaded', {
-    timeout: 60_000,
+    timeout: 200_000,
   })
   expect(site.uploads().map(({ id, state }) => `${id} ${state}`)).toEqual([
     ...['3 uploaded', '2 uploaded', '1 uploaded'],

@@ -23,7 +23,7 @@ function listen(daemon: ChildProcess) {
   return {
     heard,
     until: (stream: 'stdout' | 'stderr', text: string) =>
-      vi.waitUntil(() => heard[stream].includes(text), { timeout: 60_000, interval: 20 }),
+      vi.waitUntil(() => heard[stream].includes(text), { timeout: 200_000, interval: 20 }),
     lines: () => heard.stdout.split('\n').length + heard.stderr.split('\n').length,
   }
 }

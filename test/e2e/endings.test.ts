@@ -7,7 +7,7 @@ import { expect, it, vi } from 'vitest'
 import { feedOf, Site } from '../helpers/site.ts'
 
 const BROKEN = '<source><job>&nbsp;</job></source>'
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 
 const files = (site: Site, folder = 'inbox') =>
   readdirSync(join(site.root, folder), { recursive: true, withFileTypes: true })

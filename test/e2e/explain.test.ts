@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { explained, statusOf, trail } from '../helpers/look.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 
 describe('explain', () => {
   it('names the rule that leaves a path out', async () => {

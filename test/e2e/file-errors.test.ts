@@ -9,7 +9,7 @@ import { statusOf } from '../helpers/look.ts'
 import { type Lie, LyingFiles, NO_COMPILER } from '../helpers/lying-files.ts'
 import { feedOf, finished, Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 const title = `an error of the moment${NO_COMPILER === null ? '' : ` (skipped: ${NO_COMPILER})`}`
 
 describe.skipIf(NO_COMPILER !== null)(title, () => {

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { trail } from '../helpers/look.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
 const all = (site: Site) => site.uploads({ feed: 'jobs.xml', all: true })

@@ -6,7 +6,7 @@ import type { Version } from '../../src/history/port.ts'
 import { statusOf, trail } from '../helpers/look.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 
 /** A running site whose feed was uploaded with ten postings. */

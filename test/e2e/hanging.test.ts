@@ -9,7 +9,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { entry, fileOf } from '../campaigns/reconciling.ts'
 import { feedOf, finished, preload, Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 /** 3 s of drain and 5 s of grace, on a machine with much else to do. */
 const LIMIT_MS = 60_000
 

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { explained, statusOf } from '../helpers/look.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 
 describe('files that are ignored by name', () => {
   it('are counted and named in status, until they have a name that matches', async () => {

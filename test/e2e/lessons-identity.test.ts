@@ -17,7 +17,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { statusOf } from '../helpers/look.ts'
 import { feedOf, finished, Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 describe('lesson 6: the names of unfinished files', () => {

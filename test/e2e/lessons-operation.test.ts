@@ -20,7 +20,7 @@ import { statusOf } from '../helpers/look.ts'
 import { quickClock } from '../helpers/quick-clock.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 const MINUTE = 60_000
 /** A user namespace has limits of its own, so that a watch can be made to fail for real. */
 const IN_NAMESPACE = ['--user', '--map-root-user', 'sh', '-c']

@@ -12,7 +12,7 @@ import { feedOf, Site } from '../helpers/site.ts'
 
 /** More than the 16,384 events that the kernel keeps for us. */
 const MANY = 20_000
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
 const LAST_YEAR = new Date(2001, 0, 1)
 

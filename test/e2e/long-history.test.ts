@@ -6,7 +6,7 @@ import { expect, it, vi } from 'vitest'
 import { feedOf, Site } from '../helpers/site.ts'
 import { openWithEndpoint } from '../ops/endpoint-site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 const EVENTS = 130_000
 
 /** Events as an incomplete file leaves them that grows each minute, written beside the running daemon. */

@@ -45,7 +45,7 @@ it('reads a file again that its reading failed of, when a person says so or it c
 
   const retried = await site.run('retry', String(errs.id))
   await expect
-    .poll(() => site.show(errs.id).events.map(({ to }) => to), { timeout: 60_000 })
+    .poll(() => site.show(errs.id).events.map(({ to }) => to), { timeout: 200_000 })
     .toEqual(['settling', 'checking', 'failed', 'settling', 'checking', 'failed'])
   broken.kill('SIGKILL')
   await finished(broken)

@@ -15,9 +15,9 @@ describe('a long upload', () => {
       const { uploads } = JSON.parse((await site.run('status', '--json')).stdout)
       return uploads[0]?.progress?.bytesSent ?? 0
     }
-    await vi.waitUntil(async () => (await far()) > 0, { timeout: 60_000, interval: 200 })
+    await vi.waitUntil(async () => (await far()) > 0, { timeout: 200_000, interval: 200 })
     const before = await far()
-    await vi.waitUntil(async () => (await far()) > before, { timeout: 60_000, interval: 200 })
+    await vi.waitUntil(async () => (await far()) > before, { timeout: 200_000, interval: 200 })
 
     const shown = /\d+ %: [\d.]+ KiB of [\d.]+ KiB, [\d.]+ KiB\/s, .* left/
     expect((await site.run('status')).stdout).toMatch(new RegExp(`\n    ${shown.source}\n`))

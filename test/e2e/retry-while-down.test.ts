@@ -6,7 +6,7 @@ import { feedOf } from '../helpers/feed.ts'
 import { statusOf } from '../helpers/look.ts'
 import { Site } from '../helpers/site.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 50 }
+const PATIENCE = { timeout: 200_000, interval: 50 }
 const FEEDS = ['a.xml', 'b.xml', 'c.xml', 'd.xml', 'e.xml']
 
 /** A service that counts as down, for ten minutes: each feed was refused once. */

@@ -9,7 +9,7 @@ import { Site } from '../helpers/site.ts'
 
 /** `nobody` of Debian; no account of this number has to exist. */
 const ACCOUNT = 65_534
-const PATIENCE = { timeout: 60_000, interval: 50 }
+const PATIENCE = { timeout: 200_000, interval: 50 }
 
 /** A site whose state directory belongs to the account of the service. */
 async function ownedSite(): Promise<Site> {

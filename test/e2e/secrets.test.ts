@@ -118,7 +118,7 @@ it.each(['signature', 'apiKey'] as const)(
     site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
     site.drop('fine/jobs.xml', feedOf(4))
     await vi.waitFor(() => expect(site.uploads({ feed: 'fine' })[0]?.reason).toMatch(/refused/), {
-      ...{ timeout: 60_000, interval: 20 },
+      ...{ timeout: 200_000, interval: 20 },
     })
     const commands = [
       ['status', '--all'],

@@ -97,7 +97,7 @@ describe('SIGHUP', () => {
   it('lists the folder without waiting for the next scan', async () => {
     await using site = await Site.open({ inbox: { rescan: '1h', watch: 'poll' } })
     const daemon = await site.daemonProcess()
-    await vi.waitUntil(() => statusOf(site).daemon.lastScanAt !== null, { timeout: 90_000 })
+    await vi.waitUntil(() => statusOf(site).daemon.lastScanAt !== null, { timeout: 200_000 })
     site.drop('jobs.xml', feedOf(3))
 
     daemon.kill('SIGHUP')

@@ -31,7 +31,7 @@ async function waiting() {
   const busy = site.sandbox.faults.add(BUSY)
   const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(2))
-  await vi.waitUntil(() => site.uploads()[0]?.nextAttemptAt, { timeout: 60_000 })
+  await vi.waitUntil(() => site.uploads()[0]?.nextAttemptAt, { timeout: 200_000 })
   busy.remove()
   return daemon
 }
@@ -125,7 +125,7 @@ describe('status --check', () => {
 
     expect(hung.code).toBe(2)
     expect(hung.stdout).toMatch(/^CRITICAL - the last listing of the folder is dated \S+ ahead/)
-    await vi.waitFor(listedNow, { timeout: 60_000, interval: 100 })
+    await vi.waitFor(listedNow, { timeout: 200_000, interval: 100 })
   })
 })
 
@@ -137,7 +137,7 @@ describe('the history', () => {
     const daemon = await site.daemon()
     for (const postings of [2, 3, 4]) {
       site.drop('jobs.xml', feedOf(postings))
-      await vi.waitUntil(() => site.sandbox.objects().length === postings - 1, { timeout: 60_000 })
+      await vi.waitUntil(() => site.sandbox.objects().length === postings - 1, { timeout: 200_000 })
     }
     await site.until('jobs.xml', 'uploaded')
     await daemon.stop()

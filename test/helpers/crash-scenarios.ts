@@ -153,7 +153,7 @@ export const SCENARIOS: Scenario[] = [
       })
       // Nothing is moved away before it was left alone for that long.
       const rejectedAt = Date.parse(site.show(1).events.at(-1)?.at ?? '')
-      await vi.waitUntil(() => Date.now() > rejectedAt + 1000, { timeout: 60_000 })
+      await vi.waitUntil(() => Date.now() > rejectedAt + 1000, { timeout: 200_000 })
     },
     ...{ feed: FEED, ends: 'rejected', sent: [] },
     also: moved('quarantine'),
@@ -186,7 +186,7 @@ export async function settled(site: Site, scenario: Scenario): Promise<void> {
     if (newest?.state !== scenario.ends) throw new Error(`${newest?.state}: ${newest?.reason}`)
     scenario.also?.(site)
   }
-  await vi.waitFor(again, { timeout: 60_000, interval: 1 })
+  await vi.waitFor(again, { timeout: 200_000, interval: 1 })
 }
 
 /** One pass that is killed at a point; answers whether it came there. */

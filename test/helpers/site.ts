@@ -291,7 +291,7 @@ async function waitFor<T>(look: () => T): Promise<T> {
         throw error
       }
     },
-    { timeout: 90_000, interval: 20 },
+    { timeout: 200_000, interval: 20 },
   )
   if ('error' in found) throw found.error
   return found.value

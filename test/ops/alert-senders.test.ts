@@ -86,7 +86,7 @@ const webhook = (url: string, secretFile: string | null = null): AlertTarget['ac
   ...{ kind: 'webhook', url: new Secret(url), origin: new URL(url).origin, secretFile },
 })
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 
 /** Waits until the process is gone whose number is in the file. */
 async function untilGone(file: string): Promise<void> {

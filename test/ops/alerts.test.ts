@@ -33,7 +33,7 @@ async function siteWithPager(): Promise<{ site: Site; file: string }> {
 
 function untilPaged(file: string, events: string[]): Promise<void> {
   return vi.waitFor(() => expect(paged(file).map(({ event }) => event)).toEqual(events), {
-    timeout: 60_000,
+    timeout: 200_000,
     interval: 50,
   })
 }

@@ -10,7 +10,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import { readDaemonFile } from '../../src/ops/daemon-file.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 const WORDS = { message: 'listing /srv/ats has not ended', hint: 'check the mount' }
 
 it('are written, told at the terminal and alerted, although no round of the loop ends', async () => {

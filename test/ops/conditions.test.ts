@@ -8,7 +8,7 @@ import { statusOf } from '../helpers/look.ts'
 import { feedOf, finished, preload, Site } from '../helpers/site.ts'
 import { SmallDisk } from '../helpers/small-disk.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 50 }
+const PATIENCE = { timeout: 200_000, interval: 50 }
 
 describe('a state disk that is full', () => {
   it('is critical at once for --check, also before the daemon has looked or while none runs', async (test) => {

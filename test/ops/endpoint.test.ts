@@ -10,7 +10,7 @@ import { feedOf, Site } from '../helpers/site.ts'
 import { openWithEndpoint } from './endpoint-site.ts'
 import { samplesOf } from './exposition.ts'
 
-const PATIENCE = { timeout: 60_000, interval: 20 }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 
 interface Answer {
   status: number
@@ -45,7 +45,7 @@ async function open(): Promise<{ site: Site; where: Where }> {
   return { site, where: { port: Number(new URL(url).port) } }
 }
 
-const until = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 60_000, interval: 50 })
+const until = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 200_000, interval: 50 })
 
 describe('the endpoint', () => {
   it('is ready once the folder was listed, and not when it cannot be', async () => {

@@ -87,7 +87,7 @@ export class NotifySocket {
         const found = this.messages.filter((message) => text.test(message.text)).length
         if (found < times) throw new Error(`${text} in ${JSON.stringify(this.messages)}`)
       },
-      { timeout: 60_000, interval: 20 },
+      { timeout: 200_000, interval: 20 },
     )
   }
 }

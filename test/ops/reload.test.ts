@@ -27,7 +27,7 @@ describe('SIGHUP', () => {
     site.drop('acme/a.xml', feedOf(3))
     await site.until('rule-acme', 'held')
     const look = () => expect(readFileSync(paged, 'utf8')).toContain('rule-acme held')
-    await vi.waitFor(look, { timeout: 60_000, interval: 50 })
+    await vi.waitFor(look, { timeout: 200_000, interval: 50 })
 
     expect(JSON.parse(line)).toMatchObject({ msg: 'configuration reloaded', waiting: [] })
   })
