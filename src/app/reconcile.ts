@@ -176,9 +176,12 @@ function endingOf(
   const done = looked.results.flatMap(({ key, outcome }) =>
     GOOD.includes(outcome) ? [`${outcome} ${key}`] : [],
   )
+  const owesReduction = looked.results.some(
+    ({ isReduction, outcome }) => isReduction && !GOOD.includes(outcome),
+  )
   if (looked.kind === 'failure') {
     const { reason: problem, hint } = looked
-    return { state: STATE_OF[looked.class], problem, hint, done }
+    return { state: STATE_OF[looked.class], problem, hint, done, owesReduction }
   }
   const { plan } = looked
   const planId = keptPlan(store, plan, now)
@@ -217,7 +220,7 @@ function endingOf(
       ...{ key, campaignId, code, reason: text, needs, maySpend },
     }))
   return {
-    ...{ state: 'done', planId, done, planned, pending: planned.length, findings },
+    ...{ state: 'done', planId, done, planned, pending: planned.length, findings, owesReduction },
     ...{ waiting: [...waiting, ...failed], vanished: vanishedOf(plan, looked.campaigns) },
   }
 }

@@ -55,6 +55,8 @@ export async function updateDirectly(
   body: CampaignUpdate,
 ): Promise<Direct> {
   const { api, store, signal } = parts
+  const wrong = whyWrongAccount(parts)
+  if (wrong !== null) return wrong
   const read = await api.get(campaignId, signal)
   if (read.kind === 'failure') return read
   const record = store.records().find((one) => one.campaignId === campaignId) ?? null
@@ -75,6 +77,12 @@ export async function updateDirectly(
   const uncertain = targeting === null ? [] : [targeting]
   const mayBe = record && { ...record, uncertain: [...record.uncertain, ...uncertain] }
   return send(parts, row, mayBe)
+}
+
+/** The same id may be another campaign there. */
+function whyWrongAccount({ account, store }: DirectParts): Refusal | null {
+  const stopped = whyStopped(account, store.account()?.account)
+  return stopped && { kind: 'refused', reason: stopped.reason, hint: stopped.needs }
 }
 
 /** `mayBe`: the record if it was carried out, or may have been. */
@@ -99,8 +107,8 @@ async function planningOf(
   targeting: CanonicalTargeting | null,
 ): Promise<Planning | Refusal | CampaignFailure> {
   const { account, identity, clock, feeds, guards, signal, store } = parts
-  const stopped = whyStopped(account, store.account()?.account)
-  if (stopped !== null) return { kind: 'refused', reason: stopped.reason, hint: stopped.needs }
+  const wrong = whyWrongAccount(parts)
+  if (wrong !== null) return wrong
   const seen = new Snapshot(parts, signal)
   const failure = await seen.list()
   if (failure !== null) return failure

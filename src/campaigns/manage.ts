@@ -8,7 +8,7 @@ import { goalOf, selectionOf } from './creating.ts'
 import type { DesiredCampaign, Removal } from './desired.ts'
 import type { Field, Values } from './fields.ts'
 import { type MaySpend, maySpendWith, showMoney } from './ledger.ts'
-import { COMMAND, type Held, quoted } from './plan.ts'
+import { COMMAND, type Held, type PlanItem, quoted } from './plan.ts'
 import { heldBy, later, type Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { whyForeign } from './record.ts'
@@ -21,9 +21,11 @@ export const CHANGE_GUARD = 'change the guard or the entry in the file'
 export function campaignOf(planning: Planning, record: CampaignRecord): Campaign | Held {
   const { key, campaignId } = record
   const campaign = planning.campaigns.get(campaignId)
-  if (campaign === undefined) {
-    const failed = planning.input.seen.failed.get(campaignId)
-    if (failed !== undefined) return later(failed)
+  const { failed, read } = planning.input.seen
+  // A list may show what cannot be read: a write is then not sent either.
+  const problem = failed.get(campaignId)
+  if (problem !== undefined) return later(problem)
+  if (campaign === undefined || read.get(campaignId) === null) {
     const reason = `campaign ${campaignId} is not found on the service; it is not made again`
     const needs = `${COMMAND} create ${quoted(key)} --new makes another one, once it is gone for an hour`
     return heldBy('lost', reason, needs)
@@ -78,9 +80,10 @@ export class Managed {
     const after = this.#spendsAfter({ ...lowered, ...raise.values })
     raises.push(() => {
       const why = archived ?? this.#whyNotRaised(raise)
+      const before = ledger.get(campaignId)
       const guard = why === null ? this.guardAgainst(raise, after) : null
       const held = guard === null ? why : heldBy('guard', guard, CHANGE_GUARD)
-      this.#add(raise, { held, approval: approval || raise.isBlind, after })
+      this.#add(raise, { held, approval: approval || raise.isBlind, before, after })
     })
   }
 
@@ -138,16 +141,20 @@ export class Managed {
 
   #add(
     { isBlind: _, ...part }: Part,
-    rest: { held?: Held | null; approval?: boolean; after?: MaySpend; why?: string },
+    rest: Partial<Pick<PlanItem, 'held' | 'approval' | 'why'>> & {
+      before?: MaySpend | undefined
+      after?: MaySpend
+    },
   ): void {
     const { key, campaignId } = this.#record
     const { ledger, input } = this.#planning
-    const { after = this.#spendsAfter(part.values), ...state } = rest
+    const now = ledger.get(campaignId)
+    const { before = now, after = this.#spendsAfter(part.values), ...state } = rest
     const { targeting } = part
     this.#planning.add({
       ...{ key, campaignId, action: 'update', method: 'PUT', why: 'the file changed' },
       ...{ ...part, ...state },
-      money: { before: showMoney(ledger.get(campaignId) ?? null), after: showMoney(after) },
+      money: { before: showMoney(before ?? null), after: showMoney(after) },
       postings: targeting === null ? null : selectionOf(input.effects, this.#record, targeting),
     })
   }

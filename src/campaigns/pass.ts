@@ -63,6 +63,10 @@ class Pass {
   readonly #sender: Sender
   readonly #results: Result[] = []
   readonly #snapshot: Snapshot
+  /** By campaign id, before this look changes them. */
+  #owners: ReadonlyMap<string, CampaignRecord> = new Map()
+  /** Whose file says something else than was agreed: it may be less. */
+  readonly #changed: CampaignRecord[] = []
   /** Keys whose reduction was tried. */
   readonly #reduced = new Set<string>()
 
@@ -75,13 +79,28 @@ class Pass {
   }
 
   async run(): Promise<PassResult> {
+    const looked = await this.#look()
+    return { ...looked, results: [...this.#results, ...this.#unread()] }
+  }
+
+  /** What could not be read may have been a reduction, and is tried again as soon as one. */
+  #unread(): Result[] {
+    const done = new Set(this.#results.map(({ campaignId }) => campaignId))
+    return this.#changed.flatMap(({ key, campaignId }) => {
+      const reason = this.#snapshot.failed.get(campaignId)
+      if (reason === undefined || done.has(campaignId)) return []
+      return { key, campaignId, reason, outcome: 'failed', isReduction: true }
+    })
+  }
+
+  async #look() {
     const { store, account, feeds, clock } = this.#parts
     const { kind, stop, isPerson } = this.#options
     const isOurs = whyStopped(account, store.account()?.account) === null
     if (kind !== 'plan' && isOurs) this.#sweep()
     if (kind === 'apply' && isOurs) await this.#reduceFirst()
     const failure = await this.#snapshot.list()
-    if (failure !== null) return { ...failure, results: this.#results }
+    if (failure !== null) return failure
     await this.#snapshot.readMore(this.#wanted.desired)
     if (kind !== 'plan' && isOurs)
       this.#results.push(...recordSnapshot(this.#memory(), isPerson && kind === 'apply'))
@@ -89,10 +108,9 @@ class Pass {
     const effects = await measure(feeds(), targetings, clock.now(), stop)
     const made = this.#plan(effects, kind !== 'apply')
     const { plan } = made
-    if (kind !== 'apply' || plan.stopped !== null)
-      return { kind: 'looked', ...made, results: this.#results }
+    if (kind !== 'apply' || plan.stopped !== null) return { kind: 'looked', ...made } as const
     await this.#carryOut(plan)
-    return { kind: 'looked', ...this.#plan(effects, false), results: this.#results }
+    return { kind: 'looked', ...this.#plan(effects, false) } as const
   }
 
   /** What a process left behind that died while it sent. */
@@ -118,6 +136,7 @@ class Pass {
     const bodies = reductions && new Map(reductions.map((item) => [item.campaignId, item.body]))
     await inParallel(due, async ({ record, goal, why }) => {
       if (stop.aborted) return
+      this.#changed.push(record)
       const campaign = await this.#snapshot.get(record.campaignId)
       if (campaign === null || whyForeign(record, campaign) !== null) return
       const { reduce } = compare(goal, record, campaign, writesOf(record))
@@ -148,10 +167,11 @@ class Pass {
 
   async #carryOut(plan: Plan): Promise<void> {
     const { approved, isPerson, stop } = this.#options
+    this.#owners = new Map(this.#parts.store.records().map((one) => [one.campaignId, one]))
     const isExpired = approved !== null && approved.fileSha256 !== this.#wanted.fileSha256
     const ready = approved?.items.filter(isReady) ?? []
     const byPrint = new Map(ready.map((item) => [fingerprint(item), item]))
-    const left = new Set(ready)
+    const left = new Set(isExpired ? approved.items : ready)
     /** Why nothing but reductions is sent any more. */
     let halt: string | null = null
     for (const item of isExpired ? [] : plan.items.filter(isReady)) {
@@ -167,6 +187,8 @@ class Pass {
         if (result?.isTemporary) halt = result.reason
       }
     }
+    if (this.#results.some(({ outcome }) => outcome === 'adopted'))
+      this.#parts.store.atomically(() => recordAgreed(this.#memory()))
     const reduced = new Set(
       this.#results.filter((one) => one.isReduction).map((one) => one.campaignId),
     )
@@ -213,7 +235,8 @@ class Pass {
   }
 
   async #create(item: PlanItem): Promise<Result> {
-    const known = new Set([...this.#snapshot.listed.keys(), ...this.#snapshot.read.keys()])
+    const { listed, read } = this.#snapshot
+    const known = { has: (id: string) => listed.has(id) || read.has(id) }
     const { result, after } = await this.#sender.create(item, known)
     if (after !== null) this.#snapshot.read.set(after.id, after)
     if (result.outcome !== 'unknown' || result.isTemporary) this.#results.push(result)
@@ -226,7 +249,7 @@ class Pass {
     const { read, listed } = this.#snapshot
     const campaign = read.get(campaignId ?? '') ?? listed.get(campaignId ?? '')
     if (campaignId === null || campaign === undefined) return null
-    const owner = store.records().find((one) => one.campaignId === campaignId)
+    const owner = this.#owners.get(campaignId)
     const result = { key, campaignId, outcome: 'adopted', reason: why, isReduction: false } as const
     store.atomically(() => {
       if (owner !== undefined) store.remove(owner.key)
@@ -234,7 +257,6 @@ class Pass {
       store.removeOther(campaignId)
       const { by } = this.#options
       store.decide({ at: clock.now(), key, campaignId, why: `adopted: ${why}`, by })
-      recordAgreed(this.#memory())
     })
     this.#results.push(result)
     return result

@@ -149,7 +149,8 @@ function create(planning: Planning, entry: DesiredCampaign) {
   })
 }
 
-function whyNotCreated({ absence, input }: Planning, entry: DesiredCampaign): Held | null {
+function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null {
+  const { absence, input } = planning
   const { key, name, values, emptyLists, allPostings } = entry
   const { incomplete } = input.seen
   if (incomplete !== null) return later(`the listing is not complete: ${incomplete}`)
@@ -167,6 +168,12 @@ function whyNotCreated({ absence, input }: Planning, entry: DesiredCampaign): He
   // A day begins at different times: a start of today is no start in the past.
   if (typeof startDate === 'string' && Date.parse(startDate) < input.now - DAY)
     return heldBy('entry', `startDate ${startDate} is past`, 'write a later one, or leave it out')
+  const renamed = input.newEntries.has(key) ? undefined : planning.runningAs(name)
+  if (renamed !== undefined) {
+    const reason = `campaign ${named(renamed)} has this name, runs on, and its entry is not in the file any more`
+    const needs = `write campaignId: ${JSON.stringify(renamed.id)} into the entry if it is the same campaign under another key; ${COMMAND} create ${quoted(key)} --new if it is not`
+    return heldBy('absence', reason, needs)
+  }
   const candidates = absence.candidates(key, name)
   const [likeliest] = candidates
   if (likeliest === undefined) return whyShared(input, key) ?? whyTooEarly(input)
@@ -227,9 +234,12 @@ function remove(planning: Planning, removal: Removal) {
   })
 }
 
-/** Reductions, adoptions, neutral changes, raises, creates, and last what waits for a person. */
+/**
+ * What is taken over, since its own writes need it, and sends nothing; then reductions, neutral changes,
+ * raises, creates, and last what waits for a person.
+ */
 function rank({ action, spend, held }: PlanItem): number {
   if (held !== null) return 6
-  if (action === 'update') return { down: 0, neutral: 2, up: 3, unknown: 3 }[spend]
-  return action === 'adopt' ? 1 : action === 'create' ? 4 : 5
+  if (action === 'update') return { down: 1, neutral: 2, up: 3, unknown: 3 }[spend]
+  return action === 'adopt' ? 0 : action === 'create' ? 4 : 5
 }

@@ -8,12 +8,13 @@ import { valueNow } from './compare.ts'
 import { createdValues } from './creating.ts'
 import type { Desired } from './desired.ts'
 import type { Effects } from './effects.ts'
-import { endsBy, rawOf, readValue } from './fields.ts'
+import { endsBy, plain, rawOf, readValue } from './fields.ts'
 import { Ledger, type MaySpend, maySpend, maySpendWith } from './ledger.ts'
 import type { Finding, Held, PlanItem } from './plan.ts'
 import { type CampaignRecord, type CampaignStore, type CampaignWrite, STATUS } from './port.ts'
 import { keysOf } from './record.ts'
 import type { Snapshot } from './snapshot.ts'
+import { bareName } from './token.ts'
 
 export interface PlanInput extends ReturnType<typeof memoryOf> {
   desired: Desired
@@ -126,6 +127,13 @@ export class Planning {
     return (campaign.status ?? STATUS.running) === STATUS.running && !isOver
   }
 
+  /** The running campaign of this name whose entry vanished from the file. */
+  runningAs(name: string): Campaign | undefined {
+    const wanted = plain(name)
+    const campaigns = this.unlisted.flatMap((one) => this.campaigns.get(one.campaignId) ?? [])
+    return campaigns.find((one) => this.runs(one) && plain(bareName(one.name ?? '')) === wanted)
+  }
+
   /** What a campaign may spend that has no record. */
   unmanagedSpend(id: string): MaySpend {
     const campaign = this.campaigns.get(id)
@@ -148,7 +156,10 @@ export class Planning {
     const waiting = desired.campaigns.filter(({ key }) => !this.records.has(key))
     const alike = waiting.flatMap((entry) => this.absence.resembling(entry))
     const ids = [...known, ...ended, ...alike].map(({ id }) => id)
-    for (const id of [...records.flatMap(({ past }) => past), ...ids])
+    // What is to be taken over spends already.
+    const named = waiting.flatMap(({ campaignId }) => campaignId ?? [])
+    const taken = named.filter((id) => !this.byId.has(id))
+    for (const id of [...records.flatMap(({ past }) => past), ...ids, ...taken])
       this.ledger.set(id, this.unmanagedSpend(id))
     for (const create of creates)
       if (isUnsettled(create) && create.body !== null)

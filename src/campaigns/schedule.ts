@@ -41,7 +41,10 @@ const INTERVAL_MS = HOUR
 const AGAIN_MS = {
   ...{ busy: 10 * SECOND, failed: 5 * MINUTE, refused: 15 * MINUTE, credentials: 15 * MINUTE },
   unknown: 2 * MINUTE,
+  soon: 10 * SECOND,
 }
+/** For so long a reduction that failed, and a write without an answer, are looked after that soon. */
+const SOON_FOR_MS = 2 * MINUTE
 /** What is in no listing by then is held for a person. */
 const UNKNOWN_FOR_MS = 15 * MINUTE
 /** Between two looks for uploads or decisions: a look takes at most a twentieth of the time. */
@@ -61,6 +64,8 @@ export class CampaignSchedule {
   /** Monotonic ms at which each cause is due. */
   readonly #due = new Map<string, number>()
   #notBefore = Number.NEGATIVE_INFINITY
+  /** Monotonic ms since when a reduction fails. */
+  #owedSince: number | null = null
 
   constructor(parts: ScheduleParts) {
     this.#parts = parts
@@ -138,7 +143,7 @@ export class CampaignSchedule {
       this.#last = await look(cause, AbortSignal.any([stop, outdated]), abort)
       if (this.#last !== null) {
         this.#tell(this.#last)
-        wait = waitAfter(this.#last)
+        wait = this.#waitAfter(this.#last, clock.monotonic())
       }
     } catch (error) {
       if (stop.aborted || outdated.aborted) return
@@ -192,6 +197,13 @@ export class CampaignSchedule {
     else this.#lastMessage = ''
   }
 
+  #waitAfter(run: CampaignRun, now: number): number {
+    this.#owedSince = run.owesReduction === true ? (this.#owedSince ?? now) : null
+    // A key that the service refuses is no matter of time.
+    if (this.#owedSince === null || run.state === 'credentials') return waitAfter(run)
+    return now - this.#owedSince < SOON_FOR_MS ? AGAIN_MS.soon : AGAIN_MS.unknown
+  }
+
   /** The same thing is said once, however often it is seen. */
   #notify(message: string, hint: string | null): void {
     if (message === this.#lastMessage) return
@@ -200,7 +212,7 @@ export class CampaignSchedule {
   }
 }
 
-function waitAfter({ at, state, waiting }: CampaignRun): number {
+function waitAfter({ at, pending, state, waiting }: CampaignRun): number {
   switch (state) {
     case 'busy':
     case 'failed':
@@ -210,10 +222,16 @@ function waitAfter({ at, state, waiting }: CampaignRun): number {
     case 'done':
     case 'stopped':
     case 'unusable': {
-      const isYoung = (since = at) => Date.parse(at) - Date.parse(since) < UNKNOWN_FOR_MS
-      if (waiting.some(({ isReduction }) => isReduction)) return AGAIN_MS.unknown
-      const isSought = waiting.some(({ action, since }) => action === 'unknown' && isYoung(since))
-      return isSought ? AGAIN_MS.unknown : INTERVAL_MS
+      // What was refused stays so; the others may pass.
+      const ages = waiting.flatMap(({ action, passes, since = at }) =>
+        action === 'unknown' || (passes && action !== 'failed')
+          ? [Date.parse(at) - Date.parse(since)]
+          : [],
+      )
+      const youngest = Math.min(...ages)
+      // Where the service limits calls, each look might leave one more create unknown.
+      if (youngest < SOON_FOR_MS && pending === 0) return AGAIN_MS.soon
+      return youngest < UNKNOWN_FOR_MS ? AGAIN_MS.unknown : INTERVAL_MS
     }
     default:
       return state satisfies never

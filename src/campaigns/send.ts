@@ -145,7 +145,7 @@ export class Sender {
   }
 
   /** `known`: ids that were there before it. */
-  async create(item: PlanItem, known: ReadonlySet<string>): Promise<Sent> {
+  async create(item: PlanItem, known: Pick<ReadonlySet<string>, 'has'>): Promise<Sent> {
     const { key, before, spend, why } = item
     const body = item.body as CampaignCreate
     const row = { key, campaignId: null, action: 'create', body, before, spend, why } as const

@@ -74,9 +74,10 @@ export class Snapshot {
     let failures = 0
     const unread = [...ids].filter((id) => !this.read.has(id))
     await inParallel(unread, async (id) => {
-      if (failures >= MOST_FAILURES)
-        this.failed.set(id, this.failed.values().next().value ?? 'the service cannot be asked')
-      else {
+      if (failures >= MOST_FAILURES) {
+        const reason = this.failed.values().next().value ?? 'the service cannot be asked'
+        if (!this.listed.has(id)) this.failed.set(id, reason)
+      } else {
         await this.get(id)
         failures = this.failed.has(id) ? failures + 1 : 0
       }

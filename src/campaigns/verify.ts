@@ -24,7 +24,7 @@ export function whyNotIts(
   { id: shownId, name }: Campaign,
   id: string,
   body: CampaignCreate,
-  known: ReadonlySet<string>,
+  known: Pick<ReadonlySet<string>, 'has'>,
 ): string | null {
   if (shownId !== id)
     return `the service answers with campaign ${shownId} when it is asked for the new ${id}`

@@ -40,7 +40,7 @@ export const stateCode: Reader<string> = (text) =>
     : fail('expected a two-letter state or province code such as MA')
 
 export const percent: Reader<number> = (text) =>
-  /^\d{1,4}$/.test(text) ? { value: Number(text) } : fail('expected a whole number such as 50')
+  /^\d{1,6}$/.test(text) ? { value: Number(text) } : fail('expected a whole number such as 50')
 
 export const share: Reader<number> = (text) =>
   /^(0(\.\d{1,6})?|1(\.0{1,6})?)$/.test(text)

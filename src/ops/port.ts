@@ -154,6 +154,8 @@ export interface CampaignRun {
   planned?: string[]
   /** What was written, one sentence each. */
   done: string[]
+  /** What was to lower what may be spent did not succeed yet; it is tried again soon. */
+  owesReduction?: boolean
   /** What needs a person. */
   waiting: WaitingCampaign[]
   /** What differs from the file, or spends outside it, and is left alone. */

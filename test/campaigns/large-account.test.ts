@@ -2,8 +2,33 @@ import { describe, expect, it } from 'vitest'
 import { adoptedRecord } from '../../src/campaigns/record.ts'
 import { tokenOf, withToken } from '../../src/campaigns/token.ts'
 import { entry, fileOf, IDENTITY, Vendor } from './reconciling.ts'
+import { World } from './world.ts'
 
 const COUNT = 10_000
+
+describe('taking over many campaigns', () => {
+  it('reads the records as often as for a few', async () => {
+    const readsFor = async (count: number) => {
+      const world = World.open()
+      const all = Array.from({ length: count }, (_, n) => world.make(`Campaign K${n}`))
+      const entries = all.map(({ id }, n) => entry(`K${n}`, `campaignId: "${id}"`))
+      const host = world.host(fileOf(...entries).replaceAll('100.00', '50.00'))
+      let reads = 0
+      host.wrap = (store) => ({
+        ...store,
+        records: () => {
+          reads++
+          return store.records()
+        },
+      })
+      const results = await host.apply()
+      expect(results).toHaveLength(count)
+      return reads
+    }
+
+    expect(await readsFor(40)).toBe(await readsFor(2))
+  })
+})
 
 describe(`an account of ${COUNT} campaigns`, () => {
   it('needs no write, and as few reads as its pages allow', async () => {

@@ -109,13 +109,14 @@ describe('the daemon looks at the campaigns', () => {
     expect(await hours.pass(MINUTE)).toEqual(['file 64'])
   })
 
-  it('again in five minutes when the service could not be asked, and in two while an outcome is unknown', async () => {
+  it('again in five minutes when the service could not be asked, and in two while an outcome stays unknown', async () => {
     const hours = new Hours()
     hours.run = { state: 'failed' }
     const failing = await hours.pass(5 * MINUTE + SECOND)
     hours.run = new Error('a fault')
     const faulty = await hours.pass(5 * MINUTE)
-    const waiting = { key: 'A', action: 'unknown', reason: null, needs: null }
+    const since = '2026-11-22T05:57:00.000Z'
+    const waiting = { key: 'A', action: 'unknown', reason: null, needs: null, since }
     hours.run = { waiting: [waiting] }
     const unknown = await hours.pass(7 * MINUTE)
 
@@ -125,6 +126,32 @@ describe('the daemon looks at the campaigns', () => {
       ['interval 900', 'interval 1020'],
     ])
   })
+
+  it('in ten seconds for a write without an answer, unless more creates would go with the look', async () => {
+    const waiting = [{ key: 'A', action: 'unknown', reason: null, needs: null }]
+    const hours = new Hours()
+    hours.run = { waiting }
+    const alone = await hours.pass(11 * SECOND)
+    hours.run = { waiting, pending: 3 }
+    const limited = await hours.pass(2 * MINUTE + 20 * SECOND)
+
+    expect([alone, limited]).toEqual([
+      ['start 0', 'interval 10'],
+      ['interval 20', 'interval 140'],
+    ])
+  })
+
+  it.each(['done', 'failed'] as const)(
+    'in ten seconds after a reduction that failed, and in two minutes when it goes on failing: %s',
+    async (state) => {
+      const hours = new Hours()
+      hours.run = { state, owesReduction: true }
+      const looks = await hours.pass(4 * MINUTE + 10 * SECOND)
+
+      expect(looks.slice(0, 4)).toEqual(['start 0', 'interval 10', 'interval 20', 'interval 30'])
+      expect(looks.slice(-2)).toEqual(['interval 120', 'interval 240'])
+    },
+  )
 
   it('each hour again for an outcome that stays unknown, and each quarter while it is refused', async () => {
     const hours = new Hours()

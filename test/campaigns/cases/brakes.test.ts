@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { failure, installed, opened, type Trouble, troubles } from '../world.ts'
+import { failure, installed, opened, type Trouble, troubles, World } from '../world.ts'
 
 const removed = (key: string, endDate = '2026-12-02') =>
   `removed: [{ externalCampaignId: ${key}, endDate: ${endDate} }]\n`
@@ -52,6 +52,51 @@ describe('a reduction arrives', () => {
     expect(adopted).toMatchObject({ key: 'NEW', campaignId: '48001', outcome: 'adopted' })
     expect(plan.summary).toMatchObject({ held: 0, unchanged: 2 })
     expect(world.all).toHaveLength(2)
+  })
+
+  it('of a campaign that is taken over: what the plan shows goes with its one apply', async () => {
+    const world = World.open()
+    const theirs = world.make('Campaign A', { budget: 80 })
+    const host = world.host(lower(fileOf(entry('A', `campaignId: "${theirs.id}"`))))
+
+    const plan = await host.plan()
+    const results = await host.apply({ approved: plan })
+
+    expect(itemOf(plan, 'A')?.money ?? plan.exposure.before).toBe('80.00')
+    expect(results.map(({ outcome }) => outcome)).not.toContain('stale')
+    expect(theirs.budget).toBe(40)
+    expect((await host.plan()).items).toEqual([])
+  })
+
+  it('that could not be read or written is owed, so that it is tried again soon', async () => {
+    const { world, host } = await installed(fileOf(entry('A'), entry('B')))
+    const down = { kind: 'fail', failure: failure.temporary() } as const
+    const first = fileOf(entry('A'), entry('B'))
+    const runs = []
+    for (const on of ['get', 'update', 'search'] as const) {
+      world.trouble = troubles({ on, trouble: down })
+      host.file = first.replaceAll('100.00', `${60 - runs.length}.00`)
+      runs.push((await host.run()).owesReduction)
+    }
+
+    expect(runs).toEqual([true, true, false])
+    expect(world.all.map(({ budget }) => budget)).toEqual([58, 58])
+  })
+
+  it('a campaign that is listed and cannot be read by its id: the plan says so, and offers no write', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    world.trouble = troubles({
+      on: 'get',
+      trouble: { kind: 'fail', failure: failure.refused(400) },
+    })
+    host.file = lower(fileOf(entry('A')))
+
+    const plan = await host.plan()
+
+    expect(plan.items).toMatchObject([
+      { key: 'A', held: { code: 'later', reason: 'answered 400' } },
+    ])
+    expect(plan.summary).toMatchObject({ reduce: 0, held: 1 })
   })
 
   it('finished entries cleaned out of the file: the others are not stopped', async () => {

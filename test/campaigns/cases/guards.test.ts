@@ -18,7 +18,9 @@ describe('never past a guard', () => {
     const results = await host.apply({ approved: plan })
 
     expect(itemOf(plan, 'A')?.held).toMatchObject({ code: 'guard' })
-    expect(results).toEqual([])
+    expect(results).toMatchObject([
+      { key: 'A', outcome: 'stale', reason: 'the file changed since the plan was made' },
+    ])
     expect(world.campaign('48001').budget).toBe(100)
   })
 

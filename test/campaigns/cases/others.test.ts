@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_GUARDS } from '../../../src/campaigns/desired.ts'
+import { updateDirectly } from '../../../src/campaigns/direct.ts'
+import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
 import { installed, World } from '../world.ts'
 
@@ -131,6 +134,23 @@ describe('campaigns of others stay as they are', () => {
       code: 'conflict',
       needs: expect.stringContaining('adopt A 48002'),
     })
+  })
+
+  it('an update by hand with another account’s credentials: nothing is written', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.account = '999'
+
+    const answer = await updateDirectly(
+      {
+        ...{ ...host.parts(), account: 'https://service.example 999' },
+        ...{ guards: DEFAULT_GUARDS, by: 'person: test', signal: forever },
+      },
+      '48001',
+      { budget: 10 },
+    )
+
+    expect(answer).toMatchObject({ kind: 'refused', reason: expect.stringContaining('999') })
+    expect(world.campaign('48001').budget).toBe(100)
   })
 
   it('a second installation in the account can create its first, by a person’s word', async () => {

@@ -273,6 +273,23 @@ describe('no second campaign', () => {
     expect(creates(world)).toBe(4)
   })
 
+  it('key renamed in the file without its campaignId: the running campaign of that name is no reason for a second one', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.file = fileOf(entry('NEW').replace('Campaign NEW', 'Campaign A'))
+
+    await host.daemon()
+    const held = itemOf(await host.plan(), 'NEW')?.held
+    await host.decide().isNew('NEW')
+    await host.daemon()
+
+    expect(held).toMatchObject({
+      code: 'absence',
+      needs: expect.stringContaining('campaignId: "48001"'),
+    })
+    expect(world.all.map(({ name }) => name.slice(0, 10))).toEqual(['Campaign A', 'Campaign A'])
+    expect(creates(world)).toBe(2)
+  })
+
   it('a person’s word is for one entry, and ends when another campaign shows up', async () => {
     const world = World.open()
     world.make('Old fair')
