@@ -27,7 +27,7 @@ export function excerpt(text: string, own?: SecretSet): string {
     .replace(/\/\/[^\s/?#"'<>]*@/g, '//')
     .replace(/(\w:\/\/[^\s"'<>?#]*)[?#][^\s"'<>]*/g, '$1')
     .replace(/\?[\w.~[\]-]+=[^\s"'<>]*/g, '')
-    .replace(TOKEN, (run) => (HEX.test(run) || isMixed(run) ? '[secret]' : run))
+    .replace(TOKEN, hideToken)
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
     .trim()
   return shown.length > EXCERPT ? `${shown.slice(0, EXCERPT - 1)}…` : shown
@@ -35,7 +35,9 @@ export function excerpt(text: string, own?: SecretSet): string {
 
 /** A code that another host names its error by; null when it is no word, or holds a secret. */
 export function shownCode(code: string, own?: SecretSet): string | null {
-  return CODE.test(code) && !holdsSecret(code, own) ? code : null
+  return CODE.test(code) && code.replace(TOKEN, hideToken) === code && !holdsSecret(code, own)
+    ? code
+    : null
 }
 
 /** Scheme, host and port of an address, and nothing else of it. */
@@ -50,8 +52,10 @@ export function shownAddress(address: string, own?: SecretSet): string | null {
   return `${shownOrigin(url, own)}${redactParts(url.pathname, '/', own)}`
 }
 
-function isMixed(run: string): boolean {
-  return [/[a-z]/, /[A-Z]/, /[0-9+=]/].every((kind) => kind.test(run))
+/** Base64 of a token, for example, is none of the secrets that are known. */
+function hideToken(run: string): string {
+  const isMixed = [/[a-z]/, /[A-Z]/, /[0-9+=]/].every((kind) => kind.test(run))
+  return isMixed || HEX.test(run) ? '[secret]' : run
 }
 
 /** RFC 9110 section 8.8.1 first: a body of HTML, whatever the answer calls itself. */

@@ -115,6 +115,9 @@ describe('what is shown of another host', () => {
     const key = KEY.replace(/[^A-Za-z0-9]/g, '')
     for (const code of [`A${key}`, `Key.${key.slice(0, 12)}`, '4xx', 'a b', 'a'.repeat(65), ''])
       expect(shownCode(code)).toBeNull()
+    // With so few digits that it could be a long word.
+    expect(shownCode(btoa('FwoGZ/XIvYX+dzE"Tok&en/+==tail'))).toBeNull()
+    expect(shownCode('MaxPostPreDataLengthExceededError')).not.toBeNull()
   })
 
   it('is an address without user, query and fragment', () => {
