@@ -8,14 +8,7 @@ import { join } from 'node:path'
 import type { Desired } from '../campaigns/desired.ts'
 import { readDesired } from '../campaigns/desired-reader.ts'
 import { type PassOptions, type PassResult, runPass, type Wanted } from '../campaigns/pass.ts'
-import type {
-  Absence,
-  CampaignStore,
-  FeedSide,
-  FeedUpload,
-  TargetedPosting,
-} from '../campaigns/port.ts'
-import { SelectionCount } from '../campaigns/selection-count.ts'
+import type { Absence, CampaignStore, FeedSide, FeedUpload } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import type { FieldPaths } from '../feed/port.ts'
@@ -209,53 +202,41 @@ export function feedSideOf(config: Config): FeedSide {
       absences ??= read<ReadonlyMap<string, Absence>>((h) => absencesOf(h, feeds), new Map())
       return absences.get(id) ?? null
     },
-    count: async (questions, signal) => {
-      const counting = new SelectionCount(questions)
-      const take = (values: FieldPaths) => counting.add(values)
-      const needed = questions.flatMap((one) => [
-        ...one.fields,
-        ...(one.pinned.length > 0 ? (['requisitionId'] as const) : []),
-      ])
-      return counting.finish(
-        await readPostings(config, latest, counting.fields, take, signal, needed),
-      )
+    read: async (fields, needed, take, signal) => {
+      const problems: string[] = []
+      for (const upload of latest) {
+        const problem = await readPostings(config, upload, fields, needed, take, signal)
+        if (problem !== null) problems.push(`${upload.feed}: ${problem}`)
+      }
+      return problems
     },
   }
 }
 
-/** Hands over each posting of the last uploads; answers why not all of them can be read. */
-export async function readPostings(
-  config: Config,
-  latest: readonly FeedUpload[],
+/** Hands over each posting of an upload; answers why it cannot. */
+async function readPostings(
+  { feeds, state }: Config,
+  { path, records, spool }: FeedUpload,
   fields: readonly (keyof FieldPaths)[],
+  needed: readonly (keyof FieldPaths)[],
   take: (values: FieldPaths) => void,
   signal: AbortSignal,
-  needed: readonly (keyof TargetedPosting)[] = [],
-): Promise<string[]> {
-  const problems: string[] = []
-  for (const { feed, path, records, spool } of latest) {
-    const { mapping } = feedFor(path, config.feeds)
-    const file = join(config.state.directory, 'spool', spool ?? '')
-    const source = { file, records, paths: mapping.fields }
-    const missing = new Set(needed.filter((field) => field !== 'externalCampaignId'))
-    let postings = 0
-    const see = (values: FieldPaths) => {
-      postings++
-      for (const field of missing) if (values[field]) missing.delete(field)
-      take(values)
-    }
-    const problem =
-      spool === null
-        ? 'its bytes are not kept any more'
-        : await streamPostings(source, see, { fields, signal })
-    if (problem !== null) problems.push(`${feed}: ${problem}; upload it again`)
-    // A field that no posting has is more likely not mapped than absent.
-    else if (postings > 0 && missing.size > 0)
-      problems.push(
-        `${feed}: no posting has ${[...missing].join(', ')}; map it under feeds[].fields`,
-      )
+): Promise<string | null> {
+  if (spool === null) return 'its bytes are not kept any more; upload it again'
+  const paths = feedFor(path, feeds).mapping.fields
+  const missing = new Set(needed.filter((field) => field !== 'externalCampaignId'))
+  let postings = 0
+  const see = (values: FieldPaths) => {
+    postings++
+    for (const field of missing) if (values[field]) missing.delete(field)
+    take(values)
   }
-  return problems
+  const source = { file: join(state.directory, 'spool', spool), records, paths }
+  const problem = await streamPostings(source, see, { fields, signal })
+  if (problem !== null) return `${problem}; upload it again`
+  // A field that no posting has is more likely not mapped than absent.
+  if (postings === 0 || missing.size === 0) return null
+  return `no posting has ${[...missing].join(', ')}; map it under feeds[].fields`
 }
 
 /** Another process may have begun to write: what would raise spending is not sent any more. */

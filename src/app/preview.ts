@@ -2,19 +2,17 @@
 
 import { measured, wantedTargeting } from '../campaigns/creating.ts'
 import type { Desired } from '../campaigns/desired.ts'
-import { type Measured, measure } from '../campaigns/effects.ts'
+import { measure, NO_POSTING } from '../campaigns/effects.ts'
 import type { Selection } from '../campaigns/plan.ts'
-import type { TargetedPosting } from '../campaigns/port.ts'
-import { NO_POSTING } from '../campaigns/selection-count.ts'
 import { selector } from '../campaigns/targeting.ts'
 import type { Config } from '../config/config.ts'
+import type { FieldPaths } from '../feed/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
-import { feedSideOf, readPostings } from './campaigns.ts'
+import { feedSideOf } from './campaigns.ts'
 import { openCampaignMemory } from './queries.ts'
 
-export interface PreviewRow extends Partial<Omit<TargetedPosting, 'description'>> {
-  id?: string
+export interface PreviewRow extends Omit<FieldPaths, 'description'> {
   /** What applying the file does to it. */
   change: 'stays' | 'comes' | 'goes'
 }
@@ -28,7 +26,7 @@ const FIELDS = [
 export async function previewAll(config: Config, desired: Desired, clock: Clock) {
   const { signal } = new AbortController()
   const records = recordsOf(config)
-  const all: Measured[] = measured(desired, records)
+  const all = measured(desired, records)
   const effects = await measure(feedSideOf(config), all, clock.now(), signal)
   const entries = desired.campaigns.map((entry) => {
     const record = records.find(({ key }) => key === entry.key)
@@ -59,8 +57,7 @@ export async function previewOne(config: Config, desired: Desired, key: string, 
   const rows: PreviewRow[] = []
   const counts = { stays: 0, comes: 0, goes: 0 }
   let postings = 0
-  const { latest } = feedSideOf(config)
-  const take = (values: Partial<TargetedPosting> & { id?: string }) => {
+  const take = (values: FieldPaths) => {
     postings++
     const posting = { ...NO_POSTING, ...values }
     const [before, after] = [isBefore(posting), isAfter(posting)]
@@ -70,7 +67,7 @@ export async function previewOne(config: Config, desired: Desired, key: string, 
     const { description: _, ...row } = values
     if (rows.length < limit) rows.push({ ...row, change })
   }
-  const problems = await readPostings(config, latest, FIELDS, take, signal)
+  const problems = await feedSideOf(config).read(FIELDS, [], take, signal)
   const known = record === undefined || there !== undefined
   const selection: Selection = {
     before: known ? counts.stays + counts.goes : null,

@@ -12,6 +12,7 @@ import {
   type CanonicalTargeting,
   CRITERIA,
   canonical,
+  filtersOf,
   isEmpty,
   onTheWire,
   said,
@@ -22,10 +23,6 @@ import { tokenOf, withToken } from './token.ts'
 /** An entry without targeting selects by its id. */
 export const wantedTargeting = ({ key, targeting }: DesiredCampaign): CanonicalTargeting =>
   targeting ?? canonical({ externalCampaignId: key })
-
-/** Filters beside the id. */
-export const filtersOf = (targeting: CanonicalTargeting): number =>
-  CRITERIA.filter((name) => name !== 'externalCampaignId' && !isEmpty(targeting, name)).length
 
 export function goalOf(
   { name, values, targeting }: DesiredCampaign,

@@ -3,7 +3,7 @@
 
 import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '../service/port.ts'
 import { compare } from './compare.ts'
-import { createdValues, filtersOf, selectionOf } from './creating.ts'
+import { createdValues, selectionOf } from './creating.ts'
 import type { Refusal } from './decide.ts'
 import { type Guards, NOTHING_DESIRED } from './desired.ts'
 import { measure } from './effects.ts'
@@ -14,7 +14,7 @@ import type { CampaignRecord, FeedSide, NewWrite } from './port.ts'
 import { adoptedRecord, whyStopped } from './record.ts'
 import { type ReconcilerParts, Sender } from './send.ts'
 import { Snapshot } from './snapshot.ts'
-import { type CanonicalTargeting, canonical } from './targeting.ts'
+import { type CanonicalTargeting, canonical, filtersOf } from './targeting.ts'
 
 export interface DirectParts extends ReconcilerParts {
   feeds: () => FeedSide

@@ -8,7 +8,9 @@ import {
   type CanonicalTargeting,
   CRITERIA,
   type Criterion,
+  filtersOf,
   isEmpty,
+  type Selector,
   selector,
 } from './targeting.ts'
 
@@ -40,8 +42,13 @@ export interface Effects {
 const VANISHED_UPLOADS = 3
 /** As many ids as the check tells apart, so that there may be more. */
 const CUT_AT = 10_000
-const NONE = new Map<string, never>()
-const NOTHING_COUNTED = { problems: [], postings: NONE, overlaps: NONE, stale: NONE }
+/** Pairs of keys that share postings and are told apart. */
+const MOST_PAIRS = 100
+
+export const NO_POSTING: TargetedPosting = {
+  ...{ externalCampaignId: '', requisitionId: '', title: '', description: '' },
+  ...{ city: '', state: '', postalCode: '' },
+}
 
 const FIELDS: Record<Criterion, readonly (keyof TargetedPosting)[]> = {
   cities: ['city', 'state'],
@@ -60,6 +67,7 @@ export interface Measured {
   wanted: boolean
 }
 
+/** `all`: those that are wanted come first. */
 export async function measure(
   side: FeedSide,
   all: readonly Measured[],
@@ -71,25 +79,16 @@ export async function measure(
     // Ids are any text, `constructor` too.
     latest.reduce((sum, { ids }) => sum + (Object.hasOwn(ids, key) ? (ids[key] ?? 0) : 0), 0)
   const isCut = latest.some(({ ids }) => Object.keys(ids).length >= CUT_AT)
-  const isPlain = (targeting: CanonicalTargeting) =>
-    !isCut && CRITERIA.every((one) => one === 'externalCampaignId' || isEmpty(targeting, one))
-  const questions = () =>
-    all.map(({ key, targeting, wanted }) => ({
-      name: JSON.stringify(targeting),
-      ...{ key, wanted, id: targeting.externalCampaignId, pinned: targeting.requisitionIds },
-      isPlain: isPlain(targeting),
-      fields: CRITERIA.flatMap((one) => (isEmpty(targeting, one) ? [] : FIELDS[one])),
-      selects: selector(targeting),
-    }))
+  const isPlain = (targeting: CanonicalTargeting) => !isCut && filtersOf(targeting) === 0
   const isRead = latest.length > 0 && !all.every((one) => isPlain(one.targeting))
-  const counted = isRead ? await side.count(questions(), signal) : NOTHING_COUNTED
-  const { problems, overlaps, stale } = counted
-  const count = (targeting: CanonicalTargeting) => {
-    if (isPlain(targeting)) return carried(targeting.externalCampaignId)
-    return problems.length > 0 ? null : (counted.postings.get(JSON.stringify(targeting)) ?? null)
-  }
+  const { counted, ...found } = await countSelected(side, isRead ? all : [], signal)
   return {
-    ...{ latest, count, problems, overlaps, stale },
+    ...{ latest, ...found },
+    count: (targeting) => {
+      if (isPlain(targeting)) return carried(targeting.externalCampaignId)
+      const counts = found.problems.length === 0
+      return counts ? (counted.get(JSON.stringify(targeting))?.postings ?? null) : null
+    },
     postings: latest.reduce((sum, upload) => sum + upload.postings, 0),
     stateOf: (key) => {
       if (latest.length === 0) return { kind: 'unknown' }
@@ -103,4 +102,47 @@ export async function measure(
       return { kind: isOld ? 'vanished' : 'missing', uploads, since }
     },
   }
+}
+
+/** Each posting is seen once, and only those targetings are asked that its ids can belong to. */
+async function countSelected(side: FeedSide, all: readonly Measured[], signal: AbortSignal) {
+  const counted = new Map<string, Measured & { selects: Selector; postings: number }>()
+  for (const one of all) {
+    const name = JSON.stringify(one.targeting)
+    if (!counted.has(name))
+      counted.set(name, { ...one, selects: selector(one.targeting), postings: 0 })
+  }
+  const asked = [...counted.values()]
+  const byId = Map.groupBy(asked, ({ targeting }) => targeting.externalCampaignId)
+  const pins = asked.flatMap((one) => one.targeting.requisitionIds.map((id) => ({ id, one })))
+  const byRequisition = Map.groupBy(pins, ({ id }) => id)
+  const overlaps = new Map<string, number>()
+  const seen = new Set<string>()
+  const take = (values: Partial<TargetedPosting>) => {
+    const posting = { ...NO_POSTING, ...values }
+    const { externalCampaignId, requisitionId } = posting
+    const pinned = byRequisition.get(requisitionId)?.map(({ one }) => one) ?? []
+    if (pinned.length > 0) seen.add(requisitionId)
+    const owners = new Set<string>()
+    // A targeting without an id may select any posting.
+    const mayBe = ['', externalCampaignId].flatMap((id) => byId.get(id) ?? [])
+    for (const one of new Set([...mayBe, ...pinned])) {
+      if (!one.selects(posting)) continue
+      one.postings++
+      if (one.wanted) owners.add(one.key)
+    }
+    if (owners.size < 2) return
+    const pair = [...owners].sort().join(' and ')
+    if (overlaps.has(pair) || overlaps.size < MOST_PAIRS)
+      overlaps.set(pair, (overlaps.get(pair) ?? 0) + 1)
+  }
+  const criteria = CRITERIA.filter((name) => asked.some((one) => !isEmpty(one.targeting, name)))
+  const needed = [...new Set(criteria.flatMap((name) => FIELDS[name]))]
+  const problems = asked.length === 0 ? [] : await side.read(needed, needed, take, signal)
+  const stale = new Map<string, string[]>()
+  for (const { key, wanted, targeting } of problems.length > 0 ? [] : asked) {
+    const gone = wanted ? targeting.requisitionIds.filter((id) => !seen.has(id)) : []
+    if (gone.length > 0) stale.set(key, gone)
+  }
+  return { counted, overlaps, stale, problems }
 }

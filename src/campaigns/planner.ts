@@ -4,7 +4,7 @@
 import { DAY, isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
-import { creationOf, filtersOf, selectionOf, wantedTargeting } from './creating.ts'
+import { creationOf, selectionOf, wantedTargeting } from './creating.ts'
 import type { DesiredCampaign, Removal } from './desired.ts'
 import { feedFindings } from './feed-states.ts'
 import { type CampaignState, campaignState, findingsOf } from './findings.ts'
@@ -22,6 +22,7 @@ import {
 import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { adoptedRecord, named, whyStopped } from './record.ts'
+import { filtersOf } from './targeting.ts'
 
 export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignState[] } {
   const { account, desired, facts, fileSha256, now, seen, allowWiden } = input

@@ -1,6 +1,7 @@
 // What the campaigns' half keeps: which campaign belongs to which entry, and every write, from before it
 // is sent.
 
+import type { FieldPaths } from '../feed/port.ts'
 import type { CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import type { Field, Values } from './fields.ts'
 import type { CanonicalTargeting } from './targeting.ts'
@@ -147,42 +148,7 @@ export interface CampaignStore extends Disposable {
 }
 
 /** What of a posting targeting looks at; empty where the feed does not say it. */
-export interface TargetedPosting {
-  externalCampaignId: string
-  requisitionId: string
-  title: string
-  description: string
-  city: string
-  state: string
-  postalCode: string
-}
-
-/** Which of the postings does a campaign select? */
-export interface SelectionQuestion {
-  /** Of the answer; the same name is the same question. */
-  name: string
-  key: string
-  /** Only postings with this external campaign id can be selected, and those of `pinned` requisitions. */
-  id: string
-  pinned: readonly string[]
-  /** The id alone decides. */
-  isPlain: boolean
-  /** One of those that postings should be selected by; no posting should be by two. */
-  wanted: boolean
-  fields: readonly (keyof TargetedPosting)[]
-  selects(posting: TargetedPosting): boolean
-}
-
-export interface SelectionCounts {
-  /** Of each name that is not plain. */
-  postings: ReadonlyMap<string, number>
-  /** Postings that two wanted questions select: `A and B` -> how many. */
-  overlaps: ReadonlyMap<string, number>
-  /** Pinned requisitions of wanted questions that no posting has, by key. */
-  stale: ReadonlyMap<string, string[]>
-  /** Why not every feed could be read, a sentence each; the numbers mean nothing then. */
-  problems: readonly string[]
-}
+export type TargetedPosting = Required<Omit<FieldPaths, 'id'>>
 
 /** A feed as it was uploaded last. */
 export interface FeedUpload {
@@ -214,6 +180,14 @@ export interface FeedSide {
   latest: readonly FeedUpload[]
   /** null: as far as is known no feed ever carried the id. */
   absence(id: string): Absence | null
-  /** Reads the bytes of the last uploads once, for all questions together. */
-  count(questions: readonly SelectionQuestion[], signal: AbortSignal): Promise<SelectionCounts>
+  /**
+   * Reads the bytes of the last uploads once and hands over these fields of each posting. Answers why not every
+   * feed could be read or told the fields that are `needed`, a sentence each.
+   */
+  read(
+    fields: readonly (keyof FieldPaths)[],
+    needed: readonly (keyof FieldPaths)[],
+    take: (posting: FieldPaths) => void,
+    signal: AbortSignal,
+  ): Promise<string[]>
 }

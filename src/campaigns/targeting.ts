@@ -69,6 +69,10 @@ export function canonical(targeting: Targeting): CanonicalTargeting {
 export const isEmpty = (targeting: CanonicalTargeting, name: Criterion) =>
   targeting[name].length === 0
 
+/** Filters beside the id. */
+export const filtersOf = (targeting: CanonicalTargeting): number =>
+  CRITERIA.filter((name) => name !== 'externalCampaignId' && !isEmpty(targeting, name)).length
+
 export const isSame = (a: CanonicalTargeting, b: CanonicalTargeting) =>
   JSON.stringify(a) === JSON.stringify(b)
 
@@ -96,8 +100,10 @@ export function matches(targeting: CanonicalTargeting, posting: TargetedPosting)
   return selector(targeting)(posting)
 }
 
+export type Selector = (posting: TargetedPosting) => boolean
+
 /** `matches`, prepared for many postings. */
-export function selector(targeting: CanonicalTargeting): (posting: TargetedPosting) => boolean {
+export function selector(targeting: CanonicalTargeting): Selector {
   const tests = filters(targeting)
   const isInside = (posting: TargetedPosting) => tests.every((test) => test(posting))
   const pinned = new Set(targeting.requisitionIds)
@@ -106,8 +112,8 @@ export function selector(targeting: CanonicalTargeting): (posting: TargetedPosti
     pinned.has(posting.requisitionId.trim()) || (tests.length > 0 && isInside(posting))
 }
 
-function filters(targeting: CanonicalTargeting): ((posting: TargetedPosting) => boolean)[] {
-  const tests: ((posting: TargetedPosting) => boolean)[] = []
+function filters(targeting: CanonicalTargeting): Selector[] {
+  const tests: Selector[] = []
   const { externalCampaignId, cities, stateProvCodes, postalCodes } = targeting
   if (externalCampaignId !== '')
     tests.push((posting) => posting.externalCampaignId.trim() === externalCampaignId)

@@ -373,7 +373,7 @@ export async function installed(file: string) {
 export const NO_FEEDS: FeedSide = {
   latest: [],
   absence: () => null,
-  count: () => Promise.reject(new Error('no feed was uploaded')),
+  read: () => Promise.reject(new Error('no feed was uploaded')),
 }
 
 /** Several troubles, each for the calls that it names, as often as it says. */

@@ -132,7 +132,7 @@ describe('the file is hostile input', () => {
         },
       ],
       absence: () => null,
-      count: () => Promise.reject(new Error('not asked')),
+      read: () => Promise.reject(new Error('not asked')),
     })
 
     await host.apply()

@@ -213,12 +213,7 @@ describe('never past a guard', () => {
         },
       ],
       absence: () => null,
-      count: async () => ({
-        postings: new Map(),
-        overlaps: new Map(),
-        stale: new Map(),
-        problems: ['f: no posting has state; map it under feeds[].fields'],
-      }),
+      read: async () => ['f: no posting has state; map it under feeds[].fields'],
     }
     host.feeds = () => side
 
