@@ -10,8 +10,15 @@ import type { Desired } from './desired.ts'
 import { COMMAND, quoted } from './plan.ts'
 import { isUnsettled, LATEST_LISTING } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
-import { adoptedRecord, keysOf, named, ownersOf, whyForeign, whyStopped } from './record.ts'
-import { noFacts } from './record-snapshot.ts'
+import {
+  adoptedRecord,
+  keysOf,
+  named,
+  noFacts,
+  ownersOf,
+  whyForeign,
+  whyStopped,
+} from './record.ts'
 import { type ReconcilerParts, Sender } from './send.ts'
 import { tokenIn } from './token.ts'
 

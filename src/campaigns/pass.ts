@@ -13,8 +13,7 @@ import { isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
 import { makePlan } from './planner.ts'
 import { memoryOf } from './planning.ts'
 import type { CampaignRecord, FeedSide } from './port.ts'
-import { adoptedRecord, type Pair, pairsOf, whyForeign, whyStopped } from './record.ts'
-import { recordAgreed, recordSnapshot, settleCreates } from './record-snapshot.ts'
+import { adoptedRecord, type Managed, managedOf, whyForeign, whyStopped } from './record.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
 import { inParallel, Snapshot } from './snapshot.ts'
 
@@ -103,7 +102,9 @@ class Pass {
     if (failure !== null) return failure
     await this.#snapshot.readMore(this.#wanted.desired)
     if (kind !== 'plan' && isOurs)
-      this.#results.push(...recordSnapshot(this.#memory(), isPerson && kind === 'apply'))
+      this.#results.push(
+        ...this.#snapshot.record(this.#sender, this.#wanted.desired, isPerson && kind === 'apply'),
+      )
     const targetings = measured(this.#wanted.desired, store.records())
     const effects = await measure(feeds(), targetings, clock.now(), stop)
     const made = this.#plan(effects, kind !== 'apply')
@@ -126,20 +127,18 @@ class Pass {
     const { approved, stop } = this.#options
     const { desired, fileSha256 } = this.#wanted
     if (approved !== null && approved.fileSha256 !== fileSha256) return
-    const open = Map.groupBy(store.open(), ({ campaignId }) => campaignId)
-    const writesOf = ({ campaignId }: CampaignRecord) => open.get(campaignId) ?? []
-    const due = pairsOf(desired, store.records()).filter((pair) => {
-      const isLate = writesOf(pair.record).some(({ outcome }) => outcome === 'unknown')
-      return isLate || pair.record.succeeding || hasChanged(pair)
+    const due = managedOf(desired, store).filter((one) => {
+      const isLate = one.open.some(({ outcome }) => outcome === 'unknown')
+      return isLate || one.record.succeeding || hasChanged(one)
     })
     const reductions = approved?.items.filter((item) => isReady(item) && isReduction(item))
     const bodies = reductions && new Map(reductions.map((item) => [item.campaignId, item.body]))
-    await inParallel(due, async ({ record, goal, why }) => {
-      if (stop.aborted) return
+    await inParallel(due, async ({ record, goal, why, open }) => {
+      if (stop.aborted || goal === null) return
       this.#changed.push(record)
       const campaign = await this.#snapshot.get(record.campaignId)
       if (campaign === null || whyForeign(record, campaign) !== null) return
-      const { reduce } = compare(goal, record, campaign, writesOf(record))
+      const { reduce } = compare(goal, record, campaign, open)
       if (reduce === null) return
       if (bodies === undefined || same(bodies.get(record.campaignId), reduce.body))
         await this.#update(record, campaign, { ...reduce, why })
@@ -188,7 +187,9 @@ class Pass {
       }
     }
     if (this.#results.some(({ outcome }) => outcome === 'adopted'))
-      this.#parts.store.atomically(() => recordAgreed(this.#memory()))
+      this.#parts.store.atomically(() =>
+        this.#snapshot.recordAgreed(this.#wanted.desired),
+      )
     const reduced = new Set(
       this.#results.filter((one) => one.isReduction).map((one) => one.campaignId),
     )
@@ -267,13 +268,8 @@ class Pass {
     const listing = await this.#parts.list(this.#options.stop)
     if (listing.kind !== 'failure')
       for (const [id, one] of listing.campaigns) this.#snapshot.listed.set(id, one)
-    const found = this.#parts.store.atomically(() => settleCreates(this.#memory()))
+    const found = this.#parts.store.atomically(() => this.#snapshot.settleCreates(this.#sender))
     this.#results.push(...(found.length > 0 ? found : [result]))
-  }
-
-  #memory() {
-    const { desired } = this.#wanted
-    return { parts: this.#parts, sender: this.#sender, snapshot: this.#snapshot, desired }
   }
 }
 
@@ -286,7 +282,8 @@ function fingerprint(item: PlanItem): string {
 }
 
 /** The file says something else than was agreed last. */
-function hasChanged({ goal, record }: Pair): boolean {
+function hasChanged({ goal, record }: Managed): boolean {
+  if (goal === null) return false
   const { written, targeting, uncertain } = record
   const isMoved = FIELDS.some(
     (field) => goal.values[field] !== undefined && goal.values[field] !== written[field],

@@ -6,7 +6,7 @@ import type { Goal } from './compare.ts'
 import { goalOf } from './creating.ts'
 import type { Desired } from './desired.ts'
 import type { Plan } from './plan.ts'
-import type { CampaignRecord } from './port.ts'
+import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { tokenIn, tokensOf } from './token.ts'
 
 export function whyStopped(account: string, known: string | undefined): Plan['stopped'] {
@@ -16,6 +16,10 @@ export function whyStopped(account: string, known: string | undefined): Plan['st
     needs: 'give each account a state.directory of its own',
   }
 }
+
+export const noFacts = (account: string): AccountFacts => ({
+  ...{ account, approvedAt: null, keepsTokens: null, isCounted: false },
+})
 
 /** The record of a campaign that a person or the file names: nothing of it was written by us. */
 export function adoptedRecord(key: string, campaign: Campaign): CampaignRecord {
@@ -52,32 +56,42 @@ export const keysOf = (
 export const ownersOf = (identity: string, keys: ReadonlySet<string>): Map<string, string> =>
   new Map([...keys].flatMap((key) => tokensOf(identity, key).map((token) => [token, key] as const)))
 
-/** A campaign with a record, and what the file wants of it. */
-export interface Pair {
+/** A campaign that belongs to an entry, and what the file wants of it; null: nothing, or another campaign. */
+export interface Managed {
   record: CampaignRecord
-  goal: Goal
+  goal: Goal | null
   why: string
+  /** Writes to it without a known end. */
+  open: readonly CampaignWrite[]
 }
 
-/** A key may be renamed in the file by naming the campaign's id under the new key. */
-export function pairsOf(desired: Desired, records: readonly CampaignRecord[]): Pair[] {
-  const byKey = new Map(records.map((record) => [record.key, record]))
-  const byId = new Map(records.map((record) => [record.campaignId, record]))
+export function managedOf(
+  desired: Desired,
+  store: Pick<CampaignStore, 'records' | 'open'>,
+): Managed[] {
+  const records = store.records()
+  const open = Map.groupBy(store.open(), ({ campaignId }) => campaignId)
+  const known = new Set(records.map(({ key }) => key))
   const keys = keysOf(desired)
-  const kept = desired.campaigns.flatMap((entry): Pair[] => {
-    const { key, campaignId } = entry
-    const named = campaignId === null ? undefined : byId.get(campaignId)
-    const renamed = named !== undefined && !keys.has(named.key) ? named : undefined
-    const record = byKey.get(key) ?? renamed
-    if (record === undefined || (campaignId ?? record.campaignId) !== record.campaignId) return []
-    return record.succeeding
-      ? [{ record, goal: { values: { status: 'paused' } }, why: 'its successor takes its place' }]
-      : [{ record, goal: goalOf(entry, record), why: 'the file changed' }]
+  const byKey = new Map(desired.campaigns.map((entry) => [entry.key, entry]))
+  const ends = new Map(desired.removed.map(({ key, endDate }) => [key, endDate]))
+  // A key may be renamed in the file by naming the campaign's id under the new key.
+  const renamed = new Map(
+    desired.campaigns.flatMap((entry) =>
+      known.has(entry.key) || entry.campaignId === null ? [] : [[entry.campaignId, entry] as const],
+    ),
+  )
+  return records.map((record) => {
+    const { key, campaignId, succeeding } = record
+    const one = { record, open: open.get(campaignId) ?? [] }
+    const endDate = ends.get(key)
+    if (endDate !== undefined)
+      return { ...one, goal: { values: { endDate } }, why: 'listed under removed' }
+    const entry = keys.has(key) ? byKey.get(key) : renamed.get(campaignId)
+    if (entry === undefined || (entry.campaignId ?? campaignId) !== campaignId)
+      return { ...one, goal: null, why: '' }
+    return succeeding
+      ? { ...one, goal: { values: { status: 'paused' } }, why: 'its successor takes its place' }
+      : { ...one, goal: goalOf(entry, record), why: 'the file changed' }
   })
-  const ended = desired.removed.flatMap(({ key, endDate }) => {
-    const record = byKey.get(key)
-    const goal = { values: { endDate } }
-    return record === undefined ? [] : [{ record, goal, why: 'listed under removed' }]
-  })
-  return [...kept, ...ended]
 }

@@ -1,11 +1,16 @@
-// What was seen of the service in one look: a listing, and reads by id of what the listing does not settle.
+// What was seen of the service in one look: a listing, reads by id of what the listing does not settle, and
+// what of it is written down before anything is sent.
 
+import { DAY } from '../lib/clock.ts'
 import type { Campaign, CampaignFailure } from '../service/port.ts'
-import { compare } from './compare.ts'
+import { compare, valueNow } from './compare.ts'
 import type { Desired } from './desired.ts'
-import type { CampaignRecord } from './port.ts'
-import { pairsOf, whyForeign } from './record.ts'
-import type { ReconcilerParts } from './send.ts'
+import { FIELDS, isFormOf, rawOf, readValue } from './fields.ts'
+import type { CampaignRecord, CampaignWrite } from './port.ts'
+import { type Managed, managedOf, noFacts, whyForeign } from './record.ts'
+import type { ReconcilerParts, Result, Sender } from './send.ts'
+import { tokenIn } from './token.ts'
+import { seenWrite, withWritten } from './verify.ts'
 
 /** Calls at a time: reads of many campaigns, and reductions. */
 const AT_ONCE = 8
@@ -50,29 +55,20 @@ export class Snapshot {
 
   /** Reads by id what the listing does not settle: a listing may lag, cut and round. */
   async readMore(desired: Desired): Promise<void> {
-    const { store } = this.#parts
-    const records = store.records()
-    const open = Map.groupBy(store.open(), ({ campaignId }) => campaignId)
-    const goals = new Map(pairsOf(desired, records).map(({ record, goal }) => [record, goal]))
-    const isSettled = (record: CampaignRecord) => {
+    const all = managedOf(desired, this.#parts.store)
+    const isSettled = ({ record, goal, open }: Managed) => {
       const listed = this.listed.get(record.campaignId)
-      const writes = open.get(record.campaignId) ?? []
-      const goal = goals.get(record)
       if (listed === undefined || whyForeign(record, listed) !== null) return false
-      if (writes.some(({ outcome }) => outcome === 'unknown')) return false
-      if (goal === undefined) return true
-      const { reduce, neutral, raise, differences } = compare(goal, record, listed, writes)
+      if (open.some(({ outcome }) => outcome === 'unknown')) return false
+      if (goal === null) return true
+      const { reduce, neutral, raise, differences } = compare(goal, record, listed, open)
       return differences.length === 0 && [reduce, neutral, raise].every((part) => part === null)
     }
-    const owned = new Set(records.map(({ campaignId }) => campaignId))
+    const settled = new Set(all.filter(isSettled).map(({ record }) => record.campaignId))
     const named = desired.campaigns.flatMap(({ campaignId }) => campaignId ?? [])
-    const doubtful = records.filter((record) => !isSettled(record))
-    const ids = new Set([
-      ...doubtful.map(({ campaignId }) => campaignId),
-      ...named.filter((id) => !owned.has(id)),
-    ])
+    const ids = new Set([...all.map(({ record }) => record.campaignId), ...named])
     let failures = 0
-    const unread = [...ids].filter((id) => !this.read.has(id))
+    const unread = [...ids].filter((id) => !settled.has(id) && !this.read.has(id))
     await inParallel(unread, async (id) => {
       if (failures >= MOST_FAILURES) {
         const reason = this.failed.values().next().value ?? 'the service cannot be asked'
@@ -83,6 +79,112 @@ export class Snapshot {
       }
     })
   }
+
+  /** `approves`: a person applies, and so approves the first plan. Answers what was found again. */
+  record(sender: Sender, desired: Desired, approves: boolean): Result[] {
+    const { store, account, clock } = this.#parts
+    return store.atomically(() => {
+      const facts = store.account() ?? noFacts(account)
+      const isCounted = facts.isCounted || this.incomplete === null
+      const isFirst = facts.approvedAt === null && approves
+      if (isFirst) store.renewMark()
+      const noted = { ...facts, isCounted, ...(isFirst && { approvedAt: clock.now() }) }
+      if (JSON.stringify(noted) !== JSON.stringify(store.account())) store.saveAccount(noted)
+      // Whatever was there before this database may be the campaign of any entry.
+      if (isCounted && !facts.isCounted) {
+        const owned = new Set(store.records().map(({ campaignId }) => campaignId))
+        for (const id of this.listed.keys()) if (!owned.has(id)) store.addOther({ id, key: null })
+      }
+      const found = this.settleCreates(sender)
+      this.#settleUpdates()
+      this.recordAgreed(desired)
+      return found
+    })
+  }
+
+  /** A create without an answer is found by its token, once and only once. */
+  settleCreates(sender: Sender): Result[] {
+    const { store } = this.#parts
+    const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
+    return store.open().flatMap((write) => {
+      const token = tokenIn(write.body?.name)
+      if (write.action !== 'create' || token === null || !this.#isSought(write)) return []
+      const isIts = ({ id, name }: Campaign) => tokenIn(name) === token && !owned.has(id)
+      const [only, another] = [...this.listed.values()].filter(isIts)
+      if (only === undefined || another !== undefined) return []
+      sender.recordCreated(write, only, 'recovered')
+      const found = { key: write.key, campaignId: only.id, reason: 'found by its token' }
+      return { ...found, outcome: 'adopted', isReduction: false }
+    })
+  }
+
+  /** Neither a person nor a later create decided about the key since. */
+  #isSought({ key, id, outcome }: CampaignWrite): boolean {
+    const { store } = this.#parts
+    const record = store.record(key)
+    const isKnown = record !== null && !record.succeeding
+    return outcome === 'unknown' && !isKnown && store.newestCreate(key)?.id === id
+  }
+
+  #settleUpdates(): void {
+    const { store, clock } = this.#parts
+    const now = clock.now()
+    const byId = new Map(store.records().map((record) => [record.campaignId, record]))
+    for (const { id, at, action, outcome, campaignId, body, reason } of store.open()) {
+      if (action !== 'update' || outcome !== 'unknown' || body === null) continue
+      const campaign = this.read.get(campaignId ?? '')
+      const record = byId.get(campaignId ?? '')
+      const seen = campaign == null ? null : seenWrite(body, campaign)
+      if (record !== undefined && seen !== null) {
+        const settled = withWritten(record, seen, seen.forms)
+        byId.set(settled.campaignId, settled)
+        store.save(settled)
+        store.end(id, 'done', 'seen on the service afterwards', now)
+      } else if (at < now - DAY) store.end(id, 'given-up', reason, now)
+    }
+  }
+
+  /** What file and service agree on, how the service shows it, and what it does not show at all. */
+  recordAgreed(desired: Desired): void {
+    const { store, clock } = this.#parts
+    for (const { record, goal, open } of managedOf(desired, store)) {
+      const { campaignId, missingSince, accountId } = record
+      const listed = this.listed.get(campaignId)
+      const read = this.read.get(campaignId)
+      const campaign = read ?? listed
+      let noted = record
+      if (campaign != null) {
+        if (missingSince !== null) noted = { ...noted, missingSince: null }
+      } else if (this.incomplete === null && read === null)
+        noted = { ...noted, missingSince: missingSince ?? clock.now() }
+      if (campaign != null && whyForeign(record, campaign) === null) {
+        if (accountId === null && campaign.accountId != null)
+          noted = { ...noted, accountId: campaign.accountId }
+        if (goal !== null && !record.succeeding) {
+          const { agreed } = compare(goal, record, campaign, open)
+          if (Object.keys(agreed.values).length > 0 || agreed.targeting !== null)
+            noted = withWritten(noted, agreed, {})
+        }
+        if (read != null && listed !== undefined) noted = withForms(noted, listed, read)
+      }
+      if (noted !== record) store.save(noted)
+    }
+  }
+}
+
+/** How listings show what a read by id shows as agreed. */
+function withForms(record: CampaignRecord, listed: Campaign, read: Campaign): CampaignRecord {
+  const { written, forms } = record
+  const added = FIELDS.flatMap((field) => {
+    const [value, raw] = [written[field], rawOf(listed, field)]
+    if (value === undefined || raw === undefined || readValue(field, raw) === value) return []
+    const [known, text] = [forms[field] ?? [], JSON.stringify(raw)]
+    const isForm = valueNow(record, read, field) === value && isFormOf(field, value, raw)
+    return isForm && !known.includes(text) ? [[field, [...known, text].slice(-3)]] : []
+  })
+  return added.length === 0
+    ? record
+    : { ...record, forms: { ...forms, ...Object.fromEntries(added) } }
 }
 
 export async function inParallel<T>(

@@ -1,19 +1,10 @@
 // Compares what a write sent with what a read by id shows afterwards: done as sent, in another form, not done,
 // or more than was sent. Pure.
 
-import type { Campaign, CampaignCreate } from '../service/port.ts'
+import type { Campaign, CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import type { Part } from './compare.ts'
-import {
-  FIELDS,
-  type Field,
-  isField,
-  isFormOf,
-  rawOf,
-  readValue,
-  type Value,
-  valuesOf,
-} from './fields.ts'
-import type { CampaignRecord, CampaignWrite } from './port.ts'
+import { FIELDS, type Field, isFormOf, rawOf, readValue, type Value, valuesOf } from './fields.ts'
+import type { CampaignRecord } from './port.ts'
 import { canonical, isSame, readTargeting } from './targeting.ts'
 import { tokenIn } from './token.ts'
 
@@ -101,16 +92,14 @@ export function verify(
   return { unchanged, forms, doubt }
 }
 
-/** Of a write without an answer: whether the service shows everything that it sent. */
-export function isSeen({ body }: CampaignWrite, campaign: Campaign): boolean {
-  const values = valuesOf(body ?? {})
-  return Object.entries(body ?? {}).every(([field, wire]) => {
-    const raw = rawOf(campaign, field as Field | 'targeting')
-    if (raw === undefined) return false
-    if (field === 'targeting') return folded(readTargeting(raw)) === folded(canonical(wire))
-    const value = isField(field) ? values[field] : undefined
-    return value !== undefined && isFormOf(field as Field, value, raw)
-  })
+/** An update without an answer, if the campaign shows everything that it sent; null otherwise. */
+export function seenWrite(body: CampaignUpdate, campaign: Campaign) {
+  const values = valuesOf(body)
+  const targeting = body.targeting === undefined ? null : canonical(body.targeting)
+  const { forms, doubt } = verify({ body, values, targeting }, null, campaign)
+  const isShown = (field: string) =>
+    (field === 'targeting' || field in values) && rawOf(campaign, field as Field) !== undefined
+  return doubt === null && Object.keys(body).every(isShown) ? { values, targeting, forms } : null
 }
 
 const textOf = (one: unknown) => JSON.stringify(one)
