@@ -16,7 +16,6 @@ import {
   campaignsSeen,
   openCampaignMemory,
   overdueFeeds,
-  planOf,
   statusLine,
   statusOf,
   versionOf,
@@ -90,7 +89,10 @@ export function openOperations(
         version: (id: number) =>
           versionOf(history, settings.inForce, clock, id, MOST_EVENTS, uploads.current()),
         metrics: () => metrics.text(scraped),
-        plan: (id: number) => planOf(config, id),
+        plan: (id: number) => {
+          using memory = openCampaignMemory(config)
+          return memory?.plan(id) ?? null
+        },
         campaigns: () => {
           using memory = openCampaignMemory(config)
           return campaignsSeen(memory).map(({ seen }) => seen)

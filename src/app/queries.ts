@@ -4,7 +4,6 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, normalize, relative, sep } from 'node:path'
-import type { CampaignState } from '../campaigns/findings.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'
@@ -27,7 +26,7 @@ import { messageOf } from '../lib/errors.ts'
 import { silentLog } from '../lib/silent-log.ts'
 import { VERSION } from '../lib/version.ts'
 import { type DaemonFile, readDaemonFile } from '../ops/daemon-file.ts'
-import type { CampaignRun, PlanModel } from '../ops/port.ts'
+import type { CampaignRun } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
 import type { FileReport } from './file-report.ts'
 
@@ -165,7 +164,7 @@ function lastCampaignRun(config: Config): CampaignRun | null {
   using memory = openCampaignMemory(config)
   // A file that is gone while its campaigns run is the news that matters.
   const isOff = !explicit && !existsSync(file) && (memory?.records().length ?? 0) === 0
-  return isOff ? null : keptRun(memory)
+  return isOff ? null : (memory?.lastRun() ?? null)
 }
 
 /** What is known of the campaigns without asking the service; null where nothing was ever written. */
@@ -173,15 +172,9 @@ export function openCampaignMemory(config: Config) {
   return openCampaignReader({ file: historyFile(config) })
 }
 
-/** How the last look at the campaigns ended; null: there was none. */
-export function keptRun(memory: Pick<CampaignStore, 'lastRun'> | null): CampaignRun | null {
-  return JSON.parse(memory?.lastRun() ?? 'null') as CampaignRun | null
-}
-
 /** The campaigns that are managed, as the last look saw them. */
 export function campaignsSeen(memory: Pick<CampaignStore, 'records' | 'lastStates'> | null) {
-  const states = JSON.parse(memory?.lastStates() ?? '[]') as CampaignState[]
-  const seen = new Map(states.map((sight) => [sight.key, sight]))
+  const seen = new Map(memory?.lastStates().map((sight) => [sight.key, sight]))
   return (memory?.records() ?? []).map((record) => {
     const { key, campaignId, written } = record
     const sight = seen.get(key) ?? UNSEEN
@@ -207,12 +200,6 @@ export function versionOf(
   const ruleFor = (path: string) => feedFor(path, config.feeds)
   const report = showReport(history, id, expectations(history, ruleFor, clock.now()), most)
   return report && { ...report, progress: progressOf(report, uploads) }
-}
-
-/** A plan of the campaigns; null where it is not kept any more. */
-export function planOf(config: Config, id: number): PlanModel | null {
-  using memory = openCampaignMemory(config)
-  return JSON.parse(memory?.plan(id) ?? 'null') as PlanModel | null
 }
 
 /** Reads the history without changing it, with or without a daemon. */

@@ -19,7 +19,7 @@ import {
   stampOf,
   wantedOf,
 } from './campaigns.ts'
-import { keptRun, openCampaignMemory } from './queries.ts'
+import { openCampaignMemory } from './queries.ts'
 
 interface Look {
   cause: string
@@ -67,7 +67,10 @@ function memoryOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVersi
       if (now === changes) return known
       using memory = openCampaignMemory(config)
       const decision = memory?.lastDecision() ?? null
-      known = { decision: decision === null ? null : String(decision), run: keptRun(memory) }
+      known = {
+        decision: decision === null ? null : String(decision),
+        run: memory?.lastRun() ?? null,
+      }
       changes = now
     } catch {
       // The database is in trouble, which the daemon says; it is asked again.
@@ -90,7 +93,7 @@ export async function reconcile(
   stop.throwIfAborted()
   await using reconciler = openReconciler(config, surroundings)
   const { store } = reconciler
-  const before = keptRun(store)
+  const before = store.lastRun()
   const at = isoTime(clock.now()) ?? ''
   const looked = { at, cause, mode: config.campaigns.mode }
   const keep = (ended: Ending): CampaignRun => keepRun(store, runOf(looked, ended, before))
@@ -137,13 +140,13 @@ export function keepApplied(
 ): CampaignRun {
   const { mode } = config.campaigns
   const ended = endingOf(store, pass, mode, Date.parse(looked.at))
-  return keepRun(store, runOf({ ...looked, mode }, ended, keptRun(store)))
+  return keepRun(store, runOf({ ...looked, mode }, ended, store.lastRun()))
 }
 
 type Ending = Partial<CampaignRun> & Pick<CampaignRun, 'state'>
 
 function keepRun(store: CampaignStore, run: CampaignRun): CampaignRun {
-  store.keepRun(JSON.stringify(run))
+  store.keepRun(run)
   return run
 }
 
@@ -184,8 +187,8 @@ function endingOf(
     return { state: STATE_OF[looked.class], problem, hint, done, owesReduction }
   }
   const { plan } = looked
-  const planId = keptPlan(store, plan, now)
-  store.keepStates(JSON.stringify(looked.campaigns))
+  const planId = store.keepPlan(plan, now)
+  store.keepStates(looked.campaigns)
   // Compared with the wrong account everything seems to be missing.
   if (plan.stopped !== null)
     return { state: 'stopped', planId, problem: plan.stopped.reason, hint: plan.stopped.needs }
@@ -193,10 +196,11 @@ function endingOf(
   const waiting = plan.items.flatMap(({ key, held, approval, why }) => {
     if (held !== null) {
       const { code, reason, needs, passes } = held
-      return [{ key, action: code === 'unknown' ? 'unknown' : 'held', reason, needs, passes }]
+      const action = code === 'unknown' ? code : 'held'
+      return [{ key, action, code, reason, needs, passes }]
     }
     if (!approval || mode !== 'apply') return []
-    return [{ key, action: 'held', reason: why, needs: apply, passes: false }]
+    return [{ key, action: 'held', code: 'approval', reason: why, needs: apply, passes: false }]
   })
   const failed = looked.results.flatMap(({ key, outcome, reason, isReduction }) =>
     GOOD.includes(outcome) || waiting.some((one) => one.key === key)
@@ -205,6 +209,7 @@ function endingOf(
           {
             key,
             action: outcome,
+            code: outcome,
             reason,
             needs: 'feedsyncd campaigns plan',
             passes: true,
@@ -234,12 +239,4 @@ function vanishedOf({ feed }: Plan, campaigns: readonly CampaignState[]) {
     const campaignId = kind === 'vanished' ? ids.get(key) : undefined
     return campaignId === undefined ? [] : [{ key, campaignId, uploads, pinned }]
   })
-}
-
-/** The number of the plan; one that says the same as the last is not kept again. */
-export function keptPlan(store: CampaignStore, plan: Plan, at: number): number {
-  const last = store.lastPlan()
-  const same = ({ createdAt: _, ...rest }: Plan) => JSON.stringify(rest)
-  if (last !== null && same(JSON.parse(last.plan) as Plan) === same(plan)) return last.id
-  return store.keepPlan(JSON.stringify(plan), at)
 }

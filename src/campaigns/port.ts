@@ -2,9 +2,14 @@
 // is sent.
 
 import type { FieldPaths } from '../feed/port.ts'
+import type { CampaignRun } from '../ops/port.ts'
 import type { CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import type { Field, Values } from './fields.ts'
+import type { CampaignState } from './findings.ts'
+import type { Plan } from './plan.ts'
 import type { CanonicalTargeting } from './targeting.ts'
+
+export type { Plan } from './plan.ts'
 
 /** Specification section 3. */
 export const STATUS = { running: 1, archived: 2, paused: 3 } as const
@@ -136,15 +141,16 @@ export interface CampaignStore extends Disposable {
   history(filter: { key?: string; limit: number }): CampaignWrite[]
   /** Of the newest line by a person; null: none. */
   lastDecision(): number | null
-  keepPlan(plan: string, at: number): number
-  plan(id: number): string | null
-  lastPlan(): { id: number; plan: string } | null
-  /** How the daemon's last look ended; null: there was none. */
-  lastRun(): string | null
-  keepRun(run: string): void
-  /** The campaigns of the entries as they were seen last, as JSON. */
-  lastStates(): string | null
-  keepStates(states: string): void
+  /** The number of the plan; one that says the same as the last is not kept again. */
+  keepPlan(plan: Plan, at: number): number
+  plan(id: number): Plan | null
+  lastPlan(): { id: number; plan: Plan } | null
+  /** How the last look ended; null: there was none. */
+  lastRun(): CampaignRun | null
+  keepRun(run: CampaignRun): void
+  /** The campaigns of the entries as they were seen last. */
+  lastStates(): CampaignState[]
+  keepStates(states: readonly CampaignState[]): void
 }
 
 /** What of a posting targeting looks at; empty where the feed does not say it. */

@@ -7,6 +7,7 @@ import type {
   CampaignStore,
   CampaignWrite,
   Other,
+  Plan,
 } from '../campaigns/port.ts'
 import { type Connection, openWritable, type SqlValue } from './connection.ts'
 import { type CreateMark, createMark } from './create-mark.ts'
@@ -65,6 +66,11 @@ function reads(connection: Connection) {
     connection.query<SqlValue[], R>(sql).all(...values)
   const writes = (where: string, ...values: SqlValue[]) =>
     all<WriteRow>(`${WRITE} ${where}`, ...values).map(writeOf)
+  const plans = (where: string, ...values: SqlValue[]) =>
+    all<{ id: number; plan: string }>(
+      `SELECT id, plan FROM campaign_plans ${where}`,
+      ...values,
+    ).map(({ id, plan }) => ({ id, plan: JSON.parse(plan) as Plan }))
   const records = (where: string, ...values: SqlValue[]) =>
     all<{ record: string }>(`SELECT record FROM campaign_records ${where}`, ...values).map(
       ({ record }) => JSON.parse(record) as CampaignRecord,
@@ -103,19 +109,16 @@ function reads(connection: Connection) {
       writes('WHERE ? IS NULL OR key = ? ORDER BY id DESC LIMIT ?', key, key, limit),
     lastDecision: () =>
       writes("WHERE by NOT LIKE 'daemon:%' ORDER BY id DESC LIMIT 1")[0]?.id ?? null,
-    plan: (id) =>
-      all<{ plan: string }>('SELECT plan FROM campaign_plans WHERE id = ?', id)[0]?.plan ?? null,
-    lastPlan: () => {
-      const sql = 'SELECT id, plan FROM campaign_plans ORDER BY id DESC LIMIT 1'
-      return all<{ id: number; plan: string }>(sql)[0] ?? null
-    },
-    lastRun: () => note(RUN),
-    lastStates: () => note(STATES),
+    plan: (id) => plans('WHERE id = ?', id)[0]?.plan ?? null,
+    lastPlan: () => plans('ORDER BY id DESC LIMIT 1')[0] ?? null,
+    lastRun: () => JSON.parse(note(RUN) ?? 'null'),
+    lastStates: () => JSON.parse(note(STATES) ?? '[]'),
   } satisfies Partial<CampaignStore>
 }
 
 function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, Reads> {
   const { note, setNote } = notes(connection)
+  const { lastPlan } = reads(connection)
   const run = (sql: string, ...values: SqlValue[]) =>
     connection.query<SqlValue[]>(sql).run(...values)
   const end: CampaignStore['end'] = (id, outcome, reason, at, campaignId) => {
@@ -167,12 +170,16 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
         end(begin({ ...decision, ...rest }), 'done', null, decision.at)
       }),
     keepPlan: (plan, at) => {
-      const { id } = run('INSERT INTO campaign_plans (at, plan) VALUES (?, ?)', at, plan)
+      const last = lastPlan()
+      const same = ({ createdAt: _, ...rest }: Plan) => JSON.stringify(rest)
+      if (last !== null && same(last.plan) === same(plan)) return last.id
+      const sql = 'INSERT INTO campaign_plans (at, plan) VALUES (?, ?)'
+      const { id } = run(sql, at, JSON.stringify(plan))
       run('DELETE FROM campaign_plans WHERE id <= ?', id - KEPT_PLANS)
       return id
     },
-    keepRun: (run) => setNote(RUN, run),
-    keepStates: (states) => setNote(STATES, states),
+    keepRun: (run) => setNote(RUN, JSON.stringify(run)),
+    keepStates: (states) => setNote(STATES, JSON.stringify(states)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
 }

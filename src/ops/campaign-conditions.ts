@@ -34,20 +34,57 @@ export function waitsForPerson(state: CampaignRun['state']): boolean {
 /** null: there was no look, or there is no campaigns file. */
 export function campaignConditions(run: CampaignRun | null): CampaignCondition[] {
   if (run === null) return []
-  return [
-    ...stopped(run),
-    ...joined([...waiting(run), ...found(run)]),
-    ...vanished(run),
-    ...planned(run),
-  ]
+  const due = openPoints(run).filter(({ since, graceMs }) => elapsed(since, run.at) >= graceMs)
+  return [...stopped(run), ...joined(due), ...planned(run)]
 }
 
 /** How many things need a person now, or may soon: for people who look, who are told of no grace. */
 export function waitingCampaigns(run: CampaignRun | null): number {
   if (run === null) return 0
-  const { state, vanished = [], waiting, findings = [] } = run
-  const keys = new Set([...waiting, ...findings, ...vanished].map(({ key }) => key))
-  return keys.size + Number(waitsForPerson(state))
+  return new Set(openPoints(run).map(({ key }) => key)).size + Number(waitsForPerson(run.state))
+}
+
+/** What waits for a person, differs from the file, spends outside it, or runs on without a feed. */
+export interface OpenPoint {
+  event: 'campaign-waiting' | 'campaign-unknown' | 'campaign-vanished'
+  /** External campaign id; null: it concerns the account. */
+  key: string | null
+  state: string
+  reason: string
+  /** The edit or command that settles it; null: nothing has to be done. */
+  needs: string | null
+  /** Another mark for the same campaign is another occurrence. */
+  mark: string
+  /** A later look may settle it in this time from `since` on. */
+  graceMs: number
+  since?: string | undefined
+}
+
+export function openPoints({ waiting, findings = [], vanished = [] }: CampaignRun): OpenPoint[] {
+  return [
+    ...waiting.map(({ key, action, code, reason, needs, passes, since }): OpenPoint => {
+      const isUnknown = action === 'unknown'
+      return {
+        event: isUnknown ? 'campaign-unknown' : 'campaign-waiting',
+        ...{ key, state: action, reason: reason ?? 'it was not done', needs, since },
+        mark: isUnknown ? '' : `${action} ${code}`,
+        graceMs: isUnknown ? UNKNOWN_MS : passes ? PASSING_MS : 0,
+      }
+    }),
+    ...findings.map(({ key, campaignId, code, reason, needs }): OpenPoint => {
+      const mark = `${code} ${campaignId}`
+      return { event: 'campaign-waiting', key, state: code, reason, needs, mark, graceMs: 0 }
+    }),
+    ...vanished.map(({ key, campaignId, uploads, pinned }): OpenPoint => {
+      const still = pinned === 0 ? '' : `; its ${pinned} pinned requisitions may still spend`
+      return {
+        ...{ event: 'campaign-vanished', key, state: 'vanished', mark: campaignId, graceMs: 0 },
+        reason: `the last ${uploads} uploads do not carry it, and campaign ${campaignId} runs on${still}`,
+        needs:
+          'have the feed carry it again, or end the campaign: list it under removed in the file',
+      }
+    }),
+  ]
 }
 
 function stopped({ at, hint, mode, problem, since, state }: CampaignRun): CampaignCondition[] {
@@ -59,56 +96,17 @@ function stopped({ at, hint, mode, problem, since, state }: CampaignRun): Campai
   return [{ event: 'campaigns-stopped', reason: problem ?? state, ...what }]
 }
 
-function waiting({ at, waiting }: CampaignRun): CampaignCondition[] {
-  return waiting.flatMap(({ key, action, reason, needs, passes, since }) => {
-    const isUnknown = action === 'unknown'
-    const grace = isUnknown ? UNKNOWN_MS : passes ? PASSING_MS : 0
-    if (elapsed(since, at) < grace) return []
-    const why = reason ?? 'it was not done'
-    return {
-      event: isUnknown ? 'campaign-unknown' : 'campaign-waiting',
-      ...{ campaign: key, state: action, reason: why, hint: needs, isCritical: isUnknown },
-      // Counts, budgets and times in it move with every look, and say nothing new.
-      mark: isUnknown ? '' : `${action} ${why.replace(/\d+/g, '#')}`,
-    }
-  })
-}
-
-/** What differs from the file, or spends outside it. */
-function found({ findings = [] }: CampaignRun): CampaignCondition[] {
-  return findings.map(({ key, code, reason, needs }) => ({
-    ...{ event: 'campaign-waiting', campaign: key, state: code, reason, hint: needs },
-    ...{ isCritical: false, mark: `${code} ${reason.replace(/\d+/g, '#')}` },
-  }))
-}
-
 /** One for each event and campaign. */
-function joined(all: readonly CampaignCondition[]): CampaignCondition[] {
-  const groups = Map.groupBy(all, ({ event, campaign }) => JSON.stringify([event, campaign]))
-  return [...groups.values()].flatMap(([first, ...more]) => {
-    if (first === undefined) return []
-    const each = [first, ...more]
-    const reason = each.map((one) => one.reason).join('; ')
-    return { ...first, reason, mark: each.map(({ mark }) => mark).join('\n') }
-  })
+function joined(all: readonly OpenPoint[]): CampaignCondition[] {
+  const groups = Map.groupBy(all, ({ event, key }) => JSON.stringify([event, key]))
+  return [...groups.values()].flatMap((each) =>
+    each.slice(0, 1).map(({ event, key, state, needs }) => ({
+      ...{ event, campaign: key, state, hint: needs, isCritical: event === 'campaign-unknown' },
+      reason: each.map(({ reason }) => reason).join('; '),
+      mark: each.map(({ mark }) => mark).join('\n'),
+    })),
+  )
 }
-
-function vanished({ vanished = [] }: CampaignRun): CampaignCondition[] {
-  return vanished.map((one) => ({
-    ...{ event: 'campaign-vanished', campaign: one.key, state: 'vanished', isCritical: false },
-    ...{ reason: vanishedReason(one), hint: VANISHED_HINT, mark: one.campaignId },
-  }))
-}
-
-type Vanished = NonNullable<CampaignRun['vanished']>[number]
-
-export function vanishedReason({ campaignId, uploads, pinned }: Omit<Vanished, 'key'>): string {
-  const still = pinned === 0 ? '' : `; its ${pinned} pinned requisitions may still spend`
-  return `the last ${uploads} uploads do not carry it, and campaign ${campaignId} runs on${still}`
-}
-
-export const VANISHED_HINT =
-  'have the feed carry it again, or end the campaign: list it under removed in the file'
 
 function planned({ mode, planned = [] }: CampaignRun): CampaignCondition[] {
   if (mode === 'apply' || planned.length === 0) return []

@@ -193,6 +193,8 @@ export interface WaitingCampaign {
   /** External campaign id. */
   key: string
   action: string
+  /** Why, as a code: of what is held, of what was not done its outcome, or `approval`. */
+  code: string
   reason: string | null
   /** The command or edit that moves it on. */
   needs: string | null

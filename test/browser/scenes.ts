@@ -85,11 +85,21 @@ const STOPPED: CampaignRun = {
   hint: 'no campaign is written until the file is correct',
   waiting: [
     {
-      ...{ key: 'NUR-Q1', action: 'blocked', reason: 'its budget would rise by 240 %, over 50 %' },
+      ...{
+        key: 'NUR-Q1',
+        action: 'blocked',
+        code: 'guard',
+        reason: 'its budget would rise by 240 %, over 50 %',
+      },
       needs: 'raise guards.raisePercent, or the budget in smaller steps',
     },
     {
-      ...{ key: 'INT-26', action: 'unknown', reason: 'whether it was created is not known' },
+      ...{
+        key: 'INT-26',
+        action: 'unknown',
+        code: 'unknown',
+        reason: 'whether it was created is not known',
+      },
       needs: 'feedsyncd campaigns create INT-26 --new',
     },
   ],

@@ -57,7 +57,7 @@ export class CampaignsSite implements AsyncDisposable {
   /** What the last look is remembered by. */
   lastRun() {
     using memory = openCampaignReader({ file: this.#database })
-    return JSON.parse(memory?.lastRun() ?? 'null')
+    return memory?.lastRun() ?? null
   }
 
   until(check: () => void): Promise<void> {

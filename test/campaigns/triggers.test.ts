@@ -116,7 +116,7 @@ describe('the daemon looks at the campaigns', () => {
     hours.run = new Error('a fault')
     const faulty = await hours.pass(5 * MINUTE)
     const since = '2026-11-22T05:57:00.000Z'
-    const waiting = { key: 'A', action: 'unknown', reason: null, needs: null, since }
+    const waiting = { key: 'A', action: 'unknown', code: 'unknown', reason: null, needs: null, since }
     hours.run = { waiting: [waiting] }
     const unknown = await hours.pass(7 * MINUTE)
 
@@ -128,7 +128,7 @@ describe('the daemon looks at the campaigns', () => {
   })
 
   it('in ten seconds for a write without an answer, unless more creates would go with the look', async () => {
-    const waiting = [{ key: 'A', action: 'unknown', reason: null, needs: null }]
+    const waiting = [{ key: 'A', action: 'unknown', code: 'unknown', reason: null, needs: null }]
     const hours = new Hours()
     hours.run = { waiting }
     const alone = await hours.pass(11 * SECOND)
@@ -156,7 +156,9 @@ describe('the daemon looks at the campaigns', () => {
   it('each hour again for an outcome that stays unknown, and each quarter while it is refused', async () => {
     const hours = new Hours()
     const since = '2026-11-22T05:40:00.000Z'
-    hours.run = { waiting: [{ key: 'A', action: 'unknown', reason: null, needs: null, since }] }
+    hours.run = {
+      waiting: [{ key: 'A', action: 'unknown', code: 'unknown', reason: null, needs: null, since }],
+    }
     const held = await hours.pass(HOUR + SECOND)
     hours.run = { state: 'refused' }
     await hours.pass(HOUR)

@@ -238,14 +238,21 @@ describe('alerts', () => {
   it('tell once of each campaign that waits, and when it does not any more', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
-    const look = (reason: string | null): CampaignRun => ({
+    const look = (reason: string | null, code = ''): CampaignRun => ({
       ...{ at: '2026-11-22T06:00:00.000Z', cause: 'interval', mode: 'apply', state: 'done' },
       ...{ problem: null, hint: null, planId: 1, pending: 0, done: [] },
-      waiting: reason === null ? [] : [{ key: 'NUR', action: 'blocked', reason, needs: 'look' }],
+      waiting:
+        reason === null ? [] : [{ key: 'NUR', action: 'blocked', code, reason, needs: 'look' }],
     })
     const told: string[][] = []
-    for (const reason of ['over by 10', 'over by 12', 'frozen', null, null]) {
-      bench.facts.campaigns = look(reason)
+    for (const [reason, code] of [
+      ['over by 10', 'guard'],
+      ['over by 12', 'guard'],
+      ['frozen', 'state'],
+      [null],
+      [null],
+    ] as const) {
+      bench.facts.campaigns = look(reason, code)
       told.push(await bench.pass(MINUTE))
     }
 
@@ -289,7 +296,7 @@ describe('alerts', () => {
       ...{ at: '2026-11-22T06:00:00.000Z', cause: 'file', mode: 'apply', state: 'done' },
       ...{ problem: null, hint: null, planId: 1, pending: 0, done: [] },
       waiting: Array.from({ length: 300 }, (_, n) => {
-        return { key: `C${n}`, action: 'blocked', reason: 'a guard', needs: null }
+        return { key: `C${n}`, action: 'blocked', code: 'guard', reason: 'a guard', needs: null }
       }),
     }
 

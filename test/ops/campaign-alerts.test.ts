@@ -17,7 +17,7 @@ function run(over: Partial<CampaignRun> = {}): CampaignRun {
 }
 
 const waits = (action: string, over: Partial<WaitingCampaign> = {}): Partial<CampaignRun> => ({
-  waiting: [{ key: 'NUR-Q1', action, reason: 'a guard', needs: 'mend it', ...over }],
+  waiting: [{ key: 'NUR-Q1', action, code: 'guard', reason: 'a guard', needs: 'mend it', ...over }],
 })
 
 function check(campaigns: CampaignRun | null, daemon: Partial<StatusReport['daemon']> = {}) {
@@ -124,7 +124,7 @@ describe('monitoring', () => {
 
   it('names five of a thousand', () => {
     const waiting = Array.from({ length: 1000 }, (_, n) => {
-      return { key: `C${n}`, action: 'blocked', reason: 'a guard', needs: null }
+      return { key: `C${n}`, action: 'blocked', code: 'guard', reason: 'a guard', needs: null }
     })
 
     expect(check(run({ waiting })).line).toMatch(/C4 blocked: a guard; and 995 more like it$/)
@@ -143,7 +143,10 @@ describe('a condition of the campaigns', () => {
 
   it('is the same one while only its counts move', () => {
     const gone = (uploads: number) =>
-      waits('blocked', { reason: `gone from ${uploads} feeds in a row, so nothing is raised` })
+      waits('blocked', {
+        code: 'state',
+        reason: `gone from ${uploads} feeds in a row, so nothing is raised`,
+      })
 
     expect(mark(gone(4))).toBe(mark(gone(11)))
     expect(mark(gone(4))).not.toBe(mark(waits('blocked')))

@@ -65,7 +65,7 @@ it('the metrics count refused documents by rule, from nought on, and an unknown 
 })
 
 it('the metrics tell of campaigns that wait, and when they were last looked at', async () => {
-  const waiting = [{ key: 'NUR', action: 'blocked', reason: null, needs: null }]
+  const waiting = [{ key: 'NUR', action: 'blocked', code: 'guard', reason: null, needs: null }]
   const { samples } = bench({
     ...{ at: '2026-11-20T12:00:00.000Z', cause: 'start', mode: 'report', state: 'unusable' },
     ...{ problem: 'line 3', hint: null, planId: 1, pending: 4, done: [], waiting },

@@ -129,7 +129,9 @@ describe('the status page', () => {
     const run = {
       ...{ at: '2026-11-20T11:40:00.000Z', cause: 'interval', mode: 'report', state: 'done' },
       ...{ problem: null, hint: null, planId: 12, pending: 1, done: [] },
-      waiting: [{ key: 'NUR', action: 'blocked', reason: 'over the limit', needs: 'look' }],
+      waiting: [
+        { key: 'NUR', action: 'blocked', code: 'guard', reason: 'over the limit', needs: 'look' },
+      ],
     } as const satisfies Partial<CampaignRun>
 
     const shown = page({ campaigns: { ...run, done: [], waiting: [...run.waiting] } })
@@ -149,8 +151,14 @@ describe('the status page', () => {
         ...{ at: '2026-11-20T11:40:00.000Z', cause: 'interval', mode: 'apply', state: 'done' },
         ...{ problem: null, hint: null, planId: 12, pending: 0, done: [] },
         waiting: [
-          { key: 'NUR-Q1', action: 'held', reason: 'more postings', needs },
-          { key: 'INT-26', action: 'unknown', reason: 'it may be there', needs: create },
+          { key: 'NUR-Q1', action: 'held', code: 'guard', reason: 'more postings', needs },
+          {
+            key: 'INT-26',
+            action: 'unknown',
+            code: 'unknown',
+            reason: 'it may be there',
+            needs: create,
+          },
         ],
       },
     })

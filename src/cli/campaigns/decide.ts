@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander'
 import type { Reconciler } from '../../app/campaigns.ts'
-import { keptRun } from '../../app/queries.ts'
 import type { Decider, Decision } from '../../campaigns/decide.ts'
 import type { Context } from '../context.ts'
 import { printable, table } from '../render.ts'
@@ -121,9 +120,9 @@ async function decide(
     if (decision.kind !== 'done') throw errorOf(decision)
     const { text, campaignId } = decision
     // What needed a person is decided; the next look tells what is left.
-    const run = keptRun(store)
-    const waiting = run?.waiting.filter((one) => one.key !== key)
-    if (run !== null) store.keepRun(JSON.stringify({ ...run, waiting }))
+    const run = store.lastRun()
+    if (run !== null)
+      store.keepRun({ ...run, waiting: run.waiting.filter((one) => one.key !== key) })
     call.show({ decided: command, campaignId, text }, () => printable(text))
   })
 }

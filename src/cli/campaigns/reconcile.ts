@@ -34,8 +34,7 @@ function planCommand(context: Context): Command {
     await using session = await open(call, call.options.allowWiden)
     const looked = await session.look('plan', null, '')
     if (looked.kind === 'failure') throw errorOf(looked)
-    const { keptPlan } = await import('../../app/reconcile.ts')
-    const id = keptPlan(session.reconciler.store, looked.plan, context.clock.now())
+    const id = session.reconciler.store.keepPlan(looked.plan, context.clock.now())
     tellPlan(call, looked.plan, id)
   })
     .option(...WIDEN)
@@ -163,8 +162,8 @@ async function open(
 
 function keptPlanOf(config: Config, id: number): Plan {
   using memory = openCampaignMemory(config)
-  const text = memory?.plan(id) ?? null
-  if (text !== null) return JSON.parse(text) as Plan
+  const plan = memory?.plan(id)
+  if (plan) return plan
   throw new FeedsyncError(`there is no plan ${id}`, { hint: 'feedsyncd campaigns plan makes one' })
 }
 

@@ -1,7 +1,7 @@
 // The daemon's last look at the campaigns, in `status`: one line, and what needs a person.
 
 import { relativeTime } from '../../lib/units.ts'
-import { VANISHED_HINT, vanishedReason } from '../../ops/campaign-conditions.ts'
+import { openPoints } from '../../ops/campaign-conditions.ts'
 import type { CampaignRun, CommandLine } from '../../ops/port.ts'
 import { printable } from '../render.ts'
 
@@ -24,20 +24,14 @@ export function campaignLines(
   const found = facts.length === 0 ? 'nothing to do' : facts.join('; ')
   const lines = [`campaigns (${mode}) looked at ${relativeTime(at, now)}: ${found}`]
   if (problem !== null && hint !== null) lines.push(`  ${printable(hint)}`)
-  for (const { key, reason, needs } of waiting.slice(0, MOST)) {
-    lines.push(`next: campaign ${printable(`${key}: ${reason ?? 'it was not done'}`)}`)
+  const points = openPoints(run)
+  for (const { key, reason, needs } of points.slice(0, MOST)) {
+    lines.push(`next: ${printable(`${key === null ? '' : `campaign ${key}: `}${reason}`)}`)
     if (needs !== null) lines.push(`  ${printable(needs)}`)
   }
-  for (const { key, reason, needs } of findings.slice(0, MOST)) {
-    lines.push(`next: ${key === null ? '' : `campaign ${printable(key)}: `}${printable(reason)}`)
-    if (needs !== null) lines.push(`  ${printable(needs)}`)
-  }
-  for (const one of vanished.slice(0, MOST)) {
-    lines.push(`next: campaign ${printable(`${one.key}: ${vanishedReason(one)}`)}`)
-    lines.push(`  ${VANISHED_HINT}`)
-  }
-  if (waiting.length > MOST) lines.push(`next: ${waiting.length - MOST} more campaigns`)
-  if (waiting.length > MOST || pending > 0) lines.push(`  ${commandLine('campaigns plan')}`)
+  const more = points.length - MOST
+  if (more > 0) lines.push(`next: ${more} more campaigns`)
+  if (more > 0 || pending > 0) lines.push(`  ${commandLine('campaigns plan')}`)
   return lines
 }
 

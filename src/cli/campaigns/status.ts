@@ -1,7 +1,7 @@
 // feedsyncd campaigns status/history: what is known of the campaigns, without asking the service.
 
 import type { Command } from 'commander'
-import { campaignsSeen, keptRun, openCampaignMemory } from '../../app/queries.ts'
+import { campaignsSeen, openCampaignMemory } from '../../app/queries.ts'
 import type { CampaignRecord, CampaignWrite } from '../../campaigns/port.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { waitingCampaigns } from '../../ops/campaign-conditions.ts'
@@ -42,7 +42,7 @@ async function statusOf({ config }: Call<unknown>) {
   const { latest } = feedSideOf(config)
   const read = readCampaignsFile(config)
   using memory = openCampaignMemory(config)
-  const lastRun = keptRun(memory)
+  const lastRun = memory?.lastRun() ?? null
   const inFeed = (key: string) => {
     const counts = latest.map(({ ids }) => (Object.hasOwn(ids, key) ? (ids[key] ?? 0) : 0))
     return latest.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0)

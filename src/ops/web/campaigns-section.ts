@@ -1,6 +1,6 @@
 // The campaigns on the status page: what waits for a person, and what the last look found, with its plan.
 
-import { VANISHED_HINT, vanishedReason, waitsForPerson } from '../campaign-conditions.ts'
+import { openPoints, waitsForPerson } from '../campaign-conditions.ts'
 import type { CampaignRun, CampaignSeen, CommandLine, PlanModel } from '../port.ts'
 import { html, type Markup } from './html.ts'
 import { ago, choice, count, type Scene, sentence, type Tone } from './page-parts.ts'
@@ -11,24 +11,16 @@ const MOST = 50
 /** Entries of the list of what needs a person. */
 export function campaignCards(run: CampaignRun | null): Markup[] {
   if (run === null) return []
-  const { hint, problem, state, waiting, vanished = [], findings = [] } = run
+  const { hint, problem, state } = run
   const stopped = waitsForPerson(state)
     ? [card('', 'Campaigns', state, problem ?? 'nothing is written', hint)]
     : []
   return [
     ...stopped,
-    ...waiting
+    ...openPoints(run)
       .slice(0, MOST)
-      .map((one) => card(one.key, one.key, one.action, one.reason, one.needs)),
-    ...findings
-      .slice(0, MOST)
-      .map((one) =>
-        card(`${one.key} ${one.code}`, one.key ?? 'Campaigns', one.code, one.reason, one.needs),
-      ),
-    ...vanished
-      .slice(0, MOST)
-      .map((one) =>
-        card(`${one.key} vanished`, one.key, 'vanished', vanishedReason(one), VANISHED_HINT),
+      .map(({ key, state, reason, needs }) =>
+        card(`${key} ${state}`, key ?? 'Campaigns', state, reason, needs),
       ),
   ]
 }
@@ -37,11 +29,11 @@ function card(
   key: string,
   name: string,
   state: string,
-  reason: string | null,
+  reason: string,
   needs: string | null,
 ): Markup {
   return html`<li class="card warn" data-key="campaign ${key}"><div class="top"><h3 class="name"><bdi>${name}</bdi></h3><span class="state warn">${key === '' ? state : `campaign ${state}`}</span></div>
-${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${needs === null ? null : needed(needs)}</li>`
+<p class="reason">${sentence(reason)}</p>${needs === null ? null : needed(needs)}</li>`
 }
 
 /** `plan`: the one that the look made; null where it is not kept any more, or nothing is to be done. */
