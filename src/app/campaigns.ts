@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import type { Desired } from '../campaigns/desired.ts'
 import { readDesired } from '../campaigns/desired-reader.ts'
 import { type PassOptions, type PassResult, runPass, type Wanted } from '../campaigns/pass.ts'
-import type { Absence, CampaignStore, FeedSide, FeedUpload } from '../campaigns/port.ts'
+import type { Absence, FeedSide, FeedUpload } from '../campaigns/port.ts'
+import type { ReconcilerParts } from '../campaigns/send.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import type { FieldPaths } from '../feed/port.ts'
@@ -27,7 +28,7 @@ import { silentLog } from '../lib/silent-log.ts'
 import { VERSION } from '../lib/version.ts'
 import { listCampaigns } from '../service/campaign-listing.ts'
 import { createCampaignApi } from '../service/campaigns.ts'
-import type { CampaignApi, Listing } from '../service/port.ts'
+import type { CampaignApi } from '../service/port.ts'
 import { historyFile, serviceOptions } from './queries.ts'
 
 export interface Surroundings {
@@ -140,36 +141,28 @@ export function wantedOf(
   return { desired, fileSha256, allowWiden, isCurrent }
 }
 
-export interface Reconciler extends AsyncDisposable {
-  readonly store: CampaignStore
-  readonly api: CampaignApi
-  /** Address and identity that the records of this database belong to. */
-  readonly account: string
-  /** The identity alone, from which tokens follow. */
-  readonly identity: string
-  /** Every campaign of the account. */
-  list(signal: AbortSignal): Promise<Listing>
+export interface Reconciler extends ReconcilerParts, AsyncDisposable {
   pass(wanted: Wanted, options: PassOptions): Promise<PassResult>
   /** Runs `work` while no other process writes campaigns. Throws `FeedsyncError` (75) while one does. */
   alone<T>(work: () => Promise<T>): Promise<T>
 }
 
-export function openReconciler(config: Config, surroundings: Surroundings): Reconciler {
-  const { clock } = surroundings
-  const feeds = () => feedSideOf(config)
-  const service = openCampaignApi(config, surroundings)
+export function openReconciler(config: Config, { clock, env }: Surroundings): Reconciler {
+  const service = openCampaignApi(config, { clock, env })
+  const { api } = service
   const store = openCampaignStore({ file: historyFile(config) })
-  const list = (signal: AbortSignal) => listCampaigns(service.api, clock, signal)
+  const list = (signal: AbortSignal) => listCampaigns(api, clock, signal)
+  const feeds = () => feedSideOf(config)
   const who = { account: accountOf(config), identity: identityIn(config) }
-  const parts = { api: service.api, list, store, feeds, clock, ...who }
+  const parts = { api, list, store, feeds, clock, ...who }
   let lock: InstanceLock | null = null
-  const alone = async <T>(work: () => Promise<T>) => {
-    using held = writerLock(config)
-    lock = held
-    return await work()
-  }
   return {
-    ...{ store, api: service.api, list, alone, ...who },
+    ...parts,
+    alone: async (work) => {
+      using held = writerLock(config)
+      lock = held
+      return await work()
+    },
     pass: (wanted, options) => {
       const isCurrent = () => {
         if (lock?.isLost()) throw lockLost()

@@ -6,7 +6,6 @@ import type { Campaign, CampaignFailure, Listing } from '../service/port.ts'
 import { Absence, NOBODYS } from './absence.ts'
 import { compare } from './compare.ts'
 import { goalOf } from './creating.ts'
-import type { Desired } from './desired.ts'
 import { COMMAND, quoted } from './plan.ts'
 import { isUnsettled, LATEST_LISTING } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
@@ -19,7 +18,7 @@ import {
   whyForeign,
   whyStopped,
 } from './record.ts'
-import { type ReconcilerParts, Sender } from './send.ts'
+import { type PersonParts, type ReconcilerParts, Sender } from './send.ts'
 import { tokenIn } from './token.ts'
 
 export interface Refusal {
@@ -50,23 +49,22 @@ const done = (text: string, campaignId: string | null): Decision => ({
   ...{ kind: 'done', text, campaignId },
 })
 
-export class Decider {
-  readonly #parts: ReconcilerParts
-  readonly #desired: Desired
-  readonly #by: string
-  readonly #signal: AbortSignal
+export function whyWrongAccount({ account, store }: ReconcilerParts): Refusal | null {
+  const stopped = whyStopped(account, store.account()?.account)
+  return stopped && refused(stopped.reason, stopped.needs)
+}
 
-  constructor(parts: ReconcilerParts, desired: Desired, by: string, signal: AbortSignal) {
+export class Decider {
+  readonly #parts: PersonParts
+
+  constructor(parts: PersonParts) {
     this.#parts = parts
-    this.#desired = desired
-    this.#by = by
-    this.#signal = signal
   }
 
   /** The campaign belongs to the entry from now on. */
   async adopt(key: string, id: string): Promise<Decision> {
     const { api, store, identity } = this.#parts
-    const wrong = this.#wrongAccount()
+    const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
     const records = store.records()
     const owner = records.find(({ campaignId }) => campaignId === id)?.key
@@ -74,14 +72,14 @@ export class Decider {
       const hint = `${COMMAND} forget ${quoted(owner)} lets it go`
       return refused(`campaign ${id} belongs to ${owner} already`, hint)
     }
-    const answer = await api.get(id, this.#signal)
+    const answer = await api.get(id, this.#parts.signal)
     if (answer.kind === 'failure') return answer
     const campaign = answer.value
     if (campaign.id !== id) {
       const reason = `the service answers with campaign ${campaign.id} when it is asked for ${id}`
       return refused(reason, 'nothing was changed')
     }
-    const owners = ownersOf(identity, keysOf(this.#desired, records).add(key))
+    const owners = ownersOf(identity, keysOf(this.#parts.desired, records).add(key))
     const marked = owners.get(tokenIn(campaign.name) ?? '') ?? key
     if (marked !== key) {
       const reason = `campaign ${named(campaign)} carries the mark of ${marked}`
@@ -95,9 +93,9 @@ export class Decider {
   /** Campaigns that carry the mark of an entry which has none. */
   async marked(): Promise<{ kind: 'found'; pairs: Marked[] } | Refusal | CampaignFailure> {
     const { list, store, identity } = this.#parts
-    const wrong = this.#wrongAccount()
+    const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
-    const listing = await list(this.#signal)
+    const listing = await list(this.#parts.signal)
     if (listing.kind === 'failure') return listing
     const records = store.records()
     const known = {
@@ -106,10 +104,10 @@ export class Decider {
       others: store.others(),
       newEntries: store.newEntries(),
     }
-    const seen = { identity, desired: this.#desired, campaigns: listing.campaigns }
+    const seen = { identity, desired: this.#parts.desired, campaigns: listing.campaigns }
     const absence = new Absence({ ...known, ...seen })
     const owned = keysOf({ campaigns: [], removed: [] }, records)
-    const pairs = [...keysOf(this.#desired)].flatMap((key) => {
+    const pairs = [...keysOf(this.#parts.desired)].flatMap((key) => {
       const [campaign, another] = absence.marked(key)
       const isClear = campaign !== undefined && another === undefined && !owned.has(key)
       return isClear ? [{ key, campaign }] : []
@@ -131,15 +129,15 @@ export class Decider {
   /** The entry is made anew by the next apply; a campaign that it has is stopped first. */
   async isNew(key: string): Promise<Decision> {
     const { store, list, api } = this.#parts
-    const wrong = this.#wrongAccount()
+    const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
-    if (!this.#desired.campaigns.some((entry) => entry.key === key))
+    if (!this.#parts.desired.campaigns.some((entry) => entry.key === key))
       return refused(`${key} is no entry of the campaigns file`, 'write the entry first')
-    const listing = await list(this.#signal)
+    const listing = await list(this.#parts.signal)
     if (listing.kind === 'failure') return listing
     const record = store.record(key)
     if (record !== null) {
-      const answer = await api.get(record.campaignId, this.#signal)
+      const answer = await api.get(record.campaignId, this.#parts.signal)
       if (answer.kind === 'ok') return this.#succeed(record)
       if (answer.class !== 'missing') return answer
       return this.#lost(record, listing) ?? this.#succeed(record)
@@ -168,7 +166,7 @@ export class Decider {
   /** The campaign of a key, or the campaign with this id, belongs to no entry. */
   forget(keyOrId: string): Decision {
     const { store } = this.#parts
-    const wrong = this.#wrongAccount()
+    const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
     const record = store.record(keyOrId)
     if (record === null) {
@@ -196,14 +194,14 @@ export class Decider {
   /** Differences between file and service: the file's value is put back, or the service's may stay. */
   async settle(key: string, how: 'revert' | 'accept'): Promise<Decision> {
     const { api, store } = this.#parts
-    const wrong = this.#wrongAccount()
+    const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
     const record = store.record(key)
-    const entry = this.#desired.campaigns.find((one) => one.key === key)
+    const entry = this.#parts.desired.campaigns.find((one) => one.key === key)
     if (record === null || entry === undefined)
       return refused(`no campaign of ${key} is managed`, `${COMMAND} status lists what is`)
     const { campaignId } = record
-    const answer = await api.get(campaignId, this.#signal)
+    const answer = await api.get(campaignId, this.#parts.signal)
     if (answer.kind === 'failure') return answer
     const foreign = whyForeign(record, answer.value)
     if (foreign !== null) return refused(foreign, 'nothing was changed')
@@ -251,8 +249,7 @@ export class Decider {
     store.atomically(() => {
       if (earlier !== null) store.addOther({ id: earlier.campaignId, key })
       store.remove(key)
-      if (isUnsettled(create))
-        new Sender(this.#parts, this.#by, this.#signal).recordCreated(create, campaign, 'recovered')
+      if (isUnsettled(create)) new Sender(this.#parts).recordCreated(create, campaign, 'recovered')
       else store.save(adoptedRecord(key, campaign))
       store.removeOther(campaign.id)
       store.keepNewEntry(key, null)
@@ -294,14 +291,8 @@ export class Decider {
     return refused(`${what} is not known yet: it may only be hard to find`, hint, true)
   }
 
-  #wrongAccount(): Refusal | null {
-    const { account, store } = this.#parts
-    const stopped = whyStopped(account, store.account()?.account)
-    return stopped === null ? null : refused(stopped.reason, stopped.needs)
-  }
-
   #note(key: string, campaignId: string | null, why: string): void {
     const { store, clock } = this.#parts
-    store.decide({ at: clock.now(), key, campaignId, why, by: this.#by })
+    store.decide({ at: clock.now(), key, campaignId, why, by: this.#parts.by })
   }
 }

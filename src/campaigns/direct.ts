@@ -4,30 +4,23 @@
 import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '../service/port.ts'
 import { compare } from './compare.ts'
 import { createdValues, selectionOf } from './creating.ts'
-import type { Refusal } from './decide.ts'
-import { type Guards, NOTHING_DESIRED } from './desired.ts'
+import { type Refusal, whyWrongAccount } from './decide.ts'
+import { NOTHING_DESIRED } from './desired.ts'
 import { measure } from './effects.ts'
 import { valuesOf } from './fields.ts'
 import { CHANGE_GUARD, Managed } from './manage.ts'
 import { memoryOf, Planning } from './planning.ts'
-import type { CampaignRecord, FeedSide, NewWrite } from './port.ts'
-import { adoptedRecord, whyStopped } from './record.ts'
-import { type ReconcilerParts, Sender } from './send.ts'
+import type { CampaignRecord, NewWrite } from './port.ts'
+import { adoptedRecord } from './record.ts'
+import { type PersonParts, Sender } from './send.ts'
 import { Snapshot } from './snapshot.ts'
 import { type CanonicalTargeting, canonical, filtersOf } from './targeting.ts'
-
-export interface DirectParts extends ReconcilerParts {
-  feeds: () => FeedSide
-  guards: Guards
-  by: string
-  signal: AbortSignal
-}
 
 export type Direct = { kind: 'ok'; campaign: Campaign } | Refusal | CampaignFailure
 
 /** `allPostings`: a person said that it may select every posting of the account. */
 export async function createDirectly(
-  parts: DirectParts,
+  parts: PersonParts,
   body: CampaignCreate,
   allPostings: boolean,
 ): Promise<Direct> {
@@ -50,11 +43,12 @@ export async function createDirectly(
 }
 
 export async function updateDirectly(
-  parts: DirectParts,
+  parts: PersonParts,
   campaignId: string,
   body: CampaignUpdate,
 ): Promise<Direct> {
   const { api, store, signal } = parts
+  // The same id may be another campaign there.
   const wrong = whyWrongAccount(parts)
   if (wrong !== null) return wrong
   const read = await api.get(campaignId, signal)
@@ -79,20 +73,14 @@ export async function updateDirectly(
   return send(parts, row, mayBe)
 }
 
-/** The same id may be another campaign there. */
-function whyWrongAccount({ account, store }: DirectParts): Refusal | null {
-  const stopped = whyStopped(account, store.account()?.account)
-  return stopped && { kind: 'refused', reason: stopped.reason, hint: stopped.needs }
-}
-
 /** `mayBe`: the record if it was carried out, or may have been. */
 async function send(
-  parts: DirectParts,
+  parts: PersonParts,
   row: Omit<NewWrite, 'at' | 'by' | 'why'>,
   mayBe: CampaignRecord | null,
 ): Promise<Direct> {
-  const { store, by, signal } = parts
-  const sender = new Sender(parts, by, signal)
+  const { store } = parts
+  const sender = new Sender(parts)
   const { id, answer } = await sender.send({ ...row, why: 'a direct call' })
   store.atomically(() => {
     const isSent = answer.kind === 'ok' || answer.effect === 'unknown'
@@ -103,10 +91,10 @@ async function send(
 }
 
 async function planningOf(
-  parts: DirectParts,
+  parts: PersonParts,
   targeting: CanonicalTargeting | null,
 ): Promise<Planning | Refusal | CampaignFailure> {
-  const { account, identity, clock, feeds, guards, signal, store } = parts
+  const { account, identity, clock, feeds, signal, store } = parts
   const wrong = whyWrongAccount(parts)
   if (wrong !== null) return wrong
   const seen = new Snapshot(parts, signal)
@@ -116,7 +104,7 @@ async function planningOf(
   const questions = targeting === null ? [] : [{ key: '', targeting, wanted: true }]
   const effects = await measure(feeds(), questions, now, signal)
   const file = { fileSha256: '', allowWiden: new Set<string>(), countsReductions: false }
-  const desired = { ...NOTHING_DESIRED, guards }
+  const desired = { ...NOTHING_DESIRED, guards: parts.desired.guards }
   const memory = memoryOf(store, now)
   return new Planning({ desired, ...file, account, identity, effects, now, ...memory, seen })
 }

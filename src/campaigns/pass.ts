@@ -12,7 +12,7 @@ import type { CampaignState } from './findings.ts'
 import { isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
 import { makePlan } from './planner.ts'
 import { memoryOf } from './planning.ts'
-import type { CampaignRecord, FeedSide } from './port.ts'
+import type { CampaignRecord } from './port.ts'
 import { adoptedRecord, type Managed, managedOf, whyForeign, whyStopped } from './record.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
 import { inParallel, Snapshot } from './snapshot.ts'
@@ -45,10 +45,8 @@ export type PassResult = { results: Result[] } & (
   | CampaignFailure
 )
 
-type PassParts = ReconcilerParts & { feeds: () => FeedSide }
-
 export async function runPass(
-  parts: PassParts,
+  parts: ReconcilerParts,
   wanted: Wanted,
   options: PassOptions,
 ): Promise<PassResult> {
@@ -56,7 +54,7 @@ export async function runPass(
 }
 
 class Pass {
-  readonly #parts: PassParts
+  readonly #parts: ReconcilerParts
   readonly #wanted: Wanted
   readonly #options: PassOptions
   readonly #sender: Sender
@@ -69,11 +67,11 @@ class Pass {
   /** Keys whose reduction was tried. */
   readonly #reduced = new Set<string>()
 
-  constructor(parts: PassParts, wanted: Wanted, options: PassOptions) {
+  constructor(parts: ReconcilerParts, wanted: Wanted, options: PassOptions) {
     this.#parts = parts
     this.#wanted = wanted
     this.#options = options
-    this.#sender = new Sender(parts, options.by, options.signal)
+    this.#sender = new Sender({ ...parts, by: options.by, signal: options.signal })
     this.#snapshot = new Snapshot(parts, options.stop)
   }
 
@@ -187,9 +185,7 @@ class Pass {
       }
     }
     if (this.#results.some(({ outcome }) => outcome === 'adopted'))
-      this.#parts.store.atomically(() =>
-        this.#snapshot.recordAgreed(this.#wanted.desired),
-      )
+      this.#parts.store.atomically(() => this.#snapshot.recordAgreed(this.#wanted.desired))
     const reduced = new Set(
       this.#results.filter((one) => one.isReduction).map((one) => one.campaignId),
     )

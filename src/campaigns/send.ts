@@ -14,8 +14,16 @@ import type {
 } from '../service/port.ts'
 import type { Part } from './compare.ts'
 import { createdValues } from './creating.ts'
+import type { Desired } from './desired.ts'
 import type { PlanItem } from './plan.ts'
-import type { CampaignRecord, CampaignStore, CampaignWrite, NewWrite, Outcome } from './port.ts'
+import type {
+  CampaignRecord,
+  CampaignStore,
+  CampaignWrite,
+  FeedSide,
+  NewWrite,
+  Outcome,
+} from './port.ts'
 import { adoptedRecord } from './record.ts'
 import { canonical } from './targeting.ts'
 import { tokenIn } from './token.ts'
@@ -31,6 +39,19 @@ export interface ReconcilerParts {
   account: string
   /** The identity alone, from which tokens follow. */
   identity: string
+  /** What was uploaded, as the history knows it now. */
+  feeds: () => FeedSide
+}
+
+/** `signal` ends what is being sent. */
+export type SenderParts = ReconcilerParts & Pick<PersonParts, 'by' | 'signal'>
+
+/** What a person's word or direct call works with. */
+export interface PersonParts extends ReconcilerParts {
+  desired: Desired
+  /** For the history: who ran which command. */
+  by: string
+  signal: AbortSignal
 }
 
 export interface Result {
@@ -55,25 +76,21 @@ export interface Sent {
 }
 
 export class Sender {
-  readonly #parts: ReconcilerParts
-  readonly #by: string
-  readonly #signal: AbortSignal
+  readonly #parts: SenderParts
 
-  constructor(parts: ReconcilerParts, by: string, signal: AbortSignal) {
+  constructor(parts: SenderParts) {
     this.#parts = parts
-    this.#by = by
-    this.#signal = signal
   }
 
   /** The row, and the one call, never repeated. What has failed has its end already. */
   async send(row: Omit<NewWrite, 'at' | 'by'>) {
-    const { api, store, clock } = this.#parts
+    const { api, store, clock, by, signal } = this.#parts
     // Durable before the first byte leaves: after a crash the row says that the outcome is unknown.
-    const id = store.begin({ ...row, at: clock.now(), by: this.#by })
+    const id = store.begin({ ...row, at: clock.now(), by })
     const answer =
       row.campaignId === null
-        ? await api.create(row.body as CampaignCreate, this.#signal)
-        : await api.update(row.campaignId, row.body as CampaignUpdate, this.#signal)
+        ? await api.create(row.body as CampaignCreate, signal)
+        : await api.update(row.campaignId, row.body as CampaignUpdate, signal)
     if (answer.kind === 'failure') {
       // What only our credentials or the route did wrong says nothing of a new entry.
       const isDenied = answer.class === 'credentials' || answer.class === 'missing'
@@ -90,7 +107,7 @@ export class Sender {
 
   /** `now`: as it was read by id just before. */
   async update(record: CampaignRecord, now: Campaign, update: Update): Promise<Sent> {
-    const { api, store } = this.#parts
+    const { api, store, signal } = this.#parts
     const { key, campaignId, written } = record
     const { body, targeting, spend, why } = update
     const isAgreed = 'budget' in body && typeof written.budget === 'number'
@@ -124,7 +141,7 @@ export class Sender {
         after: null,
       }
     }
-    const read = await api.get(campaignId, this.#signal)
+    const read = await api.get(campaignId, signal)
     if (read.kind === 'failure') {
       const reason = `it was accepted, and could not be read afterwards: ${read.reason}`
       return { result: doubtful(reason, read), after: null }
@@ -157,7 +174,7 @@ export class Sender {
     if (answer.kind === 'failure')
       return ended(answer.effect === 'unknown' ? 'unknown' : 'failed', answer.reason, null)
     const made = answer.value
-    const read = await this.#parts.api.get(made.id, this.#signal)
+    const read = await this.#parts.api.get(made.id, this.#parts.signal)
     const shown = [made, ...(read.kind === 'ok' ? [read.value] : [])]
     const odd = shown.flatMap((one) => whyNotIts(one, made.id, body, known) ?? [])[0]
     if (odd !== undefined) {

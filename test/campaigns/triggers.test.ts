@@ -116,7 +116,14 @@ describe('the daemon looks at the campaigns', () => {
     hours.run = new Error('a fault')
     const faulty = await hours.pass(5 * MINUTE)
     const since = '2026-11-22T05:57:00.000Z'
-    const waiting = { key: 'A', action: 'unknown', code: 'unknown', reason: null, needs: null, since }
+    const waiting = {
+      key: 'A',
+      action: 'unknown',
+      code: 'unknown',
+      reason: null,
+      needs: null,
+      since,
+    }
     hours.run = { waiting: [waiting] }
     const unknown = await hours.pass(7 * MINUTE)
 

@@ -352,7 +352,8 @@ export class Host {
   decide(): Decider {
     const reading = readDesired(this.file)
     if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
-    return new Decider(this.parts(), reading.desired, 'person: test', forever)
+    const { desired } = reading
+    return new Decider({ ...this.parts(), desired, by: 'person: test', signal: forever })
   }
 }
 

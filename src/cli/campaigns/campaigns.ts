@@ -2,12 +2,12 @@
 // with specification section 4.
 
 import { Command } from 'commander'
-import type { Direct, DirectParts } from '../../campaigns/direct.ts'
+import type { Direct } from '../../campaigns/direct.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
 import type { CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
 import type { Context } from '../context.ts'
 import { widthOf } from '../render.ts'
-import { type Call, define, errorOf, usageError } from './command.ts'
+import { alone, type Call, define, errorOf, usageError } from './command.ts'
 import { decideCommands, sayNew } from './decide.ts'
 import {
   addFields,
@@ -84,13 +84,14 @@ function create(context: Context): Command {
       )
     const body = bodyOf(options) as CampaignCreate
     const { createDirectly } = await import('../../campaigns/direct.ts')
-    await direct(call, 'create', async (parts) => {
-      const answer = await createDirectly(parts, body, options.allPostings === true)
-      if (answer.kind !== 'failure' || answer.effect !== 'unknown') return answer
+    const answer = await alone(call, 'create', (parts) =>
+      createDirectly(parts, body, options.allPostings === true),
+    )
+    if (answer.kind === 'failure' && answer.effect === 'unknown')
       throw new FeedsyncError(`whether the campaign was created is not known: ${answer.reason}`, {
         hint: `do not repeat it before a look: feedsyncd campaigns search --name ${JSON.stringify(body.name)}`,
       })
-    })
+    tellDirect(call, answer)
   })
     .argument('[key]', 'with --new: external campaign id of an entry')
     .option('--new', 'no existing campaign belongs to the entry; the next apply creates it')
@@ -108,29 +109,14 @@ function update(context: Context): Command {
         'feedsyncd campaigns update --help lists the fields',
       )
     const { updateDirectly } = await import('../../campaigns/direct.ts')
-    await direct(call, `update ${id}`, (parts) => updateDirectly(parts, id, body))
+    tellDirect(call, await alone(call, `update ${id}`, (parts) => updateDirectly(parts, id, body)))
   }).argument('<id>', "the service's id of the campaign", campaignId)
   return addFields(command, 'update')
 }
 
-/** A write at a person's command: alone, under the guards, and in the history. */
-async function direct(
-  call: Call<unknown>,
-  command: string,
-  run: (parts: DirectParts) => Promise<Direct>,
-): Promise<void> {
-  const { context, config } = call
-  const { feedSideOf, openReconciler, readCampaignsFile } = await import('../../app/campaigns.ts')
-  const { NOTHING_DESIRED } = await import('../../campaigns/desired.ts')
-  const file = readCampaignsFile(config)
-  const { guards } = file.kind === 'read' ? file.desired : NOTHING_DESIRED
-  await using reconciler = openReconciler(config, context)
-  const { signal } = new AbortController()
-  const more = { guards, by: call.by(command), signal, clock: context.clock }
-  const feeds = () => feedSideOf(config)
-  const answer = await reconciler.alone(() => run({ ...reconciler, ...more, feeds }))
+function tellDirect({ show }: Call<unknown>, answer: Direct): void {
   if (answer.kind !== 'ok') throw errorOf(answer)
-  call.show(campaignJson(answer.campaign), () => campaignText(answer.campaign))
+  show(campaignJson(answer.campaign), () => campaignText(answer.campaign))
 }
 
 /** One call of the service, whose failure ends the command. */

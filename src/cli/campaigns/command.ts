@@ -4,6 +4,7 @@ import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import type { CampaignsFile } from '../../app/campaigns.ts'
 import type { Refusal } from '../../campaigns/decide.ts'
+import type { PersonParts } from '../../campaigns/send.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
 import type { CampaignFailure } from '../../service/port.ts'
 import { ConfigProblems, type Context } from '../context.ts'
@@ -65,4 +66,19 @@ export function usable(read: CampaignsFile): Extract<CampaignsFile, { kind: 'rea
     hint: 'write one: feedsyncd campaigns export shows what is there, docs/campaigns.md how',
     exitCode: EXIT.config,
   })
+}
+
+/** A person's word or direct call: alone, under the guards of the file, and in the history as this command. */
+export async function alone<T>(
+  { context, config, by }: Call<unknown>,
+  command: string,
+  work: (parts: PersonParts) => Promise<T>,
+): Promise<T> {
+  const { openReconciler, readCampaignsFile } = await import('../../app/campaigns.ts')
+  const { NOTHING_DESIRED } = await import('../../campaigns/desired.ts')
+  const file = readCampaignsFile(config)
+  const desired = file.kind === 'read' ? file.desired : NOTHING_DESIRED
+  await using reconciler = openReconciler(config, context)
+  const { signal } = new AbortController()
+  return await reconciler.alone(() => work({ ...reconciler, desired, by: by(command), signal }))
 }

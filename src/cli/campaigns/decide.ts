@@ -1,11 +1,10 @@
 // feedsyncd campaigns adopt/resolve/forget, and create KEY --new: what a person says about one campaign.
 
 import type { Command } from 'commander'
-import type { Reconciler } from '../../app/campaigns.ts'
 import type { Decider, Decision } from '../../campaigns/decide.ts'
 import type { Context } from '../context.ts'
 import { printable, table } from '../render.ts'
-import { type Call, define, errorOf, usageError } from './command.ts'
+import { alone, type Call, define, errorOf, usageError } from './command.ts'
 
 interface Adopt {
   marked?: boolean
@@ -45,7 +44,9 @@ function adoptCommand(context: Context): Command {
 
 async function adoptMarked(call: Call<Adopt>): Promise<void> {
   const { yes = false } = call.options
-  await withDecider(call, 'adopt --marked', async (decider) => {
+  const { Decider } = await import('../../campaigns/decide.ts')
+  await alone(call, 'adopt --marked', async (parts) => {
+    const decider = new Decider(parts)
     const found = await decider.marked()
     if (found.kind !== 'found') throw errorOf(found)
     if (yes) decider.adoptAll(found.pairs)
@@ -115,8 +116,10 @@ async function decide(
   command: string,
   work: (decider: Decider) => Decision | Promise<Decision>,
 ): Promise<void> {
-  await withDecider(call, command, async (decider, { store }) => {
-    const decision = await work(decider)
+  const { Decider } = await import('../../campaigns/decide.ts')
+  await alone(call, command, async (parts) => {
+    const { store } = parts
+    const decision = await work(new Decider(parts))
     if (decision.kind !== 'done') throw errorOf(decision)
     const { text, campaignId } = decision
     // What needed a person is decided; the next look tells what is left.
@@ -125,21 +128,4 @@ async function decide(
       store.keepRun({ ...run, waiting: run.waiting.filter((one) => one.key !== key) })
     call.show({ decided: command, campaignId, text }, () => printable(text))
   })
-}
-
-async function withDecider(
-  { context, config, by }: Call<unknown>,
-  command: string,
-  work: (decider: Decider, reconciler: Reconciler) => Promise<void>,
-): Promise<void> {
-  const { openReconciler, readCampaignsFile } = await import('../../app/campaigns.ts')
-  const { Decider } = await import('../../campaigns/decide.ts')
-  const { NOTHING_DESIRED } = await import('../../campaigns/desired.ts')
-  const file = readCampaignsFile(config)
-  const desired = file.kind === 'read' ? file.desired : NOTHING_DESIRED
-  await using reconciler = openReconciler(config, context)
-  const { signal } = new AbortController()
-  const parts = { ...reconciler, clock: context.clock }
-  const decider = new Decider(parts, desired, by(command), signal)
-  await reconciler.alone(() => work(decider, reconciler))
 }

@@ -1,9 +1,8 @@
 // feedsyncd campaigns plan/apply/export: the campaigns file against the service.
 
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Reconciler } from '../../app/campaigns.ts'
 import { openCampaignMemory } from '../../app/queries.ts'
-import type { PassResult } from '../../campaigns/pass.ts'
+import type { PassResult, Wanted } from '../../campaigns/pass.ts'
 import { exitCodeOf, type Plan } from '../../campaigns/plan.ts'
 import type { Config } from '../../config/config.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -31,10 +30,13 @@ function planCommand(context: Context): Command {
     tellPlan(call, keptPlanOf(call.config, id), id),
   ).argument('<number>', 'number of the plan', planId)
   return define<Options>(context, 'plan', text, async (call) => {
-    await using session = await open(call, call.options.allowWiden)
-    const looked = await session.look('plan', null, '')
+    const { openReconciler } = await import('../../app/campaigns.ts')
+    const wanted = await wantedBy(call, call.options.allowWiden ?? [])
+    await using reconciler = openReconciler(call.config, context)
+    const options = { kind: 'plan', approved: null, by: call.by('plan'), ...BY_PERSON } as const
+    const looked = await reconciler.pass(wanted, options)
     if (looked.kind === 'failure') throw errorOf(looked)
-    const id = session.reconciler.store.keepPlan(looked.plan, context.clock.now())
+    const id = reconciler.store.keepPlan(looked.plan, context.clock.now())
     tellPlan(call, looked.plan, id)
   })
     .option(...WIDEN)
@@ -58,12 +60,14 @@ function applyCommand(context: Context): Command {
       )
     const approved = id === undefined ? null : keptPlanOf(call.config, id)
     // An approval covers what its plan was made with, that word included.
-    await using session = await open(call, [...allowWiden, ...(approved?.allowWiden ?? [])])
-    const { reconciler } = session
+    const wanted = await wantedBy(call, [...allowWiden, ...(approved?.allowWiden ?? [])])
+    const { openReconciler } = await import('../../app/campaigns.ts')
+    await using reconciler = openReconciler(call.config, context)
     // Looked at under the lock: what another process wrote before it is seen.
     await reconciler.alone(async () => {
       const cause = id === undefined ? 'apply --yes' : `apply ${id}`
-      const looked = await session.look('apply', approved, cause)
+      const options = { kind: 'apply', approved, by: call.by(cause), ...BY_PERSON } as const
+      const looked = await reconciler.pass(wanted, options)
       const { keepApplied } = await import('../../app/reconcile.ts')
       const at = isoTime(context.clock.now()) ?? ''
       const { planId } = keepApplied(reconciler.store, call.config, { at, cause }, looked)
@@ -111,7 +115,7 @@ function exportCommand(context: Context): Command {
     const { openReconciler } = await import('../../app/campaigns.ts')
     const { exportCampaigns } = await import('../../campaigns/export.ts')
     await using reconciler = openReconciler(config, context)
-    const listing = await reconciler.list(new AbortController().signal)
+    const listing = await reconciler.list(forever)
     if (listing.kind === 'failure') throw errorOf(listing)
     const live = [...listing.campaigns.values()].filter(({ status }) => status !== 2)
     const { text: file, count, skipped } = exportCampaigns(live, reconciler.store.records())
@@ -128,37 +132,25 @@ function exportCommand(context: Context): Command {
   }).addHelpText('after', '\nExample: feedsyncd campaigns export > campaigns.yaml')
 }
 
-interface Session extends AsyncDisposable {
-  reconciler: Reconciler
-  look(kind: 'plan' | 'apply', approved: Plan | null, cause: string): Promise<PassResult>
+/** Reads the file; what is wrong with it ends the command. */
+async function wantedBy(
+  { context, config }: Call<Options>,
+  allowWiden: readonly string[],
+): Promise<Wanted> {
+  const { stableCampaignsFile, wantedOf } = await import('../../app/campaigns.ts')
+  const file = usable(await stableCampaignsFile(config, context.clock, forever))
+  const keys = new Set(file.desired.campaigns.map(({ key }) => key))
+  const stranger = allowWiden.find((key) => !keys.has(key))
+  if (stranger === undefined) return wantedOf(config, file, new Set(allowWiden))
+  throw usageError(
+    `--allow-widen names ${stranger}, which is no entry of the file`,
+    'name the externalCampaignId of an entry',
+  )
 }
 
-/** Reads the file; what is wrong with it ends the command. */
-async function open(
-  { context, config, by }: Call<Options>,
-  widen: string[] = [],
-): Promise<Session> {
-  const { openReconciler, stableCampaignsFile, wantedOf } = await import('../../app/campaigns.ts')
-  const { signal } = new AbortController()
-  const file = usable(await stableCampaignsFile(config, context.clock, signal))
-  const keys = new Set(file.desired.campaigns.map(({ key }) => key))
-  const stranger = widen.find((key) => !keys.has(key))
-  if (stranger !== undefined)
-    throw usageError(
-      `--allow-widen names ${stranger}, which is no entry of the file`,
-      'name the externalCampaignId of an entry',
-    )
-  const wanted = wantedOf(config, file, new Set(widen))
-  const reconciler = openReconciler(config, context)
-  return {
-    reconciler,
-    look: (kind, approved, cause) => {
-      const more = { isPerson: true, by: by(cause), signal, stop: signal }
-      return reconciler.pass(wanted, { kind, approved, ...more })
-    },
-    [Symbol.asyncDispose]: () => reconciler[Symbol.asyncDispose](),
-  }
-}
+/** A person stops a command by ending it. */
+const forever = new AbortController().signal
+const BY_PERSON = { isPerson: true, signal: forever, stop: forever }
 
 function keptPlanOf(config: Config, id: number): Plan {
   using memory = openCampaignMemory(config)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/campaigns/desired.ts'
+import { NOTHING_DESIRED } from '../../../src/campaigns/desired.ts'
 import { updateDirectly } from '../../../src/campaigns/direct.ts'
 import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
@@ -143,7 +143,7 @@ describe('campaigns of others stay as they are', () => {
     const answer = await updateDirectly(
       {
         ...{ ...host.parts(), account: 'https://service.example 999' },
-        ...{ guards: DEFAULT_GUARDS, by: 'person: test', signal: forever },
+        ...{ desired: NOTHING_DESIRED, by: 'person: test', signal: forever },
       },
       '48001',
       { budget: 10 },
