@@ -40,7 +40,7 @@ export interface Part {
   spend: Spend
   changes: Change[]
   body: CampaignUpdate
-  /** What is there before, as the service shows it. */
+  /** What is there before: the fields of the body as the service shows them, and what else it rests on. */
   before: Readonly<Record<string, unknown>>
   /** What file and service agree on once it is done. */
   values: Values
@@ -108,15 +108,17 @@ export function compare(goal: Goal, ...known: Known): Comparison {
   const step = targeting === null ? null : targetingStep(targeting, ...known)
   if (step === 'agreed') agreed.targeting = targeting
   else if (step !== null) steps.push(step)
-  const part = (isMeant: (spend: Spend) => boolean) =>
+  const part = (isMeant: (spend: Spend) => boolean, lowered: Values = {}) =>
     partOf(
       steps.filter(({ kind, spend }) => kind === 'write' && isMeant(spend)),
+      (field) => shownAs(field, lowered, record, campaign),
       campaign,
     )
+  const reduce = part((spend) => spend === 'down')
   return {
-    reduce: part((spend) => spend === 'down'),
-    neutral: part((spend) => spend === 'neutral'),
-    raise: part(canRaise),
+    reduce,
+    neutral: part((spend) => spend === 'neutral', reduce?.values),
+    raise: part(canRaise, reduce?.values),
     differences: steps.flatMap(({ kind, ...step }) => (kind === 'write' ? [] : { ...step, kind })),
     agreed,
   }
@@ -132,6 +134,17 @@ export function valueNow(
   if (raw === undefined || record.forms[field]?.includes(JSON.stringify(raw)))
     return record.written[field]
   return readValue(field, raw)
+}
+
+/** A value as it is sent, whatever form it is shown in; `lowered`: what a reduction writes before. */
+export function shownAs(
+  field: Field,
+  lowered: Values,
+  record: CampaignRecord,
+  campaign: Campaign,
+): unknown {
+  const value = lowered[field] === undefined ? valueNow(record, campaign, field) : lowered[field]
+  return value === undefined ? undefined : wireOf(field, value)
 }
 
 /** null: it differs, and nothing can be said or done. */
@@ -197,16 +210,22 @@ function whyLeft(
   return kind === 'drift' && word?.keep === raw ? 'kept' : kind
 }
 
-function partOf(steps: readonly Step[], campaign: Campaign): Part | null {
+function partOf(
+  steps: readonly Step[],
+  shown: (field: Field) => unknown,
+  campaign: Campaign,
+): Part | null {
   if (steps.length === 0) return null
-  const fields = new Set([...steps.map(({ field }) => field), ...RESTS_ON])
-  const before = [...fields].map((field) => [field, rawOf(campaign, field)] as const)
+  const before = new Map<string, unknown>([
+    ...RESTS_ON.map((field) => [field, shown(field)] as const),
+    ...steps.map(({ field }) => [field, rawOf(campaign, field)] as const),
+  ])
   const values = steps.flatMap(({ field, value }) => (value === undefined ? [] : [[field, value]]))
   return {
     spend: overall(steps.map(({ spend }) => spend)),
     changes: steps.flatMap(({ changes }) => changes),
     body: Object.fromEntries(steps.map(({ field, wire }) => [field, wire])),
-    before: Object.fromEntries(before.filter(([, raw]) => raw !== undefined)),
+    before: Object.fromEntries([...before].filter(([, raw]) => raw !== undefined)),
     values: Object.fromEntries(values),
     targeting: steps.find(({ targeting }) => targeting)?.targeting ?? null,
     isBlind: steps.some(({ isBlind }) => isBlind),

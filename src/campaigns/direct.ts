@@ -65,7 +65,7 @@ export async function updateDirectly(
     if (refused !== null) return { kind: 'refused', reason: refused, hint: CHANGE_GUARD }
   }
   const spend = raise?.spend ?? reduce?.spend ?? 'neutral'
-  const before = { ...reduce?.before, ...raise?.before }
+  const before = { ...raise?.before, ...reduce?.before }
   const row = { key: known.key, campaignId, action: 'update', body, before, spend } as const
   // What a person sent past the file may be there in place of the file's.
   const uncertain = targeting === null ? [] : [targeting]

@@ -3,11 +3,11 @@
 // the listing, what is remembered of it, the plan, and what the plan says.
 
 import type { Campaign, CampaignFailure } from '../service/port.ts'
-import { compare } from './compare.ts'
+import { compare, shownAs } from './compare.ts'
 import { measured } from './creating.ts'
 import type { Desired } from './desired.ts'
 import { type Effects, measure } from './effects.ts'
-import { canRaise, FIELDS, rawOf } from './fields.ts'
+import { canRaise, FIELDS, type Field, rawOf } from './fields.ts'
 import type { CampaignState } from './findings.ts'
 import { isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
 import { makePlan } from './planner.ts'
@@ -223,8 +223,12 @@ class Pass {
       )
     const foreign = whyForeign(record, campaign)
     if (foreign !== null) return this.#stale(item, foreign)
-    const before = Object.entries(item.before)
-    const moved = before.filter(([field, raw]) => !same(rawOf(campaign, field as 'name'), raw))
+    const before = Object.entries(item.before) as [Field, unknown][]
+    const now = (field: Field) =>
+      Object.hasOwn(item.body ?? {}, field)
+        ? rawOf(campaign, field)
+        : shownAs(field, {}, record, campaign)
+    const moved = before.filter(([field, was]) => !same(now(field), was))
     if (moved.length === 0 || isReduction(item))
       return this.#update(record, campaign, item as PlanItem & Update)
     const fields = moved.map(([field]) => field).join(', ')

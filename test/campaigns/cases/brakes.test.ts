@@ -56,7 +56,7 @@ describe('a reduction arrives', () => {
 
   it('of a campaign that is taken over: what the plan shows goes with its one apply', async () => {
     const world = World.open()
-    const theirs = world.make('Campaign A', { budget: 80 })
+    const theirs = world.make('Theirs', { budget: 80 })
     const host = world.host(lower(fileOf(entry('A', `campaignId: "${theirs.id}"`))))
 
     const plan = await host.plan()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FeedSide } from '../../../src/campaigns/port.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { installed, opened, troubles, World } from '../world.ts'
+import { failure, installed, opened, troubles, World } from '../world.ts'
 
 const guards = (text: string) => `guards: { ${text} }\n`
 const budget = (key: string, amount: string, fields = '') =>
@@ -36,6 +36,43 @@ describe('never past a guard', () => {
       { outcome: 'stale', reason: 'the file changed since the plan was made' },
     ])
     expect(world.campaign('48001').budget).toBe(100)
+  })
+
+  it.each<[string, (shown: Record<string, unknown>) => Record<string, unknown>]>([
+    ['as it is', (shown) => shown],
+    ['as text', (shown) => ({ ...shown, budget: String(shown.budget) })],
+  ])(
+    'one entry lowered, renamed and widened: apply N sends all of it, with budgets shown %s',
+    async (_, shape) => {
+      const file = (amount: string, name: string, states: string) =>
+        fileOf(budget('A', amount, `targeting: { stateProvCodes: [${states}] }`)).replace(
+          'Campaign A',
+          name,
+        )
+      const { world, host } = opened(file('100.00', 'Old', 'MA'))
+      world.shape = shape
+      await host.apply()
+      host.file = file('40.00', 'New', 'MA, RI')
+
+      const results = await host.apply({ approved: await host.plan() })
+
+      expect(results.map(({ outcome }) => outcome)).toEqual(['updated', 'updated', 'updated'])
+      expect((await host.plan()).items).toEqual([])
+    },
+  )
+
+  it('the reduction of an entry fails: its own raise waits', async () => {
+    const { world, host } = await installed(
+      fileOf(entry('A', 'targeting: { stateProvCodes: [MA] }')),
+    )
+    host.file = fileOf(budget('A', '40.00', 'targeting: { stateProvCodes: [MA, RI] }'))
+    const approved = await host.plan()
+    world.trouble = ({ kind, body }) =>
+      kind === 'update' && body?.budget === 40 ? { kind: 'fail', failure: failure.refused() } : null
+
+    await host.apply({ approved })
+
+    expect(world.campaign('48001').targeting).toMatchObject({ stateProvCodes: ['MA'] })
   })
 
   it('reduction stale, raise that rested on it: not sent', async () => {
