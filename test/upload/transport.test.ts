@@ -91,13 +91,14 @@ describe('an upload', () => {
   })
 
   it('stays under the rate that all uploads share', async () => {
-    const h = await harness({ maxRate: 1_000_000 })
+    const h = await harness({ maxRate: 20_000 })
     const content = Buffer.alloc(1_000_000, 'z')
 
     await Promise.all([h.deliver(content), h.deliver(content)])
 
-    // The test's clock does not wait: each wait is as long as all bytes before it are ahead of time.
-    expect(Math.max(...h.clock.waits)).toBeGreaterThan(1400)
+    // The test's clock does not wait: each wait is as long as all bytes before it are ahead of time, 100 s at
+    // the end, less the seconds that a busy machine needs.
+    expect(Math.max(...h.clock.waits)).toBeGreaterThan(60_000)
     expect(h.sandbox.objects()).toHaveLength(2)
   })
 
