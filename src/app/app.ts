@@ -78,6 +78,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const { postDelivery, deliveries, intake, pipeline, upkeep } = feeds
   const daemon = new Daemon({
     ...{ alerts, clock, conditions, deliveries, history, inbox: folder.inbox, intake, log },
+    postDelivery,
     ...{ campaigns, settings, supervisor, upkeep },
     watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
   })

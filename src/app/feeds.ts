@@ -3,7 +3,7 @@
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import { Deliveries } from '../daemon/deliveries.ts'
 import { Intake } from '../daemon/intake.ts'
-import { Upkeep } from '../daemon/upkeep.ts'
+import { createUpkeep } from '../daemon/upkeep.ts'
 import { Ledger } from '../history/ledger.ts'
 import type { Version } from '../history/port.ts'
 import { Guard } from '../pipeline/guard.ts'
@@ -62,7 +62,7 @@ export function openFeeds(
     intake,
     pipeline,
     postDelivery,
-    upkeep: new Upkeep({ ...base, deliveries }),
+    upkeep: createUpkeep({ ...base, deliveries }),
     listen: (moved: (version: Version) => void) => void onMoves.push(moved),
   }
 }

@@ -13,10 +13,10 @@ import type { Log } from '../lib/log.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import { WakeSignal } from '../lib/wake-signal.ts'
 import type { Alerts, Pulse, Supervisor } from '../ops/port.ts'
+import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import type { Deliveries } from './deliveries.ts'
 import { Drain } from './drain.ts'
 import { FailurePause } from './failure-pause.ts'
-import { Halt } from './halt.ts'
 import { type Intake, LANES, type Lane } from './intake.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -28,6 +28,7 @@ export interface DaemonParts {
   inbox: Inbox
   intake: Intake
   deliveries: Deliveries
+  postDelivery: PostDelivery
   campaigns: CampaignSchedule
   alerts: Alerts
   supervisor: Supervisor
@@ -63,7 +64,9 @@ export class Daemon {
   readonly drain: Drain
   readonly #parts: DaemonParts
   readonly #wakeSignal: WakeSignal
-  readonly #halt: Halt
+  /** Aborted once the database is gone: nothing that is done could be recorded. */
+  readonly #halt = new AbortController()
+  #lost: FeedsyncError | null = null
   readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
   /** A watch may break, or work again, at any time. */
   #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
@@ -80,14 +83,15 @@ export class Daemon {
     this.#parts = parts
     this.drain = new Drain(parts.conditions)
     this.#wakeSignal = new WakeSignal(parts.clock)
-    this.#halt = new Halt(parts)
     this.#pause = new FailurePause(parts)
     this.#turnedAt = parts.clock.monotonic()
   }
 
   /** Runs until `stop` (or, once, until nothing more can be done now), then drains. Answers why it had to end. */
   async run(asked: RunOptions): Promise<FeedsyncError | null> {
-    const options = this.#halt.joined(asked)
+    const { signal } = this.#halt
+    const stop = AbortSignal.any([asked.stop, signal])
+    const options = { once: asked.once, stop, abort: AbortSignal.any([asked.abort, signal]) }
     const { alerts, clock, campaigns, supervisor } = this.#parts
     options.stop.addEventListener('abort', () => this.#wakeSignal.raise())
     await unlessAborted(this.#start(options.once), options.stop)
@@ -110,7 +114,7 @@ export class Daemon {
     }
     if (options.once) await campaigns.once(options)
     await this.#finish(options, round)
-    return this.#halt.error
+    return this.#lost
   }
 
   async #finish(options: RunOptions, round: Promise<void>): Promise<void> {
@@ -127,7 +131,7 @@ export class Daemon {
     await drain.wait('old history', upkeep.pruning)
     const { small, large } = this.#taking
     await drain.wait('feeds', ...small, ...large, ...deliveries.running)
-    await drain.wait('files that are moved', this.#parts.intake.finish())
+    await drain.wait('files that are moved', this.#parts.postDelivery.finish())
     await drain.wait('campaigns', ...campaigns.running)
     this.#report()
     await drain.wait('the history', this.#reporting)
@@ -189,7 +193,7 @@ export class Daemon {
 
   async #round(options: RunOptions): Promise<void> {
     const { intake, upkeep } = this.#parts
-    if (this.#halt.isDue() || this.#pause.left() > 0) return
+    if (this.#isLost() || this.#pause.left() > 0) return
     try {
       await intake.look()
       this.#parts.deliveries.takeRequests()
@@ -229,7 +233,7 @@ export class Daemon {
   }
 
   #startDelivering(options: RunOptions): void {
-    if (options.stop.aborted || this.#halt.isDue()) return
+    if (options.stop.aborted || this.#isLost()) return
     this.#parts.deliveries.start(options.abort, {
       ended: (error) => {
         if (error !== undefined) this.#onError(error)
@@ -243,6 +247,17 @@ export class Daemon {
         }
       },
     })
+  }
+
+  /** To be asked before anything is begun: true once the database is not the one at its path any more. */
+  #isLost(): boolean {
+    if (this.#lost !== null) return true
+    this.#lost = this.#parts.history.lost()
+    if (this.#lost === null) return false
+    const { hint, message } = this.#lost
+    this.#parts.conditions.set('database-lost', { message, hint })
+    this.#halt.abort()
+    return true
   }
 
   /** A fault of ours that one feed met is no reason to pause the others. */
@@ -283,8 +298,8 @@ export class Daemon {
   }
 
   #isDone(impatient: boolean): boolean {
-    const { deliveries, intake } = this.#parts
-    if (intake.waiting || deliveries.running.length > 0) return false
+    const { deliveries, intake, postDelivery } = this.#parts
+    if (intake.waiting || postDelivery.isMoving || deliveries.running.length > 0) return false
     if (this.#pause.left() > 0) return this.#pause.lasted() > ONCE_FAILING_MS
     return !deliveries.due && (impatient || !intake.isUnsettled)
   }

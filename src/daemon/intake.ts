@@ -98,14 +98,9 @@ export class Intake {
     this.#nextScan = Math.min(this.#nextScan, this.#lastScan + gap)
   }
 
-  /** True while files wait to be taken, are taken, or leave the folder. */
+  /** True while files wait to be taken, or are taken. */
   get waiting(): boolean {
-    return !this.#queue.isEmpty || this.#parts.postDelivery.isMoving
-  }
-
-  /** Resolves once no file leaves the folder any more. */
-  finish(): Promise<void> {
-    return this.#parts.postDelivery.finish()
+    return !this.#queue.isEmpty
   }
 
   /** True while files are being written, or may have changed: they will be taken automatically. */

@@ -20,38 +20,34 @@ const PRUNE_AGAIN_MS = HOUR
 /** A clock that differs more from the service's deletes nothing: the whole history might seem to be old. */
 const LARGEST_SKEW_MS = DAY
 
-export class Upkeep {
-  readonly #parts: UpkeepParts
+export type Upkeep = ReturnType<typeof createUpkeep>
+
+export function createUpkeep({ clock, deliveries, history, log, settings }: UpkeepParts) {
   /** Monotonic ms. */
-  #nextPrune = 0
-  #pruning: Promise<void> = Promise.resolve()
+  let nextPrune = 0
+  let pruning: Promise<void> = Promise.resolve()
+  return {
+    get pruning(): Promise<void> {
+      return pruning
+    },
 
-  constructor(parts: UpkeepParts) {
-    this.#parts = parts
-  }
-
-  get pruning(): Promise<void> {
-    return this.#pruning
-  }
-
-  /**
-   * Once a day, in small steps, and only while the service's clock agrees with this one: nothing on this
-   * machine can tell that its clock runs 400 days ahead. `failed` is called with an error, which ends this try.
-   */
-  prune(stop: AbortSignal, failed: (error: unknown) => void): void {
-    const { clock, deliveries, history, log, settings } = this.#parts
-    if (clock.monotonic() < this.#nextPrune) return
-    const { clockSkewMs } = deliveries.health()
-    if (clockSkewMs === null || Math.abs(clockSkewMs) > LARGEST_SKEW_MS) return
-    this.#nextPrune = clock.monotonic() + PRUNE_MS
-    this.#pruning = history
-      .prune(clock.now() - settings.current.state.historyForMs, stop)
-      .then((forgotten) => {
+    /**
+     * Once a day, in small steps, and only while the service's clock agrees with this one: nothing on this
+     * machine can tell that its clock runs 400 days ahead. `failed` is called with an error, which ends this try.
+     */
+    prune(stop: AbortSignal, failed: (error: unknown) => void): void {
+      if (clock.monotonic() < nextPrune) return
+      const { clockSkewMs } = deliveries.health()
+      if (clockSkewMs === null || Math.abs(clockSkewMs) > LARGEST_SKEW_MS) return
+      nextPrune = clock.monotonic() + PRUNE_MS
+      const before = clock.now() - settings.current.state.historyForMs
+      const done = (forgotten: number) => {
         if (forgotten > 0) log.info({ event: 'history.pruned', forgotten }, 'old history forgotten')
-      })
-      .catch((error) => {
-        this.#nextPrune = clock.monotonic() + PRUNE_AGAIN_MS
+      }
+      pruning = history.prune(before, stop).then(done, (error) => {
+        nextPrune = clock.monotonic() + PRUNE_AGAIN_MS
         failed(error)
       })
+    },
   }
 }

@@ -76,10 +76,9 @@ export class Guard {
     const older = history
       .baselines(newer.feed, newer.id)
       .map((version) => ({ ...version, changes: compared.get(version.id) ?? null }))
-    const result = guard(newer, older, settings.current.guards, () => history.turnovers(newer.feed))
-    if (result.kind === 'pass' && this.#isLost(newer)) return LOST
-    if (result.kind === 'pass') return PASS
-    const { guard: code, reason: text, hint } = result
+    const found = guard(newer, older, settings.current.guards, () => history.turnovers(newer.feed))
+    if (found === null) return this.#isLost(newer) ? LOST : PASS
+    const { guard: code, reason: text, hint } = found
     return { to: 'held', reason: { code, text, hint }, guard: code }
   }
 

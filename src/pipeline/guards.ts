@@ -33,11 +33,6 @@ export interface GuardLimits {
   maxReplacedPercent: number
 }
 
-export type GuardResult =
-  | { kind: 'pass' }
-  /** `reason` and `hint` are plain sentences. */
-  | { kind: 'held'; guard: GuardName; reason: string; hint: string }
-
 type Found = { guard: GuardName; reason: string } | null
 
 const RELEASE =
@@ -46,6 +41,7 @@ const RELEASE =
 const FEW = 10
 
 /**
+ * Why the feed is held, with what to do, in plain sentences; null: it passes.
  * `older`: what to compare with; none for a first version. `turnovers`: which share of its postings (0 to 1) the
  * feed lost with each of its last uploads, asked only when many are replaced.
  */
@@ -54,16 +50,16 @@ export function guard(
   older: readonly Baseline[],
   limits: GuardLimits,
   turnovers: () => readonly number[] = () => [],
-): GuardResult {
+): (Found & { hint: string }) | null {
   const postings = newer.postings ?? 0
   if (postings === 0) {
     const where = newer.records === null ? ` (none were found below <${newer.root}>)` : ''
     const hint = `${RELEASE} If it has postings, configure their path in "records".`
-    return { kind: 'held', guard: 'empty', reason: `the feed contains no postings${where}`, hint }
+    return { guard: 'empty', reason: `the feed contains no postings${where}`, hint }
   }
   if (postings < limits.minPostings) {
     const reason = `the feed contains ${counted(postings)}, fewer than the ${limits.minPostings} of guards.minPostings`
-    return { kind: 'held', guard: 'min-postings', reason, hint: RELEASE }
+    return { guard: 'min-postings', reason, hint: RELEASE }
   }
   for (const baseline of older) {
     const found =
@@ -73,9 +69,9 @@ export function guard(
       replaced(baseline, limits, turnovers)
     if (found === null) continue
     const reason = `${found.reason}; compared with version ${baseline.id}`
-    return { kind: 'held', guard: found.guard, reason, hint: RELEASE }
+    return { guard: found.guard, reason, hint: RELEASE }
   }
-  return { kind: 'pass' }
+  return null
 }
 
 function changedShape(newer: GuardedVersion, older: Baseline): Found {
