@@ -11,7 +11,7 @@ import type { Files, Notes, Reason, Requests, Transactions, Versions } from '../
 import { NO_ROOM } from '../history/reason-codes.ts'
 import type { Inbox, Listing, Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
-import { UnreadableFiles } from '../inbox/unreadable-files.ts'
+import { UnreadableFiles } from '../inbox/settling.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Conditions, conditionOfState } from '../lib/conditions.ts'
 import { FeedsyncError, isRetryable } from '../lib/errors.ts'

@@ -32,7 +32,8 @@ export interface VersionReads {
   confirmed(feed: string, except: number): Version | null
   /**
    * What a version of this feed is compared with before it is sent, at most three: the last confirmed one, the
-   * newest accepted one that still waits or is on its way, and one since that storage may have.
+   * newest accepted one that still waits or is on its way, and one since that storage may have. What is held, rejected
+   * or discarded is none of them: neither has the service it, nor did the vendor mean it.
    */
   baselines(feed: string, except?: number): Version[]
   /** Which share of its postings (0 to 1) the feed lost with each of its last uploads, the newest first. */

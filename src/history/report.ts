@@ -5,7 +5,7 @@ import { isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Progress } from '../lib/units.ts'
 import type { CampaignRun } from '../ops/port.ts'
-import { type Expectation, NOT_EXPECTED } from './expectation.ts'
+import { type Expectation, NOT_EXPECTED } from './expected-feeds.ts'
 import type {
   Attempts,
   DaemonRecord,
@@ -95,7 +95,7 @@ const NONE: Named = { count: 0, paths: [] }
 
 /**
  * `running`: whether a daemon holds the lock of this state directory. `history`: null before the first
- * start. `expect`: whether a version's feed is late; see expectation.ts.
+ * start. `expect`: whether a version's feed is late; see expected-feeds.ts.
  */
 export function statusReport(
   history: (VersionReads & Pick<Notes, 'daemon'>) | null,

@@ -8,7 +8,6 @@ import { openReader } from './migrations.ts'
 import { notes } from './notes.ts'
 import type { History, HistoryReader, Transactions } from './port.ts'
 import { requests } from './requests.ts'
-import { schedule } from './schedule.ts'
 import { versionReads } from './version-reads.ts'
 import { versionWrites } from './version-writes.ts'
 
@@ -28,7 +27,6 @@ export function tables(
   return {
     ...reads,
     ...writes,
-    ...schedule(db, reads),
     ...attempts(db, writes),
     ...files(db, reads),
     ...requests(db),

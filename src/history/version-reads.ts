@@ -1,16 +1,17 @@
 // Owns the questions about versions and their events, whether or not this process may write.
 
 import { latestLegal } from '../lib/due.ts'
-import { baselines } from './baselines.ts'
 import type { Connection } from './connection.ts'
 import type { VersionReads } from './port.ts'
-import type { HistoryEvent, ListFilter } from './records.ts'
-import { OPEN, STATES, type State } from './states.ts'
+import type { Changes, HistoryEvent, ListFilter, Version } from './records.ts'
+import { ACCEPTED, OPEN, STATES, type State } from './states.ts'
 import { orNull, VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
 type EventRow = Omit<HistoryEvent, 'count' | 'firstAt'> & { count: number; firstAt: number | null }
 
 const NO_LIMIT = -1
+/** Uploads whose turnover is remembered: a month of daily feeds, and two days of hourly ones. */
+const TURNOVERS = 50
 
 export function versionReads(db: Connection): VersionReads {
   const byId = db.query<[id: number], VersionRow>(
@@ -51,23 +52,59 @@ export function versionReads(db: Connection): VersionReads {
        AND at <= ? AND (from_state IS NULL OR to_state IN ('settling', 'seen'))`,
   )
 
-  const versions: Pick<VersionReads, 'lastUploaded' | 'list' | 'version'> = {
-    version: (id) => orNull(byId.get(id), versionOf),
-    lastUploaded: (feed) => orNull(lastUploaded.get(feed), versionOf),
-    list: (filter) => {
-      const { sql, parameters } = listQuery(filter)
-      return db
-        .query<(string | number)[], VersionRow>(sql)
-        .all(...parameters)
-        .map(versionOf)
-    },
+  const approved = db.query<[feed: string, except: number], { id: number | null }>(
+    `SELECT max(id) AS id FROM versions INDEXED BY versions_approved
+       WHERE approved = 1 AND feed = ? AND id <> ?`,
+  )
+  // How an attempt ended is not known, so storage may have it. Of several the largest: any of them may be the one.
+  const maybeStored = db.query<[feed: string, after: number, except: number], { id: number }>(
+    `SELECT v.id FROM versions v INDEXED BY versions_feed
+       WHERE v.feed = ? AND v.id > ? AND v.id <> ?
+         AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
+       ORDER BY v.postings DESC LIMIT 1`,
+  )
+  const turnovers = db.query<[feed: string, limit: number], { changes: string; postings: number }>(
+    `SELECT changes, postings FROM versions INDEXED BY versions_feed_state
+       WHERE feed = ? AND state = 'uploaded' AND changes IS NOT NULL ORDER BY id DESC LIMIT ?`,
+  )
+
+  const version = (id: number) => orNull(byId.get(id), versionOf)
+  const ofFeed = (query: typeof newest) => (feed: string) => orNull(query.get(feed), versionOf)
+  const list = (filter: ListFilter) => {
+    const conditions = conditionsOf(filter)
+    const where = conditions.map(({ sql }) => sql).join(' AND ') || 'true'
+    const sql = `SELECT ${VERSION_FIELDS} FROM ${source(filter)} WHERE ${where}
+       ORDER BY ${filter.all ? 'v.id' : 'f.newest'} DESC LIMIT ?`
+    const values = conditions.flatMap((each) => each.values)
+    const rows = db.query<(string | number)[], VersionRow>(sql)
+    return rows.all(...values, filter.limit ?? NO_LIMIT).map(versionOf)
+  }
+  const confirmed = (feed: string, except: number): Version | null => {
+    const uploaded = ofFeed(lastUploaded)(feed)
+    const { id } = approved.get(feed, except) ?? { id: null }
+    return id === null || id <= (uploaded?.id ?? 0) ? uploaded : version(id)
   }
 
   return {
-    ...versions,
-    ...baselines(db, versions),
-    newest: (feed) => orNull(newest.get(feed), versionOf),
-    newestTaken: (feed) => orNull(newestTaken.get(feed), versionOf),
+    version,
+    list,
+    confirmed,
+    lastUploaded: ofFeed(lastUploaded),
+    newest: ofFeed(newest),
+    newestTaken: ofFeed(newestTaken),
+    baselines: (feed, except = 0) => {
+      const last = confirmed(feed, except)
+      const accepted = list({ feed, states: ACCEPTED, all: true }).find(({ id }) => id !== except)
+      const maybe = maybeStored.get(feed, last?.id ?? 0, except)
+      const all = [last, accepted ?? null, maybe ? version(maybe.id) : null]
+      const found = all.filter((each) => each !== null)
+      return found.filter(({ id }, n) => found.findIndex((other) => other.id === id) === n)
+    },
+    turnovers: (feed) =>
+      turnovers.all(feed, TURNOVERS).map(({ changes, postings }) => {
+        const { added, removed } = JSON.parse(changes) as Changes
+        return removed / Math.max(1, postings - added + removed)
+      }),
     postings: (feed, limit) => postings.all(feed, limit).map((row) => row.postings),
     count: () => {
       const none = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>
@@ -89,35 +126,18 @@ function eventOf({ count, firstAt, ...event }: EventRow): HistoryEvent {
   return firstAt === null ? event : { ...event, count, firstAt }
 }
 
-/** Newest first. Without `all` it walks the feeds and their newest versions, never the whole history. */
-function listQuery(filter: ListFilter): { sql: string; parameters: (string | number)[] } {
-  const conditions: string[] = []
-  const parameters: (string | number)[] = []
-  if (filter.feed !== undefined) {
-    conditions.push(filter.all ? 'v.feed = ?' : 'f.name = ?')
-    parameters.push(filter.feed)
-  }
-  if (filter.states !== undefined) {
-    conditions.push(`v.state IN (${filter.states.map(() => '?').join(', ')})`)
-    parameters.push(...filter.states)
-  }
-  if (filter.since !== undefined) {
-    conditions.push('v.detected_at >= ?')
-    parameters.push(filter.since)
-  }
-  if (filter.before !== undefined) {
-    conditions.push('v.id < ?')
-    parameters.push(filter.before)
-  }
-  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  const order = filter.all ? 'v.id' : 'f.newest'
-  parameters.push(filter.limit ?? NO_LIMIT)
-  return {
-    sql: `SELECT ${VERSION_FIELDS} FROM ${source(filter)}${where} ORDER BY ${order} DESC LIMIT ?`,
-    parameters,
-  }
+/** Each condition of a filter, with its values. */
+function conditionsOf({ all, before, feed, since, states }: ListFilter) {
+  const found: { sql: string; values: readonly (string | number)[] }[] = []
+  if (feed !== undefined) found.push({ sql: all ? 'v.feed = ?' : 'f.name = ?', values: [feed] })
+  if (states !== undefined)
+    found.push({ sql: `v.state IN (${states.map(() => '?').join(', ')})`, values: states })
+  if (since !== undefined) found.push({ sql: 'v.detected_at >= ?', values: [since] })
+  if (before !== undefined) found.push({ sql: 'v.id < ?', values: [before] })
+  return found
 }
 
+/** Without `all` the feeds and their newest versions, never the whole history. */
 function source({ all, feed, states, since }: ListFilter): string {
   // CROSS keeps the order of the join: left to the planner, a state is looked up in the whole history.
   if (!all) return 'feeds f CROSS JOIN versions v ON v.id = f.newest'

@@ -1,20 +1,20 @@
-// Owns how a version begins, changes its state and disappears, each in one transaction with its event
-// and with the pointers of its feed.
+// Owns how a version begins, changes its state and disappears, each in one transaction with its event and with the
+// pointers of its feed; and when something is to be done about it.
 
+import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import type { VersionReads, Versions } from './port.ts'
 import type { HistoryEvent, Reason, Version, VersionPatch } from './records.ts'
-import type { Schedule } from './schedule.ts'
-import { assertStep, READING, type State } from './states.ts'
+import { assertStep, READING, type State, sqlStates } from './states.ts'
 import { columnsOf, reasonFields } from './version-row.ts'
 
-type VersionWrites = Omit<Versions, keyof VersionReads | keyof Schedule | 'prune'>
+const NO_LIMIT = -1
 
 export function versionWrites(
   db: Connection,
   { version }: Pick<Versions, 'version'>,
-): VersionWrites {
+): Omit<Versions, keyof VersionReads | 'prune'> {
   const insertEvent = db.query<[Omit<HistoryEvent, 'count' | 'firstAt'> & { version: number }]>(
     `INSERT INTO events (version, at, from_state, to_state, reason, reason_code, line, "column", n)
        VALUES (@version, @at, @from, @to, @reason, @reasonCode, @line, @column,
@@ -58,6 +58,39 @@ export function versionWrites(
   )
   const lastId = db.query<[], { seq: number }>(
     `SELECT seq FROM sqlite_sequence WHERE name = 'versions'`,
+  )
+  // Only the oldest of a feed: a younger one must not overtake it and then be overwritten by it.
+  const due = db.query<[now: number, latest: number, limit: number], { id: number; feed: string }>(
+    `SELECT v.id, v.feed FROM versions v
+       WHERE v.state = 'queued'
+         AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= ? OR v.next_attempt_at > ?)
+         AND NOT EXISTS (
+           SELECT 1 FROM versions o WHERE o.feed = v.feed AND o.state IN ('queued', 'uploading')
+             AND (o.state = 'uploading' OR o.id < v.id))
+       ORDER BY v.id LIMIT ?`,
+  )
+  const makeDue = db.query(
+    `UPDATE versions SET next_attempt_at = NULL
+       WHERE state = 'queued' AND next_attempt_at IS NOT NULL`,
+  )
+  // Without statistics the planner prefers the state alone and reads all that wait, at each look.
+  const nextAttempt = db.query<[now: number], { at: number | null }>(
+    `SELECT min(next_attempt_at) AS at FROM versions INDEXED BY versions_next_attempt
+       WHERE state = 'queued' AND next_attempt_at > ?`,
+  )
+  const nextDeadline = db.query<[now: number], { at: number | null }>(
+    `SELECT min(deadline_at) AS at FROM versions INDEXED BY versions_deadline
+       WHERE state = 'incomplete' AND deadline_at > ?`,
+  )
+  const expired = db.query<[now: number, latest: number], { path: string }>(
+    `SELECT path FROM versions INDEXED BY versions_deadline
+       WHERE state = 'incomplete' AND deadline_at <= ?
+     UNION ALL SELECT path FROM versions INDEXED BY versions_deadline
+       WHERE state = 'incomplete' AND deadline_at > ?`,
+  )
+  const shiftDeadlines = db.query<[byMs: number]>(
+    `UPDATE versions SET deadline_at = deadline_at + ?
+       WHERE state IN ${sqlStates(READING)} AND deadline_at IS NOT NULL`,
   )
 
   function event(
@@ -158,6 +191,25 @@ export function versionWrites(
     spoolNames: () => spoolNames.all().map(({ spool }) => spool),
     forgetApprovals: () => void forgetApprovals.run(),
     lastId: () => lastId.get()?.seq ?? 0,
+
+    due: (now, limit, except = new Set()) =>
+      due
+        .all(
+          now,
+          latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
+          limit === undefined ? NO_LIMIT : limit + except.size,
+        )
+        .filter(({ feed }) => !except.has(feed))
+        .slice(0, limit)
+        .flatMap(({ id }) => version(id) ?? []),
+    makeDue: () => void makeDue.run(),
+    expired: (now, longestMs) =>
+      expired.all(now, latestLegal(now, longestMs)).map(({ path }) => path),
+    shiftDeadlines: (byMs) => void shiftDeadlines.run(byMs),
+    nextDueAt: (now) => {
+      const times = [nextAttempt.get(now), nextDeadline.get(now)].flatMap((row) => row?.at ?? [])
+      return times.length === 0 ? null : Math.min(...times)
+    },
   }
 }
 

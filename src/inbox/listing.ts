@@ -9,12 +9,19 @@ import { errorCode } from '../lib/errors.ts'
 import { isLasting, isMissing } from '../lib/file-errors.ts'
 import { identityOf, NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
 import { oddPath } from '../lib/odd-names.ts'
-import { type Entry, readDirectory, readNames, saysNoTypes } from './directory-entries.ts'
+import {
+  type Entry,
+  type Look,
+  lstatEach,
+  type PathLike,
+  readDirectory,
+  readNames,
+  saysNoTypes,
+} from './directory-entries.ts'
 import { cannotBeListed, judge, MOST_DEPTH, NOT_UTF8, TOO_DEEP } from './file-kind.ts'
 import { type Mounts, UNMOUNTED } from './mounts.ts'
 import type { NameFilter } from './name-filter.ts'
 import type { Listing, Sighting } from './port.ts'
-import { type Look, lstatEach, type PathLike } from './stat-batch.ts'
 
 export type Found = Omit<Listing, 'folder'>
 

@@ -1,8 +1,10 @@
-// Owns what is known of file systems that are mounted below the folder. One that went away leaves the
-// empty directory it was mounted on, or none: that proves nothing about its files, as folder-guard.ts
-// says of the folder itself.
+// Owns what may be concluded from the folder itself and from file systems that are mounted below it: whether they are
+// there, readable, and still the ones that we knew. What is absent, broken or suddenly empty proves nothing about its
+// files: a mount that went away leaves the empty directory it was mounted on, or none.
 
 import type { BigIntStats } from 'node:fs'
+import { errorCode, messageOf } from '../lib/errors.ts'
+import type { FolderState } from './port.ts'
 
 export const UNMOUNTED = {
   code: 'unreadable',
@@ -42,4 +44,67 @@ export class Mounts {
 /** Of `a/b/` it is `a/`, of `a/` the folder itself. */
 function parentOf(prefix: string): string {
   return prefix.slice(0, prefix.lastIndexOf('/', prefix.length - 2) + 1)
+}
+
+type Unavailable = Extract<FolderState, { kind: 'unavailable' }>
+
+const ADVICE: Record<string, [reason: string, hint: string]> = {
+  ENOENT: ['does not exist', 'create it, mount it, or correct inbox.directory'],
+  ENOTDIR: ['is not a directory', 'put a directory in its place, or correct inbox.directory'],
+  EACCES: ['cannot be read', 'let the daemon’s user read and enter it (also the folders above it)'],
+  EPERM: ['cannot be read', 'let the daemon’s user read and enter it (also the folders above it)'],
+  ELOOP: ['leads in a circle of links', 'correct the links, or inbox.directory'],
+  ESTALE: ['is a stale network mount', 'mount it again'],
+  ENOTCONN: ['is a mount without its server', 'mount it again'],
+  EXDEV: [
+    'is empty and on another file system than before',
+    'mount its file system again; if the change is meant, drop a file into it or restart',
+  ],
+}
+
+export function unavailable(directory: string, error: unknown): Unavailable {
+  const code = errorCode(error)
+  return because(directory, code ?? 'UNKNOWN', code === null ? messageOf(error) : code)
+}
+
+function because(directory: string, code: string, detail: string): Unavailable {
+  const [reason, hint] = ADVICE[code] ?? [
+    'cannot be read',
+    'look into the system’s log for its disk',
+  ]
+  return {
+    kind: 'unavailable',
+    code,
+    reason: `the folder ${directory} ${reason} (${detail})`,
+    hint,
+  }
+}
+
+/** Remembers the folder that was last listed. */
+export class FolderGuard {
+  readonly #directory: string
+  #known: BigIntStats | null = null
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  /**
+   * What a complete walk is worth. `replaced`: it is another directory than the last one, so watches
+   * on that one are deaf.
+   */
+  admit(stats: BigIntStats, isEmpty: boolean): { state: FolderState; replaced: boolean } {
+    const known = this.#known
+    // A mount that went away leaves the empty directory it was mounted on.
+    if (known !== null && known.dev !== stats.dev && isEmpty) {
+      return { state: because(this.#directory, 'EXDEV', 'EXDEV'), replaced: false }
+    }
+    this.#known = stats
+    return { state: { kind: 'ready' }, replaced: known !== null && !isSameDirectory(known, stats) }
+  }
+}
+
+/** A recreated directory often gets the inode number of the old one, but its birth is its own. */
+function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }

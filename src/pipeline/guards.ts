@@ -1,6 +1,6 @@
 // Decides whether a well-formed feed is plausible enough to be sent without a person: postings that vanish would be
 // taken off the market, and nobody would know. Pure: compares counts, sizes and shape with earlier versions of the feed.
-// Which versions those are, and why: `baselines` in history/baselines.ts; the limits: docs/guards.md.
+// Which versions those are, and why: `baselines` in history/version-reads.ts; the limits: docs/guards.md.
 
 import type { GuardName, PostingChanges } from '../feed/port.ts'
 

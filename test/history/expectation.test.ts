@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { expectations } from '../../src/history/expectation.ts'
+import { expectations } from '../../src/history/expected-feeds.ts'
 import { because, temporaryHistory, versionIn } from './helpers.ts'
 
 const HOUR = 3_600_000

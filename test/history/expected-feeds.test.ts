@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { expectations } from '../../src/history/expectation.ts'
-import { expectFeeds } from '../../src/history/expected-feeds.ts'
+import { expectations, expectFeeds } from '../../src/history/expected-feeds.ts'
 import { temporaryHistory, versionIn } from './helpers.ts'
 
 const HOUR = 3_600_000

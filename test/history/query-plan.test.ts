@@ -54,7 +54,7 @@ it('reads no table that grows with the history from end to end', () => {
     // Running attempts: a partial index of the few.
     expect.stringMatching(/^SCAN attempts USING INDEX attempts_running: UPDATE attempts/),
     // `status --all` without a filter is the whole history, newest first.
-    expect.stringMatching(/^SCAN v: SELECT .* FROM versions v ORDER BY v\.id DESC LIMIT \?$/),
+    expect.stringMatching(/^SCAN v: SELECT .* FROM versions v WHERE true\s+ORDER BY v\.id DESC/),
   ])
 })
 

@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { FolderGuard } from '../../src/inbox/folder-guard.ts'
+import { FolderGuard } from '../../src/inbox/mounts.ts'
 import { openInbox, pathsOf, put, temporaryFolder, unprivileged } from './harness.ts'
 
 function guarded(): string {

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryPattern } from '../../src/inbox/temporary-names.ts'
+import { temporaryPattern } from '../../src/inbox/name-filter.ts'
 import { openInbox, pathsOf, put, temporaryFolder } from './harness.ts'
 
 /** As real writers name them. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import type { Inbox, WatchMode } from '../../src/inbox/port.ts'
-import type { WatchEvents, WatchOpener } from '../../src/inbox/watcher.ts'
+import type { WatchEvents, WatchOpener } from '../../src/inbox/watch-keeper.ts'
 import { HandClock, openInbox, pathsOf, put, temporaryFolder } from './harness.ts'
 
 /** Watches, and answers a promise of the next hint each time it is asked for one. */
