@@ -258,6 +258,8 @@ export function ruleOfCode(code: string): Rule | null {
 }
 
 export interface Failure {
+  /** Its row of the table. */
+  rule: Rule
   class: FailureClass
   /** Stable short name: a system code, a storage error code, `http-503`, `policy-expired`, `stalled`. */
   code: string
@@ -277,15 +279,10 @@ export interface Failure {
   ambiguous: boolean
 }
 
-export interface Verdict {
-  failure: Failure
-  rule: Rule
-}
-
+/** What the other side said, of a failure whose row is known. */
 export type Told = Pick<Failure, 'code' | 'reason'> & Partial<Failure>
 
-/** The failure of a row; what the other side said comes in `told`. */
-export function failureOf(rule: Rule, told: Told): Verdict {
+export function failureOf(rule: Rule, told: Told): Failure {
   const rest = { status: null, retryAfterMs: null, origin: null, ambiguous: false }
-  return { rule, failure: { class: rule.class, hint: rule.hint, ...rest, ...told } }
+  return { class: rule.class, hint: rule.hint, ...rest, ...told, rule }
 }

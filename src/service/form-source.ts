@@ -2,12 +2,12 @@
 // is. It repeats only a request that was dated by a wrong clock.
 
 import {
+  type Failure,
   failureOf,
   RULES,
   type Rule,
   ruleOfStatus,
   type Told,
-  type Verdict,
 } from '../lib/decision-table.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
@@ -45,8 +45,8 @@ export function createFormSource(options: FormSourceOptions): FormSource {
   }
 }
 
-function failed(verdict: Verdict): FormAnswer {
-  return { kind: 'failure', ...verdict }
+function failed(failure: Failure): FormAnswer {
+  return { kind: 'failure', failure }
 }
 
 function judge(
@@ -103,7 +103,7 @@ function placeOf(location: string, origin: string): string {
 }
 
 /** Never ambiguous: a form that was made and did not arrive stores nothing. */
-function noAnswer({ why, code, reason }: NoAnswer, origin: string): Verdict {
+function noAnswer({ why, code, reason }: NoAnswer, origin: string): Failure {
   const rule =
     why === 'certificate' ? RULES.untrusted : why === 'proxy' ? RULES.proxy : RULES.noForm
   return failureOf(rule, { code, reason: `no answer from the service: ${reason}`, origin })

@@ -1,6 +1,6 @@
 // What the rest of the program knows of the sponsorship service.
 
-import type { Verdict } from '../lib/decision-table.ts'
+import type { Failure } from '../lib/decision-table.ts'
 
 /** The pre-signed form of specification section 2. A credential: never stored, never logged. */
 export interface UploadForm {
@@ -11,7 +11,7 @@ export interface UploadForm {
   fields: ReadonlyArray<readonly [name: string, value: string]>
 }
 
-export type FormAnswer = { kind: 'form'; form: UploadForm } | ({ kind: 'failure' } & Verdict)
+export type FormAnswer = { kind: 'form'; form: UploadForm } | { kind: 'failure'; failure: Failure }
 
 /** Asks the service for upload forms. Each call is signed afresh with the service's clock. */
 export interface FormSource {

@@ -10,7 +10,6 @@ import {
   ruleOfCode,
   ruleOfStatus,
   type Told,
-  type Verdict,
 } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import type { NoAnswer } from '../lib/http-errors.ts'
@@ -20,7 +19,7 @@ import { type Confirmation, confirm, isSuccess } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
 import { readStorageBody, type StorageError } from './storage-answer.ts'
 
-export type Judgement = Confirmation | { kind: 'moved'; to: URL; verdict: Verdict }
+export type Judgement = Confirmation | { kind: 'moved'; to: URL; failure: Failure }
 
 /** `md5`: of the file that was sent, in hex. */
 export function judgeReply(
@@ -35,7 +34,7 @@ export function judgeReply(
   const told = { status, origin: facts.origin, retryAfterMs: retryAfterMs(reply.headers, wallNow) }
   const failed = (rule: Rule, rest: Told): Judgement => ({
     kind: 'failed',
-    verdict: failureOf(rule, { ...told, ...rest }),
+    failure: failureOf(rule, { ...told, ...rest }),
   })
   if (isSuccess(status, facts) && body.kind !== 'error')
     return confirm(reply, body, facts, md5, told)
@@ -60,7 +59,7 @@ function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): 
   const { status } = reply
   const { location } = reply.headers
   const to = location === undefined ? null : URL.parse(location, facts.url.href)
-  const verdict = failureOf(RULES.movedElsewhere, {
+  const failure = failureOf(RULES.movedElsewhere, {
     ...told,
     code: `http-${status}`,
     reason: `storage redirects to ${to === null ? 'nowhere' : shownOrigin(to, facts.secrets)}, which the form does not allow`,
@@ -72,7 +71,7 @@ function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): 
     (to.hostname === hostname || to.hostname.endsWith(`.${hostname}`)) &&
     to.protocol === protocol &&
     to.username + to.password === ''
-  return isAllowed ? { kind: 'moved', to, verdict } : { kind: 'failed', verdict }
+  return isAllowed ? { kind: 'moved', to, failure } : { kind: 'failed', failure }
 }
 
 /** The rows that do not depend on how much was sent. */
@@ -86,7 +85,7 @@ const ROW_OF = {
 }
 
 /** `announced`: bytes of the whole request body. */
-export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: string): Verdict {
+export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: string): Failure {
   const { bytesSent, code, why } = answer
   const told = { code, reason: `no answer from storage: ${answer.reason}`, origin }
   if (why === 'source') {

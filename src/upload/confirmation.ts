@@ -1,7 +1,7 @@
 // Owns the one question whether storage has the file: by the status, the body and the ETag of its answer, and
 // by whether the socket had taken the whole request when that answer came. Pure.
 
-import { type Failure, failureOf, RULES, type Rule, type Verdict } from '../lib/decision-table.ts'
+import { type Failure, failureOf, RULES, type Rule } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import type { FormFacts } from './form.ts'
 import { FILE_NAME } from './multipart.ts'
@@ -9,7 +9,7 @@ import type { StorageBody } from './storage-answer.ts'
 
 export type Confirmation =
   | { kind: 'stored'; etagVerified: boolean; warning: string | null }
-  | { kind: 'failed'; verdict: Verdict }
+  | { kind: 'failed'; failure: Failure }
 
 /** Storage sends these without a body: where the form names the status, the status is enough. */
 const BARE: ReadonlySet<number> = new Set([200, 204])
@@ -35,7 +35,7 @@ export function confirm(
     // It may be stored nevertheless.
     const ambiguous = rule === RULES.answeredEarly || rule === RULES.unconfirmed
     const reason = `storage answered ${status} ${how}`
-    return { kind: 'failed', verdict: failureOf(rule, { ...told, code, reason, ambiguous }) }
+    return { kind: 'failed', failure: failureOf(rule, { ...told, code, reason, ambiguous }) }
   }
   if (!reply.sentAll)
     return notStored(RULES.answeredEarly, 'answered-early', 'before it was sent the whole file')

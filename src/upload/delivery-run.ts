@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { SECOND } from '../lib/clock.ts'
-import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
+import { failureOf, RULES } from '../lib/decision-table.ts'
 import type { Log } from '../lib/log.ts'
 import type { FormSource } from '../service/port.ts'
 import { type FormFacts, readFormFacts } from './form.ts'
@@ -61,8 +61,7 @@ export class DeliveryRun {
     if (this.#signal.aborted) return ended({ kind: 'aborted' })
     const closed = this.#parts.gate.closedFor(this.#facts !== null)
     // The failure that this delivery met says more than that it waits.
-    if (closed !== null)
-      return ended(this.#later(this.#lastFailure ?? closed.failure, closed.failure.retryAfterMs))
+    if (closed !== null) return ended(this.#later(this.#lastFailure ?? closed, closed.retryAfterMs))
     const handle = await this.#delivery.attempts.started(this.#facts?.key ?? null)
     if (handle === null) return ended({ kind: 'aborted' })
     this.#attempts += 1
@@ -88,11 +87,11 @@ export class DeliveryRun {
   #conclude(attempt: Attempt): Ended {
     const { clock, log } = this.#parts
     if (attempt.kind !== 'failed') return ended(attempt)
-    const { failure, rule } = attempt.verdict
+    const { failure } = attempt
     this.#lastFailure = failure
-    const { reason, code, status, ambiguous } = failure
+    const { reason, code, status, ambiguous, rule } = failure
     const since = this.#delivery.attempts.failingSince(code) ?? this.#startedAt
-    const step = this.#budget.next(attempt.verdict, clock.now() - since)
+    const step = this.#budget.next(failure, clock.now() - since)
     const wait = step.kind === 'end' ? null : step.delayMs
     const { id, feed } = this.#delivery
     log.warn(
@@ -134,7 +133,7 @@ export class DeliveryRun {
     gate.storageOrigin = facts.origin
     const { bytes, feed } = this.#delivery
     if (bytes < facts.minBytes || bytes > facts.maxBytes)
-      return { kind: 'failed', verdict: outsidePolicy(bytes, facts) }
+      return { kind: 'failed', failure: outsidePolicy(bytes, facts) }
     return gate.withBreaker(facts.origin, feed, () => this.#post(facts))
   }
 
@@ -175,14 +174,12 @@ export class DeliveryRun {
         return readFormFacts(answer.form)
       }
       if (this.#signal.aborted) return { kind: 'aborted' }
-      const { failure, rule } = answer
+      const { failure } = answer
       this.#status = failure.status
       const isDoubted =
-        rule === RULES.credentials && gate.accounts.refuse(account, failure) === 'again'
-      return {
-        kind: 'failed',
-        verdict: { failure, rule: isDoubted ? RULES.credentialsDoubted : rule },
-      }
+        failure.rule === RULES.credentials && gate.accounts.refuse(account, failure) === 'again'
+      const rule = isDoubted ? RULES.credentialsDoubted : failure.rule
+      return { kind: 'failed', failure: { ...failure, rule } }
     })
   }
 
@@ -208,9 +205,9 @@ export class DeliveryRun {
     this.#status = status
     if (result.kind === 'stored') return { ...result, fileUrl: facts.fileUrl }
     this.#postFailed = true
-    if (result.kind === 'failed' && result.verdict.rule === RULES.digestDiffers) {
+    if (result.kind === 'failed' && result.failure.rule === RULES.digestDiffers) {
       const found = await md5Of(file)
-      if (found !== md5) return { kind: 'failed', verdict: spoolDiffers() }
+      if (found !== md5) return { kind: 'failed', failure: spoolDiffers() }
     }
     return result
   }
@@ -224,7 +221,7 @@ function ended(result: DeliveryResult): Ended {
 function outcomeOf(attempt: Attempt | null, bytesSent: number): AttemptOutcome {
   if (attempt?.kind === 'stored') return 'stored'
   if (attempt?.kind !== 'failed') return bytesSent > 0 ? 'unknown' : 'failed'
-  const { class: kind, status, ambiguous } = attempt.verdict.failure
+  const { class: kind, status, ambiguous } = attempt.failure
   if (ambiguous) return 'unknown'
   const refused = kind === 'file' || (kind !== 'transient' && status !== null && status >= 400)
   return refused ? 'refused' : 'failed'
@@ -233,10 +230,10 @@ function outcomeOf(attempt: Attempt | null, bytesSent: number): AttemptOutcome {
 function codeOf(attempt: Attempt | null): string | null {
   if (attempt === null) return 'internal'
   if (attempt.kind === 'stored') return null
-  return attempt.kind === 'aborted' ? 'aborted' : attempt.verdict.failure.code
+  return attempt.kind === 'aborted' ? 'aborted' : attempt.failure.code
 }
 
-function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Verdict {
+function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Failure {
   const limit =
     bytes > maxBytes ? `takes at most ${maxBytes} bytes` : `needs at least ${minBytes} bytes`
   return failureOf(RULES.sizeOutsidePolicy, {
@@ -245,7 +242,7 @@ function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Verdic
   })
 }
 
-function spoolDiffers(): Verdict {
+function spoolDiffers(): Failure {
   return failureOf(RULES.spoolChanged, {
     code: 'spool-changed',
     reason: 'the copy of the file in the state directory is no longer what was checked',

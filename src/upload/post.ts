@@ -6,7 +6,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import { conditionOfState } from '../lib/conditions.ts'
-import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
+import { type Failure, failureOf, RULES } from '../lib/decision-table.ts'
 import { errorCode } from '../lib/errors.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { judgeNoAnswer, judgeReply } from './classify.ts'
@@ -68,8 +68,8 @@ export async function postFile(
   return await postTo(post.facts.url, true, file, parts, post, signal)
 }
 
-function unsent(verdict: Verdict): PostResult {
-  return { kind: 'failed', verdict, bytesSent: 0, status: null }
+function unsent(failure: Failure): PostResult {
+  return { kind: 'failed', failure, bytesSent: 0, status: null }
 }
 
 async function postTo(
@@ -103,17 +103,17 @@ async function postTo(
   const bytesSent = ofFile(answer.bytesSent)
   if (answer.kind === 'no-answer') {
     if (signal.aborted) return { kind: 'aborted', bytesSent, status: null }
-    const verdict = judgeNoAnswer(answer, body.length, url.origin)
-    return { kind: 'failed', verdict, bytesSent, status: null }
+    const failure = judgeNoAnswer(answer, body.length, url.origin)
+    return { kind: 'failed', failure, bytesSent, status: null }
   }
   const { status } = answer
   const judgement = judgeReply(answer, facts, post.md5, clock.now())
   if (judgement.kind !== 'moved') return { ...judgement, bytesSent, status }
   if (mayHop) return postTo(judgement.to, false, file, parts, post, signal)
-  return { kind: 'failed', verdict: judgement.verdict, bytesSent, status }
+  return { kind: 'failed', failure: judgement.failure, bytesSent, status }
 }
 
-function noSpool(path: string, code: string | null): Verdict {
+function noSpool(path: string, code: string | null): Failure {
   if (code === 'ENOENT') {
     const reason = 'the copy of the file in the state directory is gone'
     return failureOf(RULES.spoolChanged, { code: 'spool-gone', reason })
@@ -131,7 +131,7 @@ function noSpool(path: string, code: string | null): Verdict {
   })
 }
 
-function otherSize(found: number, expected: number): Verdict {
+function otherSize(found: number, expected: number): Failure {
   return failureOf(RULES.spoolChanged, {
     code: 'spool-changed',
     reason: `the copy of the file in the state directory has ${found} bytes, and had ${expected} when it was checked`,

@@ -2,7 +2,7 @@
 // when the rest is for later. Pure; it neither sleeps nor sends.
 
 import { MINUTE, SECOND } from '../lib/clock.ts'
-import type { Pace, Rule, Verdict } from '../lib/decision-table.ts'
+import type { Failure, Pace, Rule } from '../lib/decision-table.ts'
 import { fullJitter } from '../lib/retry.ts'
 
 export const POSTS_PER_FORM = 4
@@ -61,7 +61,8 @@ export class RetryBudget {
   }
 
   /** `failingMs`: for how long the attempts of this version have ended so. */
-  next({ rule, failure }: Verdict, failingMs: number): NextStep {
+  next(failure: Failure, failingMs: number): NextStep {
+    const { rule } = failure
     const form = this.#form(rule)
     if (form === null) {
       const goesOn = failure.class === 'transient' || failingMs < rule.keepTryingMs

@@ -3,7 +3,7 @@
 // bandwidth are behind it. A delivery that must wait learns for what, and until when.
 
 import type { Clock } from '../lib/clock.ts'
-import { failureOf, RULES, type Verdict } from '../lib/decision-table.ts'
+import { failureOf, RULES } from '../lib/decision-table.ts'
 import { type Account, AccountHolds } from './account-holds.ts'
 import { Bandwidth } from './bandwidth.ts'
 import { Breaker, type BreakerResult } from './breaker.ts'
@@ -31,7 +31,7 @@ export type Wait =
   /** `until`: wall ms. */
   | { kind: 'wait'; for: 'origin' | 'account'; until: number; failure: Failure }
 
-export type NotSent = { kind: 'failed'; verdict: Verdict } | { kind: 'aborted' }
+export type NotSent = { kind: 'failed'; failure: Failure } | { kind: 'aborted' }
 
 interface Sending {
   account: Account
@@ -110,7 +110,7 @@ export class SendGate {
   }
 
   /** Why no attempt can succeed now; null: it can. An attempt that has a form asks storage alone. */
-  closedFor(hasForm: boolean): Verdict | null {
+  closedFor(hasForm: boolean): Failure | null {
     const closed = this.#closed(
       this.#origins.filter((origin) => !hasForm || origin === this.storageOrigin),
     )
@@ -131,7 +131,7 @@ export class SendGate {
   ): Promise<T | NotSent> {
     const breaker = this.#breaker(origin)
     const pass = breaker.enter()
-    if (pass === null) return { kind: 'failed', verdict: this.#waiting(origin) }
+    if (pass === null) return { kind: 'failed', failure: this.#waiting(origin) }
     const mine = this.#sending.get(feed)
     if (mine !== undefined && pass.isProbe) mine.isProbe = false
     let result: BreakerResult = { kind: 'nothing' }
@@ -175,10 +175,10 @@ export class SendGate {
 
   #waitFor(origin: string): Wait {
     const until = this.opensAt(origin) ?? this.#options.clock.now()
-    return { kind: 'wait', for: 'origin', until, failure: this.#waiting(origin).failure }
+    return { kind: 'wait', for: 'origin', until, failure: this.#waiting(origin) }
   }
 
-  #waiting(origin: string): Verdict {
+  #waiting(origin: string): Failure {
     const breaker = this.#breaker(origin)
     const { reason } = breaker.health()
     return failureOf(RULES.waiting, {
@@ -193,10 +193,9 @@ export class SendGate {
 /** What a result says of the health of its origin. */
 function classify(result: { kind: string } | NotSent): BreakerResult {
   if (result.kind === 'aborted') return { kind: 'nothing' }
-  if (!('verdict' in result)) return { kind: 'up' }
-  const { failure, rule } = result.verdict
-  if (failure.origin === null) return { kind: 'nothing' }
-  const { class: kind, reason, retryAfterMs } = failure
+  if (!('failure' in result)) return { kind: 'up' }
+  const { class: kind, origin, reason, retryAfterMs, rule } = result.failure
+  if (origin === null) return { kind: 'nothing' }
   return kind === 'transient' && !ABOUT_THE_FORM.includes(rule)
     ? { kind: 'down', reason, retryAfterMs }
     : { kind: 'up' }
@@ -209,17 +208,17 @@ function unlessAllAreRejected<T extends { kind: string }>(
   feed: string,
 ): T | NotSent {
   if (result.kind === 'aborted') return result
-  if (!('verdict' in result)) {
+  if (!('failure' in result)) {
     breaker.accepts()
     return result
   }
-  const { failure } = result.verdict
+  const { failure } = result
   if (failure.class !== 'broken' || failure.origin === null || !breaker.rejectsAll(feed))
     return result
   const { class: kind, hint } = RULES.originRejectsAll
   const reason = `one feed after the other is refused: ${failure.reason}`
   return {
     kind: 'failed',
-    verdict: failureOf(RULES.originRejectsAll, { ...failure, class: kind, hint, reason }),
+    failure: failureOf(RULES.originRejectsAll, { ...failure, class: kind, hint, reason }),
   }
 }

@@ -34,7 +34,7 @@ describe('success', () => {
 
       expect(judge(cut, facts)).toMatchObject({
         kind: 'failed',
-        verdict: { failure: { code: 'unconfirmed', ambiguous: true } },
+        failure: { code: 'unconfirmed', ambiguous: true },
       })
       expect(judge(reply(200, {}, body), facts)).toMatchObject({ kind: 'stored' })
     },
@@ -68,7 +68,7 @@ describe('success', () => {
       ...{ kind: 'stored', warning: expect.stringContaining(String(status)) },
     })
     expect(judge(reply(other), facts)).toMatchObject({
-      ...{ kind: 'failed', verdict: { failure: { code: 'unconfirmed', ambiguous: true } } },
+      ...{ kind: 'failed', failure: { code: 'unconfirmed', ambiguous: true } },
     })
   })
 
@@ -79,7 +79,7 @@ describe('success', () => {
 
     expect(judge(to(done), facts)).toEqual({ kind: 'stored', etagVerified: true, warning: null })
     expect(judge(to(done.replace(MD5, OTHER)), facts)).toMatchObject({
-      verdict: { failure: { code: 'etag-mismatch' } },
+      failure: { code: 'etag-mismatch' },
     })
     expect(judge(to(done))).toMatchObject({ kind: 'failed' })
     expect(judge(reply(303), facts)).toMatchObject({ kind: 'failed' })
@@ -120,8 +120,8 @@ describe('success', () => {
 
 /** What the row lets the next attempt send. */
 function nextOf(judged: Judgement): string | null {
-  if (!('verdict' in judged)) return null
-  const { sameForm, newForms } = judged.verdict.rule
+  if (!('failure' in judged)) return null
+  const { sameForm, newForms } = judged.failure.rule
   return sameForm > 0 ? 'same-form' : newForms > 0 ? 'new-form' : 'stop'
 }
 
@@ -140,7 +140,7 @@ describe('an error', () => {
   ])('%i %s is %s, next %s', (status, code, failureClass, next) => {
     const judged = judge(reply(status, {}, xml(code)))
 
-    expect(judged).toMatchObject({ verdict: { failure: { class: failureClass, code, status } } })
+    expect(judged).toMatchObject({ failure: { class: failureClass, code, status } })
     expect(nextOf(judged)).toBe(next)
   })
 
@@ -157,7 +157,7 @@ describe('an error', () => {
     const judged = judge(reply(status))
 
     expect(judged).toMatchObject({
-      verdict: { failure: { class: failureClass, code: `http-${status}` } },
+      failure: { class: failureClass, code: `http-${status}` },
     })
     expect(nextOf(judged)).toBe(next)
   })
@@ -169,8 +169,8 @@ describe('an error', () => {
     const judged = [judge(reply(403, {}, expired)), judge(reply(403, {}, extra))]
 
     expect(judged).toMatchObject([
-      { verdict: { failure: { class: 'transient' } } },
-      { verdict: { failure: { class: 'broken' } } },
+      { failure: { class: 'transient' } },
+      { failure: { class: 'broken' } },
     ])
     expect(judged.map(nextOf)).toEqual(['new-form', 'stop'])
   })
@@ -196,7 +196,7 @@ describe('a redirect', () => {
   ])('to "%s" may not', (to) => {
     expect(location(to)).toMatchObject({
       kind: 'failed',
-      verdict: { failure: { class: 'broken' } },
+      failure: { class: 'broken' },
     })
   })
 
@@ -263,6 +263,6 @@ describe('other stores than S3', () => {
   ])('are understood as well: %i %s is %s', (status, body, expected) => {
     const judged = judge(reply(status, {}, body))
 
-    expect(judged.kind === 'failed' && judged.verdict.failure.class).toBe(expected)
+    expect(judged.kind === 'failed' && judged.failure.class).toBe(expected)
   })
 })

@@ -6,7 +6,7 @@ import { fullJitter } from '../../src/lib/retry.ts'
 import { CURVES, queueDelay, RetryBudget } from '../../src/upload/retry.ts'
 import { harness } from './harness.ts'
 
-const verdict = (rule: Rule, retryAfterMs: number | null = null) =>
+const failure = (rule: Rule, retryAfterMs: number | null = null) =>
   failureOf(rule, { code: 'x', reason: 'x', retryAfterMs })
 
 describe('the wait', () => {
@@ -46,7 +46,7 @@ describe('the budget', () => {
           }
           budget.posted()
           posts += 1
-          const step = budget.next(verdict(rule), 0)
+          const step = budget.next(failure(rule), 0)
           if (step.kind !== 'again') break
           needsForm = step.form === 'new'
         }
@@ -62,10 +62,10 @@ describe('the budget', () => {
     budget.formAsked()
     budget.posted()
 
-    expect(budget.next(verdict(RULES.storageError, 30 * SECOND), 0)).toMatchObject({
+    expect(budget.next(failure(RULES.storageError, 30 * SECOND), 0)).toMatchObject({
       delayMs: 30_000,
     })
-    expect(budget.next(verdict(RULES.storageError, 1), 0)).toMatchObject({ delayMs: 4000 })
+    expect(budget.next(failure(RULES.storageError, 1), 0)).toMatchObject({ delayMs: 4000 })
   })
 
   it('puts off what must wait longer than a minute', () => {
@@ -73,7 +73,7 @@ describe('the budget', () => {
     budget.formAsked()
     budget.posted()
 
-    expect(budget.next(verdict(RULES.throttled, HOUR), 0)).toEqual({ kind: 'later', delayMs: HOUR })
+    expect(budget.next(failure(RULES.throttled, HOUR), 0)).toEqual({ kind: 'later', delayMs: HOUR })
   })
 })
 

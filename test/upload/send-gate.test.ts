@@ -21,14 +21,14 @@ function gateOf(concurrency = 2) {
   const refused = failureOf(RULES.credentials, { code: 'http-403', reason: 'no', status: 403 })
   const fail = async (times: number, retryAfterMs: number | null = null, origin = SERVICE) => {
     const told = { code: 'http-503', reason: 'it is down', origin, retryAfterMs }
-    const verdict = failureOf(RULES.noForm, told)
+    const failure = failureOf(RULES.noForm, told)
     for (let n = 0; n < times; n++)
-      await gate.withBreaker(origin, `f${n}`, async () => ({ kind: 'failed', verdict }))
+      await gate.withBreaker(origin, `f${n}`, async () => ({ kind: 'failed', failure }))
   }
   const pass = (ms: number) => {
     clock.ahead += ms
   }
-  return { gate, next, refused: refused.failure, fail, pass }
+  return { gate, next, refused, fail, pass }
 }
 
 const PLACE = { kind: 'wait', for: 'place' }
