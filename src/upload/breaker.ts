@@ -2,7 +2,7 @@
 // a time, and its refusals of one feed after the other. Pure state on the clocks that it is given.
 
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
-import type { UploadHealth } from './port.ts'
+import type { Failure, UploadHealth } from './port.ts'
 
 const OPENS_AFTER = 5
 const FIRST_PROBE = 5 * SECOND
@@ -16,12 +16,11 @@ export interface Pass {
   readonly isProbe: boolean
 }
 
-/** `up`: the origin answered, even if it refused. `nothing`: the request ended for a reason on this side. */
-export type BreakerResult =
-  | { kind: 'up' }
-  /** `retryAfterMs`: what it asked for; no probe comes before that. */
-  | { kind: 'down'; reason: string; retryAfterMs: number | null }
-  | { kind: 'nothing' }
+/**
+ * `up`: the origin answered, even if it refused. `nothing`: the request ended for a reason on this side. Otherwise
+ * why it is down; `retryAfterMs`: what it asked for, no probe comes before that.
+ */
+export type BreakerResult = 'up' | 'nothing' | Pick<Failure, 'reason' | 'retryAfterMs'>
 
 type State =
   | { kind: 'closed'; failures: number }
@@ -62,24 +61,14 @@ export class Breaker {
   }
 
   leave({ isProbe }: Pass, result: BreakerResult): void {
-    switch (result.kind) {
-      case 'up':
-        this.#isUsed = true
-        this.#state = { kind: 'closed', failures: 0 }
-        this.#reason = null
-        return
-      case 'down':
-        this.#isUsed = true
-        this.#reason = result.reason
-        this.#count(isProbe, result.retryAfterMs ?? 0)
-        return
-      case 'nothing':
-        if (isProbe && this.#state.kind === 'open')
-          this.#state = { ...this.#state, isProbing: false }
-        return
-      default:
-        result satisfies never
+    if (result === 'nothing') {
+      if (isProbe && this.#state.kind === 'open') this.#state = { ...this.#state, isProbing: false }
+      return
     }
+    this.#isUsed = true
+    this.#reason = result === 'up' ? null : result.reason
+    if (result === 'up') this.#state = { kind: 'closed', failures: 0 }
+    else this.#count(isProbe, result.retryAfterMs ?? 0)
   }
 
   /** A person asked for it: the next probe is due now. */

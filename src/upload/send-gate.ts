@@ -83,21 +83,19 @@ export class SendGate {
   /** `isRetried`: a person wants it to be tried now, although its account is on hold. */
   next({ feed, account }: { feed: string; account: Account }, isRetried: boolean): Permit | Wait {
     const closed = this.#closed(this.#origins)
-    if (closed !== null) return this.#waitFor(closed)
+    if (closed !== null) {
+      const until = this.opensAt(closed.origin) ?? this.#options.clock.now()
+      return { kind: 'wait', for: 'origin', until, failure: closed }
+    }
     const hold = this.accounts.holdOf(account)
     if (hold !== null && !isRetried)
       return { kind: 'wait', for: 'account', until: hold.until, failure: hold.failure }
     const sending = [...this.#sending.values()]
+    const running = sending.map((other) => other.account)
     const isProbe = this.#origins.some((origin) => this.#breaker(origin).isOpen)
     if (this.places === 0 || this.#sending.has(feed)) return PLACE
     if (isProbe && sending.some((other) => other.isProbe)) return PLACE
-    if (
-      !this.accounts.admits(
-        account,
-        sending.map((other) => other.account),
-      )
-    )
-      return PLACE
+    if (!this.accounts.admits(account, running)) return PLACE
     const mine = { account, isSending: true, isProbe }
     this.#sending.set(feed, mine)
     return {
@@ -111,10 +109,7 @@ export class SendGate {
 
   /** Why no attempt can succeed now; null: it can. An attempt that has a form asks storage alone. */
   closedFor(hasForm: boolean): Failure | null {
-    const closed = this.#closed(
-      this.#origins.filter((origin) => !hasForm || origin === this.storageOrigin),
-    )
-    return closed === null ? null : this.#waiting(closed)
+    return this.#closed(this.#origins.filter((origin) => !hasForm || origin === this.storageOrigin))
   }
 
   /** Wall ms of the next probe of an origin that is down; null: it may be asked. */
@@ -134,7 +129,7 @@ export class SendGate {
     if (pass === null) return { kind: 'failed', failure: this.#waiting(origin) }
     const mine = this.#sending.get(feed)
     if (mine !== undefined && pass.isProbe) mine.isProbe = false
-    let result: BreakerResult = { kind: 'nothing' }
+    let result: BreakerResult = 'nothing'
     try {
       const sent = unlessAllAreRejected(await send(), breaker, feed)
       result = classify(sent)
@@ -169,13 +164,9 @@ export class SendGate {
     return breaker
   }
 
-  #closed(origins: readonly string[]): string | null {
-    return origins.find((origin) => this.#breaker(origin).waitMs() > 0) ?? null
-  }
-
-  #waitFor(origin: string): Wait {
-    const until = this.opensAt(origin) ?? this.#options.clock.now()
-    return { kind: 'wait', for: 'origin', until, failure: this.#waiting(origin) }
+  #closed(origins: readonly string[]): Failure | null {
+    const closed = origins.find((origin) => this.#breaker(origin).waitMs() > 0)
+    return closed === undefined ? null : this.#waiting(closed)
   }
 
   #waiting(origin: string): Failure {
@@ -192,13 +183,11 @@ export class SendGate {
 
 /** What a result says of the health of its origin. */
 function classify(result: { kind: string } | NotSent): BreakerResult {
-  if (result.kind === 'aborted') return { kind: 'nothing' }
-  if (!('failure' in result)) return { kind: 'up' }
-  const { class: kind, origin, reason, retryAfterMs, rule } = result.failure
-  if (origin === null) return { kind: 'nothing' }
-  return kind === 'transient' && !ABOUT_THE_FORM.includes(rule)
-    ? { kind: 'down', reason, retryAfterMs }
-    : { kind: 'up' }
+  if (result.kind === 'aborted') return 'nothing'
+  if (!('failure' in result)) return 'up'
+  const { failure } = result
+  if (failure.origin === null) return 'nothing'
+  return failure.class === 'transient' && !ABOUT_THE_FORM.includes(failure.rule) ? failure : 'up'
 }
 
 /** A refusal that every feed meets is not the fault of this one: nobody should have to retry thousands of feeds. */

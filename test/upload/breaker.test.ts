@@ -11,7 +11,7 @@ function breaker() {
   const request = (kind: 'up' | 'down' | 'nothing', retryAfterMs: number | null = null) => {
     const permit = it.enter()
     if (permit === null) return false
-    it.leave(permit, kind === 'down' ? { kind, reason: 'it is down', retryAfterMs } : { kind })
+    it.leave(permit, kind === 'down' ? { reason: 'it is down', retryAfterMs } : kind)
     return true
   }
   const pass = (ms: number) => {
@@ -67,7 +67,7 @@ describe('a breaker', () => {
 
     expect(it.enter()).toBeNull()
     expect(it.health().state).toBe('down')
-    it.leave(probe ?? { isProbe: false }, { kind: 'up' })
+    it.leave(probe ?? { isProbe: false }, 'up')
     expect(request('up')).toBe(true)
     expect(it.health()).toEqual({ state: 'ok', reason: null, nextProbeAt: null })
   })
@@ -88,7 +88,7 @@ describe('a breaker', () => {
     for (let i = 0; i < 5; i++) request('down')
     pass(5 * SECOND)
 
-    it.leave(early ?? { isProbe: true }, { kind: 'down', reason: 'late', retryAfterMs: null })
+    it.leave(early ?? { isProbe: true }, { reason: 'late', retryAfterMs: null })
 
     expect(it.waitMs()).toBe(0)
   })
