@@ -26,13 +26,6 @@ import type { Storage } from './storage.ts'
 /** Events and attempts of a version that its page shows. */
 const MOST_EVENTS = 200
 
-export interface Operations {
-  alerts: AlertDesk
-  supervisor: ReturnType<typeof createSupervisor>
-  /** Opens `http.listen`, where there is one. Throws `FeedsyncError` when it cannot be used. */
-  serve: (pulse: () => Pulse) => Promise<Endpoint | null>
-}
-
 export function openOperations(
   settings: LiveSettings,
   { conditions, history, log, metrics, uploads }: Storage,
@@ -40,7 +33,7 @@ export function openOperations(
   { deliveries, listen: onMove }: Feeds,
   campaigns: CampaignSchedule,
   { clock, commandLine = (command) => `feedsyncd ${command}`, env }: AppOptions,
-): Operations {
+) {
   const config: Config = settings.current
   const host = hostname()
   const overdue = overdueFeeds(() => settings.current.feeds, history, settings.ruleFor, clock)
@@ -72,7 +65,8 @@ export function openOperations(
   return {
     alerts,
     supervisor,
-    serve: async (pulse) => {
+    /** Opens `http.listen`, where there is one. Throws `FeedsyncError` when it cannot be used. */
+    serve: async (pulse: () => Pulse): Promise<Endpoint | null> => {
       const { listen } = config.http
       if (listen === null || metrics === null) return null
       const { openEndpoint } = await import('../ops/web/endpoint.ts')

@@ -45,27 +45,22 @@ export class OpenDirectory implements Disposable {
     return directory
   }
 
-  /** Beside the event loop, since a network may have to be waited for. */
-  static async at(root: string, path: string): Promise<OpenDirectory> {
-    const parts = partsOf(path)
-    let directory = new OpenDirectory(await open(root, FOLDER))
-    for (const part of parts) {
-      using above = directory
-      directory = new OpenDirectory(await open(above.entry(part), BELOW))
-    }
-    return directory
+  /** The same, and creates what is missing, the root included. */
+  static made(root: string, path: string): Promise<OpenDirectory> {
+    return OpenDirectory.at(root, path, true)
   }
 
-  /** The same, and creates what is missing, the root included. */
-  static async made(root: string, path: string): Promise<OpenDirectory> {
+  /** Beside the event loop, since a network may have to be waited for. */
+  static async at(root: string, path: string, makes = false): Promise<OpenDirectory> {
     const parts = partsOf(path)
-    await mkdir(root, { recursive: true })
+    if (makes) await mkdir(root, { recursive: true })
     let directory = new OpenDirectory(await open(root, FOLDER))
     for (const part of parts) {
       using above = directory
-      await mkdir(above.entry(part)).catch((error) => {
-        if (errorCode(error) !== 'EEXIST') throw error
-      })
+      if (makes)
+        await mkdir(above.entry(part)).catch((error) => {
+          if (errorCode(error) !== 'EEXIST') throw error
+        })
       directory = new OpenDirectory(await open(above.entry(part), BELOW))
     }
     return directory

@@ -31,12 +31,12 @@ export const SIZE_EXPECTED = 'expected a size such as 512KiB or 64MiB'
 
 /** `15m` as ms; null for anything that is not a duration. */
 export function parseDuration(text: string): number | null {
-  return DURATION_PATTERN.test(text) ? parse(text, DURATION_UNITS) : null
+  return parse(text, DURATION_UNITS)
 }
 
 /** `64MiB` as bytes; null for anything that is not a size. */
 export function parseSize(text: string): number | null {
-  return SIZE_PATTERN.test(text) ? parse(text, SIZE_UNITS) : null
+  return parse(text, SIZE_UNITS)
 }
 
 /** The form that `parseDuration` reads back exactly: 900000 is `15m`, 1500 is `1500ms`. */
@@ -97,9 +97,9 @@ export function formatProgress(
 }
 
 function parse(text: string, units: Units): number | null {
-  const digits = Number.parseInt(text, 10)
-  const factor = units.find(([unit]) => text.slice(String(text.match(/^\d+/)).length) === unit)?.[1]
-  const value = digits * (factor ?? Number.NaN)
+  const [, digits, unit] = /^(\d+)([A-Za-z]+)$/.exec(text) ?? []
+  const factor = units.find(([name]) => name === unit)?.[1]
+  const value = Number(digits) * (factor ?? Number.NaN)
   return Number.isSafeInteger(value) ? value : null
 }
 

@@ -7,9 +7,9 @@ import {
   closeSync,
   constants,
   fstatSync,
+  globSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -45,7 +45,6 @@ export interface DaemonFileWriter {
 
 /** Of the packaged unit: readers do not have its environment. */
 const UNIT_DIRECTORY = '/run/feedsyncd'
-const NAME = /^daemon-[0-9a-f]{16}\.json$/
 const LARGEST = 64 * 1024
 
 export function daemonFileWriter(
@@ -91,7 +90,7 @@ export function readDaemonFile(
 export function lastStateDirectory(configFile: string, env: Environment): string | null {
   const file = resolve(configFile)
   const found = foldersToRead(env, null).flatMap((folder) => {
-    const names = namesIn(folder).filter((name) => NAME.test(name))
+    const names = globSync('daemon-*.json', { cwd: folder })
     return names.map((name) => readFrom(join(folder, name), null))
   })
   return newest(found.filter((each) => each?.configFile === file))?.stateDirectory ?? null
@@ -134,17 +133,12 @@ function written(folder: string, name: string, text: string): boolean {
     renameSync(draft, join(folder, name))
     return true
   } catch {
-    discard(draft)
+    try {
+      rmSync(draft, { force: true })
+    } catch {
+      // It is a few bytes in a folder that is emptied at the next boot.
+    }
     return false
-  }
-}
-
-/** Where nothing can be written, often nothing can be removed either. */
-function discard(draft: string): void {
-  try {
-    rmSync(draft, { force: true })
-  } catch {
-    // It is a few bytes in a folder that is emptied at the next boot.
   }
 }
 
@@ -171,14 +165,6 @@ function readFrom(path: string, owner: number | null): DaemonFile | null {
 
 function newest(files: readonly (DaemonFile | null)[]): DaemonFile | null {
   return files.reduce((best, file) => ((file?.at ?? 0) > (best?.at ?? 0) ? file : best), null)
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 /** The process that wrote it: another one may have its number by now. */

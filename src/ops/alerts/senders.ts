@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { type Clock, SECOND } from '../../lib/clock.ts'
 import { errorCode, messageOf } from '../../lib/errors.ts'
 import type { HttpClient } from '../../lib/http.ts'
@@ -65,50 +66,46 @@ async function runProgram(
   const timer = clock.after(EXEC_TIMEOUT, () => limit.abort())
   const isOver = AbortSignal.any([signal, limit.signal])
   try {
-    return await new Promise<Sent>((resolve) => {
-      const child = spawn(program, args, {
-        env: { ...Object.fromEntries(kept), ...alertVariables(message) },
-        stdio: ['pipe', 'ignore', 'pipe'],
-        shell: false,
-        // A process group of its own, so that its children can be ended with it.
-        detached: true,
-      })
-      // Whoever stops the daemon at once does not wait for an alert either.
-      const end = () => endGroup(child.pid, clock, signal.aborted)
-      isOver.addEventListener('abort', end)
-      if (isOver.aborted) end()
-      let said = ''
-      child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        said = (said + text).slice(-MOST_STDERR)
-      })
-      // A program that does not read its input is none the worse for it.
-      child.stdin.on('error', () => {})
-      child.stdin.end(`${JSON.stringify(message)}\n`)
-      const failed = (reason: string) => resolve({ kind: 'failed', reason })
-      child.once('error', (error) => failed(messageOf(error)))
-      child.once('exit', (code, killedBy) => {
-        isOver.removeEventListener('abort', end)
-        end()
-        const ended = () => {
-          if (limit.signal.aborted) {
-            const reason = `it ran for more than ${EXEC_TIMEOUT / SECOND} s`
-            return resolve({ kind: 'failed', reason, stuck: true })
-          }
-          if (code === 0) return resolve(SENT)
-          const how = code === null ? `was ended by ${killedBy}` : `ended with ${code}`
-          failed(`it ${how}${said === '' ? '' : `: ${excerpt(said)}`}`)
-        }
-        // What it said last may still be on its way; a process that it left behind may hold stderr open.
-        const late = clock.after(LAST_WORDS, () => child.stderr.destroy())
-        child.once('close', () => {
-          late.cancel()
-          ended()
-        })
-      })
+    const child = spawn(program, args, {
+      env: { ...Object.fromEntries(kept), ...alertVariables(message) },
+      stdio: ['pipe', 'ignore', 'pipe'],
+      shell: false,
+      // A process group of its own, so that its children can be ended with it.
+      detached: true,
     })
+    // Whoever stops the daemon at once does not wait for an alert either.
+    const end = () => endGroup(child.pid, clock, signal.aborted)
+    isOver.addEventListener('abort', end)
+    if (isOver.aborted) end()
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-MOST_STDERR)
+    })
+    // A program that does not read its input is none the worse for it.
+    child.stdin.on('error', () => {})
+    child.stdin.end(`${JSON.stringify(message)}\n`)
+    const closed = new Promise((resolve) => child.once('close', resolve))
+    const [code, killedBy] = await once(child, 'exit')
+    isOver.removeEventListener('abort', end)
+    end()
+    // What it said last may still be on its way; a process that it left behind may hold stderr open.
+    const late = clock.after(LAST_WORDS, () => child.stderr.destroy())
+    await closed
+    late.cancel()
+    if (limit.signal.aborted)
+      return failed(`it ran for more than ${EXEC_TIMEOUT / SECOND} s`, { stuck: true })
+    if (code === 0) return SENT
+    const how = code === null ? `was ended by ${killedBy}` : `ended with ${code}`
+    return failed(`it ${how}${said === '' ? '' : `: ${excerpt(said)}`}`)
+  } catch (error) {
+    return failed(messageOf(error))
   } finally {
     timer.cancel()
   }
+}
+
+const failed = (reason: string, how: { stuck?: true } = {}): Sent => {
+  return { kind: 'failed', reason, ...how }
 }
 
 /** What ignores SIGTERM is killed a moment later. Nobody is left to be told of what was gone before. */
@@ -147,7 +144,7 @@ async function post(
       headers['webhook-signature'] = `v1,${proof}`
     } catch (error) {
       const why = errorCode(error) ?? `it ${messageOf(error)}`
-      return { kind: 'failed', reason: `the secret ${secretFile} cannot be read: ${why}` }
+      return failed(`the secret ${secretFile} cannot be read: ${why}`)
     }
   }
   const answer = await http.request({
@@ -156,9 +153,9 @@ async function post(
     ...{ headers, body, signal },
     ...{ headersTimeoutMs: ANSWER_TIMEOUT, bodyTimeoutMs: ANSWER_TIMEOUT, maxAnswerBytes: 4096 },
   })
-  if (answer.kind === 'no-answer') return { kind: 'failed', reason: answer.reason }
+  if (answer.kind === 'no-answer') return failed(answer.reason)
   if (answer.status >= 200 && answer.status < 300) return SENT
-  return { kind: 'failed', reason: `${origin} answered ${answer.status}` }
+  return failed(`${origin} answered ${answer.status}`)
 }
 
 /** One newline at the end is no part of it, as in every key file. Read anew, so that it can be changed. */

@@ -53,73 +53,53 @@ export function createMetrics(options: MetricsOptions): Metrics {
   let source: MetricsSource
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
+  const named = (name: string, help: string) => ({ name: `feedsyncd_${name}`, help, registers })
   const gauge = (name: string, help: string, read: () => number | null) =>
     new Gauge({
-      ...{ name: `feedsyncd_${name}`, help, registers },
+      ...named(name, help),
       collect() {
         this.set(read() ?? 0)
       },
     })
-  const counted = (name: string, help: string, read: () => number) =>
-    new Counter({
-      ...{ name: `feedsyncd_${name}`, help, registers },
+  /** One gauge a state, read together. */
+  const states = (name: string, help: string, read: () => Record<string, number>) =>
+    new Gauge({
+      ...named(name, help),
+      labelNames: ['state'],
       collect() {
-        this.reset()
-        this.inc(read())
+        for (const [state, value] of Object.entries(read())) this.set({ state }, value)
       },
     })
-  const labelled = <T extends string>(
-    name: string,
-    help: string,
-    label: T,
-    values: readonly string[],
-  ) => {
-    const counter = new Counter({ name: `feedsyncd_${name}`, help, labelNames: [label], registers })
-    for (const value of values) counter.inc({ [label]: value } as Record<T, string>, 0)
-    return (value: string) => counter.inc({ [label]: value } as Record<T, string>)
+  const labelled = (name: string, help: string, label: string, values: readonly string[]) => {
+    const counter = new Counter({ ...named(name, help), labelNames: [label] })
+    for (const value of values) counter.inc({ [label]: value }, 0)
+    return (value: string) => counter.inc({ [label]: value })
   }
 
   processMetrics(registers, options.startedAt)
   new Gauge({
-    ...{ name: 'feedsyncd_build_info', help: 'The program and its runtime; always 1.', registers },
+    ...named('build_info', 'The program and its runtime; always 1.'),
     labelNames: ['version', 'node'],
   }).set({ version: options.version, node: process.versions.node }, 1)
   const file = labelled('files_total', 'Versions of feeds by how they ended.', 'outcome', OUTCOMES)
-  const refusal = labelled(
-    'validation_errors_total',
-    'Documents that did not pass the check, by the rule that they break.',
-    'rule',
-    RULES,
-  )
-  const upload = labelled(
-    'uploads_total',
-    'Attempts to upload by class of the answer.',
-    'code_class',
-    CLASSES,
-  )
-  const retry = labelled(
-    'retries_total',
-    'Repeated attempts by class of the answer before.',
-    'reason',
-    CLASSES,
-  )
+  const broken = 'Documents that did not pass the check, by the rule that they break.'
+  const refusal = labelled('validation_errors_total', broken, 'rule', RULES)
+  const attempts = 'Attempts to upload by class of the answer.'
+  const upload = labelled('uploads_total', attempts, 'code_class', CLASSES)
+  const repeated = 'Repeated attempts by class of the answer before.'
+  const retry = labelled('retries_total', repeated, 'reason', CLASSES)
   const duration = new Histogram({
-    ...{ name: 'feedsyncd_upload_duration_seconds', help: 'Time of an attempt.', registers },
+    ...named('upload_duration_seconds', 'Time of an attempt.'),
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
   })
-  counted(
-    'upload_bytes_total',
-    'Bytes of feeds handed to the network.',
-    () => source.uploader.bytesSent,
-  )
-  new Gauge({
-    ...{ name: 'feedsyncd_versions', help: 'Versions in the history by state.', registers },
-    labelNames: ['state'],
+  new Counter({
+    ...named('upload_bytes_total', 'Bytes of feeds handed to the network.'),
     collect() {
-      for (const [state, count] of Object.entries(source.history.count()))
-        this.set({ state }, count)
+      this.reset()
+      this.inc(source.uploader.bytesSent)
     },
   })
+  states('versions', 'Versions in the history by state.', () => source.history.count())
   gauge('queue_files', 'Versions in work.', () => {
     const counts = source.history.count()
     return IN_WORK.reduce((sum, state) => sum + counts[state], 0)
@@ -157,26 +137,22 @@ export function createMetrics(options: MetricsOptions): Metrics {
   gauge('service_clock_skew_seconds', 'Time of the service minus ours.', () =>
     seconds(source.history.daemon()?.clockSkewMs),
   )
-  new Gauge({
-    ...{
-      name: 'feedsyncd_service_state',
-      help: 'How the service answers: 1 for one state.',
-      registers,
-    },
-    labelNames: ['state'],
-    collect() {
-      const now = source.history.daemon()?.service ?? 'unknown'
-      for (const state of SERVICE_STATES) this.set({ state }, Number(state === now))
-    },
+  states('service_state', 'How the service answers: 1 for one state.', () => {
+    const now = source.history.daemon()?.service ?? 'unknown'
+    return Object.fromEntries(SERVICE_STATES.map((state) => [state, Number(state === now)]))
   })
-  const reloadOk = new Gauge({
-    ...{ name: 'feedsyncd_config_last_reload_successful', registers },
-    help: 'Whether the configuration was last read without a mistake.',
-  })
-  const reloadAt = new Gauge({
-    ...{ name: 'feedsyncd_config_last_reload_success_timestamp_seconds', registers },
-    help: 'When the configuration in force was read.',
-  })
+  const reloadOk = new Gauge(
+    named(
+      'config_last_reload_successful',
+      'Whether the configuration was last read without a mistake.',
+    ),
+  )
+  const reloadAt = new Gauge(
+    named(
+      'config_last_reload_success_timestamp_seconds',
+      'When the configuration in force was read.',
+    ),
+  )
   const reloaded = (ok: boolean, atMs: number) => {
     reloadOk.set(Number(ok))
     if (ok) reloadAt.set(atMs / 1000)
@@ -210,17 +186,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
  * are the ones that dashboards for any process expect.
  */
 function processMetrics(registers: Registry[], startedAt: number): void {
+  const named = (name: string, help: string) => ({ name: `process_${name}`, help, registers })
+  new Gauge(named('start_time_seconds', 'When the process began.')).set(startedAt / 1000)
   new Gauge({
-    ...{ name: 'process_start_time_seconds', help: 'When the process began.', registers },
-  }).set(startedAt / 1000)
-  new Gauge({
-    ...{ name: 'process_resident_memory_bytes', help: 'Memory in use.', registers },
+    ...named('resident_memory_bytes', 'Memory in use.'),
     collect() {
       this.set(process.memoryUsage.rss())
     },
   })
   new Counter({
-    ...{ name: 'process_cpu_seconds_total', help: 'Processor time used.', registers },
+    ...named('cpu_seconds_total', 'Processor time used.'),
     collect() {
       const { user, system } = process.cpuUsage()
       this.reset()

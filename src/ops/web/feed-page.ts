@@ -61,11 +61,11 @@ function figure(
     const title = `version ${version.id}, ${utc(at)} UTC: ${format(value)}, ${version.state}`
     return [{ at, value, title, tone: toneOf(version) }]
   })
-  const values = points.flatMap(({ value }) => value ?? [])
+  const values = points.map(({ value }) => value)
   const [first] = points
   const last = points.at(-1)
   if (first === undefined || last === undefined) return null
-  const now = format(last.value ?? 0)
+  const now = format(last.value)
   const range = `lowest ${format(Math.min(...values))}, highest ${format(Math.max(...values))}`
   const says = `${name} over ${points.length} versions: newest ${now}, ${range}`
   return html`<figure><figcaption><b>${name}</b> <span class="n">${now}</span> <span class="dim">${range}</span></figcaption>${plot(points, says)}<div class="axis dim"><span>${utc(first.at).slice(0, 16)}</span><span>${utc(last.at).slice(0, 16)} UTC</span></div></figure>`

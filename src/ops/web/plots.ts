@@ -6,8 +6,8 @@ import { html, type Markup } from './html.ts'
 export interface Point {
   /** Wall ms. */
   at: number
-  /** Not below 0; null: not known, and left out. */
-  value: number | null
+  /** Not below 0. */
+  value: number
   /** What it is, for a pointer that rests on it. */
   title: string
   /** `good`, `warn`, `bad` or `dim`. */
@@ -42,15 +42,14 @@ export function plot(points: readonly Point[], says: string): Markup {
 }
 
 function place(points: readonly Point[], width: number, height: number): Placed[] {
-  const known = points.filter(({ value }) => value !== null)
-  const times = known.map(({ at }) => at)
+  const times = points.map(({ at }) => at)
   const first = Math.min(...times)
   const span = Math.max(...times) - first
-  const most = Math.max(...known.map(({ value }) => value ?? 0), 1)
-  return known.map((point) => ({
+  const most = Math.max(...points.map(({ value }) => value), 1)
+  return points.map((point) => ({
     ...point,
     x: span === 0 ? width / 2 : MARGIN + ((point.at - first) / span) * (width - 2 * MARGIN),
-    y: height - MARGIN - ((point.value ?? 0) / most) * (height - 2 * MARGIN),
+    y: height - MARGIN - (point.value / most) * (height - 2 * MARGIN),
   }))
 }
 
@@ -59,11 +58,8 @@ function lineOf(points: readonly Placed[]): string {
 }
 
 function areaOf(points: readonly Placed[], height: number): string {
-  const [first] = points
-  const last = points.at(-1)
-  if (first === undefined || last === undefined) return ''
   const floor = height - MARGIN
-  return `${lineOf(points)}L${round(last.x)} ${floor}L${round(first.x)} ${floor}Z`
+  return `${lineOf(points)}L${round(points.at(-1)?.x ?? 0)} ${floor}L${round(points[0]?.x ?? 0)} ${floor}Z`
 }
 
 const round = (value: number) => Number(value.toFixed(1))
