@@ -66,71 +66,56 @@ export class CountedBody implements AsyncIterable<Buffer> {
   }
 }
 
-export class ProgressWatch implements Disposable {
-  readonly #controller = new AbortController()
-  readonly #clock: Clock
-  readonly #body: CountedBody
-  readonly #answerMs: number
-  #timer: Timer | null = null
-  #movedAt: number
-  #steps = 0
-  #queue: number | null = null
-  #over = false
-  /** Aborts when nothing has moved for too long. */
-  readonly signal = this.#controller.signal
+/**
+ * Looks until it is disposed. `answerMs`: how long nothing may move where no byte is to be sent: before there is a
+ * connection, and after the last one.
+ */
+export function watchProgress(clock: Clock, body: CountedBody, answerMs: number) {
+  const controller = new AbortController()
+  let timer: Timer
+  let movedAt = clock.monotonic()
+  let steps = 0
+  let queue: number | null = null
+  let isOver = false
 
-  /** `answerMs`: how long nothing may move where no byte is to be sent: before there is a connection, and after the last one. */
-  constructor(clock: Clock, body: CountedBody, answerMs: number) {
-    this.#clock = clock
-    this.#body = body
-    this.#answerMs = answerMs
-    this.#movedAt = clock.monotonic()
-    this.#wait()
-  }
-
-  /** Why it aborted. */
-  explain(host: string): Pick<NoAnswer, 'why' | 'code' | 'reason'> {
-    const { socket, sentAll } = this.#body
-    const reason = `${host} did not accept a connection in time`
-    if (socket === null) return { why: 'unreachable', code: 'connect-timeout', reason }
-    return sentAll
-      ? { why: 'silent', code: 'answer-timeout', reason: `${host} did not answer in time` }
-      : { why: 'stalled', code: 'stalled', reason: `${host} stopped taking bytes` }
-  }
-
-  [Symbol.dispose](): void {
-    this.#over = true
-    this.#timer?.cancel()
-  }
-
-  get #limit(): number {
-    const { socket, sentAll, stallMs } = this.#body
-    return socket === null || sentAll ? this.#answerMs : stallMs
-  }
-
-  #wait(): void {
-    const left = this.#movedAt + this.#limit - this.#clock.monotonic()
-    const ms = Math.max(0, Math.min(left, this.#body.stallMs / LOOKS))
-    this.#timer = this.#clock.after(ms, () => void this.#look())
-  }
-
-  async #look(): Promise<void> {
-    if (await this.#hasMoved()) this.#movedAt = this.#clock.monotonic()
-    if (this.#over) return
-    if (this.#clock.monotonic() - this.#movedAt >= this.#limit) this.#controller.abort()
-    else this.#wait()
-  }
-
-  async #hasMoved(): Promise<boolean> {
-    const { socket, steps } = this.#body
-    if (steps !== this.#steps) {
-      this.#steps = steps
-      this.#queue = null
+  const limit = () => (body.socket === null || body.sentAll ? answerMs : body.stallMs)
+  const hasMoved = async () => {
+    if (body.steps !== steps) {
+      steps = body.steps
+      queue = null
       return true
     }
-    const before = this.#queue
-    this.#queue = socket === null ? null : await unacknowledged(socket)
-    return before !== null && this.#queue !== null && this.#queue !== before
+    const before = queue
+    queue = body.socket === null ? null : await unacknowledged(body.socket)
+    return before !== null && queue !== null && queue !== before
+  }
+  const look = async () => {
+    if (await hasMoved()) movedAt = clock.monotonic()
+    if (isOver) return
+    if (clock.monotonic() - movedAt >= limit()) controller.abort()
+    else wait()
+  }
+  const wait = () => {
+    const left = movedAt + limit() - clock.monotonic()
+    timer = clock.after(Math.max(0, Math.min(left, body.stallMs / LOOKS)), () => void look())
+  }
+  wait()
+
+  return {
+    /** Aborts when nothing has moved for too long. */
+    signal: controller.signal,
+    /** Why it aborted. */
+    explain: (host: string): Pick<NoAnswer, 'why' | 'code' | 'reason'> => {
+      const reason = `${host} did not accept a connection in time`
+      if (body.socket === null) return { why: 'unreachable', code: 'connect-timeout', reason }
+      return body.sentAll
+        ? { why: 'silent', code: 'answer-timeout', reason: `${host} did not answer in time` }
+        : { why: 'stalled', code: 'stalled', reason: `${host} stopped taking bytes` }
+    },
+    [Symbol.dispose]: () => {
+      isOver = true
+      timer.cancel()
+    },
   }
 }
 

@@ -10,7 +10,7 @@ import { type Clock, SECOND } from './clock.ts'
 import { FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
 import { passOverInterim } from './http-interim.ts'
-import { CountedBody, ProgressWatch } from './http-progress.ts'
+import { CountedBody, watchProgress } from './http-progress.ts'
 import { keepSecret } from './redact.ts'
 import { unescaped } from './unescape.ts'
 import { unlessAborted } from './unless-aborted.ts'
@@ -159,7 +159,7 @@ async function send(
   const { url, signal, body } = request
   const began = clock.monotonic()
   const counted = body === null || Buffer.isBuffer(body) ? null : new CountedBody(body)
-  using watch = counted && new ProgressWatch(clock, counted, request.headersTimeoutMs)
+  using watch = counted && watchProgress(clock, counted, request.headersTimeoutMs)
   const ends = watch === null ? signal : AbortSignal.any([signal, watch.signal])
   const bytesSent = () => counted?.bytes ?? (body as Buffer | null)?.length ?? 0
   try {
