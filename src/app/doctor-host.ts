@@ -38,22 +38,21 @@ function handedOver(unit: Unit | null): string | null {
   return unit?.credentials.get(CREDENTIAL) ?? null
 }
 
-/** A key that only root may read is as it should be: the daemon gets it from systemd. */
-export function isRootsOwnKey({ service }: Config, { unit }: Runner): boolean {
+/** A key that only root may read is as it should be: the daemon gets it from systemd. null: it is another one. */
+export function rootsOwnKey({ service }: Config, { unit }: Runner): Finding[] | null {
+  const { keyFile } = service.auth
   const source = handedOver(unit)
-  if (source === null || resolve(source) !== service.auth.keyFile) return false
+  if (source === null || resolve(source) !== keyFile) return null
   try {
     readRegular(source, LONGEST_SECRET)
-    return false
+    return null
   } catch (error) {
-    return errorCode(error) === 'EACCES'
+    if (errorCode(error) !== 'EACCES') return null
   }
-}
-
-export function* rootsOwnKey({ service }: Config): Generator<Finding> {
-  const says = `${service.auth.keyFile} is root's alone, and systemd hands it over to the service`
-  yield ok('key', says)
-  yield skipped('service', 'only root can try this key: run doctor as root')
+  return [
+    ok('key', `${keyFile} is root's alone, and systemd hands it over to the service`),
+    skipped('service', 'only root can try this key: run doctor as root'),
+  ]
 }
 
 /** systemd reads the file at the start: one that was changed since is not in use. */

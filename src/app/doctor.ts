@@ -20,13 +20,7 @@ import { accountOf, readUnit } from '../ops/systemd/unit.ts'
 import { ServiceClient } from '../service/client.ts'
 import { createFormSource } from '../service/form-source.ts'
 import { readCampaignsFile } from './campaigns.ts'
-import {
-  conditionChecks,
-  folderChecks,
-  isRootsOwnKey,
-  keyInUseCheck,
-  rootsOwnKey,
-} from './doctor-host.ts'
+import { conditionChecks, folderChecks, keyInUseCheck, rootsOwnKey } from './doctor-host.ts'
 import { historyFile, serviceOptions } from './queries.ts'
 
 export interface DoctorOptions {
@@ -62,7 +56,7 @@ export async function* diagnose(config: Config, options: DoctorOptions): AsyncGe
   yield* alerts(config)
   yield checkSystemd()
   yield proxy(env)
-  yield* isRootsOwnKey(config, runner) ? rootsOwnKey(config) : service(config, options)
+  yield* rootsOwnKey(config, runner) ?? service(config, options)
 }
 
 function history(config: Config): Finding {

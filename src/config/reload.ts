@@ -31,13 +31,11 @@ export function keysForRestart(before: Config, after: Config): string[] {
 }
 
 function keysOf(config: Config): Map<string, string> {
-  const keys = new Map<string, string>()
-  for (const [section, value] of Object.entries(printableConfig(config))) {
-    const isBlock = typeof value === 'object' && value !== null && !Array.isArray(value)
-    const entries = isBlock ? Object.entries(value) : [['', value] as const]
-    for (const [key, written] of entries) {
-      keys.set(key === '' ? section : `${section}.${key}`, JSON.stringify(written) ?? '')
-    }
-  }
-  return keys
+  const sections = Object.entries(printableConfig(config))
+  const keys = sections.flatMap(([section, value]) =>
+    typeof value !== 'object' || value === null || Array.isArray(value)
+      ? [[section, value] as const]
+      : Object.entries(value).map(([key, written]) => [`${section}.${key}`, written] as const),
+  )
+  return new Map(keys.map(([key, written]) => [key, JSON.stringify(written) ?? '']))
 }

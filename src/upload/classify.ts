@@ -51,7 +51,8 @@ export function judgeReply(
   const says = `storage answered ${called}${message === '' ? '' : `: ${message}`}`
   const rule = ruleOfError(error, status)
   const code = rule === RULES.policyExpired ? 'policy-expired' : (named ?? `http-${status}`)
-  return failed(rule, { code, reason: redact(says + sizes(error), facts.secrets) })
+  const sizes = error.sizes.length === 0 ? '' : ` (${error.sizes.join(', ')})`
+  return failed(rule, { code, reason: redact(says + sizes, facts.secrets) })
 }
 
 /** Only to the same host or one below it, and with the same protocol as the form's address. */
@@ -111,13 +112,4 @@ function ruleOfAnswer(status: number, fromStorage = false): Rule {
   if (rule !== null) return rule
   if (status >= 500) return RULES.storageError
   return fromStorage ? RULES.formRefused : RULES.notStorage
-}
-
-function sizes({ proposedSize, maxSizeAllowed, minSizeAllowed }: StorageError): string {
-  const parts = [
-    proposedSize === null ? null : `the file has ${proposedSize} bytes`,
-    maxSizeAllowed === null ? null : `at most ${maxSizeAllowed} are allowed`,
-    minSizeAllowed === null ? null : `at least ${minSizeAllowed} are needed`,
-  ].filter((part) => part !== null)
-  return parts.length === 0 ? '' : ` (${parts.join(', ')})`
 }

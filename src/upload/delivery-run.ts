@@ -184,15 +184,12 @@ export class DeliveryRun {
   }
 
   async #post(facts: FormFacts): Promise<Attempt> {
-    const { file, bytes, md5 } = this.#delivery
     this.#budget.posted()
     const { bytesSent, status, ...result } = await postFile(
       this.#parts,
       {
+        ...this.#delivery,
         facts,
-        file,
-        bytes,
-        md5,
         freshConnection: this.#postFailed,
         progress: (sent) => {
           this.#bytesSent = sent
@@ -206,8 +203,8 @@ export class DeliveryRun {
     if (result.kind === 'stored') return { ...result, fileUrl: facts.fileUrl }
     this.#postFailed = true
     if (result.kind === 'failed' && result.failure.rule === RULES.digestDiffers) {
-      const found = await md5Of(file)
-      if (found !== md5) return { kind: 'failed', failure: spoolDiffers() }
+      const { file, md5 } = this.#delivery
+      if ((await md5Of(file)) !== md5) return { kind: 'failed', failure: spoolDiffers() }
     }
     return result
   }

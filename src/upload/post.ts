@@ -13,6 +13,7 @@ import { judgeNoAnswer, judgeReply } from './classify.ts'
 import type { Confirmation } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
 import { createMultipartBody } from './multipart.ts'
+import type { Delivery } from './port.ts'
 import type { SendGate } from './send-gate.ts'
 
 export interface PostParts {
@@ -26,16 +27,10 @@ const STALL_MS = MINUTE
 /** From the last byte that moved to storage's answer. */
 const ANSWER_MS = 2 * MINUTE
 
-export interface Post {
+export interface Post extends Pick<Delivery, 'file' | 'bytes' | 'md5' | 'progress'> {
   facts: FormFacts
-  /** Absolute path. */
-  file: string
-  bytes: number
-  md5: string
   /** A connection of its own, for what follows a lost one. */
   freshConnection: boolean
-  /** Bytes of the file that the socket has taken so far. */
-  progress: (bytesSent: number) => void
 }
 
 export type PostResult = { bytesSent: number; status: number | null } & (
@@ -92,7 +87,7 @@ async function postTo(
       length: body.length,
       chunks: () => body.chunks(signal),
       stallMs: STALL_MS,
-      accepted: (sent) => post.progress(ofFile(sent)),
+      accepted: (sent) => post.progress?.(ofFile(sent)),
     },
     signal,
     headersTimeoutMs: ANSWER_MS,

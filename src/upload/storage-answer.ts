@@ -7,10 +7,15 @@ export interface StorageError {
   /** As it came: not to be shown. */
   code: string
   message: string
-  /** Sizes in bytes, with EntityTooLarge and EntityTooSmall. */
-  proposedSize: number | null
-  maxSizeAllowed: number | null
-  minSizeAllowed: number | null
+  /** What EntityTooLarge and EntityTooSmall say of bytes, each a clause. */
+  sizes: string[]
+}
+
+/** Clauses about sizes, by the elements that name them in bytes. */
+const SIZES: Readonly<Record<string, (bytes: number) => string>> = {
+  ProposedSize: (bytes) => `the file has ${bytes} bytes`,
+  MaxSizeAllowed: (bytes) => `at most ${bytes} are allowed`,
+  MinSizeAllowed: (bytes) => `at least ${bytes} are needed`,
 }
 
 const parser = new XMLParser({
@@ -45,16 +50,11 @@ export function readStorageBody(body: Buffer): StorageBody {
 function errorOf(error: Record<string, unknown>): StorageBody {
   const code = textOf(error.Code)
   if (code === null) return { kind: 'foreign' }
-  return {
-    kind: 'error',
-    error: {
-      code,
-      message: textOf(error.Message) ?? '',
-      proposedSize: size(error.ProposedSize),
-      maxSizeAllowed: size(error.MaxSizeAllowed),
-      minSizeAllowed: size(error.MinSizeAllowed),
-    },
-  }
+  const sizes = Object.entries(SIZES).flatMap(([name, says]) => {
+    const value = textOf(error[name]) ?? ''
+    return /^\d{1,15}$/.test(value) ? [says(Number(value))] : []
+  })
+  return { kind: 'error', error: { code, message: textOf(error.Message) ?? '', sizes } }
 }
 
 function root(xml: string): Record<string, unknown> {
@@ -73,8 +73,4 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
-}
-
-function size(value: unknown): number | null {
-  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : null
 }

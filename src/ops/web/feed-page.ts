@@ -39,7 +39,7 @@ ${versions.length < 2 ? null : html`<div class="figures">${figure('Postings', ol
     (version) => row(version, scene.now),
   )}</tbody></table></section>
 </main>`
-  return document({ title: feed, tone: toneOf(newest), main }, scene)
+  return document(feed, toneOf(newest), main, scene)
 }
 
 function row(version: UploadReport, now: number): Markup {

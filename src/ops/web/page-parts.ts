@@ -18,17 +18,10 @@ export interface Scene {
 
 export type Tone = 'good' | 'warn' | 'bad' | 'dim'
 
-export interface Frame {
-  /** For the tab, before the name of the program and the host. */
-  title: string
-  /** Colour of the tab's icon. */
-  tone: Tone
-  main: Markup
-}
-
 const COUNTS = new Intl.NumberFormat('en')
 
-export function document({ title, tone, main }: Frame, { host, now }: Scene): string {
+/** `title`: for the tab, before the name of the program and the host; `tone`: the colour of the tab's icon. */
+export function document(title: string, tone: Tone, main: Markup, { host, now }: Scene): string {
   return String(html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>${title} · feedsyncd on ${host}</title>

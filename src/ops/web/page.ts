@@ -88,7 +88,7 @@ ${status.uploads.length === 0 ? html`<p class="empty">No feed has been seen yet.
 ${campaignsSection(campaigns, facts)}
 </main>`
   const owed = troubles.length + urgent.length + waiting
-  return document({ title: owed === 0 ? 'All well' : `(${owed}) ${headline}`, tone, main }, facts)
+  return document(owed === 0 ? 'All well' : `(${owed}) ${headline}`, tone, main, facts)
 }
 
 function headlineOf(troubles: number, urgent: number, campaigns: number, feeds: number): string {

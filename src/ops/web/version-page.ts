@@ -41,7 +41,7 @@ export function versionPage(version: ShowReport, scene: Scene): string {
 <section><h2>What happened</h2>${earlier(version.earlierEvents, id, scene)}<ol class="events">${events.map((event, n) => happened(event, events[n - 1]))}</ol></section>
 ${attempts.length === 0 ? null : attemptTable(version, scene)}
 </main>`
-  return document({ title: `${feed}, version ${id}`, tone: toneOf(version), main }, scene)
+  return document(`${feed}, version ${id}`, toneOf(version), main, scene)
 }
 
 function warnings({ warnings }: ShowReport): Markup | null {
