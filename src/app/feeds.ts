@@ -38,10 +38,9 @@ export function openFeeds(
   })
   const postDelivery = new PostDelivery({ ...base, conditions, dispositions, ledger, spool })
   const guard = new Guard({ checkerFor, history, ledger, settings, spool })
-  const story = { ...base, ledger, postDelivery, ruleFor, spool }
+  const story = { ...base, checkerFor, ledger, postDelivery, ruleFor, spool }
   const pipeline = new Pipeline({
     ...story,
-    checkerFor,
     guard,
     observer,
     onProgress: (id, sent, total) => uploads.sent(id, sent, total),

@@ -18,8 +18,7 @@ export function openInbox(
   { clock }: AppOptions,
   owned: AsyncDisposableStack,
 ) {
-  const large = owned.use(createFeedChecker({ isLazy: true }))
-  const lanes = { small: owned.use(createFeedChecker()), large }
+  const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
   return {
     inbox: owned.use(createInbox({ ...config.inbox, clock, conditions, log })),
     settler: new Settler(config.inbox.quietPeriodMs),

@@ -5,7 +5,7 @@
 import { isAbsolute } from 'node:path'
 import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
-import type { FileIdentity } from '../feed/port.ts'
+import type { FeedChecker, FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import type { Files, Notes, Reason, Requests, Transactions, Versions } from '../history/port.ts'
 import { NO_ROOM } from '../history/reason-codes.ts'
@@ -32,6 +32,8 @@ export interface IntakeParts {
   history: Versions & Files & Requests & Notes & Transactions
   ledger: Ledger
   inbox: Inbox
+  /** The thread that a file of this size belongs to. */
+  checkerFor: (file: FileIdentity) => Pick<FeedChecker, 'start'>
   spool: Pick<Spool, 'freeBytes'>
   settler: Settler
   pipeline: Pipeline
@@ -154,7 +156,8 @@ export class Intake {
   }
 
   async #scan(): Promise<void> {
-    const { postDelivery, clock, history, inbox, ledger, settler, settings } = this.#parts
+    const { checkerFor, postDelivery, clock, history, inbox, ledger, settler, settings } =
+      this.#parts
     const started = clock.monotonic()
     this.#isHinted = false
     this.#nextScan = started + settings.current.inbox.rescanMs * (1 - JITTER * Math.random())
@@ -165,6 +168,8 @@ export class Intake {
     const asked = new Set(history.openRequests().map(({ path }) => path))
     const news = await recordListing(listing, this.#parts, (file) => this.#isBusy(file), asked)
     settler.observeAll(news, seenAt)
+    // It takes 70 ms, which are within the quiet period so.
+    for (const { identity } of news) checkerFor(identity).start()
     await history.commit(() =>
       history.updateDaemon(
         listing.folder.kind === 'ready'

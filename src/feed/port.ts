@@ -115,6 +115,8 @@ export interface Comparison {
 }
 
 export interface FeedChecker extends AsyncDisposable {
+  /** A file was seen that it will check once that has settled: its thread starts meanwhile, unless it runs. */
+  start(): void
   /**
    * Reads a file once, in a worker thread. Never throws for what is in the file.
    * Jobs are taken in order; an aborted one rejects with the signal's reason.

@@ -1,6 +1,6 @@
-// Runs the feed reader in a worker thread, so that a large feed never holds up the daemon. One worker,
-// started at once (unless lazy), for the first job not to wait for it, and with the next job after it died; jobs in
-// order, small ones sent ahead so that neither thread waits for the other; every job is answered.
+// Runs the feed reader in a worker thread, so that a large feed never holds up the daemon. One worker, started when
+// the first file is seen or sent, and again after it died; jobs in order, small ones sent ahead so that neither thread
+// waits for the other; every job is answered.
 
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -13,8 +13,6 @@ import type { CheckJob, CheckResult, Comparison, FeedChecker, PostingChanges } f
 export interface FeedCheckerOptions {
   /** The worker's entry; the one beside this file, in the same language, unless a test says otherwise. */
   entry?: URL
-  /** Starts its thread with the first job, and not at once: for jobs that are rare. */
-  isLazy?: boolean
 }
 
 /**
@@ -40,8 +38,7 @@ interface Queued {
 }
 
 export function createFeedChecker(options: FeedCheckerOptions = {}): FeedChecker {
-  const { entry = beside('check-worker', import.meta.url), isLazy = false } = options
-  return new WorkerChecker(entry, isLazy)
+  return new WorkerChecker(options.entry ?? beside('check-worker', import.meta.url))
 }
 
 class WorkerChecker implements FeedChecker {
@@ -55,10 +52,13 @@ class WorkerChecker implements FeedChecker {
   #answered = 0
   #disposed = false
 
-  constructor(entry: URL, isLazy: boolean) {
+  constructor(entry: URL) {
     this.#entry = entry
-    if (isLazy) return
-    this.#worker = this.#start()
+  }
+
+  start(): void {
+    if (this.#worker !== null || this.#disposed) return
+    this.#worker = this.#newWorker()
     this.#worker.unref()
   }
 
@@ -126,7 +126,7 @@ class WorkerChecker implements FeedChecker {
       next = this.#queue[0]
     ) {
       this.#queue.shift()
-      this.#worker ??= this.#start()
+      this.#worker ??= this.#newWorker()
       this.#worker.ref()
       this.#sent.push(next)
       this.#worker.postMessage(next.request)
@@ -139,7 +139,7 @@ class WorkerChecker implements FeedChecker {
     return next.isSmall && this.#sent.length < MOST_AHEAD && this.#sent.every((job) => job.isSmall)
   }
 
-  #start(): Worker {
+  #newWorker(): Worker {
     const begun = new SharedArrayBuffer(4)
     this.#begun = new Int32Array(begun)
     this.#answered = 0

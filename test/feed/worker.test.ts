@@ -41,16 +41,21 @@ describe('the feed checker', () => {
     ])
   })
 
-  it('starts its thread with the first job where it is lazy', async () => {
+  it('starts its thread when a file was seen, or with the first job', async () => {
     using folder = new Folder()
     const threads = () => readdirSync('/proc/self/task').length
     const before = threads()
 
-    await using checker = createFeedChecker({ isLazy: true })
+    await using seen = createFeedChecker()
+    await using unseen = createFeedChecker()
     const idle = threads()
-    const result = await checker.check(jobFor(folder.file('a.xml', FEED)))
+    seen.start()
+    seen.start()
+    const started = threads()
+    const result = await unseen.check(jobFor(folder.file('a.xml', FEED)))
 
     expect(idle).toBe(before)
+    expect(started).toBe(before + 1)
     expect(result).toMatchObject({ verdict: { kind: 'ok' } })
   })
 
