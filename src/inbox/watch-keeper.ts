@@ -69,8 +69,8 @@ export interface WatchKeeperOptions {
   changed: (mode: WatchMode) => void
 }
 
-/** A burst is one hint: short beside the quiet period that follows it. */
-const HINT_DELAY_MS = 10
+/** What arrives together is one hint. How often the folder is listed is not decided here. */
+const HINT_DELAY_MS = 1
 
 /** A retry reads the whole tree, so a limit that nobody raised must not cost much. */
 const RETRY_MS = 10 * MINUTE
