@@ -181,7 +181,7 @@ export class Intake {
       ),
     )
     this.#lastScan = clock.monotonic()
-    this.#lastScanTook = this.#lastScan - started
+    this.#lastScanTook = seenAt - started
     postDelivery.moveFinished(listing)
   }
 
