@@ -13,6 +13,8 @@ export const NEW = -1
 const CHUNK = 4_096
 const CHUNK_BITS = 12
 const FIRST_BITS = 11
+/** Up to here the table is at most half full; the largest one fills up to 95 %, which costs less than 4 MB more would. */
+const MOST_BITS = 20
 /** Bits of a slot that hold the number of an entry; the others hold some of the hash. */
 const ENTRY_BITS = 21
 const ENTRY = 2 ** ENTRY_BITS - 1
@@ -30,8 +32,8 @@ export class Entries {
   /** Words of an entry. */
   readonly #words: number
   readonly #most: number
-  readonly #chunks: Uint32Array<ArrayBuffer>[] = []
-  /** Open addressing, half full at most: numbers of entries, counted from 1, with bits of their hash; 0: empty. */
+  readonly #chunks: Int32Array<ArrayBuffer>[] = []
+  /** Open addressing: numbers of entries, counted from 1, with bits of their hash; 0: empty. */
   #bits = FIRST_BITS
   #slots = new Int32Array(2 ** FIRST_BITS)
 
@@ -46,7 +48,7 @@ export class Entries {
    * is there is added again.
    */
   add({ high, low }: Hash64, content: number, keepsRepeated: boolean): number {
-    const slot = this.#slot(high >>> 0, low >>> 0)
+    const slot = this.#slot(high | 0, low | 0)
     const earlier = ((this.#slots[slot] as number) & ENTRY) - 1
     if (earlier !== NEW) {
       this.repeated++
@@ -57,25 +59,25 @@ export class Entries {
       return earlier
     }
     const at = (this.count % CHUNK) * this.#words
-    if (at === 0) this.#chunks.push(new Uint32Array(CHUNK * this.#words))
-    const chunk = this.#chunks[this.count >> CHUNK_BITS] as Uint32Array
+    if (at === 0) this.#chunks.push(new Int32Array(CHUNK * this.#words))
+    const chunk = this.#chunks[this.count >> CHUNK_BITS] as Int32Array
     chunk[at] = high
     chunk[at + 1] = low
     if (this.#words === WORDS) chunk[at + 2] = content
     this.count++
     if (earlier === NEW) this.#slots[slot] = (hashOf(high, low) << ENTRY_BITS) | this.count
-    if (this.count * 2 > this.#slots.length) this.#widen()
+    if (this.count * 2 > this.#slots.length && this.#bits < MOST_BITS) this.#widen()
     return earlier
   }
 
   /** In the order in which they came. */
-  *parts(): Generator<Uint32Array<ArrayBuffer>, void, void> {
+  *parts(): Generator<Int32Array<ArrayBuffer>, void, void> {
     for (const [i, chunk] of this.#chunks.entries()) {
       yield chunk.subarray(0, Math.min(CHUNK, this.count - i * CHUNK) * this.#words)
     }
   }
 
-  /** Hot: where the id is, or where it would be. */
+  /** Hot: where the id is, or where it would be. Of signed words, since others may become objects: 26 MB when it widens. */
   #slot(high: number, low: number): number {
     const slots = this.#slots
     const hash = hashOf(high, low)
@@ -84,20 +86,21 @@ export class Entries {
       if (found === 0) return slot
       if (((found ^ (hash << ENTRY_BITS)) & ~ENTRY) !== 0) continue
       const entry = (found & ENTRY) - 1
-      const chunk = this.#chunks[entry >> CHUNK_BITS] as Uint32Array
+      const chunk = this.#chunks[entry >> CHUNK_BITS] as Int32Array
       const at = (entry % CHUNK) * this.#words
       if (chunk[at] === high && chunk[at + 1] === low) return slot
     }
   }
 
   #widen(): void {
-    this.#bits += 2
+    this.#bits = Math.min(this.#bits + 2, MOST_BITS)
     this.#slots = new Int32Array(2 ** this.#bits)
     let entry = 0
     for (const words of this.parts()) {
       for (let at = 0; at < words.length; at += this.#words) {
         entry++
-        const [high, low] = [words[at] as number, words[at + 1] as number]
+        const high = words[at] as number
+        const low = words[at + 1] as number
         const slot = this.#slot(high, low)
         if (this.#slots[slot] === 0) this.#slots[slot] = (hashOf(high, low) << ENTRY_BITS) | entry
       }

@@ -30,7 +30,7 @@ export function* indexParts(entries: Entries): Generator<Uint8Array, void, void>
   if (before.length > 0) yield before
 }
 
-const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
+const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Uint32Array) =>
   new Uint8Array(buffer, byteOffset, byteLength)
 
 /**
