@@ -32,10 +32,10 @@ export function conditionsOf(parts: ConditionParts): Conditions {
   const conditions = new Conditions(clock)
   conditions.onChange(({ kind, condition: { code, hint, message, severity } }) => {
     if (kind === 'cleared')
-      log.info({ event: 'daemon.recovered', condition: code, reason: message }, 'recovered')
+      log.info({ event: 'daemon.recovered', condition: code, reason: message }, `over: ${message}`)
     if (kind !== 'set') return
     const level = severity === 'critical' ? 'error' : 'warn'
-    log[level]({ event: 'daemon.condition', condition: code, reason: message, hint }, 'condition')
+    log[level]({ event: 'daemon.condition', condition: code, reason: message, hint }, message)
     notifyOperator(message, hint)
   })
   if (configFile === null) return conditions

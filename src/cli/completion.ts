@@ -1,14 +1,36 @@
-// feedsyncd completion: a script for a shell, from the command table, so that it is always complete. It is static: no
-// shell starts Node to complete a word.
+// feedsyncd completion: a script for a shell, from the command table, so that it is always complete. Only ids, feeds
+// and keys are asked for while a person types: feedsyncd completion ids.
 
 import { Argument, Command, type Option } from 'commander'
-import type { Context } from './context.ts'
+import { campaignsSeen, openCampaignMemory, openStatus } from '../app/queries.ts'
+import type { Config } from '../config/config.ts'
+import { type Context, readConfig } from './context.ts'
+import { printable } from './render.ts'
 
 interface Place {
   /** The commands that lead here: none, `config`, `config check`. */
   path: string[]
   commands: { name: string; description: string }[]
   options: { long: string; description: string; choices: readonly string[] }[]
+  /** What its argument names. */
+  takes: Kind | null
+}
+
+/** Values that only the state directory knows. */
+const KINDS = {
+  ids: (config: Config, context: Context) => versions(config, context).map(({ id }) => String(id)),
+  feeds: (config: Config, context: Context) => versions(config, context).map(({ feed }) => feed),
+  keys: (config: Config) => {
+    using memory = openCampaignMemory(config)
+    return campaignsSeen(memory).map(({ record }) => record.key)
+  },
+}
+
+type Kind = keyof typeof KINDS
+
+function versions(config: Config, { clock, env }: Context) {
+  using status = openStatus(config, clock, env)
+  return status.report({}).uploads
 }
 
 const SHELLS = { bash, zsh, fish }
@@ -16,13 +38,17 @@ const SHELLS = { bash, zsh, fish }
 type Shell = keyof typeof SHELLS
 
 export function completionCommand(context: Context): Command {
-  const shells = Object.keys(SHELLS)
+  const shells = [...Object.keys(SHELLS), ...Object.keys(KINDS)]
   return new Command('completion')
     .description('print a completion script: source <(feedsyncd completion bash)')
-    .addArgument(new Argument('<shell>').choices(shells))
-    .action((shell: Shell, _options, command: Command) => {
-      const root = command.parent ?? command
-      context.out(SHELLS[shell](placesOf(root)))
+    .addArgument(new Argument('<what>', 'a shell, or the values to complete').choices(shells))
+    .action((what: Shell | Kind, _options, command: Command) => {
+      const { config } = command.optsWithGlobals<{ config?: string }>()
+      context.out(
+        what in KINDS
+          ? KINDS[what as Kind](readConfig(context, config), context).map(printable).join('\n')
+          : SHELLS[what as Shell](placesOf(command.parent ?? command)),
+      )
     })
 }
 
@@ -38,11 +64,28 @@ function placesOf(root: Command): Place[] {
         description: inner.description(),
       })),
       options: [...options, { long: '--help', description: 'what it does', choices: [] }],
+      takes: kindOf(command, path),
     }
     return [place, ...command.commands.flatMap((inner) => visit(inner, [...path, inner.name()]))]
   }
   return visit(root, [])
 }
+
+/** The id of a campaign is the service's. */
+function kindOf({ registeredArguments }: Command, [group]: readonly string[]): Kind | null {
+  const name = registeredArguments[0]?.name()
+  if (group === 'campaigns') return name === 'key' ? 'keys' : null
+  return name === 'id' ? 'ids' : name === 'feed' ? 'feeds' : null
+}
+
+/** Commands of a shell that make a list of values, at the places that take them. */
+function asked(places: Place[], made: (kind: Kind) => string): string[] {
+  return places.flatMap(({ path, takes }) =>
+    takes === null ? [] : `    ${at(path)}) ${made(takes)} ;;`,
+  )
+}
+
+const ask = (kind: Kind) => `$(feedsyncd completion ${kind} 2>/dev/null)`
 
 function optionOf({ long, description, argChoices }: Option): Place['options'] {
   return long == null ? [] : [{ long, description, choices: argChoices ?? [] }]
@@ -73,16 +116,18 @@ function valuesOf(places: Place[]): { path: string[]; choices: readonly string[]
   )
 }
 
+/** As bash reads lines; the words are plain. */
+const lines = (words: readonly string[]) => `$'${words.join('\\n')}'`
+
 function bash(places: Place[]): string {
-  const words = places.map(
-    (place) => `    ${at(place.path)}) words=${single(wordsOf(place).join(' '))} ;;`,
-  )
+  const words = places.map((place) => `    ${at(place.path)}) words=${lines(wordsOf(place))} ;;`)
   const values = valuesOf(places).map(
-    ({ path, choices }) => `    ${at(path)}) words=${single(choices.join(' '))} ;;`,
+    ({ path, choices }) => `    ${at(path)}) words=${lines(choices)} ;;`,
   )
+  const known = asked(places, (kind) => `words+=$'\\n'${ask(kind)}`)
   return `# bash completion for feedsyncd
 _feedsyncd() {
-  local place='' words='' word
+  local place='' words='' word IFS=$'\\n'
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$place $word" in
     ${stepsOf(places)}) place="$place $word" ;;
@@ -90,6 +135,9 @@ _feedsyncd() {
   done
   case "$place" in
 ${words.join('\n')}
+  esac
+  case "$place" in
+${known.join('\n')}
   esac
   case "$place \${COMP_WORDS[COMP_CWORD-1]}" in
 ${values.join('\n')}
@@ -109,6 +157,7 @@ function zsh(places: Place[]): string {
   const values = valuesOf(places).map(
     ({ path, choices }) => `    ${at(path)}) choices=(${choices.join(' ')}) ;;`,
   )
+  const known = asked(places, (kind) => `choices+=(\${\${(f)"${ask(kind)}"}//:/\\\\:})`)
   return `#compdef feedsyncd
 _feedsyncd() {
   local place='' word
@@ -120,6 +169,9 @@ _feedsyncd() {
   done
   case "$place" in
 ${cases.join('\n')}
+  esac
+  case "$place" in
+${known.join('\n')}
   esac
   case "$place \${words[CURRENT-1]}" in
 ${values.join('\n')}
@@ -136,7 +188,7 @@ fi`
 }
 
 function fish(places: Place[]): string {
-  const lines = places.flatMap(({ path, commands, options }) => {
+  const lines = places.flatMap(({ path, commands, options, takes }) => {
     const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`)
     const none =
       commands.length === 0
@@ -150,6 +202,7 @@ function fish(places: Place[]): string {
         const values = choices.length === 0 ? '' : ` -x -a ${single(choices.join(' '))}`
         return line(`-l ${long.slice(2)}${values} -d ${single(description)}`)
       }),
+      ...(takes === null ? [] : [line(`-a '(feedsyncd completion ${takes} 2>/dev/null)'`)]),
     ]
   })
   return ['# fish completion for feedsyncd', ...lines].join('\n')

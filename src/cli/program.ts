@@ -20,6 +20,7 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   upload: async (context) => (await import('./upload.ts')).uploadCommand(context),
   release: async (context) => (await import('./decide.ts')).decisionCommand('release', context),
   discard: async (context) => (await import('./decide.ts')).decisionCommand('discard', context),
+  logs: async (context) => (await import('./logs.ts')).logsCommand(context),
   retry: async (context) => (await import('./retry.ts')).retryCommand(context),
   restore: async (context) => (await import('./decide.ts')).decisionCommand('restore', context),
   campaigns: async (context) =>
@@ -33,6 +34,38 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   demo: async (context) => (await import('./demo.ts')).demoCommand(context),
 }
 
+/** For the help of each command that does not say its own. */
+const EXAMPLES: Record<string, string> = {
+  run: 'run --once',
+  status: 'status --state held',
+  show: 'show 12',
+  explain: 'explain acme/jobs.xml',
+  check: 'check export/*.xml',
+  upload: 'upload acme.xml --feed acme',
+  release: 'release 12',
+  discard: 'discard 12',
+  retry: 'retry --all',
+  restore: 'restore 11',
+  logs: 'logs -f acme/jobs.xml',
+  'campaigns search': 'campaigns search --status running',
+  'campaigns get': 'campaigns get 48211',
+  'campaigns create': 'campaigns create NUR-Q1 --new',
+  'campaigns update': 'campaigns update 48211 --budget 1500.00',
+  'campaigns plan show': 'campaigns plan show 12',
+  'campaigns status': 'campaigns status',
+  'campaigns preview': 'campaigns preview NUR-Q1',
+  'campaigns history': 'campaigns history NUR-Q1',
+  doctor: 'doctor --offline',
+  'config check': 'config check --config new.yaml',
+  'config print': 'config print --json',
+  'config schema': 'config schema > feedsyncd.schema.json',
+  'alerts test': 'alerts test',
+  'service print': 'service print > /etc/systemd/system/feedsyncd.service.d/folders.conf',
+  completion: 'completion bash > /etc/bash_completion.d/feedsyncd',
+  sandbox: 'sandbox --port 8080 --dir /tmp/sandbox',
+  demo: 'demo --stay --dir var',
+}
+
 /** The program with all its commands, or with those of these names alone. */
 export async function buildProgram(
   context: Context,
@@ -40,7 +73,7 @@ export async function buildProgram(
 ): Promise<Command> {
   const program = new Command('feedsyncd')
     .description('Watches a folder for XML job feeds, verifies and delivers them.')
-    .version(VERSION, '--version', 'print the version')
+    .version(VERSION, '-V, --version', 'print the version')
     .option(
       '--config <file>',
       'the configuration (else FEEDSYNCD_CONFIG, else /etc/feedsyncd/feedsyncd.yaml)',
@@ -53,17 +86,19 @@ export async function buildProgram(
     if (command !== undefined) commands.push(command)
   }
   for (const command of commands) program.addCommand(command)
-  for (const command of [
-    program,
-    ...commands,
-    ...commands.flatMap(({ commands: inner }) => inner),
-  ]) {
-    command.exitOverride().configureOutput({
-      writeOut: (text) => context.out(text.trimEnd()),
-      writeErr: () => {},
-    })
-  }
+  prepare(program, context, [])
   return program
+}
+
+/** All commands end, write and explain themselves in the same way. */
+function prepare(command: Command, context: Context, path: readonly string[]): void {
+  command
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => context.out(text.trimEnd()), writeErr: () => {} })
+    .configureHelp({ showGlobalOptions: true })
+  const example = EXAMPLES[path.join(' ')]
+  if (example !== undefined) command.addHelpText('after', `\nExample: feedsyncd ${example}`)
+  for (const inner of command.commands) prepare(inner, context, [...path, inner.name()])
 }
 
 /** Runs one command line (without the program's own name). Never throws. */

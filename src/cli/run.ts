@@ -1,7 +1,8 @@
 // feedsyncd run: the daemon, or one pass of it. The first signal drains, a second one aborts.
 
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { App, Reread } from '../app/app.ts'
+import { type Config, LOG_LEVELS, type LogLevel } from '../config/config.ts'
 import { findConfig } from '../config/load.ts'
 import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
@@ -17,6 +18,8 @@ import { onSignals } from './signals.ts'
 interface Options {
   config?: string
   once?: boolean
+  logLevel?: LogLevel
+  verbose?: boolean
 }
 
 /** Together with the grace of a forced end, less than the 45 s that the unit allows for a stop. */
@@ -30,9 +33,14 @@ export function runCommand(context: Context): Command {
       'deliver what is there, reconcile, then exit: 0 nothing owed, 75 owed, 3 rejected or held; ' +
         'waits for files that are being written, up to inbox.incompleteAfter',
     )
+    .addOption(new Option('--log-level <level>', 'in place of log.level').choices([...LOG_LEVELS]))
+    .option('-v, --verbose', 'the same as --log-level debug')
     .action(async (_options, command: Command) => {
-      const { config: flag, once = false } = command.optsWithGlobals<Options>()
-      const config = readConfig(context, flag)
+      const options = command.optsWithGlobals<Options>()
+      const { config: flag, once = false, verbose } = options
+      const { logLevel = verbose === true ? 'debug' : undefined } = options
+      const read = () => withLevel(readConfig(context, flag), logLevel)
+      const config = read()
       const notifyOperator = (message: string, hint: string | null) =>
         tellError(context, message, hint)
       const { openApp } = await import('../app/app.ts')
@@ -42,7 +50,7 @@ export function runCommand(context: Context): Command {
       let opened: App | null = null
       using signals = onSignals({
         ...{ ...context, drainMs: DRAIN_MS },
-        reload: () => opened?.reload(() => reread(context, flag)),
+        reload: () => opened?.reload(() => reread(read)),
         beforeKill: () => opened?.daemon.drain.stuck(),
       })
       const opening = openApp(config, { clock, configFile, commandLine, env, log, notifyOperator })
@@ -59,10 +67,14 @@ export function runCommand(context: Context): Command {
     })
 }
 
+function withLevel(config: Config, level = config.log.level): Config {
+  return { ...config, log: { ...config.log, level } }
+}
+
 /** The file as it is now. Never throws: a mistake in it must not end a daemon that works. */
-function reread(context: Context, flag: string | undefined): Reread {
+function reread(read: () => Config): Reread {
   try {
-    return { kind: 'ok', config: readConfig(context, flag) }
+    return { kind: 'ok', config: read() }
   } catch (error) {
     if (error instanceof ConfigProblems) return { kind: 'problems', lines: error.lines }
     return { kind: 'problems', lines: [messageOf(error)] }

@@ -114,11 +114,11 @@ function planned(sql: string): string {
   return sql.replaceAll(/\?|@\w+/g, '+$&')
 }
 
-/** Opens for reading and writing; creates the file (0600) and its directory (0750) where they are missing. */
+/** Opens for reading and writing; creates the file (0640: a group may read) and its directory (0750) if missing. */
 export function openWritable(path: string): Connection {
   const file = resolve(path)
   const isNew = !exists(file)
-  createPrivately(file, 0o600)
+  createPrivately(file, 0o640)
   const lock = lockFile(dirname(file))
   // A lock that is missing beside a history was deleted (instance-lock.ts), also where a command made the history.
   if (isNew && !exists(lock)) createPrivately(lock, 0o640)

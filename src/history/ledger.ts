@@ -17,6 +17,7 @@ import type {
   Versions,
 } from './port.ts'
 import { DROPPED_AGAIN, LEFT, SAME_BYTES } from './reason-codes.ts'
+import { sentenceOf } from './version-text.ts'
 
 /** A path in the folder, and the feed that its bytes belong to. */
 export interface Origin {
@@ -257,7 +258,7 @@ export class Ledger {
       at: this.#parts.clock.now(),
     })
     this.#history.afterCommit(() => {
-      this.#parts.log.info({ event: 'feed.detected', id: version.id, feed, path }, 'feed detected')
+      this.#parts.log.info({ event: 'feed.detected', id: version.id, feed, path }, `${feed} detected`)
       this.#parts.onMove(version)
     })
     return version
@@ -272,7 +273,7 @@ export class Ledger {
       const why = { reason: version.reason, code: version.reasonCode }
       this.#parts.log[level](
         { event: 'feed.state', id, feed: version.feed, state: to, ...why },
-        'feed changed state',
+        sentenceOf(version),
       )
       this.#parts.onMove(version)
     })

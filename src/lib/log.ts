@@ -1,9 +1,9 @@
-// Owns logging: one JSON line an event on stdout, with a static message and the facts in fields.
+// Owns logging: one JSON line an event on stdout, with the event as a sentence and the facts in fields.
 // Never logged: form fields, signatures, keys, the content of a posting.
 
 import { fstatSync } from 'node:fs'
 import { type DestinationStream, pino } from 'pino'
-import { printableJson } from './printable.ts'
+import { printable, printableJson } from './printable.ts'
 
 /** The facts of a line. Programs match `event`, people read the message; docs/logs.md lists the events. */
 export interface LogFields {
@@ -69,14 +69,16 @@ function prefixed(out: DestinationStream): DestinationStream {
 }
 
 function readable(out: DestinationStream): DestinationStream {
-  return {
-    write: (line: string) => {
-      // The code is for programs.
-      const { time, level, msg, event: _event, ...fields } = JSON.parse(line)
-      const shown = Object.entries(fields).map(([key, value]) => `${key}=${shortly(value)}`)
-      out.write(`${time} ${String(level).padEnd(5)} ${[msg, ...shown].join('  ')}\n`)
-    },
-  }
+  return { write: (line: string) => out.write(`${readableLine(JSON.parse(line))}\n`) }
+}
+
+/** A line of the log for people: without the code, which is for programs, and without what the message says already. */
+export function readableLine({ event: _, level, msg, time, ...fields }: Record<string, unknown>) {
+  const message = printable(String(msg))
+  const shown = Object.entries(fields)
+    .filter(([, it]) => it !== null && !(typeof it === 'string' && message.includes(printable(it))))
+    .map(([key, value]) => `${key}=${shortly(value)}`)
+  return `${time} ${String(level).padEnd(5)} ${[message, ...shown].join('  ')}`
 }
 
 function shortly(value: unknown): string {

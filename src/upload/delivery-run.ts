@@ -107,7 +107,7 @@ export class DeliveryRun {
         next: step.kind,
         delayMs: wait,
       },
-      'upload attempt failed',
+      `${feed}: an attempt to upload failed: ${reason}`,
     )
     if (step.kind === 'end')
       return ended({ kind: failure.class === 'credentials' ? 'credentials' : 'refused', failure })

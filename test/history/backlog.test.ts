@@ -53,7 +53,7 @@ it('writes a deferred write together with what follows from it, or neither', asy
   expect(history.version(id)?.state).toBe('uploaded')
   expect(history.attempts(id)).toMatchObject([{ outcome: 'stored' }])
   expect(moves.map(({ state }) => state)).toEqual(['uploaded'])
-  expect(lines.filter((line) => line.includes('feed changed state'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('"event":"feed.state"'))).toHaveLength(1)
 })
 
 it('says once what hinders it, however often it tries', async () => {

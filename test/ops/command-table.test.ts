@@ -1,8 +1,10 @@
-// Commands are loaded one by one; nobody must notice.
+// Commands are loaded one by one, which must not show.
 
+import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import type { Context } from '../../src/cli/context.ts'
 import { buildProgram } from '../../src/cli/program.ts'
+import { VERSION } from '../../src/lib/version.ts'
 import { runWithin } from '../helpers/command.ts'
 
 async function cli(...args: string[]): Promise<{ said: string; code: number | null }> {
@@ -26,6 +28,31 @@ describe('the command table', () => {
     const { said } = await cli('--help', 'status')
 
     for (const name of await names()) expect(said).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
+  })
+
+  it('shows --config and an example that the command takes in the help of each one', async () => {
+    const program = await buildProgram({ out: () => {} } as unknown as Context)
+    const leaves = (command: Command, path: string[]): [Command, string[]][] =>
+      command.commands.flatMap((inner) => {
+        const at = [...path, inner.name()]
+        const deeper = leaves(inner, at)
+        return deeper.length === 0 || path.length > 0 ? [[inner, at], ...deeper] : deeper
+      })
+
+    for (const [command, path] of leaves(program, [])) {
+      const { said } = await cli(...path, '--help')
+      expect(said).toContain('--config <file>')
+      const example = said.split('\nExample: feedsyncd ')[1] ?? `no example of ${path.join(' ')}`
+      const words = example.split(/ > |, then/)[0]?.split(' ') ?? []
+      expect(words.slice(0, path.length)).toEqual(path)
+      const options = ['--config', ...command.options.flatMap(({ long, short }) => [long, short])]
+      const given = words.filter((word) => word.startsWith('-'))
+      expect(options).toEqual(expect.arrayContaining(given))
+    }
+  })
+
+  it.each(['-V', '--version'])('prints the version for %s', async (option) => {
+    expect((await cli(option)).said).toBe(VERSION)
   })
 
   it('suggests the command that was meant, although a later word is a command', async () => {

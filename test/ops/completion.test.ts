@@ -14,7 +14,8 @@ async function script(shell: string): Promise<string> {
 async function offered(...words: string[]): Promise<string[]> {
   const typed = ['feedsyncd', ...words].map((word) => `'${word}'`).join(' ')
   const asked = `COMP_WORDS=(${typed}); COMP_CWORD=${words.length}; _feedsyncd; printf '%s\\n' "\${COMPREPLY[@]}"`
-  const input = `${await script('bash')}\n${asked}\n`
+  const program = `feedsyncd() { printf '%s\\n' "$2 1" "$2 2"; }`
+  const input = `${program}\n${await script('bash')}\n${asked}\n`
   const { stdout, stderr } = spawnSync('bash', ['--norc'], { input, encoding: 'utf8' })
   if (stderr !== '') throw new Error(stderr)
   return stdout.split('\n').filter((line) => line !== '')
@@ -27,6 +28,13 @@ describe('completion bash', () => {
     expect(await offered('status', '--st')).toEqual(['--state'])
     expect(await offered('status', '--state', '')).toEqual([...STATES])
     expect(await offered('--config', 'x.yaml', 'doctor', '--o')).toEqual(['--offline'])
+  })
+
+  it('offers ids, feeds and keys, as the program names them', async () => {
+    expect(await offered('show', '')).toEqual(expect.arrayContaining(['ids 1', 'ids 2', '--all']))
+    expect(await offered('status', 'feeds')).toEqual(['feeds 1', 'feeds 2'])
+    expect(await offered('campaigns', 'preview', 'k')).toEqual(['keys 1', 'keys 2'])
+    expect(await offered('campaigns', 'get', '')).not.toContain('ids 1')
   })
 
   it('leaves what is no command to the shell, for files', async () => {

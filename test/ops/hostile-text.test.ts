@@ -73,7 +73,7 @@ describe('10,000 hostile names and reasons', () => {
     const log = createLog({ level: 'info', format, destination })
 
     for (const name of NAMES)
-      log.info({ event: 'feed.state', feed: name, reason: name }, 'feed changed state')
+      log.info({ event: 'feed.state', feed: name, reason: name }, `${name} rejected: ${name}`)
 
     expect(said).not.toMatch(OBEYED)
     expect(said.trimEnd().split('\n')).toHaveLength(NAMES.length)

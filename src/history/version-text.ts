@@ -1,0 +1,9 @@
+import { formatBytes } from '../lib/units.ts'
+import type { Version } from './port.ts'
+
+/** A version in a sentence, for the log: `jobs.xml uploaded: 40 postings, 114 KiB`. */
+export function sentenceOf({ bytes, feed, postings, reason, state }: Version): string {
+  const facts = postings === null ? null : `${postings} postings, ${formatBytes(bytes ?? 0)}`
+  const told = state === 'uploaded' ? facts : reason
+  return told === null ? `${feed} ${state}` : `${feed} ${state}: ${told}`
+}
