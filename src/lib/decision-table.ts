@@ -43,7 +43,7 @@ export interface Rule {
 /** More repetitions than any budget allows: upload/retry.ts ends them. */
 export const WHILE_BUDGET = 99
 
-const AUTOMATIC = 'no action needed: it is tried again automatically'
+const AUTOMATIC = 'no action needed'
 const OUR_BUG =
   'report this to the makers of feedsyncd with the attempt from "show"; after their answer, retry the feed'
 const ASK_OPERATOR =

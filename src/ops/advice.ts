@@ -86,7 +86,7 @@ function* sentences(
     case 'queued':
       yield isDue(wallMs(upload.nextAttemptAt), now, LONGEST_ATTEMPT_WAIT_MS)
         ? 'delivered as soon as possible'
-        : `tried again ${relativeTime(upload.nextAttemptAt, now)}`
+        : `next automatic attempt ${relativeTime(upload.nextAttemptAt, now)}`
       if (hint !== null) yield hint
       return
     case 'incomplete':

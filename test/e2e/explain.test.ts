@@ -184,7 +184,7 @@ it('status names the next action for everything that is owed', async () => {
 
   const next = (feed: string) =>
     stdout.split('\n').find((line) => line.startsWith(`next: ${feed} (`)) ?? 'nothing'
-  expect(next('queued.xml')).toMatch(/tried again in (10m|9m \d+s)/)
+  expect(next('queued.xml')).toMatch(/next automatic attempt in (10m|9m \d+s)/)
   expect(next('held.xml')).toMatch(/If this is right, release it/)
   expect(stdout).toMatch(
     /^ {2}feedsyncd release \d+ --config .+\n {2}feedsyncd discard \d+ --config /m,

@@ -41,7 +41,7 @@ it('retry prints why it did not succeed, and when it is tried again', async () =
 
   expect(code).toBe(0)
   expect(stdout).toMatch(new RegExp(`^version ${id} of a\\.xml is queued`))
-  expect(stderr).toMatch(/^error: .*503.*\ntry: tried again in /)
+  expect(stderr).toMatch(/^error: .*503.*\ntry: next automatic attempt in /)
   expect(site.show(Number(id)).attempts).toHaveLength(2)
 })
 

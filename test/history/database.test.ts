@@ -42,14 +42,14 @@ function connected(busyTimeoutMs?: number): { connection: Connection; history: H
 }
 
 describe('opening the history', () => {
-  it('makes its directories and files, for its user and nobody else', () => {
+  it('makes its directories and files for its user, and for its group to read', () => {
     const { file } = temporaryHistory()
 
     expect([dirname(file), file, `${file}-wal`, `${file}-shm`].map(mode)).toEqual([
       '750',
-      '600',
-      '600',
-      '600',
+      '640',
+      '640',
+      '640',
     ])
   })
 

@@ -155,7 +155,7 @@ describe('status', () => {
 
     expect(next).toEqual([
       'next: c (1): correct it',
-      'next: b (1): tried again in 3m',
+      'next: b (1): next automatic attempt in 3m',
       'next: a (1): nothing to do; it is being worked on',
     ])
   })
