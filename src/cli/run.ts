@@ -2,7 +2,7 @@
 
 import { Command, Option } from 'commander'
 import type { App, Reread } from '../app/app.ts'
-import { type Config, LOG_LEVELS, type LogLevel } from '../config/config.ts'
+import { type Config, LOG_LEVELS } from '../config/config.ts'
 import { findConfig } from '../config/load.ts'
 import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
@@ -18,7 +18,7 @@ import { onSignals } from './signals.ts'
 interface Options {
   config?: string
   once?: boolean
-  logLevel?: LogLevel
+  logLevel?: (typeof LOG_LEVELS)[number]
   verbose?: boolean
 }
 

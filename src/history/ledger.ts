@@ -258,7 +258,10 @@ export class Ledger {
       at: this.#parts.clock.now(),
     })
     this.#history.afterCommit(() => {
-      this.#parts.log.info({ event: 'feed.detected', id: version.id, feed, path }, `${feed} detected`)
+      this.#parts.log.info(
+        { event: 'feed.detected', id: version.id, feed, path },
+        `${feed} detected`,
+      )
       this.#parts.onMove(version)
     })
     return version
