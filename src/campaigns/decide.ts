@@ -5,13 +5,13 @@ import { isoTime } from '../lib/clock.ts'
 import type { Campaign, CampaignFailure, Listing } from '../service/port.ts'
 import { Absence, NOBODYS } from './absence.ts'
 import { compare } from './compare.ts'
-import { goalOf } from './creating.ts'
 import { COMMAND, quoted } from './plan.ts'
 import { isUnsettled, LATEST_LISTING } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
 import {
   adoptedRecord,
   keysOf,
+  managedOf,
   named,
   noFacts,
   ownersOf,
@@ -196,18 +196,17 @@ export class Decider {
     const { api, store } = this.#parts
     const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
-    const record = store.record(key)
-    const entry = this.#parts.desired.campaigns.find((one) => one.key === key)
-    if (record === null || entry === undefined)
+    const managed = managedOf(this.#parts.desired, store).find(({ record }) => record.key === key)
+    if (managed === undefined || managed.goal === null)
       return refused(`no campaign of ${key} is managed`, `${COMMAND} status lists what is`)
+    const { record, goal, open } = managed
     const { campaignId } = record
     const answer = await api.get(campaignId, this.#parts.signal)
     if (answer.kind === 'failure') return answer
     const foreign = whyForeign(record, answer.value)
     if (foreign !== null) return refused(foreign, 'nothing was changed')
-    const open = store.open().filter((write) => write.campaignId === campaignId)
     const isReverted = how === 'revert'
-    const { differences } = compare(goalOf(entry, record), record, answer.value, open)
+    const { differences } = compare(goal, record, answer.value, open)
     const chosen = differences.filter(
       ({ kind }) => kind !== 'fixed' && (isReverted || kind !== 'conflict'),
     )

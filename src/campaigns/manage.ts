@@ -58,7 +58,7 @@ export class Managed {
     const { ledger, input, raises } = this.#planning
     const found = this.#compare(goalOf(entry, this.#record))
     const { reduce, neutral, raise, differences } = found
-    this.#report(differences)
+    this.#report(differences, (service) => `write ${service} into the file`)
     const parts = [reduce, neutral, raise].filter((part) => part !== null)
     if (parts.length + differences.length === 0) this.#planning.unchanged++
     if (reduce !== null) {
@@ -92,7 +92,7 @@ export class Managed {
     const { reduce, differences } = this.#compare({ values: { endDate } })
     const isLater = ({ kind, service, file }: Difference) =>
       kind !== 'conflict' && (service === 'no end' || service > file)
-    this.#report(differences.filter(isLater))
+    this.#report(differences.filter(isLater), () => 'move it from removed: to campaigns:')
     if (reduce === null) this.#planning.unchanged++
     else this.#add(reduce, { why: 'listed under removed' })
   }
@@ -159,12 +159,13 @@ export class Managed {
     })
   }
 
-  #report(differences: readonly Difference[]): void {
+  /** `edit`: how the file comes to say what the service shows. */
+  #report(differences: readonly Difference[], edit: (service: string) => string): void {
     const { key, campaignId } = this.#record
     const hold = (code: Held['code'], reason: string, needs: string) =>
       this.#planning.hold(key, campaignId, heldBy(code, reason, needs))
     for (const { field, file, service, kind } of differences) {
-      const needs = `write ${service} into the file, or: ${COMMAND} resolve ${quoted(key)} --revert`
+      const needs = `${edit(service)}, or: ${COMMAND} resolve ${quoted(key)} --revert`
       if (kind === 'fixed') {
         const reason = `${field}: ${service} cannot become ${file}: the service does not allow changing this after creation`
         const successor = `${COMMAND} create ${quoted(key)} --new stops campaign ${campaignId} and makes a successor as the file says`

@@ -4,10 +4,11 @@
 import { DAY } from '../lib/clock.ts'
 import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { compare, valueNow } from './compare.ts'
+import { goalOf } from './creating.ts'
 import type { Desired } from './desired.ts'
 import { FIELDS, isFormOf, rawOf, readValue } from './fields.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
-import { type Managed, managedOf, noFacts, whyForeign } from './record.ts'
+import { adoptedRecord, type Managed, managedOf, noFacts, whyForeign } from './record.ts'
 import type { ReconcilerParts, Result, Sender } from './send.ts'
 import { tokenIn } from './token.ts'
 import { seenWrite, withWritten } from './verify.ts'
@@ -56,7 +57,7 @@ export class Snapshot {
   /** Reads by id what the listing does not settle: a listing may lag, cut and round. */
   async readMore(desired: Desired): Promise<void> {
     const all = managedOf(desired, this.#parts.store)
-    const isSettled = ({ record, goal, open }: Managed) => {
+    const isSettled = ({ record, goal, open }: Omit<Managed, 'why'>) => {
       const listed = this.listed.get(record.campaignId)
       if (listed === undefined || whyForeign(record, listed) !== null) return false
       if (open.some(({ outcome }) => outcome === 'unknown')) return false
@@ -65,8 +66,18 @@ export class Snapshot {
       return differences.length === 0 && [reduce, neutral, raise].every((part) => part === null)
     }
     const settled = new Set(all.filter(isSettled).map(({ record }) => record.campaignId))
-    const named = desired.campaigns.flatMap(({ campaignId }) => campaignId ?? [])
-    const ids = new Set([...all.map(({ record }) => record.campaignId), ...named])
+    const ids = new Set(all.map(({ record }) => record.campaignId))
+    for (const entry of desired.campaigns) {
+      const { key, campaignId } = entry
+      if (campaignId === null || ids.has(campaignId)) continue
+      ids.add(campaignId)
+      const listed = this.listed.get(campaignId)
+      if (listed === undefined) continue
+      // What is listed as the file wants it is taken over without a read: nothing is sent.
+      const record = adoptedRecord(key, listed)
+      const isAsWanted = isSettled({ record, goal: goalOf(entry, record), open: [] })
+      if (isAsWanted) settled.add(campaignId)
+    }
     let failures = 0
     const unread = [...ids].filter((id) => !settled.has(id) && !this.read.has(id))
     await inParallel(unread, async (id) => {

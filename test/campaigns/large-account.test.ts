@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { exportCampaigns } from '../../src/campaigns/export.ts'
 import { adoptedRecord } from '../../src/campaigns/record.ts'
 import { tokenOf, withToken } from '../../src/campaigns/token.ts'
 import { entry, fileOf, IDENTITY, Vendor } from './reconciling.ts'
@@ -27,6 +28,25 @@ describe('taking over many campaigns', () => {
     }
 
     expect(await readsFor(40)).toBe(await readsFor(2))
+  })
+})
+
+describe('taking over what was exported', () => {
+  it('reads no campaign by its id', async () => {
+    const world = World.open()
+    const all = Array.from({ length: 20 }, (_, n) => world.make(`K${n}`, { budget: 50 }))
+    const host = world.host(
+      exportCampaigns(
+        world.all.map((one) => ({ ...one, other: {} })),
+        [],
+      ).text,
+    )
+
+    const results = await host.apply()
+
+    expect(results).toHaveLength(all.length)
+    expect(world.calls.filter(({ kind }) => kind !== 'search')).toEqual([])
+    expect((await host.plan()).summary).toMatchObject({ unchanged: all.length })
   })
 })
 

@@ -84,3 +84,6 @@ export function resultText({ key, campaignId, outcome, reason }: Result): string
   const id = campaignId === null ? '' : ` (id ${campaignId})`
   return printable(`${outcome} ${key}${id}${reason === null ? '' : `: ${reason}`}`)
 }
+
+export const heldText = ({ key, held }: PlanItem): string =>
+  printable(`held ${key}: ${held?.reason}; to go on: ${held?.needs}`)

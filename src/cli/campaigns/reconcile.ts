@@ -11,7 +11,7 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printable } from '../render.ts'
 import { type Call, define, errorOf, usable, usageError } from './command.ts'
-import { planText, resultText } from './plan-view.ts'
+import { heldText, planText, resultText } from './plan-view.ts'
 
 interface Options {
   yes?: boolean
@@ -98,10 +98,9 @@ function tellResults(
   const { stopped, items } = looked.plan
   const waiting = items.filter(({ held }) => held !== null)
   const why = stopped && `nothing is written: ${stopped.reason}; ${stopped.needs}`
-  show(
-    { results, stopped, waiting, planId },
-    () => [...(why === null ? [] : [why]), ...lines].join('\n') || 'nothing to do',
-  )
+  const said = [...(why === null ? [] : [why]), ...lines]
+  show({ results, stopped, waiting, planId }, () => said.join('\n') || 'nothing to do')
+  for (const item of waiting) context.err(heldText(item))
   const count = waiting.length === 1 ? '1 change needs' : `${waiting.length} changes need`
   if (waiting.length > 0)
     context.err(`${count} your decision: feedsyncd campaigns plan show ${planId}`)

@@ -110,6 +110,25 @@ describe('nothing is silent', () => {
     expect(findingOf(await host.plan(), 'drift', 'B')?.text).toContain('2027-06-01')
   })
 
+  it.each(['revert', 'accept'] as const)(
+    'a reopened campaign that the file ends: its advice resolve --%s can be followed',
+    async (how) => {
+      const { world, host } = await installed(fileOf(entry('A'), entry('B')))
+      host.file = fileOf(entry('A')) + removed('B', '2026-12-02')
+      await host.daemon()
+      world.campaign('48002').endDate = null
+
+      const said = findingOf(await host.plan(), 'drift', 'B')?.needs
+      const decided = await host.decide().settle('B', how)
+      await host.apply()
+
+      expect(said).toMatch(/^move it from removed: to campaigns:, or: .*--revert, or .*--accept$/)
+      expect(decided.kind).toBe('done')
+      expect(world.campaign('48002').endDate).toBe(how === 'revert' ? '2026-12-02T00:00:00Z' : null)
+      expect(findingOf(await host.plan(), 'drift', 'B')).toBeUndefined()
+    },
+  )
+
   it('own late write: taken for ours, and no change by somebody', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     host.file = fileOf(entry('A').replace('100.00', '120.00'))
