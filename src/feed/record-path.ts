@@ -1,5 +1,5 @@
 // Finds the element that is a posting: the configured path, a name that job feeds are known to use
-// (research on 33 formats), or else the element that repeats. Paths are full, from the root.
+// (33 formats), or else the element that repeats. Paths are full, from the root.
 
 /** What was seen of one path; names as written. */
 export interface PathNode {

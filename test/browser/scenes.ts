@@ -62,7 +62,7 @@ export function scene(name: SceneName): Promise<string> {
       return serve(history, withCampaigns(history, RUN))
     case 'broken':
       history.atomically(() => broken(history))
-      return serve(history, { ...withCampaigns(history, STOPPED), pulse: () => HINDERED })
+      return serve(history, { ...withCampaigns(history, STOPPED), pulse: () => DISK_FULL })
     default:
       return name satisfies never
   }
@@ -132,11 +132,11 @@ const PLAN: PlanModel = {
   ],
 }
 
-const HINDERED: Pulse = {
+const DISK_FULL: Pulse = {
   ...{ stage: 'running', sinceTurnMs: 5 },
   conditions: [
     {
-      ...{ code: 'state-full', severity: 'critical', hint: 'make room on that disk', since: 0 },
+      ...{ code: 'state-full', severity: 'critical', hint: 'free space on that disk', since: 0 },
       message: 'the disk of /var/lib/feedsyncd is full: ENOSPC, no space left on device',
     },
   ],

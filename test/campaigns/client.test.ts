@@ -64,7 +64,7 @@ describe('the campaign client', () => {
     expect(page).toMatchObject({ fromCache: false, listField: 'campaigns' })
   })
 
-  it('repeats reads and updates that may pass by themselves, and obeys Retry-After', async () => {
+  it('repeats reads and updates that may succeed later, and obeys Retry-After', async () => {
     const { api, sandbox, calls, waits } = await openAccount()
     const { id } = granted(await api.create({ name: 'Cooks' }, forever))
     sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, times: 2, retryAfter: '7' })

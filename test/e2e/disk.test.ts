@@ -1,5 +1,5 @@
 // Trouble with our own disk and database: it is said once, in two lines; the daemon lives, does not spin,
-// loses nothing, sends nothing twice, and goes on by itself when the trouble ends. These wait more than they
+// loses nothing, sends nothing twice, and goes on automatically when the trouble ends. These wait more than they
 // work (5 s until trouble is looked at again, by clocks that are ten times as fast), so they run side by side.
 
 import type { ChildProcess } from 'node:child_process'

@@ -23,7 +23,7 @@ describe('explain', () => {
     expect(await because('jobs.xml.receipt.json')).toBe('it is a receipt that feedsyncd wrote')
   })
 
-  it('tells what is not there from what is not noticed, and what lies outside', async () => {
+  it('tells what is not there from what is not detected, and what lies outside', async () => {
     await using site = await Site.open()
     site.drop('new.xml', feedOf(2))
 

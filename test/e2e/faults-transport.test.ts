@@ -78,7 +78,7 @@ describe('a connection that breaks in the body', () => {
   })
 })
 
-/** However many minutes pass until a silence is noticed: the form lives on. */
+/** However many minutes pass until a silence is detected: the form lives on. */
 const LONG_FORMS = { sandbox: { formLifetimeMs: 10 * HOUR } }
 
 describe('an answer that is lost', () => {

@@ -1,4 +1,4 @@
-// The lessons 6 to 8 and 12 of the research on ingestion, each against a running daemon: names,
+// What watched folders teach, lessons 6 to 8 and 12, each against a running daemon: names,
 // identity, crashes, and the order of versions.
 
 import { createHash } from 'node:crypto'

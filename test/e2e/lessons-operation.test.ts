@@ -1,4 +1,4 @@
-// The lessons 9 to 11 and 13 to 15 of the research on ingestion, each against a running daemon: what
+// What watched folders teach, lessons 9 to 11 and 13 to 15, each against a running daemon: what
 // storage and service answer (at length in the fault tests), the folder itself, and what is told.
 
 import { spawnSync } from 'node:child_process'
@@ -118,7 +118,7 @@ describe('lesson 11: four classes of errors, four behaviours', () => {
     await vi.waitFor(() => expect(statusOf(site).service.state).toBe('ok'), PATIENCE)
   })
 
-  it('endpoint down: the breaker opens for all feeds, and closes by itself', async () => {
+  it('endpoint down: the breaker opens for all feeds, and closes automatically', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const outage = site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503 })
     await site.daemon()
@@ -161,7 +161,7 @@ describe('lesson 13: the folder itself is guarded', () => {
   ]
 
   it.each(MOVED_AWAY)(
-    '%s: a named state, nothing forgotten, and back by itself',
+    '%s: a named state, nothing forgotten, and back automatically',
     async (_, reason, harm) => {
       await using site = await Site.open()
       await site.daemon()
@@ -250,7 +250,7 @@ describe('lesson 13: the folder itself is guarded', () => {
   }
 })
 
-describe('lesson 14: the mode is picked by itself', () => {
+describe('lesson 14: the mode is picked automatically', () => {
   it('is shown, and why, until the folder can be watched', async () => {
     await using site = await Site.open()
     rmSync(site.inbox, { recursive: true })

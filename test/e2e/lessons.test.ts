@@ -1,5 +1,5 @@
-// The lessons 1 to 5 of the research on ingestion, each against a running daemon: noticing, settling
-// and reading.
+// What watched folders teach, lessons 1 to 5, each against a running daemon: detecting, settling and
+// reading.
 
 import { createHash } from 'node:crypto'
 import { appendFileSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'

@@ -53,9 +53,9 @@ it('reads a file again that its reading failed of, when a person says so or it c
   await site.run('retry', String(errs.id))
   site.drop('ends.xml', feedOf(4))
   await site.daemonProcess()
-  const mended = await site.until('errs.xml', 'uploaded')
+  const corrected = await site.until('errs.xml', 'uploaded')
 
   expect(retried.code).toBe(0)
-  expect(mended.id).toBe(errs.id)
+  expect(corrected.id).toBe(errs.id)
   expect((await site.until('ends.xml', 'uploaded')).postings).toBe(4)
 })

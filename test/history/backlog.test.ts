@@ -56,7 +56,7 @@ it('writes a deferred write together with what follows from it, or neither', asy
   expect(lines.filter((line) => line.includes('"event":"feed.state"'))).toHaveLength(1)
 })
 
-it('says once what hinders it, however often it tries', async () => {
+it('says once what stops it, however often it tries', async () => {
   const { backlog, lines } = atWork()
 
   await backlog.finish(

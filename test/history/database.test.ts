@@ -183,7 +183,7 @@ describe('a reader', () => {
 })
 
 describe('another process that writes', () => {
-  it('is noticed, and our own writes are not taken for it', () => {
+  it('is detected, and our own writes are not taken for it', () => {
     const { history, file } = temporaryHistory()
     const { id } = versionIn(history, 'held')
     const before = history.dataVersion()

@@ -79,7 +79,7 @@ it('leaves the thread to others after a shared commit, for longer after a slow o
   expect(slept).toEqual([8, 20])
 })
 
-it('lets a work that fails by itself fail alone, and undoes what it wrote', async () => {
+it('lets a work that fails on its own fail alone, and undoes what it wrote', async () => {
   const { history } = temporaryHistory()
   const { id } = versionIn(history, 'uploading')
 

@@ -105,7 +105,7 @@ describe('the folder itself', () => {
     expect(pathsOf(listing)).toEqual(['b.xml'])
   })
 
-  it('comes back by itself after it was deleted and made again', async () => {
+  it('comes back automatically after it was deleted and made again', async () => {
     const folder = guarded()
     const inbox = openInbox(folder)
     await inbox.list()

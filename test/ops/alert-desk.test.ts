@@ -152,7 +152,7 @@ describe('alerts', () => {
     expect(afterAMinute).toEqual(['2 changes: 2 failed; feedsyncd status'])
   })
 
-  it('that cannot be sent are tried again, ever more rarely, and what is over by then is not told', async () => {
+  it('that cannot be sent are tried again, at growing intervals, and what is over by then is not told', async () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'held')
     const bench = new Bench(history)
@@ -272,7 +272,7 @@ describe('alerts', () => {
     const { history } = temporaryHistory()
     const stopped: CampaignRun = {
       ...{ at: '2026-11-22T06:00:00.000Z', cause: 'file', mode: 'apply', state: 'unusable' },
-      ...{ problem: 'campaigns.yaml:1:1 it is empty', hint: 'mend the file', planId: null },
+      ...{ problem: 'campaigns.yaml:1:1 it is empty', hint: 'correct the file', planId: null },
       ...{ pending: 0, done: [], waiting: [] },
     }
     const told: string[][] = []
@@ -283,7 +283,7 @@ describe('alerts', () => {
     }
 
     expect(told).toEqual([
-      ['campaigns stopped: campaigns.yaml:1:1 it is empty; mend the file'],
+      ['campaigns stopped: campaigns.yaml:1:1 it is empty; correct the file'],
       [],
       ['campaigns are managed again'],
     ])
@@ -305,7 +305,7 @@ describe('alerts', () => {
     ])
   })
 
-  it('reach each receiver for the events that it asked for, and one that is deaf hinders no other', async () => {
+  it('reach each receiver for the events that it asked for, and one that is deaf delays no other', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')
     versionIn(history, 'failed', { feed: 'globex' })

@@ -73,7 +73,7 @@ describe('the daemon', () => {
     await untilPaged(file, ['credentials', 'recovered'])
   })
 
-  it('tells that a broken file stops the campaigns, and that it is mended, to people and to monitoring', async () => {
+  it('tells that a broken file stops the campaigns, and that it is correct again, to people and to monitoring', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
     site.configure({ alerts: [pager(file)], campaigns: { mode: 'apply' } })

@@ -17,7 +17,9 @@ function run(over: Partial<CampaignRun> = {}): CampaignRun {
 }
 
 const waits = (action: string, over: Partial<WaitingCampaign> = {}): Partial<CampaignRun> => ({
-  waiting: [{ key: 'NUR-Q1', action, code: 'guard', reason: 'a guard', needs: 'mend it', ...over }],
+  waiting: [
+    { key: 'NUR-Q1', action, code: 'guard', reason: 'a guard', needs: 'correct it', ...over },
+  ],
 })
 
 function check(campaigns: CampaignRun | null, daemon: Partial<StatusReport['daemon']> = {}) {

@@ -1,4 +1,4 @@
-// `doctor` beside a unit of systemd, which a stand-in for systemctl prints: it judges by how the unit runs.
+// `doctor` beside a unit of systemd, which a fake systemctl prints: it judges by how the unit runs.
 
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -69,7 +69,7 @@ describe('doctor', () => {
     expect(of('service')?.says).toMatch(/^no answer: .*ECONNREFUSED/)
   })
 
-  it('asks nobody with --offline', async () => {
+  it('sends no request with --offline', async () => {
     await using site = await Site.open()
     site.configure({ service: { baseUrl: 'http://127.0.0.1:1/api', account: '123' } })
 

@@ -1,4 +1,4 @@
-// A stand-in for systemd's side of sd_notify(3), in Python, since Node has no such socket: tells of each
+// Plays systemd's side of sd_notify(3), in Python, since Node has no such socket: tells of each
 // message who sent it and whether that process still lived when it was read, and answers BARRIER=1 by
 // closing the descriptor that came with it.
 

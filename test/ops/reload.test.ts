@@ -55,12 +55,12 @@ describe('SIGHUP', () => {
     const broken = await reload(site, daemon)
     site.configure({ guards: { minPostings: 1 } })
 
-    const mended = await reload(site, daemon, 2)
+    const corrected = await reload(site, daemon, 2)
     site.drop('a.xml', feedOf(3))
 
     await site.until('a.xml', 'uploaded')
     expect(broken).toContain('not reloaded')
-    expect(mended).toContain('"configuration reloaded"')
+    expect(corrected).toContain('"configuration reloaded"')
   })
 
   it.each(['configuration', 'key'])('never waits for a FIFO in place of the %s', async (which) => {

@@ -311,10 +311,10 @@ export class Play implements AsyncDisposable {
       await this.#site.run('run', '--once')
       const waiting = this.#site.uploads({ all: true, states: ['queued', 'failed'] })
       // A pass on a busy machine may end before a file has settled.
-      const restless = this.#site.uploads({ all: true, states: ['settling', 'checking'] })
+      const pending = this.#site.uploads({ all: true, states: ['settling', 'checking'] })
       const half = readdirSync(this.#site.inbox, { recursive: true, encoding: 'utf8' })
       const isTidy = !half.some((name) => name.endsWith('.taken'))
-      if (waiting.length + restless.length === 0 && isTidy) break
+      if (waiting.length + pending.length === 0 && isTidy) break
       for (const { id } of waiting) await this.#site.run('retry', String(id))
     }
   }

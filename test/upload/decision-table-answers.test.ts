@@ -1,5 +1,5 @@
-// One test for each row of the decision table in the upload research that a network can bring about:
-// rows 15 to 28, what storage answers.
+// One test for each row of docs/decision-table.md that a network can bring about:
+// what storage answers.
 
 import { describe, expect, it } from 'vitest'
 import { HOUR } from '../../src/lib/clock.ts'

@@ -1,5 +1,5 @@
-// One test for each row of the decision table in the upload research that a network can bring about:
-// rows 1 to 14 and 29 to 30, the form, the connection and our own side.
+// One test for each row of docs/decision-table.md that a network can bring about:
+// the form, the connection and our own side.
 
 import { truncate, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
@@ -211,7 +211,7 @@ describe('a connection to storage that breaks', () => {
   })
 
   it('row 14: is given up when storage stops taking bytes', async () => {
-    // However many minutes pass until that is noticed: the form lives on.
+    // However many minutes pass until that is detected: the form lives on.
     const h = await harness({ sandbox: { formLifetimeMs: 10 * HOUR } })
     const gate = h.sandbox.faults.add({
       ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },

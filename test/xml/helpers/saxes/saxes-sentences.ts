@@ -1,5 +1,5 @@
 // Translates what saxes reports into sentences about the document, and moves the position from where
-// saxes noticed to where a person would look. Whatever is not in the table keeps saxes' own words.
+// saxes stopped to where a person would look. Whatever is not in the table keeps saxes' own words.
 
 import { type Fault, notWellFormed, short, shown } from '../../../../src/xml/fault.ts'
 
