@@ -1,6 +1,5 @@
 // Who hears of the daemon's conditions: the log, the terminal, and a file outside of the state directory, which has
-// the progress of uploads as well. A timer
-// looks at what no round of the loop would: the loop may be what stands still.
+// the progress of uploads as well. A timer looks at what no round of the loop would: the loop may be what stands still.
 
 import type { Clock } from '../lib/clock.ts'
 import { SECOND } from '../lib/clock.ts'
@@ -39,8 +38,8 @@ export function conditionsOf(parts: ConditionParts): Conditions {
     notifyOperator(message, hint)
   })
   if (configFile === null) return conditions
-  const file = daemonFileWriter({ stateDirectory, configFile }, { env, pid: process.pid })
-  const write = () => file.write(conditions.current(), clock.now(), uploads.current())
+  const writeFile = daemonFileWriter({ stateDirectory, configFile }, { env, pid: process.pid })
+  const write = () => writeFile(conditions.current(), clock.now(), uploads.current())
   conditions.onChange(write)
   uploads.onChange(write)
   write()

@@ -53,40 +53,33 @@ function addressProblem(value: string): string | null {
     : null
 }
 
-/** A written duration, as ms. */
-export const duration = (least = 0) =>
+/** Text of a pattern, as the value that `read` makes of it, or the problem that it answers. */
+const written = <T>(expected: string, pattern: RegExp, read: (text: string) => T | string) =>
   z
-    .string(DURATION_EXPECTED)
-    .regex(DURATION_PATTERN, DURATION_EXPECTED)
-    .transform((value, context) => {
-      const ms = parseDuration(value)
-      if (ms !== null && ms >= least) return ms
-      context.issues.push({
-        code: 'custom',
-        message: ms === null ? 'is too long' : `must be at least ${writeDuration(least)}`,
-        input: value,
-      })
+    .string(expected)
+    .regex(pattern, expected)
+    .transform((text, context) => {
+      const value = read(text)
+      if (typeof value !== 'string') return value
+      context.issues.push({ code: 'custom', message: value, input: text })
       return z.NEVER
     })
+
+/** A written duration, as ms. */
+export const duration = (least = 0) =>
+  written<number>(DURATION_EXPECTED, DURATION_PATTERN, (text) => {
+    const ms = parseDuration(text) ?? 'is too long'
+    return typeof ms === 'number' && ms < least ? `must be at least ${writeDuration(least)}` : ms
+  })
 
 /** Bytes a second as a size, or an empty text for no limit (null). */
 export const rate = () => {
   const expected = `${SIZE_EXPECTED} a second, or "" for no limit`
-  return z
-    .string(expected)
-    .regex(new RegExp(`${SIZE_PATTERN.source}|^$`), expected)
-    .transform((value, context) => {
-      if (value === '') return null
-      const bytes = parseSize(value)
-      // Below this a single TCP segment every few seconds would look like a stalled upload.
-      if (bytes !== null && bytes >= 1024) return bytes
-      context.issues.push({
-        code: 'custom',
-        message: bytes === null ? 'is too large' : 'must be at least 1KiB',
-        input: value,
-      })
-      return z.NEVER
-    })
+  return written<number | null>(expected, new RegExp(`${SIZE_PATTERN.source}|^$`), (text) => {
+    const bytes = text === '' ? null : (parseSize(text) ?? 'is too large')
+    // Below this a single TCP segment every few seconds would look like a stalled upload.
+    return typeof bytes === 'number' && bytes < 1024 ? 'must be at least 1KiB' : bytes
+  })
 }
 
 export const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER) => {

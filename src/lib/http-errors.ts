@@ -61,20 +61,13 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   const tunnel = /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(message)
   if (tunnel !== null) {
     const status = tunnel[1] ?? tunnel[2]
-    return told(
-      'proxy',
-      `proxy-${status}`,
-      status === '407'
-        ? PROXY_REFUSAL
-        : `the proxy did not connect to ${host}: it answered ${status}`,
-    )
+    const other = `the proxy did not connect to ${host}: it answered ${status}`
+    return told('proxy', `proxy-${status}`, status === '407' ? PROXY_REFUSAL : other)
   }
-  if (name === 'ProxyConnectionError')
-    return told(
-      'proxy',
-      'proxy-closed',
-      `the proxy closed the connection that was meant for ${host}`,
-    )
+  if (name === 'ProxyConnectionError') {
+    const reason = `the proxy closed the connection that was meant for ${host}`
+    return told('proxy', 'proxy-closed', reason)
+  }
   const certificate = certificateCode(error)
   if (certificate !== null) {
     const reason = `the TLS certificate of ${host} cannot be trusted (${certificate})`
@@ -102,11 +95,8 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
 }
 
 function certificateCode(error: unknown): string | null {
-  for (let at = error, depth = 0; at instanceof Error && depth < 10; at = at.cause, depth++) {
-    const code = (at as { code?: unknown }).code
-    if (typeof code === 'string' && CERTIFICATE.test(code)) return code
-  }
-  return null
+  const codes = everyError(error).map((one) => String((one as { code?: unknown }).code))
+  return codes.find((code) => CERTIFICATE.test(code)) ?? null
 }
 
 function isConnect(error: unknown): boolean {

@@ -38,31 +38,27 @@ export interface DaemonFile {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-export interface DaemonFileWriter {
-  /** Never throws: it is written where it can be, and else nowhere. */
-  write(conditions: readonly Condition[], at: number, uploads?: DaemonFile['uploads']): void
-}
-
 /** Of the packaged unit: readers do not have its environment. */
 const UNIT_DIRECTORY = '/run/feedsyncd'
 const LARGEST = 64 * 1024
 
+/** What it answers never throws: the file is written where it can be, and else nowhere. */
 export function daemonFileWriter(
   about: Pick<DaemonFile, 'stateDirectory' | 'configFile'>,
   { env, pid }: { env: Environment; pid: number },
-): DaemonFileWriter {
+) {
   const stateDirectory = resolve(about.stateDirectory)
   const facts = { pid, startTicks: startTicksOf(pid), stateDirectory }
   const configFile = resolve(about.configFile)
-  return {
-    write(conditions, at, uploads = {}) {
-      const text = JSON.stringify({ ...facts, configFile, at, conditions, uploads } satisfies {
-        [key in keyof DaemonFile]: unknown
-      })
-      for (const folder of foldersToWrite(env)) {
-        if (written(folder, nameOf(stateDirectory), text)) return
-      }
-    },
+  return (
+    conditions: readonly Condition[],
+    at: number,
+    uploads: DaemonFile['uploads'] = {},
+  ): void => {
+    const text = JSON.stringify({ ...facts, configFile, at, conditions, uploads } satisfies {
+      [key in keyof DaemonFile]: unknown
+    })
+    foldersToWrite(env).some((folder) => written(folder, nameOf(stateDirectory), text))
   }
 }
 

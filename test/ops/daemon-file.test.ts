@@ -30,7 +30,7 @@ function world() {
 describe('what a daemon says of itself outside of its state', () => {
   it('is read back while the process lives, also where the state directory is gone', () => {
     const { about, env, stateDirectory } = world()
-    daemonFileWriter(about, { env, pid: process.pid }).write([conditionOf('the disk is full')], 7)
+    daemonFileWriter(about, { env, pid: process.pid })([conditionOf('the disk is full')], 7)
     rmSync(stateDirectory, { recursive: true })
 
     expect(readDaemonFile(stateDirectory, env)).toMatchObject({
@@ -42,7 +42,7 @@ describe('what a daemon says of itself outside of its state', () => {
   it('of a process that ended says nothing but where its state was', async () => {
     const { about, configFile, env, stateDirectory } = world()
     const child = spawn('/bin/cat')
-    daemonFileWriter(about, { env, pid: child.pid ?? 0 }).write([conditionOf('x')], 1)
+    daemonFileWriter(about, { env, pid: child.pid ?? 0 })([conditionOf('x')], 1)
     const alive = readDaemonFile(stateDirectory, env)
     child.kill('SIGKILL')
     await new Promise((resolve) => child.once('exit', resolve))
@@ -54,7 +54,7 @@ describe('what a daemon says of itself outside of its state', () => {
 
   it('of another process with the same number is not believed', () => {
     const { about, env, file, stateDirectory } = world()
-    daemonFileWriter(about, { env, pid: process.pid }).write([conditionOf('x')], 1)
+    daemonFileWriter(about, { env, pid: process.pid })([conditionOf('x')], 1)
     const said = JSON.parse(readFileSync(file(), 'utf8'))
     writeFileSync(file(), JSON.stringify({ ...said, startTicks: '1' }))
 
@@ -63,7 +63,7 @@ describe('what a daemon says of itself outside of its state', () => {
 
   it('is not read through a link, nor where it makes no sense', () => {
     const { about, env, file, root, stateDirectory } = world()
-    daemonFileWriter(about, { env, pid: process.pid }).write([conditionOf('x')], 1)
+    daemonFileWriter(about, { env, pid: process.pid })([conditionOf('x')], 1)
     const path = file()
     const elsewhere = join(root, 'elsewhere.json')
     writeFileSync(elsewhere, readFileSync(path))
@@ -82,7 +82,7 @@ describe('what a daemon says of itself outside of its state', () => {
     const second = join(root, 'second')
     const both = { RUNTIME_DIRECTORY: join(root, 'state', 'no-folder'), XDG_RUNTIME_DIR: second }
     writeFileSync(both.RUNTIME_DIRECTORY, '')
-    daemonFileWriter(about, { env: both, pid: process.pid }).write([], 1)
+    daemonFileWriter(about, { env: both, pid: process.pid })([], 1)
 
     expect(readDaemonFile(stateDirectory, both)).toMatchObject({ conditions: [] })
     expect(readdirSync(join(second, 'feedsyncd'))).toHaveLength(1)
