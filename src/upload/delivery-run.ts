@@ -178,8 +178,9 @@ export class DeliveryRun {
       this.#status = failure.status
       const isDoubted =
         failure.rule === RULES.credentials && gate.accounts.refuse(account, failure) === 'again'
-      const rule = isDoubted ? RULES.credentialsDoubted : failure.rule
-      return { kind: 'failed', failure: { ...failure, rule } }
+      // The one that begins a hold stays the same value: the daemon tells by it which refusal is news.
+      if (!isDoubted) return { kind: 'failed', failure }
+      return { kind: 'failed', failure: { ...failure, rule: RULES.credentialsDoubted } }
     })
   }
 
