@@ -94,30 +94,14 @@ export class AlertDesk implements Alerts {
   }
 
   look(signal: AbortSignal): void {
-    if (this.#receivers.length === 0) return
-    this.#unlessBroken(() => {
-      if (this.#isTime()) this.#serve(signal, false)
-    })
+    if (this.#receivers.length > 0) this.#serve(signal, false)
   }
 
   async finish({ flush, signal }: { flush: boolean; signal: AbortSignal }): Promise<void> {
     await this.#sent()
     if (!flush || this.#receivers.length === 0) return
-    this.#unlessBroken(() => this.#serve(signal, true))
+    this.#serve(signal, true)
     await this.#sent()
-  }
-
-  /** Where the database has a problem, the daemon reports it; alerts are looked at again later. */
-  #unlessBroken(work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      this.#isNews = true
-      this.#parts.log.debug(
-        { event: 'alert.not-looked', err: error },
-        'alerts could not be looked at',
-      )
-    }
   }
 
   async #sent(): Promise<void> {
@@ -134,7 +118,20 @@ export class AlertDesk implements Alerts {
     return true
   }
 
+  /** Where the database has a problem, the daemon reports it; alerts are looked at again later. */
   #serve(signal: AbortSignal, isLast: boolean): void {
+    try {
+      if (isLast || this.#isTime()) this.#sendChanges(signal, isLast)
+    } catch (error) {
+      this.#isNews = true
+      this.#parts.log.debug(
+        { event: 'alert.not-looked', err: error },
+        'alerts could not be looked at',
+      )
+    }
+  }
+
+  #sendChanges(signal: AbortSignal, isLast: boolean): void {
     const { clock, commandLine, facts, history } = this.#parts
     this.#lookedAt = clock.monotonic()
     this.#isNews = false
