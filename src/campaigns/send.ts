@@ -107,6 +107,25 @@ export class Sender {
 
   /** `now`: as it was read by id just before. */
   async update(record: CampaignRecord, now: Campaign, update: Update): Promise<Sent> {
+    const sent = await this.#put(record, now, update)
+    const parts = Object.keys(update.body).map((field) => only(update, field))
+    if (sent.result.outcome !== 'failed' || update.spend !== 'down' || parts.length < 2) return sent
+    // A field that the service refuses does not keep the others from being lowered.
+    let after: Campaign | null = null
+    const reasons: string[] = []
+    for (const part of parts) {
+      const current = this.#parts.store.record(record.key) ?? record
+      const one = await this.#put(current, after ?? now, part)
+      after = one.after ?? after
+      if (one.result.outcome !== 'updated')
+        reasons.push(`${Object.keys(part.body).join()}: ${one.result.reason}`)
+    }
+    if (reasons.length === 0)
+      return { result: { ...sent.result, outcome: 'updated', reason: null }, after }
+    return { result: { ...sent.result, reason: reasons.join('; ') }, after }
+  }
+
+  async #put(record: CampaignRecord, now: Campaign, update: Update): Promise<Sent> {
     const { api, store, signal } = this.#parts
     const { key, campaignId, written } = record
     const { body, targeting, spend, why } = update
@@ -229,6 +248,14 @@ export class Sender {
     const keepsTokens = tokenIn(campaign.name) === token
     if (keepsTokens !== facts.keepsTokens) store.saveAccount({ ...facts, keepsTokens })
   }
+}
+
+/** One field of an update. */
+function only({ body, values, targeting, ...rest }: Update, field: string): Update {
+  const pick = <T extends object>(all: T) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => name === field))
+  const picked = { body: pick(body), values: pick(values) }
+  return { ...rest, ...picked, targeting: field === 'targeting' ? targeting : null }
 }
 
 /** It answers "later", to every call; without any answer the next call may well succeed. */

@@ -68,6 +68,25 @@ describe('a reduction arrives', () => {
     expect((await host.plan()).items).toEqual([])
   })
 
+  it('with one field of it refused: the others are lowered, and the refusal is said', async () => {
+    const wide = 'maxCpc: "2.00"\ntargeting: { stateProvCodes: [MA, RI] }'
+    const narrow = 'maxCpc: "1.00"\ntargeting: { stateProvCodes: [MA] }'
+    const { world, host } = await installed(fileOf(entry('A', wide)))
+    world.trouble = ({ kind, body }) =>
+      kind === 'update' && body !== null && 'maxCpc' in body
+        ? { kind: 'fail', failure: failure.refused(400) }
+        : null
+    host.file = lower(fileOf(entry('A', narrow)))
+
+    const [result] = await host.apply()
+
+    expect(world.campaign('48001')).toMatchObject({
+      budget: 40,
+      targeting: { stateProvCodes: ['MA'] },
+    })
+    expect(result).toMatchObject({ outcome: 'failed', reason: 'maxCpc: answered 400' })
+  })
+
   it('that could not be read or written is owed, so that it is tried again soon', async () => {
     const { world, host } = await installed(fileOf(entry('A'), entry('B')))
     const down = { kind: 'fail', failure: failure.temporary() } as const
