@@ -4,6 +4,7 @@
 import type { Config } from '../config/config.ts'
 import { findConfig, loadConfig } from '../config/load.ts'
 import { formatProblem } from '../config/problems.ts'
+import type { Links } from '../config/rules.ts'
 import type { Clock } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { printable, printableJson } from '../lib/printable.ts'
@@ -41,8 +42,8 @@ export class ConfigProblems extends FeedsyncError {
 }
 
 /** The effective configuration. Throws `FeedsyncError` (exit 78) with all mistakes at once. */
-export function readConfig(context: Context, flag: string | undefined): Config {
-  const loaded = loadConfig(findConfig(flag, context.env), context.env)
+export function readConfig(context: Context, flag: string | undefined, links?: Links): Config {
+  const loaded = loadConfig(findConfig(flag, context.env), context.env, links)
   if (loaded.kind === 'problems') {
     throw new ConfigProblems(loaded.problems.map(formatProblem), loaded.stateDirectory)
   }

@@ -30,7 +30,7 @@ export function define<Options>(
       context,
       options,
       get config() {
-        return readConfig(context, options.config)
+        return readConfig(context, options.config, 'as-written')
       },
       commandLine: commandLineHere(context.env, options.config),
       show: (json, text) => (options.json ? outJson(context, json) : context.out(text())),

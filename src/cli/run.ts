@@ -4,6 +4,7 @@ import { Command, Option } from 'commander'
 import type { App, Reread } from '../app/app.ts'
 import { type Config, LOG_LEVELS } from '../config/config.ts'
 import { findConfig } from '../config/load.ts'
+import type { Links } from '../config/rules.ts'
 import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
 import { isOfInbox } from '../lib/conditions.ts'
@@ -39,8 +40,8 @@ export function runCommand(context: Context): Command {
       const options = command.optsWithGlobals<Options>()
       const { config: flag, once = false, verbose } = options
       const { logLevel = verbose === true ? 'debug' : undefined } = options
-      const read = () => withLevel(readConfig(context, flag), logLevel)
-      const config = read()
+      const read = (links: Links) => withLevel(readConfig(context, flag, links), logLevel)
+      const config = read('followed')
       const notifyOperator = (message: string, hint: string | null) =>
         tellError(context, message, hint)
       const { openApp } = await import('../app/app.ts')
@@ -50,7 +51,7 @@ export function runCommand(context: Context): Command {
       let opened: App | null = null
       using signals = onSignals({
         ...{ ...context, drainMs: DRAIN_MS },
-        reload: () => opened?.reload(() => reread(read)),
+        reload: () => opened?.reload(() => reread(() => read('as-written'))),
         beforeKill: () => opened?.daemon.drain.stuck(),
       })
       const opening = openApp(config, { clock, configFile, commandLine, env, log, notifyOperator })

@@ -18,7 +18,7 @@ export interface StatusConfig {
 /** Throws `ConfigProblems` where the state directory is unknown, too. */
 export function readStatusConfig(context: Context, flag: string | undefined): StatusConfig {
   try {
-    return { config: readConfig(context, flag), broken: null }
+    return { config: readConfig(context, flag, 'as-written'), broken: null }
   } catch (error) {
     if (!(error instanceof ConfigProblems)) throw error
     const file = findConfig(flag, context.env)

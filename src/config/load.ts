@@ -9,7 +9,7 @@ import { keyName, parseYaml, type YamlDocument } from '../lib/yaml.ts'
 import type { Config } from './config.ts'
 import { describeProblems, type Problem } from './problems.ts'
 import { type Environment, resolveConfig } from './resolve.ts'
-import { brokenRules, type Finding, valueAt } from './rules.ts'
+import { brokenRules, type Finding, type Links, valueAt } from './rules.ts'
 import { configSchema } from './schema.ts'
 
 export type LoadedConfig =
@@ -34,7 +34,11 @@ export function findConfig(flag: string | undefined, env: Environment): string {
  * Reads the file and checks all of it. `file` appears in problems as it was given.
  * Throws `FeedsyncError` with exit code 78 when there is no file, or it cannot be read.
  */
-export function loadConfig(file: string, env: Environment): LoadedConfig {
+export function loadConfig(
+  file: string,
+  env: Environment,
+  links: Links = 'followed',
+): LoadedConfig {
   const base = dirname(resolve(file))
   const document = parseYaml(readText(file))
   if (document.problems.length > 0) {
@@ -44,7 +48,7 @@ export function loadConfig(file: string, env: Environment): LoadedConfig {
     return { kind: 'problems', problems, stateDirectory: null }
   }
   const parsed = configSchema.safeParse(document.value)
-  const findings = brokenRules(document.value, base)
+  const findings = brokenRules(document.value, base, links)
   if (!parsed.success || findings.length > 0) {
     const issues = parsed.error?.issues ?? []
     const problems = describeProblems(file, document, issues, findings)

@@ -12,10 +12,13 @@ export interface Finding {
   problem: string
 }
 
+/** Whether links of this host are followed. That asks the disks of the folders, and one may not answer. */
+export type Links = 'followed' | 'as-written'
+
 /** `base` is the folder of the configuration file. */
-export function brokenRules(raw: unknown, base: string): Finding[] {
+export function brokenRules(raw: unknown, base: string, links: Links): Finding[] {
   if (typeof raw !== 'object' || Array.isArray(raw)) return []
-  return [...identity(raw), ...folders(raw, base), ...feeds(raw), ...alerts(raw)]
+  return [...identity(raw), ...folders(raw, base, links), ...feeds(raw), ...alerts(raw)]
 }
 
 export function valueAt(raw: unknown, path: YamlPath): unknown {
@@ -52,10 +55,11 @@ function identity(raw: unknown): Finding[] {
 }
 
 /** A file that is moved within the watched folder would be found again, as a new feed. */
-function folders(raw: unknown, base: string): Finding[] {
+function folders(raw: unknown, base: string, links: Links): Finding[] {
+  const real = links === 'followed' ? realPath : (path: string) => path
   const written = (section: string, key: string, fallback: string) => {
     const value = valueAt(raw, [section, key]) ?? fallback
-    return typeof value === 'string' ? realPath(resolve(base, value)) : null
+    return typeof value === 'string' ? real(resolve(base, value)) : null
   }
   const inbox = written('inbox', 'directory', './inbox')
   const state = written('state', 'directory', './state') ?? base

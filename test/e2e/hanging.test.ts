@@ -179,3 +179,37 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     expect(site.uploads()[0]?.state).toBe('queued')
   })
 })
+
+describe('a folder whose disk does not answer', () => {
+  it.each([
+    ['status', ['status', '--json']],
+    ['the check of a monitoring system', ['status', '--check']],
+    ['a person who looks at a version', ['show', '1', '--json']],
+  ])('does not keep %s waiting', async (_, command) => {
+    const { site, hang, untilHanging } = await hangingSite()
+    await using _site = site
+    const daemon = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded')
+    hang('link')
+
+    const asked = site.process(...command)
+    const ended = await Promise.race([asked, untilHanging('link')])
+
+    expect(ended).toMatchObject({ code: 0 })
+    daemon.kill('SIGKILL')
+  })
+
+  it('does not stop a daemon that reads its configuration again', async () => {
+    const { site, hang } = await hangingSite()
+    await using _site = site
+    const daemon = await site.daemonProcess()
+    hang('link')
+
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, 'config.reloaded')
+    site.drop('jobs.xml', feedOf(3))
+
+    await site.until('jobs.xml', 'uploaded')
+  })
+})

@@ -1,5 +1,6 @@
 // Preloaded into a daemon (`--import`, in each of its threads): what a test names by a file in the folder
 // FEEDSYNCD_HANG hangs in a system call, as a network does whose server is gone. `look`: a look at the inbox;
+// `link`: the search for links in its path;
 // `read`: the thread that reads feeds; `open`: the first look into the spool; `dns`: the search for a host.
 // The call is the opening of a FIFO of that folder, `fifo`, which nobody writes to.
 
@@ -11,7 +12,7 @@ import { isMainThread } from 'node:worker_threads'
 
 const { FEEDSYNCD_HANG: FOLDER = '' } = process.env
 const fifo = join(FOLDER, 'fifo')
-const { existsSync, openSync, readSync } = fs
+const { existsSync, openSync, readSync, realpathSync } = fs
 const { open } = fs.promises
 
 function hangs(what: string): boolean {
@@ -30,6 +31,10 @@ if (isMainThread) {
     if (String(path).endsWith('/spool') && hangs('open')) await open(fifo)
     return readdir(path, options)
   }) as typeof readdir
+  fs.realpathSync = Object.assign((path: string, options: never) => {
+    if (path.endsWith('/inbox') && hangs('link')) openSync(fifo, 'r')
+    return realpathSync(path, options)
+  }, realpathSync) as typeof realpathSync
   const { lookup } = dns
   const hanging = (...parameters: Parameters<typeof lookup>) =>
     hangs('dns') ? fs.open(fifo, () => {}) : lookup(...parameters)
