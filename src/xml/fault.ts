@@ -23,8 +23,11 @@ export type Ending =
   | { kind: 'incomplete'; reason: string; at: number }
   | { kind: 'fault'; fault: Fault }
 
-export function undecodable(encoding: string, at: number): Fault {
-  const reason = `the bytes here are not ${encoding}; the file was written in another encoding or damaged`
+/** `byte`: the first that does not fit, where it is known. Most often it is a character of windows-1252. */
+export function undecodable(encoding: string, at: number, byte = 0): Fault {
+  const character = new TextDecoder('windows-1252').decode(Uint8Array.of(byte))
+  const guess = /\p{Cc}/u.test(character) ? '' : ` (in windows-1252 this is ${shown(character)})`
+  const reason = `the bytes here are not ${encoding}${guess}; declare the encoding that the file has, or export it as UTF-8`
   return { code: 'undecodable', reason, at }
 }
 

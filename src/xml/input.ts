@@ -110,7 +110,7 @@ export class Input {
       this.end = control + (control < noncharacter ? 1 : NONCHARACTER_BYTES)
       const character = data.toString('utf8', control, this.end)
       this.forbidden = notWellFormed(notAllowed(character), base + control)
-    } else this.forbidden = undecodable('UTF-8', base + control)
+    } else this.forbidden = undecodable('UTF-8', base + control, data[control])
   }
 }
 

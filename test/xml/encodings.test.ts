@@ -78,6 +78,17 @@ describe('encodings', () => {
     }
   })
 
+  it('names the character that a byte is in windows-1252, where UTF-8 was declared', () => {
+    expect(checkBytes(declared('UTF-8', 0x63, 0x61, 0x66, 0xe9)).ending).toMatchObject({
+      fault: {
+        reason: expect.stringContaining('not UTF-8 (in windows-1252 this is "é"); declare'),
+      },
+    })
+    expect(checkBytes(declared('UTF-8', 0x81)).ending).toMatchObject({
+      fault: { reason: expect.stringMatching(/not UTF-8; declare/) },
+    })
+  })
+
   it('refuses lone surrogates in UTF-16', () => {
     for (const text of ['\ufeff<a>x\ud800y</a>', '\ufeff<a>x\udc00y</a>']) {
       const bytes = Buffer.from(text, 'utf16le')

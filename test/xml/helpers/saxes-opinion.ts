@@ -75,7 +75,13 @@ function opinion(ending: Ending, events: string, place: (at: number) => number):
     return { verdict: 'incomplete', reason: '', at: place(ending.at), events: '' }
   }
   const { code, reason, at } = ending.fault
-  return { verdict: code, reason, at: place(at), events: '' }
+  // Which character the byte would be elsewhere is for the checker alone to say.
+  return {
+    verdict: code,
+    reason: reason.replace(/ \(in windows-1252 .*?\)/, ''),
+    at: place(at),
+    events: '',
+  }
 }
 
 /** The documents that the two judge differently without a known reason, with both opinions. */

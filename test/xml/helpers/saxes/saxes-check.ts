@@ -5,7 +5,7 @@ import { createDecoder, type Decoder } from '../../../../src/xml/encoding/decode
 import { documentStart } from '../../../../src/xml/encoding/document-start.ts'
 import { type Encoding, UTF_8 } from '../../../../src/xml/encoding/encodings.ts'
 import { LONGEST_DECLARATION } from '../../../../src/xml/encoding/xml-declaration.ts'
-import type { Ending, Fault } from '../../../../src/xml/fault.ts'
+import { type Ending, type Fault, undecodable } from '../../../../src/xml/fault.ts'
 import type { Limits } from '../../../../src/xml/limits.ts'
 import { type SaxesHandler, XmlScanner } from './saxes-scanner.ts'
 
@@ -74,7 +74,7 @@ export class SaxesCheck {
     if (this.#fault === null && decoded.bad) {
       this.#fault = {
         code: 'undecodable',
-        reason: `the bytes here are not ${this.encoding.name}; the file was written in another encoding or damaged`,
+        reason: undecodable(this.encoding.name, 0).reason,
         at: this.#characters,
       }
     }
