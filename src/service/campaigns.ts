@@ -14,7 +14,6 @@ import type {
   CampaignCreate,
   CampaignFailure,
   CampaignQuery,
-  CampaignUpdate,
 } from './port.ts'
 
 export interface CampaignApiOptions extends ServiceOptions {
@@ -32,7 +31,7 @@ const REFUSED = new Set([400, 401, 403, 404, 405, 409, 410, 413, 415, 422])
 const TEMPORARY = (status: number) =>
   status === 408 || status === 425 || status === 429 || status === 407 || status >= 500
 
-const CREATE_FIELDS: readonly (keyof CampaignCreate)[] = [
+const CREATE_FIELDS = [
   'name',
   'startDate',
   'endDate',
@@ -44,18 +43,9 @@ const CREATE_FIELDS: readonly (keyof CampaignCreate)[] = [
   'period',
   'targeting',
   'status',
-]
-const UPDATE_FIELDS: readonly (keyof CampaignUpdate)[] = [
-  'name',
-  'endDate',
-  'budget',
-  'autoBidLevel',
-  'cpc',
-  'maxCpc',
-  'status',
-  'paidCpaGoal',
-  'targeting',
-]
+] as const satisfies readonly (keyof CampaignCreate)[]
+/** `startDate` and `period` are not in the update body. */
+const UPDATE_FIELDS = CREATE_FIELDS.filter((field) => field !== 'startDate' && field !== 'period')
 
 const HOW_TO_LIST = 'feedsyncd campaigns search lists the campaigns that this account has'
 const unsent = (rest: Pick<CampaignFailure, 'class' | 'reason' | 'hint'>): CampaignFailure => {
