@@ -59,30 +59,17 @@ const rss = `<?xml version="1.0"?>\n<rss version="2.0"><channel><title>Jobs</tit
 )}</channel></rss>\n`
 
 export function demoFeeds(): DemoFeed[] {
+  const uploaded = (name: string, ...bytes: Buffer[]): DemoFeed => {
+    return { name, bytes: Buffer.concat(bytes), expected: 'uploaded' }
+  }
   const late = Buffer.from(indeed(40))
+  const broken = indeed(3).replace('Example ATS', 'Nuts & Bolts ATS')
   return [
-    { name: 'indeed/nursing.xml', bytes: Buffer.from(indeed(25)), expected: 'uploaded' },
-    {
-      name: 'postings-utf16.xml',
-      bytes: Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(postings, 'utf16le')]),
-      expected: 'uploaded',
-    },
-    { name: 'attributes-latin1.xml', bytes: Buffer.from(latin, 'latin1'), expected: 'uploaded' },
-    {
-      name: 'rss-bom.xml',
-      bytes: Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(rss)]),
-      expected: 'uploaded',
-    },
-    {
-      name: 'bare-ampersand.xml',
-      bytes: Buffer.from(indeed(3).replace('Example ATS', 'Nuts & Bolts ATS')),
-      expected: 'rejected',
-    },
-    {
-      name: 'cut-short.xml',
-      bytes: late,
-      cutAt: Math.floor(late.length * 0.6),
-      expected: 'uploaded',
-    },
+    uploaded('indeed/nursing.xml', Buffer.from(indeed(25))),
+    uploaded('postings-utf16.xml', Buffer.of(0xff, 0xfe), Buffer.from(postings, 'utf16le')),
+    uploaded('attributes-latin1.xml', Buffer.from(latin, 'latin1')),
+    uploaded('rss-bom.xml', Buffer.of(0xef, 0xbb, 0xbf), Buffer.from(rss)),
+    { name: 'bare-ampersand.xml', bytes: Buffer.from(broken), expected: 'rejected' },
+    { ...uploaded('cut-short.xml', late), cutAt: Math.floor(late.length * 0.6) },
   ]
 }

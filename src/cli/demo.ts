@@ -48,7 +48,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   if (loaded.kind === 'problems') throw new Error('the sandbox wrote a wrong configuration')
   const { config } = loaded
   const commandLine = commandLineHere(env, relative('.', sandbox.configFile))
-  const story = new Story(out, clock)
+  const story = createStory(out, clock)
   const notifyOperator = (message: string, hint: string | null) => tellError(context, message, hint)
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
@@ -57,11 +57,8 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   )
   using signals = onSignals({ ...context, drainMs: 5 * SECOND, reload: () => app.daemon.wake() })
   await using endpoint = await app.serve()
-  const places = {
-    ...{ service: sandbox.url, storage: sandbox.storageUrl, inbox: config.inbox.directory },
-    ...(endpoint !== null && { page: endpoint.address }),
-  }
-  for (const [name, place] of Object.entries(places)) out(`${name.padEnd(9)}${place}`)
+  out(`service  ${sandbox.url}\nstorage  ${sandbox.storageUrl}\ninbox    ${config.inbox.directory}`)
+  if (endpoint !== null) out(`page     ${endpoint.address}`)
   out('')
   const done = new AbortController()
   const stop = AbortSignal.any([signals.stop, done.signal])
@@ -88,14 +85,8 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
 }
 
 /** Drops each feed, waits for its end, and answers whether all ended as they should. */
-async function dropAll(
-  inbox: string,
-  story: Story,
-  clock: Clock,
-  stop: AbortSignal,
-): Promise<number> {
+async function dropAll(inbox: string, story: Story, clock: Clock, stop: AbortSignal) {
   const feeds = demoFeeds()
-  const wrong = () => feeds.filter(({ name, expected }) => story.stateOf(name) !== expected)
   const ends = feeds.map(async (feed) => {
     if (feed.cutAt !== undefined) {
       drop(inbox, feed, feed.bytes.subarray(0, feed.cutAt))
@@ -109,8 +100,9 @@ async function dropAll(
   const patience = clock.sleep(PATIENCE_MS, AbortSignal.any([stop, over.signal]))
   await Promise.race([Promise.all(ends), patience])
   over.abort()
-  if (stop.aborted || wrong().length === 0) return EXIT.ok
-  const states = wrong().map(({ name }) => `${name} is ${story.stateOf(name) ?? 'not seen'}`)
+  const wrong = feeds.filter(({ name, expected }) => story.states.get(name) !== expected)
+  if (stop.aborted || wrong.length === 0) return EXIT.ok
+  const states = wrong.map(({ name }) => `${name} is ${story.states.get(name) ?? 'not seen'}`)
   throw new FeedsyncError(`the demo did not end in time: ${states.join(', ')}`, {
     hint: 'run it again with nothing else running; if it stays, report it',
   })
@@ -125,40 +117,27 @@ function drop(inbox: string, feed: DemoFeed, bytes: Buffer): void {
   if (!inPlace) renameSync(`${path}.part`, path)
 }
 
+type Story = ReturnType<typeof createStory>
+
 /** Prints every new state, and lets the demo wait for one. */
-class Story extends EventEmitter {
-  readonly #out: (text: string) => void
-  readonly #clock: Clock
-  readonly #start: number
-  readonly #states = new Map<string, State>()
-
-  constructor(out: (text: string) => void, clock: Clock) {
-    super()
-    this.#out = out
-    this.#clock = clock
-    this.#start = clock.monotonic()
+function createStory(out: (text: string) => void, clock: Clock) {
+  const start = clock.monotonic()
+  const states = new Map<string, State>()
+  const moves = new EventEmitter()
+  const say = (path: string, text: string) => {
+    const seconds = (clock.monotonic() - start) / SECOND
+    out(`${seconds.toFixed(2).padStart(6)} s  ${printable(path).padEnd(22)}  ${printable(text)}`)
   }
-
-  moved({ path, state, reason, postings }: Version): void {
-    this.#states.set(path, state)
-    const facts = [state, reason, state === 'queued' ? `${postings} postings, well-formed` : null]
-    this.say(path, facts.filter((fact) => fact !== null).join(': '))
-    this.emit(`${path} ${state}`)
-  }
-
-  say(path: string, text: string): void {
-    const seconds = (this.#clock.monotonic() - this.#start) / SECOND
-    this.#out(
-      `${seconds.toFixed(2).padStart(6)} s  ${printable(path).padEnd(22)}  ${printable(text)}`,
-    )
-  }
-
-  stateOf(path: string): State | null {
-    return this.#states.get(path) ?? null
-  }
-
-  /** Before the state can come. */
-  async until(path: string, state: State): Promise<void> {
-    await once(this, `${path} ${state}`)
+  return {
+    states,
+    say,
+    moved: ({ path, state, reason, postings }: Version) => {
+      states.set(path, state)
+      const facts = [state, reason, state === 'queued' ? `${postings} postings, well-formed` : null]
+      say(path, facts.filter((fact) => fact !== null).join(': '))
+      moves.emit(`${path} ${state}`)
+    },
+    /** To be called before the state can come. */
+    until: (path: string, state: State) => once(moves, `${path} ${state}`),
   }
 }

@@ -18,7 +18,7 @@ interface Options {
 export function sandboxCommand(context: Context): Command {
   return new Command('sandbox')
     .description('the service and its storage for tests and trials')
-    .option('--port <n>', 'port of the service; storage takes the next free one', portOf, 0)
+    .option('--port <n>', 'port of the service; storage takes any free one', portOf, 0)
     .option(
       '--dir <directory>',
       'where objects, the key and an example configuration go',
@@ -35,7 +35,7 @@ export function sandboxCommand(context: Context): Command {
         faults: options.faults === undefined ? null : readFileSync(options.faults, 'utf8'),
       })
       using signals = onSignals({ ...context, drainMs: SECOND })
-      const { url, storageUrl, configFile, objects } = sandbox
+      const { url, storageUrl, configFile, objectsDirectory: objects } = sandbox
       if (options.json) outJson(context, { url, storageUrl, configFile, objects })
       else {
         context.out(`service        ${url}`)

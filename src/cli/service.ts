@@ -2,7 +2,6 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { Command } from 'commander'
-import type { Config } from '../config/config.ts'
 import { unitDropin } from '../ops/systemd/unit-dropin.ts'
 import { type Context, readConfig } from './context.ts'
 
@@ -14,13 +13,14 @@ export function serviceCommand(context: Context): Command {
     .action((_options, command: Command) => {
       const { config: flag } = command.optsWithGlobals<{ config?: string }>()
       const { inbox, state, http } = readConfig(context, flag)
+      const { afterUpload, afterReject } = inbox
       const moves = [
-        ...(inbox.afterUpload === 'archive' ? [inbox.archiveDirectory] : []),
-        ...(inbox.afterReject === 'quarantine' ? [inbox.quarantineDirectory] : []),
+        ...(afterUpload === 'archive' ? [inbox.archiveDirectory] : []),
+        ...(afterReject === 'quarantine' ? [inbox.quarantineDirectory] : []),
       ]
       const text = unitDropin({
         inbox: inbox.directory,
-        writesInbox: writes(inbox),
+        writesInbox: afterUpload !== 'keep' || afterReject !== 'keep' || inbox.receipts,
         targets: moves,
         state: state.directory,
         socket: http.listen?.kind === 'unix' ? http.listen.path : null,
@@ -31,11 +31,7 @@ export function serviceCommand(context: Context): Command {
   return service
 }
 
-function writes({ afterUpload, afterReject, receipts }: Config['inbox']): boolean {
-  return afterUpload !== 'keep' || afterReject !== 'keep' || receipts
-}
-
-/** Its name where /etc/group knows it; null for root's, or where the folder is not to be seen. */
+/** Its name where /etc/group knows it; null for root's, or where the folder cannot be seen. */
 function groupOf(path: string): string | null {
   const gid = statSync(path, { throwIfNoEntry: false })?.gid ?? 0
   if (gid === 0) return null

@@ -1,10 +1,9 @@
-// Decides who calls the service (specification section 5, service-facts "Other facts"): headers,
-// date, signature or API key. Refuses with 401 what is not proven, with 403 who is not known.
+// Decides who calls the service (specification section 5): headers, date, signature or API key. Refuses with 401
+// what is not proven, with 403 who is not known.
 
-import { timingSafeEqual } from 'node:crypto'
 import { MINUTE } from '../lib/clock.ts'
-import { Secret } from '../lib/secret.ts'
-import { type Algorithm, canonicalForm, type SignatureCheck, signatureCheck } from './signature.ts'
+import { type RouteAnswer, refusal } from './service-routes.ts'
+import { type Algorithm, fillTemplate, signatureCheck } from './signature.ts'
 
 export interface Identity {
   /** X-SVC-Account of an account holder. */
@@ -15,7 +14,7 @@ export interface Identity {
   partnerAccounts?: readonly string[]
   /** The secret of an HMAC, or the public key (PEM) of the other algorithms. */
   secret: string | Buffer
-  /** X-SVC-ApiKey; without one, that way in is closed. */
+  /** X-SVC-ApiKey; without one, no key is accepted. */
   apiKey?: string
 }
 
@@ -38,132 +37,106 @@ export interface ServiceRequest {
 /** Whom a route is for: one account (of a partner or its own), a partner as a whole, or either. */
 export type Audience = 'account' | 'partner' | 'anyone'
 
-export type Authentication =
-  | { kind: 'known'; caller: Caller }
-  | { kind: 'refused'; status: 401 | 403; code: string; message: string }
-
 const DATE_WINDOW = 15 * MINUTE
-/** IMF-fixdate, the one form of RFC 1123 that HTTP still sends. */
-const RFC_1123 = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
-export class Authenticator {
-  readonly #identity: Identity
-  readonly #prefix: string
-  readonly #apiKey: Secret | null
-  readonly #isSigned: SignatureCheck
-  readonly #canonical: ReturnType<typeof canonicalForm>
+export type Authenticator = ReturnType<typeof createAuthenticator>
 
-  constructor(identity: Identity, algorithm: Algorithm, stringToSign: string, prefix: string) {
-    this.#identity = identity
-    this.#prefix = prefix
-    this.#apiKey = identity.apiKey === undefined ? null : new Secret(identity.apiKey)
-    this.#isSigned = signatureCheck(algorithm, identity.secret)
-    this.#canonical = canonicalForm(stringToSign)
-  }
-
-  /** The account that a request says it is for, proven or not: for fault rules and the journal. */
-  claimedAccount(request: Pick<ServiceRequest, 'header'>): string | null {
-    return this.#get(request, 'PartnerAccount') ?? this.#get(request, 'Account')
-  }
+export function createAuthenticator(
+  identity: Identity,
+  algorithm: Algorithm,
+  template: string,
+  prefix: string,
+) {
+  const isSigned = signatureCheck(algorithm, identity.secret)
+  const get = (request: Pick<ServiceRequest, 'header'>, name: string) =>
+    request.header(`${prefix}${name}`)
 
   /** The bytes whose signature is expected. */
-  stringToSign(request: ServiceRequest): Buffer {
-    return this.#canonical({
-      ...request,
-      date: this.#get(request, 'Date') ?? '',
+  function stringToSign(request: ServiceRequest): Buffer {
+    const { method, path, query, body } = request
+    return fillTemplate(template, {
+      method,
+      path,
+      query,
+      body,
+      date: get(request, 'Date') ?? '',
       host: request.header('host') ?? '',
-      contentType: request.header('content-type') ?? '',
-      account: this.#get(request, 'Account') ?? '',
-      partner: this.#get(request, 'Partner') ?? '',
-      partnerAccount: this.#get(request, 'PartnerAccount') ?? '',
+      account: get(request, 'Account') ?? '',
+      partner: get(request, 'Partner') ?? '',
+      partnerAccount: get(request, 'PartnerAccount') ?? '',
     })
   }
 
-  /** `now`: wall ms of the service. */
-  authenticate(request: ServiceRequest, audience: Audience, now: number): Authentication {
-    return (
-      this.#wrongDate(request, now) ?? this.#wrongProof(request) ?? this.#who(request, audience)
-    )
-  }
-
-  #wrongDate(request: ServiceRequest, now: number): Authentication | null {
-    const name = `${this.#prefix}Date`
-    const date = this.#get(request, 'Date')
-    if (date === null) return unauthorized('date-missing', `the header ${name} is missing`)
-    const ms = RFC_1123.test(date) ? Date.parse(date) : Number.NaN
+  function wrongDate(request: ServiceRequest, now: number): RouteAnswer | null {
+    const name = `${prefix}Date`
+    const date = get(request, 'Date')
+    if (date === null) return refusal(401, 'date-missing', `the header ${name} is missing`)
+    const ms = Date.parse(date)
+    // IMF-fixdate is the one form of RFC 1123 that HTTP still sends, and the one that this writes.
     if (Number.isNaN(ms) || new Date(ms).toUTCString() !== date) {
-      return unauthorized('date-malformed', `the header ${name} is not an RFC 1123 date`)
+      return refusal(401, 'date-malformed', `the header ${name} is not an RFC 1123 date`)
     }
     if (now - ms > DATE_WINDOW) {
-      return unauthorized('date-too-old', `the header ${name} is older than 15 minutes`)
+      return refusal(401, 'date-too-old', `the header ${name} is older than 15 minutes`)
     }
     if (ms - now > DATE_WINDOW) {
-      return unauthorized('date-in-future', `the header ${name} is more than 15 minutes ahead`)
+      return refusal(401, 'date-in-future', `the header ${name} is more than 15 minutes ahead`)
     }
     return null
   }
 
-  #wrongProof(request: ServiceRequest): Authentication | null {
-    const [signature, apiKey] = [this.#get(request, 'Signature'), this.#get(request, 'ApiKey')]
+  function wrongProof(request: ServiceRequest): RouteAnswer | null {
+    const [signature, apiKey] = [get(request, 'Signature'), get(request, 'ApiKey')]
     if (signature !== null) {
-      return this.#isSigned(this.stringToSign(request), signature)
-        ? null
-        : unauthorized('signature-mismatch', 'the signature does not match the request')
+      return isSigned(stringToSign(request), signature) ? null : WRONG_SIGNATURE
     }
-    if (apiKey !== null) {
-      return this.#apiKey !== null && same(this.#apiKey.reveal(), Buffer.from(apiKey))
-        ? null
-        : unauthorized('api-key-unknown', 'the API key is not valid')
+    if (apiKey === null) {
+      return refusal(401, 'signature-missing', `the header ${prefix}Signature is missing`)
     }
-    return unauthorized('signature-missing', `the header ${this.#prefix}Signature is missing`)
+    const isKnown = apiKey === identity.apiKey
+    return isKnown ? null : refusal(401, 'api-key-unknown', 'the API key is not valid')
   }
 
-  #who(request: ServiceRequest, audience: Audience): Authentication {
-    const [account, partner, partnerAccount] = ['Account', 'Partner', 'PartnerAccount'].map(
-      (name) => this.#get(request, name),
-    )
-    if (partner != null) {
-      if (partner !== this.#identity.partner) return unknown(`no partner "${partner}" is known`)
-      if (audience === 'partner' || (audience === 'anyone' && partnerAccount == null)) {
-        return { kind: 'known', caller: { owner: partner, account: null } }
+  function callerOf(request: ServiceRequest, audience: Audience): Caller | RouteAnswer {
+    const account = get(request, 'Account')
+    const partner = get(request, 'Partner')
+    const partnerAccount = get(request, 'PartnerAccount')
+    const unknown = (message: string) => refusal(403, 'identity-unknown', message)
+    const missing = (message: string) => refusal(401, 'identity-missing', message)
+    if (partner !== null) {
+      if (partner !== identity.partner) return unknown(`no partner "${partner}" is known`)
+      if (audience === 'partner' || (audience === 'anyone' && partnerAccount === null)) {
+        return { owner: partner, account: null }
       }
-      if (partnerAccount == null) {
-        return unauthorized(
-          'identity-missing',
-          `the header ${this.#prefix}PartnerAccount is required with ${this.#prefix}Partner`,
-        )
+      if (partnerAccount === null) {
+        return missing(`the header ${prefix}PartnerAccount is required with ${prefix}Partner`)
       }
-      return (this.#identity.partnerAccounts?.includes(partnerAccount) ?? true)
-        ? { kind: 'known', caller: { owner: partner, account: partnerAccount } }
+      return (identity.partnerAccounts?.includes(partnerAccount) ?? true)
+        ? { owner: partner, account: partnerAccount }
         : unknown(`the partner has no account "${partnerAccount}"`)
     }
-    if (audience === 'partner') {
-      return unauthorized('identity-missing', `the header ${this.#prefix}Partner is required`)
+    if (audience === 'partner') return missing(`the header ${prefix}Partner is required`)
+    if (account === null) {
+      return missing(`one of the headers ${prefix}Account and ${prefix}Partner is required`)
     }
-    if (account == null) {
-      return unauthorized(
-        'identity-missing',
-        `one of the headers ${this.#prefix}Account and ${this.#prefix}Partner is required`,
-      )
-    }
-    return account === this.#identity.account
-      ? { kind: 'known', caller: { owner: account, account } }
+    return account === identity.account
+      ? { owner: account, account }
       : unknown(`no account "${account}" is known`)
   }
 
-  #get(request: Pick<ServiceRequest, 'header'>, name: string): string | null {
-    return request.header(`${this.#prefix}${name}`)
+  return {
+    stringToSign,
+    /** The account that a request says it is for, proven or not: for fault rules and the journal. */
+    claimedAccount: (request: Pick<ServiceRequest, 'header'>) =>
+      get(request, 'PartnerAccount') ?? get(request, 'Account'),
+    /** The caller, or the refusal. `now`: wall ms of the service. */
+    authenticate: (request: ServiceRequest, audience: Audience, now: number) =>
+      wrongDate(request, now) ?? wrongProof(request) ?? callerOf(request, audience),
   }
 }
 
-function unauthorized(code: string, message: string): Authentication {
-  return { kind: 'refused', status: 401, code, message }
-}
-
-function unknown(message: string): Authentication {
-  return { kind: 'refused', status: 403, code: 'identity-unknown', message }
-}
-
-function same(a: Buffer, b: Buffer): boolean {
-  return a.length === b.length && timingSafeEqual(a, b)
-}
+export const WRONG_SIGNATURE = refusal(
+  401,
+  'signature-mismatch',
+  'the signature does not match the request',
+)

@@ -1,87 +1,73 @@
-// Reads a request body in pieces, as values: what a client does wrong with a body (stops, hangs up,
-// sends less than it said) is an outcome here, never an exception.
+// Reads a request body in pieces. What a client does wrong with a body (stops, hangs up, sends less than
+// it announced) is an outcome, not an exception.
 
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../lib/clock.ts'
 
-export type Piece =
-  | { kind: 'bytes'; bytes: Buffer }
-  | { kind: 'end' }
-  /** Nothing came for the idle time. */
-  | { kind: 'idle' }
-  /** FIN before the announced length. */
-  | { kind: 'short' }
-  /** The connection is gone. */
-  | { kind: 'gone' }
+/** `idle`: nothing came for the idle time; `short`: FIN before the announced length; `gone`: no connection. */
+export type BodyEnd = 'end' | 'idle' | 'short' | 'gone'
 
-export class BodyReader {
-  readonly #request: IncomingMessage
-  readonly #clock: Clock
-  readonly #idleMs: number
-  readonly #onReadable = () => this.#wake()
-  #wake: () => void = () => {}
-  #over: Piece | null = null
+export type BodyReader = ReturnType<typeof createBodyReader>
 
-  constructor(request: IncomingMessage, clock: Clock, idleMs: number) {
-    this.#request = request
-    this.#clock = clock
-    this.#idleMs = idleMs
-    request.on('readable', this.#onReadable)
-    request.on('end', () => this.#finish({ kind: 'end' }))
-    request.on('error', () => this.#finish({ kind: 'gone' }))
-    request.on('close', () => this.#finish({ kind: 'gone' }))
+/** `onBytes`: called with the size of each piece that is read. */
+export function createBodyReader(
+  request: IncomingMessage,
+  clock: Clock,
+  idleMs: number,
+  onBytes: (bytes: number) => void,
+) {
+  let changed = Promise.withResolvers<void>()
+  let end: BodyEnd | null = null
+  const onReadable = () => changed.resolve()
+  /** The first end counts. */
+  const finish = (how: BodyEnd) => {
+    end ??= how
+    changed.resolve()
   }
+  request.on('readable', onReadable)
+  request.on('end', () => finish('end'))
+  request.on('error', () => finish('gone'))
+  request.on('close', () => finish('gone'))
 
-  get ended(): boolean {
-    return this.#over?.kind === 'end'
-  }
-
-  async next(): Promise<Piece> {
+  /** Pieces as they come, until the body ends. */
+  async function* pieces(): AsyncGenerator<Buffer, void> {
     for (;;) {
-      const bytes: Buffer | null = this.#request.read()
-      if (bytes !== null) return { kind: 'bytes', bytes }
-      if (this.#over !== null) return this.#over
-      if (await this.#idle()) return { kind: 'idle' }
-    }
-  }
-
-  /** The whole body, or null where it did not come whole or is longer than `limit` bytes. */
-  async all(limit: number): Promise<Buffer | null> {
-    const pieces: Buffer[] = []
-    let bytes = 0
-    for (;;) {
-      const piece = await this.next()
-      if (piece.kind === 'end') return Buffer.concat(pieces)
-      if (piece.kind !== 'bytes' || bytes + piece.bytes.length > limit) return null
-      bytes += piece.bytes.length
-      pieces.push(piece.bytes)
-    }
-  }
-
-  /** The parser of the connection found that the body ended too early. */
-  short(): void {
-    this.#finish({ kind: 'short' })
-  }
-
-  /** Lets the rest of the body run into nothing. */
-  drain(): void {
-    this.#request.off('readable', this.#onReadable)
-    this.#request.resume()
-  }
-
-  #finish(piece: Piece): void {
-    this.#over ??= piece
-    this.#wake()
-  }
-
-  /** Resolves with true when the idle time passed first. */
-  #idle(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = this.#clock.after(this.#idleMs, () => resolve(true))
-      this.#wake = () => {
+      changed = Promise.withResolvers()
+      const bytes: Buffer | null = request.read()
+      if (bytes !== null) {
+        onBytes(bytes.length)
+        yield bytes
+      } else if (end !== null) return
+      else {
+        const timer = clock.after(idleMs, () => finish('idle'))
+        await changed.promise
         timer.cancel()
-        resolve(false)
       }
-    })
+    }
+  }
+
+  return {
+    pieces,
+    finish,
+    /** How the body ended; null while it may go on. */
+    get end() {
+      return end
+    },
+    /** The whole body, or null where it did not come whole or is longer than `limit` bytes. */
+    async all(limit: number): Promise<Buffer | null> {
+      const read: Buffer[] = []
+      let bytes = 0
+      for await (const piece of pieces()) {
+        bytes += piece.length
+        if (bytes > limit) return null
+        read.push(piece)
+      }
+      return end === 'end' ? Buffer.concat(read) : null
+    },
+    /** Reads the rest of the body and drops it. */
+    drain() {
+      request.off('readable', onReadable)
+      request.resume()
+    },
   }
 }

@@ -1,15 +1,15 @@
-// The service's campaigns: what create, search, read and update do to them, and what time does to their
-// budgets. After specification sections 2 to 4; nothing here knows of HTTP.
+// The service's campaigns: what create, search, read and update do to them, and what time does to their budgets
+// (specification sections 2 to 4). Knows nothing of HTTP.
 
 import type { Clock } from '../lib/clock.ts'
-import type { CampaignFields } from './campaign-body.ts'
+import type {
+  CreateFields,
+  PartialTargeting,
+  SandboxTargeting,
+  UpdateFields,
+} from './campaign-body.ts'
 import { isTargeted, type SandboxPosting } from './campaign-targeting.ts'
-import {
-  type CampaignKnobs,
-  DEFAULT_KNOBS,
-  type SandboxCampaign,
-  type SandboxTargeting,
-} from './campaign-types.ts'
+import { type CampaignKnobs, DEFAULT_KNOBS, type SandboxCampaign } from './campaign-types.ts'
 
 export interface Search {
   status: number | null
@@ -24,7 +24,8 @@ export class CampaignBook {
   afterPage: () => void = () => {}
   readonly #clock: Clock
   readonly #postingsOf: (account: string) => readonly SandboxPosting[]
-  readonly #campaigns: SandboxCampaign[] = []
+  /** Oldest first; live objects, for tests to read and edit. */
+  readonly all: SandboxCampaign[] = []
   #lastId = 48_000
   #shuffles = 0
 
@@ -33,19 +34,13 @@ export class CampaignBook {
     this.#postingsOf = postingsOf
   }
 
-  /** All there is, committed or not, oldest first; live objects, for tests to look at and to edit. */
-  get all(): SandboxCampaign[] {
-    return this.#campaigns
-  }
-
-  create(account: string, fields: CampaignFields): SandboxCampaign {
+  create(account: string, fields: CreateFields): SandboxCampaign {
     const now = this.#clock.now()
-    const { commitAfterMs, listedAfterMs, foundAfterMs } = this.knobs
     const bid = fields.autoBidLevel || null
     const campaign: SandboxCampaign = {
       id: String(++this.#lastId),
       accountId: account,
-      name: this.#fitted(fields.name ?? ''),
+      name: this.#fitted(fields.name),
       startDate: fields.startDate ?? dateTime(now),
       endDate: fields.endDate ?? null,
       budget: fields.budget ?? null,
@@ -59,20 +54,17 @@ export class CampaignBook {
       targeting: fields.targeting == null ? null : whole(fields.targeting),
       spend: 0,
       spendMonth: monthOf(now),
-      listedFrom: now + commitAfterMs + listedAfterMs,
-      foundFrom: now + commitAfterMs + foundAfterMs,
+      listedFrom: now + this.knobs.listedAfterMs,
     }
-    this.#campaigns.push(campaign)
+    this.all.push(campaign)
     return campaign
   }
 
   find(account: string, id: string): SandboxCampaign | null {
-    const now = this.#clock.now()
-    const found = this.#campaigns.find((c) => c.accountId === account && c.id === id)
-    return found !== undefined && found.foundFrom <= now ? found : null
+    return this.all.find((one) => one.accountId === account && one.id === id) ?? null
   }
 
-  update(campaign: SandboxCampaign, fields: CampaignFields): void {
+  update(campaign: SandboxCampaign, fields: UpdateFields): void {
     const { targeting, name, ...rest } = fields
     Object.assign(campaign, rest, this.knobs.sideEffect)
     if (name != null) campaign.name = this.#fitted(name)
@@ -80,13 +72,13 @@ export class CampaignBook {
   }
 
   remove(id: string): void {
-    const at = this.#campaigns.findIndex((campaign) => campaign.id === id)
-    if (at !== -1) this.#campaigns.splice(at, 1)
+    const at = this.all.findIndex((campaign) => campaign.id === id)
+    if (at !== -1) this.all.splice(at, 1)
   }
 
   /** Spends, as far as the budget reaches; the rest is lost. */
   spend(id: string, amount: number): void {
-    const campaign = this.#campaigns.find((one) => one.id === id)
+    const campaign = this.all.find((one) => one.id === id)
     if (campaign === undefined) throw new Error(`there is no campaign ${id}`)
     this.#replenish(campaign)
     const left = campaign.budget === null ? amount : campaign.budget - campaign.spend
@@ -96,9 +88,8 @@ export class CampaignBook {
   /** What a read or a listing shows. */
   shown(campaign: SandboxCampaign): object {
     this.#replenish(campaign)
-    const { listedFrom, foundFrom, spendMonth, targeting, ...fields } = campaign
-    const sponsoredPostings = this.#sponsored(campaign)
-    const shown = { ...fields, sponsoredPostings }
+    const { listedFrom, spendMonth, targeting, ...fields } = campaign
+    const shown = { ...fields, sponsoredPostings: this.#sponsored(campaign) }
     return this.knobs.echoTargeting ? { ...shown, targeting } : shown
   }
 
@@ -127,9 +118,9 @@ export class CampaignBook {
   }
 
   #ordered(): SandboxCampaign[] {
-    if (!this.knobs.unsorted) return this.#campaigns
-    const by = ++this.#shuffles % Math.max(1, this.#campaigns.length)
-    return [...this.#campaigns.slice(by), ...this.#campaigns.slice(0, by)]
+    if (!this.knobs.unsorted) return this.all
+    const by = ++this.#shuffles % Math.max(1, this.all.length)
+    return [...this.all.slice(by), ...this.all.slice(0, by)]
   }
 
   #isNamed(name: string, wanted: string): boolean {
@@ -164,17 +155,14 @@ export class CampaignBook {
     campaign.spendMonth = month
   }
 
-  #retargeted(campaign: SandboxCampaign, targeting: Partial<SandboxTargeting>): SandboxTargeting {
+  #retargeted(campaign: SandboxCampaign, targeting: PartialTargeting): SandboxTargeting {
     const { targetingPut, ignoreEmptyLists } = this.knobs
-    const old = campaign.targeting ?? whole({})
-    const given = Object.entries(targeting).filter(
-      ([, value]) => !(ignoreEmptyLists && Array.isArray(value) && value.length === 0),
-    )
-    const kept = Object.entries(old).filter(([key]) => {
-      const sent = targeting[key as keyof SandboxTargeting]
-      return targetingPut === 'merge' || (ignoreEmptyLists && Array.isArray(sent))
+    const old = campaign.targeting ?? NO_TARGETING
+    const sent = Object.entries(targeting).map(([key, value]) => {
+      const isIgnored = ignoreEmptyLists && Array.isArray(value) && value.length === 0
+      return [key, isIgnored ? old[key as keyof SandboxTargeting] : value]
     })
-    return whole(Object.fromEntries([...kept, ...given]))
+    return whole({ ...(targetingPut === 'merge' && old), ...Object.fromEntries(sent) })
   }
 
   #fitted(name: string): string {
@@ -183,17 +171,16 @@ export class CampaignBook {
   }
 }
 
-function whole(targeting: Partial<SandboxTargeting>): SandboxTargeting {
-  return {
-    cities: targeting.cities ?? [],
-    externalCampaignId: targeting.externalCampaignId ?? null,
-    requisitionIds: targeting.requisitionIds ?? [],
-    jobDescKeywords: targeting.jobDescKeywords ?? [],
-    jobTitles: targeting.jobTitles ?? [],
-    postalCodes: targeting.postalCodes ?? [],
-    stateProvCodes: targeting.stateProvCodes ?? [],
-  }
+const NO_TARGETING: SandboxTargeting = {
+  cities: [],
+  externalCampaignId: null,
+  requisitionIds: [],
+  jobDescKeywords: [],
+  jobTitles: [],
+  postalCodes: [],
+  stateProvCodes: [],
 }
 
+const whole = (given: PartialTargeting) => ({ ...NO_TARGETING, ...given }) as SandboxTargeting
 const dateTime = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7)

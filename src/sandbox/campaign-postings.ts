@@ -1,8 +1,8 @@
-// Reads the postings of an uploaded feed, as the service does to know what a campaign sponsors. Takes the
-// common names of fields; another feed shape simply has no postings here.
+// Reads the postings of an uploaded feed, as the service does to know what a campaign sponsors. Takes the common
+// names of fields; a feed of another shape has no postings here.
 
 import { readFileSync } from 'node:fs'
-import { SaxesParser } from 'saxes'
+import { XMLParser } from 'fast-xml-parser'
 import type { SandboxPosting } from './campaign-targeting.ts'
 
 const RECORD = /^(job|item|posting|position|vacancy)$/i
@@ -16,45 +16,43 @@ const FIELDS: Record<keyof SandboxPosting, RegExp> = {
   postalCode: /^(zip|postal)_?(code)?$/i,
 }
 
+type Element = [name: string, content: unknown]
+
 /** Empty for what cannot be read: a feed that is broken sponsors nothing. */
 export function readPostings(path: string): SandboxPosting[] {
-  const postings: SandboxPosting[] = []
-  let posting: SandboxPosting | null = null
-  let text = ''
-  const parser = new SaxesParser()
-  parser.on('opentag', ({ name }) => {
-    text = ''
-    if (posting === null && RECORD.test(name)) posting = emptyPosting()
-  })
-  parser.on('text', (piece) => {
-    text += piece
-  })
-  parser.on('cdata', (piece) => {
-    text += piece
-  })
-  parser.on('closetag', ({ name }) => {
-    if (posting === null) return
-    if (RECORD.test(name)) {
-      postings.push(posting)
-      posting = null
-      return
-    }
-    for (const [field, pattern] of Object.entries(FIELDS))
-      if (pattern.test(name)) posting[field as keyof SandboxPosting] = text.trim()
-    text = ''
-  })
-  parser.on('error', (error) => {
-    throw error
-  })
   try {
-    parser.write(readFileSync(path, 'utf8')).close()
+    const parser = new XMLParser({ parseTagValue: false })
+    return postingsIn(parser.parse(readFileSync(path, 'utf8'), true))
   } catch {
     return []
   }
-  return postings
 }
 
-function emptyPosting(): SandboxPosting {
-  const values = Object.keys(FIELDS).map((field) => [field, ''])
-  return Object.fromEntries(values) as unknown as SandboxPosting
+function postingsIn(content: unknown): SandboxPosting[] {
+  return childrenOf(content).flatMap(([name, child]) =>
+    RECORD.test(name) ? [toPosting(child)] : postingsIn(child),
+  )
+}
+
+function toPosting(record: unknown): SandboxPosting {
+  const leaves = leavesOf(record)
+  const fields = Object.entries(FIELDS).map(([field, pattern]) => [
+    field,
+    leaves.findLast(([name]) => pattern.test(name))?.[1] ?? '',
+  ])
+  return Object.fromEntries(fields)
+}
+
+function leavesOf(content: unknown): Element[] {
+  return childrenOf(content).flatMap(([name, child]): Element[] =>
+    typeof child === 'object' ? leavesOf(child) : [[name, child]],
+  )
+}
+
+/** Children of the same name come from the parser as one list. */
+function childrenOf(content: unknown): Element[] {
+  if (typeof content !== 'object' || content === null) return []
+  return Object.entries(content).flatMap(([name, child]): Element[] =>
+    Array.isArray(child) ? child.map((one): Element => [name, one]) : [[name, child]],
+  )
 }

@@ -1,11 +1,12 @@
 // The four campaign routes of specification section 4 over the book of campaigns.
 
-import { readBody } from './campaign-body.ts'
+import { readCreate, readUpdate } from './campaign-body.ts'
 import type { CampaignBook } from './campaign-book.ts'
 import type { SandboxCampaign } from './campaign-types.ts'
-import type { Route, RouteAnswer, RouteCall } from './service-routes.ts'
+import { type Route, type RouteAnswer, type RouteCall, refusal } from './service-routes.ts'
 
-const PATH = '/v1/campaigns'
+const COLLECTION = /^\/v1\/campaigns$/
+const CAMPAIGN = /^\/v1\/campaigns\/([^/]+)$/
 
 export function campaignRoutes(book: CampaignBook): Route[] {
   const accountOf = ({ caller }: RouteCall) => caller.account ?? caller.owner
@@ -13,71 +14,62 @@ export function campaignRoutes(book: CampaignBook): Route[] {
     json: book.shown(campaign),
     key: campaign.id,
   })
-  const find = (call: RouteCall) =>
-    book.find(accountOf(call), decodeURIComponent(call.params.id ?? ''))
+  const create = (call: RouteCall) => {
+    const body = readCreate(call.request.body)
+    if ('wrong' in body) return badRequest(body.wrong)
+    return answerFor(book.create(accountOf(call), body.fields))
+  }
+  const get = (call: RouteCall) => {
+    const campaign = book.find(accountOf(call), call.id)
+    return campaign === null ? NO_CAMPAIGN : answerFor(campaign)
+  }
+  const update = (call: RouteCall) => {
+    const campaign = book.find(accountOf(call), call.id)
+    if (campaign === null) return NO_CAMPAIGN
+    const body = readUpdate(call.request.body)
+    if ('wrong' in body) return badRequest(body.wrong)
+    book.update(campaign, body.fields)
+    return answerFor(campaign)
+  }
+  const search = (call: RouteCall) => searched(book, accountOf(call), call.request.query)
+  const audience = 'account'
   return [
-    {
-      ...{ name: 'campaign-create', method: 'POST', path: PATH, audience: 'account' },
-      answer: (call) => {
-        const body = readBody(call.request.body, 'create')
-        if ('wrong' in body) return refusal(400, body.wrong)
-        return answerFor(book.create(accountOf(call), body.fields))
-      },
-    },
-    {
-      ...{ name: 'campaign-search', method: 'GET', path: PATH, audience: 'account' },
-      answer: (call) => search(book, accountOf(call), call.request.query),
-    },
-    {
-      ...{ name: 'campaign-get', method: 'GET', path: `${PATH}/{id}`, audience: 'account' },
-      answer: (call) => {
-        const campaign = find(call)
-        return campaign === null ? refusal(404, 'there is no such campaign') : answerFor(campaign)
-      },
-    },
-    {
-      ...{ name: 'campaign-update', method: 'PUT', path: `${PATH}/{id}`, audience: 'account' },
-      answer: (call) => {
-        const campaign = find(call)
-        if (campaign === null) return refusal(404, 'there is no such campaign')
-        const body = readBody(call.request.body, 'update')
-        if ('wrong' in body) return refusal(400, body.wrong)
-        book.update(campaign, body.fields)
-        return answerFor(campaign)
-      },
-    },
+    { name: 'campaign-create', method: 'POST', path: COLLECTION, audience, answer: create },
+    { name: 'campaign-search', method: 'GET', path: COLLECTION, audience, answer: search },
+    { name: 'campaign-get', method: 'GET', path: CAMPAIGN, audience, answer: get },
+    { name: 'campaign-update', method: 'PUT', path: CAMPAIGN, audience, answer: update },
   ]
 }
 
-function search(book: CampaignBook, account: string, query: string): RouteAnswer {
+function searched(book: CampaignBook, account: string, query: string): RouteAnswer {
   const asked = new URLSearchParams(query)
   const unknown = [...asked.keys()].find((key) => !/^(Status|Name|Start|Num)$/.test(key))
-  if (unknown !== undefined) return refusal(400, `"${unknown}" is not a parameter of this call`)
+  if (unknown !== undefined) return badRequest(`"${unknown}" is not a parameter of this call`)
   const numbers = ['Status', 'Start', 'Num'].map((key) => {
     const value = asked.get(key)
     return value === null ? null : /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
   })
-  if (numbers.some(Number.isNaN)) return refusal(400, 'Status, Start and Num are whole numbers')
+  if (numbers.some(Number.isNaN)) return badRequest('Status, Start and Num are whole numbers')
   const [status = null, start = null, num = null] = numbers
   const { listField, secondList, fromCache, largestNum } = book.knobs
-  if (num !== null && largestNum !== null && num > largestNum)
-    return refusal(400, `Num is at most ${largestNum}`)
-  const { rows, ...envelope } = book.search(account, {
-    ...{ status, start, num },
-    name: asked.get('Name'),
-  })
+  if (num !== null && largestNum !== null && num > largestNum) {
+    return badRequest(`Num is at most ${largestNum}`)
+  }
+  const search = { status, start, num, name: asked.get('Name') }
+  const { rows, ...envelope } = book.search(account, search)
   const list = rows.map((campaign) => book.shown(campaign))
   book.afterPage()
   return {
     json: {
       ...envelope,
-      ...{ fromCache, self: PATH, elapsed: 1 },
+      fromCache,
+      self: '/v1/campaigns',
+      elapsed: 1,
       [listField]: list,
-      ...(secondList ? { recent: list.slice(0, 1) } : {}),
+      ...(secondList && { recent: list.slice(0, 1) }),
     },
   }
 }
 
-function refusal(status: number, message: string): RouteAnswer {
-  return { status, json: { code: status === 404 ? 'not-found' : 'bad-request', message } }
-}
+const NO_CAMPAIGN = refusal(404, 'not-found', 'there is no such campaign')
+const badRequest = (message: string) => refusal(400, 'bad-request', message)

@@ -1,8 +1,8 @@
-// The service's own reading of targeting (specification section 2, "Targeting object"), written apart
-// from the client's. Where the text leaves a choice: any value of a list may match, codes and city names
-// without regard to case, ids exactly, a title's words in order.
+// The service's own reading of targeting (specification section 2, "Targeting object"), written independently of the
+// client's. Where the text leaves a choice: any value of a list may match; codes and city names match in any case, ids
+// exactly, a title's words in order.
 
-import type { SandboxTargeting } from './campaign-types.ts'
+import type { SandboxTargeting } from './campaign-body.ts'
 
 export interface SandboxPosting {
   externalCampaignId: string

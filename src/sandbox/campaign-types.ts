@@ -1,15 +1,7 @@
 // What the service keeps of a campaign, and the switches that make it behave as services may where the
 // specification is silent.
 
-export interface SandboxTargeting {
-  cities: { name: string; stateProvCode: string }[]
-  externalCampaignId: string | null
-  requisitionIds: string[]
-  jobDescKeywords: string[]
-  jobTitles: string[]
-  postalCodes: string[]
-  stateProvCodes: string[]
-}
+import type { SandboxTargeting } from './campaign-body.ts'
 
 export interface SandboxCampaign {
   id: string
@@ -35,62 +27,40 @@ export interface SandboxCampaign {
   spendMonth: string
   /** Wall ms from which listings show it. */
   listedFrom: number
-  /** Wall ms from which a read by id finds it. */
-  foundFrom: number
 }
 
-export interface CampaignKnobs {
+export const DEFAULT_KNOBS = {
   /** Reads show the targeting. */
-  echoTargeting: boolean
+  echoTargeting: false,
   /** Name of the envelope's list. */
-  listField: string
+  listField: 'campaigns',
   /** The envelope holds a second list of objects with ids. */
-  secondList: boolean
+  secondList: false,
   /** What `Start` means for the first row. */
-  start: 0 | 1 | 'ignored'
+  start: 1 as 0 | 1 | 'ignored',
   /** Most rows of a page; a larger `Num` is cut to it. */
-  pageSize: number
+  pageSize: 100,
   /** A `Num` above this is refused with 400; null: never. */
-  largestNum: number | null
+  largestNum: null as number | null,
   /** Rows of a page come in another order each time. */
-  unsorted: boolean
+  unsorted: false,
   /** A search without Status leaves archived campaigns out. */
-  hideArchived: boolean
+  hideArchived: true,
   /** How `Name` matches. */
-  nameRule: 'exact' | 'substring' | 'case-fold'
-  fromCache: boolean | null
+  nameRule: 'substring' as 'exact' | 'substring' | 'case-fold',
+  fromCache: false as boolean | null,
   /** Names are cut to this many characters. */
-  nameLength: number | null
+  nameLength: null as number | null,
   /** A PUT's targeting replaces the whole, or only the keys that it has. */
-  targetingPut: 'replace' | 'merge'
+  targetingPut: 'replace' as 'replace' | 'merge',
   /** A PUT's empty lists change nothing. */
-  ignoreEmptyLists: boolean
+  ignoreEmptyLists: false,
   /** Fields that any PUT changes beside those it was sent. */
-  sideEffect: Partial<Pick<SandboxCampaign, 'endDate' | 'budget' | 'status' | 'maxCpc'>> | null
-  /** ms after which a create is done at all. */
-  commitAfterMs: number
-  /** ms after its commit until listings show a new campaign. */
-  listedAfterMs: number
-  /** ms after its commit until a read by id finds it. */
-  foundAfterMs: number
+  sideEffect: null as Partial<
+    Pick<SandboxCampaign, 'endDate' | 'budget' | 'status' | 'maxCpc'>
+  > | null,
+  /** ms after its creation until listings show a new campaign. */
+  listedAfterMs: 0,
 }
 
-export const DEFAULT_KNOBS: Readonly<CampaignKnobs> = {
-  echoTargeting: false,
-  listField: 'campaigns',
-  secondList: false,
-  start: 1,
-  pageSize: 100,
-  largestNum: null,
-  unsorted: false,
-  hideArchived: true,
-  nameRule: 'substring',
-  fromCache: false,
-  nameLength: null,
-  targetingPut: 'replace',
-  ignoreEmptyLists: false,
-  sideEffect: null,
-  commitAfterMs: 0,
-  listedAfterMs: 0,
-  foundAfterMs: 0,
-}
+export type CampaignKnobs = typeof DEFAULT_KNOBS

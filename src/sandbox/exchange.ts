@@ -1,14 +1,14 @@
-// One request on one connection, and the ways to answer it: properly, early with one of four
-// endings, or by breaking the connection. Uses the socket itself where node:http is too polite.
+// One request on one connection, and the ways to answer it: properly, early with one of four endings, or by
+// breaking the connection. Writes to the socket itself where node:http would not send what a fault asks for.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { finished } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import type { Clock } from '../lib/clock.ts'
-import type { BodyReader } from './body-reader.ts'
-import type { Cut, Ending, FaultSubject } from './fault-types.ts'
-import type { Plan } from './faults.ts'
-import type { Gate } from './gate.ts'
+import { type BodyReader, createBodyReader } from './body-reader.ts'
+import type { Cut, Ending, GatePoint, Side } from './fault-types.ts'
+import { type FaultBook, Plan, type Stage } from './faults.ts'
 import type { Journal, SeenRequest } from './journal.ts'
 
 export interface Answer {
@@ -19,177 +19,218 @@ export interface Answer {
   code: string | null
 }
 
-export interface Exchange {
+/** What all exchanges of one side share. */
+export interface SideParts {
+  side: Side
+  journal: Journal
+  faults: FaultBook
+  clock: Clock
+  /** The side gives up on a body after so long without a byte. */
+  idleTimeoutMs: number
+}
+
+export interface Connection {
+  readonly n: number
+  /** Resolves when the connection is gone. */
+  readonly gone: Promise<void>
+  /** The newest exchange. */
+  exchange: Exchange | null
+}
+
+export class Exchange {
   readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly socket: Socket
-  readonly reader: BodyReader
+  readonly body: BodyReader
   readonly entry: SeenRequest
-  /** Whether the connection served a request before. */
-  readonly reused: boolean
-  readonly journal: Journal
-  readonly clock: Clock
-  /** Aborts when the sandbox closes. */
-  readonly signal: AbortSignal
-}
+  readonly gone: Promise<void>
+  readonly #response: ServerResponse
+  readonly #parts: SideParts
+  readonly #signal: AbortSignal
+  readonly #reused: boolean
+  #plan = new Plan()
 
-export function subjectOf({ entry, reused }: Exchange): FaultSubject {
-  return { route: entry.route, account: entry.account, key: entry.key, reused }
-}
+  /** `signal`: aborts when the sandbox closes. */
+  constructor(
+    parts: SideParts,
+    connection: Connection,
+    request: IncomingMessage,
+    response: ServerResponse,
+    signal: AbortSignal,
+  ) {
+    const { side, journal, clock, idleTimeoutMs } = parts
+    this.request = request
+    this.entry = journal.open(side, request.method ?? '', 'unknown', connection.n)
+    this.body = createBodyReader(request, clock, idleTimeoutMs, (bytes) =>
+      this.note({ bytes: this.entry.bytes + bytes }),
+    )
+    this.gone = connection.gone
+    this.#response = response
+    this.#parts = parts
+    this.#signal = signal
+    this.#reused = connection.exchange !== null
+    connection.exchange = this
+  }
 
-/** A header of the request; several of the same name are joined as node:http joins them. */
-export function header(exchange: Exchange, name: string): string | null {
-  const value = exchange.request.headers[name.toLowerCase()]
-  return value === undefined ? null : String(value)
-}
+  get socket(): Socket {
+    return this.request.socket
+  }
 
-/** Answers a request that was read to its end, and keeps the connection unless the plan says otherwise. */
-export async function answer(exchange: Exchange, what: Answer, plan: Plan): Promise<void> {
-  const { response, socket, journal, entry } = exchange
-  if (socket.destroyed) return
-  journal.update(entry, { status: what.status, code: what.code })
-  sendInterim(response, plan)
-  const how = plan.get('transfer')?.how
-  const body = how === 'gzip' ? gzipSync(what.body) : what.body
-  const bodyless = what.status === 204 || what.status === 304
-  response.sendDate = false
-  response.writeHead(what.status, {
-    ...what.headers,
-    ...(how === 'gzip' ? { 'content-encoding': 'gzip' } : {}),
-    ...(how === 'chunked' || bodyless ? {} : { 'content-length': String(body.length) }),
-    ...connectionHeaders(plan),
-  })
-  if (!bodyless) await writeBody(exchange, body, plan)
-  await new Promise<void>((resolve) => {
-    socket.once('close', resolve)
-    response.end(() => {
-      socket.off('close', resolve)
-      resolve()
+  /** The faults that are played now. */
+  get plan(): Plan {
+    return this.#plan
+  }
+
+  get url(): string {
+    return `http://${this.header('host')}${this.request.url}`
+  }
+
+  note(facts: Partial<SeenRequest>): void {
+    this.#parts.journal.update(this.entry, facts)
+  }
+
+  /** A header of the request; several of the same name are joined as node:http joins them. */
+  header(name: string): string | null {
+    const value = this.request.headers[name.toLowerCase()]
+    return value === undefined ? null : String(value)
+  }
+
+  /** Wall ms of this side. */
+  now(): number {
+    return this.#parts.clock.now() + (this.#plan.get('date')?.skewMs ?? 0)
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.#parts.clock.sleep(ms, this.#signal)
+  }
+
+  choose(stage: Stage): void {
+    const { side, route, account, key } = this.entry
+    const subject = { route, account, key, reused: this.#reused }
+    this.#plan = this.#parts.faults.plan(side, stage, subject)
+    this.note({ faults: [...this.entry.faults, ...this.#plan.kinds] })
+  }
+
+  /** Plays the faults that come before the body. False: the connection was cut. */
+  async begin(facts: Partial<SeenRequest>): Promise<boolean> {
+    this.note(facts)
+    this.choose('headers')
+    const drop = this.#plan.get('drop')
+    if (drop !== undefined) this.cut(drop.how)
+    else await this.pass('headers')
+    return drop === undefined
+  }
+
+  /** Returns when no gate holds the request (any more). */
+  async pass(point: GatePoint | 'file'): Promise<void> {
+    const gate = this.#plan.gate(point)
+    if (gate === undefined || gate.isOpen) return
+    const passed = gate.hold(this.gone)
+    this.note({ held: true })
+    await passed
+    this.note({ held: false })
+  }
+
+  /** Answers a request that was read to its end, and keeps the connection unless the plan says otherwise. */
+  async answer(what: Answer): Promise<void> {
+    const response = this.#response
+    if (this.socket.destroyed) return
+    this.note({ status: what.status, code: what.code })
+    const interim = this.#plan.get('interim')?.status
+    if (interim !== undefined) {
+      this.socket.write(`HTTP/1.1 ${interim} ${STATUS_CODES[interim]}\r\n\r\n`)
+    }
+    const how = this.#plan.get('transfer')?.how
+    const body = how === 'gzip' ? gzipSync(what.body) : what.body
+    const bodyless = what.status === 204 || what.status === 304
+    const keepAlive = this.#plan.get('keep-alive')
+    response.sendDate = false
+    response.writeHead(what.status, {
+      ...this.#headers(what),
+      ...(how === 'gzip' && { 'content-encoding': 'gzip' }),
+      ...(how !== 'chunked' && !bodyless && { 'content-length': String(body.length) }),
+      ...(keepAlive && { connection: 'keep-alive', 'keep-alive': `timeout=${keepAlive.seconds}` }),
+      ...(this.#plan.get('connection-close') && { connection: 'close' }),
     })
-    if (socket.destroyed) resolve()
-  })
-  closeIdleLater(exchange, plan)
-}
+    if (!bodyless) await this.#writeBody(body)
+    response.end()
+    await finished(response).catch(() => {})
+    if (keepAlive === undefined) return
+    this.#parts.clock.after(keepAlive.closeAfterMs, () => this.cut(keepAlive.how ?? 'fin'))
+  }
 
-/** Answers before the body was read, as far as the answer gets. The connection is not used again. */
-export async function answerEarly(exchange: Exchange, what: Answer, ending: Ending): Promise<void> {
-  const { socket, reader, journal, entry } = exchange
-  journal.update(entry, { status: what.status, code: what.code })
-  const head = rawHead(what, { connection: 'close' })
-  const whole = Buffer.concat([head, what.body])
-  switch (ending) {
-    case 'drain':
-      socket.end(whole)
-      reader.drain()
+  /** Answers before the body was read, as far as the answer gets. The connection is not used again. */
+  async answerEarly(what: Answer, ending: Ending = 'drain'): Promise<void> {
+    const { socket } = this
+    this.note({ status: what.status, code: what.code })
+    const head = rawHead(what.status, { ...this.#headers(what), connection: 'close' }, what.body)
+    const whole = Buffer.concat([head, what.body])
+    switch (ending) {
+      case 'drain':
+        return this.answerRaw(whole)
+      case 'destroy':
+        await write(socket, whole)
+        socket.destroy()
+        return
+      case 'hold':
+        return write(socket, whole)
+      case 'cut':
+        await write(socket, whole.subarray(0, head.length + (what.body.length >> 1)))
+        socket.resetAndDestroy()
+        return
+      default:
+        return ending satisfies never
+    }
+  }
+
+  /** Sends bytes as they are and closes. */
+  answerRaw(bytes: Buffer): void {
+    this.socket.end(bytes)
+    this.body.drain()
+  }
+
+  /** Ends the connection, or leaves it silent until the client gives up. */
+  cut(how: Cut | 'silence'): Promise<void> | void {
+    if (how === 'silence') return this.gone
+    if (how === 'rst') this.socket.resetAndDestroy()
+    else this.socket.end(() => this.socket.destroy())
+  }
+
+  #headers(what: Answer): Record<string, string> {
+    const date = this.#plan.get('date')
+    return {
+      ...(!date?.omit && { date: new Date(this.now()).toUTCString() }),
+      ...(date?.ageSeconds !== undefined && { age: String(date.ageSeconds) }),
+      ...(this.entry.side === 'storage' && { server: 'feedstore' }),
+      ...what.headers,
+    }
+  }
+
+  async #writeBody(body: Buffer): Promise<void> {
+    const response = this.#response
+    const rate = this.#plan.get('slow')?.bytesPerSecond
+    if (rate === undefined && this.#plan.get('transfer')?.how !== 'byte-by-byte') {
+      response.write(body)
       return
-    case 'destroy':
-      await write(socket, whole)
-      socket.destroy()
-      return
-    case 'hold':
-      await write(socket, whole)
-      return
-    case 'cut':
-      await write(socket, whole.subarray(0, head.length + (what.body.length >> 1)))
-      socket.resetAndDestroy()
-      return
-    default:
-      return ending satisfies never
+    }
+    this.socket.setNoDelay(true)
+    response.flushHeaders()
+    for (let at = 0; at < body.length && !this.socket.destroyed && !this.#signal.aborted; at++) {
+      if (rate !== undefined) await this.sleep(1000 / rate)
+      // Each byte its own segment: a write that waits for the one before it is not joined with it.
+      const written = new Promise<void>((resolve) => {
+        response.write(body.subarray(at, at + 1), () => resolve())
+      })
+      await Promise.race([written, this.gone])
+    }
   }
 }
 
-/** Sends bytes as they are and closes. */
-export function answerRaw({ socket, reader }: Exchange, bytes: Buffer): void {
-  socket.end(bytes)
-  reader.drain()
-}
-
-export function cut({ socket }: Exchange, how: Cut): void {
-  if (how === 'rst') socket.resetAndDestroy()
-  else socket.end(() => socket.destroy())
-}
-
-/** Resolves when the other side is gone or the sandbox closes. */
-export function silence({ socket, signal }: Exchange): Promise<void> {
-  return new Promise((resolve) => {
-    if (socket.destroyed || signal.aborted) return resolve()
-    socket.once('close', () => resolve())
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-}
-
-/** Returns when no gate holds the request (any more). */
-export async function passGate(exchange: Exchange, gate: Gate | undefined): Promise<void> {
-  if (gate === undefined || gate.isOpen) return
-  const { journal, entry } = exchange
-  const passed = gate.hold(silence(exchange))
-  journal.update(entry, { held: true })
-  await passed
-  journal.update(entry, { held: false })
-}
-
-export function rawHead(what: Answer, more: Record<string, string>): Buffer {
-  const headers = { ...what.headers, 'content-length': String(what.body.length), ...more }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+export function rawHead(status: number, headers: Record<string, string>, body: Buffer): Buffer {
+  const all = { ...headers, 'content-length': String(body.length) }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   return Buffer.from(
-    `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\n${lines.join('')}\r\n`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`,
     'latin1',
   )
-}
-
-function sendInterim(response: ServerResponse, plan: Plan): void {
-  const status = plan.get('interim')?.status
-  switch (status) {
-    case undefined:
-      break
-    case 100:
-      response.writeContinue()
-      break
-    case 102:
-      response.writeProcessing()
-      break
-    case 103:
-      response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' })
-      break
-    default:
-      status satisfies never
-  }
-}
-
-async function writeBody(exchange: Exchange, body: Buffer, plan: Plan): Promise<void> {
-  const { response, socket, clock, signal } = exchange
-  const rate = plan.get('slow')?.bytesPerSecond
-  const how = plan.get('transfer')?.how
-  if (rate === undefined && how !== 'byte-by-byte') {
-    response.write(body)
-    return
-  }
-  socket.setNoDelay(true)
-  response.flushHeaders()
-  for (let at = 0; at < body.length && !socket.destroyed && !signal.aborted; at++) {
-    if (rate !== undefined) await clock.sleep(1000 / rate, signal)
-    // Each byte its own segment: a write that waits for the one before it is not joined with it.
-    await new Promise<void>((resolve) => {
-      socket.once('close', resolve)
-      response.write(body.subarray(at, at + 1), () => {
-        socket.off('close', resolve)
-        resolve()
-      })
-    })
-  }
-}
-
-function connectionHeaders(plan: Plan): Record<string, string> {
-  if (plan.get('connection-close')) return { connection: 'close' }
-  const keepAlive = plan.get('keep-alive')
-  if (keepAlive === undefined) return {}
-  return { connection: 'keep-alive', 'keep-alive': `timeout=${keepAlive.seconds}` }
-}
-
-function closeIdleLater(exchange: Exchange, plan: Plan): void {
-  const keepAlive = plan.get('keep-alive')
-  if (keepAlive === undefined) return
-  exchange.clock.after(keepAlive.closeAfterMs, () => cut(exchange, keepAlive.how ?? 'fin'))
 }
 
 function write(socket: Socket, bytes: Buffer): Promise<void> {

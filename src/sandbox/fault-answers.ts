@@ -1,80 +1,64 @@
-// Turns the faults that replace an answer into answers: given statuses, redirects, S3's errors in
-// all their shapes, and bytes that are no answer at all.
+// The answers that faults put in place of the right one: given statuses, redirects, S3's errors in all their
+// shapes, and bytes that are not an answer.
 
-import type { Answer } from './exchange.ts'
-import { rawHead } from './exchange.ts'
-import type {
-  AnswerOptions,
-  Ending,
-  Point,
-  RetryAfter,
-  SharedFault,
-  StorageFault,
-} from './fault-types.ts'
-import type { Plan } from './faults.ts'
+import { type Answer, type Exchange, rawHead } from './exchange.ts'
+import type { FaultOf } from './fault-types.ts'
 import { requestId, type S3Error, s3Status, s3Xml } from './s3-errors.ts'
 
 export interface ReplacedAnswer {
   answer: Answer
-  point: Point
-  /** null: the usual one. */
-  ending: Ending | null
+  point: NonNullable<FaultOf<'answer'>['point']>
+  ending: FaultOf<'answer'>['ending']
 }
 
-type Fault<K> = Extract<SharedFault | StorageFault, { kind: K }>
-
-/** The answer that the plan puts in place of the right one, if any. `now`: wall ms; `url`: of the request. */
-export function replacedAnswer(plan: Plan, now: number, url: string): ReplacedAnswer | null {
-  const [given, redirect, s3] = [plan.get('answer'), plan.get('redirect'), plan.get('s3-error')]
-  const fault = given ?? redirect ?? s3
+/** The answer that the plan puts in place of the right one, if any. */
+export function replacedAnswer(exchange: Exchange): ReplacedAnswer | null {
+  const { plan } = exchange
+  const fault = plan.get('answer') ?? plan.get('redirect') ?? plan.get('s3-error')
   if (fault === undefined) return null
-  const base =
-    given !== undefined
-      ? givenAnswer(given)
-      : redirect !== undefined
-        ? redirectAnswer(redirect, url)
-        : shapedError(fault as Fault<'s3-error'>)
-  const options: AnswerOptions = fault.kind === 'redirect' ? {} : fault
-  const extra = {
-    ...(options.retryAfter === undefined
-      ? {}
-      : { 'retry-after': retryAfter(options.retryAfter, now) }),
-    ...options.headers,
+  const answer =
+    fault.kind === 'answer'
+      ? givenAnswer(fault)
+      : fault.kind === 'redirect'
+        ? redirectAnswer(fault, exchange.url)
+        : s3Answer(fault, STYLES[fault.style ?? 'plain'])
+  if (fault.kind !== 'redirect') {
+    const { retryAfter: wait, headers } = fault
+    const retryAfter =
+      typeof wait === 'object' ? new Date(exchange.now() + wait.dateInMs).toUTCString() : wait
+    Object.assign(
+      answer.headers,
+      retryAfter !== undefined && { 'retry-after': retryAfter },
+      headers,
+    )
   }
-  return {
-    answer: { ...base, headers: { ...base.headers, ...extra } },
-    point: fault.point ?? 'end',
-    ending: fault.ending ?? null,
-  }
+  return { answer, point: fault.point ?? 'end', ending: fault.ending }
 }
 
-export function s3Answer(error: S3Error): Answer {
+export function s3Answer(error: S3Error, shape = (xml: string) => xml): Answer {
   return {
     status: s3Status(error.code),
     headers: { 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
-    body: Buffer.from(s3Xml(error)),
+    body: Buffer.from(shape(s3Xml(error))),
     code: error.code,
   }
 }
 
-export function rawBytes(fault: Fault<'raw'>): Buffer {
-  const ok: Answer = { status: 200, headers: {}, body: Buffer.from('{}'), code: null }
-  switch (fault.what) {
+export function rawBytes({ what, bytes = 256 * 1024 }: FaultOf<'raw'>): Buffer {
+  const body = Buffer.from('{}')
+  switch (what) {
     case 'garbage':
       return Buffer.from('\u0000\u0001 this is not HTTP at all\r\n\r\n')
-    case 'two-answers': {
-      const one = Buffer.concat([rawHead({ ...ok, status: 500 }, {}), ok.body])
-      return Buffer.concat([one, rawHead(ok, {}), ok.body])
-    }
+    case 'two-answers':
+      return Buffer.concat([rawHead(500, {}, body), body, rawHead(200, {}, body), body])
     case 'oversized-headers':
-      return rawHead(ok, { 'x-filler': 'x'.repeat(fault.bytes ?? 256 * 1024) })
+      return rawHead(200, { 'x-filler': 'x'.repeat(bytes) }, body)
     default:
-      throw new Error(`unknown bytes ${fault.what satisfies never}`)
+      return what satisfies never
   }
 }
 
-function givenAnswer(fault: Fault<'answer'>): Answer {
-  const body = fault.body ?? ''
+function givenAnswer({ status, body = '' }: FaultOf<'answer'>): Answer {
   const type = body.startsWith('{')
     ? 'application/json'
     : body.startsWith('<?xml')
@@ -82,58 +66,33 @@ function givenAnswer(fault: Fault<'answer'>): Answer {
       : body.startsWith('<')
         ? 'text/html'
         : 'text/plain'
-  return {
-    status: fault.status,
-    headers: { 'content-type': type },
-    body: Buffer.from(body),
-    code: null,
-  }
+  return { status, headers: { 'content-type': type }, body: Buffer.from(body), code: null }
 }
 
-function redirectAnswer(fault: Fault<'redirect'>, url: string): Answer {
-  const location =
-    fault.location === 'loop'
-      ? url
-      : fault.location === 'same-host'
-        ? new URL('/elsewhere', url).href
-        : fault.location
-  const code = fault.status === 301 ? 'PermanentRedirect' : 'TemporaryRedirect'
-  const endpoint = URL.canParse(location) ? new URL(location).host : location
+function redirectAnswer({ status, location: to }: FaultOf<'redirect'>, url: string): Answer {
+  const location = to === 'loop' ? url : to === 'same-host' ? new URL('/elsewhere', url).href : to
+  const code = status === 301 ? 'PermanentRedirect' : 'TemporaryRedirect'
+  const details = { Endpoint: URL.parse(location)?.host ?? location }
   return {
-    status: fault.status,
+    status,
     headers: { location, 'content-type': 'application/xml' },
-    body: Buffer.from(s3Xml({ code, details: { Endpoint: endpoint } })),
+    body: Buffer.from(s3Xml({ code, details })),
     code,
   }
 }
 
-function shapedError(fault: Fault<'s3-error'>): Answer {
-  const { code, message, details } = fault
-  const plain = s3Answer({ code, message, details })
-  return { ...plain, body: Buffer.from(shaped(plain.body.toString(), fault)) }
-}
+type Style = NonNullable<FaultOf<'s3-error'>['style']>
 
-function shaped(xml: string, { style = 'plain', code }: Fault<'s3-error'>): string {
-  switch (style) {
-    case 'plain':
-      return xml
-    case 'bom':
-      return `\uFEFF${xml}`
-    case 'namespace':
-      return xml.replace('<Error>', '<Error xmlns="http://store.example.com/doc/2006-03-01/">')
-    case 'cdata':
-      return xml.replace(/<Code>.*<\/Code>/, `<Code><![CDATA[${code}]]></Code>`)
-    case 'entities':
-      return xml
-        .replace('<Error>', `${billionLaughs()}<Error>`)
-        .replace('<Message>', '<Message>&l9;')
-    case 'huge':
-      return xml.replace('<Message>', `<Message>${'x'.repeat(10_000_000)}`)
-    case 'truncated':
-      return xml.slice(0, xml.length >> 1)
-    default:
-      throw new Error(`unknown style ${style satisfies never}`)
-  }
+const STYLES: Record<Style, (xml: string) => string> = {
+  plain: (xml) => xml,
+  bom: (xml) => `\uFEFF${xml}`,
+  namespace: (xml) =>
+    xml.replace('<Error>', '<Error xmlns="http://store.example.com/doc/2006-03-01/">'),
+  cdata: (xml) => xml.replace(/<Code>(.*)<\/Code>/, '<Code><![CDATA[$1]]></Code>'),
+  entities: (xml) =>
+    xml.replace('<Error>', `${billionLaughs()}<Error>`).replace('<Message>', '<Message>&l9;'),
+  huge: (xml) => xml.replace('<Message>', `<Message>${'x'.repeat(10_000_000)}`),
+  truncated: (xml) => xml.slice(0, xml.length >> 1),
 }
 
 function billionLaughs(): string {
@@ -142,8 +101,4 @@ function billionLaughs(): string {
     (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`,
   )
   return `<!DOCTYPE Error [<!ENTITY l0 "ha">${levels.join('')}]>`
-}
-
-function retryAfter(value: RetryAfter, now: number): string {
-  return typeof value === 'string' ? value : new Date(now + value.dateInMs).toUTCString()
 }

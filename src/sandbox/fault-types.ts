@@ -1,164 +1,185 @@
-// The closed set of faults that the sandbox can play, as plain data: a test, a JSON file and the
-// control route write the same thing. What each one does lives with the side that plays it.
+// The closed set of faults that the sandbox can play, as one schema: a test, a JSON file and the control
+// route write the same rules. The side that plays a fault holds the code for it.
 
-import type { S3Code } from './s3-errors.ts'
+import { z } from 'zod'
+import { FeedsyncError, messageOf } from '../lib/errors.ts'
+import { S3_CODES } from './s3-errors.ts'
 
 export type Side = 'service' | 'storage'
 
 /** How a connection ends: FIN, or RST. */
-export type Cut = 'fin' | 'rst'
-
-/** `headers`: no body byte read; `fields`: before the file; `middle`: half of the file read; `end`: all of it. */
-export type Point = 'headers' | 'fields' | 'middle' | 'end'
-
-/**
- * What happens after an answer that comes before the body's end: FIN and keep reading; close at once;
- * stop reading and hold; RST in the middle of the answer's body.
- */
-export type Ending = 'drain' | 'destroy' | 'hold' | 'cut'
+const cut = z.enum(['fin', 'rst'])
+const cutOrSilence = z.enum(['fin', 'rst', 'silence'])
+const number = z.number()
+const texts = z.record(z.string(), z.string(), { error: 'expected an object of texts' })
 
 /**
- * Where a gate holds a request. `headers`: its head is read, of its body nothing; `end`: its body is read, nothing is
- * stored or carried out; `answer`: it is stored or carried out, and its answer is not sent.
+ * Storage only, default `end`. `headers`: no body byte is read; `fields`: before the file; `middle`: half of the
+ * file is read; `end`: all of it.
  */
-export type GatePoint = 'headers' | 'end' | 'answer'
-
+const point = z.enum(['headers', 'fields', 'middle', 'end']).optional()
+/**
+ * What follows an answer that comes before the body's end: FIN and keep reading (the default); close at once; stop
+ * reading and hold; RST in the middle of the answer's body.
+ */
+const ending = z.enum(['drain', 'destroy', 'hold', 'cut']).optional()
 /** A header's value, or an HTTP date this many ms from now. */
-export type RetryAfter = string | { dateInMs: number }
-
-export interface AnswerOptions {
-  headers?: Record<string, string>
-  retryAfter?: RetryAfter
-  /** Storage only; default `end`. */
-  point?: Point
-  /** For an answer before the end; default `drain`. */
-  ending?: Ending
-}
-
-/**
- * Faults of a connection or of an answer's bytes: both sides play them. Those that shape an answer
- * (`interim`, `transfer`, `connection-close`, `keep-alive`) do so where the whole body was read.
- */
-export type SharedFault =
-  /** The connection ends as soon as it is accepted. */
-  | { kind: 'refuse'; how: Cut }
-  /** `headers`: as soon as the request's head is read; `reuse`: only on a connection that served before. */
-  | { kind: 'drop'; point: 'headers' | 'reuse'; how: Cut }
-  /** Any answer in place of the right one; nothing is stored. */
-  | ({ kind: 'answer'; status: number; body?: string } & AnswerOptions)
-  /** 307, 301, 303, 308. `same-host`: another path; `loop`: the same address. Any other text is sent as it is. */
-  | { kind: 'redirect'; status: number; location: string; point?: Point; ending?: Ending }
-  /** Bytes that are no HTTP, two final answers, or a header of `bytes` bytes (default 256 KiB). */
-  | { kind: 'raw'; what: 'garbage' | 'two-answers' | 'oversized-headers'; bytes?: number }
-  /** An interim answer that nobody asked for, before the final one. */
-  | { kind: 'interim'; status: 100 | 102 | 103 }
-  /** How the bytes of the answer's body travel. */
-  | { kind: 'transfer'; how: 'chunked' | 'gzip' | 'byte-by-byte' }
-  /** `Connection: close` on the answer. */
-  | { kind: 'connection-close' }
-  /** Announces `Keep-Alive: timeout=seconds` and closes the idle connection after `closeAfterMs`. */
-  | { kind: 'keep-alive'; seconds: number; closeAfterMs: number; how?: Cut }
-  /**
-   * The request waits until a program lets it go: see `FaultHandle`, or `POST /_sandbox/faults/ID/release` (those that
-   * wait now) and `DELETE /_sandbox/faults/ID` (the gate is gone). `GET /_sandbox/faults` tells how many are held.
-   * What a client sent before it went away is still read after a release, so its upload may come whole.
-   */
-  | { kind: 'gate'; point: GatePoint }
-
-export type ServiceFault =
-  | SharedFault
-  /** The answer's head comes late, its body slowly, or nothing comes at all. */
-  | { kind: 'slow'; headersAfterMs?: number; bytesPerSecond?: number; never?: boolean }
-  /** A 200 whose JSON is not what was promised, or has more than that. */
-  | {
-      kind: 'json'
-      variant:
-        | 'truncated'
-        | 'invalid'
-        | 'empty'
-        | 'empty-object'
-        | 'no-url'
-        | 'no-key'
-        | 'more-fields'
-    }
-  /** The service's clock is `skewMs` ahead (negative: behind) in its `Date` and in what it accepts. */
-  | { kind: 'date'; skewMs?: number; ageSeconds?: number; omit?: boolean }
-  /** The request is carried out, then its answer is lost: the client cannot know whether it was. */
-  | { kind: 'commit-drop'; how: Cut | 'silence' }
-  /** A right signature is refused. */
-  | { kind: 'signature-mismatch' }
-  /** A form that is odd. The storage judges it as it judges any form. */
-  | {
-      kind: 'form'
-      /** Negative: issued expired. */
-      lifetimeMs?: number
-      /** Life of the security token, when it is to die before the form. */
-      tokenLifetimeMs?: number
-      policy?: 'not-base64' | 'not-json' | 'no-expiration' | 'whole-seconds' | 'with-newlines'
-      /** The key of the form that was issued before. */
-      sameKey?: boolean
-      successStatus?: string
-      contentLengthRange?: readonly [number, number]
-    }
-
-export type StorageFault =
-  | SharedFault
-  /** A gate where this many bytes of the file are read; negative: counted from its end. */
-  | { kind: 'gate-at-byte'; fileByte: number }
-  /** The connection ends when this many bytes of the file are read; negative: counted from its end. */
-  | { kind: 'drop-at-byte'; fileByte: number; how: Cut }
-  /** One of S3's errors. `style` shapes the XML; `huge` is 10 MB, `entities` a billion laughs. */
-  | ({
-      kind: 's3-error'
-      code: S3Code
-      message?: string
-      details?: Record<string, string>
-      style?: 'plain' | 'bom' | 'namespace' | 'cdata' | 'entities' | 'huge' | 'truncated'
-    } & AnswerOptions)
-  /** The whole body is read, then the answer is lost: the client cannot know whether the object is stored. */
-  | { kind: 'lose-answer'; stored: boolean; how: Cut | 'silence' }
-  /** The body is read no faster than this. */
-  | { kind: 'throttle'; bytesPerSecond: number }
-  /** Reading stops at this byte of the file for `ms`. */
-  | {
-      kind: 'stall'
-      fileByte: number
-      ms: number
-      afterwards: 'continue' | 'request-timeout' | 'rst'
-    }
-  /** The object is stored, and the answer is another one than expected. */
-  | {
-      kind: 'success'
-      status?: number
-      /** `truncated`: half of the XML, properly ended; `cut`: RST after half of it. */
-      body?: 'xml' | 'none' | 'html' | 'truncated' | 'cut'
-      etag?: 'wrong' | 'opaque' | 'missing' | 'weak' | 'unquoted'
-      checksum?: 'wrong'
-      /** false: the storage lies. */
-      stored?: boolean
-    }
-
-export type FaultKind = ServiceFault['kind'] | StorageFault['kind']
+const retryAfter = z.union([z.string(), z.strictObject({ dateInMs: number })]).optional()
+const answerOptions = { headers: texts.optional(), retryAfter, point, ending }
 
 /** When a fault is played: all that is given must hold. */
-export interface Conditions {
+const conditions = {
   /** At most this often; default: always. */
-  times?: number
+  times: number.optional(),
   /** Not for the first so many requests that match. */
-  after?: number
+  after: number.optional(),
   /** Only each n-th request that matches, beginning with the first. */
-  every?: number
+  every: number.optional(),
   /** Of the requests that match, 0 to 100, drawn from `seed` (default 1). */
-  percent?: number
-  seed?: number
+  percent: number.optional(),
+  seed: number.optional(),
   /** As in `SeenRequest.route`. */
-  route?: string
-  account?: string
+  route: z.string().optional(),
+  account: z.string().optional(),
   /** Storage only: the object's key contains this. */
-  key?: string
+  key: z.string().optional(),
+}
+
+function fault<S extends Side, K extends string, Shape extends z.ZodRawShape>(
+  at: readonly S[],
+  kind: K,
+  shape: Shape,
+) {
+  return z.strictObject({ at: z.enum(at), kind: z.literal(kind), ...shape, ...conditions })
+}
+
+const BOTH = ['service', 'storage'] as const
+
+const KINDS = [
+  // Faults of a connection or of an answer's bytes. `interim`, `transfer`, `connection-close` and `keep-alive` shape
+  // an answer that comes after the whole body was read.
+  /** The connection ends as soon as it is accepted. */
+  fault(BOTH, 'refuse', { how: cut }),
+  /** `headers`: as soon as the request's head is read; `reuse`: only on a connection that served before. */
+  fault(BOTH, 'drop', { point: z.enum(['headers', 'reuse']), how: cut }),
+  /** Any answer in place of the right one; nothing is stored. */
+  fault(BOTH, 'answer', { status: number, body: z.string().optional(), ...answerOptions }),
+  /** 307, 301, 303, 308. `same-host`: another path; `loop`: the same address. Any other text is sent as it is. */
+  fault(BOTH, 'redirect', { status: number, location: z.string(), point, ending }),
+  /** Bytes that are no HTTP, two final answers, or a header of `bytes` bytes (default 256 KiB). */
+  fault(BOTH, 'raw', {
+    what: z.enum(['garbage', 'two-answers', 'oversized-headers']),
+    bytes: number.optional(),
+  }),
+  /** An interim answer that the client did not ask for, before the final one. */
+  fault(BOTH, 'interim', { status: z.literal([100, 102, 103]) }),
+  /** How the bytes of the answer's body travel. */
+  fault(BOTH, 'transfer', { how: z.enum(['chunked', 'gzip', 'byte-by-byte']) }),
+  /** `Connection: close` on the answer. */
+  fault(BOTH, 'connection-close', {}),
+  /** Announces `Keep-Alive: timeout=seconds` and closes the idle connection after `closeAfterMs`. */
+  fault(BOTH, 'keep-alive', { seconds: number, closeAfterMs: number, how: cut.optional() }),
+  /**
+   * The request waits until it is released: by `Fault`, or by `POST /_sandbox/faults/ID/release` (those that wait now)
+   * and `DELETE /_sandbox/faults/ID` (the gate is gone). `GET /_sandbox/faults` tells how many are held.
+   * `headers`: its head is read, of its body nothing; `end`: its body is read, nothing is stored or carried out;
+   * `answer`: it is stored or carried out, and its answer is not sent.
+   * What a client sent before it went away is still read after a release, so its upload may come whole.
+   */
+  fault(BOTH, 'gate', { point: z.enum(['headers', 'end', 'answer']) }),
+
+  /** The answer's head comes late, its body slowly, or nothing comes at all. */
+  fault(['service'], 'slow', {
+    headersAfterMs: number.optional(),
+    bytesPerSecond: number.optional(),
+    never: z.boolean().optional(),
+  }),
+  /** A 200 whose JSON is not what was promised, or has more than that. */
+  fault(['service'], 'json', {
+    variant: z.enum([
+      'truncated',
+      'invalid',
+      'empty',
+      'empty-object',
+      'no-url',
+      'no-key',
+      'more-fields',
+    ]),
+  }),
+  /** The service's clock is `skewMs` ahead (negative: behind) in its `Date` and in what it accepts. */
+  fault(['service'], 'date', {
+    skewMs: number.optional(),
+    ageSeconds: number.optional(),
+    omit: z.boolean().optional(),
+  }),
+  /** The request is carried out, then its answer is lost: the client cannot know whether it was. */
+  fault(['service'], 'commit-drop', { how: cutOrSilence }),
+  /** A right signature is refused. */
+  fault(['service'], 'signature-mismatch', {}),
+  /** A form that is odd. The storage judges it as it judges any form. */
+  fault(['service'], 'form', {
+    /** Negative: issued expired. */
+    lifetimeMs: number.optional(),
+    /** Life of the security token, when it is to die before the form. */
+    tokenLifetimeMs: number.optional(),
+    policy: z
+      .enum(['not-base64', 'not-json', 'no-expiration', 'whole-seconds', 'with-newlines'])
+      .optional(),
+    /** The key of the form that was issued before. */
+    sameKey: z.boolean().optional(),
+    successStatus: z.string().optional(),
+    contentLengthRange: z
+      .tuple([z.int(), z.int()], { error: 'expected two whole numbers' })
+      .readonly()
+      .optional(),
+  }),
+
+  /** A gate where this many bytes of the file are read; negative: counted from its end. */
+  fault(['storage'], 'gate-at-byte', { fileByte: number }),
+  /** The connection ends when this many bytes of the file are read; negative: counted from its end. */
+  fault(['storage'], 'drop-at-byte', { fileByte: number, how: cut }),
+  /** One of S3's errors. `style` shapes the XML; `huge` is 10 MB, `entities` a billion laughs. */
+  fault(['storage'], 's3-error', {
+    code: z.enum(S3_CODES),
+    message: z.string().optional(),
+    details: texts.optional(),
+    style: z
+      .enum(['plain', 'bom', 'namespace', 'cdata', 'entities', 'huge', 'truncated'])
+      .optional(),
+    ...answerOptions,
+  }),
+  /** The whole body is read, then the answer is lost: the client cannot know whether the object is stored. */
+  fault(['storage'], 'lose-answer', { stored: z.boolean(), how: cutOrSilence }),
+  /** The body is read no faster than this. */
+  fault(['storage'], 'throttle', { bytesPerSecond: number }),
+  /** Reading stops at this byte of the file for `ms`. */
+  fault(['storage'], 'stall', {
+    fileByte: number,
+    ms: number,
+    afterwards: z.enum(['continue', 'request-timeout', 'rst']),
+  }),
+  /** The object is stored, and the answer is another one than expected. */
+  fault(['storage'], 'success', {
+    status: number.optional(),
+    /** `truncated`: half of the XML, properly ended; `cut`: RST after half of it. */
+    body: z.enum(['xml', 'none', 'html', 'truncated', 'cut']).optional(),
+    etag: z.enum(['wrong', 'opaque', 'missing', 'weak', 'unquoted']).optional(),
+    checksum: z.literal('wrong').optional(),
+    /** false: the storage lies. */
+    stored: z.boolean().optional(),
+  }),
+] as const
+
+export type FaultRule = z.infer<(typeof KINDS)[number]> & {
   /** Programs only. */
   where?: (request: FaultSubject) => boolean
 }
+export type FaultKind = FaultRule['kind']
+export type FaultOf<K extends FaultKind> = Extract<FaultRule, { kind: K }>
+export type Cut = z.infer<typeof cut>
+export type Ending = NonNullable<z.infer<typeof ending>>
+export type GatePoint = FaultOf<'gate'>['point']
+export type Conditions = Omit<FaultOf<'connection-close'>, 'at' | 'kind'>
 
 export interface FaultSubject {
   route: string
@@ -168,5 +189,44 @@ export interface FaultSubject {
   reused: boolean
 }
 
-export type FaultRule = Conditions &
-  (({ at: 'service' } & ServiceFault) | ({ at: 'storage' } & StorageFault))
+const RULES = z.array(z.discriminatedUnion('kind', KINDS))
+
+/** One rule or a list. Throws `FeedsyncError` that names the first rule and key that are wrong. */
+export function parseFaults(json: string): FaultRule[] {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch (error) {
+    throw wrong(`the faults are not JSON: ${messageOf(error)}`)
+  }
+  const read = RULES.safeParse(Array.isArray(value) ? value : [value], { error: expectation })
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  const unknownKey = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
+  const path = [...(issue?.path ?? []), ...unknownKey].map((step) =>
+    typeof step === 'number' ? `[${step}]` : `.${String(step)}`,
+  )
+  throw wrong(`faults${path.join('')}: ${issue?.message}`)
+}
+
+function expectation(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return 'unknown key'
+    case 'invalid_value':
+      return `expected one of ${issue.values.join(', ')}`
+    case 'invalid_union':
+      return issue.path?.at(-1) === 'kind'
+        ? `expected one of ${KINDS.map(({ shape }) => shape.kind.value).join(', ')}`
+        : 'expected a text or {"dateInMs": NUMBER}'
+    default:
+      return `expected ${issue.expected === 'object' ? 'an' : 'a'} ${issue.expected}`
+  }
+}
+
+function wrong(message: string): FeedsyncError {
+  return new FeedsyncError(message, {
+    hint: 'compare the faults with src/sandbox/fault-types.ts',
+    exitCode: 64,
+  })
+}

@@ -1,8 +1,8 @@
-// Judges the fields of a POST form as S3 does before it takes the file: signature, token, policy,
-// expiry, each condition, no field too many.
+// Judges the fields of a POST form as S3 does before it takes the file: signature, token, policy, expiry, each
+// condition, no field too many.
 
+import { FORM_ALGORITHM, type FormIssuer } from './form-issuer.ts'
 import type { S3Error } from './s3-errors.ts'
-import { FORM_ALGORITHM, type StorageKeys } from './storage-keys.ts'
 
 export interface AcceptedForm {
   key: string
@@ -12,7 +12,8 @@ export interface AcceptedForm {
   successStatus: string
 }
 
-export type FormVerdict = { kind: 'ok'; form: AcceptedForm } | { kind: 'refused'; error: S3Error }
+/** Names of fields in lower case, since conditions match in any case. */
+type Fields = ReadonlyMap<string, string>
 
 const AUTH_FIELDS = [
   'policy',
@@ -24,32 +25,30 @@ const AUTH_FIELDS = [
 const LARGEST_OBJECT = 5 * 2 ** 30
 const LONGEST_KEY_BYTES = 1024
 
-interface Policy {
-  expiresAt: number
-  conditions: unknown[]
-}
-
-/**
- * `fields`: names in lower case, since conditions match in any case. `filename`: that of the file
- * part, null where it has none. `now`: wall ms.
- */
+/** `filename`: that of the file part, null where it has none. `now`: wall ms. */
 export function checkForm(
-  fields: ReadonlyMap<string, string>,
+  fields: Fields,
   filename: string | null,
-  bucket: string,
-  keys: StorageKeys,
+  issuer: FormIssuer,
   now: number,
-): FormVerdict {
-  const form = expandFilename(fields, filename)
-  const error =
-    missingField(form) ?? wrongSignature(form, keys) ?? wrongToken(form, keys, now) ?? null
-  if (error !== null) return { kind: 'refused', error }
-  const policy = readPolicy(form.get('policy') ?? '')
-  if ('code' in policy) return { kind: 'refused', error: policy }
-  return judgePolicy(form, bucket, policy, now)
+): AcceptedForm | S3Error {
+  // S3 replaces the variable before it reads the policy; without a file name it stays.
+  const base = filename?.split(/[/\\]/).at(-1)
+  const form = new Map(
+    [...fields].map(([name, value]) => [
+      name,
+      base === undefined ? value : value.replace(/\$\{filename\}/g, () => base),
+    ]),
+  )
+  return (
+    missingField(form) ??
+    wrongCredential(form, issuer) ??
+    wrongToken(form, issuer, now) ??
+    judgePolicy(form, issuer.bucket, now)
+  )
 }
 
-function missingField(form: ReadonlyMap<string, string>): S3Error | undefined {
+function missingField(form: Fields): S3Error | null {
   if (AUTH_FIELDS.every((name) => !form.has(name))) return { code: 'AccessDenied' }
   const missing = ['key', ...AUTH_FIELDS].find((name) => !form.has(name))
   if (missing !== undefined) {
@@ -61,10 +60,10 @@ function missingField(form: ReadonlyMap<string, string>): S3Error | undefined {
   }
   const key = form.get('key') ?? ''
   if (key === '') return { code: 'UserKeyMustBeSpecified' }
-  return Buffer.byteLength(key) > LONGEST_KEY_BYTES ? { code: 'KeyTooLongError' } : undefined
+  return Buffer.byteLength(key) > LONGEST_KEY_BYTES ? { code: 'KeyTooLongError' } : null
 }
 
-function wrongSignature(form: ReadonlyMap<string, string>, keys: StorageKeys): S3Error | undefined {
+function wrongCredential(form: Fields, issuer: FormIssuer): S3Error | null {
   const get = (name: string) => form.get(name) ?? ''
   if (get('x-store-algorithm') !== FORM_ALGORITHM) {
     return {
@@ -73,115 +72,72 @@ function wrongSignature(form: ReadonlyMap<string, string>, keys: StorageKeys): S
       details: { ArgumentName: 'x-store-algorithm' },
     }
   }
-  const credential = keys.readCredential(get('x-store-credential'))
-  switch (credential.kind) {
-    case 'unknown-key':
-      return { code: 'InvalidAccessKeyId' }
-    case 'malformed':
-      return { code: 'InvalidArgument', message: 'the Credential is mal-formed' }
-    case 'day':
-      return keys.verifies(get('policy'), credential.day, get('x-store-signature'))
-        ? undefined
-        : { code: 'SignatureDoesNotMatch' }
-    default:
-      return credential satisfies never
+  const credential = get('x-store-credential')
+  const [accessKeyId, day = ''] = credential.split('/')
+  if (accessKeyId !== issuer.accessKeyId) return { code: 'InvalidAccessKeyId' }
+  if (credential !== issuer.credential(day) || !/^\d{8}$/.test(day)) {
+    return { code: 'InvalidArgument', message: 'the Credential is mal-formed' }
   }
+  const isSigned = issuer.sign(get('policy'), day) === get('x-store-signature')
+  return isSigned ? null : { code: 'SignatureDoesNotMatch' }
 }
 
-function wrongToken(
-  form: ReadonlyMap<string, string>,
-  keys: StorageKeys,
-  now: number,
-): S3Error | undefined {
-  const token = keys.readToken(form.get('x-store-security-token') ?? '')
-  if (token.kind === 'invalid') return { code: 'InvalidToken' }
-  return token.expiresAt <= now ? { code: 'ExpiredToken' } : undefined
+function wrongToken(form: Fields, issuer: FormIssuer, now: number): S3Error | null {
+  const end = issuer.tokenEnd(form.get('x-store-security-token') ?? '')
+  if (end === null) return { code: 'InvalidToken' }
+  return end <= now ? { code: 'ExpiredToken' } : null
 }
 
-function readPolicy(base64: string): Policy | S3Error {
-  const invalid = (why: string): S3Error => ({
-    code: 'InvalidPolicyDocument',
-    message: `Invalid Policy: ${why}`,
-  })
-  let policy: unknown
+function judgePolicy(form: Fields, bucket: string, now: number): AcceptedForm | S3Error {
+  const invalid = (why: string): S3Error => {
+    return { code: 'InvalidPolicyDocument', message: `Invalid Policy: ${why}` }
+  }
+  const denied = (why: string): S3Error => {
+    return { code: 'AccessDenied', message: `Invalid according to Policy: ${why}` }
+  }
+  let policy: { expiration?: unknown; conditions?: unknown }
   try {
-    policy = JSON.parse(Buffer.from(base64, 'base64').toString('utf8'))
+    policy = JSON.parse(Buffer.from(form.get('policy') ?? '', 'base64').toString('utf8'))
   } catch {
     return invalid('Invalid JSON.')
   }
-  const { expiration, conditions } = policy as { expiration?: unknown; conditions?: unknown }
+  const { expiration, conditions } = policy
   if (expiration === undefined) return invalid('Policy missing expiration.')
   if (!Array.isArray(conditions)) return invalid('Policy missing conditions.')
-  const expiresAt = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(String(expiration))
-    ? Date.parse(String(expiration))
-    : Number.NaN
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(String(expiration))
+  const expiresAt = isTime ? Date.parse(String(expiration)) : Number.NaN
   if (Number.isNaN(expiresAt)) return invalid(`Invalid 'expiration' value: '${expiration}'`)
-  return { expiresAt, conditions }
-}
+  if (expiresAt <= now) return denied('Policy expired.')
 
-function judgePolicy(
-  form: ReadonlyMap<string, string>,
-  bucket: string,
-  policy: Policy,
-  now: number,
-): FormVerdict {
-  const denied = (why: string): FormVerdict => ({
-    kind: 'refused',
-    error: { code: 'AccessDenied', message: `Invalid according to Policy: ${why}` },
-  })
-  if (policy.expiresAt <= now) return denied('Policy expired.')
   const named = new Set(['policy', 'x-store-signature', 'file'])
   let [minBytes, maxBytes] = [0, LARGEST_OBJECT]
-  for (const condition of policy.conditions.flatMap(unfold)) {
-    if (condition.operator === 'content-length-range') {
-      minBytes = Number(condition.operands[0])
-      maxBytes = Math.min(maxBytes, Number(condition.operands[1]))
+  for (const [operator, left, right] of conditions.flatMap(unfold)) {
+    if (operator === 'content-length-range') {
+      minBytes = Number(left)
+      maxBytes = Math.min(maxBytes, Number(right))
       continue
     }
-    const name = String(condition.operands[0]).replace(/^\$/, '').toLowerCase()
-    const wanted = String(condition.operands[1])
+    const name = String(left).replace(/^\$/, '').toLowerCase()
+    const wanted = String(right)
     const value = name === 'bucket' ? bucket : form.get(name)
     const holds =
-      condition.operator === 'eq'
+      operator === 'eq'
         ? value === wanted
-        : condition.operator === 'starts-with' && (value?.startsWith(wanted) ?? false)
-    if (!holds) {
-      return denied(`Policy Condition failed: ["${condition.operator}", "$${name}", "${wanted}"]`)
-    }
+        : operator === 'starts-with' && (value?.startsWith(wanted) ?? false)
+    if (!holds) return denied(`Policy Condition failed: ["${operator}", "$${name}", "${wanted}"]`)
     named.add(name)
   }
   const extra = [...form.keys()].filter((name) => !named.has(name) && !name.startsWith('x-ignore-'))
   if (extra.length > 0) return denied(`Extra input fields: ${extra.join(', ')}`)
-  return {
-    kind: 'ok',
-    form: {
-      key: form.get('key') ?? '',
-      minBytes,
-      maxBytes,
-      successStatus: form.get('success_action_status') ?? '',
-    },
-  }
+  const key = form.get('key') ?? ''
+  return { key, minBytes, maxBytes, successStatus: form.get('success_action_status') ?? '' }
 }
 
 /** `{ "key": "a" }` is `["eq", "$key", "a"]`. */
-function unfold(condition: unknown): { operator: string; operands: unknown[] }[] {
+function unfold(condition: unknown): [operator: string, left: unknown, right: unknown][] {
   if (Array.isArray(condition)) {
-    return [{ operator: String(condition[0]).toLowerCase(), operands: condition.slice(1) }]
+    const [operator, left, right] = condition
+    return [[String(operator).toLowerCase(), left, right]]
   }
-  return Object.entries(condition as Record<string, unknown>).map(([name, value]) => ({
-    operator: 'eq',
-    operands: [name, value],
-  }))
-}
-
-/** S3 puts the file's own name for `${filename}` before it reads the policy; without a name it stays. */
-function expandFilename(
-  fields: ReadonlyMap<string, string>,
-  filename: string | null,
-): ReadonlyMap<string, string> {
-  if (filename === null) return fields
-  const base = filename.split(/[/\\]/).at(-1) ?? ''
-  return new Map(
-    [...fields].map(([name, value]) => [name, value.replace(/\$\{filename\}/g, () => base)]),
-  )
+  return Object.entries(condition as object).map(([name, value]) => ['eq', name, value])
 }

@@ -1,11 +1,16 @@
-// Makes the pre-signed form of specification section 2: an S3 POST policy under neutral names, a key
-// that no other form has, and the storage's signature over the policy.
+// The storage's temporary credentials and the pre-signed forms made with them (specification section 2): an S3
+// POST policy under neutral names, signed with the chain of S3's signature version 4, and a key for each form.
 
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { HOUR } from '../lib/clock.ts'
-import type { ServiceFault } from './fault-types.ts'
-import { FORM_ALGORITHM, type StorageKeys } from './storage-keys.ts'
+import type { Caller } from './authentication.ts'
+import type { FaultOf } from './fault-types.ts'
 
+export const FORM_ALGORITHM = 'STORE4-HMAC-SHA256'
+const REGION = 'local-1'
+const SCOPE_END = 'store4_request'
+/** Session tokens of real stores are about this long; they count towards the limit of the form's head. */
+const TOKEN_BYTES = 600
 const TOKEN_LIFETIME = 12 * HOUR
 
 export interface PresignedForm {
@@ -21,17 +26,19 @@ export interface FormSettings {
   successStatus: string
 }
 
-export type FormTwist = Extract<ServiceFault, { kind: 'form' }>
-
 export class FormIssuer {
-  readonly #keys: StorageKeys
+  readonly accessKeyId = `STIA${randomBytes(8).toString('hex').toUpperCase()}`
+  readonly #secret = randomBytes(30).toString('base64')
   readonly #settings: FormSettings
   readonly #accounts = new Map<string, string | null>()
   #lastKey: string | null = null
 
-  constructor(keys: StorageKeys, settings: FormSettings) {
-    this.#keys = keys
+  constructor(settings: FormSettings) {
     this.#settings = settings
+  }
+
+  get bucket(): string {
+    return this.#settings.bucket
   }
 
   /** The account that the form with this key was issued to, or null. */
@@ -39,79 +46,93 @@ export class FormIssuer {
     return this.#accounts.get(key) ?? null
   }
 
-  /** `owner` (a partner, or an account of its own) ends the key, with the second; `now` is wall ms. */
+  /** The key ends with `owner` and the second; `now` is wall ms. */
   issue(
-    who: { owner: string; account: string | null },
+    { owner, account }: Caller,
     storageOrigin: string,
     now: number,
-    twist?: FormTwist,
+    fault: Partial<FaultOf<'form'>> = {},
   ): PresignedForm {
-    const name = [who.account, who.owner, stamp(now).replace(/[TZ]/g, '')]
+    const settings = this.#settings
+    const { bucket } = settings
+    const time = stamp(now)
+    const day = time.slice(0, 8)
+    const name = [account, owner, time.replace(/[TZ]/g, '')]
       .filter((part) => part !== null)
       .map(encodeURIComponent)
       .join('_')
     const key =
-      (twist?.sameKey ? this.#lastKey : null) ??
+      (fault.sameKey ? this.#lastKey : null) ??
       `incoming/${randomBytes(6).toString('hex')}/${name}.xml`
     this.#lastKey = key
-    this.#accounts.set(key, who.account)
-    const lifetimeMs = twist?.lifetimeMs ?? this.#settings.lifetimeMs
-    const day = stamp(now).slice(0, 8)
+    this.#accounts.set(key, account)
     const signed = {
       key,
-      success_action_status: twist?.successStatus ?? this.#settings.successStatus,
+      success_action_status: fault.successStatus ?? settings.successStatus,
       'x-store-algorithm': FORM_ALGORITHM,
-      'x-store-credential': this.#keys.credential(day),
-      'x-store-date': stamp(now),
-      'x-store-security-token': this.#keys.token(now + (twist?.tokenLifetimeMs ?? TOKEN_LIFETIME)),
+      'x-store-credential': this.credential(day),
+      'x-store-date': time,
+      'x-store-security-token': this.#token(now + (fault.tokenLifetimeMs ?? TOKEN_LIFETIME)),
     }
-    const policy = policyText(
-      {
-        expiration: new Date(now + lifetimeMs).toISOString(),
-        conditions: [
-          { bucket: this.#settings.bucket },
-          ...Object.entries(signed).map(([name, value]) => ({ [name]: value })),
-          [
-            'content-length-range',
-            ...(twist?.contentLengthRange ?? this.#settings.contentLengthRange),
-          ],
-        ],
-      },
-      twist?.policy,
-    )
+    const conditions = [
+      { bucket },
+      ...Object.entries(signed).map(([field, value]) => ({ [field]: value })),
+      ['content-length-range', ...(fault.contentLengthRange ?? settings.contentLengthRange)],
+    ]
+    const expiration = new Date(now + (fault.lifetimeMs ?? settings.lifetimeMs)).toISOString()
+    const policy = policyText({ expiration, conditions }, fault.policy)
     const { key: _, ...others } = signed
-    const url = `${storageOrigin}/${this.#settings.bucket}`
+    const url = `${storageOrigin}/${bucket}`
     return {
       url,
       fileUrl: `${url}/${key}`,
-      fields: { key, policy, ...others, 'x-store-signature': this.#keys.sign(policy, day) },
+      fields: { key, policy, ...others, 'x-store-signature': this.sign(policy, day) },
     }
+  }
+
+  /** `x-store-credential` for a day given as `20270104`. */
+  credential(day: string): string {
+    return [this.accessKeyId, day, REGION, 'store', SCOPE_END].join('/')
+  }
+
+  /** The hex signature of a policy as it is in the form (Base64 text). */
+  sign(policy: string, day: string): string {
+    let key: Buffer = Buffer.from(`STORE4${this.#secret}`)
+    for (const part of [day, REGION, 'store', SCOPE_END]) key = hmac(key, part)
+    return hmac(key, policy).toString('hex')
+  }
+
+  /** Wall ms at which a session token ends; null where it is not one of ours. */
+  tokenEnd(token: string): number | null {
+    const [payload = '', seal] = token.split('.')
+    if (hmac(this.#secret, payload).toString('base64url') !== seal) return null
+    return Number.parseInt(Buffer.from(payload, 'base64url').toString(), 10)
+  }
+
+  #token(endsAt: number): string {
+    const filler = randomBytes(TOKEN_BYTES).toString('base64url')
+    const payload = Buffer.from(`${endsAt}.${filler}`).toString('base64url')
+    return `${payload}.${hmac(this.#secret, payload).toString('base64url')}`
   }
 }
 
 function policyText(
   policy: { expiration: string; conditions: unknown[] },
-  twist: FormTwist['policy'],
+  odd: FaultOf<'form'>['policy'],
 ): string {
-  const encode = (text: string) => Buffer.from(text).toString('base64')
-  switch (twist) {
-    case 'not-base64':
-      return '%%% this is not Base64 %%%'
-    case 'not-json':
-      return encode('{"expiration": ')
-    case 'no-expiration':
-      return encode(JSON.stringify({ conditions: policy.conditions }))
-    case 'whole-seconds':
-      return encode(
-        JSON.stringify({ ...policy, expiration: policy.expiration.replace(/\.\d+Z$/, 'Z') }),
-      )
-    case 'with-newlines':
-      return encode(JSON.stringify(policy)).replace(/.{76}/g, '$&\n')
-    case undefined:
-      return encode(JSON.stringify(policy))
-    default:
-      throw new Error(`unknown policy twist ${twist satisfies never}`)
-  }
+  if (odd === 'not-base64') return '%%% this is not Base64 %%%'
+  const text = JSON.stringify({
+    ...(odd !== 'no-expiration' && {
+      expiration: policy.expiration.replace(odd === 'whole-seconds' ? /\.\d+/ : '', ''),
+    }),
+    conditions: policy.conditions,
+  })
+  const encoded = Buffer.from(odd === 'not-json' ? text.slice(0, 15) : text).toString('base64')
+  return odd === 'with-newlines' ? encoded.replace(/.{76}/g, '$&\n') : encoded
+}
+
+function hmac(key: string | Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
 }
 
 /** `20270104T101530Z`. */

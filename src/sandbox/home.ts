@@ -1,52 +1,40 @@
-// A sandbox with a place to live: its key, its objects and a configuration that a daemon can be
-// started with, all below one directory. Started again there, it is the same service with the same key.
+// A sandbox in a directory: its key, its objects and a configuration that a daemon can be started with. Started again
+// there, it has the same key.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
-import { parseFaults } from './fault-file.ts'
-import { type Sandbox, startSandbox } from './sandbox.ts'
-
-export interface SandboxHome extends AsyncDisposable {
-  /** Base address of the service. */
-  url: string
-  storageUrl: string
-  /** Absolute path of the configuration that fits this sandbox. */
-  configFile: string
-  /** Absolute path of the folder that objects land in. */
-  objects: string
-  sandbox: Sandbox
-}
+import { parseFaults } from './fault-types.ts'
+import { startSandbox } from './sandbox.ts'
 
 const ACCOUNT = '123'
 
+/**
+ * `directory`: absolute; `faults`: as JSON. Answers the sandbox with the paths of its configuration and of the folder
+ * that objects land in.
+ */
 export async function startSandboxIn(
   directory: string,
-  options: { port: number; clock: Clock /** JSON, see fault-file.ts. */; faults?: string | null },
-): Promise<SandboxHome> {
-  const objects = join(directory, 'objects')
+  { port, clock, faults = null }: { port: number; clock: Clock; faults?: string | null },
+) {
+  const objectsDirectory = join(directory, 'objects')
   const keyFile = join(directory, 'service.key')
   mkdirSync(join(directory, 'inbox'), { recursive: true })
   if (!existsSync(keyFile)) {
     writeFileSync(keyFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
   }
   const sandbox = await startSandbox({
-    port: options.port,
-    clock: options.clock,
-    directory: objects,
+    port,
+    clock,
+    directory: objectsDirectory,
     basePath: '/api',
     identity: { account: ACCOUNT, secret: readFileSync(keyFile, 'utf8').trimEnd() },
   })
-  for (const rule of options.faults ? parseFaults(options.faults) : []) sandbox.faults.add(rule)
+  for (const rule of faults === null ? [] : parseFaults(faults)) sandbox.faults.add(rule)
   const configFile = join(directory, 'feedsyncd.yaml')
   writeFileSync(configFile, configuration(sandbox.url))
-  return {
-    url: sandbox.url,
-    storageUrl: sandbox.storageUrl,
-    ...{ configFile, objects, sandbox },
-    [Symbol.asyncDispose]: () => sandbox.close(),
-  }
+  return { ...sandbox, configFile, objectsDirectory }
 }
 
 const configuration = (

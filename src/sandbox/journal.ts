@@ -1,40 +1,91 @@
-// Owns the list of requests that the sandbox saw, for tests and for `/_sandbox/requests`.
-// Refuses anything secret: no header, no query, no form field but the object's key.
+// What the sandbox saw, and waiting for it. A test awaits a condition, which is checked again at each change.
+// The list of requests holds no secret: no header, no query, no form field but the object's key.
 
-import type { Clock } from '../lib/clock.ts'
-import type { Changes } from './changes.ts'
+import { type Clock, MINUTE } from '../lib/clock.ts'
 import type { FaultKind, Side } from './fault-types.ts'
 
-export interface SeenRequest {
+export class SeenRequest {
   /** Counted from 1 over both sides, in order of arrival. */
   readonly n: number
   readonly side: Side
   readonly method: string
   /** `presign`, `presign-bulk`, `validate`, `campaign-create` (`-search`, `-get`, `-update`), `store`, or `unknown`. */
   route: string
-  account: string | null
+  account: string | null = null
   /** Key of the object: known on the storage once the form was read, on the service once it was issued. */
-  key: string | null
+  key: string | null = null
   /** Status of the answer; null where none was sent (yet). */
-  status: number | null
+  status: number | null = null
   /** The answer's error code: S3's (`AccessDenied`), or the service's (`signature-mismatch`). */
-  code: string | null
+  code: string | null = null
   /** Bytes of the request body read so far. */
-  bytes: number
+  bytes = 0
   /** Bytes of the file read so far; null until its first byte is due. */
-  fileBytes: number | null
+  fileBytes: number | null = null
   /** Whether this request put an object into the storage. */
-  stored: boolean
+  stored = false
   /** Kinds of the faults that were played. */
-  faults: readonly FaultKind[]
+  faults: readonly FaultKind[] = []
   /** Whether it waits at a gate now. */
-  held: boolean
+  held = false
   /** The same number for requests on the same connection; counted from 1 on each side. */
   readonly connection: number
   /** Wall ms. */
   readonly startedAt: number
   /** Wall ms; null while it runs. */
-  endedAt: number | null
+  endedAt: number | null = null
+
+  constructor(
+    of: Pick<SeenRequest, 'n' | 'side' | 'method' | 'route' | 'connection' | 'startedAt'>,
+  ) {
+    this.n = of.n
+    this.side = of.side
+    this.method = of.method
+    this.route = of.route
+    this.connection = of.connection
+    this.startedAt = of.startedAt
+  }
+}
+
+export class Changes {
+  readonly #clock: Clock
+  readonly #checks = new Set<() => void>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Something changed: every condition that is awaited is checked again. */
+  notify(): void {
+    for (const check of [...this.#checks]) check()
+  }
+
+  /** Resolves with the first answer of `probe` that is not undefined. Rejects after `timeoutMs`, with what was `seen`. */
+  async waitFor<T>(
+    what: string,
+    probe: () => T | undefined,
+    seen: () => string,
+    timeoutMs = MINUTE,
+  ): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const check = () => {
+      try {
+        const found = probe()
+        if (found !== undefined) resolve(found)
+      } catch (error) {
+        reject(error)
+      }
+    }
+    const timer = this.#clock.after(timeoutMs, () =>
+      reject(new Error(`waited ${timeoutMs} ms for ${what}; seen: ${seen()}`)),
+    )
+    this.#checks.add(check)
+    check()
+    return promise.finally(() => {
+      this.#checks.delete(check)
+      timer.cancel()
+    })
+  }
 }
 
 export class Journal {
@@ -48,24 +99,9 @@ export class Journal {
   }
 
   open(side: Side, method: string, route: string, connection: number): SeenRequest {
-    const entry: SeenRequest = {
-      n: this.#entries.length + 1,
-      side,
-      method,
-      route,
-      account: null,
-      key: null,
-      status: null,
-      code: null,
-      bytes: 0,
-      fileBytes: null,
-      stored: false,
-      faults: [],
-      held: false,
-      connection,
-      startedAt: this.#clock.now(),
-      endedAt: null,
-    }
+    const n = this.#entries.length + 1
+    const startedAt = this.#clock.now()
+    const entry = new SeenRequest({ n, side, method, route, connection, startedAt })
     this.#entries.push(entry)
     this.#changes.notify()
     return entry
@@ -77,16 +113,15 @@ export class Journal {
   }
 
   close(entry: SeenRequest): void {
-    if (entry.endedAt === null) this.update(entry, { endedAt: this.#clock.now() })
+    this.update(entry, { endedAt: this.#clock.now() })
   }
 
-  /** Copies, oldest first. */
+  /** Copies of all but control requests, oldest first. */
   list(): SeenRequest[] {
-    return this.#entries.map((entry) => ({ ...entry }))
+    return this.#entries.filter(({ route }) => route !== 'control').map((entry) => ({ ...entry }))
   }
 
   find(predicate: (request: SeenRequest) => boolean): SeenRequest | undefined {
-    const found = this.#entries.find(predicate)
-    return found === undefined ? undefined : { ...found }
+    return structuredClone(this.#entries.find(predicate))
   }
 }

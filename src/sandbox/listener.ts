@@ -1,139 +1,97 @@
-// One listening side of the sandbox: accepts, counts connections, hands each request to its side and
-// keeps the journal true whatever happens. Service and storage are two of these, as in reality.
+// One listening side of the sandbox: accepts, counts connections, hands each request to its side and closes
+// its entry in the journal whatever happens. Service and storage are two of these, as in reality.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import type { Clock } from '../lib/clock.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
-import { BodyReader } from './body-reader.ts'
-import { type Exchange, rawHead } from './exchange.ts'
-import type { Side } from './fault-types.ts'
-import type { FaultBook } from './faults.ts'
-import type { Journal } from './journal.ts'
+import { type Connection, Exchange, rawHead, type SideParts } from './exchange.ts'
 
-export interface ListenerOptions {
-  side: Side
-  host: string
+export interface ListenerOptions extends SideParts {
+  /** 0: any free one. */
   port: number
-  idleTimeoutMs: number
-  clock: Clock
-  journal: Journal
-  faults: FaultBook
   handle: (exchange: Exchange) => Promise<void>
 }
 
-interface Connection {
-  readonly n: number
-  served: number
-  reader: BodyReader | null
+export interface Listener extends AsyncDisposable {
+  /** `http://127.0.0.1:41234`. */
+  origin: string
 }
 
-export class Listener implements AsyncDisposable {
-  readonly #options: ListenerOptions
-  readonly #server: Server
-  readonly #connections = new Map<Socket, Connection>()
-  readonly #closing = new AbortController()
-  readonly #running = new Set<Promise<void>>()
-  #accepted = 0
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const { side, journal, faults, handle } = options
+  const connections = new Map<Socket, Connection>()
+  const running = new Set<Promise<void>>()
+  const closing = new AbortController()
+  let accepted = 0
+  // The limits of node:http would answer before ours do, so they are off.
+  const server = createServer({ requestTimeout: 0, headersTimeout: 0 })
 
-  private constructor(options: ListenerOptions) {
-    this.#options = options
-    // The limits of node:http would answer before ours do, so they are off.
-    this.#server = createServer({ requestTimeout: 0, headersTimeout: 0 })
-    this.#server.on('connection', (socket: Socket) => this.#accept(socket))
-    const serve = (request: IncomingMessage, response: ServerResponse) => {
-      const running = this.#serve(request, response).finally(() => this.#running.delete(running))
-      this.#running.add(running)
-    }
-    this.#server.on('request', serve)
-    this.#server.on('checkContinue', (request, response) => {
-      response.writeContinue()
-      serve(request, response)
-    })
-    this.#server.on('clientError', (error: Error, socket) => this.#misread(error, socket as Socket))
-  }
-
-  static async start(options: ListenerOptions): Promise<Listener> {
-    const listener = new Listener(options)
-    await new Promise<void>((resolve, reject) => {
-      listener.#server.once('error', reject)
-      listener.#server.listen(options.port, options.host, resolve)
-    })
-    return listener
-  }
-
-  /** `http://127.0.0.1:41234`. */
-  get origin(): string {
-    const { address, family, port } = this.#server.address() as AddressInfo
-    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort()
-    await new Promise<void>((resolve) => {
-      this.#server.close(() => resolve())
-      for (const socket of this.#connections.keys()) socket.destroy()
-    })
-    await Promise.all(this.#running)
-  }
-
-  #accept(socket: Socket): void {
-    const { faults, side } = this.#options
-    const refusal = faults
-      .plan(side, 'connect', { route: 'connect', account: null, key: null, reused: false })
-      .get('refuse')
+  server.on('connection', (socket: Socket) => {
+    const subject = { route: 'connect', account: null, key: null, reused: false }
+    const refusal = faults.plan(side, 'connect', subject).get('refuse')
+    const { promise: gone, resolve } = Promise.withResolvers<void>()
+    connections.set(socket, { n: ++accepted, gone, exchange: null })
     socket.on('error', () => socket.destroy())
-    this.#connections.set(socket, { n: ++this.#accepted, served: 0, reader: null })
-    socket.once('close', () => this.#connections.delete(socket))
+    socket.once('close', () => {
+      connections.delete(socket)
+      resolve()
+    })
     if (refusal?.how === 'rst') socket.resetAndDestroy()
     if (refusal?.how === 'fin') socket.destroy()
-  }
+  })
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { clock, journal, side, idleTimeoutMs, handle } = this.#options
-    const connection = this.#connections.get(request.socket)
-    if (connection === undefined) return
-    const reader = new BodyReader(request, clock, idleTimeoutMs)
-    connection.reader = reader
-    const entry = journal.open(side, request.method ?? '', 'unknown', connection.n)
-    const exchange: Exchange = {
-      request,
-      response,
-      socket: request.socket,
-      reader,
-      entry,
-      reused: connection.served++ > 0,
-      journal,
-      clock,
-      signal: this.#closing.signal,
-    }
+  const serve = async (
+    connection: Connection,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => {
+    const exchange = new Exchange(options, connection, request, response, closing.signal)
     try {
       await handle(exchange)
     } catch (error) {
       // A mistake of the sandbox must not look like a fault that a test asked for.
-      journal.update(entry, { code: `sandbox-bug: ${messageOf(error)}` })
+      exchange.note({ code: `sandbox-bug: ${messageOf(error)}` })
       request.socket.destroy()
     } finally {
-      journal.close(entry)
+      journal.close(exchange.entry)
     }
   }
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const connection = connections.get(request.socket)
+    if (connection === undefined) return
+    const served = serve(connection, request, response).finally(() => running.delete(served))
+    running.add(served)
+  })
 
-  /** The parser of node:http gave up: too few bytes, bytes after the body, or no HTTP at all. */
-  #misread(error: Error, socket: Socket): void {
-    const reader = this.#connections.get(socket)?.reader
-    if (errorCode(error) === 'HPE_INVALID_EOF_STATE' && reader && !reader.ended) {
-      reader.short()
+  // The parser of node:http gave up: too few bytes, bytes after the body, or no HTTP at all.
+  server.on('clientError', (error, socket) => {
+    const connection = connections.get(socket as Socket)
+    const body = connection?.exchange?.body
+    if (errorCode(error) === 'HPE_INVALID_EOF_STATE' && body?.end === null) {
+      body.finish('short')
       return
     }
     if (errorCode(error) === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
     }
-    const { journal, side } = this.#options
-    const entry = journal.open(side, '', 'unparseable', this.#connections.get(socket)?.n ?? 0)
+    const entry = journal.open(side, '', 'unparseable', connection?.n ?? 0)
     journal.update(entry, { status: 400, code: errorCode(error) })
     journal.close(entry)
-    const answer = { status: 400, headers: {}, body: Buffer.alloc(0), code: null }
-    socket.end(rawHead(answer, { connection: 'close' }), () => socket.destroy())
+    socket.end(rawHead(400, { connection: 'close' }, Buffer.alloc(0)), () => socket.destroy())
+  })
+
+  await once(server.listen(options.port, '127.0.0.1'), 'listening')
+  const { address, port } = server.address() as AddressInfo
+  return {
+    origin: `http://${address}:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      closing.abort()
+      const closed = server[Symbol.asyncDispose]()
+      for (const socket of connections.keys()) socket.destroy()
+      await closed
+      await Promise.all(running)
+    },
   }
 }

@@ -1,17 +1,18 @@
-// Reads multipart/form-data byte by byte as it arrives, with bounded memory whatever the file's
-// size. Keeps every byte of a value; knows nothing of forms or policies.
+// Reads multipart/form-data as it arrives, with bounded memory whatever the file's size. Keeps every byte of a
+// value; knows nothing of forms or policies.
 
 export type PartEvent =
   /** `offset`: bytes of the body before the part's first value byte. */
   | { kind: 'part'; name: string; filename: string | null; offset: number }
   | { kind: 'data'; bytes: Buffer }
   | { kind: 'part-end' }
-  /** The closing delimiter: what follows is ignored. */
+  /** The closing delimiter was read. */
   | { kind: 'end' }
-  | { kind: 'malformed'; reason: string }
+  | { kind: 'malformed' }
 
 const LONGEST_PART_HEAD = 8 * 1024
 const CRLF2 = Buffer.from('\r\n\r\n')
+const MALFORMED: PartEvent = { kind: 'malformed' }
 
 /** The boundary of a `multipart/form-data` content type, or null where there is none. */
 export function boundaryOf(contentType: string): string | null {
@@ -19,105 +20,58 @@ export function boundaryOf(contentType: string): string | null {
   return match?.[1] ?? match?.[2] ?? null
 }
 
-export class MultipartParser {
-  readonly #delimiter: Buffer
-  #state: 'preamble' | 'after-delimiter' | 'head' | 'value' | 'over' = 'preamble'
-  #rest: Buffer
-  /** Offset in the body of the first byte of `#rest`. */
-  #offset: number
-
-  constructor(boundary: string) {
-    this.#delimiter = Buffer.from(`\r\n--${boundary}`)
-    // The first delimiter may open the body without a line break before it: pretend there was one.
-    this.#rest = Buffer.from('\r\n')
-    this.#offset = -2
+/** Ends after `malformed` or with the chunks, without `end` where the closing delimiter is missing. */
+export async function* readParts(
+  chunks: AsyncIterable<Buffer>,
+  boundary: string,
+): AsyncGenerator<PartEvent, void> {
+  const delimiter = Buffer.from(`\r\n--${boundary}`)
+  const input = chunks[Symbol.asyncIterator]()
+  // The first delimiter may open the body without a line break before it: pretend there was one.
+  let rest: Buffer = Buffer.from('\r\n')
+  let offset = -2
+  const more = async () => {
+    const { done, value } = await input.next()
+    if (!done) rest = rest.length === 0 ? value : Buffer.concat([rest, value])
+    return !done
   }
-
-  /** Whether the closing delimiter was read. */
-  get ended(): boolean {
-    return this.#state === 'over'
-  }
-
-  *push(chunk: Buffer): Generator<PartEvent> {
-    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
-    while (this.#state !== 'over') {
-      const event = this.#step()
-      if (event === 'more') return
-      if (event !== 'again') yield event
-    }
-    this.#take(this.#rest.length)
-  }
-
-  #step(): PartEvent | 'again' | 'more' {
-    switch (this.#state) {
-      case 'preamble': {
-        // Browsers and libraries send none, and S3 is not known to take one.
-        if (this.#rest.length < this.#delimiter.length) return 'more'
-        if (this.#rest.indexOf(this.#delimiter) !== 0) {
-          return this.#malformed('the body does not begin with the boundary')
-        }
-        this.#take(this.#delimiter.length)
-        this.#state = 'after-delimiter'
-        return 'again'
-      }
-      case 'after-delimiter': {
-        if (this.#rest.length < 2) return 'more'
-        const next = this.#take(2).toString('latin1')
-        if (next === '\r\n') {
-          this.#state = 'head'
-          return 'again'
-        }
-        if (next !== '--') return this.#malformed('a boundary is followed by other bytes')
-        this.#state = 'over'
-        return { kind: 'end' }
-      }
-      case 'head': {
-        const end = this.#rest.indexOf(CRLF2)
-        if (end === -1) {
-          return this.#rest.length > LONGEST_PART_HEAD
-            ? this.#malformed('the head of a part is too long')
-            : 'more'
-        }
-        const part = readHead(this.#take(end + CRLF2.length).toString('utf8'))
-        if (part === null) return this.#malformed('a part has no name')
-        this.#state = 'value'
-        return { kind: 'part', ...part, offset: this.#offset }
-      }
-      case 'value':
-        return this.#value()
-      case 'over':
-        return 'more'
-      default:
-        throw new Error(`unknown state ${this.#state satisfies never}`)
-    }
-  }
-
-  #value(): PartEvent | 'more' {
-    const end = this.#rest.indexOf(this.#delimiter)
-    if (end === 0) {
-      this.#take(this.#delimiter.length)
-      this.#state = 'after-delimiter'
-      return { kind: 'part-end' }
-    }
-    if (end > 0) return { kind: 'data', bytes: this.#take(end) }
-    // What may be the beginning of a delimiter waits for the next chunk.
-    const from = Math.max(0, this.#rest.length - this.#delimiter.length + 1)
-    const partial = this.#rest.indexOf('\r', from)
-    const sure = partial === -1 ? this.#rest.length : partial
-    return sure === 0 ? 'more' : { kind: 'data', bytes: this.#take(sure) }
-  }
-
-  #take(bytes: number): Buffer {
-    const taken = this.#rest.subarray(0, bytes)
-    this.#rest = this.#rest.subarray(bytes)
-    this.#offset += bytes
+  const take = (bytes: number) => {
+    const taken = rest.subarray(0, bytes)
+    rest = rest.subarray(bytes)
+    offset += bytes
     return taken
   }
 
-  #malformed(reason: string): PartEvent {
-    this.#state = 'over'
-    return { kind: 'malformed', reason }
+  while (rest.length < delimiter.length) if (!(await more())) return
+  // Browsers and libraries send no preamble, and S3 is not known to take one.
+  if (!take(delimiter.length).equals(delimiter)) return yield MALFORMED
+  for (;;) {
+    while (rest.length < 2) if (!(await more())) return
+    const next = take(2).toString('latin1')
+    if (next === '--') break
+    if (next !== '\r\n') return yield MALFORMED
+    while (!rest.includes(CRLF2)) {
+      if (rest.length > LONGEST_PART_HEAD) return yield MALFORMED
+      if (!(await more())) return
+    }
+    const part = readHead(take(rest.indexOf(CRLF2) + CRLF2.length).toString('utf8'))
+    if (part === null) return yield MALFORMED
+    yield { kind: 'part', ...part, offset }
+    for (;;) {
+      const end = rest.indexOf(delimiter)
+      // What may be the beginning of a delimiter waits for the next chunk.
+      const partial = rest.indexOf('\r', Math.max(0, rest.length - delimiter.length + 1))
+      const sure = end !== -1 ? end : partial !== -1 ? partial : rest.length
+      if (sure > 0) yield { kind: 'data', bytes: take(sure) }
+      if (end !== -1) break
+      if (!(await more())) return
+    }
+    take(delimiter.length)
+    yield { kind: 'part-end' }
   }
+  yield { kind: 'end' }
+  do take(rest.length)
+  while (await more())
 }
 
 function readHead(head: string): { name: string; filename: string | null } | null {

@@ -1,5 +1,5 @@
-// Owns the objects on disk. An object is visible only once it was received completely: it is written
-// beside, hashed on the way, and renamed into place. Refuses paths that leave the directory.
+// The objects on disk. An object is visible only once it was received completely: it is written to a folder beside,
+// hashed as it comes, and renamed. No key leads out of the directory.
 
 import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
@@ -20,7 +20,7 @@ export interface StoredObject {
   readonly path: string
 }
 
-/** Names in the directory never begin with a dot (`safeSegment`), so no key can meet this folder. */
+/** No key can name this folder: names in the directory never begin with a dot (`safeSegment`). */
 const PARTIAL = '.partial'
 const LONGEST_SEGMENT = 200
 
@@ -33,7 +33,7 @@ export class ObjectStore {
     this.#directory = directory
   }
 
-  /** What an earlier sandbox left half-written is removed; its objects stay on disk, unlisted. */
+  /** Removes what an earlier sandbox left half-written; its objects stay on disk and are not listed. */
   static async open(directory: string): Promise<ObjectStore> {
     await rm(join(directory, PARTIAL), { recursive: true, force: true })
     await mkdir(join(directory, PARTIAL), { recursive: true })
@@ -65,12 +65,6 @@ export class ObjectStore {
   }
 }
 
-export interface Digest {
-  bytes: number
-  sha256: string
-  md5: string
-}
-
 export class IncomingObject {
   readonly path: string
   readonly #file: FileHandle
@@ -90,17 +84,14 @@ export class IncomingObject {
     await this.#file.writeFile(bytes)
   }
 
-  async finish(): Promise<Digest> {
+  async finish() {
     await this.#file.close()
-    return {
-      bytes: this.#bytes,
-      sha256: this.#sha256.digest('hex'),
-      md5: this.#md5.digest('hex'),
-    }
+    const [sha256, md5] = [this.#sha256.digest('hex'), this.#md5.digest('hex')]
+    return { bytes: this.#bytes, sha256, md5 }
   }
 
   /** Leaves nothing behind. */
-  async discard(): Promise<Digest> {
+  async discard() {
     const digest = await this.finish()
     await rm(this.path, { force: true })
     return digest

@@ -1,27 +1,22 @@
-// The service and its storage, for the demo and for tests: written from the
-// specification and S3's documented behaviour, never from our client, which is tested against it.
-// Two listeners, as in reality two hosts. Imports nothing of the other feature folders.
+// The service and its storage, for the demo and for tests: written from the specification and S3's documented
+// behaviour. Shares no code with our client, which is tested against it. Two listeners, as in reality two hosts.
 
 import { type Clock, MINUTE, SECOND, systemClock } from '../lib/clock.ts'
-import { Authenticator, type Identity } from './authentication.ts'
+import { createAuthenticator, type Identity } from './authentication.ts'
 import { CampaignBook } from './campaign-book.ts'
 import { readPostings } from './campaign-postings.ts'
 import { campaignRoutes } from './campaign-routes.ts'
 import type { SandboxPosting } from './campaign-targeting.ts'
 import type { CampaignKnobs } from './campaign-types.ts'
-import { Changes } from './changes.ts'
-import { Control } from './control.ts'
-import type { FaultRule } from './fault-types.ts'
-import { FaultBook, type FaultHandle } from './faults.ts'
+import { FaultBook } from './faults.ts'
 import { FormIssuer } from './form-issuer.ts'
-import { Journal, type SeenRequest } from './journal.ts'
-import { Listener } from './listener.ts'
+import { Changes, Journal, type SeenRequest } from './journal.ts'
+import { listen } from './listener.ts'
 import { ObjectStore, type StoredObject } from './object-store.ts'
-import { Service } from './service.ts'
-import { routeTable, uploadRoutes } from './service-routes.ts'
+import { CONTROL_PATH, createService } from './service.ts'
+import { uploadRoutes } from './service-routes.ts'
 import type { Algorithm } from './signature.ts'
-import { Storage } from './storage.ts'
-import { StorageKeys } from './storage-keys.ts'
+import { createStorage } from './storage.ts'
 
 export interface SandboxOptions {
   /** Who may call, and the secret or public key that proves it. */
@@ -30,10 +25,6 @@ export interface SandboxOptions {
   directory: string
   /** Of the service; default 0: any free one. */
   port?: number
-  /** Of the storage; default 0. */
-  storagePort?: number
-  /** Default 127.0.0.1. */
-  host?: string
   /** Path of the base address, such as `/api`; default none. */
   basePath?: string
   /** Default hmac-sha1. */
@@ -64,10 +55,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly storageUrl: string
   /** Address of the control routes: `faults`, `objects`, `requests` lie below it. */
   readonly controlUrl: string
-  readonly faults: {
-    add(rule: FaultRule): FaultHandle
-    clear(): void
-  }
+  readonly faults: FaultBook
   readonly campaigns: CampaignBook
   /** What was received completely, one for each key. */
   objects(): StoredObject[]
@@ -90,9 +78,9 @@ const BUCKET = 'feeds'
 const LARGEST_FILE = 5 * 2 ** 30
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { clock = systemClock, host = '127.0.0.1', headerPrefix = 'X-SVC-' } = options
+  const { clock = systemClock, headerPrefix = 'X-SVC-' } = options
   const basePath = (options.basePath ?? '').replace(/\/+$/, '')
-  const authenticator = new Authenticator(
+  const authenticator = createAuthenticator(
     options.identity,
     options.algorithm ?? 'hmac-sha1',
     options.stringToSign ?? '{method}{path}?{query};{body};{date}',
@@ -101,48 +89,40 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const changes = new Changes(clock)
   const journal = new Journal(clock, changes)
   const faults = new FaultBook(changes)
-  const keys = new StorageKeys()
   const store = await ObjectStore.open(options.directory)
-  const issuer = new FormIssuer(keys, {
+  const issuer = new FormIssuer({
     bucket: BUCKET,
     lifetimeMs: options.formLifetimeMs ?? 15 * MINUTE,
     contentLengthRange: options.contentLengthRange ?? [1, LARGEST_FILE],
     successStatus: options.successStatus ?? '201',
   })
-  const shared = {
-    host,
-    clock,
-    journal,
-    faults,
-    idleTimeoutMs: options.idleTimeoutMs ?? 20 * SECOND,
-  }
+  const idleTimeoutMs = options.idleTimeoutMs ?? 20 * SECOND
+  const shared = { clock, journal, faults, idleTimeoutMs }
   const campaigns = new CampaignBook(clock, newestPostings(store))
   Object.assign(campaigns.knobs, options.campaigns)
-  const servicePrefix = headerPrefix.toLowerCase()
-  const requests = () => journal.list().filter(({ route }) => route !== 'control')
+  const requests = () => journal.list()
 
   await using stack = new AsyncDisposableStack()
   const storage = stack.use(
-    await Listener.start({
+    await listen({
       ...shared,
       side: 'storage',
-      port: options.storagePort ?? 0,
-      handle: new Storage({ bucket: BUCKET, keys, issuer, store, faults, servicePrefix }).handle,
+      port: 0,
+      handle: createStorage(issuer, store, headerPrefix.toLowerCase()),
     }),
   )
   const service = stack.use(
-    await Listener.start({
+    await listen({
       ...shared,
       side: 'service',
       port: options.port ?? 0,
-      handle: new Service({
+      handle: createService({
         basePath,
-        routes: routeTable([...uploadRoutes(issuer, storage.origin), ...campaignRoutes(campaigns)]),
+        routes: [...uploadRoutes(issuer, storage.origin), ...campaignRoutes(campaigns)],
         authenticator,
-        faults,
-        control: new Control({ faults, objects: () => store.list(), requests }),
+        control: { faults, journal, store },
         showStringToSign: options.showStringToSign ?? false,
-      }).handle,
+      }),
     }),
   )
   const listeners = stack.move()
@@ -151,7 +131,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   return {
     url: service.origin + basePath,
     storageUrl: `${storage.origin}/${BUCKET}`,
-    controlUrl: `${service.origin}/_sandbox`,
+    controlUrl: service.origin + CONTROL_PATH.slice(0, -1),
     faults,
     campaigns,
     objects: () => store.list(),
@@ -177,17 +157,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 /** What an account's newest object holds: each upload replaces the feed before it. */
 function newestPostings(store: ObjectStore): (account: string) => readonly SandboxPosting[] {
-  const read = new Map<string, { sha256: string; postings: SandboxPosting[] }>()
+  const read = new Map<string, SandboxPosting[]>()
   return (account) => {
-    const newest = store
-      .list()
-      .filter((object) => object.account === account)
-      .at(-1)
+    const newest = store.list().findLast((object) => object.account === account)
     if (newest === undefined) return []
-    const known = read.get(account)
-    if (known?.sha256 === newest.sha256) return known.postings
-    const postings = readPostings(newest.path)
-    read.set(account, { sha256: newest.sha256, postings })
+    const { path, sha256 } = newest
+    const postings = read.get(sha256) ?? readPostings(path)
+    read.set(sha256, postings)
     return postings
   }
 }
@@ -195,8 +171,6 @@ function newestPostings(store: ObjectStore): (account: string) => readonly Sandb
 function summary(requests: SeenRequest[]): string {
   const shown = requests
     .slice(-20)
-    .map(({ side, route, status, code }) =>
-      `${side} ${route} ${status ?? '-'} ${code ?? ''}`.trim(),
-    )
-  return shown.length === 0 ? 'no requests' : shown.join(', ')
+    .map(({ side, route, status, code }) => `${side} ${route} ${status ?? '-'} ${code ?? ''}`)
+  return shown.map((line) => line.trim()).join(', ') || 'no requests'
 }

@@ -1,22 +1,30 @@
-// The service's routes of specification section 4: method, path, audience and answer. A new part of
-// the service (campaigns) is another list of routes; signing, dates and faults come before them.
+// What a route of the service is, and the routes of an upload (specification section 4). Signing, dates and faults
+// come before a route.
 
 import type { Audience, Caller, ServiceRequest } from './authentication.ts'
-import type { FormIssuer, FormTwist } from './form-issuer.ts'
+import type { FaultOf } from './fault-types.ts'
+import type { FormIssuer } from './form-issuer.ts'
+
+const PRESIGN = /^\/v1\/presigned-storage-posting-post$/
+const PRESIGN_BULK = /^\/v1\/presigned-storage-bulk-posting-post$/
+const VALIDATE = /^\/v1\/public-api\/validate-authorization$/
 
 export interface RouteCall {
   caller: Caller
   request: ServiceRequest
-  /** What `path` captured. */
-  params: Record<string, string>
+  /** What the path captured, decoded; empty where it captures nothing. */
+  id: string
   /** Wall ms of the service. */
   now: number
-  twist: FormTwist | undefined
+  /** The fault that makes the form odd. */
+  form: FaultOf<'form'> | undefined
 }
 
 export interface RouteAnswer {
-  /** 200 unless said otherwise. */
+  /** Default 200. */
   status?: number
+  /** The error code, for the journal. */
+  code?: string
   json: unknown
   /** Key of the object that the answer is about, for the journal. */
   key?: string
@@ -25,63 +33,26 @@ export interface RouteAnswer {
 export interface Route {
   name: string
   method: string
-  /** Relative to the base address; `{id}` captures one segment. */
-  path: string
+  /** Relative to the base address; may capture an id. */
+  path: RegExp
   audience: Audience
   answer(call: RouteCall): RouteAnswer
 }
 
+export function refusal(status: number, code: string, message: string): RouteAnswer {
+  return { status, code, json: { code, message } }
+}
+
 export function uploadRoutes(issuer: FormIssuer, storageOrigin: string): Route[] {
-  const presign = ({ caller, now, twist }: RouteCall): RouteAnswer => {
-    const form = issuer.issue(caller, storageOrigin, now, twist)
-    return { json: form, key: form.fields.key ?? '' }
+  const presign = ({ caller, now, form }: RouteCall): RouteAnswer => {
+    const issued = issuer.issue(caller, storageOrigin, now, form)
+    return { json: issued, key: issued.fields.key ?? '' }
   }
+  const validate = () => ({ json: 'Authorization is valid.' })
+  const method = 'POST'
   return [
-    {
-      name: 'presign',
-      method: 'POST',
-      path: '/v1/presigned-storage-posting-post',
-      audience: 'account',
-      answer: presign,
-    },
-    {
-      name: 'presign-bulk',
-      method: 'POST',
-      path: '/v1/presigned-storage-bulk-posting-post',
-      audience: 'partner',
-      answer: presign,
-    },
-    {
-      name: 'validate',
-      method: 'POST',
-      path: '/v1/public-api/validate-authorization',
-      audience: 'anyone',
-      answer: () => ({ json: 'Authorization is valid.' }),
-    },
+    { name: 'presign', method, path: PRESIGN, audience: 'account', answer: presign },
+    { name: 'presign-bulk', method, path: PRESIGN_BULK, audience: 'partner', answer: presign },
+    { name: 'validate', method, path: VALIDATE, audience: 'anyone', answer: validate },
   ]
-}
-
-export interface RouteTable {
-  /** The route of a request, `wrong-method` where only the path is known, or null. */
-  find(
-    method: string,
-    path: string,
-  ): { route: Route; params: Record<string, string> } | 'wrong-method' | null
-}
-
-export function routeTable(routes: readonly Route[]): RouteTable {
-  const compiled = routes.map((route) => ({
-    route,
-    pattern: new RegExp(`^${route.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
-  }))
-  return {
-    find: (method, path) => {
-      const onPath = compiled.flatMap(({ route, pattern }) => {
-        const match = pattern.exec(path)
-        return match === null ? [] : [{ route, params: { ...match.groups } }]
-      })
-      if (onPath.length === 0) return null
-      return onPath.find(({ route }) => route.method === method) ?? 'wrong-method'
-    },
-  }
 }

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import { HOUR, systemClock } from '../../src/lib/clock.ts'
-import type { ServiceFault } from '../../src/sandbox/fault-types.ts'
+import type { FaultRule } from '../../src/sandbox/fault-types.ts'
 import { finished, preload, type Site } from '../helpers/site.ts'
 import { CampaignsSite } from './campaigns-site.ts'
 import { entry, fileOf } from './reconciling.ts'
 
 /** Runs `campaigns apply` and kills it when a request of this route arrives; then the fault is played. */
-async function killedAt(site: Site, route: string, fault: ServiceFault): Promise<void> {
+async function killedAt(site: Site, route: string, fault: FaultRule): Promise<void> {
   site.env = preload('fast-time.ts')
   const child = site.spawn('campaigns', 'apply', '--yes')
   site.env = {}
   const where = () => child.kill('SIGKILL')
-  const rule = site.sandbox.faults.add({ at: 'service', ...fault, route, where, times: 1 })
+  const rule = site.sandbox.faults.add({ ...fault, route, where, times: 1 })
   await finished(child)
   expect(child.signalCode).toBe('SIGKILL')
   rule.remove()
@@ -46,7 +46,12 @@ describe('campaigns apply that is killed', () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     const { site, all } = vendor
 
-    await killedAt(site, 'campaign-search', { kind: 'drop', point: 'headers', how: 'rst' })
+    await killedAt(site, 'campaign-search', {
+      at: 'service',
+      kind: 'drop',
+      point: 'headers',
+      how: 'rst',
+    })
     const again = await site.run('campaigns', 'apply', '--yes')
 
     expect(again).toMatchObject({ code: 0, stdout: 'created A (id 48001)\n' })
@@ -57,7 +62,12 @@ describe('campaigns apply that is killed', () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry('B')))
     const { site, all } = vendor
 
-    await killedAt(site, 'campaign-create', { kind: 'drop', point: 'headers', how: 'rst' })
+    await killedAt(site, 'campaign-create', {
+      at: 'service',
+      kind: 'drop',
+      point: 'headers',
+      how: 'rst',
+    })
     const held = await site.run('campaigns', 'apply', '--yes')
     const plan = await site.run('campaigns', 'plan')
     vendor.anHourAgo()
@@ -74,7 +84,7 @@ describe('campaigns apply that is killed', () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     const { site, all } = vendor
 
-    await killedAt(site, 'campaign-create', { kind: 'commit-drop', how: 'silence' })
+    await killedAt(site, 'campaign-create', { at: 'service', kind: 'commit-drop', how: 'silence' })
     const again = await site.run('campaigns', 'apply', '--yes')
     const after = await site.run('campaigns', 'plan')
 
@@ -90,7 +100,7 @@ describe('campaigns apply that is killed', () => {
     const narrow = 'targeting: { stateProvCodes: [MA] }'
     writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(entry('A', narrow)))
 
-    await killedAt(site, 'campaign-update', { kind: 'commit-drop', how: 'silence' })
+    await killedAt(site, 'campaign-update', { at: 'service', kind: 'commit-drop', how: 'silence' })
     const again = await site.run('campaigns', 'apply', '--yes')
 
     expect(again.stdout).toBe('updated A (id 48001)\n')

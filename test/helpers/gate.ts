@@ -3,12 +3,12 @@
 
 import { vi } from 'vitest'
 import type { FaultRule } from '../../src/sandbox/fault-types.ts'
-import type { FaultHandle } from '../../src/sandbox/faults.ts'
+import type { Fault } from '../../src/sandbox/faults.ts'
 
 type Listed = { id: number; played: number; held: number }
 
 export interface RemoteGate {
-  held: FaultHandle['held']
+  held: Fault['held']
   release(): Promise<void>
   remove(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseFaults } from '../../src/sandbox/fault-file.ts'
 import type { Conditions, FaultSubject } from '../../src/sandbox/fault-types.ts'
+import { parseFaults } from '../../src/sandbox/fault-types.ts'
 import { FaultBook } from '../../src/sandbox/faults.ts'
 import { presign, send } from './client.ts'
 import { sandbox } from './playground.ts'

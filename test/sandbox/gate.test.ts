@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseFaults } from '../../src/sandbox/fault-file.ts'
 import type { GatePoint } from '../../src/sandbox/fault-types.ts'
+import { parseFaults } from '../../src/sandbox/fault-types.ts'
 import { FaultBook } from '../../src/sandbox/faults.ts'
 import { remoteGate } from '../helpers/gate.ts'
 import { type Form, partsOf, post, presign, RawConnection } from './client.ts'

@@ -1,24 +1,27 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { boundaryOf, MultipartParser } from '../../src/sandbox/multipart-parser.ts'
+import { boundaryOf, readParts } from '../../src/sandbox/multipart-parser.ts'
 import { multipart } from './client.ts'
 
 /** Reads a body in pieces of the given sizes, over and over. */
-function parse(body: Buffer, boundary: string, sizes: readonly number[]) {
-  const parser = new MultipartParser(boundary)
+async function parse(body: Buffer, boundary: string, sizes: readonly number[]) {
   const parts: { name: string; value: Buffer }[] = []
   const kinds = new Set<string>()
+  for await (const event of readParts(pieces(body, sizes), boundary)) {
+    kinds.add(event.kind)
+    if (event.kind === 'part') parts.push({ name: event.name, value: Buffer.alloc(0) })
+    const part = parts.at(-1)
+    if (event.kind === 'data' && part) part.value = Buffer.concat([part.value, event.bytes])
+  }
+  return { parts, ended: kinds.has('end'), malformed: kinds.has('malformed') }
+}
+
+async function* pieces(body: Buffer, sizes: readonly number[]) {
   for (let at = 0, i = 0; at < body.length; i++) {
     const size = sizes[i % sizes.length] ?? 1
-    for (const event of parser.push(body.subarray(at, at + size))) {
-      kinds.add(event.kind)
-      if (event.kind === 'part') parts.push({ name: event.name, value: Buffer.alloc(0) })
-      const part = parts.at(-1)
-      if (event.kind === 'data' && part) part.value = Buffer.concat([part.value, event.bytes])
-    }
+    yield body.subarray(at, at + size)
     at += size
   }
-  return { parts, ended: parser.ended, malformed: kinds.has('malformed') }
 }
 
 // Values made of the pieces that boundaries are made of.
@@ -29,18 +32,18 @@ const value = fc
   .map((pieces) => Buffer.from(pieces.join('')))
 
 describe('the multipart parser', () => {
-  it('gives each byte of each value, however the body is cut into pieces', () => {
-    fc.assert(
-      fc.property(
+  it('gives each byte of each value, however the body is cut into pieces', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(value, { minLength: 1, maxLength: 4 }),
         fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 }),
-        (values, sizes) => {
+        async (values, sizes) => {
           const body = multipart(
             values.map((v, i) => [`f${i}`, v]),
             'BoundarY',
           )
 
-          const read = parse(body, 'BoundarY', sizes)
+          const read = await parse(body, 'BoundarY', sizes)
 
           expect(read.ended).toBe(true)
           expect(read.malformed).toBe(false)
@@ -51,7 +54,7 @@ describe('the multipart parser', () => {
     )
   })
 
-  it('never ends before the closing boundary', () => {
+  it('never ends before the closing boundary', async () => {
     const body = multipart(
       [
         ['a', '1'],
@@ -61,7 +64,7 @@ describe('the multipart parser', () => {
     )
 
     for (let cut = 0; cut < body.length - 2; cut++) {
-      expect(parse(body.subarray(0, cut), 'B', [1000]).ended).toBe(false)
+      expect((await parse(body.subarray(0, cut), 'B', [1000])).ended).toBe(false)
     }
   })
 
@@ -70,8 +73,8 @@ describe('the multipart parser', () => {
     ['no disposition', '--B\r\nContent-Type: text/plain\r\n\r\nx\r\n--B--'],
     ['an endless head', `--B\r\n${'x: y\r\n'.repeat(2000)}`],
     ['bytes after the boundary', '--Bx\r\n'],
-  ])('calls malformed: %s', (_, body) => {
-    expect(parse(Buffer.from(body), 'B', [64])).toMatchObject({ malformed: true })
+  ])('calls malformed: %s', async (_, body) => {
+    expect(await parse(Buffer.from(body), 'B', [64])).toMatchObject({ malformed: true })
   })
 
   it.each([
