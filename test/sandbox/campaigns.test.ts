@@ -48,6 +48,8 @@ describe('campaigns of the sandbox', () => {
     [{ name: ' ' }, 'name'],
     [{ name: 'A', period: 2 }, 'period'],
     [{ name: 'A', startDate: '2027-01-04' }, 'startDate'],
+    [{ name: 'A', startDate: '2027-02-30T00:00:00Z' }, 'startDate'],
+    [{ name: 'A', status: 4 }, 'status'],
     [{ name: 'A', budget: '12' }, 'budget'],
     [{ name: 'A', spend: 1 }, 'spend'],
     [{ name: 'A', targeting: { cities: ['Boston'] } }, 'targeting.cities'],
@@ -70,6 +72,12 @@ describe('campaigns of the sandbox', () => {
     expect((await put({ startDate: '2027-01-04T00:00:00Z' })).status).toBe(400)
     expect((await put({ status: null })).status).toBe(400)
     expect((await call(box, 'PUT', '/v1/campaigns/none', {})).status).toBe(404)
+  })
+
+  it('are not found by an id that is not a text, and the connection stays', async () => {
+    const { status, json } = await call(await open(), 'GET', '/v1/campaigns/%zz')
+
+    expect([status, json.code]).toEqual([404, 'not-found'])
   })
 
   it('belong to their account', async () => {
@@ -125,6 +133,21 @@ describe('campaigns of the sandbox', () => {
     expect(json.sponsoredPostings).toBe(2)
     box.campaigns.spend(json.id, 15)
     expect(await read()).toMatchObject({ spend: 10, sponsoredPostings: 0 })
+  })
+
+  it('sponsor postings whose fields are nested, escaped or in CDATA', async () => {
+    const box = await open()
+    const jobs = ['<![CDATA[Nurse & more]]>', 'Nurse &amp; more', 'Cook'].map(
+      (title) =>
+        `<Item n="1"><Job_Title>${title}</Job_Title><where><Zip>02139</Zip><State>MA</State></where></Item>`,
+    )
+    const form = await presign(box.url)
+    await post(form.url, partsOf(form, `<Postings><list>${jobs.join('')}</list></Postings>`))
+    const targeting = { jobTitles: ['nurse'], postalCodes: ['02139'], stateProvCodes: ['MA'] }
+
+    const { json } = await create(box, { name: 'A', targeting })
+
+    expect(json.sponsoredPostings).toBe(2)
   })
 
   it('have a fresh budget each month when they are monthly', async () => {
