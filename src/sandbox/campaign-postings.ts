@@ -21,7 +21,7 @@ type Element = [name: string, content: unknown]
 /** Empty for what cannot be read: a feed that is broken sponsors nothing. */
 export function readPostings(path: string): SandboxPosting[] {
   try {
-    const parser = new XMLParser({ parseTagValue: false })
+    const parser = new XMLParser({ parseTagValue: false, htmlEntities: true })
     return postingsIn(parser.parse(readFileSync(path, 'utf8'), true))
   } catch {
     return []

@@ -68,7 +68,7 @@ export class Fault {
   /** Whether this request meets the fault. Counts the match, and the play if it does. */
   takes(subject: FaultSubject): boolean {
     const { times, after = 0, every = 1, percent = 100, seed = 1 } = this.rule
-    if (this.#isOpen || !matches(this.rule, subject)) return false
+    if (!matches(this.rule, subject)) return false
     if (times !== undefined && this.#played >= times) return false
     const nth = this.#matched++ - after
     if (nth < 0 || nth % every !== 0) return false

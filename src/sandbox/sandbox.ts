@@ -157,13 +157,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 /** What an account's newest object holds: each upload replaces the feed before it. */
 function newestPostings(store: ObjectStore): (account: string) => readonly SandboxPosting[] {
-  const read = new Map<string, SandboxPosting[]>()
+  const read = new Map<string, { sha256: string; postings: SandboxPosting[] }>()
   return (account) => {
     const newest = store.list().findLast((object) => object.account === account)
     if (newest === undefined) return []
     const { path, sha256 } = newest
-    const postings = read.get(sha256) ?? readPostings(path)
-    read.set(sha256, postings)
+    const known = read.get(account)
+    if (known?.sha256 === sha256) return known.postings
+    const postings = readPostings(path)
+    read.set(account, { sha256, postings })
     return postings
   }
 }

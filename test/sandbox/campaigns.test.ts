@@ -137,7 +137,7 @@ describe('campaigns of the sandbox', () => {
 
   it('sponsor postings whose fields are nested, escaped or in CDATA', async () => {
     const box = await open()
-    const jobs = ['<![CDATA[Nurse & more]]>', 'Nurse &amp; more', 'Cook'].map(
+    const jobs = ['<![CDATA[Nurse & more]]>', 'Nurse&#32;&amp; more', 'Cook'].map(
       (title) =>
         `<Item n="1"><Job_Title>${title}</Job_Title><where><Zip>02139</Zip><State>MA</State></where></Item>`,
     )
