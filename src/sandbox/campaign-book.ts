@@ -95,14 +95,15 @@ export class CampaignBook {
 
   /** Rows and envelope numbers of one page. */
   search(account: string, { status, name, start, num }: Search) {
-    const { pageSize, hideArchived } = this.knobs
+    const { pageSize, hideArchived, nameRule } = this.knobs
+    const isNamed = NAME_RULES[nameRule]
     const now = this.#clock.now()
     const matching = this.#ordered().filter(
       (campaign) =>
         campaign.accountId === account &&
         campaign.listedFrom <= now &&
         (status === null ? !(hideArchived && campaign.status === 2) : campaign.status === status) &&
-        (name === null || this.#isNamed(campaign.name, name)),
+        (name === null || isNamed(campaign.name, name)),
     )
     const size = Math.max(1, Math.min(num ?? pageSize, pageSize))
     const base = this.knobs.start
@@ -121,19 +122,6 @@ export class CampaignBook {
     if (!this.knobs.unsorted) return this.all
     const by = ++this.#shuffles % Math.max(1, this.all.length)
     return [...this.all.slice(by), ...this.all.slice(0, by)]
-  }
-
-  #isNamed(name: string, wanted: string): boolean {
-    switch (this.knobs.nameRule) {
-      case 'exact':
-        return name === wanted
-      case 'substring':
-        return name.includes(wanted)
-      case 'case-fold':
-        return name.toLowerCase().includes(wanted.toLowerCase())
-      default:
-        return this.knobs.nameRule satisfies never
-    }
   }
 
   #sponsored(campaign: SandboxCampaign): number {
@@ -179,6 +167,12 @@ const NO_TARGETING: SandboxTargeting = {
   jobTitles: [],
   postalCodes: [],
   stateProvCodes: [],
+}
+
+const NAME_RULES: Record<CampaignKnobs['nameRule'], (name: string, wanted: string) => boolean> = {
+  exact: (name, wanted) => name === wanted,
+  substring: (name, wanted) => name.includes(wanted),
+  'case-fold': (name, wanted) => name.toLowerCase().includes(wanted.toLowerCase()),
 }
 
 const whole = (given: PartialTargeting) => ({ ...NO_TARGETING, ...given }) as SandboxTargeting
