@@ -35,7 +35,7 @@ export function isTargeted(targeting: SandboxTargeting | null, posting: SandboxP
   return pinned || (tests.length > 0 && tests.every(Boolean))
 }
 
-/** A word of the wanted title is found as it is, or as its plural; a plural is found as itself alone. */
+/** A word of the wanted title matches itself and its plural; a plural matches itself only. */
 function titleMatches(wanted: string, title: string): boolean {
   const [want, have] = [words(wanted), words(title)]
   if (want.length === 0) return false
@@ -63,6 +63,6 @@ function plurals(word: string): string[] {
   return [`${word}s`]
 }
 
-/** With the marks that tell C++, C# and .NET from C and NET. */
+/** Words keep the marks that distinguish C++, C# and .NET from C and NET. */
 const words = (text: string) => text.toLowerCase().match(/\.?[\p{L}\p{N}]+[+#]*/gu) ?? []
 const fold = (text: string) => text.trim().toLowerCase()

@@ -59,13 +59,13 @@ export interface Sandbox extends AsyncDisposable {
   readonly campaigns: CampaignBook
   /** What was received completely, one for each key. */
   objects(): StoredObject[]
-  /** What both sides saw, oldest first; control requests left out. */
+  /** What both sides saw, oldest first, without control requests. */
   requests(): SeenRequest[]
   /** Resolves once at least `n` objects are there; rejects after `timeoutMs` (default 1 min). */
   waitForObjects(n: number, timeoutMs?: number): Promise<StoredObject[]>
   /**
-   * Resolves with the first request, past or to come, that `predicate` takes; it is asked again at
-   * each step of a request (running ones have `endedAt` null). Rejects after `timeoutMs` (default 1 min).
+   * Resolves with the first request, past or future, that `predicate` accepts; it is checked at each step of a
+   * request (a running one has `endedAt` null). Rejects after `timeoutMs` (default 1 min).
    */
   waitForRequest(
     predicate: (request: SeenRequest) => boolean,
