@@ -63,6 +63,19 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(vendor.all).toHaveLength(1)
   })
 
+  it('tells by status what the last plan saw, without a look of the daemon', async () => {
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    await vendor.campaigns('apply', '--yes')
+    const [campaign] = vendor.all
+    if (campaign !== undefined) campaign.budget = 9999
+
+    const plan = await vendor.campaigns('plan')
+    const status = await vendor.campaigns('status')
+
+    expect([plan.code, status.code]).toEqual([0, 3])
+    expect(status.stdout).toContain('budget was changed on the service from 100.00 to 9999.00')
+  })
+
   it('holds a create that nobody can prove until a person says what became of it', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry('B')))
     const fault = { at: 'service', kind: 'drop', point: 'headers', how: 'rst' } as const

@@ -33,10 +33,18 @@ function planCommand(context: Context): Command {
     const { openReconciler } = await import('../../app/campaigns.ts')
     const wanted = await wantedBy(call, call.options.allowWiden ?? [])
     await using reconciler = openReconciler(call.config, context)
+    const { store } = reconciler
+    const before = store.lastRun()?.at
     const options = { kind: 'plan', approved: null, by: call.by('plan'), ...BY_PERSON } as const
     const looked = await reconciler.pass(wanted, options)
     if (looked.kind === 'failure') throw errorOf(looked)
-    const id = reconciler.store.keepPlan(looked.plan, context.clock.now())
+    const id = store.keepPlan(looked.plan, context.clock.now())
+    // For `status`, unless the daemon looked meanwhile, or a guard was passed for this plan alone.
+    if (store.lastRun()?.at === before && looked.plan.allowWiden.length === 0) {
+      const { keepApplied } = await import('../../app/reconcile.ts')
+      const at = isoTime(context.clock.now()) ?? ''
+      keepApplied(store, call.config, { at, cause: 'plan' }, looked)
+    }
     tellPlan(call, looked.plan, id)
   })
     .option(...WIDEN)
