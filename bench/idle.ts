@@ -24,7 +24,7 @@ export const idle: Benchmark = {
   run: async (bench) => {
     // Quick: more listings than by default (one each 30 s), so that the window holds some.
     const rescan = bench.quick ? '5s' : '30s'
-    const seconds = bench.quick ? 10 : 90
+    const seconds = bench.quick ? 10 : 60
     await using sink = await Sink.start()
     await using site = new Site(bench, sink, { rescan })
     bench.progress(`idle: writing ${FILES.toLocaleString('en')} files`)

@@ -16,7 +16,6 @@ import { idle } from './idle.ts'
 import { latency } from './latency.ts'
 import { machineFacts } from './machine.ts'
 import { jsonOf, pageOf, type Result, tableOf } from './report.ts'
-import { scale } from './scale.ts'
 import { startUp } from './start-up.ts'
 import { statusRows } from './status-rows.ts'
 import { waitingFeeds } from './waiting-feeds.ts'
@@ -32,7 +31,6 @@ const BENCHMARKS: readonly Benchmark[] = [
   campaigns,
   idle,
   startUp,
-  scale,
 ]
 /** Written by hand, after looking at profiles. */
 const REASONS = join(import.meta.dirname, 'reasons.md')
