@@ -33,7 +33,7 @@ export interface IntakeParts {
   ledger: Ledger
   inbox: Inbox
   /** The thread that a file of this size belongs to. */
-  checkerFor: (file: FileIdentity) => Pick<FeedChecker, 'start'>
+  checkerFor: (file: FileIdentity) => Pick<FeedChecker, 'announce'>
   spool: Pick<Spool, 'freeBytes'>
   settler: Settler
   pipeline: Pipeline
@@ -169,7 +169,7 @@ export class Intake {
     const news = await recordListing(listing, this.#parts, (file) => this.#isBusy(file), asked)
     settler.observeAll(news, seenAt)
     // It takes 70 ms, which are within the quiet period so.
-    for (const { identity } of news) checkerFor(identity).start()
+    for (const { identity } of news) checkerFor(identity).announce(identity.size)
     await history.commit(() =>
       history.updateDaemon(
         listing.folder.kind === 'ready'

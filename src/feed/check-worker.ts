@@ -2,7 +2,7 @@
 // copy of a small feed becomes durable while the next ones are read; the answers keep the jobs' order.
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { readFeed } from './feed-reader.ts'
+import { prepareFor, readFeed } from './feed-reader.ts'
 import type { CheckJob, CheckResult, Comparison, PostingChanges } from './port.ts'
 import { compareIndexes } from './posting-index.ts'
 
@@ -15,6 +15,12 @@ export type WorkerRequest =
     }
   | { kind: 'compare'; indexes: Comparison }
 
+/** Not answered: a file of so many bytes will be sent. */
+export interface Announcement {
+  kind: 'announce'
+  bytes: number
+}
+
 export type WorkerAnswer = { result: CheckResult | PostingChanges | null } | { error: unknown }
 
 type Result = CheckResult | PostingChanges | null
@@ -23,7 +29,8 @@ type Result = CheckResult | PostingChanges | null
 const begun = new Int32Array(workerData as SharedArrayBuffer)
 let answered: Promise<void> = Promise.resolve()
 
-parentPort?.on('message', (request: WorkerRequest) => {
+parentPort?.on('message', (request: WorkerRequest | Announcement) => {
+  if (request.kind === 'announce') return prepareFor(request.bytes)
   Atomics.add(begun, 0, 1)
   const answer = answerTo(request).then(
     (result): WorkerAnswer => ({ result }),

@@ -34,6 +34,13 @@ const DEFAULTS: ReadOptions = {
   hashedBesideFrom: 32 * 2 ** 20,
 }
 
+const hashThread = new HashThread()
+
+/** A file of so many bytes was seen that will be read: what that needs is started. */
+export function prepareFor(bytes: number): void {
+  if (bytes >= DEFAULTS.hashedBesideFrom) hashThread.start()
+}
+
 /** Bytes that are checked at a time: the fastest of those that were tried. */
 const CHECKED = 65_536
 
@@ -127,7 +134,7 @@ class Reading {
     const isCopied = copy !== null
     // Of what will be sent, where there is a copy.
     const job = { descriptor: copy?.descriptor ?? descriptor, size, isCopied }
-    return size < this.#options.hashedBesideFrom ? new Hashes(isCopied) : new HashThread(job)
+    return size < this.#options.hashedBesideFrom ? new Hashes(isCopied) : hashThread.follow(job)
   }
 
   /** Null: cancelled, or the file is longer than it was. */

@@ -49,8 +49,17 @@ export interface HashJob {
   isCopied: boolean
 }
 
-/** Reads and hashes a file. `endAfter`: waits until more bytes are there than these, and answers how many. Throws the system's error. */
-export function hashFile(
+/** What the hashing thread is sent. */
+export interface FollowedFile extends HashJob {
+  /** One BigInt64: how many bytes may be read by now, or `GIVEN_UP`. */
+  progress: SharedArrayBuffer
+}
+
+/** Nobody wants the hashes any more. */
+export const GIVEN_UP = -1n
+
+/** Reads and hashes a file. `endAfter`: waits until more bytes are there than these, and answers how many. Rejects with the system's error. */
+export async function hashFile(
   { descriptor, size, isCopied }: HashJob,
   endAfter: (bytes: number) => number = () => size,
 ): Promise<Digests> {

@@ -115,8 +115,8 @@ export interface Comparison {
 }
 
 export interface FeedChecker extends AsyncDisposable {
-  /** A file was seen that it will check once that has settled: its thread starts meanwhile, unless it runs. */
-  start(): void
+  /** A file of so many bytes was seen, and will be checked once it has settled: its threads start meanwhile. */
+  announce(bytes: number): void
   /**
    * Reads a file once, in a worker thread. Never throws for what is in the file.
    * Jobs are taken in order; an aborted one rejects with the signal's reason.

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { beside } from '../lib/beside.ts'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
-import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
+import type { Announcement, WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
 import type { CheckJob, CheckResult, Comparison, FeedChecker, PostingChanges } from './port.ts'
 
@@ -56,10 +56,11 @@ class WorkerChecker implements FeedChecker {
     this.#entry = entry
   }
 
-  start(): void {
-    if (this.#worker !== null || this.#disposed) return
-    this.#worker = this.#newWorker()
-    this.#worker.unref()
+  announce(bytes: number): void {
+    if (this.#disposed) return
+    this.#worker ??= this.#newWorker()
+    this.#worker.postMessage({ kind: 'announce', bytes } satisfies Announcement)
+    if (this.#sent.length === 0) this.#worker.unref()
   }
 
   check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult> {

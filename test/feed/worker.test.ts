@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { readFeed } from '../../src/feed/feed-reader.ts'
 import { HashThread } from '../../src/feed/hash-thread.ts'
 import { createFeedChecker } from '../../src/feed/worker-checker.ts'
@@ -49,14 +49,24 @@ describe('the feed checker', () => {
     await using seen = createFeedChecker()
     await using unseen = createFeedChecker()
     const idle = threads()
-    seen.start()
-    seen.start()
+    seen.announce(FEED.length)
+    seen.announce(FEED.length)
     const started = threads()
     const result = await unseen.check(jobFor(folder.file('a.xml', FEED)))
 
     expect(idle).toBe(before)
     expect(started).toBe(before + 1)
     expect(result).toMatchObject({ verdict: { kind: 'ok' } })
+  })
+
+  it('starts the thread that hashes, too, when the file that was seen is large', async () => {
+    await using checker = createFeedChecker()
+    const threads = () => readdirSync('/proc/self/task').length
+    const before = threads()
+
+    checker.announce(2 ** 26)
+
+    await vi.waitFor(() => expect(threads()).toBeGreaterThanOrEqual(before + 2), 30_000)
   })
 
   it('compares two versions by the indexes that it wrote', async () => {
@@ -284,7 +294,7 @@ describe('a large feed, which another thread hashes', () => {
     using folder = new Folder()
     const descriptor = openSync(folder.file('a.xml', FEED), 'r')
     const job = { descriptor, size: FEED.length, isCopied: true }
-    await using hashes = new HashThread(job)
+    await using hashes = new HashThread().follow(job)
 
     await hashes[Symbol.asyncDispose]()
 
