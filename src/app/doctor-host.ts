@@ -84,30 +84,27 @@ export async function* folderChecks(
   { inbox, state }: Config,
   runner: Runner,
 ): AsyncGenerator<Finding> {
-  const writes = inbox.receipts || inbox.afterUpload !== 'keep' || inbox.afterReject !== 'keep'
-  const readable = await checkFolder(
-    { check: 'inbox', path: inbox.directory, write: writes },
-    runner,
-  )
+  const { directory, afterUpload, afterReject, receipts } = inbox
+  const write = receipts || afterUpload !== 'keep' || afterReject !== 'keep'
+  const readable = await checkFolder({ check: 'inbox', path: directory, write }, runner)
   yield readable
-  yield checkHidden(inbox.directory, runner)
-  if (readable.verdict === 'ok') yield* watching(inbox)
-  if (inbox.afterUpload === 'archive') {
-    const path = inbox.archiveDirectory
-    yield checkFolder({ check: 'archive', path, write: true, made: true }, runner)
-  }
-  if (inbox.afterReject === 'quarantine') {
-    const path = inbox.quarantineDirectory
-    yield checkFolder({ check: 'quarantine', path, write: true, made: true }, runner)
-  }
-  yield checkFolder({ check: 'state', path: state.directory, write: true, made: true }, runner)
+  yield checkHidden(directory, runner)
+  if (readable.verdict === 'ok') yield watching(inbox)
+  const made = [
+    ...(afterUpload === 'archive' ? [{ check: 'archive', path: inbox.archiveDirectory }] : []),
+    ...(afterReject === 'quarantine'
+      ? [{ check: 'quarantine', path: inbox.quarantineDirectory }]
+      : []),
+    { check: 'state', path: state.directory },
+  ]
+  for (const use of made) yield checkFolder({ ...use, write: true, made: true }, runner)
   yield checkRoom(state.directory)
 }
 
-async function* watching({ directory, watch }: Config['inbox']): AsyncGenerator<Finding> {
+async function watching({ directory, watch }: Config['inbox']): Promise<Finding> {
+  if (watch === 'poll') return ok('events', 'the folder is polled, as inbox.watch says')
   const remote = await remoteFilesystem(directory, probeFilesystem).catch(() => null)
-  if (watch === 'poll') yield ok('events', 'the folder is polled, as inbox.watch says')
-  else if (remote !== null) {
-    yield ok('events', `the folder is on ${remote}, whose events are lost: it is polled`)
-  } else yield checkWatches(directory)
+  return remote === null
+    ? checkWatches(directory)
+    : ok('events', `the folder is on ${remote}, whose events are lost: it is polled`)
 }

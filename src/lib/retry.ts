@@ -19,36 +19,29 @@ export async function retry<T>(
   waitAfter: (result: T, n: number) => number | null,
   { clock, signal, tries }: RetryOptions,
 ): Promise<T> {
-  const attempt = async (n: number): Promise<T> => {
-    const result = await call()
-    const waitMs = n < tries && !signal.aborted ? waitAfter(result, n) : null
-    if (waitMs === null) return result
-    throw new TryAgain(result, waitMs)
+  let result: T | undefined
+  let waitMs: number | null = null
+  const attempt = async (n: number) => {
+    result = await call()
+    waitMs = n < tries && !signal.aborted ? waitAfter(result, n) : null
+    if (waitMs !== null) throw new TryAgain('the result asks for another try')
   }
+  const isAsked = (error: unknown) => error instanceof TryAgain
   try {
-    return await pRetry(attempt, {
+    await pRetry(attempt, {
       retries: tries - 1,
       minTimeout: 0,
       onFailedAttempt: ({ error }) =>
-        error instanceof TryAgain ? clock.sleep(error.waitMs, signal) : undefined,
-      shouldRetry: ({ error }) => error instanceof TryAgain && !signal.aborted,
+        isAsked(error) ? clock.sleep(waitMs ?? 0, signal) : undefined,
+      shouldRetry: ({ error }) => isAsked(error) && !signal.aborted,
     })
   } catch (error) {
-    if (error instanceof TryAgain) return error.result as T
-    throw error
+    if (!isAsked(error)) throw error
   }
+  return result as T
 }
 
-class TryAgain extends Error {
-  readonly result: unknown
-  readonly waitMs: number
-
-  constructor(result: unknown, waitMs: number) {
-    super('the result asks for another try')
-    this.result = result
-    this.waitMs = waitMs
-  }
-}
+class TryAgain extends Error {}
 
 /** No answer, however random, hammers. In ms. */
 const SHORTEST_WAIT = 100

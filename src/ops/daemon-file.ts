@@ -2,7 +2,7 @@
 // since the state directory may be full, read-only or gone. It is about a process: once that is gone, it says
 // nothing any more of conditions, and still where the last start had its state.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -94,8 +94,7 @@ export function lastStateDirectory(configFile: string, env: Environment): string
 
 /** The directory is part of the name, not of its path: two daemons of a host write beside each other. */
 function nameOf(stateDirectory: string): string {
-  const key = createHash('sha256').update(stateDirectory).digest('hex').slice(0, 16)
-  return `daemon-${key}.json`
+  return `daemon-${hash('sha256', stateDirectory).slice(0, 16)}.json`
 }
 
 function foldersToWrite(env: Environment): string[] {

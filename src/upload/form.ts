@@ -34,6 +34,11 @@ export function readFormFacts(form: UploadForm): FormFacts {
   const secrets = rememberForm(form.fields, [form.url, form.fileUrl ?? ''])
   const policy = decodePolicy(fieldOf(form, 'policy'))
   const [minBytes, maxBytes] = sizeRange(policy.conditions)
+  // `redirect` is the older name, which storage still knows. A value that is no address is ignored there.
+  const redirect = fieldOf(form, 'success_action_redirect') ?? fieldOf(form, 'redirect')
+  const redirectTo = URL.parse(redirect ?? '')
+  const named = fieldOf(form, 'success_action_status')?.trim() ?? ''
+  const status = /^2\d\d$/.test(named) ? Number(named) : 204
   const expiration = typeof policy.expiration === 'string' ? Date.parse(policy.expiration) : NaN
   return {
     kind: 'facts',
@@ -41,8 +46,9 @@ export function readFormFacts(form: UploadForm): FormFacts {
     url,
     origin: url.origin,
     key: redactParts(fieldOf(form, 'key') ?? '', '/', secrets),
-    expectedStatus: expectedStatus(form),
-    redirect: URL.parse(redirectField(form) ?? ''),
+    // A redirect takes precedence over the status.
+    expectedStatus: redirectTo === null ? status : 303,
+    redirect: redirectTo,
     expiresAt: Number.isNaN(expiration) ? null : expiration,
     minBytes,
     maxBytes,
@@ -53,18 +59,6 @@ export function readFormFacts(form: UploadForm): FormFacts {
 
 function fieldOf(form: UploadForm, name: string): string | undefined {
   return form.fields.find(([field]) => field.toLowerCase() === name)?.[1]
-}
-
-/** `redirect` is the older name, which storage still knows. A value that is no address is ignored there. */
-function redirectField(form: UploadForm): string | undefined {
-  return fieldOf(form, 'success_action_redirect') ?? fieldOf(form, 'redirect')
-}
-
-function expectedStatus(form: UploadForm): number {
-  // A redirect field takes precedence over the status field.
-  if (URL.canParse(redirectField(form) ?? '')) return 303
-  const named = fieldOf(form, 'success_action_status')?.trim() ?? ''
-  return /^2\d\d$/.test(named) ? Number(named) : 204
 }
 
 function decodePolicy(policy: string | undefined): { expiration?: unknown; conditions?: unknown } {

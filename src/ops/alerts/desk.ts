@@ -2,7 +2,7 @@
 // the history and written once it was told: a crash in between repeats one message, never loses one.
 // Knows neither programs nor addresses; those are the senders'.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Notes, Transactions, VersionReads } from '../../history/port.ts'
 import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
 import type { Conditions } from '../../lib/conditions.ts'
@@ -214,14 +214,9 @@ export class AlertDesk implements Alerts {
 /** The same receiver after a restart, wherever it stands in the list. */
 function noteOf(target: AlertTarget, before: readonly AlertTarget[]): string {
   const identity = ({ action }: AlertTarget) =>
-    action.kind === 'exec'
-      ? JSON.stringify(action.command)
-      : createHash('sha256').update(action.url.reveal()).digest('hex')
+    action.kind === 'exec' ? JSON.stringify(action.command) : hash('sha256', action.url.reveal())
   const same = before.filter((other) => identity(other) === identity(target)).length
-  return `${NOTE}${createHash('sha256')
-    .update(`${same} ${identity(target)}`)
-    .digest('hex')
-    .slice(0, 16)}`
+  return `${NOTE}${hash('sha256', `${same} ${identity(target)}`).slice(0, 16)}`
 }
 
 function grouped(changes: Change[], most: number): Change[][] {

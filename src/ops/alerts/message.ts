@@ -1,7 +1,7 @@
 // What a receiver gets: one change, or a digest of many. The same facts as JSON and as environment
 // variables. Names and reasons come from a vendor's folder: they are one line each and never markup.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isoTime } from '../../lib/clock.ts'
 import type { AlertEvent, CommandLine } from '../port.ts'
 import type { AlertChange, Change } from './changes.ts'
@@ -43,13 +43,7 @@ export function alertMessage(
   const text = single ? sentence(first) : `${summary(changes)}; ${commandLine('status')}`
   const identity = changes.map(({ key, mark, recovered }) => [recovered, key, mark])
   return {
-    schemaVersion: 1,
-    id: createHash('sha256')
-      .update(JSON.stringify([host, sequence, identity]))
-      .digest('hex')
-      .slice(0, 32),
-    at: isoTime(at) ?? '',
-    host,
+    ...heading(JSON.stringify([host, sequence, identity]), at, host),
     event: single ? (first.recovered ? 'recovered' : first.event) : 'digest',
     text: `feedsyncd on ${host}: ${text}`,
     count: changes.length,
@@ -59,13 +53,13 @@ export function alertMessage(
 
 /** For `feedsyncd alerts test`. */
 export function testMessage({ at, host }: Pick<Origin, 'at' | 'host'>): AlertMessage {
-  return {
-    schemaVersion: 1,
-    id: createHash('sha256').update(`test ${host} ${at}`).digest('hex').slice(0, 32),
-    at: isoTime(at) ?? '',
-    ...{ host, event: 'test', count: 0, changes: [] },
-    text: `feedsyncd on ${host}: this is a test; alerts arrive here`,
-  }
+  const text = `feedsyncd on ${host}: this is a test; alerts arrive here`
+  return { ...heading(`test ${host} ${at}`, at, host), event: 'test', text, count: 0, changes: [] }
+}
+
+function heading(identity: string, at: number, host: string) {
+  const id = hash('sha256', identity).slice(0, 32)
+  return { schemaVersion: 1 as const, id, at: isoTime(at) ?? '', host }
 }
 
 /** FEEDSYNCD_ALERT_*: what a script needs without reading JSON. An absent fact is an empty text. */

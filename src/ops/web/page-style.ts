@@ -1,7 +1,7 @@
 // The look of the pages and the script that keeps them fresh, as constants: the policy names each by
 // its hash, so that nothing else can run or be loaded.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 export const STYLE = `
 :root {
@@ -184,8 +184,7 @@ function icon(colour: string): string {
   return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='6' fill='%23${colour}'/%3E%3C/svg%3E`
 }
 
-const hashed = (text: string) =>
-  `'sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}'`
+const hashed = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`
 
 export const POLICY = [
   "default-src 'none'",
