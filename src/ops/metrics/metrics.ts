@@ -8,25 +8,6 @@ import { isOfInbox } from '../../lib/conditions.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
 import type { MetricsSource } from '../port.ts'
 
-export interface Metrics {
-  checked(verdict: Verdict): void
-  /** One more attempt of a version; `status`: how the one before was answered. */
-  retried(status: number | null): void
-  attemptEnded(attempt: { status: number | null; ms: number }): void
-  /** A version came to this state, for certain. */
-  moved(state: State): void
-  /** The text exposition format, with the present values of `source`. */
-  text(source: MetricsSource): Promise<string>
-  /** The configuration was read again, or could not be. */
-  reloaded(ok: boolean, atMs: number): void
-}
-
-export interface MetricsOptions {
-  version: string
-  /** Wall ms. */
-  startedAt: number
-}
-
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 
 const OUTCOMES = [
@@ -48,7 +29,8 @@ export const RULES = [
 const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const
 const SERVICE_STATES = ['ok', 'degraded', 'down', 'credentials', 'unknown'] as const
 
-export function createMetrics(options: MetricsOptions): Metrics {
+/** `startedAt`: wall ms. */
+export function createMetrics({ startedAt, version }: { startedAt: number; version: string }) {
   /** Of the scrape that runs. */
   let source: MetricsSource
   const registers = [new Registry()]
@@ -76,11 +58,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     return (value: string) => counter.inc({ [label]: value })
   }
 
-  processMetrics(registers, options.startedAt)
+  processMetrics(registers, startedAt)
   new Gauge({
     ...named('build_info', 'The program and its runtime; always 1.'),
     labelNames: ['version', 'node'],
-  }).set({ version: options.version, node: process.versions.node }, 1)
+  }).set({ version, node: process.versions.node }, 1)
   const file = labelled('files_total', 'Versions of feeds by how they ended.', 'outcome', OUTCOMES)
   const broken = 'Documents that did not pass the check, by the rule that they break.'
   const refusal = labelled('validation_errors_total', broken, 'rule', RULES)
@@ -157,24 +139,28 @@ export function createMetrics(options: MetricsOptions): Metrics {
     reloadOk.set(Number(ok))
     if (ok) reloadAt.set(atMs / 1000)
   }
-  reloaded(true, options.startedAt)
+  reloaded(true, startedAt)
 
   return {
-    text: (present) => {
+    /** The text exposition format, with the present values of `source`. */
+    text: (present: MetricsSource): Promise<string> => {
       source = present
       return registry.metrics()
     },
+    /** The configuration was read again, or could not be. */
     reloaded,
-    moved: (state) => {
+    /** A version came to this state, for certain. */
+    moved: (state: State) => {
       if ((OUTCOMES as readonly string[]).includes(state)) file(state)
     },
-    checked: (verdict) => {
+    checked: (verdict: Verdict) => {
       if (verdict.kind === 'ok') return
       const rule = verdict.kind === 'broken' ? verdict.code : verdict.kind
       refusal(RULES.includes(rule) ? rule : 'other')
     },
-    retried: (status) => retry(classOf(status)),
-    attemptEnded: ({ status, ms }) => {
+    /** One more attempt of a version; `status`: how the one before was answered. */
+    retried: (status: number | null) => retry(classOf(status)),
+    attemptEnded: ({ status, ms }: { status: number | null; ms: number }) => {
       upload(classOf(status))
       duration.observe(ms / 1000)
     },
