@@ -31,27 +31,20 @@ export function valueAt(raw: unknown, path: YamlPath): unknown {
   )
 }
 
-/** One of two keys of a block is needed, and not both; a third one goes with the second alone. */
-function choice(
-  block: unknown,
-  path: YamlPath,
-  keys: readonly [one: string, other: string, companion: string],
-  words: { neither: string; both: string; companion: string },
-): Finding[] {
-  const [one, other, companion] = keys.map((key) => valueAt(block, [key]) != null)
-  const found = (key: string, problem: string) => [{ path: [...path, key], problem }]
-  if (!one && !other) return found(keys[0], words.neither)
-  if (one && other) return found(keys[1], words.both)
-  return one && companion ? found(keys[2], words.companion) : []
-}
-
 function identity(raw: unknown): Finding[] {
-  const keys = ['account', 'partner', 'partnerAccount'] as const
-  return choice(valueAt(raw, ['service']), ['service'], keys, {
-    neither: 'missing: name an account, or a partner',
-    both: 'name either an account or a partner',
-    companion: 'belongs to a partner, not an account',
-  })
+  const has = (key: string) => valueAt(raw, ['service', key]) != null
+  if (!has('account') && !has('partner')) {
+    return [{ path: ['service', 'account'], problem: 'missing: name an account, or a partner' }]
+  }
+  if (has('account') && has('partner')) {
+    return [{ path: ['service', 'partner'], problem: 'name either an account or a partner' }]
+  }
+  if (has('account') && has('partnerAccount')) {
+    return [
+      { path: ['service', 'partnerAccount'], problem: 'belongs to a partner, not an account' },
+    ]
+  }
+  return []
 }
 
 /** A file that is moved within the watched folder would be found again, as a new feed. */
@@ -122,13 +115,20 @@ function matchProblem(match: string): string | null {
 const captures = (text: string) => [...text.matchAll(/\{(\d+)\}/g)].map((found) => found[1] ?? '')
 
 function alerts(raw: unknown): Finding[] {
-  return items(raw, 'alerts').flatMap((alert, index) =>
-    choice(alert, ['alerts', index], ['exec', 'webhook', 'secretFile'], {
-      neither: 'missing: name exec, or a webhook',
-      both: 'name either exec or a webhook',
-      companion: 'belongs to a webhook',
-    }),
-  )
+  return items(raw, 'alerts').flatMap((alert, index) => {
+    const has = (key: string) => valueAt(alert, [key]) != null
+    const found: Finding[] = []
+    if (!has('exec') && !has('webhook')) {
+      found.push({ path: ['alerts', index, 'exec'], problem: 'missing: name exec, or a webhook' })
+    }
+    if (has('exec') && has('webhook')) {
+      found.push({ path: ['alerts', index, 'webhook'], problem: 'name either exec or a webhook' })
+    }
+    if (has('secretFile') && !has('webhook')) {
+      found.push({ path: ['alerts', index, 'secretFile'], problem: 'belongs to a webhook' })
+    }
+    return found
+  })
 }
 
 function items(raw: unknown, key: string): { [key: string]: unknown }[] {
