@@ -8,7 +8,7 @@ import { feedOf, Site } from '../helpers/site.ts'
 /** Sends SIGHUP and waits for the line of the log that says how it went. */
 function reload(site: Site, daemon: Command | ChildProcess, nth = 1): Promise<string> {
   daemon.kill('SIGHUP')
-  return site.logged(daemon, '"msg":"configuration ', nth)
+  return site.logged(daemon, '"event":"config.', nth)
 }
 
 describe('SIGHUP', () => {
