@@ -9,7 +9,6 @@ import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'
 import { openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
-import type { Explanation } from '../history/explain.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { Attempts, ListFilter, Notes, Version, VersionReads } from '../history/port.ts'
 import {
@@ -203,21 +202,16 @@ export function versionOf(
 }
 
 /** Reads the history without changing it, with or without a daemon. */
-export interface StatusSource extends Disposable {
-  report(filter: ListFilter): StatusReport
-  show(id: number, most?: number): ShowReport | null
-  explain(path: string): Promise<Explanation>
-}
-
-export function openStatus(config: Config, clock: Clock, env: Environment): StatusSource {
+export function openStatus(config: Config, clock: Clock, env: Environment) {
   const reader = openHistoryReader({ file: historyFile(config) })
   const look = lookAtDaemon(config, env)
   const { running } = look
   return {
-    report: (filter) => withRoom(statusOf(reader, config, clock, filter, look), config, clock),
-    show: (id, most) =>
+    report: (filter: ListFilter) =>
+      withRoom(statusOf(reader, config, clock, filter, look), config, clock),
+    show: (id: number, most?: number) =>
       reader === null ? null : versionOf(reader, config, clock, id, most, look.uploads),
-    explain: async (named) => {
+    explain: async (named: string) => {
       const given = normalize(named).replace(/\/$/, '')
       const { createInbox } = await import('../inbox/folder.ts')
       const { explain } = await import('../history/explain.ts')

@@ -1,6 +1,6 @@
 // What commands have in common: the configuration, --json, and how this program is called here.
 
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { commandLineHere } from './command-line.ts'
@@ -38,4 +38,10 @@ export function define<Options>(
     context.exit(0)
     await run(call, ...(command.processedArgs as never[]))
   })
+}
+
+export function versionId(text: string): number {
+  if (!/^[1-9]\d*$/.test(text))
+    throw new InvalidArgumentError('expected the id of a version, such as 12.')
+  return Number(text)
 }

@@ -7,9 +7,8 @@ import { FeedsyncError } from '../lib/errors.ts'
 import { formatBytes, formatProgress } from '../lib/units.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
-import { versionId } from './arguments.ts'
 import type { Context } from './context.ts'
-import { define } from './define.ts'
+import { define, versionId } from './define.ts'
 import { printable, table } from './render.ts'
 
 const ATTEMPT = 'attempt,started,ended,outcome,status,code,bytes sent,key'.split(',')

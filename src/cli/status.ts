@@ -1,16 +1,15 @@
 // feedsyncd status: the state of everything, from the history, so that it works without a daemon.
 
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { openStatus } from '../app/queries.ts'
-import type { Config } from '../config/config.ts'
 import type { ListFilter } from '../history/port.ts'
-import { conditionReport, type StatusReport } from '../history/report.ts'
+import { conditionReport } from '../history/report.ts'
 import { STATES, type State } from '../history/states.ts'
 import { MINUTE, SECOND } from '../lib/clock.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import { parseDuration } from '../lib/units.ts'
-import { commandLineHere } from './command-line.ts'
-import { ConfigProblems, type Context, outJson } from './context.ts'
+import { ConfigProblems, type Context } from './context.ts'
+import { define } from './define.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable, widthOf } from './render.ts'
 import { statusCheck } from './status-check.ts'
@@ -28,51 +27,54 @@ interface Options {
   check?: boolean
 }
 
+const TEXT = 'daemon health, what is owed, the newest version of each feed, and what to do next'
 const CRITICAL = 2
 const UNKNOWN = 3
 /** Conditions of a history that only an operator can end. */
 const LASTING: unknown[] = ['database-damaged', 'database-lost', 'state-failing', 'state-full']
 const WATCH_MS = 2 * SECOND
+const CLEAR = '\u001b[2J\u001b[H'
 /** Rows on a terminal; JSON has no limit. */
 const DEFAULT_LIMIT = 50
 
 export function statusCommand(context: Context): Command {
-  return new Command('status')
-    .description(
-      'daemon health, what is owed, the newest version of each feed, and what to do next',
-    )
+  const { clock, terminal } = context
+  return define<Options>(context, 'status', TEXT, async (call, feed?: string) => {
+    const { commandLine, options, show } = call
+    const { all = false, limit, since, state, watch } = options
+    const filtered = feed !== undefined || since !== undefined || state !== undefined
+    if (options.check) return check(context, options, feed)
+    do {
+      const { report, ...answer } = ask(context, options, feed)
+      show(report, () => {
+        const rows = limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
+        const listed = filtered || all || limit !== undefined
+        const view = {
+          now: clock.now(),
+          terminal,
+          width: widthOf(terminal),
+          commandLine,
+          ...answer,
+        }
+        const text = statusText(report, { ...view, limit: rows, filtered, listed })
+        return watch && terminal ? CLEAR + text : text
+      })
+      context.exit(answer.broken ? EXIT.config : EXIT.ok)
+      if (watch) await clock.sleep(WATCH_MS)
+    } while (watch)
+  })
     .argument('[feed]', 'only this feed')
     .option('--all', 'every version, not only the newest of each feed')
     .addOption(new Option('--state <state>', 'only versions in this state').choices([...STATES]))
     .option('--since <age>', 'only what was detected since, such as 24h', ageOf)
     .option('--limit <n>', 'at most so many', countOf)
-    .option('--json', 'the documented JSON')
     .option('--watch', 'again every 2 s, until interrupted')
     .option('--check', 'one line for monitoring; exit 0 ok, 1 warning, 2 critical, 3 unknown')
-    .action(async (feed: string | undefined, _options, command: Command) => {
-      const options = command.optsWithGlobals<Options>()
-      if (options.check) return check(context, options, feed)
-      do {
-        const answer = ask(context, options, feed)
-        show(context, options, answer)
-        context.exit(answer.broken ? EXIT.config : EXIT.ok)
-        if (options.watch) await context.clock.sleep(WATCH_MS)
-      } while (options.watch)
-    })
 }
 
-interface Answer {
-  report: StatusReport
-  filtered: boolean
-  listed: boolean
-  staleAfterMs: number
-  /** The configuration file has mistakes. */
-  broken: boolean
-}
-
-/** The file is read each time: with `--watch` it may change meanwhile. */
-function ask(context: Context, options: Options, feed: string | undefined): Answer {
-  const { broken, config } = readStatusConfig(context, options.config)
+/** The file is read each time: with `--watch` it may change meanwhile. `broken`: it has mistakes. */
+function ask(context: Context, { config: flag, ...options }: Options, feed: string | undefined) {
+  const { broken, config } = readStatusConfig(context, flag)
   const filter: ListFilter = {
     ...(feed !== undefined && { feed }),
     ...(options.state !== undefined && { states: [options.state] }),
@@ -82,60 +84,28 @@ function ask(context: Context, options: Options, feed: string | undefined): Answ
     all: options.all ?? false,
   }
   using status = openStatus(config, context.clock, context.env)
-  const filtered = [feed, options.state, options.since].some((part) => part !== undefined)
-  const listed = filtered || options.all === true || options.limit !== undefined
   const report = status.report(filter)
   if (broken !== null) {
     report.daemon.conditions.unshift(conditionReport(broken))
     report.service.baseUrl = ''
   }
-  return { report, filtered, listed, staleAfterMs: staleAfterMs(config), broken: broken !== null }
-}
-
-/** Several listings were missed: more than one slow listing. */
-function staleAfterMs({ inbox }: Config): number {
-  return Math.max(5 * MINUTE, 3 * inbox.rescanMs)
-}
-
-function show(
-  context: Context,
-  options: Options,
-  { report, filtered, listed, staleAfterMs }: Answer,
-): void {
-  const { clock, env, out, terminal } = context
-  if (options.json) {
-    outJson(context, report)
-  } else {
-    const clear = options.watch && terminal ? '\u001b[2J\u001b[H' : ''
-    const commandLine = commandLineHere(env, options.config)
-    const limit = options.limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
-    const width = widthOf(terminal)
-    const view = {
-      now: clock.now(),
-      terminal,
-      width,
-      commandLine,
-      staleAfterMs,
-      limit,
-      filtered,
-      listed,
-    }
-    out(clear + statusText(report, view))
-  }
+  // Several listings were missed: more than one slow listing.
+  const staleAfterMs = Math.max(5 * MINUTE, 3 * config.inbox.rescanMs)
+  return { report, staleAfterMs, broken: broken !== null }
 }
 
 function check(context: Context, options: Options, feed: string | undefined): void {
+  const answer = ({ code, line }: { code: number; line: string }) => {
+    context.out(printable(line))
+    context.exit(code)
+  }
   try {
     const { report, staleAfterMs } = ask(context, options, feed)
     // The check of one feed leaves out the campaigns.
     const model = feed === undefined ? report : { ...report, campaigns: null }
-    const { code, line } = statusCheck(model, { now: context.clock.now(), staleAfterMs })
-    context.out(line)
-    context.exit(code)
+    answer(statusCheck(model, { now: context.clock.now(), staleAfterMs }))
   } catch (error) {
-    const { code, line } = unanswered(error)
-    context.out(printable(line))
-    context.exit(code)
+    answer(unanswered(error))
   }
 }
 
