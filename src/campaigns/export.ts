@@ -1,26 +1,12 @@
 // Writes the campaigns of an account as a campaigns file that asks for what is there already. Pure.
 
 import { showAmount } from '../lib/amount.ts'
-import { amount, date, oneOf, type Reader } from '../lib/text-fields.ts'
 import { writeYaml } from '../lib/yaml.ts'
 import type { Campaign } from '../service/port.ts'
-import { FIELDS, type Field, rawOf, readValue } from './fields.ts'
+import { FIELDS, rawOf, readText, readValue } from './fields.ts'
 import type { CampaignRecord } from './port.ts'
 import { type CanonicalTargeting, CRITERIA, isEmpty, readTargeting } from './targeting.ts'
 import { bareName, tokenIn } from './token.ts'
-
-/** What the file can say of each field: a value beyond it is left out, and so is not managed. */
-const SAYABLE: Partial<Record<Field, Reader<unknown>>> = {
-  budget: amount(2),
-  cpc: amount(4),
-  maxCpc: amount(4),
-  paidCpaGoal: amount(4),
-  period: oneOf('once', 'monthly'),
-  startDate: date,
-  endDate: date,
-  autoBidLevel: oneOf('accelerated', 'standard'),
-  status: oneOf('paused'),
-}
 
 /** `skipped`: campaigns without a name, which an entry needs. */
 export function exportCampaigns(campaigns: Iterable<Campaign>, records: readonly CampaignRecord[]) {
@@ -54,12 +40,13 @@ export function exportCampaigns(campaigns: Iterable<Campaign>, records: readonly
   return { text: writeYaml(file), count: entries.length, skipped }
 }
 
+/** A value that the file cannot say is left out, and so is not managed. */
 function fieldsOf(campaign: Campaign): Record<string, string> {
   const fields = FIELDS.flatMap((field) => {
     const value = readValue(field, rawOf(campaign, field))
     const text = typeof value === 'number' ? showAmount(value) : value
-    const read = text == null ? null : SAYABLE[field]?.(text)
-    return read && 'value' in read ? [[field, text] as const] : []
+    const isMeant = text != null && field !== 'name' && text !== 'running'
+    return isMeant && 'value' in readText(field, text) ? [[field, text] as const] : []
   })
   const { startDate, ...rest } = Object.fromEntries(fields) as Record<string, string>
   const isOrdered =

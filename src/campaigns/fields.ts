@@ -2,29 +2,52 @@
 // in whatever form, how it is sent, and which change of it can raise spending. Pure.
 
 import { type Amount, fromWire, showAmount, toWire } from '../lib/amount.ts'
+import { amount, date, oneOf, type Reader } from '../lib/text-fields.ts'
 import type { Campaign } from '../service/port.ts'
 import { STATUS } from './port.ts'
 
 type Kind = 'amount' | 'date' | 'text' | 'period' | 'status'
 
-/** Specification section 4: the update takes all but `startDate` and `period`. */
-const KINDS = {
-  name: 'text',
-  budget: 'amount',
-  endDate: 'date',
-  startDate: 'date',
-  period: 'period',
-  autoBidLevel: 'text',
-  cpc: 'amount',
-  maxCpc: 'amount',
-  paidCpaGoal: 'amount',
-  status: 'status',
-} as const satisfies Record<string, Kind>
+interface Spec {
+  kind: Kind
+  /** As the file says it. */
+  read: Reader<Value>
+  /** The file may say `none`: nothing there, as opposed to not managed. */
+  mayBeNone?: true
+}
 
-export type Field = keyof typeof KINDS
-export const FIELDS = Object.keys(KINDS) as readonly Field[]
-export const isField = (name: string): name is Field => Object.hasOwn(KINDS, name)
+const name: Reader<string> = (text) => {
+  const value = text.normalize('NFC').trim().replace(/\s+/g, ' ')
+  if (value === '') return { problem: 'must not be empty' }
+  // The token is recognised by this pattern; a name that has one already would be taken for ours.
+  return /\[#/.test(value) ? { problem: 'must not hold "[#": it marks our token' } : { value }
+}
+const bid: Spec = { kind: 'amount', read: amount(4), mayBeNone: true }
+
+/** Specification section 4: the update takes all but `startDate` and `period`. */
+const SPECS = {
+  name: { kind: 'text', read: name },
+  budget: { kind: 'amount', read: amount(2) },
+  endDate: { kind: 'date', read: date, mayBeNone: true },
+  startDate: { kind: 'date', read: date },
+  period: { kind: 'period', read: oneOf('once', 'monthly') },
+  autoBidLevel: { kind: 'text', read: oneOf('accelerated', 'standard'), mayBeNone: true },
+  cpc: bid,
+  maxCpc: bid,
+  paidCpaGoal: bid,
+  status: { kind: 'status', read: oneOf('running', 'paused') },
+} as const satisfies Record<string, Spec>
+
+export type Field = keyof typeof SPECS
+export const FIELDS = Object.keys(SPECS) as readonly Field[]
+export const isField = (name: string): name is Field => Object.hasOwn(SPECS, name)
 export const isFixed = (field: Field) => field === 'startDate' || field === 'period'
+const kindOf = (field: Field): Kind => SPECS[field].kind
+
+export function readText(field: Field, text: string): ReturnType<Reader<Value>> {
+  const spec: Spec = SPECS[field]
+  return text === 'none' && spec.mayBeNone ? { value: null } : spec.read(text)
+}
 
 /** An amount, yyyy-MM-ddThh:mm:ssZ, a word, or null: none. */
 export type Value = Amount | string | null
@@ -48,7 +71,7 @@ export function rawOf(campaign: Campaign, field: Field | 'targeting'): unknown {
 /** undefined: not shown, or in no form that can be read. */
 export function readValue(field: Field, raw: unknown): Value | undefined {
   if (raw === undefined) return undefined
-  const kind: Kind = KINDS[field]
+  const kind = kindOf(field)
   if (raw === null)
     return kind === 'period' ? 'once' : kind === 'text' && field === 'name' ? '' : null
   switch (kind) {
@@ -102,7 +125,7 @@ export function isFormOf(field: Field, sent: Value, raw: unknown): boolean {
   if (shown === undefined) return false
   if (shown === sent) return true
   if (sent === null || shown === null) return false
-  const kind: Kind = KINDS[field]
+  const kind = kindOf(field)
   if (kind === 'amount') {
     const [a, b] = [toWire(Number(sent)), toWire(Number(shown))]
     const isRounded = [0, 1, 2, 3].some((digits) => {
@@ -131,7 +154,7 @@ export const plain = (name: string) =>
 /** What is sent for a value. */
 export function wireOf(field: Field, value: Value): unknown {
   if (value === null) return null
-  const kind: Kind = KINDS[field]
+  const kind = kindOf(field)
   if (kind === 'amount') return toWire(Number(value))
   if (kind === 'status') return STATUS[value as keyof typeof STATUS]
   if (kind === 'period') return value === 'monthly' ? 1 : null
@@ -169,6 +192,6 @@ export function direction(field: Field, before: Value | undefined, after: Value)
 export function showValue(field: Field, value: Value | undefined): string {
   if (value === undefined) return '(not known)'
   if (value === null) return field === 'endDate' ? 'no end' : 'none'
-  if (KINDS[field] === 'amount') return showAmount(Number(value))
-  return KINDS[field] === 'date' ? String(value).replace('T00:00:00Z', '') : String(value)
+  if (kindOf(field) === 'amount') return showAmount(Number(value))
+  return kindOf(field) === 'date' ? String(value).replace('T00:00:00Z', '') : String(value)
 }

@@ -3,7 +3,7 @@
 
 import type { CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import type { Part } from './compare.ts'
-import type { FeedFindings } from './feed-states.ts'
+import type { FeedFindings } from './findings.ts'
 
 /** Postings that a campaign's targeting selects of the last uploads; null: not known. */
 export interface Selection {

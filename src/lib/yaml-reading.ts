@@ -40,8 +40,8 @@ export class YamlReading {
       return undefined
     }
 
-  /** The values of a block whose keys are known; a key without a value is a mistake. */
-  block(value: unknown, path: YamlPath, shape: Shape): Values {
+  /** The values of a block whose keys are known; a key without a value is a mistake, or one that is missing. */
+  block(value: unknown, path: YamlPath, shape: Shape, required: readonly string[] = []): Values {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       const problem = path.length === 0 ? this.#empty : 'expected a block of keys'
       this.report(path, 'value', problem)
@@ -60,6 +60,7 @@ export class YamlReading {
       const taken = take(content, below)
       if (taken !== undefined) values[key] = taken
     }
+    for (const key of required) this.#require(value, path, key)
     return values
   }
 
@@ -76,9 +77,8 @@ export class YamlReading {
     }
   }
 
-  require(value: unknown, path: YamlPath, key: string): void {
-    const isBlock = typeof value === 'object' && value !== null && !Array.isArray(value)
-    if (!isBlock || Object.hasOwn(value, key)) return
+  #require(value: object, path: YamlPath, key: string): void {
+    if (Object.hasOwn(value, key)) return
     // A misspelt key is one mistake, not two.
     const misspelt = Object.keys(value).some((known) => nearest(known, [key]) !== null)
     if (!misspelt) this.report(path, 'key', `the key ${key} is missing`)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Desired } from '../../src/campaigns/desired.ts'
-import { readDesired } from '../../src/campaigns/desired-reader.ts'
+import { readDesired } from '../../src/campaigns/desired.ts'
 import { parseAmount, showAmount, toWire } from '../../src/lib/amount.ts'
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'config', 'campaigns.example.yaml')

@@ -3,7 +3,7 @@
 
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { readDesired } from '../../src/campaigns/desired-reader.ts'
+import { readDesired } from '../../src/campaigns/desired.ts'
 import type { Plan } from '../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../src/campaigns/port.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts'

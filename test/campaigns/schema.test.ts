@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readDesired } from '../../src/campaigns/desired-reader.ts'
+import { readDesired } from '../../src/campaigns/desired.ts'
 import type { JsonSchema } from '../../src/config/json-schema.ts'
 
 const CONFIG = join(import.meta.dirname, '..', '..', 'config')

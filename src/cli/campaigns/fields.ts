@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import { readTargetingText } from '../../campaigns/desired-reader.ts'
+import { readTargetingText } from '../../campaigns/desired.ts'
 import { FIELDS } from '../../campaigns/fields.ts'
 import { STATUS } from '../../campaigns/port.ts'
 import { toWire } from '../../lib/amount.ts'

@@ -6,8 +6,8 @@ import type { PreviewRow } from '../../app/preview.ts'
 import type { Context } from '../context.ts'
 import { printable, table } from '../render.ts'
 import { type Call, define, usable } from './command.ts'
-import { counted, NO_FEED, selectionText } from './feed-view.ts'
 import { wholeNumber } from './fields.ts'
+import { counted, NO_FEED, selectionText } from './plan-view.ts'
 
 const DEFAULT_LIMIT = 20
 

@@ -10,8 +10,8 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printable, table } from '../render.ts'
 import { type Call, define } from './command.ts'
-import { counted } from './feed-view.ts'
 import { wholeNumber } from './fields.ts'
+import { counted } from './plan-view.ts'
 import { campaignLines } from './status-view.ts'
 
 const DEFAULT_LIMIT = 50

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDesired } from '../../../src/campaigns/desired-reader.ts'
+import { readDesired } from '../../../src/campaigns/desired.ts'
 import { exportCampaigns } from '../../../src/campaigns/export.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
 import { campaignConditions } from '../../../src/ops/campaign-conditions.ts'
