@@ -3,7 +3,7 @@
 
 import type { CampaignState } from '../campaigns/findings.ts'
 import type { PassResult } from '../campaigns/pass.ts'
-import { isReady, type Plan } from '../campaigns/plan.ts'
+import { isReady, type Plan, type PlanItem } from '../campaigns/plan.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
 import { type CampaignMemory, CampaignSchedule, type ScheduleParts } from '../campaigns/schedule.ts'
 import type { Result } from '../campaigns/send.ts'
@@ -11,7 +11,7 @@ import type { Config } from '../config/config.ts'
 import type { Transactions } from '../history/port.ts'
 import { isoTime } from '../lib/clock.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
-import type { CampaignRun } from '../ops/port.ts'
+import type { CampaignRun, WaitingCampaign } from '../ops/port.ts'
 import {
   openReconciler,
   type Surroundings,
@@ -93,14 +93,12 @@ export async function reconcile(
   stop.throwIfAborted()
   await using reconciler = openReconciler(config, surroundings)
   const { store } = reconciler
-  const before = store.lastRun()
-  const at = isoTime(clock.now()) ?? ''
-  const looked = { at, cause, mode: config.campaigns.mode }
-  const keep = (ended: Ending): CampaignRun => keepRun(store, runOf(looked, ended, before))
+  const { mode } = config.campaigns
+  const looked = { at: isoTime(clock.now()) ?? '', cause, mode }
   if (file.kind !== 'read') {
     const count = store.records().length
     const gone = `${file.file} is gone, and ${count} ${count === 1 ? 'campaign goes' : 'campaigns go'} on as it is`
-    return keep({
+    return keepRun(store, looked, {
       ...{ state: 'unusable', problem: file.kind === 'off' ? gone : file.lines.join('; ') },
       hint: 'correct the file; until then no campaign is written, and feeds are uploaded',
     })
@@ -108,19 +106,19 @@ export async function reconcile(
   const wanted = wantedOf(config, file, new Set())
   try {
     return await reconciler.alone(async () => {
-      const looked = await reconciler.pass(wanted, {
-        ...{ kind: config.campaigns.mode, approved: null, isPerson: false },
+      const pass = await reconciler.pass(wanted, {
+        ...{ kind: mode, approved: null, isPerson: false },
         ...{ by: BY_DAEMON + cause, signal: abort, stop },
       })
       // A stop is no failure of the service.
-      if (looked.kind === 'failure') stop.throwIfAborted()
-      return keep(endingOf(store, looked, config.campaigns.mode, clock.now()))
+      if (pass.kind === 'failure') stop.throwIfAborted()
+      return keepPass(store, looked, pass)
     })
   } catch (error) {
     if (stop.aborted) throw error
     const { hint, exitCode } = error instanceof FeedsyncError ? error : { hint: LOG, exitCode: 1 }
     const state = exitCode === 75 ? 'busy' : 'failed'
-    const kept = keep({ state, problem: messageOf(error), hint })
+    const kept = keepRun(store, looked, { state, problem: messageOf(error), hint })
     if (exitCode !== 75) throw error
     return kept
   }
@@ -131,103 +129,79 @@ function isManaged(config: Config): boolean {
   return (memory?.records().length ?? 0) > 0
 }
 
-/** For `status`: what a person's own apply did and left. Answers the number of the plan of what is left. */
-export function keepApplied(
-  store: CampaignStore,
-  config: Pick<Config, 'campaigns'>,
-  looked: Pick<CampaignRun, 'at' | 'cause'>,
-  pass: PassResult,
-): CampaignRun {
-  const { mode } = config.campaigns
-  const ended = endingOf(store, pass, mode, Date.parse(looked.at))
-  return keepRun(store, runOf({ ...looked, mode }, ended, store.lastRun()))
-}
-
+type Looked = Pick<CampaignRun, 'at' | 'cause' | 'mode'>
 type Ending = Partial<CampaignRun> & Pick<CampaignRun, 'state'>
 
-function keepRun(store: CampaignStore, run: CampaignRun): CampaignRun {
+const NOTHING_FOUND = {
+  planId: null,
+  pending: 0,
+  planned: [],
+  waiting: [],
+  vanished: [],
+  findings: [],
+}
+const NOTHING_DONE = { problem: null, hint: null, done: [], owesReduction: false }
+
+/** What was not looked at is as the look before had found it: what needs a person still does. */
+function keepRun(store: CampaignStore, looked: Looked, ended: Ending): CampaignRun {
+  const { at } = looked
+  const before = store.lastRun()
+  const found = { ...NOTHING_FOUND, ...before, ...looked, ...NOTHING_DONE, ...ended }
+  const sinceOf = (key: string, action: string) =>
+    before?.waiting.find((one) => one.key === key && one.action === action)?.since ?? at
+  const run = {
+    ...found,
+    since: before?.state === ended.state ? (before.since ?? at) : at,
+    waiting: found.waiting.map((one) => ({ ...one, since: sinceOf(one.key, one.action) })),
+  }
   store.keepRun(run)
   return run
 }
 
-/** What was not looked at is as the look before had found it: what needs a person still does. */
-function runOf(
-  looked: Pick<CampaignRun, 'at' | 'cause' | 'mode'>,
-  ended: Ending,
-  before: CampaignRun | null,
-): CampaignRun {
-  const { at } = looked
-  const { planId = null, pending = 0, planned = [], waiting = [], vanished = [] } = before ?? {}
-  const { findings = [] } = before ?? {}
-  const found = { planId, pending, planned, waiting, vanished, findings, ...ended }
-  const sinceOf = (key: string, action: string) =>
-    waiting.find((one) => one.key === key && one.action === action)?.since ?? at
-  return {
-    ...{ ...looked, problem: null, hint: null, done: [], ...found },
-    since: before?.state === ended.state ? (before.since ?? at) : at,
-    waiting: found.waiting.map((one) => ({ ...one, since: sinceOf(one.key, one.action) })),
+/** For `status`: what a pass of the daemon or of a person did, and what it left. */
+export function keepPass(store: CampaignStore, looked: Looked, pass: PassResult): CampaignRun {
+  const left = pass.results.filter(({ outcome }) => !GOOD.includes(outcome))
+  const good = pass.results.filter(({ outcome }) => GOOD.includes(outcome))
+  const done = good.map(({ key, outcome }) => `${outcome} ${key}`)
+  const owesReduction = left.some(({ isReduction }) => isReduction)
+  if (pass.kind === 'failure') {
+    const { reason: problem, hint } = pass
+    const state = STATE_OF[pass.class]
+    return keepRun(store, looked, { state, problem, hint, done, owesReduction })
   }
-}
-
-/** What is left after a look, and what was done. */
-function endingOf(
-  store: CampaignStore,
-  looked: PassResult,
-  mode: CampaignRun['mode'],
-  now: number,
-): Ending {
-  const done = looked.results.flatMap(({ key, outcome }) =>
-    GOOD.includes(outcome) ? [`${outcome} ${key}`] : [],
-  )
-  const owesReduction = looked.results.some(
-    ({ isReduction, outcome }) => isReduction && !GOOD.includes(outcome),
-  )
-  if (looked.kind === 'failure') {
-    const { reason: problem, hint } = looked
-    return { state: STATE_OF[looked.class], problem, hint, done, owesReduction }
-  }
-  const { plan } = looked
-  const planId = store.keepPlan(plan, now)
-  store.keepStates(looked.campaigns)
+  const { plan, campaigns } = pass
+  const { stopped } = plan
+  const planId = store.keepPlan(plan, Date.parse(looked.at))
+  store.keepStates(campaigns)
   // Compared with the wrong account everything seems to be missing.
-  if (plan.stopped !== null)
-    return { state: 'stopped', planId, problem: plan.stopped.reason, hint: plan.stopped.needs }
+  if (stopped !== null) {
+    const { reason: problem, needs: hint } = stopped
+    return keepRun(store, looked, { state: 'stopped', planId, problem, hint })
+  }
+  const isApproved = ({ approval }: PlanItem) => !approval || looked.mode !== 'apply'
   const apply = `feedsyncd campaigns plan show ${planId}, then: feedsyncd campaigns apply ${planId}`
-  const waiting = plan.items.flatMap(({ key, held, approval, why }) => {
-    if (held !== null) {
-      const { code, reason, needs, passes } = held
-      const action = code === 'unknown' ? code : 'held'
-      return [{ key, action, code, reason, needs, passes }]
-    }
-    if (!approval || mode !== 'apply') return []
+  const waiting = plan.items.flatMap((item): WaitingCampaign[] => {
+    const { key, held, why } = item
+    if (held !== null)
+      return [{ ...held, key, action: held.code === 'unknown' ? held.code : 'held' }]
+    if (isApproved(item)) return []
     return [{ key, action: 'held', code: 'approval', reason: why, needs: apply, passes: false }]
   })
-  const failed = looked.results.flatMap(({ key, outcome, reason, isReduction }) =>
-    GOOD.includes(outcome) || waiting.some((one) => one.key === key)
-      ? []
-      : [
-          {
-            key,
-            action: outcome,
-            code: outcome,
-            reason,
-            needs: 'feedsyncd campaigns plan',
-            passes: true,
-            isReduction,
-          },
-        ],
-  )
-  const ready = plan.items.filter((item) => isReady(item) && !(item.approval && mode === 'apply'))
+  const failed = left
+    .filter(({ key }) => !waiting.some((one) => one.key === key))
+    .map(({ key, outcome, reason, isReduction }) => ({
+      ...{ key, action: outcome, code: outcome, reason, isReduction, passes: true },
+      needs: 'feedsyncd campaigns plan',
+    }))
+  const ready = plan.items.filter((item) => isReady(item) && isApproved(item))
   const planned = ready.map(({ key, action }) => `${action} ${key}`)
   const findings = plan.findings
     .filter(({ isReported }) => isReported)
-    .map(({ key, campaignId, code, text, needs, maySpend }) => ({
-      ...{ key, campaignId, code, reason: text, needs, maySpend },
-    }))
-  return {
+    .map(({ isReported: _, text: reason, ...finding }) => ({ ...finding, reason }))
+  return keepRun(store, looked, {
     ...{ state: 'done', planId, done, planned, pending: planned.length, findings, owesReduction },
-    ...{ waiting: [...waiting, ...failed], vanished: vanishedOf(plan, looked.campaigns) },
-  }
+    ...{ waiting: [...waiting, ...failed], vanished: vanishedOf(plan, campaigns) },
+  })
 }
 
 /** Those whose campaign runs on. */

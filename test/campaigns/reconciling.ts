@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { feedSideOf } from '../../src/app/campaigns.ts'
-import { keepApplied } from '../../src/app/reconcile.ts'
+import { keepPass } from '../../src/app/reconcile.ts'
 import { readDesired } from '../../src/campaigns/desired.ts'
 import { type PassOptions, type PassResult, runPass } from '../../src/campaigns/pass.ts'
 import type { Finding, Plan, PlanItem } from '../../src/campaigns/plan.ts'
@@ -82,8 +82,7 @@ export class Vendor {
     const looked = await this.look(mode, { isPerson: false, by: 'daemon: test' })
     using store = this.store()
     const at = new Date(this.account.clock.now()).toISOString()
-    const config = { campaigns: { mode } } as Parameters<typeof keepApplied>[1]
-    return keepApplied(store, config, { at, cause: 'test' }, looked)
+    return keepPass(store, { at, cause: 'test', mode }, looked)
   }
 
   async look(

@@ -6,7 +6,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { keepApplied } from '../../src/app/reconcile.ts'
+import { keepPass } from '../../src/app/reconcile.ts'
 import { Decider } from '../../src/campaigns/decide.ts'
 import { readDesired } from '../../src/campaigns/desired.ts'
 import { type PassOptions, type PassResult, runPass } from '../../src/campaigns/pass.ts'
@@ -344,9 +344,8 @@ export class Host {
   /** The daemon looks; answers what is kept for status, alerts and monitoring. */
   async run(mode: 'report' | 'apply' = 'apply'): Promise<CampaignRun> {
     const looked = await this.look(mode, { isPerson: false, by: 'daemon: test' })
-    const config = { campaigns: { mode } } as Parameters<typeof keepApplied>[1]
     const at = new Date(this.world.now).toISOString()
-    return keepApplied(this.store, config, { at, cause: 'test' }, looked)
+    return keepPass(this.store, { at, cause: 'test', mode }, looked)
   }
 
   decide(): Decider {

@@ -76,9 +76,10 @@ function applyCommand(context: Context): Command {
       const cause = id === undefined ? 'apply --yes' : `apply ${id}`
       const options = { kind: 'apply', approved, by: call.by(cause), ...BY_PERSON } as const
       const looked = await reconciler.pass(wanted, options)
-      const { keepApplied } = await import('../../app/reconcile.ts')
+      const { keepPass } = await import('../../app/reconcile.ts')
+      const { mode } = call.config.campaigns
       const at = isoTime(context.clock.now()) ?? ''
-      const { planId } = keepApplied(reconciler.store, call.config, { at, cause }, looked)
+      const { planId } = keepPass(reconciler.store, { at, cause, mode }, looked)
       tellResults(call, looked, planId)
     })
   })
