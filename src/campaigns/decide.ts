@@ -6,7 +6,7 @@ import type { Campaign, CampaignFailure, Listing } from '../service/port.ts'
 import { Absence, NOBODYS } from './absence.ts'
 import { compare } from './compare.ts'
 import { COMMAND, quoted } from './plan.ts'
-import { isUnsettled, LATEST_LISTING } from './planning.ts'
+import { isUnsettled, LATEST_LISTING, memoryOf } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
 import {
   adoptedRecord,
@@ -97,17 +97,11 @@ export class Decider {
     if (wrong !== null) return wrong
     const listing = await list(this.#parts.signal)
     if (listing.kind === 'failure') return listing
-    const records = store.records()
-    const known = {
-      facts: store.account(),
-      records,
-      others: store.others(),
-      newEntries: store.newEntries(),
-    }
-    const seen = { identity, desired: this.#parts.desired, campaigns: listing.campaigns }
-    const absence = new Absence({ ...known, ...seen })
-    const owned = keysOf({ campaigns: [], removed: [] }, records)
-    const pairs = [...keysOf(this.#parts.desired)].flatMap((key) => {
+    const { desired, clock } = this.#parts
+    const memory = memoryOf(store, clock.now())
+    const absence = new Absence({ ...memory, identity, desired, campaigns: listing.campaigns })
+    const owned = new Set(memory.records.map(({ key }) => key))
+    const pairs = [...keysOf(desired)].flatMap((key) => {
       const [campaign, another] = absence.marked(key)
       const isClear = campaign !== undefined && another === undefined && !owned.has(key)
       return isClear ? [{ key, campaign }] : []
@@ -193,10 +187,10 @@ export class Decider {
 
   /** Differences between file and service: the file's value is put back, or the service's may stay. */
   async settle(key: string, how: 'revert' | 'accept'): Promise<Decision> {
-    const { api, store } = this.#parts
+    const { api, desired, store } = this.#parts
     const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
-    const managed = managedOf(this.#parts.desired, store).find(({ record }) => record.key === key)
+    const managed = managedOf(desired, store).find(({ record }) => record.key === key)
     if (managed === undefined || managed.goal === null)
       return refused(`no campaign of ${key} is managed`, `${COMMAND} status lists what is`)
     const { record, goal, open } = managed
