@@ -1,8 +1,7 @@
 // What `campaigns preview` needs: the file, our memory of what was written, and the last uploads.
 
-import { measured, wantedTargeting } from '../campaigns/creating.ts'
-import type { Desired } from '../campaigns/desired.ts'
-import { measure, NO_POSTING } from '../campaigns/effects.ts'
+import { type Desired, wantedTargeting } from '../campaigns/desired.ts'
+import { measure, measured, NO_POSTING } from '../campaigns/effects.ts'
 import type { Selection } from '../campaigns/plan.ts'
 import { selector } from '../campaigns/targeting.ts'
 import type { Config } from '../config/config.ts'

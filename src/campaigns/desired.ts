@@ -31,6 +31,10 @@ export interface DesiredCampaign {
   allPostings: boolean
 }
 
+/** An entry without targeting selects by its id. */
+export const wantedTargeting = ({ key, targeting }: DesiredCampaign): CanonicalTargeting =>
+  targeting ?? canonical({ externalCampaignId: key })
+
 export interface Removal {
   key: string
   endDate: string

@@ -3,11 +3,10 @@
 
 import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '../service/port.ts'
 import { compare } from './compare.ts'
-import { createdValues, selectionOf } from './creating.ts'
 import { type Refusal, whyWrongAccount } from './decide.ts'
 import { NOTHING_DESIRED } from './desired.ts'
-import { measure } from './effects.ts'
-import { valuesOf } from './fields.ts'
+import { measure, selectionOf } from './effects.ts'
+import { createdValues, valuesOf } from './fields.ts'
 import { CHANGE_GUARD, Managed } from './manage.ts'
 import { memoryOf, Planning } from './planning.ts'
 import type { CampaignRecord, NewWrite } from './port.ts'

@@ -3,7 +3,9 @@
 // has counted.
 
 import { DAY } from '../lib/clock.ts'
-import type { FeedSide, FeedUpload, TargetedPosting } from './port.ts'
+import { type Desired, wantedTargeting } from './desired.ts'
+import type { Selection } from './plan.ts'
+import type { CampaignRecord, FeedSide, FeedUpload, TargetedPosting } from './port.ts'
 import {
   type CanonicalTargeting,
   CRITERIA,
@@ -145,4 +147,30 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
     if (gone.length > 0) stale.set(key, gone)
   }
   return { counted, overlaps, stale, problems }
+}
+
+/** What a new targeting does to the postings of a campaign; `record` null: it is new. */
+export function selectionOf(
+  effects: Effects,
+  record: CampaignRecord | null,
+  after: CanonicalTargeting,
+): Selection | null {
+  if (effects.latest.length === 0) return null
+  const there = record === null ? [] : [record.targeting, ...record.uncertain]
+  const counts = there.map((one) => (one === null ? null : effects.count(one)))
+  const before = counts.includes(null) ? null : Math.max(0, ...counts.map(Number))
+  return { before, after: effects.count(after) }
+}
+
+/** What the file wants to select, and what the service may select now. */
+export function measured(desired: Desired, records: readonly CampaignRecord[]): Measured[] {
+  const wanted = desired.campaigns.map((entry) => {
+    return { key: entry.key, targeting: wantedTargeting(entry), wanted: true }
+  })
+  const there = records.flatMap(({ key, targeting, uncertain }) =>
+    [targeting, ...uncertain].flatMap((one: CanonicalTargeting | null) =>
+      one === null ? [] : { key, targeting: one, wanted: false },
+    ),
+  )
+  return [...wanted, ...there]
 }

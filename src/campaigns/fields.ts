@@ -106,6 +106,13 @@ export function valuesOf(body: object): Values {
   return Object.fromEntries(read.filter(([, value]) => value !== undefined))
 }
 
+/** What is known of a create by its body. */
+export const createdValues = (body: object): Values => ({
+  endDate: null,
+  period: 'once',
+  ...valuesOf(body),
+})
+
 /** Without a zone it is UTC, whatever the zone of this process. */
 function dateOf(text: string): string | undefined {
   const isZoned = /(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T')

@@ -4,14 +4,14 @@
 import { isoTime, MINUTE } from '../lib/clock.ts'
 import type { Campaign } from '../service/port.ts'
 import { compare, type Difference, type Goal, type Part, valueNow } from './compare.ts'
-import { goalOf, selectionOf } from './creating.ts'
 import type { DesiredCampaign, Removal } from './desired.ts'
+import { selectionOf } from './effects.ts'
 import type { Field, Values } from './fields.ts'
 import { type MaySpend, maySpendWith, showMoney } from './ledger.ts'
 import { COMMAND, type Held, type PlanItem, quoted } from './plan.ts'
 import { heldBy, later, type Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
-import { whyForeign } from './record.ts'
+import { goalOf, whyForeign } from './record.ts'
 
 /** After a PUT without an answer: it may still arrive, on top of a later one. */
 const LATE_ARRIVAL = 2 * MINUTE

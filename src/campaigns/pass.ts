@@ -4,9 +4,8 @@
 
 import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { compare, shownAs } from './compare.ts'
-import { measured } from './creating.ts'
 import type { Desired } from './desired.ts'
-import { type Effects, measure } from './effects.ts'
+import { type Effects, measure, measured } from './effects.ts'
 import { canRaise, FIELDS, type Field, rawOf } from './fields.ts'
 import type { CampaignState } from './findings.ts'
 import { isReady, isReduction, type Plan, type PlanItem } from './plan.ts'

@@ -3,11 +3,10 @@
 
 import type { Campaign } from '../service/port.ts'
 import type { Goal } from './compare.ts'
-import { goalOf } from './creating.ts'
-import type { Desired } from './desired.ts'
+import type { Desired, DesiredCampaign } from './desired.ts'
 import type { Plan } from './plan.ts'
 import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
-import { tokenIn, tokensOf } from './token.ts'
+import { tokenIn, tokensOf, withToken } from './token.ts'
 
 export function whyStopped(account: string, known: string | undefined): Plan['stopped'] {
   if (known === undefined || account === known) return null
@@ -55,6 +54,13 @@ export const keysOf = (
 /** The key that each mark belongs to, whichever database made the campaign. */
 export const ownersOf = (identity: string, keys: ReadonlySet<string>): Map<string, string> =>
   new Map([...keys].flatMap((key) => tokensOf(identity, key).map((token) => [token, key] as const)))
+
+export function goalOf(
+  { name, values, targeting }: DesiredCampaign,
+  { token }: Pick<CampaignRecord, 'token'>,
+): Goal {
+  return { values: { ...values, name: withToken(name, token) }, ...(targeting && { targeting }) }
+}
 
 /** A campaign that belongs to an entry, and what the file wants of it; null: nothing, or another campaign. */
 export interface Managed {

@@ -13,8 +13,8 @@ import type {
   Listing,
 } from '../service/port.ts'
 import type { Part } from './compare.ts'
-import { createdValues } from './creating.ts'
 import type { Desired } from './desired.ts'
+import { createdValues } from './fields.ts'
 import type { PlanItem } from './plan.ts'
 import type {
   CampaignRecord,
