@@ -77,9 +77,7 @@ export async function measure(
   signal: AbortSignal,
 ): Promise<Effects> {
   const { latest } = side
-  const carried = (key: string) =>
-    // Ids are any text, `constructor` too.
-    latest.reduce((sum, { ids }) => sum + (Object.hasOwn(ids, key) ? (ids[key] ?? 0) : 0), 0)
+  const carried = (key: string) => carriedBy(latest, key)
   const isCut = latest.some(({ ids }) => Object.keys(ids).length >= CUT_AT)
   const isPlain = (targeting: CanonicalTargeting) => !isCut && filtersOf(targeting) === 0
   const isRead = latest.length > 0 && !all.every((one) => isPlain(one.targeting))
@@ -105,6 +103,10 @@ export async function measure(
     },
   }
 }
+
+/** Postings of these uploads with an external campaign id, which is any text, `constructor` too. */
+export const carriedBy = (latest: readonly FeedUpload[], id: string): number =>
+  latest.reduce((sum, { ids }) => sum + (Object.hasOwn(ids, id) ? (ids[id] ?? 0) : 0), 0)
 
 /** Each posting is seen once, and only those targetings are asked that its ids can belong to. */
 async function countSelected(side: FeedSide, all: readonly Measured[], signal: AbortSignal) {

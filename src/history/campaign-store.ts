@@ -9,6 +9,7 @@ import type {
   Other,
   Plan,
 } from '../campaigns/port.ts'
+import type { CampaignRun } from '../ops/port.ts'
 import { type Connection, openWritable, type SqlValue } from './connection.ts'
 import { type CreateMark, createMark } from './create-mark.ts'
 import { migrate, openReader } from './migrations.ts'
@@ -16,6 +17,7 @@ import { notes } from './notes.ts'
 
 /** Plans that can still be applied by their number. */
 const KEPT_PLANS = 100
+const ACCOUNT = 'campaign-account'
 const RUN = 'campaign-run'
 const STATES = 'campaign-states'
 const MARK = 'campaign-mark'
@@ -76,10 +78,7 @@ function reads(connection: Connection) {
       ({ record }) => JSON.parse(record) as CampaignRecord,
     )
   return {
-    account: () => {
-      const [row] = all<{ facts: string }>('SELECT facts FROM campaign_account')
-      return row === undefined ? null : (JSON.parse(row.facts) as AccountFacts)
-    },
+    account: () => JSON.parse(note(ACCOUNT) ?? 'null') as AccountFacts | null,
     others: () => all<Other>('SELECT id, key FROM campaign_others'),
     records: () => records('ORDER BY key'),
     record: (key) => records('WHERE key = ?', key)[0] ?? null,
@@ -111,8 +110,8 @@ function reads(connection: Connection) {
       writes("WHERE by NOT LIKE 'daemon:%' ORDER BY id DESC LIMIT 1")[0]?.id ?? null,
     plan: (id) => plans('WHERE id = ?', id)[0]?.plan ?? null,
     lastPlan: () => plans('ORDER BY id DESC LIMIT 1')[0] ?? null,
-    lastRun: () => JSON.parse(note(RUN) ?? 'null'),
-    lastStates: () => JSON.parse(note(STATES) ?? '[]'),
+    lastRun: () => JSON.parse(note(RUN) ?? 'null') as CampaignRun | null,
+    lastStates: () => JSON.parse(note(STATES) ?? '[]') as ReturnType<CampaignStore['lastStates']>,
   } satisfies Partial<CampaignStore>
 }
 
@@ -149,8 +148,7 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
       return seen === null || seen.text === known ? null : seen.at
     },
     atomically: (work) => connection.atomically(work),
-    saveAccount: (facts) =>
-      void run('INSERT OR REPLACE INTO campaign_account VALUES (1, ?)', JSON.stringify(facts)),
+    saveAccount: (facts) => setNote(ACCOUNT, JSON.stringify(facts)),
     addOther: ({ id, key }) =>
       void run('INSERT OR IGNORE INTO campaign_others VALUES (?, ?)', id, key),
     removeOther: (id) => void run('DELETE FROM campaign_others WHERE id = ?', id),

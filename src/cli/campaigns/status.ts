@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { campaignsSeen, openCampaignMemory } from '../../app/queries.ts'
+import { carriedBy } from '../../campaigns/effects.ts'
 import type { CampaignRecord, CampaignWrite } from '../../campaigns/port.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { waitingCampaigns } from '../../ops/campaign-conditions.ts'
@@ -43,16 +44,18 @@ async function statusOf({ config }: Call<unknown>) {
   const read = readCampaignsFile(config)
   using memory = openCampaignMemory(config)
   const lastRun = memory?.lastRun() ?? null
-  const inFeed = (key: string) => {
-    const counts = latest.map(({ ids }) => (Object.hasOwn(ids, key) ? (ids[key] ?? 0) : 0))
-    return latest.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0)
-  }
   const campaigns = campaignsSeen(memory).map(({ record, seen }) => {
     const { key, origin, doubt } = record
     const { runs: _, ...state } = seen
     const differences = (lastRun?.findings ?? []).filter((one) => one.key === key)
     return {
-      ...{ ...state, origin, doubt, targeting: certainty(record), inFeed: inFeed(key) },
+      ...{
+        ...state,
+        origin,
+        doubt,
+        targeting: certainty(record),
+        inFeed: latest.length === 0 ? null : carriedBy(latest, key),
+      },
       differences: differences.map(({ reason, needs }) => ({ reason, needs })),
     }
   })

@@ -143,11 +143,6 @@ CREATE TABLE notes (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE campaign_account (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  facts TEXT NOT NULL
-) STRICT;
-
 CREATE TABLE campaign_records (
   key TEXT PRIMARY KEY,
   record TEXT NOT NULL
