@@ -11,7 +11,7 @@ import type { CampaignRecord } from './port.ts'
 import {
   adoptedRecord,
   keysOf,
-  managedOf,
+  managedCampaigns,
   named,
   noFacts,
   ownersOf,
@@ -190,7 +190,7 @@ export class Decider {
     const { api, desired, store } = this.#parts
     const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
-    const managed = managedOf(desired, store).find(({ record }) => record.key === key)
+    const managed = managedCampaigns(desired, store).find(({ record }) => record.key === key)
     if (managed === undefined || managed.goal === null)
       return refused(`no campaign of ${key} is managed`, `${COMMAND} status lists what is`)
     const { record, goal, open } = managed

@@ -7,7 +7,7 @@ import { type Refusal, whyWrongAccount } from './decide.ts'
 import { NOTHING_DESIRED } from './desired.ts'
 import { measure, selectionOf } from './effects.ts'
 import { createdValues, valuesOf } from './fields.ts'
-import { CHANGE_GUARD, Managed } from './manage.ts'
+import { CHANGE_GUARD, UpdatePlanner } from './manage.ts'
 import { memoryOf, Planning } from './planning.ts'
 import type { CampaignRecord, NewWrite } from './port.ts'
 import { adoptedRecord } from './record.ts'
@@ -60,7 +60,7 @@ export async function updateDirectly(
   if (raise !== null) {
     const planning = await planningOf(parts, targeting)
     if ('kind' in planning) return planning
-    const refused = new Managed(planning, known, read.value).guardAgainst(raise)
+    const refused = new UpdatePlanner(planning, known, read.value).guardAgainst(raise)
     if (refused !== null) return { kind: 'refused', reason: refused, hint: CHANGE_GUARD }
   }
   const spend = raise?.spend ?? reduce?.spend ?? 'neutral'

@@ -39,7 +39,7 @@ export function campaignOf(planning: Planning, record: CampaignRecord): Campaign
 export const isHeld = (found: Campaign | Held): found is Held => 'code' in found
 
 /** A campaign of an entry as it was seen, and what is planned for it. */
-export class Managed {
+export class UpdatePlanner {
   readonly #planning: Planning
   readonly #record: CampaignRecord
   readonly #campaign: Campaign

@@ -12,7 +12,13 @@ import { isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
 import { makePlan } from './planner.ts'
 import { memoryOf } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
-import { adoptedRecord, type Managed, managedOf, whyForeign, whyStopped } from './record.ts'
+import {
+  adoptedRecord,
+  type ManagedCampaign,
+  managedCampaigns,
+  whyForeign,
+  whyStopped,
+} from './record.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
 import { inParallel, Snapshot } from './snapshot.ts'
 
@@ -124,7 +130,7 @@ class Pass {
     const { approved, stop } = this.#options
     const { desired, fileSha256 } = this.#wanted
     if (approved !== null && approved.fileSha256 !== fileSha256) return
-    const due = managedOf(desired, store).filter((one) => {
+    const due = managedCampaigns(desired, store).filter((one) => {
       const isLate = one.open.some(({ outcome }) => outcome === 'unknown')
       return isLate || one.record.succeeding || hasChanged(one)
     })
@@ -281,7 +287,7 @@ function fingerprint(item: PlanItem): string {
 }
 
 /** The file says something else than was agreed last. */
-function hasChanged({ goal, record }: Managed): boolean {
+function hasChanged({ goal, record }: ManagedCampaign): boolean {
   if (goal === null) return false
   const { written, targeting, uncertain } = record
   const isMoved = FIELDS.some(

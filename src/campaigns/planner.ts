@@ -10,7 +10,7 @@ import { selectionOf } from './effects.ts'
 import { FIELDS, type Field, showValue, type Values, wireOf } from './fields.ts'
 import { type CampaignState, campaignState, feedFindings, findingsOf } from './findings.ts'
 import { maySpendWith, showMoney } from './ledger.ts'
-import { CHANGE_GUARD, campaignOf, isHeld, Managed } from './manage.ts'
+import { CHANGE_GUARD, campaignOf, isHeld, UpdatePlanner } from './manage.ts'
 import {
   COMMAND,
   type Held,
@@ -89,7 +89,7 @@ function consider(planning: Planning, entry: DesiredCampaign) {
       return record.succeeding && campaign.code === 'lost'
         ? create(planning, entry)
         : planning.hold(key, record.campaignId, campaign)
-    const managed = new Managed(planning, record, campaign)
+    const managed = new UpdatePlanner(planning, record, campaign)
     if (!record.succeeding) return managed.follow(entry, false)
     return managed.stop() ? create(planning, entry) : undefined
   }
@@ -122,7 +122,7 @@ function takeOver(planning: Planning, entry: DesiredCampaign, record: CampaignRe
   const campaign = campaignOf(planning, record)
   if (isHeld(campaign)) return planning.hold(key, campaignId, campaign)
   planning.add({ key, campaignId, action: 'adopt', why, approval: true })
-  new Managed(planning, record, campaign).follow(entry, true)
+  new UpdatePlanner(planning, record, campaign).follow(entry, true)
 }
 
 function create(planning: Planning, entry: DesiredCampaign) {
@@ -248,7 +248,7 @@ function remove(planning: Planning, removal: Removal) {
     const campaign = campaignOf(planning, record)
     return isHeld(campaign)
       ? planning.hold(key, record.campaignId, campaign)
-      : new Managed(planning, record, campaign).end(removal)
+      : new UpdatePlanner(planning, record, campaign).end(removal)
   }
   const made = planning.creates.get(key)
   if (isUnsettled(made)) return planning.hold(key, null, whyUnknown(planning, made))

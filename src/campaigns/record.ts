@@ -63,7 +63,7 @@ export function goalOf(
 }
 
 /** A campaign that belongs to an entry, and what the file wants of it; null: nothing, or another campaign. */
-export interface Managed {
+export interface ManagedCampaign {
   record: CampaignRecord
   goal: Goal | null
   why: string
@@ -71,10 +71,10 @@ export interface Managed {
   open: readonly CampaignWrite[]
 }
 
-export function managedOf(
+export function managedCampaigns(
   desired: Desired,
   store: Pick<CampaignStore, 'records' | 'open'>,
-): Managed[] {
+): ManagedCampaign[] {
   const records = store.records()
   const open = Map.groupBy(store.open(), ({ campaignId }) => campaignId)
   const known = new Set(records.map(({ key }) => key))

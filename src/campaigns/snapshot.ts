@@ -4,11 +4,17 @@
 import { DAY } from '../lib/clock.ts'
 import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { compare, valueNow } from './compare.ts'
-import { goalOf } from './creating.ts'
 import type { Desired } from './desired.ts'
 import { FIELDS, isFormOf, rawOf, readValue } from './fields.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
-import { adoptedRecord, type Managed, managedOf, noFacts, whyForeign } from './record.ts'
+import {
+  adoptedRecord,
+  goalOf,
+  type ManagedCampaign,
+  managedCampaigns,
+  noFacts,
+  whyForeign,
+} from './record.ts'
 import type { ReconcilerParts, Result, Sender } from './send.ts'
 import { tokenIn } from './token.ts'
 import { seenWrite, withWritten } from './verify.ts'
@@ -56,8 +62,8 @@ export class Snapshot {
 
   /** Reads by id what the listing does not settle: a listing may lag, cut and round. */
   async readMore(desired: Desired): Promise<void> {
-    const all = managedOf(desired, this.#parts.store)
-    const isSettled = ({ record, goal, open }: Omit<Managed, 'why'>) => {
+    const all = managedCampaigns(desired, this.#parts.store)
+    const isSettled = ({ record, goal, open }: Omit<ManagedCampaign, 'why'>) => {
       const listed = this.listed.get(record.campaignId)
       if (listed === undefined || whyForeign(record, listed) !== null) return false
       if (open.some(({ outcome }) => outcome === 'unknown')) return false
@@ -158,7 +164,7 @@ export class Snapshot {
   /** What file and service agree on, how the service shows it, and what it does not show at all. */
   recordAgreed(desired: Desired): void {
     const { store, clock } = this.#parts
-    for (const { record, goal, open } of managedOf(desired, store)) {
+    for (const { record, goal, open } of managedCampaigns(desired, store)) {
       const { campaignId, missingSince, accountId } = record
       const listed = this.listed.get(campaignId)
       const read = this.read.get(campaignId)
