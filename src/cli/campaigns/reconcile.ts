@@ -41,9 +41,10 @@ function planCommand(context: Context): Command {
     const id = store.keepPlan(looked.plan, context.clock.now())
     // For `status`, unless the daemon looked meanwhile, or a guard was passed for this plan alone.
     if (store.lastRun()?.at === before && looked.plan.allowWiden.length === 0) {
-      const { keepApplied } = await import('../../app/reconcile.ts')
+      const { keepPass } = await import('../../app/reconcile.ts')
+      const { mode } = call.config.campaigns
       const at = isoTime(context.clock.now()) ?? ''
-      keepApplied(store, call.config, { at, cause: 'plan' }, looked)
+      keepPass(store, { at, cause: 'plan', mode }, looked)
     }
     tellPlan(call, looked.plan, id)
   })
