@@ -235,10 +235,17 @@ export class Intake {
       if (history.pendingVersionAt(path)?.reasonCode === NO_ROOM) continue
       const text = `not enough disk space for the copy: ${formatBytes(identity.size)}`
       const reason = { code: NO_ROOM, text, hint: ROOM_HINT }
-      const { feed, account } = ruleFor(path)
-      await history.commit(() => ledger.settlesOn({ path, identity, feed, account }, reason))
+      const rule = ruleFor(path)
+      await history.commit(() => ledger.settlesOn({ path, identity, rule }, reason))
       log.error(
-        { event: 'feed.no-room', path, feed, reason: text, hint: ROOM_HINT, freeBytes: free },
+        {
+          event: 'feed.no-room',
+          path,
+          feed: rule.feed,
+          reason: text,
+          hint: ROOM_HINT,
+          freeBytes: free,
+        },
         'not enough disk space for a feed',
       )
       notifyOperator(

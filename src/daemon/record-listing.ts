@@ -2,7 +2,7 @@
 // before it could be taken is `gone`. A listing says nothing of what it could not look at.
 
 import type { FeedRule } from '../config/feeds.ts'
-import type { Ledger, Origin } from '../history/ledger.ts'
+import type { Ledger } from '../history/ledger.ts'
 import type { DaemonRecord, Files, Transactions, Version } from '../history/port.ts'
 import { UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
@@ -34,10 +34,7 @@ export async function recordListing(
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
   const inMotion = ledger.pathsInMotion()
-  const originOf = ({ path, identity }: Sighting): Origin => {
-    const { feed, account } = ruleFor(path)
-    return { path, identity, feed, account }
-  }
+  const originOf = ({ path, identity }: Sighting) => ({ path, identity, rule: ruleFor(path) })
   const isNews = ({ path, identity }: Sighting) =>
     (inMotion.has(path) && ledger.isInMotion(path)) || ledger.isNews(path, identity)
   const isFree = (file: Sighting) => isNews(file) && !isBusy(file)

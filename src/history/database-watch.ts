@@ -12,6 +12,13 @@ const TEMPORARY = 75
 /** A supervisor holds: started again, feedsyncd would know of no upload, and a person has the history or a backup. */
 const NEEDS_PERSON = 78
 
+const PUT_BACK = 'put it back, then start feedsyncd: it goes on from the history in it'
+const TWO_DAEMONS =
+  'start feedsyncd again, and leave that file alone: without it two daemons would send the same feeds'
+const TWO_WRITERS =
+  'start feedsyncd again, and leave that file alone: without it two processes write over each other'
+const SAVED = 'start feedsyncd again: nothing is lost, what that file held is in the database now'
+
 export class DatabaseWatch {
   readonly #connection: Connection
   readonly #directory: string | null
@@ -47,26 +54,18 @@ export class DatabaseWatch {
     const isSame = isAt(file, this.#database)
     if (hasIndex && hasLog && hasLock && isSame) return null
     if (!this.#isOnDisk(directory))
-      return lost(`${directory} was moved away or unmounted while feedsyncd ran`, NEEDS_PERSON, {
-        hint: 'put it back, then start feedsyncd: it goes on from the history in it',
-      })
-    if (isSame && !hasLock)
-      return lost(`${lock} was deleted or replaced while feedsyncd ran`, TEMPORARY, {
-        hint: 'start feedsyncd again, and leave that file alone: without it two daemons would send the same feeds',
-      })
-    if (isSame && hasLog)
-      return lost(`${index} was deleted or replaced while feedsyncd ran`, TEMPORARY, {
-        hint: 'start feedsyncd again, and leave that file alone: without it two processes write over each other',
-      })
-    if (isSame && this.save())
-      return lost(`${file}-wal was deleted or replaced while feedsyncd ran`, TEMPORARY, {
-        hint: 'start feedsyncd again: nothing is lost, what that file held is in the database now',
-      })
+      return lost(`${directory} was moved away or unmounted`, NEEDS_PERSON, PUT_BACK)
+    if (isSame && !hasLock) return lost(`${lock} was deleted or replaced`, TEMPORARY, TWO_DAEMONS)
+    if (isSame && hasLog) return lost(`${index} was deleted or replaced`, TEMPORARY, TWO_WRITERS)
+    if (isSame && this.save()) return lost(`${file}-wal was deleted or replaced`, TEMPORARY, SAVED)
     const copy = this.#copied()
     const what = isSame ? `${file}-wal` : file
-    return lost(`${what} was deleted, replaced or moved away while feedsyncd ran`, NEEDS_PERSON, {
-      hint: `${copy === null ? 'put it back, or a backup' : `put back ${copy}, which holds all of it, as ${file}`}; then start feedsyncd`,
-    })
+    const cure =
+      copy === null
+        ? 'put it back, or a backup'
+        : `put back ${copy}, which holds all of it, as ${file}`
+    const hint = `${cure}; then start feedsyncd`
+    return lost(`${what} was deleted, replaced or moved away`, NEEDS_PERSON, hint)
   }
 
   /** Whether this is a directory on the same file system as before: a copy in it can be found again. */
@@ -102,7 +101,8 @@ export class DatabaseWatch {
   }
 }
 
-function lost(message: string, exitCode: number, { hint }: { hint: string }): FeedsyncError {
+function lost(what: string, exitCode: number, hint: string): FeedsyncError {
+  const message = `${what} while feedsyncd ran`
   return new FeedsyncError(message, { condition: 'database-lost', exitCode, hint })
 }
 

@@ -24,8 +24,7 @@ export interface Origin {
   path: string
   /** null: a file that a person named, taken as it is. */
   identity: FileIdentity | null
-  feed: string
-  account: string | null
+  rule: { feed: string; account: string | null }
 }
 
 /** What an operator reads in the journal without asking for more. */
@@ -248,7 +247,8 @@ export class Ledger {
   }
 
   #add(origin: Origin): Version {
-    const { path, feed, account } = origin
+    const { path, rule } = origin
+    const { feed, account } = rule
     const version = this.#history.add({
       feed,
       path,

@@ -11,8 +11,9 @@ const FIELDS = `
   .trim()
   .split(/\s+/)
 
+/** `column` is a word of SQL. */
 const columnOf = (field: string) =>
-  `"${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`
+  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/^column$/, '"column"')
 
 /** A version as SQLite answers it, named as the port names it. */
 export type VersionRow = Omit<Version, keyof Encoded> & Encoded

@@ -162,14 +162,19 @@ function sort(
   for (const { name, raw, kind } of entries) {
     const path = prefix + name
     const use = kind === null ? null : useOf(path, raw, kind === 'directory', filter)
-    if (use === 'directory') here.below.push(`${path}/`)
-    else if (use === 'foreign') (kind === 'link' ? here.links : here.ignored).push(path)
-    else if (use !== 'ignored') {
+    if (!isPlaced(here, use, path, kind === 'link')) {
       const at = raw === null ? `${directory}/${path}` : bytesOf(`${directory}/${prefix}`, raw)
       candidates.push({ path, at, raw, use })
     }
   }
   return candidates
+}
+
+/** Whether its use says it all. */
+function isPlaced(here: Here, use: Use | null, path: string, isLink: boolean): boolean {
+  if (use === 'directory') here.below.push(`${path}/`)
+  if (use === 'foreign') (isLink ? here.links : here.ignored).push(path)
+  return use === 'directory' || use === 'foreign' || use === 'ignored'
 }
 
 function useOf(path: string, raw: Buffer | null, isDirectory: boolean, filter: NameFilter): Use {
@@ -199,14 +204,10 @@ function place(
     if (use === 'foreign')
       return void here.unlisted.push({ path: `${path}/`, ...cannotBeListed(look) })
   }
-  if (use === 'ignored') return
+  const isLink = !(look instanceof Error) && look.isSymbolicLink()
+  if (isPlaced(here, use, path, isLink)) return
   const seen = judge(path, look)
-  if (use === 'foreign') {
-    const isLink = !(look instanceof Error) && look.isSymbolicLink()
-    ;(isLink ? here.links : here.ignored).push(path)
-  } else if (use === 'directory') {
-    here.below.push(`${path}/`)
-  } else if (use === 'temporary') {
+  if (use === 'temporary') {
     if (!(look instanceof Error)) here.temporary.push({ path, mtimeMs: Number(look.mtimeMs) })
   } else if (use === 'unnameable') {
     const odd = `${oddPath(path)}${isDirectory ? '/' : ''}`

@@ -11,8 +11,8 @@
 import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
-import { Backlog } from '../history/backlog.ts'
-import type { Ledger, Origin } from '../history/ledger.ts'
+import { createBacklog } from '../history/backlog.ts'
+import type { Ledger } from '../history/ledger.ts'
 import type {
   Attempts,
   Files,
@@ -166,7 +166,7 @@ export class Pipeline {
     const isLost = newest?.state === 'gone' || (newest?.state === 'failed' && newest.spool === null)
     if (newest?.sha256 === read.sha256 && !isLost) {
       await spool.discard(copy)
-      await history.commit(() => ledger.seen(originOf(file), newest), 'soon')
+      await history.commit(() => ledger.seen(file, newest), 'soon')
       return { kind: 'seen', version: newest }
     }
     switch (verdict.kind) {
@@ -200,7 +200,7 @@ export class Pipeline {
     const accepted = { ...facts(read), spool: kept, changes }
     const conclude = () => {
       const { to, reason, ...by } = guard.judge({ ...read, ...content, feed }, compared)
-      return ledger.conclude(originOf(file), to, reason, { ...accepted, ...by })
+      return ledger.conclude(file, to, reason, { ...accepted, ...by })
     }
     const version = await history.commit(conclude, 'soon')
     if (version.state === 'queued') guard.remember(version.id, compared)
@@ -222,7 +222,7 @@ export class Pipeline {
     let startedAt = 0
     const { id, account, path, attempts: attemptsBefore } = queued
     const bytes = queued.bytes ?? 0
-    const backlog = new Backlog(history, clock, log)
+    const backlog = createBacklog(history, clock, log)
     const delivered = uploader.deliver(
       {
         ...{ id, feed: queued.feed, account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
@@ -265,7 +265,7 @@ export class Pipeline {
   async #keep(file: Candidate, copy: string): Promise<string> {
     const { history, ledger, spool } = this.#parts
     // A file of the same size as before gets its version only now that its bytes are known to be others.
-    const begin = () => history.commit(() => ledger.versionFor(originOf(file)))
+    const begin = () => history.commit(() => ledger.versionFor(file))
     const { id } = history.pendingVersionAt(file.path) ?? (await begin())
     return spool.keep(copy, id)
   }
@@ -277,7 +277,7 @@ export class Pipeline {
     patch: VersionPatch = {},
   ): Promise<Taken> {
     const { history, ledger, postDelivery } = this.#parts
-    const end = () => ledger.conclude(originOf(file), to, reason, patch)
+    const end = () => ledger.conclude(file, to, reason, patch)
     const version = await history.commit(end, 'soon')
     await postDelivery.cleanUp(version)
     return { kind: 'version', version }
@@ -294,10 +294,6 @@ export class Pipeline {
     await history.commit(() => ledger.again(file.path, reason))
     return { kind: 'again', reason, soon: when === 'soon' } as const
   }
-}
-
-function originOf({ path, identity, rule }: Candidate): Origin {
-  return { path, identity, feed: rule.feed, account: rule.account }
 }
 
 /** What is known of a file that was read to its end. */

@@ -2,13 +2,13 @@
 // name, durably. A copy is never changed, so what was checked is what is sent.
 
 import { randomUUID } from 'node:crypto'
-import { chmodSync, mkdirSync, renameSync } from 'node:fs'
+import { chmodSync, closeSync, fsync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { readdir, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { conditionOfState } from '../lib/conditions.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { giveFolderToOwnerOf } from '../lib/owner.ts'
-import { DirectorySync } from './directory-sync.ts'
 import type { Spool } from './port.ts'
 
 const INDEX = '.index'
@@ -42,7 +42,7 @@ export function createSpool(directory: string): Spool {
       throw translated(what, directory, error)
     })
 
-  const names = new DirectorySync(directory)
+  const namesAreDurable = sharedSync(directory)
   const removed = async (path: string) => {
     const files = [path, path + INDEX].map((file) => rm(file, { force: true }))
     await attempt('remove a file of the spool', Promise.all(files))
@@ -60,7 +60,7 @@ export function createSpool(directory: string): Spool {
         // costs less than its way through the thread pool.
         renameIfThere(prepared + INDEX, at(name + INDEX))
         renameSync(prepared, at(name))
-        await names.done()
+        await namesAreDurable()
       }
       await attempt('keep a file in the spool', renamed())
       return name
@@ -77,6 +77,32 @@ export function createSpool(directory: string): Spool {
       return attempt('sweep the spool', orphans())
     },
     freeBytes: () => attempt('read the spool', freeBytesOf(directory)),
+  }
+}
+
+const syncDescriptor = promisify(fsync)
+
+/** Resolves when every name that the directory has by now is durable: one fsync for all that were given before it began. */
+function sharedSync(directory: string): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve()
+  let next: Promise<void> | null = null
+  const sync = async () => {
+    next = null
+    const descriptor = openSync(directory, 'r')
+    try {
+      await syncDescriptor(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+  return () => {
+    // One that runs may have begun before our name was given.
+    next ??= last.then(() => {
+      const synced = sync()
+      last = synced.catch(() => {})
+      return synced
+    })
+    return next
   }
 }
 

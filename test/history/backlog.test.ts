@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Backlog } from '../../src/history/backlog.ts'
+import { createBacklog } from '../../src/history/backlog.ts'
 import { Ledger } from '../../src/history/ledger.ts'
 import type { Version } from '../../src/history/port.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -21,7 +21,7 @@ function atWork() {
     log,
     onMove: (version) => moves.push(version),
   })
-  return { history, ledger, lines, moves, backlog: new Backlog(history, hasty, log) }
+  return { history, ledger, lines, moves, backlog: createBacklog(history, hasty, log) }
 }
 
 /** Fails so often before it works, as a disk that is full for a while. */

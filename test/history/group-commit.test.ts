@@ -152,3 +152,29 @@ it('writes what still waits before the database closes', async () => {
   using after = openHistoryReader({ file })
   expect(after?.attempts(id)).toHaveLength(1)
 })
+
+it('runs what follows from a work once it is durable, and nothing of a work that was undone', async () => {
+  const { history, file } = temporaryHistory()
+  const { id } = versionIn(history, 'uploading')
+  using other = openHistoryReader({ file })
+  const followed: [string, number | undefined][] = []
+  const then = (what: string) =>
+    history.afterCommit(() => followed.push([what, other?.attempts(id).length]))
+
+  const wrong = history.commit(() => {
+    then('of the mistake')
+    throw new Error('a mistake')
+  })
+  const right = history.commit(() => {
+    history.atomically(() => history.startAttempt(id, 1, null))
+    then('of the attempt')
+  })
+  await expect(wrong).rejects.toThrow('a mistake')
+  await right
+  then('of nothing')
+
+  expect(followed).toEqual([
+    ['of the attempt', 1],
+    ['of nothing', 1],
+  ])
+})

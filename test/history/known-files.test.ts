@@ -7,7 +7,7 @@ import { temporaryHistory, versionIn } from './helpers.ts'
 
 const path = 'acme.xml'
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
-const origin = { path, identity, feed: 'acme', account: null }
+const origin = { path, identity, rule: { feed: 'acme', account: null } }
 const BROKEN = { code: 'not-well-formed', text: 'it is broken' }
 
 function atWork() {
