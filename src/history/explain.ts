@@ -70,7 +70,7 @@ function because(
     return { because: reason + versionText(upload), next: look.hint }
   }
   if (ignored !== null && !isRejected) {
-    const { because, next } = ignoredBecause(ignored)
+    const [because, next] = ignoredBecause(ignored)
     return { because: because + versionText(upload), next }
   }
   if (upload !== null) return { because: ofVersion(evidence, known, upload), next: null }
@@ -114,25 +114,25 @@ function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadRe
   return isNews ? `${is}; ${changed}: ${quiet}` : is
 }
 
-function ignoredBecause(ignored: Ignored): { because: string; next: string } {
+function ignoredBecause(ignored: Ignored): [because: string, next: string] {
   switch (ignored.rule) {
     case 'temporary-name':
-      return {
-        because: `its name marks it as unfinished (${ignored.pattern})`,
-        next: 'its writer renames it when it is done; rename it yourself if it never will',
-      }
+      return [
+        `its name marks it as unfinished (${ignored.pattern})`,
+        'its writer renames it when it is done; rename it yourself if it never will',
+      ]
     case 'excluded':
-      return {
-        because: `inbox.exclude leaves it out (${ignored.pattern})`,
-        next: 'change inbox.exclude if it is a feed',
-      }
+      return [
+        `inbox.exclude leaves it out (${ignored.pattern})`,
+        'change inbox.exclude if it is a feed',
+      ]
     case 'not-included':
-      return {
-        because: `no pattern of inbox.include matches it (${ignored.patterns.join(', ')})`,
-        next: 'rename it, or add a pattern, if it is a feed',
-      }
+      return [
+        `no pattern of inbox.include matches it (${ignored.patterns.join(', ')})`,
+        'rename it, or add a pattern, if it is a feed',
+      ]
     case 'receipt':
-      return { because: 'it is a receipt that feedsyncd wrote', next: 'read it' }
+      return ['it is a receipt that feedsyncd wrote', 'read it']
     default:
       return ignored satisfies never
   }

@@ -5,8 +5,6 @@ import type { Condition } from '../lib/conditions.ts'
 import type { AttemptOutcome } from '../upload/port.ts'
 import type { State } from './states.ts'
 
-export type Changes = PostingChanges
-
 /** Why a version is in its state. Code decides by `code`, people read the sentences. */
 export interface Reason {
   /**
@@ -52,7 +50,7 @@ export interface Version {
   duplicates: number | null
   requisitionIds: number | null
   externalCampaignIds: Record<string, number> | null
-  changes: Changes | null
+  changes: PostingChanges | null
   warnings: string[]
   /** Number of attempts so far. */
   attempts: number

@@ -1,9 +1,10 @@
 // Owns the questions about versions and their events, whether or not this process may write.
 
+import type { PostingChanges } from '../feed/port.ts'
 import { latestLegal } from '../lib/due.ts'
 import type { Connection } from './connection.ts'
 import type { VersionReads } from './port.ts'
-import type { Changes, HistoryEvent, ListFilter, Version } from './records.ts'
+import type { HistoryEvent, ListFilter, Version } from './records.ts'
 import { ACCEPTED, OPEN, STATES, type State } from './states.ts'
 import { orNull, VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
@@ -102,7 +103,7 @@ export function versionReads(db: Connection): VersionReads {
     },
     turnovers: (feed) =>
       turnovers.all(feed, TURNOVERS).map(({ changes, postings }) => {
-        const { added, removed } = JSON.parse(changes) as Changes
+        const { added, removed } = JSON.parse(changes) as PostingChanges
         return removed / Math.max(1, postings - added + removed)
       }),
     postings: (feed, limit) => postings.all(feed, limit).map((row) => row.postings),

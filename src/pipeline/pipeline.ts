@@ -90,7 +90,6 @@ export type Taken =
 
 type Read = Extract<CheckResult, { kind: 'read' }>
 type Unreadable = Extract<CheckResult, { kind: 'unreadable' }>
-type NoRoom = Extract<CheckResult, { kind: 'no-room' }>
 
 const HINT = {
   broken: 'correct the export and drop the file again',
@@ -140,8 +139,11 @@ export class Pipeline {
         return this.#lookAgain(file, { code: CHANGED, text: 'it changed while it was read' })
       case 'unreadable':
         return this.#unreadable(file, result)
-      case 'no-room':
-        return this.#noRoom(file, result)
+      case 'no-room': {
+        const text = `not enough disk space for the copy: ${result.reason}`
+        const { reason } = await this.#lookAgain(file, { code: NO_ROOM, text })
+        return { kind: 'no-room', code: result.code, reason }
+      }
       case 'read':
         this.#parts.observer?.checked(result.verdict)
         return this.#judge(file, result, copy)
@@ -195,7 +197,10 @@ export class Pipeline {
     const { feed } = file.rule
     const compared = await guard.compare({ feed, bytes: read.bytes }, spool.indexOf(copy))
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
-    const kept = await this.#keep(file, copy)
+    // A file of the same size as before gets its version only now that its bytes are known to be others.
+    const begin = () => history.commit(() => ledger.versionFor(file))
+    const { id } = history.pendingVersionAt(file.path) ?? (await begin())
+    const kept = await spool.keep(copy, id)
     const [changes = null] = compared.values()
     const accepted = { ...facts(read), spool: kept, changes }
     const conclude = () => {
@@ -262,14 +267,6 @@ export class Pipeline {
     return result
   }
 
-  async #keep(file: Candidate, copy: string): Promise<string> {
-    const { history, ledger, spool } = this.#parts
-    // A file of the same size as before gets its version only now that its bytes are known to be others.
-    const begin = () => history.commit(() => ledger.versionFor(file))
-    const { id } = history.pendingVersionAt(file.path) ?? (await begin())
-    return spool.keep(copy, id)
-  }
-
   async #conclude(
     file: Candidate,
     to: State,
@@ -281,12 +278,6 @@ export class Pipeline {
     const version = await history.commit(end, 'soon')
     await postDelivery.cleanUp(version)
     return { kind: 'version', version }
-  }
-
-  async #noRoom(file: Candidate, { code, reason }: NoRoom): Promise<Taken> {
-    const why = { code: NO_ROOM, text: `not enough disk space for the copy: ${reason}` }
-    await this.#lookAgain(file, why)
-    return { kind: 'no-room', code, reason: why }
   }
 
   async #lookAgain(file: Candidate, reason: Reason, when: 'soon' | 'later' = 'soon') {

@@ -19,7 +19,7 @@ import type { Conditions } from '../lib/conditions.ts'
 import { isDue } from '../lib/due.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
-import { newToken, Receipts } from './receipts.ts'
+import { newToken, recoverReceipts, writeReceipt } from './receipts.ts'
 
 export interface PostDeliveryParts {
   clock: Clock
@@ -54,7 +54,6 @@ const FAILING_MS = 10 * MINUTE
 
 export class PostDelivery {
   readonly #parts: PostDeliveryParts
-  readonly #receipts: Receipts
   /** Files under their temporary names, as far as is known. */
   readonly #half = new Map<string, Departure>()
   #moving: Promise<void> | null = null
@@ -62,13 +61,12 @@ export class PostDelivery {
 
   constructor(parts: PostDeliveryParts) {
     this.#parts = parts
-    this.#receipts = new Receipts(parts)
   }
 
   /** 6. At rest. Never throws. */
   async cleanUp(version: Version): Promise<void> {
     try {
-      await this.#receipts.write(version)
+      await writeReceipt(this.#parts, version)
       if (version.spool !== null || version.state === 'uploaded')
         await this.#trimSpool(version.feed)
     } catch (error) {
@@ -87,7 +85,7 @@ export class PostDelivery {
       this.#half.set(departure.token, departure)
     }
     await this.#resume()
-    await this.#receipts.recover()
+    await recoverReceipts(this.#parts)
   }
 
   /**

@@ -34,47 +34,47 @@ export function markReceiptPending(
   if (needsReceipt(version, settings)) history.setNote(NOTE + version.id, newToken())
 }
 
-export class Receipts {
-  readonly #parts: ReceiptsParts
-
-  constructor(parts: ReceiptsParts) {
-    this.#parts = parts
+export async function writeReceipt(parts: ReceiptsParts, version: Version): Promise<void> {
+  const { clock, conditions, dispositions, history, log, settings } = parts
+  if (!needsReceipt(version, settings)) return
+  const note = NOTE + version.id
+  const { path: file, state, reason, reasonCode, line, column } = version
+  const { sha256, postings, fileUrl } = version
+  const receipt: Receipt = {
+    schemaVersion: 1,
+    file,
+    state,
+    reason,
+    reasonCode,
+    line,
+    column,
+    sha256,
+    postings,
+    fileUrl,
+    at: isoTime(clock.now()) ?? '',
   }
+  const written = await dispositions.writeReceipt(receipt, history.note(note) ?? newToken())
+  if (written.kind === 'problem') {
+    log.warn(
+      { event: 'file.no-receipt', id: version.id, feed: version.feed, path: file, ...written },
+      'receipt not written',
+    )
+    const message = `receipts cannot be written (${written.code})`
+    conditions.set('dispositions-failing', { message, hint: written.hint }, FAILING_MS)
+  }
+  await history.commit(() => history.setNote(note, null), 'soon')
+}
 
-  async write(version: Version): Promise<void> {
-    const { clock, conditions, dispositions, history, log, settings } = this.#parts
-    if (!needsReceipt(version, settings)) return
-    const note = NOTE + version.id
-    const { path: file, state, reason, reasonCode, line, column } = version
-    const { sha256, postings, fileUrl } = version
-    const receipt: Receipt = {
-      schemaVersion: 1,
-      ...{ file, state, reason, reasonCode, line, column, sha256, postings, fileUrl },
-      at: isoTime(clock.now()) ?? '',
-    }
-    const written = await dispositions.writeReceipt(receipt, history.note(note) ?? newToken())
-    if (written.kind === 'problem') {
-      log.warn(
-        { event: 'file.no-receipt', id: version.id, feed: version.feed, path: file, ...written },
-        'receipt not written',
-      )
-      const message = `receipts cannot be written (${written.code})`
-      conditions.set('dispositions-failing', { message, hint: written.hint }, FAILING_MS)
+/** After a crash. A version that went on since then gets the receipt of its new state. */
+export async function recoverReceipts(parts: ReceiptsParts): Promise<void> {
+  const { dispositions, history } = parts
+  for (const note of history.notes(NOTE)) {
+    const version = history.version(Number(note.slice(NOTE.length)))
+    if (version !== null) {
+      await dispositions.discardDraft(version.path, history.note(note) ?? '')
+      await writeReceipt(parts, version)
     }
     await history.commit(() => history.setNote(note, null), 'soon')
-  }
-
-  /** After a crash. A version that went on since then gets the receipt of its new state. */
-  async recover(): Promise<void> {
-    const { dispositions, history } = this.#parts
-    for (const note of history.notes(NOTE)) {
-      const version = history.version(Number(note.slice(NOTE.length)))
-      if (version !== null) {
-        await dispositions.discardDraft(version.path, history.note(note) ?? '')
-        await this.write(version)
-      }
-      await history.commit(() => history.setNote(note, null), 'soon')
-    }
   }
 }
 
