@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInbox } from '../src/inbox/folder.ts'
+import { Inbox } from '../src/inbox/folder.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { silentLog } from '../src/lib/silent-log.ts'
 import { type Benchmark, elapsed } from './bench.ts'
@@ -48,7 +48,7 @@ export const idle: Benchmark = {
 
 async function fill(site: Site): Promise<void> {
   for (let n = 1; n <= FILES; n++) writeFeed(join(site.inbox, `feed-${n}.xml`), 'cdata', BYTES, n)
-  await using inbox = createInbox({
+  await using inbox = new Inbox({
     ...{ directory: site.inbox, include: ['**/*.xml'], exclude: [], watch: 'poll' },
     ...{ clock: systemClock, log: silentLog },
   })

@@ -4,8 +4,8 @@ import type { Config } from '../config/config.ts'
 import { laneOf } from '../daemon/intake.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import { createFeedChecker } from '../feed/worker-checker.ts'
-import { createDispositions } from '../inbox/dispositions.ts'
-import { createInbox } from '../inbox/folder.ts'
+import { Dispositions } from '../inbox/dispositions.ts'
+import { Inbox } from '../inbox/folder.ts'
 import { Settler } from '../inbox/settling.ts'
 import type { AppOptions } from './app.ts'
 import type { Storage } from './storage.ts'
@@ -20,9 +20,9 @@ export function openInbox(
 ) {
   const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
   return {
-    inbox: owned.use(createInbox({ ...config.inbox, clock, conditions, log })),
+    inbox: owned.use(new Inbox({ ...config.inbox, clock, conditions, log })),
     settler: new Settler(config.inbox.quietPeriodMs),
-    dispositions: createDispositions({ ...config.inbox, clock }),
+    dispositions: new Dispositions({ ...config.inbox, clock }),
     /** The thread that a file of this size belongs to. */
     checkerFor: (file: Pick<FileIdentity, 'size'> | null) => lanes[laneOf(file)],
   }

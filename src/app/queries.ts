@@ -213,10 +213,10 @@ export function openStatus(config: Config, clock: Clock, env: Environment) {
       reader === null ? null : versionOf(reader, config, clock, id, most, look.uploads),
     explain: async (named: string) => {
       const given = normalize(named).replace(/\/$/, '')
-      const { createInbox } = await import('../inbox/folder.ts')
+      const { Inbox } = await import('../inbox/folder.ts')
       const { explain } = await import('../history/explain.ts')
       const { oddPath } = await import('../lib/odd-names.ts')
-      await using inbox = createInbox({ ...config.inbox, clock, log: silentLog })
+      await using inbox = new Inbox({ ...config.inbox, clock, log: silentLog })
       const found = (await inbox.look([given])).get(given) ?? null
       const isOdd = found === null && (reader?.known(oddPath(given)) ?? null) !== null
       const isDirectory = found?.path === `${given}/`

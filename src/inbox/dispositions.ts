@@ -12,7 +12,7 @@ import { isMissing } from '../lib/file-errors.ts'
 import { identityOf, sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import { nameBytes } from '../lib/odd-names.ts'
 import { moveExclusively, stampedName } from './exclusive-move.ts'
-import type { Departure, Disposed, Dispositions, Receipt } from './port.ts'
+import type { Departure, Disposed, Receipt } from './port.ts'
 
 export interface DispositionOptions {
   /** Absolute paths. */
@@ -27,17 +27,15 @@ const MOST_NAMES = 1000
 /** Bytes of a receipt with the longest reason, many times over. */
 const MOST_RECEIPT = 2 ** 20
 
-export function createDispositions(options: DispositionOptions): Dispositions {
-  return new Disposer(options)
-}
-
-class Disposer implements Dispositions {
+/** The only writer into the vendor's folder, and only where the configuration asks for it. */
+export class Dispositions {
   readonly #options: DispositionOptions
 
   constructor(options: DispositionOptions) {
     this.#options = options
   }
 
+  /** Moves or deletes the file if its bytes are still those of `identity`. Never overwrites. */
   async dispose(departure: Departure): Promise<Disposed> {
     const { disposition, path, identity } = departure
     try {
@@ -54,6 +52,7 @@ class Disposer implements Dispositions {
     }
   }
 
+  /** Goes on with what a crash, or a disk that failed, left half moved. `missing`: nothing was. */
   async resume(departure: Departure): Promise<Disposed> {
     const { disposition, path } = departure
     try {
@@ -64,6 +63,7 @@ class Disposer implements Dispositions {
     }
   }
 
+  /** Writes or replaces the receipt beside the feed, in one step. `token`: 12 random hexadecimal digits. */
   async writeReceipt(receipt: Receipt, token: string): Promise<Disposed> {
     const what = `write the receipt of ${receipt.file}`
     try {
@@ -91,6 +91,7 @@ class Disposer implements Dispositions {
     }
   }
 
+  /** Removes what a crash left of a receipt that was being written with this token. Never rejects. */
   async discardDraft(file: string, token: string): Promise<void> {
     try {
       using folder = await this.#folderOf(file)

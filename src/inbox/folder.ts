@@ -12,7 +12,7 @@ import { type FilesystemProbe, probeFilesystem, remoteFilesystem } from './files
 import { type KnownFiles, nothingFound, walk } from './listing.ts'
 import { FolderGuard, Mounts, unavailable } from './mounts.ts'
 import { createNameFilter, type NameFilter } from './name-filter.ts'
-import type { Ignored, Inbox, Listing, Refusal, Sighting, WatchMode } from './port.ts'
+import type { Ignored, Listing, Refusal, Sighting, WatchMode } from './port.ts'
 import { WatchKeeper, type WatchOpener, watchDirectories } from './watch-keeper.ts'
 
 export interface InboxOptions {
@@ -36,11 +36,7 @@ const STUCK_MS = 2 * MINUTE
 const STUCK =
   'check the disk or the network mount of inbox.directory; feeds are taken again once it answers'
 
-export function createInbox(options: InboxOptions): Inbox {
-  return new Folder(options)
-}
-
-class Folder implements Inbox {
+export class Inbox implements AsyncDisposable {
   readonly #options: InboxOptions
   readonly #filter: NameFilter
   readonly #guard: FolderGuard
@@ -57,6 +53,10 @@ class Folder implements Inbox {
     this.#probe = options.networkFileSystem ?? probeFilesystem
   }
 
+  /**
+   * Lists the whole folder. Never throws: an unreadable folder is a state, and its files are unknown, not gone.
+   * Where a file is still what `known` says, the listing holds that very object: then it leaves little to collect.
+   */
   list(known: KnownFiles = () => null): Promise<Listing> {
     this.#listing ??= this.#watched(this.#list(known)).finally(() => {
       this.#listing = null
@@ -64,6 +64,10 @@ class Folder implements Inbox {
     return this.#listing
   }
 
+  /**
+   * Looks at single paths again: null where the path is not there any more, and the refusal of the directory
+   * where that is a link by now.
+   */
   look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>> {
     return this.#watched(this.#look(paths))
   }
@@ -81,14 +85,21 @@ class Folder implements Inbox {
     )
   }
 
+  /** Why a path is not a feed, or null when it would be taken. */
   ignored(path: string): Ignored | null {
     return this.#filter.ignored(path)
   }
 
+  /** Absolute path of a relative one. */
   absolute(path: string): string {
     return join(this.#options.directory, path)
   }
 
+  /**
+   * Starts to report hints: something may have changed. Correctness never depends on them. Falls back to none (mode
+   * `poll`) where events do not work, with the reason. `changed` is told of every later change of mode: a watch that
+   * broke, a folder that came back.
+   */
   async watch(hint: () => void, changed?: (mode: WatchMode) => void): Promise<WatchMode> {
     await this.#keeper?.close()
     const { clock, directory, log, openWatch, watch } = this.#options

@@ -56,28 +56,7 @@ export interface Listing {
   unknown: string[]
 }
 
-export interface Inbox extends AsyncDisposable {
-  /**
-   * Lists the whole folder. Never throws: an unreadable folder is a state, and its files are unknown, not gone.
-   * Where a file is still what `known` says, the listing holds that very object: then it leaves little to collect.
-   */
-  list(known?: (path: string) => Sighting | null): Promise<Listing>
-  /**
-   * Looks at single paths again: null where the path is not there any more, and the refusal of the directory
-   * where that is a link by now.
-   */
-  look(paths: readonly string[]): Promise<Map<string, Sighting | Refusal | null>>
-  /** Why a path is not a feed, or null when it would be taken. */
-  ignored(path: string): Ignored | null
-  /** Absolute path of a relative one. */
-  absolute(path: string): string
-  /**
-   * Starts to report hints: something may have changed. Correctness never depends on them.
-   * Falls back to none (mode `poll`) where events do not work, with the reason. `changed` is told of
-   * every later change of mode: a watch that broke, a folder that came back.
-   */
-  watch(hint: () => void, changed?: (mode: WatchMode) => void): Promise<WatchMode>
-}
+export type { Inbox } from './folder.ts'
 
 export type WatchMode = { mode: 'events' } | { mode: 'poll'; reason: string }
 
@@ -120,14 +99,4 @@ export interface Receipt {
   at: string
 }
 
-/** The only writer into the vendor's folder, and only where the configuration asks for it. */
-export interface Dispositions {
-  /** Moves or deletes the file if its bytes are still those of `identity`. Never overwrites. */
-  dispose(departure: Departure): Promise<Disposed>
-  /** Goes on with what a crash, or a disk that failed, left half moved. `missing`: nothing was. */
-  resume(departure: Departure): Promise<Disposed>
-  /** Writes or replaces the receipt beside the feed, in one step. `token`: 12 random hexadecimal digits. */
-  writeReceipt(receipt: Receipt, token: string): Promise<Disposed>
-  /** Removes what a crash left of a receipt that was being written with this token. Never rejects. */
-  discardDraft(file: string, token: string): Promise<void>
-}
+export type { Dispositions } from './dispositions.ts'

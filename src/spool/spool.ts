@@ -9,7 +9,6 @@ import { promisify } from 'node:util'
 import { conditionOfState } from '../lib/conditions.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { giveFolderToOwnerOf } from '../lib/owner.ts'
-import type { Spool } from './port.ts'
 
 const INDEX = '.index'
 const TEMPORARY = 75
@@ -23,11 +22,14 @@ const HINTS: Record<string, string> = {
   EIO: 'look into the system’s log for the disk of state.directory',
 }
 
+/** Private copies of what was taken. */
+export type Spool = ReturnType<typeof createSpool>
+
 /**
- * Opens the spool, and creates it where it is missing, for our user only.
- * Throws `FeedsyncError` where the directory cannot be made or written.
+ * Opens the spool, and creates it where it is missing, for our user only. Throws `FeedsyncError` where the directory
+ * cannot be made or written; every method rejects with one that names the system's code.
  */
-export function createSpool(directory: string): Spool {
+export function createSpool(directory: string) {
   try {
     const made = mkdirSync(directory, { recursive: true, mode: 0o700 })
     if (made !== undefined) giveFolderToOwnerOf(dirname(directory), directory)
@@ -49,11 +51,16 @@ export function createSpool(directory: string): Spool {
   }
 
   return {
+    /** Absolute path of a new file, not created yet: its writer creates it exclusively and fsyncs it. */
     prepare: () => at(`${randomUUID()}.part`),
+    /** Absolute path of a kept copy. */
     path: at,
-    indexOf: (path) => path + INDEX,
+    /** Absolute path of the posting index that belongs to a prepared or kept file; it lives as long as this. */
+    indexOf: (path: string) => path + INDEX,
+    /** Removes a prepared file and its index, whether they were written or not. */
     discard: removed,
-    async keep(prepared, id) {
+    /** Gives a prepared file and its index their lasting name, durably, and answers the name. */
+    async keep(prepared: string, id: number): Promise<string> {
       const name = `${id}.xml`
       const renamed = async () => {
         // The index first: after a crash a file that has its name is complete. Directly, since a local rename
@@ -65,9 +72,12 @@ export function createSpool(directory: string): Spool {
       await attempt('keep a file in the spool', renamed())
       return name
     },
-    remove: (name) => removed(at(name)),
+    /** Removes a kept copy, with its index; not an error where it is not there. */
+    remove: (name: string) => removed(at(name)),
+    /** Names of all its files. */
     names: () => attempt('read the spool', readdir(directory)),
-    sweep(keep) {
+    /** Removes what no name in `keep` accounts for, prepared files included: at start, before anything is prepared. Answers how many files. */
+    sweep(keep: ReadonlySet<string>): Promise<number> {
       const orphans = async () => {
         const names = await readdir(directory)
         const left = names.filter((name) => !keep.has(name) && !keep.has(indexed(name)))
@@ -76,6 +86,7 @@ export function createSpool(directory: string): Spool {
       }
       return attempt('sweep the spool', orphans())
     },
+    /** Bytes that its file system has left for us; infinite where it does not tell. */
     freeBytes: () => attempt('read the spool', freeBytesOf(directory)),
   }
 }

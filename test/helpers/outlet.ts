@@ -14,7 +14,7 @@ import { decide } from '../../src/history/decisions.ts'
 import { Ledger } from '../../src/history/ledger.ts'
 import type { Attempt, History, Version } from '../../src/history/port.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
-import { createDispositions } from '../../src/inbox/dispositions.ts'
+import { Dispositions } from '../../src/inbox/dispositions.ts'
 import { MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
 import { Conditions } from '../../src/lib/conditions.ts'
 import { createHttpClient, type HttpClient } from '../../src/lib/http.ts'
@@ -147,7 +147,7 @@ export class Outlet implements AsyncDisposable {
     const conditions = new Conditions(clock)
     const postDelivery = new PostDelivery({
       ...{ clock, conditions, log, history: this.history, ledger, spool },
-      dispositions: createDispositions({ ...inbox, clock }),
+      dispositions: new Dispositions({ ...inbox, clock }),
       settings,
     })
     const guard = new Guard({

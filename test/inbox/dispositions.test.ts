@@ -15,16 +15,9 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createDispositions } from '../../src/inbox/dispositions.ts'
+import { Dispositions } from '../../src/inbox/dispositions.ts'
 import { moveExclusively, stampedName } from '../../src/inbox/exclusive-move.ts'
-import type {
-  Departure,
-  Disposition,
-  Dispositions,
-  Inbox,
-  Receipt,
-  Sighting,
-} from '../../src/inbox/port.ts'
+import type { Departure, Disposition, Inbox, Receipt, Sighting } from '../../src/inbox/port.ts'
 import { HandClock, openInbox, put, temporaryFolder, unprivileged } from './harness.ts'
 
 let base: string
@@ -37,7 +30,7 @@ beforeEach(() => {
   folder = join(base, 'inbox')
   mkdirSync(folder)
   inbox = openInbox(folder)
-  dispositions = createDispositions({
+  dispositions = new Dispositions({
     directory: folder,
     archiveDirectory: join(base, 'archive'),
     quarantineDirectory: join(base, 'quarantine'),

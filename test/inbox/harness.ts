@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { createInbox, type InboxOptions } from '../../src/inbox/folder.ts'
-import type { Inbox, Listing } from '../../src/inbox/port.ts'
+import { Inbox, type InboxOptions } from '../../src/inbox/folder.ts'
+import type { Listing } from '../../src/inbox/port.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 
@@ -34,7 +34,7 @@ export function put(folder: string, path: string, content = '<a/>'): string {
 }
 
 export function openInbox(directory: string, options: Partial<InboxOptions> = {}): Inbox {
-  const inbox = createInbox({
+  const inbox = new Inbox({
     directory,
     include: ['**/*.xml'],
     exclude: [],

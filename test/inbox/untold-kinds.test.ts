@@ -9,10 +9,10 @@ import { LyingFiles, NO_COMPILER } from '../helpers/lying-files.ts'
 import { put, temporaryFolder } from './harness.ts'
 
 const LIST = `
-  const { createInbox } = await import(process.env.SOURCES + '/inbox/folder.ts')
+  const { Inbox } = await import(process.env.SOURCES + '/inbox/folder.ts')
   const { silentLog } = await import(process.env.SOURCES + '/lib/silent-log.ts')
   const { systemClock } = await import(process.env.SOURCES + '/lib/clock.ts')
-  const inbox = createInbox({
+  const inbox = new Inbox({
     directory: process.env.FOLDER, include: ['**/*.xml'], exclude: [], watch: 'poll',
     clock: systemClock, log: silentLog, networkFileSystem: async () => Number(process.env.TYPE),
   })
