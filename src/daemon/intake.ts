@@ -24,7 +24,7 @@ import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { faultReason } from '../pipeline/record-outcome.ts'
 import type { Spool } from '../spool/port.ts'
 import { clockFollower } from './clock-follower.ts'
-import { leftAside, recordListing } from './record-listing.ts'
+import { leftAside, noteFolder, recordListing } from './record-listing.ts'
 
 export interface IntakeParts {
   clock: Clock
@@ -56,8 +56,6 @@ export type Lane = 'small' | 'large'
 /** Files of each lane that are taken at once: one is read while others wait for the disk. */
 export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 
-/** What the system answers for a folder that is not there, or not the one that was mounted. */
-const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', 'EXDEV']
 const TEMPORARY = 75
 const ROOM_HINT = 'free space on the disk of state.directory; it is tried again automatically'
 /** Bytes up to which a file is checked in about a tenth of a second. */
@@ -162,7 +160,7 @@ export class Intake {
     this.#isHinted = false
     this.#nextScan = started + settings.current.inbox.rescanMs * (1 - JITTER * Math.random())
     const listing = await inbox.list((path) => ledger.knownAt(path))
-    this.#noteFolder(listing)
+    noteFolder(listing, this.#parts.conditions)
     // The first sight of a file starts its quiet period, not the moment at which that is written.
     const seenAt = clock.monotonic()
     const asked = new Set(history.openRequests().map(({ path }) => path))
@@ -301,28 +299,6 @@ export class Intake {
       'version' in taken ? { versionId: taken.version.id } : { problem: taken.reason.text }
     const { history } = this.#parts
     await history.commit(() => history.answerRequest(request, answer))
-  }
-
-  #noteFolder({ folder, unlisted }: Listing): void {
-    const { conditions } = this.#parts
-    const isMissing = folder.kind !== 'ready' && MISSING.includes(folder.code)
-    const code = isMissing ? 'inbox-missing' : 'inbox-unreadable'
-    conditions.clear(isMissing ? 'inbox-unreadable' : 'inbox-missing')
-    if (folder.kind === 'ready') {
-      conditions.clear(code)
-      this.#noteDirectories(unlisted)
-    } else conditions.set(code, { message: folder.reason, hint: folder.hint })
-  }
-
-  #noteDirectories([first, ...others]: Listing['unlisted']): void {
-    const { conditions } = this.#parts
-    if (first === undefined) {
-      conditions.clear('directory-unreadable')
-      return
-    }
-    const more = others.length === 0 ? '' : `; the same for ${others.length} more`
-    const message = `${first.path} ${first.reason}${more}`
-    conditions.set('directory-unreadable', { message, hint: first.hint })
   }
 }
 

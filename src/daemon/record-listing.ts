@@ -6,6 +6,7 @@ import type { Ledger } from '../history/ledger.ts'
 import type { DaemonRecord, Files, Transactions, Version } from '../history/port.ts'
 import { UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
+import type { Conditions } from '../lib/conditions.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
 export interface RecordListingParts {
@@ -18,6 +19,8 @@ export interface RecordListingParts {
 
 /** As many as one commit takes without holding up the event loop: thousands may arrive at once. */
 const PIECE = 64
+/** What the system answers for a folder that is not there, or not the one that was mounted. */
+const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', 'EXDEV']
 /** Enough to see a pattern. */
 const MOST_MENTIONED = 10
 
@@ -107,4 +110,24 @@ export function leftAside(
     paths: all.toSorted().slice(0, MOST_MENTIONED),
   })
   return { unfinished, ignored: named(ignored), links: named(links) }
+}
+
+/** Whether the folder and its directories could be listed, as conditions. */
+export function noteFolder(
+  { folder, unlisted }: Listing,
+  conditions: Pick<Conditions, 'set' | 'clear'>,
+): void {
+  const isMissing = folder.kind !== 'ready' && MISSING.includes(folder.code)
+  const code = isMissing ? 'inbox-missing' : 'inbox-unreadable'
+  conditions.clear(isMissing ? 'inbox-unreadable' : 'inbox-missing')
+  if (folder.kind !== 'ready') {
+    conditions.set(code, { message: folder.reason, hint: folder.hint })
+    return
+  }
+  conditions.clear(code)
+  const [first, ...others] = unlisted
+  if (first === undefined) return conditions.clear('directory-unreadable')
+  const more = others.length === 0 ? '' : `; the same for ${others.length} more`
+  const message = `${first.path} ${first.reason}${more}`
+  conditions.set('directory-unreadable', { message, hint: first.hint })
 }
