@@ -126,7 +126,10 @@ export function noteFolder(
   }
   conditions.clear(code)
   const [first, ...others] = unlisted
-  if (first === undefined) return conditions.clear('directory-unreadable')
+  if (first === undefined) {
+    conditions.clear('directory-unreadable')
+    return
+  }
   const more = others.length === 0 ? '' : `; the same for ${others.length} more`
   const message = `${first.path} ${first.reason}${more}`
   conditions.set('directory-unreadable', { message, hint: first.hint })
