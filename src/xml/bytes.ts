@@ -1,7 +1,7 @@
 // What a byte of UTF-8 text can be, as a table that the readers ask once a byte. A byte of 0x80 or more
 // begins or continues a character that has to be looked at as a whole.
 
-/** The space, `<`, `>`, `&`, `"`, `'`, `/`, `=`, `!`, `?`, `[`, `]`, `-`, `:`, `;`, `#`. */
+/** The space, `<`, `>`, `&`, `"`, `'`, `/`, `=`, `!`, `?`, `[`, `]`, `-`, `;`, `#`. */
 export const BLANK = 0x20
 export const LT = 0x3c
 export const GT = 0x3e
@@ -13,7 +13,6 @@ export const EQUALS = 0x3d
 export const BANG = 0x21
 export const QUESTION = 0x3f
 export const CLOSE_BRACKET = 0x5d
-export const COLON = 0x3a
 export const SEMICOLON = 0x3b
 export const HASH = 0x23
 export const CR = 0x0d
