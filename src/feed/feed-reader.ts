@@ -31,7 +31,7 @@ const DEFAULTS: ReadOptions = {
   pieceSize: 2 ** 20,
   limits: LIMITS,
   cancelled: () => false,
-  hashedBesideFrom: 32 * 2 ** 20,
+  hashedBesideFrom: 8 * 2 ** 20,
 }
 
 const hashThread = new HashThread()
