@@ -149,6 +149,19 @@ describe('the endpoint', () => {
     expect(feed.body).toContain('&#60;b&#62;.xml')
   })
 
+  it.each([
+    ['/version?id=99', 'version 99'],
+    ['/feed?name=%3Cb%3E', '&#60;b&#62;'],
+  ])('has a page with a way back for %s, which is not there', async (path, words) => {
+    const { where } = await open()
+
+    const { body, status } = await ask(where, path)
+
+    expect(status).toBe(404)
+    expect(body).toContain(`There is no <bdi>${words}</bdi>`)
+    expect(body).toContain('<a href="/">All feeds</a>')
+  })
+
   it('changes nothing, and refuses what is none of its business', async () => {
     const { where } = await open()
 

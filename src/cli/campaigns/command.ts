@@ -63,7 +63,7 @@ export function usable(read: CampaignsFile): Extract<CampaignsFile, { kind: 'rea
   if (read.kind === 'read') return read
   if (read.kind === 'unusable') throw new ConfigProblems(read.lines)
   throw new FeedsyncError(`there is no campaigns file at ${read.file}, so none is managed`, {
-    hint: 'write one: feedsyncd campaigns export shows what is there, docs/campaigns.md how',
+    hint: 'write one: feedsyncd campaigns export shows what is there, campaigns.example.yaml how',
     exitCode: EXIT.config,
   })
 }

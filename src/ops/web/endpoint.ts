@@ -15,7 +15,7 @@ import { CONTENT_TYPE } from '../metrics/metrics.ts'
 import type { EndpointSource, Listen } from '../port.ts'
 import { feedPage } from './feed-page.ts'
 import { statusPage } from './page.ts'
-import type { Scene } from './page-parts.ts'
+import { missingPage, type Scene } from './page-parts.ts'
 import { POLICY } from './page-style.ts'
 import { versionPage } from './version-page.ts'
 
@@ -146,12 +146,13 @@ async function route(url: URL, { source, clock }: EndpointOptions): Promise<Answ
     case '/feed': {
       const feed = url.searchParams.get('name') ?? ''
       const [newest, ...older] = source.versions(feed, MOST_VERSIONS)
-      if (newest === undefined) return text(404, 'there is no such feed')
+      if (newest === undefined) return missing(feed, sceneOf(source, clock))
       return page(feedPage(feed, [newest, ...older], MOST_VERSIONS, sceneOf(source, clock)))
     }
     case '/version': {
-      const version = source.version(Number(url.searchParams.get('id')))
-      if (version === null) return text(404, 'there is no such version')
+      const id = url.searchParams.get('id') ?? ''
+      const version = source.version(Number(id))
+      if (version === null) return missing(`version ${id}`, sceneOf(source, clock))
       return page(versionPage(version, sceneOf(source, clock)))
     }
     case '/healthz':
@@ -210,7 +211,8 @@ function sceneOf({ commandLine, host }: EndpointSource, clock: Clock): Scene {
 
 const probe = (problem: string | null) => text(problem === null ? 200 : 503, problem ?? 'ok')
 const text = (status: number, body: string): Answer => ({ status, type: TEXT, body: `${body}\n` })
-const page = (body: string): Answer => ({ status: 200, type: HTML, body })
+const page = (body: string, status = 200): Answer => ({ status, type: HTML, body })
+const missing = (what: string, scene: Scene) => page(missingPage(what, scene), 404)
 
 async function listening(server: Server, listen: Listen): Promise<void> {
   try {

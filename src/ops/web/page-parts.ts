@@ -35,6 +35,13 @@ ${main}
 `)
 }
 
+/** For a feed or a version that is not there, or not any more. */
+export function missingPage(what: string, scene: Scene): string {
+  const main = html`<main><p class="crumb"><a href="/">All feeds</a></p>
+<h1>There is no <bdi>${what}</bdi></h1><p>It may be older than the history is kept (state.historyFor).</p></main>`
+  return document(`No ${what}`, 'dim', main, scene)
+}
+
 /** How long ago, and exactly when for whoever rests on it. */
 export function ago(iso: string | null, now: number): Markup {
   if (iso === null) return html`<span class="dim">–</span>`
