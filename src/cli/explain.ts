@@ -10,6 +10,7 @@ import { nextStep, nextText } from '../ops/advice.ts'
 import type { Context } from './context.ts'
 import { define } from './define.ts'
 import { printable } from './render.ts'
+import { coloured } from './status-view.ts'
 
 export function explainCommand(context: Context): Command {
   const text =
@@ -22,7 +23,9 @@ export function explainCommand(context: Context): Command {
       found.upload && nextText(nextStep(found.upload, context.clock.now(), commandLine))
     const next = found.next ?? byState
     show({ ...found, next }, () => {
-      const why = `${printable(found.path)}: ${printable(found.because)}`
+      const text = `${printable(found.path)}: ${printable(found.because)}`
+      const { upload } = found
+      const why = upload === null ? text : coloured(text, upload, context.terminal)
       return next === null ? why : `${why}\nnext: ${printable(next)}`
     })
   }).argument('<path>', 'a path in the inbox, relative to it or not')

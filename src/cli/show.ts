@@ -10,6 +10,7 @@ import type { CommandLine } from '../ops/port.ts'
 import type { Context } from './context.ts'
 import { define, versionId } from './define.ts'
 import { printable, table } from './render.ts'
+import { coloured } from './status-view.ts'
 
 const ATTEMPT = 'attempt,started,ended,outcome,status,code,bytes sent,key'.split(',')
 /** Events, attempts and campaign ids that a person can take in. */
@@ -26,7 +27,12 @@ export function showCommand(context: Context): Command {
       const hint = `${commandLine('status --all')} lists them`
       throw new FeedsyncError(`there is no version ${id}`, { hint })
     }
-    show(report, () => showText(report, context.clock.now(), commandLine, all))
+    show(report, () => {
+      const text = showText(report, context.clock.now(), commandLine, all)
+      return text.replace(/^(state|reason) .*$/gm, (line) =>
+        coloured(line, report, context.terminal),
+      )
+    })
   })
     .argument('<id>', 'the id that status prints', versionId)
     .option('--all', 'every event and attempt, not only the newest 50')

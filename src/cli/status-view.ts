@@ -141,7 +141,12 @@ function feeds({ uploads }: StatusReport, view: View): string {
   return [...(rows.length === 0 ? [] : [head]), ...lines, ...rest].join('\n')
 }
 
-function coloured(line: string, upload: UploadReport, terminal: boolean): string {
+/** A line about a version that needs a person. */
+export function coloured(
+  line: string,
+  upload: Pick<UploadReport, 'state' | 'reasonCode' | 'overdue'>,
+  terminal: boolean,
+): string {
   if (!needsPerson(upload)) return line
   const isOver = upload.state === 'rejected' || upload.state === 'failed'
   return styled(isOver ? 'red' : 'yellow', line, terminal)

@@ -46,7 +46,7 @@ export function nextText({ says, commands }: NextStep): string | null {
   const choice = commands.join(', or ')
   const told = says.join('; ')
   if (choice === '') return told || null
-  return told === '' ? choice : `${told}; then ${choice}`
+  return told === '' ? choice : `${told.replace(/\.$/, '')}; then ${choice}`
 }
 
 /** The hint of its state, and the command that decides; null where nothing is to be done. */
