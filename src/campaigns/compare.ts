@@ -154,12 +154,16 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
   const now = valueNow(record, campaign, field)
   const late = sent(field, 'unknown', open)
   if (now === want && late.every((value) => value === want)) return 'same'
-  const each = [...(now === undefined ? [] : [now]), ...late].map((v) => direction(field, v, want))
+  // Shown in no form that can be read, it still goes down from what was agreed last.
+  const isLess = last !== undefined && direction(field, last, want) === 'down'
+  const there = now !== undefined ? [now] : isLess ? [last] : []
+  const each = [...there, ...late].map((value) => direction(field, value, want))
   // What may be spent is the greatest of what may be there: below that, it is a reduction.
   const spend = each.includes('down') ? 'down' : each.length === 0 ? 'unknown' : overall(each)
   const isOurs = now !== undefined && [...late, ...sent(field, 'given-up', open)].includes(now)
-  const [file, service] = [showValue(field, want), showValue(field, now)]
   const raw = JSON.stringify(rawOf(campaign, field) ?? null)
+  const isUnread = now === undefined && raw !== 'null'
+  const [file, service] = [showValue(field, want), isUnread ? raw : showValue(field, now)]
   const isMoved = now !== last && last !== undefined && !isOurs
   const left =
     isMoved && last === want

@@ -87,6 +87,21 @@ describe('a reduction arrives', () => {
     expect(result).toMatchObject({ outcome: 'failed', reason: 'maxCpc: answered 400' })
   })
 
+  it('of an end that is shown in no form that can be read', async () => {
+    const { world, host } = opened(fileOf(entry('A', 'endDate: 2027-03-31')))
+    world.shape = ({ endDate, ...shown }) => ({ ...shown, endDate: Date.parse(String(endDate)) })
+    await host.apply()
+    host.file = fileOf(entry('A', 'endDate: 2027-01-31'))
+
+    await host.daemon()
+    await host.daemon()
+    const [found] = (await host.plan()).findings
+
+    expect(world.campaign('48001').endDate).toBe('2027-01-31T00:00:00Z')
+    expect(world.writes()).toHaveLength(2)
+    expect(found?.text).toContain(`to ${Date.UTC(2027, 0, 31)};`)
+  })
+
   it('that could not be read or written is owed, so that it is tried again soon', async () => {
     const { world, host } = await installed(fileOf(entry('A'), entry('B')))
     const down = { kind: 'fail', failure: failure.temporary() } as const
