@@ -13,6 +13,7 @@ import {
   headerText,
   list,
   listing,
+  matching,
   oneOf,
   path,
   percent,
@@ -44,14 +45,10 @@ const service = section({
     .describe(
       'The account that a partner acts for. A rule in feeds may name another; the bulk route needs none.',
     ),
-  headerPrefix: z
-    .string('expected a header prefix such as X-SVC-')
-    .regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'expected a header prefix such as X-SVC-')
+  headerPrefix: matching(/^[A-Za-z][A-Za-z0-9-]*$/, 'expected a header prefix such as X-SVC-')
     .prefault('X-SVC-')
     .describe("Beginning of the names of the service's headers."),
-  presignPath: z
-    .string('expected a path that begins with /')
-    .regex(/^\/[!-~]*$/, 'expected a path that begins with /')
+  presignPath: matching(/^\/[!-~]*$/, 'expected a path that begins with /')
     .regex(/^[^?#]*$/, 'must not have a query or a fragment')
     .prefault('/v1/presigned-storage-posting-post')
     .describe('Route that hands out upload forms, relative to baseUrl.'),
@@ -140,9 +137,7 @@ const feed = section({
   partnerAccount: headerText()
     .optional()
     .describe('Account that these feeds are uploaded for; {1} is filled in.'),
-  records: z
-    .string('expected a path such as /source/job')
-    .regex(/^(\/[^/\s]+)+$/, 'expected a path such as /source/job')
+  records: matching(/^(\/[^/\s]+)+$/, 'expected a path such as /source/job')
     .optional()
     .describe('Path of the element that is one posting. Default: detected.'),
   fields: section({

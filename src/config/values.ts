@@ -18,19 +18,23 @@ z.config({ jitless: true })
 
 const TEXT_EXPECTED = 'expected text; put it in quotes'
 
+/** Text of a pattern. `other`: what is said of a value that is no text. */
+export const matching = (pattern: RegExp, expected: string, other = expected) =>
+  z.string(other).regex(pattern, expected)
+
 /** Text that is not empty and holds no control characters. */
 export const text = () =>
-  z.string(TEXT_EXPECTED).regex(/^[^\x00-\x1f\x7f]+$/, 'expected text on one line, not empty')
+  matching(/^[^\x00-\x1f\x7f]+$/, 'expected text on one line, not empty', TEXT_EXPECTED)
 
 /** Text that goes into a header: visible ASCII, spaces only inside. */
-export const headerText = () =>
-  z
-    .string(TEXT_EXPECTED)
-    .regex(/^[!-~]([ -~]*[!-~])?$/, 'expected plain ASCII text, as it is sent in a header')
+export const headerText = () => {
+  const expected = 'expected plain ASCII text, as it is sent in a header'
+  return matching(/^[!-~]([ -~]*[!-~])?$/, expected, TEXT_EXPECTED)
+}
 
 /** A path, absolute or relative to the configuration file. */
 export const path = () =>
-  z.string('expected a path').regex(/^[^\x00-\x1f\x7f]+$/, 'expected a path on one line, not empty')
+  matching(/^[^\x00-\x1f\x7f]+$/, 'expected a path on one line, not empty', 'expected a path')
 
 /** An address: https, or http for this machine alone, since requests carry credentials. */
 export const address = () =>
@@ -55,15 +59,12 @@ function addressProblem(value: string): string | null {
 
 /** Text of a pattern, as the value that `read` makes of it, or the problem that it answers. */
 const written = <T>(expected: string, pattern: RegExp, read: (text: string) => T | string) =>
-  z
-    .string(expected)
-    .regex(pattern, expected)
-    .transform((text, context) => {
-      const value = read(text)
-      if (typeof value !== 'string') return value
-      context.issues.push({ code: 'custom', message: value, input: text })
-      return z.NEVER
-    })
+  matching(pattern, expected).transform((text, context) => {
+    const value = read(text)
+    if (typeof value !== 'string') return value
+    context.issues.push({ code: 'custom', message: value, input: text })
+    return z.NEVER
+  })
 
 /** A written duration, as ms. */
 export const duration = (least = 0) =>

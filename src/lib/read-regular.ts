@@ -28,3 +28,9 @@ export function readRegular(file: string, mostBytes: number): Buffer {
     closeSync(handle)
   }
 }
+
+/** A secret as it was meant: one newline at its end is not part of it. */
+export function withoutNewline(bytes: Buffer): Buffer {
+  if (bytes.at(-1) !== 0x0a) return bytes
+  return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)
+}

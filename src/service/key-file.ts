@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
-import { LONGEST_SECRET, readRegular } from '../lib/read-regular.ts'
+import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/read-regular.ts'
 import { keepSecret } from '../lib/redact.ts'
 import { Secret } from '../lib/secret.ts'
 import type { FormSource } from './port.ts'
@@ -47,11 +47,6 @@ const PROBLEM: Record<string, string> = {
   ENOTDIR: 'does not exist',
   EACCES: 'may not be read by this account',
   EISDIR: 'is a folder',
-}
-
-function withoutNewline(bytes: Buffer): Buffer {
-  if (bytes.at(-1) !== 0x0a) return bytes
-  return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)
 }
 
 /** Reads the key again when its file changed, and says whether it did. */

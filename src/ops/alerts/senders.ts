@@ -8,7 +8,7 @@ import { type Clock, SECOND } from '../../lib/clock.ts'
 import { errorCode, messageOf } from '../../lib/errors.ts'
 import type { HttpClient } from '../../lib/http.ts'
 import { excerpt } from '../../lib/http-text.ts'
-import { LONGEST_SECRET, readRegular } from '../../lib/read-regular.ts'
+import { LONGEST_SECRET, readRegular, withoutNewline } from '../../lib/read-regular.ts'
 import { keepSecret, rememberSecret } from '../../lib/redact.ts'
 import type { AlertTarget } from '../port.ts'
 import { type AlertMessage, alertVariables } from './message.ts'
@@ -158,12 +158,10 @@ async function post(
   return failed(`${origin} answered ${answer.status}`)
 }
 
-/** One newline at the end is no part of it, as in every key file. Read anew, so that it can be changed. */
+/** Read anew, so that it can be changed. */
 function secretOf(file: string): Buffer {
-  const bytes = readRegular(file, LONGEST_SECRET)
-  const end = bytes.at(-1) !== 0x0a ? bytes.length : bytes.at(-2) === 0x0d ? -2 : -1
-  if (bytes.length === 0) throw new Error('is empty')
-  const secret = bytes.subarray(0, end)
+  const secret = withoutNewline(readRegular(file, LONGEST_SECRET))
+  if (secret.length === 0) throw new Error('is empty')
   keepSecret(secret)
   return secret
 }
