@@ -20,26 +20,21 @@ export function needsPerson(
   return NEEDS_PERSON.includes(upload.state) || upload.overdue || isBlocked(upload)
 }
 
+/** `id`: a text stands for the id of any of several. */
+type Facts = Pick<
+  UploadReport,
+  'state' | 'hint' | 'guard' | 'nextAttemptAt' | 'deadlineAt' | 'overdue' | 'expectedBy'
+> & { id: number | 'ID' }
+
 /** What is to be done, or what is waited for; nothing of either where all is well. */
-export function nextStep(
-  upload: Pick<UploadReport, NextStepFacts> & Which,
-  now: number,
-  commandLine: CommandLine,
-): NextStep {
-  const says = [...sentences(upload, now)]
+export function nextStep(upload: Facts, now: number, commandLine: CommandLine): NextStep {
+  const says = sentences(upload, now)
   if (upload.overdue) {
     const when = relativeTime(upload.expectedBy, now)
     says.push(`its next version was expected ${when}: check whether its export still runs`)
   }
   return { says, commands: decisions(upload, commandLine) }
 }
-
-type NextStepFacts =
-  | ('state' | 'hint' | 'guard' | 'nextAttemptAt' | 'deadlineAt')
-  | ('overdue' | 'expectedBy')
-
-/** A text stands for the id of any of several. */
-type Which = { id: number | 'ID' }
 
 /** The same as a sentence; null where nothing is to be said. */
 export function nextText({ says, commands }: NextStep): string | null {
@@ -59,7 +54,7 @@ export function advice(
 }
 
 function decisions(
-  { guard, id, state }: Pick<Version, 'guard' | 'state'> & Which,
+  { guard, id, state }: Pick<Facts, 'guard' | 'id' | 'state'>,
   line: CommandLine,
 ): string[] {
   const all = guard === 'history-lost' ? [line('release --lost-history')] : []
@@ -67,41 +62,32 @@ function decisions(
   return state === 'failed' ? [line(`retry ${id}`)] : []
 }
 
-function* sentences(
-  upload: Pick<UploadReport, 'state' | 'hint' | 'nextAttemptAt' | 'deadlineAt'>,
-  now: number,
-): Generator<string> {
-  const { state, hint } = upload
+function sentences({ state, hint, nextAttemptAt, deadlineAt }: Facts, now: number): string[] {
+  const hints = hint === null ? [] : [hint]
   switch (state) {
     case 'uploaded':
     case 'superseded':
     case 'discarded':
     case 'gone':
-      return
+      return []
     case 'settling':
     case 'checking':
     case 'uploading':
-      yield hint ?? 'nothing to do; it is being worked on'
-      return
-    case 'queued':
-      yield isDue(wallMs(upload.nextAttemptAt), now, LONGEST_ATTEMPT_WAIT_MS)
-        ? 'delivered as soon as possible'
-        : `next automatic attempt ${relativeTime(upload.nextAttemptAt, now)}`
-      if (hint !== null) yield hint
-      return
+      return [hint ?? 'nothing to do; it is being worked on']
+    case 'queued': {
+      const isNow = isDue(wallMs(nextAttemptAt), now, LONGEST_ATTEMPT_WAIT_MS)
+      const again = `next automatic attempt ${relativeTime(nextAttemptAt, now)}`
+      return [isNow ? 'delivered as soon as possible' : again, ...hints]
+    }
     case 'incomplete':
-      yield hint ?? 'wait for its writer'
-      yield `rejected ${relativeTime(upload.deadlineAt, now)}`
-      return
+      return [hint ?? 'wait for its writer', `rejected ${relativeTime(deadlineAt, now)}`]
     case 'rejected':
-      yield hint ?? 'correct the export and drop the file again'
-      return
+      return [hint ?? 'correct the export and drop the file again']
     case 'held':
     case 'failed':
-      if (hint !== null) yield hint
-      return
+      return hints
     default:
-      state satisfies never
+      return state satisfies never
   }
 }
 
