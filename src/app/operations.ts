@@ -29,7 +29,7 @@ const MOST_EVENTS = 200
 export function openOperations(
   settings: LiveSettings,
   { conditions, history, log, metrics, uploads }: Storage,
-  { http, uploader }: Network,
+  { gate, http, uploader }: Network,
   { deliveries, listen: onMove }: Feeds,
   campaigns: CampaignSchedule,
   { clock, commandLine = (command) => `feedsyncd ${command}`, env }: AppOptions,
@@ -43,7 +43,7 @@ export function openOperations(
       overdue,
       refusal: () => deliveries.refusal,
       conditions: () => conditions.current(),
-      trusted: () => deliveries.isTrusted,
+      trusted: () => gate.accounts.isTrusted,
       campaigns: () => campaigns.last,
     },
     send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),

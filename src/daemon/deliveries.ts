@@ -65,11 +65,6 @@ export class Deliveries {
     return first && { ...first, mark }
   }
 
-  /** Whether the credentials were last seen to work: that they are tried again proves nothing. */
-  get isTrusted(): boolean {
-    return this.#parts.gate.accounts.isTrusted
-  }
-
   /** Starts what is due and fits. */
   start(signal: AbortSignal, news: DeliveryNews): void {
     const { gate } = this.#parts

@@ -25,11 +25,6 @@ export class Settler {
     this.#quietMs = quietPeriodMs
   }
 
-  /** Number of files that are settling: all that is kept in memory. */
-  get size(): number {
-    return this.#pending.size
-  }
-
   /** Whether a file has changed since its quiet period began. One that was quiet and was put back has not. */
   get hasPending(): boolean {
     for (const { isPutBack } of this.#pending.values()) if (!isPutBack) return true

@@ -4,10 +4,11 @@
 import { readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { watch as watchFiles } from 'chokidar'
-import { type Clock, MINUTE, type Timer } from '../lib/clock.ts'
+import { MINUTE, type Timer } from '../lib/clock.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
 import { MOST_DEPTH } from './file-kind.ts'
 import { type FilesystemProbe, remoteFilesystem } from './filesystem-type.ts'
+import type { InboxOptions } from './folder.ts'
 import { unavailable } from './mounts.ts'
 import { temporaryPattern } from './name-filter.ts'
 import type { WatchMode } from './port.ts'
@@ -58,11 +59,7 @@ export const watchDirectories: WatchOpener = async (directory, events) => {
   return watcher
 }
 
-export interface WatchKeeperOptions {
-  /** Absolute path. */
-  directory: string
-  watch: 'auto' | 'poll'
-  clock: Clock
+export interface WatchKeeperOptions extends Pick<InboxOptions, 'clock' | 'directory' | 'watch'> {
   probe: FilesystemProbe
   open: WatchOpener
   hint: () => void

@@ -50,7 +50,7 @@ describe('settling', () => {
 
     expect(early).toEqual([])
     expect(inTime).toEqual(['a.xml'])
-    expect(settler.size).toBe(0)
+    expect(settler.nextAt()).toBeNull()
   })
 
   it('counts from our first sight, also for a file that is old at start-up', async () => {
@@ -145,7 +145,7 @@ describe('settling', () => {
 
     expect(taken).toHaveLength(1000)
     expect(taken).not.toContain('growing.xml')
-    expect(settler.size).toBe(1)
+    expect(settler.hasPending).toBe(true)
   })
 
   it('knows nothing of the wall clock', async () => {
