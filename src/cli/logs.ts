@@ -2,12 +2,13 @@
 // is none (a container), a file or stdin.
 
 import { spawn } from 'node:child_process'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import { readableLine } from '../lib/log.ts'
 import type { Context } from './context.ts'
+import { EXIT } from './exit-codes.ts'
 import { printable } from './render.ts'
 
 interface Options {
@@ -33,7 +34,11 @@ export function logsCommand(context: Context): Command {
 
 function sourceOf({ file, follow = false, since }: Options): NodeJS.ReadableStream {
   if (file === '-') return process.stdin
-  if (file !== undefined) return createReadStream(file)
+  if (file !== undefined) {
+    if (existsSync(file)) return createReadStream(file)
+    const hint = 'check the path'
+    throw new FeedsyncError(`logs: there is no file ${file}`, { hint, exitCode: EXIT.usage })
+  }
   const args = ['-u', 'feedsyncd', '-o', 'cat', '--no-pager', ...(follow ? ['-f'] : [])]
   const all = since === undefined ? args : [...args, '--since', since]
   const { stdout } = spawn('journalctl', all, { stdio: ['ignore', 'pipe', 'inherit'] }).on(

@@ -22,25 +22,19 @@ export function printEnd(
   tellError(context, reason ?? state, nextText(next))
 }
 
-export function exitCodeOf(state: State): number {
-  switch (state) {
-    case 'uploaded':
-    case 'superseded':
-      return EXIT.ok
-    case 'rejected':
-    case 'held':
-    case 'discarded':
-      return EXIT.notAllOk
-    case 'failed':
-    case 'gone':
-      return EXIT.failed
-    case 'settling':
-    case 'incomplete':
-    case 'checking':
-    case 'queued':
-    case 'uploading':
-      return EXIT.temporary
-    default:
-      return state satisfies never
-  }
+const EXIT_CODES: Record<State, number> = {
+  uploaded: EXIT.ok,
+  superseded: EXIT.ok,
+  rejected: EXIT.notAllOk,
+  held: EXIT.notAllOk,
+  discarded: EXIT.notAllOk,
+  failed: EXIT.failed,
+  gone: EXIT.failed,
+  settling: EXIT.temporary,
+  incomplete: EXIT.temporary,
+  checking: EXIT.temporary,
+  queued: EXIT.temporary,
+  uploading: EXIT.temporary,
 }
+
+export const exitCodeOf = (state: State): number => EXIT_CODES[state]

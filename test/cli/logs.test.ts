@@ -37,6 +37,17 @@ describe('logs', () => {
     expect(stdout).toBe('-u feedsyncd -o cat --no-pager -f --since today\n')
   })
 
+  it('refuses a file that is not there', async () => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await site.run('logs', '--file', 'mistyped')
+
+    expect([code, stderr]).toEqual([
+      64,
+      'error: logs: there is no file mistyped\ntry: check the path\n',
+    ])
+  })
+
   it('says what to do where there is no journal', async () => {
     await using site = await Site.open()
     site.env = { PATH: site.root }
