@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { NOTHING_DESIRED } from '../../../src/campaigns/desired.ts'
+import { createDirectly } from '../../../src/campaigns/direct.ts'
 import type { FeedSide } from '../../../src/campaigns/port.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
+import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
 import { failure, installed, opened, troubles, World } from '../world.ts'
 
@@ -259,6 +262,32 @@ describe('never past a guard', () => {
     expect(itemOf(await host.plan(), 'A')?.held?.reason).toContain(
       'guards.maxShareOfFeed cannot be checked: f: no posting has state',
     )
+    expect(world.all).toEqual([])
+  })
+
+  it('share of postings by a direct create without an id: every posting that it selects counts', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    const side: FeedSide = {
+      latest: [
+        {
+          ...{ feed: 'f', path: 'f', version: 1, uploadedAt: world.now, postings: 200 },
+          ...{ records: '/a/b', spool: 'x', ids: { X: 200 } },
+        },
+      ],
+      absence: () => null,
+      read: async (_fields, _needed, take) => {
+        for (let n = 0; n < 200; n++) take({ externalCampaignId: 'X', state: 'MA' })
+        return []
+      },
+    }
+    host.feeds = () => side
+    const parts = { ...host.parts(), desired: NOTHING_DESIRED, by: 'person: test', signal: forever }
+    const body = { name: 'All of MA', budget: 50, targeting: { stateProvCodes: ['MA'] } }
+
+    expect(await createDirectly(parts, body, false)).toMatchObject({
+      kind: 'refused',
+      reason: 'guards.maxShareOfFeed is 0.5, it would select 200 of 200 postings',
+    })
     expect(world.all).toEqual([])
   })
 
