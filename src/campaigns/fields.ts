@@ -123,6 +123,14 @@ function dateOf(text: string): string | undefined {
 /** Wall ms at which a campaign with this end is over in any zone, an end that still counts as a day included. */
 export const endsBy = (endDate: string) => Date.parse(endDate) + 38 * 3_600_000
 
+/** Why a campaign cannot spend now, as far as can be seen; null: it may. */
+export function whyIdle(campaign: Campaign, now: number): 'archived' | 'paused' | 'over' | null {
+  const status = readValue('status', rawOf(campaign, 'status'))
+  if (status === 'archived' || status === 'paused') return status
+  const end = readValue('endDate', rawOf(campaign, 'endDate'))
+  return typeof end === 'string' && endsBy(end) < now ? 'over' : null
+}
+
 /**
  * Whether the service may show `sent` as `raw`: rounded, cut, in another zone or none. Only asked right
  * after a write, of the campaign that was written.

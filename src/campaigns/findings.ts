@@ -3,13 +3,12 @@
 
 import { DAY, isoTime } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
-import type { Campaign } from '../service/port.ts'
 import { valueNow } from './compare.ts'
-import { endsBy, type Field, showValue } from './fields.ts'
+import { endsBy, type Field, showValue, whyIdle } from './fields.ts'
 import { showMoney, sumOf } from './ledger.ts'
 import { COMMAND, type Finding, quoted } from './plan.ts'
 import type { Planning } from './planning.ts'
-import { type CampaignRecord, STATUS } from './port.ts'
+import type { CampaignRecord } from './port.ts'
 import { keysOf, named } from './record.ts'
 
 /** Of many campaigns outside the file, so many are named. */
@@ -157,7 +156,7 @@ export function feedFindings({ input, campaigns }: Planning) {
     dead: records.flatMap(({ key, campaignId }) => {
       const campaign = campaigns.get(campaignId)
       const state = effects.stateOf(key)
-      const why = campaign === undefined ? null : deadBy(campaign, now)
+      const why = campaign === undefined ? null : whyIdle(campaign, now)
       if (state.kind !== 'live' || why === null) return []
       return [{ key, campaignId, why, postings: state.postings }]
     }),
@@ -169,10 +168,4 @@ export function feedFindings({ input, campaigns }: Planning) {
         return { externalCampaignId: id, postings, nearest: near }
       }),
   }
-}
-
-function deadBy({ status, endDate }: Campaign, now: number): string | null {
-  if (status === STATUS.archived) return 'archived'
-  if (status === STATUS.paused) return 'paused'
-  return endDate != null && endsBy(endDate) < now ? 'over' : null
 }

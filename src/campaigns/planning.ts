@@ -7,10 +7,10 @@ import { Absence } from './absence.ts'
 import { valueNow } from './compare.ts'
 import type { Desired } from './desired.ts'
 import type { Effects } from './effects.ts'
-import { createdValues, endsBy, plain, rawOf, readValue } from './fields.ts'
+import { createdValues, endsBy, plain, whyIdle } from './fields.ts'
 import { Ledger, type MaySpend, maySpend, maySpendWith } from './ledger.ts'
 import type { Finding, Held, PlanItem } from './plan.ts'
-import { type CampaignRecord, type CampaignStore, type CampaignWrite, STATUS } from './port.ts'
+import type { CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { keysOf } from './record.ts'
 import type { Snapshot } from './snapshot.ts'
 import { bareName } from './token.ts'
@@ -119,11 +119,8 @@ export class Planning {
     return typeof end === 'string' && endsBy(end) < this.input.now
   }
 
-  /** As far as can be seen: neither paused, archived nor over. */
   runs(campaign: Campaign): boolean {
-    const end = readValue('endDate', rawOf(campaign, 'endDate'))
-    const isOver = typeof end === 'string' && endsBy(end) < this.input.now
-    return (campaign.status ?? STATUS.running) === STATUS.running && !isOver
+    return whyIdle(campaign, this.input.now) === null
   }
 
   /** The running campaign of this name whose entry vanished from the file. */
