@@ -17,7 +17,7 @@ export interface CanonicalTargeting {
 }
 
 export type Criterion = keyof CanonicalTargeting
-export type ListCriterion = Exclude<Criterion, 'cities' | 'externalCampaignId'>
+type ListCriterion = Exclude<Criterion, 'cities' | 'externalCampaignId'>
 
 export const CRITERIA = [
   'cities',
