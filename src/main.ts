@@ -14,7 +14,8 @@ if (major < 24 || (major === 24 && minor < 11)) {
 } else {
   // One compiler for WebAssembly (undici's HTTP parser) saves 13 MB with a feed of 200 MB. Only where feeds are sent:
   // with such flags Node compiles its own modules anew, 15 ms. Before the cache, which depends on the flags.
-  if (process.argv.some((word) => word === 'run' || word === 'upload')) {
+  const isSender = process.argv.some((word) => word === 'run' || word === 'upload')
+  if (isSender) {
     const { setFlagsFromString } = await import('node:v8')
     const flags = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering']
     for (const flag of flags) setFlagsFromString(flag)
@@ -24,11 +25,14 @@ if (major < 24 || (major === 24 && minor < 11)) {
   enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/feedsyncd`)
   const { runCli } = await import('./cli/program.ts')
   const { systemClock } = await import('./lib/clock.ts')
-  // A reader that closes the pipe (`| head`) is no error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader that closes the pipe (`| head`) is no error. Feeds are sent also while their log cannot be written.
+  const ignore = () => {}
+  const endAtPipe = (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     process.exit(process.exitCode ?? 0)
-  })
+  }
+  for (const output of [process.stdout, process.stderr])
+    output.on('error', isSender ? ignore : endAtPipe)
   await runCli(process.argv.slice(2), {
     env: process.env,
     clock: systemClock,

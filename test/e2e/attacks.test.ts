@@ -275,6 +275,34 @@ it('no name on a command line reaches the terminal as it is, whatever is said of
   }
 })
 
+describe('a log', () => {
+  it('that nobody reads any more stops no daemon', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemonProcess()
+    daemon.stdout?.destroy()
+    daemon.stderr?.destroy()
+
+    for (const name of ['a.xml', 'b.xml']) {
+      site.drop(name, feedOf(3))
+      await site.until(name, 'uploaded')
+    }
+
+    expect(daemon.exitCode).toBeNull()
+  })
+
+  it('on a full disk stops no daemon', async () => {
+    await using site = await Site.open()
+    const daemon = site.spawnBy(['sh', '-c', 'exec "$@" >/dev/full 2>&1', 'sh'], 'run')
+
+    for (const name of ['a.xml', 'b.xml']) {
+      site.drop(name, feedOf(3))
+      await site.until(name, 'uploaded')
+    }
+
+    expect(daemon.exitCode).toBeNull()
+  })
+})
+
 describe('a host', () => {
   it.each([
     ['1970', -Date.now() + 60_000],
