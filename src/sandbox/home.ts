@@ -31,9 +31,13 @@ export async function startSandboxIn(
     basePath: '/api',
     identity: { account: ACCOUNT, secret: readFileSync(keyFile, 'utf8').trimEnd() },
   })
+  // What fails from here on must not leave a sandbox that listens: the command would never end.
+  await using stack = new AsyncDisposableStack()
+  stack.use(sandbox)
   for (const rule of faults === null ? [] : parseFaults(faults)) sandbox.faults.add(rule)
   const configFile = join(directory, 'feedsyncd.yaml')
   writeFileSync(configFile, configuration(sandbox.url))
+  stack.move()
   return { ...sandbox, configFile, objectsDirectory }
 }
 
