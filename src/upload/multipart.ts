@@ -21,23 +21,13 @@ const READ_SIZE = 256 * 1024
  */
 const SOCKET_BUFFER = getDefaultHighWaterMark(false)
 
-export interface MultipartBody {
-  contentType: string
-  /** Of the whole request body, exactly. */
-  length: number
-  /** In front of the file. */
-  headLength: number
-  /** `signal` ends its waits for the bandwidth. */
-  chunks(signal: AbortSignal): AsyncGenerator<Buffer>
-}
-
 /** `file` is read bit by bit if it is a handle, at most `bytes` of it and no faster than the bandwidth allows. */
 export function createMultipartBody(
   form: UploadForm,
   file: FileHandle | Buffer,
   bytes: number,
   bandwidth: Bandwidth | null,
-): MultipartBody {
+) {
   const boundary = randomUUID().replaceAll('-', '')
   const head = Buffer.from(
     [
@@ -52,9 +42,12 @@ export function createMultipartBody(
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
+    /** Of the whole request body, exactly. */
     length: head.length + bytes + tail.length,
+    /** In front of the file. */
     headLength: head.length,
-    async *chunks(signal) {
+    /** `signal` ends its waits for the bandwidth. */
+    async *chunks(signal: AbortSignal): AsyncGenerator<Buffer> {
       // One buffer, and so one write.
       if (Buffer.isBuffer(file)) return yield Buffer.concat([head, file, tail])
       yield head
