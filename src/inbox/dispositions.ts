@@ -231,7 +231,7 @@ function notOurs(what: string, name: string): Disposed {
 type Problem = Extract<Disposed, { kind: 'problem' }>
 
 const HINTS: Record<string, string> = {
-  ENOSPC: 'make room on the disk of the archive',
+  ENOSPC: 'make room on the disk of the folder, or of the archive',
   EROFS:
     'let the service write there: feedsyncd service print has the ReadWritePaths= for it; or mount the folder writable',
   EACCES: 'let the daemon’s user write into the folder and the archive',

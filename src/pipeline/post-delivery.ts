@@ -56,6 +56,8 @@ export class PostDelivery {
   readonly #parts: PostDeliveryParts
   /** Files under their temporary names, as far as is known. */
   readonly #half = new Map<string, Departure>()
+  /** Versions whose receipt could not be written. */
+  readonly #unwritten = new Set<number>()
   #moving: Promise<void> | null = null
   #isOver = false
 
@@ -66,7 +68,7 @@ export class PostDelivery {
   /** 6. At rest. Never throws. */
   async cleanUp(version: Version): Promise<void> {
     try {
-      await writeReceipt(this.#parts, version)
+      if (!(await writeReceipt(this.#parts, version))) this.#unwritten.add(version.id)
       if (version.spool !== null || version.state === 'uploaded')
         await this.#trimSpool(version.feed)
     } catch (error) {
@@ -118,6 +120,7 @@ export class PostDelivery {
   async #moveFinished(listing: Listing): Promise<void> {
     const { dispositions, history, settings } = this.#parts
     await this.#resume()
+    await this.#retryReceipts()
     const { afterReject, afterUpload } = settings.current.inbox
     if (afterUpload === 'keep' && afterReject === 'keep') return
     const due = listing.files.flatMap((file): Departure[] => {
@@ -145,6 +148,17 @@ export class PostDelivery {
       ended.set(departure, await this.#parts.dispositions.resume(departure))
     }
     await this.#recordEnds(departures, ended)
+  }
+
+  /** Beside a file, the receipt is that of its newest version. */
+  async #retryReceipts(): Promise<void> {
+    const { history } = this.#parts
+    for (const id of [...this.#unwritten].slice(0, AT_ONCE)) {
+      this.#unwritten.delete(id)
+      const version = history.version(id)
+      if (version === null || history.lastVersionAt(version.path)?.id !== id) continue
+      if (!(await writeReceipt(this.#parts, version, true))) this.#unwritten.add(id)
+    }
   }
 
   async #recordEnds(

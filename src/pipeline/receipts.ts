@@ -13,7 +13,7 @@ import type { Log } from '../lib/log.ts'
 
 export interface ReceiptsParts {
   clock: Clock
-  conditions: Pick<Conditions, 'set'>
+  conditions: Pick<Conditions, 'set' | 'clear'>
   log: Log
   history: VersionReads & Notes & Transactions
   dispositions: Pick<Dispositions, 'discardDraft' | 'writeReceipt'>
@@ -22,7 +22,7 @@ export interface ReceiptsParts {
 
 /** Name of the note that says which version still needs its receipt. */
 const NOTE = 'receipt owed '
-/** It is tried again with the feed's next version. */
+/** Each listing tries again; a newer version at the path may end it unseen. */
 const FAILING_MS = 10 * MINUTE
 
 /** Within the transaction of the version's new state. */
@@ -34,9 +34,14 @@ export function markReceiptPending(
   if (needsReceipt(version, settings)) history.setNote(NOTE + version.id, newToken())
 }
 
-export async function writeReceipt(parts: ReceiptsParts, version: Version): Promise<void> {
+/** Answers whether the version has the receipt that it needs. `isRepeat`: the log has the failure already. */
+export async function writeReceipt(
+  parts: ReceiptsParts,
+  version: Version,
+  isRepeat = false,
+): Promise<boolean> {
   const { clock, conditions, dispositions, history, log, settings } = parts
-  if (!needsReceipt(version, settings)) return
+  if (!needsReceipt(version, settings)) return true
   const note = NOTE + version.id
   const { path: file, state, reason, reasonCode, line, column } = version
   const { sha256, postings, fileUrl } = version
@@ -55,14 +60,13 @@ export async function writeReceipt(parts: ReceiptsParts, version: Version): Prom
   }
   const written = await dispositions.writeReceipt(receipt, history.note(note) ?? newToken())
   if (written.kind === 'problem') {
-    log.warn(
-      { event: 'file.no-receipt', id: version.id, feed: version.feed, path: file, ...written },
-      'receipt not written',
-    )
+    const facts = { id: version.id, feed: version.feed, path: file, ...written }
+    if (!isRepeat) log.warn({ event: 'file.no-receipt', ...facts }, 'receipt not written')
     const message = `receipts cannot be written (${written.code})`
     conditions.set('dispositions-failing', { message, hint: written.hint }, FAILING_MS)
-  }
+  } else if (isRepeat) conditions.clear('dispositions-failing')
   await history.commit(() => history.setNote(note, null), 'soon')
+  return written.kind !== 'problem'
 }
 
 /** After a crash. A version that went on since then gets the receipt of its new state. */

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -273,6 +274,22 @@ it('no name on a command line reaches the terminal as it is, whatever is said of
     for (const harm of ['\x1b[2J', '\u202e', '\nerror: pe'])
       expect(stdout + stderr, command.join(' ')).not.toContain(harm)
   }
+})
+
+describe('a receipt', () => {
+  it('that could not be written is written once it can be', async () => {
+    await using site = await Site.open({ inbox: { receipts: true } })
+    const receipt = join(site.inbox, 'jobs.xml.receipt.json')
+    mkdirSync(receipt)
+    const daemon = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(3))
+    await site.logged(daemon, 'file.no-receipt')
+    rmdirSync(receipt)
+
+    const written = await vi.waitFor(() => JSON.parse(readFileSync(receipt, 'utf8')), PATIENCE)
+
+    expect(written).toMatchObject({ file: 'jobs.xml', state: 'uploaded' })
+  })
 })
 
 describe('a log', () => {
