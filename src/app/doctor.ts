@@ -120,11 +120,11 @@ function campaigns(config: Config): Finding {
 
 async function* alerts(config: Config): AsyncGenerator<Finding> {
   if (config.alerts.length === 0)
-    yield skipped('alerts', 'nobody is told of trouble: alerts is empty')
+    yield skipped('alerts', 'problems are not reported: alerts is empty')
   for (const { action } of config.alerts) {
     if (action.kind === 'exec') yield checkFile('alerts', action.command[0] ?? '', 'run')
     else if (action.secretFile !== null) yield checkFile('alerts', action.secretFile, 'read')
-    else yield ok('alerts', `${action.origin} is told; try it: feedsyncd alerts test`)
+    else yield ok('alerts', `${action.origin} gets alerts; try it: feedsyncd alerts test`)
   }
 }
 

@@ -13,7 +13,7 @@ export interface ClockFollowerParts {
   history: Pick<Versions, 'shiftDeadlines'>
 }
 
-const HINT = 'see that its time is synchronised: timedatectl'
+const HINT = 'check that its time is synchronised: timedatectl'
 const SHOWN_MS = 5 * MINUTE
 
 /**

@@ -34,7 +34,7 @@ const LOST: Judgement = {
   to: 'held',
   reason: {
     code: 'history-lost',
-    text: 'the history was lost, so nobody knows what the service has of this feed, or whether this was held before',
+    text: 'the history was lost, so it is not known what the service has of this feed, or whether this was held before',
     hint: 'Look at the feeds that are held; release all of them if they are right, or single ones.',
   },
   guard: 'history-lost',

@@ -13,7 +13,7 @@ export const DAEMON_STOPPED: Reason = { code: STOPPED, text: 'the daemon stopped
 export function faultReason(error: unknown): Reason {
   return {
     code: FAULT,
-    text: `feedsyncd met an error of its own: ${messageOf(error)}`,
+    text: `an internal error of feedsyncd: ${messageOf(error)}`,
     hint: 'report this with the daemon’s log; a newer feedsyncd may take it',
   }
 }

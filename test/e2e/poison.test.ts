@@ -24,12 +24,12 @@ it('gives a file that its reading thread dies of a state, once, and delivers the
   const { stdout, stderr } = await output
 
   expect(failed.map(({ reason }) => reason)).toEqual([
-    expect.stringMatching(/^feedsyncd met an error of its own: .* the reading thread ended$/),
-    'feedsyncd met an error of its own: nobody foresaw this',
+    expect.stringMatching(/^an internal error of feedsyncd: .* the reading thread ended$/),
+    'an internal error of feedsyncd: nobody foresaw this',
     expect.stringMatching(/the reading thread ran out of memory$/),
   ])
   expect(failed.map(({ hint }) => hint)).toEqual(Array(3).fill(expect.stringContaining('report')))
-  expect(stdout.match(/an internal error of feedsyncd/g)).toHaveLength(3)
+  expect(stdout.match(/"event":"feed.fault"/g)).toHaveLength(3)
   expect(stdout + stderr).not.toContain('daemon.condition')
 })
 
