@@ -8,7 +8,7 @@ import type { Desired } from './desired.ts'
 import { type Effects, measure, measured } from './effects.ts'
 import { canRaise, FIELDS, type Field, rawOf } from './fields.ts'
 import type { CampaignState } from './findings.ts'
-import { isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
+import { fingerprint, isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
 import { makePlan } from './planner.ts'
 import { memoryOf } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
@@ -183,11 +183,11 @@ class Pass {
       const isHeldBack = (item.approval && !isPerson) || (halt !== null && !isReduction(item))
       const isDone = isReduction(item) && this.#reduced.has(`${item.campaignId} down`)
       if (stop.aborted || isHeldBack || isDone) continue
-      if (canRaise(item.spend) && !this.#wanted.isCurrent()) halt = 'the file changed meanwhile'
-      else {
-        const result = await this.#carry(item)
-        if (result?.isTemporary) halt = result.reason
-      }
+      const isOutdated = canRaise(item.spend) && !this.#wanted.isCurrent()
+      const result = isOutdated
+        ? this.#stale(item, 'the file changed meanwhile, so nothing more is raised')
+        : await this.#carry(item)
+      if (isOutdated || result?.isTemporary) halt = result?.reason ?? null
     }
     if (this.#results.some(({ outcome }) => outcome === 'adopted'))
       this.#parts.store.atomically(() => this.#snapshot.recordAgreed(this.#wanted.desired))
@@ -244,9 +244,9 @@ class Pass {
     const { listed, read } = this.#snapshot
     const known = { has: (id: string) => listed.has(id) || read.has(id) }
     const { result, after } = await this.#sender.create(item, known)
-    if (after !== null) this.#snapshot.read.set(after.id, after)
-    if (result.outcome !== 'unknown' || result.isTemporary) this.#results.push(result)
-    else await this.#seek(result)
+    if (after !== null) read.set(after.id, after)
+    if (result.outcome === 'unknown') return this.#seek(result)
+    this.#results.push(result)
     return result
   }
 
@@ -269,21 +269,15 @@ class Pass {
   }
 
   /** Looks at once for a create whose answer was lost; otherwise it stays unknown, and the others go on. */
-  async #seek(result: Result): Promise<void> {
+  async #seek(result: Result): Promise<Result> {
     const listing = await this.#parts.list(this.#options.stop)
     if (listing.kind !== 'failure')
       for (const [id, one] of listing.campaigns) this.#snapshot.listed.set(id, one)
     const found = this.#parts.store.atomically(() => this.#snapshot.settleCreates(this.#sender))
-    this.#results.push(...(found.length > 0 ? found : [result]))
+    const own = found.find(({ key }) => key === result.key) ?? result
+    this.#results.push(...found.filter((one) => one !== own), own)
+    return own
   }
-}
-
-/** What must be the same for an approved item to be the item that is now due. */
-function fingerprint(item: PlanItem): string {
-  const { key, campaignId, method, action, body, before, spend, postings } = item
-  // A reduction is one whatever is there.
-  const rests = spend === 'down' ? null : [Object.entries(before).sort(), postings]
-  return JSON.stringify([key, campaignId, method, action, body, rests])
 }
 
 /** The file says something else than was agreed last. */

@@ -107,3 +107,11 @@ export const COMMAND = 'feedsyncd campaigns'
 /** A key as a shell takes it. */
 export const quoted = (key: string) =>
   /^[\w.:-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`
+
+/** What must be the same for an approved item to be the item that is now due. */
+export function fingerprint(item: PlanItem): string {
+  const { key, campaignId, method, action, body, before, spend, postings } = item
+  // A reduction is one whatever is there.
+  const rests = spend === 'down' ? null : [Object.entries(before).sort(), postings]
+  return JSON.stringify([key, campaignId, method, action, body, rests])
+}

@@ -246,12 +246,16 @@ function remove(planning: Planning, removal: Removal) {
   const record = planning.records.get(key)
   if (record !== undefined) {
     const campaign = campaignOf(planning, record)
-    return isHeld(campaign)
-      ? planning.hold(key, record.campaignId, campaign)
-      : new UpdatePlanner(planning, record, campaign).end(removal)
+    if (!isHeld(campaign)) return new UpdatePlanner(planning, record, campaign).end(removal)
+    const needs = `nothing, or when it is gone for good: ${COMMAND} forget ${quoted(key)}`
+    const held = campaign.code === 'lost' ? { ...campaign, needs } : campaign
+    return planning.hold(key, record.campaignId, held)
   }
   const made = planning.creates.get(key)
-  if (isUnsettled(made)) return planning.hold(key, null, whyUnknown(planning, made))
+  if (isUnsettled(made)) {
+    const needs = `nothing, or when it is found on the service: ${COMMAND} adopt ${quoted(key)} ID`
+    return planning.hold(key, null, { ...whyUnknown(planning, made), needs })
+  }
   const marked = planning.absence.marked(key)
   const [first] = marked
   const known = first && `${marked.map(named).join(', ')} may be it`

@@ -111,9 +111,13 @@ describe('the file is hostile input', () => {
       return null
     }
 
-    await host.apply()
+    const results = await host.apply()
 
     expect(world.all).toHaveLength(1)
+    expect(results).toMatchObject([
+      { key: 'A', outcome: 'created' },
+      { key: 'B', outcome: 'stale', reason: expect.stringContaining('the file changed') },
+    ])
   })
 
   it.each(['toString', 'constructor', '__proto__'])('%s is a key like any other', async (key) => {

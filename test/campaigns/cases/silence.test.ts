@@ -110,6 +110,18 @@ describe('nothing is silent', () => {
     expect(findingOf(await host.plan(), 'drift', 'B')?.text).toContain('2027-06-01')
   })
 
+  it('what is to end and is gone: the advice is nothing that makes it anew', async () => {
+    const { world, host } = await installed(fileOf(entry('A'), entry('B')))
+    world.all.splice(1, 1)
+    host.file = fileOf(entry('A')) + removed('B', '2026-12-02')
+
+    const held = itemOf(await host.plan(), 'B')?.held
+    host.decide().forget('B')
+
+    expect(held).toMatchObject({ code: 'lost', needs: expect.stringMatching(/forget B$/) })
+    expect((await host.plan()).items).toEqual([])
+  })
+
   it.each(['revert', 'accept'] as const)(
     'a reopened campaign that the file ends: its advice resolve --%s can be followed',
     async (how) => {

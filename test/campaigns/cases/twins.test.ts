@@ -290,6 +290,20 @@ describe('no second campaign', () => {
     expect(creates(world)).toBe(2)
   })
 
+  it('a create that a gateway answered with 502 is looked for at once, and the others go on', async () => {
+    const { world, host } = await installed(fileOf(entry('Z')))
+    host.file = fileOf(entry('Z'), entry('A'), entry('B'))
+    let creates = 0
+    world.trouble = ({ kind }) => (kind === 'create' && ++creates === 1 ? { kind: 'lost' } : null)
+
+    const results = await host.apply()
+
+    expect(results.map(({ key, outcome }) => `${outcome} ${key}`)).toEqual([
+      'adopted A',
+      'created B',
+    ])
+  })
+
   it('a person’s word is for one entry, and ends when another campaign shows up', async () => {
     const world = World.open()
     world.make('Old fair')
