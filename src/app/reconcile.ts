@@ -182,8 +182,11 @@ export function keepPass(store: CampaignStore, looked: Looked, pass: PassResult)
   const apply = `feedsyncd campaigns plan show ${planId}, then: feedsyncd campaigns apply ${planId}`
   const waiting = plan.items.flatMap((item): WaitingCampaign[] => {
     const { key, held, why } = item
-    if (held !== null)
-      return [{ ...held, key, action: held.code === 'unknown' ? held.code : 'held' }]
+    if (held !== null) {
+      const { code, cause, ...rest } = held
+      const action = code === 'unknown' ? code : 'held'
+      return [{ ...rest, key, action, code: cause === '' ? code : `${code} ${cause}` }]
+    }
     if (isApproved(item)) return []
     return [{ key, action: 'held', code: 'approval', reason: why, needs: apply, passes: false }]
   })

@@ -36,7 +36,7 @@ export async function createDirectly(
   const selected = allPostings ? null : selectionOf(input.effects, null, targeting)
   const refused =
     ledger.share(selected, input.effects) ?? ledger.create('(new)', createdValues(body))
-  if (refused !== null) return { kind: 'refused', reason: refused, hint: CHANGE_GUARD }
+  if (refused !== null) return { kind: 'refused', reason: refused.reason, hint: CHANGE_GUARD }
   const row = { key, campaignId: null, action: 'create', body, before: {}, spend: 'up' } as const
   return send(parts, row, null)
 }
@@ -61,7 +61,7 @@ export async function updateDirectly(
     const planning = await planningOf(parts, targeting)
     if ('kind' in planning) return planning
     const refused = new UpdatePlanner(planning, known, read.value).guardAgainst(raise)
-    if (refused !== null) return { kind: 'refused', reason: refused, hint: CHANGE_GUARD }
+    if (refused !== null) return { kind: 'refused', reason: refused.reason, hint: CHANGE_GUARD }
   }
   const spend = raise?.spend ?? reduce?.spend ?? 'neutral'
   const before = { ...raise?.before, ...reduce?.before }

@@ -7,7 +7,15 @@ import type { Campaign } from '../service/port.ts'
 import { valueNow } from './compare.ts'
 import type { Guards } from './desired.ts'
 import type { Effects } from './effects.ts'
-import { endsBy, rawOf, readValue, type Value, type Values, valuesOf } from './fields.ts'
+import {
+  endsBy,
+  type Field,
+  rawOf,
+  readValue,
+  type Value,
+  type Values,
+  valuesOf,
+} from './fields.ts'
 import type { Selection } from './plan.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 
@@ -74,8 +82,18 @@ export const sumOf = (all: readonly MaySpend[]): MaySpend =>
 
 export const showMoney = (amount: MaySpend) => (amount === null ? 'unlimited' : showAmount(amount))
 
-const tooLarge = (limit: Amount, budget: Value) =>
-  `guards.maxBudget is ${showAmount(limit)}, the budget would be ${showAmount(Number(budget))}`
+export interface Refused {
+  /** Or the field of the entry that is missing or past. */
+  guard: keyof Guards | Field
+  reason: string
+}
+
+const refused = (guard: Refused['guard'], reason: string): Refused => ({ guard, reason })
+
+const tooLarge = (limit: Amount, budget: Value) => {
+  const would = `the budget would be ${showAmount(Number(budget))}`
+  return refused('maxBudget', `guards.maxBudget is ${showAmount(limit)}, ${would}`)
+}
 
 export class Ledger {
   readonly #guards: Guards
@@ -106,10 +124,11 @@ export class Ledger {
   }
 
   /** Counts a raise and answers null, or answers the guard that refuses it. `before`: its budget now. */
-  raise(id: string, after: MaySpend, before: Value | undefined, body: Values): string | null {
+  raise(id: string, after: MaySpend, before: Value | undefined, body: Values): Refused | null {
     const { maxBudget, raisePercent } = this.#guards
     const budget = body.budget
-    if (budget === null) return 'without a budget nothing limits what it spends: write budget'
+    if (budget === null)
+      return refused('budget', 'without a budget nothing limits what it spends: write budget')
     if (budget !== undefined) {
       if (Number(budget) > maxBudget) return tooLarge(maxBudget, budget)
       const day = this.#day.flatMap((write) => {
@@ -123,50 +142,71 @@ export class Ledger {
       // Against the least of a day, so that several small raises count as one.
       const least = known.length === 0 ? null : Math.min(...known)
       if (least === null)
-        return 'the service does not show its budget, so guards.raisePercent cannot be checked'
+        return refused(
+          'raisePercent',
+          'the service does not show its budget, so guards.raisePercent cannot be checked',
+        )
       if ((Number(budget) - least) * 100 > least * raisePercent)
-        return `guards.raisePercent is ${raisePercent}, the budget would go from ${showAmount(least)} to ${showAmount(Number(budget))} within 24 hours`
+        return refused(
+          'raisePercent',
+          `guards.raisePercent is ${raisePercent}, the budget would go from ${showAmount(least)} to ${showAmount(Number(budget))} within 24 hours`,
+        )
     }
     return this.#reach(id, after)
   }
 
   /** The same for a new campaign. */
-  create(key: string, values: Values): string | null {
+  create(key: string, values: Values): Refused | null {
     const { maxBudget, createsPerDay } = this.#guards
     const { budget, endDate } = values
-    if (budget == null) return 'a campaign without a budget is not created: write budget'
+    if (budget == null)
+      return refused('budget', 'a campaign without a budget is not created: write budget')
     if (Number(budget) > maxBudget) return tooLarge(maxBudget, budget)
     if (endDate != null && Date.parse(String(endDate)) <= this.#now)
-      return `endDate ${String(endDate)} is past: write a later one`
-    if (this.#creates >= createsPerDay) return `guards.createsPerDay is ${createsPerDay}`
-    const refused = this.#reach(key, maySpendWith(values, this.#now))
-    if (refused === null) this.#creates++
-    return refused
+      return refused('endDate', `endDate ${String(endDate)} is past: write a later one`)
+    if (this.#creates >= createsPerDay)
+      return refused('createsPerDay', `guards.createsPerDay is ${createsPerDay}`)
+    const isTooMuch = this.#reach(key, maySpendWith(values, this.#now))
+    if (isTooMuch === null) this.#creates++
+    return isTooMuch
   }
 
   /** Why a selection is too large a part of the feeds, or null. */
-  share(selected: Selection | null, { latest, postings, problems }: Effects): string | null {
+  share(selected: Selection | null, { latest, postings, problems }: Effects): Refused | null {
     const { maxShareOfFeed: limit, fromPostings } = this.#guards
     if (selected === null || latest.length === 0 || limit >= 1) return null
     const { before, after } = selected
-    if (after === null) return `guards.maxShareOfFeed cannot be checked: ${problems.join('; ')}`
+    if (after === null)
+      return refused(
+        'maxShareOfFeed',
+        `guards.maxShareOfFeed cannot be checked: ${problems.join('; ')}`,
+      )
     const isMore = after > (before ?? 0) && after > postings * limit
     return isMore && postings >= fromPostings
-      ? `guards.maxShareOfFeed is ${limit}, it would select ${after} of ${postings} postings`
+      ? refused(
+          'maxShareOfFeed',
+          `guards.maxShareOfFeed is ${limit}, it would select ${after} of ${postings} postings`,
+        )
       : null
   }
 
-  #reach(id: string, after: MaySpend): string | null {
+  #reach(id: string, after: MaySpend): Refused | null {
     const { maxExposure } = this.#guards
     const before = this.#amounts.get(id) ?? 0
     if (after !== null && before !== null && after <= before) return null
     const others = [...this.#amounts].filter(([one]) => one !== id)
     const unknown = after === null ? id : others.find(([, amount]) => amount === null)?.[0]
     if (unknown !== undefined)
-      return `what campaign ${unknown} may spend is not limited or not known, so guards.maxExposure cannot be checked`
+      return refused(
+        'maxExposure',
+        `what campaign ${unknown} may spend is not limited or not known, so guards.maxExposure cannot be checked`,
+      )
     const total = Number(sumOf([after, ...others.map(([, amount]) => amount)]))
     if (total > maxExposure)
-      return `guards.maxExposure is ${showAmount(maxExposure)}, all campaigns together might spend ${showAmount(total)}`
+      return refused(
+        'maxExposure',
+        `guards.maxExposure is ${showAmount(maxExposure)}, all campaigns together might spend ${showAmount(total)}`,
+      )
     this.#amounts.set(id, after)
     return null
   }

@@ -7,7 +7,7 @@ import { compare, type Difference, type Goal, type Part, valueNow } from './comp
 import type { DesiredCampaign, Removal } from './desired.ts'
 import { selectionOf } from './effects.ts'
 import type { Field, Values } from './fields.ts'
-import { type MaySpend, maySpendWith, showMoney } from './ledger.ts'
+import { type MaySpend, maySpendWith, type Refused, showMoney } from './ledger.ts'
 import { COMMAND, type Held, type PlanItem, quoted } from './plan.ts'
 import { heldBy, later, type Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
@@ -68,7 +68,12 @@ export class UpdatePlanner {
     }
     const archived =
       this.#now('status') === 'archived'
-        ? heldBy('state', 'it is archived on the service', 'have it resumed there first')
+        ? heldBy(
+            'state',
+            'it is archived on the service',
+            'have it resumed there first',
+            'archived',
+          )
         : null
     if (neutral !== null) this.#add(neutral, { approval, held: archived })
     if (raise === null) {
@@ -82,7 +87,7 @@ export class UpdatePlanner {
       const why = archived ?? this.#whyNotRaised(raise)
       const before = ledger.get(campaignId)
       const guard = why === null ? this.guardAgainst(raise, after) : null
-      const held = guard === null ? why : heldBy('guard', guard, CHANGE_GUARD)
+      const held = guard === null ? why : heldBy('guard', guard.reason, CHANGE_GUARD, guard.guard)
       this.#add(raise, { held, approval: approval || raise.isBlind, before, after })
     })
   }
@@ -111,7 +116,7 @@ export class UpdatePlanner {
   guardAgainst(
     { targeting, values }: Pick<Part, 'targeting' | 'values'>,
     after = this.#spendsAfter(values),
-  ): string | null {
+  ): Refused | null {
     const { ledger, input } = this.#planning
     const { effects } = input
     const selected = targeting === null ? null : selectionOf(effects, this.#record, targeting)
@@ -199,13 +204,13 @@ export class UpdatePlanner {
       .find((one) => this.#planning.runs(one))
     if (again !== undefined) {
       const reason = `campaign ${again.id}, which came before it, runs again`
-      return heldBy('twin', reason, 'pause or archive it on the service')
+      return heldBy('twin', reason, 'pause or archive it on the service', 'earlier one')
     }
     if (doubt !== null) return this.#doubted(doubt)
     const isPaused = this.#now('status') === 'paused'
     if (isPaused && written.status !== 'paused' && raise.values.status === undefined) {
       const needs = 'write status: running into the entry, or have it resumed there'
-      return heldBy('state', 'it is paused on the service, so nothing is raised', needs)
+      return heldBy('state', 'it is paused on the service, so nothing is raised', needs, 'paused')
     }
     const isOther = (body: unknown) => JSON.stringify(body) !== JSON.stringify(raise.body)
     const young = this.#open.find(({ at, body }) => at > input.now - LATE_ARRIVAL && isOther(body))
@@ -220,6 +225,7 @@ export class UpdatePlanner {
         'state',
         reason,
         'have the feed carry it again, or end the campaign under removed:',
+        'vanished',
       )
     }
     const widens = raise.changes.find((change) => change.widens)

@@ -33,6 +33,8 @@ export interface Held {
     | 'state'
     /** The service or the file has to be looked at again. */
     | 'later'
+  /** Which cause of those with this code, such as the guard: another one is news. */
+  cause: string
   reason: string
   /** The command or edit that moves it on. */
   needs: string

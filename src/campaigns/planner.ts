@@ -103,7 +103,7 @@ function consider(planning: Planning, entry: DesiredCampaign) {
     found === undefined
       ? `campaign ${campaignId} is not on the service`
       : `the service answers with campaign ${found.id} when it is asked for ${campaignId}`
-  const wrong = heldBy('entry', reason, 'correct its campaignId')
+  const wrong = heldBy('entry', reason, 'correct its campaignId', 'campaignId')
   planning.hold(key, campaignId, failed === undefined ? wrong : later(failed))
 }
 
@@ -142,7 +142,7 @@ function create(planning: Planning, entry: DesiredCampaign) {
     const first = isFirst ? '; the first plan of a database is approved by a person' : ''
     planning.add({
       ...{ key, action: 'create', method: 'POST', spend: 'up', postings, ...made },
-      held: guard ? heldBy('guard', guard, CHANGE_GUARD) : why,
+      held: guard ? heldBy('guard', guard.reason, CHANGE_GUARD, guard.guard) : why,
       money: { before: '0.00', after: showMoney(maySpendWith(made.values, now)) },
       approval: isFirst || isRefused,
       why: isRefused
@@ -186,22 +186,27 @@ function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null 
   if (filtersOf(wantedTargeting(entry)) === 0 && !allPostings) {
     const reason =
       'the entry has no targeting, so it would sponsor every posting that carries its id'
-    return heldBy('entry', reason, 'write targeting:, or allPostings: true')
+    return heldBy('entry', reason, 'write targeting:, or allPostings: true', 'targeting')
   }
   const [empty] = emptyLists
   if (empty !== undefined && !allPostings) {
     const reason = `targeting.${empty} is an empty list, which selects any`
-    return heldBy('entry', reason, 'leave it out, or write allPostings: true')
+    return heldBy('entry', reason, 'leave it out, or write allPostings: true', 'empty list')
   }
   const { startDate } = values
   // A day begins at different times: a start of today is no start in the past.
   if (typeof startDate === 'string' && Date.parse(startDate) < input.now - DAY)
-    return heldBy('entry', `startDate ${startDate} is past`, 'write a later one, or leave it out')
+    return heldBy(
+      'entry',
+      `startDate ${startDate} is past`,
+      'write a later one, or leave it out',
+      'startDate',
+    )
   const renamed = input.newEntries.has(key) ? undefined : planning.runningAs(name)
   if (renamed !== undefined) {
     const reason = `campaign ${named(renamed)} has this name, runs on, and its entry is not in the file any more`
     const needs = `write campaignId: ${JSON.stringify(renamed.id)} into the entry if it is the same campaign under another key; ${COMMAND} create ${quoted(key)} --new if it is not`
-    return heldBy('absence', reason, needs)
+    return heldBy('absence', reason, needs, 'renamed')
   }
   const candidates = absence.candidates(key, name)
   const [likeliest] = candidates
@@ -209,7 +214,7 @@ function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null 
   const more = candidates.length > MOST ? ` and ${candidates.length - MOST} more` : ''
   const all = candidates.slice(0, MOST).map(named).join(', ')
   const needs = `${COMMAND} adopt ${quoted(key)} ${likeliest.id} if that is it; ${COMMAND} create ${quoted(key)} --new if none of them is`
-  return heldBy('absence', `it may be there already: ${all}${more}`, needs)
+  return heldBy('absence', `it may be there already: ${all}${more}`, needs, 'candidates')
 }
 
 /** Candidates that are named. */
@@ -221,7 +226,7 @@ function whyShared({ records, newEntries }: PlanInput, key: string): Held | null
   if (shared === undefined || newEntries.has(key)) return null
   const reason = `another database made campaign ${shared.campaignId}, so it may make this one too`
   const needs = `${COMMAND} create ${quoted(key)} --new; if that database is gone for good: ${COMMAND} adopt --marked --yes`
-  return heldBy('absence', reason, needs)
+  return heldBy('absence', reason, needs, 'another database')
 }
 
 /** A listing alone proves no absence while it may be late. */
@@ -238,7 +243,7 @@ function whyUnknown({ input }: Planning, { key, at, reason }: CampaignWrite): He
   const said = reason === null ? '' : ` (${reason})`
   const why = `whether it was created at ${isoTime(at)} is not known${said}: ${looked}`
   const needs = `look on the service, then: ${COMMAND} adopt ${quoted(key)} ID, or ${COMMAND} create ${quoted(key)} --new`
-  return heldBy('unknown', why, needs, true)
+  return heldBy('unknown', why, needs, '', true)
 }
 
 function remove(planning: Planning, removal: Removal) {

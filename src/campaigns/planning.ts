@@ -43,11 +43,12 @@ export const heldBy = (
   code: Held['code'],
   reason: string,
   needs: string,
+  cause = '',
   passes = false,
-): Held => ({ code, reason, needs, passes })
+): Held => ({ code, cause, reason, needs, passes })
 
 export const later = (reason: string) =>
-  heldBy('later', reason, 'nothing: it is tried again automatically', true)
+  heldBy('later', reason, 'nothing: it is tried again automatically', '', true)
 
 export const isUnsettled = (write: CampaignWrite | undefined): write is CampaignWrite =>
   write?.outcome === 'unknown' || write?.outcome === 'sending'
@@ -167,7 +168,12 @@ export class Planning {
     const lost = this.unlisted.filter((record) => !this.isOver(record)).length
     if (lost <= FEW || lost <= running * LARGEST_LOSS) return null
     const reason = `the file lists ${running - lost} of the ${running} managed campaigns, so it may be truncated; nothing is raised`
-    return heldBy('entry', reason, 'list the others again, under removed: if they are to end')
+    return heldBy(
+      'entry',
+      reason,
+      'list the others again, under removed: if they are to end',
+      'truncated',
+    )
   }
 }
 

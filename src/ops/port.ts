@@ -193,7 +193,7 @@ export interface WaitingCampaign {
   /** External campaign id. */
   key: string
   action: string
-  /** Why, as a code: of what is held, of what was not done its outcome, or `approval`. */
+  /** Why, as a code: of what is held with its cause (`guard maxBudget`), of what was not done its outcome, or `approval`. */
   code: string
   reason: string | null
   /** The command or edit that moves it on. */

@@ -3,6 +3,7 @@ import { NOTHING_DESIRED } from '../../../src/campaigns/desired.ts'
 import { createDirectly } from '../../../src/campaigns/direct.ts'
 import type { FeedSide } from '../../../src/campaigns/port.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
+import { campaignConditions } from '../../../src/ops/campaign-conditions.ts'
 import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
 import { failure, installed, opened, troubles, World } from '../world.ts'
@@ -263,6 +264,21 @@ describe('never past a guard', () => {
       'guards.maxShareOfFeed cannot be checked: f: no posting has state',
     )
     expect(world.all).toEqual([])
+  })
+
+  it('held by another guard: alerts tell it again; by the same one with other numbers: they do not', async () => {
+    const { host } = await installed(fileOf(entry('A')))
+    const marks: unknown[] = []
+    for (const amount of ['400.00', '450.00', '9999.00']) {
+      host.file = fileOf(budget('A', amount))
+      marks.push(campaignConditions(await host.run())[0]?.mark)
+    }
+
+    expect(marks).toEqual([
+      'held guard raisePercent',
+      'held guard raisePercent',
+      'held guard maxBudget',
+    ])
   })
 
   it('share of postings by a direct create without an id: every posting that it selects counts', async () => {
