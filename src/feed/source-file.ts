@@ -54,7 +54,9 @@ export function openSource(path: string, root: string = dirname(path)): Opened {
     const code = errorCode(error) ?? 'EIO'
     const said = errorCode(error) === null ? messageOf(error) : code
     const reason = REASONS[code] ?? `the file cannot be opened (${said})`
-    return { kind: 'unreadable', code, reason, lasting: isLasting(code) }
+    // A socket; a read or a look that ends so is about the disk.
+    const lasting = code === 'ENXIO' || isLasting(code)
+    return { kind: 'unreadable', code, reason, lasting }
   }
   const stats = fstatSync(fd, { bigint: true })
   if (stats.isFile()) return { kind: 'opened', file: new SourceFile(path, root, fd, stats) }

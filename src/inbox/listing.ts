@@ -98,7 +98,7 @@ async function readOne(prefix: string, options: WalkOptions): Promise<Here> {
   const readAll = async (batches: AsyncGenerator<Entry[]>) => {
     here = nothingHere()
     for await (const entries of batches) {
-      await lookAt(sort(entries, prefix, options, here), options, here)
+      await lookAt(sort(entries, prefix, options, here), `${path}.`, options, here)
     }
   }
   const path = `${options.directory}/${prefix}`
@@ -122,8 +122,13 @@ async function readOne(prefix: string, options: WalkOptions): Promise<Here> {
   return here
 }
 
-/** Throws `EACCES`: names without their files, so the directory may be read but not entered. */
-async function lookAt(candidates: Candidate[], options: WalkOptions, here: Here): Promise<void> {
+/** Throws `EACCES` where the directory, at `itself`, may be read but not entered: names without their files. */
+async function lookAt(
+  candidates: Candidate[],
+  itself: string,
+  options: WalkOptions,
+  here: Here,
+): Promise<void> {
   let denied: Error | null = null
   const paths = candidates.map(({ at }) => at)
   await lstatEach(paths, options.remote, (look, index) => {
@@ -131,7 +136,10 @@ async function lookAt(candidates: Candidate[], options: WalkOptions, here: Here)
     if (candidate !== undefined && look !== null) place(here, candidate, look, options)
     if (errorCode(look) === 'EACCES') denied = look as Error
   })
-  if (denied !== null) throw denied
+  if (denied === null) return
+  await lstatEach([itself], options.remote, (look) => {
+    if (errorCode(look) === 'EACCES') throw denied
+  })
 }
 
 /** No part below the folder may be a link; the folder itself may be reached by one. Throws the folder's error. */

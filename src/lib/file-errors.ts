@@ -6,7 +6,6 @@ const LASTING: ReadonlySet<string> = new Set([
   'EACCES',
   'EPERM',
   'ELOOP', // a link where the file should be
-  'ENXIO', // a socket
   'EISDIR',
   'ENAMETOOLONG',
 ])

@@ -19,6 +19,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     ['ESTALE', 'open'],
     ['ESTALE', 'read'],
     ['ETIMEDOUT', 'read'],
+    ['ENXIO', 'read'],
     ['EMFILE', 'open'],
     ['ENFILE', 'open'],
     ['ENOMEM', 'open'],
@@ -84,6 +85,23 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
 
     expect(reason).toContain('the document ends early')
     expect(site.show(id).state).toBe('rejected')
+  })
+
+  it('is told from a file that may not be looked at: that one is rejected, and hides no other', async () => {
+    await using site = await Site.open()
+    const files = new LyingFiles(site.root)
+    site.env = files.env
+    files.fail('look', 'closed.xml', 'EACCES')
+    site.drop('closed.xml', feedOf(2))
+    site.drop('open.xml', feedOf(3))
+    await site.daemonProcess()
+
+    await site.until('open.xml', 'uploaded')
+    const closed = await site.until('closed.xml', 'rejected')
+    files.tellTheTruth()
+    await site.until('closed.xml', 'uploaded')
+
+    expect(closed.reason).toContain('EACCES')
   })
 
   it.each(['EIO', 'ESTALE'] as const)(

@@ -144,6 +144,7 @@ int scandir(const char *path, struct dirent ***list, int (*filter)(const struct 
 /** errno(3) of x86 and ARM. */
 const NUMBERS = {
   EIO: 5,
+  ENXIO: 6,
   ENOMEM: 12,
   EACCES: 13,
   ENFILE: 23,
