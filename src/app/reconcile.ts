@@ -9,7 +9,7 @@ import { type CampaignMemory, CampaignSchedule, type ScheduleParts } from '../ca
 import type { Result } from '../campaigns/send.ts'
 import type { Config } from '../config/config.ts'
 import type { Transactions } from '../history/port.ts'
-import { isoTime } from '../lib/clock.ts'
+import { isoTime, MINUTE } from '../lib/clock.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { CampaignRun, WaitingCampaign } from '../ops/port.ts'
 import {
@@ -140,6 +140,8 @@ const NOTHING_FOUND = {
   vanished: [],
   findings: [],
 }
+/** A write without an answer is looked for that long after a later one took its place. */
+const LATE_MS = 15 * MINUTE
 const NOTHING_DONE = { problem: null, hint: null, done: [], owesReduction: false }
 
 /** What was not looked at is as the look before had found it: what needs a person still does. */
@@ -163,7 +165,11 @@ export function keepPass(store: CampaignStore, looked: Looked, pass: PassResult)
   const left = pass.results.filter(({ outcome }) => !GOOD.includes(outcome))
   const good = pass.results.filter(({ outcome }) => GOOD.includes(outcome))
   const done = good.map(({ key, outcome }) => `${outcome} ${key}`)
-  const owesReduction = left.some(({ isReduction }) => isReduction)
+  const now = Date.parse(looked.at)
+  const mayArrive = store.open().some(({ action, at, outcome }) => {
+    return action === 'update' && outcome === 'given-up' && now - at < LATE_MS
+  })
+  const owesReduction = mayArrive || left.some(({ isReduction }) => isReduction)
   if (pass.kind === 'failure') {
     const { reason: problem, hint } = pass
     const state = STATE_OF[pass.class]

@@ -144,7 +144,8 @@ export class Planning {
       const { campaignId } = record
       const both = [seen.listed.get(campaignId), seen.read.get(campaignId)]
       const shown = both.filter((one) => one != null)
-      const open = this.openOf(campaignId)
+      const isRecent = ({ outcome, at }: CampaignWrite) => outcome !== 'given-up' || at > now - DAY
+      const open = this.openOf(campaignId).filter(isRecent)
       this.ledger.set(campaignId, maySpend({ record, open, shown }, now))
     }
     const known = records.flatMap(({ key }) => this.absence.marked(key))

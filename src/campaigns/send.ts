@@ -126,7 +126,7 @@ export class Sender {
   }
 
   async #put(record: CampaignRecord, now: Campaign, update: Update): Promise<Sent> {
-    const { api, store, signal } = this.#parts
+    const { api, store, clock, by, signal } = this.#parts
     const { key, campaignId, written } = record
     const { body, targeting, spend, why } = update
     const isAgreed = 'budget' in body && typeof written.budget === 'number'
@@ -175,6 +175,10 @@ export class Sender {
       store.save({ ...withWritten(record, update, forms), doubt: doubt ?? record.doubt })
       this.#giveUp(campaignId, id, body)
       this.end(id, 'done', doubt)
+      if (answer.mayArriveAgain) {
+        const first = store.begin({ ...row, at: clock.now(), by })
+        this.end(first, 'given-up', 'the first try had no answer, and may still arrive')
+      }
       this.#noteToken(record.token, 'name' in body ? after : null)
     })
     return { result: ended('updated', doubt), after }

@@ -154,7 +154,7 @@ export interface CampaignRun {
   planned?: string[]
   /** What was written, one sentence each. */
   done: string[]
-  /** What was to lower what may be spent did not succeed yet; it is tried again soon. */
+  /** A reduction did not succeed yet, or a write that was given up may undo one: it is looked at soon. */
   owesReduction?: boolean
   /** What needs a person. */
   waiting: WaitingCampaign[]

@@ -87,8 +87,19 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
     )
     return judge(answer, read, options)
   }
-  const repeated: typeof once = (call, read, signal) =>
-    retry(() => once(call, read, signal), waitAfter, { clock: options.clock, signal, tries: TRIES })
+  const repeated: typeof once = async (call, read, signal) => {
+    let unknown = 0
+    const attempt = async () => {
+      const answer = await once(call, read, signal)
+      if (answer.kind === 'failure' && answer.effect === 'unknown') unknown++
+      return answer
+    }
+    const answer = await retry(attempt, waitAfter, { clock: options.clock, signal, tries: TRIES })
+    if (unknown === 0) return answer
+    return answer.kind === 'ok'
+      ? { ...answer, mayArriveAgain: true }
+      : { ...answer, effect: 'unknown' }
+  }
   const at = (id: string) => `${PATH}/${encodeURIComponent(id)}`
   return {
     search: (query, signal) =>

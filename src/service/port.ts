@@ -155,7 +155,8 @@ export interface CampaignFailure {
   retryAfterMs: number | null
 }
 
-export type CampaignAnswer<T> = { kind: 'ok'; value: T } | CampaignFailure
+/** `mayArriveAgain`: an earlier try of the same call had no clear answer, and may still be carried out. */
+export type CampaignAnswer<T> = { kind: 'ok'; value: T; mayArriveAgain?: boolean } | CampaignFailure
 
 /** The four calls, one to one. `search`, `get` and `update` are repeated where that can help; `create` never. */
 export interface CampaignApi {

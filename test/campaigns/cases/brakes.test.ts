@@ -87,6 +87,31 @@ describe('a reduction arrives', () => {
     expect(result).toMatchObject({ outcome: 'failed', reason: 'maxCpc: answered 400' })
   })
 
+  it('is written again when the lost first try of an answered raise undoes it', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    const parts = host.parts.bind(host)
+    host.parts = () => {
+      const all = parts()
+      const update: typeof all.api.update = async (...call) => {
+        const answer = await all.api.update(...call)
+        return answer.kind === 'ok' ? { ...answer, mayArriveAgain: true } : answer
+      }
+      return { ...all, api: { ...all.api, update } }
+    }
+    host.file = fileOf(entry('A')).replace('100.00', '140.00')
+    await host.daemon()
+    host.parts = parts
+    host.file = fileOf(entry('A')).replace('100.00', '60.00')
+    const lowered = await host.run()
+    world.campaign('48001').budget = 140
+
+    await host.daemon()
+
+    expect(lowered.owesReduction).toBe(true)
+    expect(world.campaign('48001').budget).toBe(60)
+    expect((await host.plan()).findings).toEqual([])
+  })
+
   it('of an end that is shown in no form that can be read', async () => {
     const { world, host } = opened(fileOf(entry('A', 'endDate: 2027-03-31')))
     world.shape = ({ endDate, ...shown }) => ({ ...shown, endDate: Date.parse(String(endDate)) })
@@ -107,14 +132,14 @@ describe('a reduction arrives', () => {
     const down = { kind: 'fail', failure: failure.temporary() } as const
     const first = fileOf(entry('A'), entry('B'))
     const runs = []
-    for (const on of ['get', 'update', 'search'] as const) {
+    for (const on of ['search', 'get', 'update'] as const) {
       world.trouble = troubles({ on, trouble: down })
       host.file = first.replaceAll('100.00', `${60 - runs.length}.00`)
       runs.push((await host.run()).owesReduction)
     }
 
-    expect(runs).toEqual([true, true, false])
-    expect(world.all.map(({ budget }) => budget)).toEqual([58, 58])
+    expect(runs).toEqual([false, true, true])
+    expect(world.all.map(({ budget }) => budget)).toEqual([60, 60])
   })
 
   it('a campaign that is listed and cannot be read by its id: the plan says so, and offers no write', async () => {
