@@ -72,11 +72,14 @@ describe('the campaign client', () => {
     const read = await api.get(id, forever)
     sandbox.faults.add({ at: 'service', kind: 'drop', point: 'headers', how: 'rst', times: 1 })
     const updated = await api.update(id, { budget: 5 }, forever)
+    const again = await api.update(id, { budget: 6 }, forever)
 
+    // Only the first had a try without an answer.
+    expect([updated, again].map((one) => 'mayArriveAgain' in one)).toEqual([true, false])
     expect(granted(read)).toMatchObject({ id })
     expect(granted(updated)).toMatchObject({ budget: 5 })
     expect(calls('campaign-get')).toBe(3)
-    expect(calls('campaign-update')).toBe(2)
+    expect(calls('campaign-update')).toBe(3)
     expect(waits.slice(0, 2)).toEqual([7000, 7000])
   })
 
