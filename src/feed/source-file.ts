@@ -142,8 +142,11 @@ export class SourceFile {
     }
   }
 
+  /** Never throws: on a mount that is gone a close fails, after all bytes were read or a read has said so. */
   close(): void {
-    closeSync(this.descriptor)
+    try {
+      closeSync(this.descriptor)
+    } catch {}
   }
 
   /** Bytes that were read, fewer than `length` only at the end. Throws `Unreadable`. */

@@ -87,6 +87,23 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     expect(site.show(id).state).toBe('rejected')
   })
 
+  it('at the close of a file that was read says nothing about it', async () => {
+    await using site = await Site.open()
+    const files = new LyingFiles(site.root)
+    site.env = files.env
+    files.fail('close', 'jobs.xml', 'EIO')
+    await site.daemonProcess()
+
+    site.drop('jobs.xml', feedOf(2))
+
+    const ended = await vi.waitFor(() => {
+      const [upload] = site.uploads()
+      expect(upload?.state).toMatch(/uploaded|failed/)
+      return upload
+    }, PATIENCE)
+    expect(ended).toMatchObject({ state: 'uploaded', reason: null })
+  })
+
   it('is told from a file that may not be looked at: that one is rejected, and hides no other', async () => {
     await using site = await Site.open()
     const files = new LyingFiles(site.root)

@@ -22,7 +22,7 @@ const SOURCE = String.raw`
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* LIES/open-NAME, LIES/read-NAME, LIES/look-NAME and LIES/list-NAME hold the number of an error; LIES/no-types and LIES/short are there or not. */
+/* LIES/open-NAME, read-NAME, close-NAME, look-NAME and list-NAME hold the number of an error; LIES/no-types and LIES/short are there or not. */
 static int is_set(const char *rule) {
   char path[4096];
   const char *lies = getenv("LIES");
@@ -58,13 +58,13 @@ static int asked(const char *what, const char *path) {
   return atoi(text);
 }
 
-static int asked_of(int fd) {
+static int asked_of(const char *call, int fd) {
   char link[64], path[4096];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   ssize_t length = readlink(link, path, sizeof path - 1);
   if (length < 0) return 0;
   path[length] = 0;
-  return asked("read", path);
+  return asked(call, path);
 }
 
 #define OPENS(name) \
@@ -82,7 +82,7 @@ OPENS(open64)
 #define PREADS(name) \
   ssize_t name(int fd, void *to, size_t size, off64_t at) { \
     ssize_t (*real)(int, void *, size_t, off64_t) = dlsym(RTLD_NEXT, #name); \
-    int error = asked_of(fd); \
+    int error = asked_of("read", fd); \
     if (error) { errno = error; return -1; } \
     if (size > 777 && is_set("short") && is_xml(fd)) size = 777; \
     return real(fd, to, size, at); \
@@ -108,6 +108,11 @@ long syscall(long number, ...) {
   long a[6];
   for (int n = 0; n < 6; n++) a[n] = va_arg(rest, long);
   va_end(rest);
+  if (number == SYS_close) { /* libuv closes by its number, too */
+    int error = asked_of("close", (int)a[0]), closed = close((int)a[0]);
+    if (error) { errno = error; return -1; }
+    return closed;
+  }
   long (*real)(long, ...) = dlsym(RTLD_NEXT, "syscall");
   if (number == SYS_statx && a[1]) {
     int saved = errno, error = asked("look", (const char *)a[1]);
@@ -172,7 +177,7 @@ export class LyingFiles {
   }
 
   /** Each file of this name fails, when it is opened, read or looked at (stat); `list`: each directory. */
-  fail(call: 'open' | 'read' | 'look' | 'list', name: string, error: Lie): void {
+  fail(call: 'open' | 'read' | 'look' | 'list' | 'close', name: string, error: Lie): void {
     writeFileSync(join(this.#rules, `${call}-${name}`), String(NUMBERS[error]))
   }
 
