@@ -478,15 +478,20 @@ export class Simulation {
     this.#budgets.set(one.id, [...known, { at: this.world.now, value: one.budget ?? 0, byUs }])
   }
 
-  /** Everything that is sent stands in the plan that was approved. */
+  /** Everything that is sent stands in the plan that was approved; a refused reduction goes field by field. */
   #checkApproved(plan: Plan, sent: readonly Call[]): void {
+    const textOf = (value: unknown) => JSON.stringify(value)
     for (const { kind, id, body } of sent) {
-      const isIn = plan.items.some(
-        (item) =>
-          item.held === null &&
-          item.campaignId === id &&
-          JSON.stringify(item.body) === JSON.stringify(body),
-      )
+      const isIn = plan.items.some((item) => {
+        if (item.held !== null || item.campaignId !== id) return false
+        const fields = new Map(
+          Object.entries(item.body ?? {}).map(([name, one]) => [name, textOf(one)]),
+        )
+        const isPart = Object.entries(body ?? {}).every(
+          ([name, one]) => fields.get(name) === textOf(one),
+        )
+        return textOf(item.body) === textOf(body) || (item.spend === 'down' && isPart)
+      })
       must(isIn, `a ${kind} was sent that the approved plan does not have: ${JSON.stringify(body)}`)
     }
   }
