@@ -145,7 +145,12 @@ export class Inbox implements AsyncDisposable {
       const stats = await stat(directory, { bigint: true })
       this.#isRemote ??= (await remoteFilesystem(directory, this.#probe)) !== null
       const found = await walk({
-        ...{ directory, filter: this.#filter, remote: this.#isRemote, mounts: this.#mounts, known },
+        directory,
+        device: stats.dev,
+        filter: this.#filter,
+        known,
+        mounts: this.#mounts,
+        remote: this.#isRemote,
       })
       const isEmpty = found.files.length + found.refused.length + found.unknown.length === 0
       const { state, replaced } = this.#guard.admit(stats, isEmpty)
@@ -164,13 +169,11 @@ export class Inbox implements AsyncDisposable {
     }
   }
 
+  /** As on a network: any of them may lie on a mount whose server is gone. */
   async #lookAt(paths: readonly string[]): Promise<Map<string, Look>> {
     const looks = new Map<string, Look>()
-    await lstatEach(
-      paths.map((path) => this.absolute(path)),
-      this.#isRemote ?? true,
-      (look, index) => looks.set(paths[index] ?? '', look),
-    )
+    const absolute = paths.map((path) => this.absolute(path))
+    await lstatEach(absolute, true, (look, index) => looks.set(paths[index] ?? '', look))
     return looks
   }
 }

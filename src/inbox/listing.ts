@@ -29,6 +29,8 @@ export interface WalkOptions {
   /** Absolute path. */
   directory: string
   filter: NameFilter
+  /** The folder's own file system: what is mounted below it may be a network's. */
+  device: bigint
   /** On a network file system. */
   remote: boolean
   mounts: Mounts
@@ -86,15 +88,16 @@ export async function walk(options: WalkOptions): Promise<Found> {
   return found
 }
 
-async function readOne(prefix: string, options: WalkOptions): Promise<Here> {
+async function readOne(prefix: string, all: WalkOptions): Promise<Here> {
   let here = nothingHere()
   if (prefix.split('/').length > MOST_DEPTH + 1) {
     here.refused.push({ path: prefix, identity: NO_IDENTITY, ...TOO_DEEP })
     return here
   }
-  const before = await directoryAt(prefix, options)
+  const before = await directoryAt(prefix, all)
   if (before === null) return here
   if (before instanceof Error) return notListed(prefix, NO_IDENTITY, before)
+  const options = { ...all, remote: all.remote || before.dev !== all.device }
   const readAll = async (batches: AsyncGenerator<Entry[]>) => {
     here = nothingHere()
     for await (const entries of batches) {
@@ -143,12 +146,10 @@ async function lookAt(
 }
 
 /** No part below the folder may be a link; the folder itself may be reached by one. Throws the folder's error. */
-async function directoryAt(prefix: string, { directory, remote }: WalkOptions): Promise<Look> {
+async function directoryAt(prefix: string, { directory }: WalkOptions): Promise<Look> {
   if (prefix === '') return stat(directory, { bigint: true })
   try {
-    using opened = remote
-      ? await OpenDirectory.at(directory, prefix)
-      : OpenDirectory.atSync(directory, prefix)
+    using opened = await OpenDirectory.at(directory, prefix)
     return await stat(opened.entry('.'), { bigint: true })
   } catch (error) {
     return isMissing(errorCode(error) ?? '') ? null : (error as Error)

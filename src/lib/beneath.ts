@@ -34,7 +34,7 @@ export class OpenDirectory implements Disposable {
     throw new Error('/proc is not mounted, and feedsyncd opens files through it: mount it')
   }
 
-  /** In this thread, for local files and for the checking thread. */
+  /** In this thread: for the checking thread, which may wait. */
   static atSync(root: string, path: string): OpenDirectory {
     const parts = partsOf(path)
     let directory = new OpenDirectory(openSync(root, FOLDER))

@@ -71,6 +71,22 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     await site.until('jobs.xml', 'uploaded')
   })
 
+  it('a directory of the folder whose file server does not answer', async () => {
+    const { site, hang, untilHanging, release } = await hangingSite()
+    await using _site = site
+    mkdirSync(join(site.inbox, 'mount'))
+    const daemon = await site.daemonProcess()
+    hang('mount')
+    await untilHanging('mount')
+
+    const { end, ms, said } = await stopped(daemon)
+    release()
+
+    expect(end).toBe('SIGTERM')
+    expect(said).toContain('it is ended by force')
+    expect(ms).toBeLessThan(LIMIT_MS)
+  })
+
   it('a thread that hangs in a feed', async () => {
     const { site, hang, untilHanging, release } = await hangingSite()
     await using _site = site

@@ -1,5 +1,5 @@
 // Preloaded into a daemon (`--import`, in each of its threads): what a test names by a file in the folder
-// FEEDSYNCD_HANG hangs in a system call, as a network does whose server is gone. `look`: a look at the inbox;
+// FEEDSYNCD_HANG hangs in a system call, as a network does whose server is gone. `look`: a look at the inbox; `mount`: its directory `mount`;
 // `link`: the search for links in its path;
 // `read`: the thread that reads feeds; `open`: the first look into the spool; `dns`: the search for a host.
 // The call is the opening of a FIFO of that folder, `fifo`, which nobody writes to.
@@ -12,7 +12,7 @@ import { isMainThread } from 'node:worker_threads'
 
 const { FEEDSYNCD_HANG: FOLDER = '' } = process.env
 const fifo = join(FOLDER, 'fifo')
-const { existsSync, openSync, readSync, realpathSync } = fs
+const { existsSync, open: openLater, openSync, readSync, realpathSync } = fs
 const { open } = fs.promises
 
 function hangs(what: string): boolean {
@@ -35,6 +35,12 @@ if (isMainThread) {
     if (path.endsWith('/inbox') && hangs('link')) openSync(fifo, 'r')
     return realpathSync(path, options)
   }, realpathSync) as typeof realpathSync
+  const isHung = (path: unknown) => String(path).endsWith('/mount') && hangs('mount')
+  fs.openSync = ((path: string, flags: number) =>
+    openSync(isHung(path) ? fifo : path, isHung(path) ? 'r' : flags)) as typeof openSync
+  const laterAt = (path: string, flags: number, done: never) =>
+    isHung(path) ? openLater(fifo, 'r', done) : openLater(path, flags, done)
+  fs.open = Object.assign(laterAt, openLater) as unknown as typeof openLater
   const { lookup } = dns
   const hanging = (...parameters: Parameters<typeof lookup>) =>
     hangs('dns') ? fs.open(fifo, () => {}) : lookup(...parameters)

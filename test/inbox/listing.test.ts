@@ -7,6 +7,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -238,7 +239,8 @@ describe('listing the folder', () => {
     chmodSync(join(folder, 'closed'), 0)
     const mounts = { begin() {}, admit: () => true, missing: () => ['closed/', 'away/'] }
     const filter = createNameFilter({ include: ['**/*.xml'], exclude: [] })
-    const options = { directory: folder, filter, remote: false, known: () => null }
+    const device = statSync(folder, { bigint: true }).dev
+    const options = { directory: folder, device, filter, remote: false, known: () => null }
 
     const found = await unprivileged(() => walk({ ...options, mounts: mounts as never as Mounts }))
 
