@@ -74,6 +74,7 @@ export class Play implements AsyncDisposable {
     this.#played = played
     this.#paths = paths
     this.#trouble = new Trouble(site)
+    this.#trouble.returned = (path) => this.#counts(path)
   }
 
   /** A third of the runs are a partner's, with a folder an account; dispositions differ as well. */
@@ -201,18 +202,22 @@ export class Play implements AsyncDisposable {
     this.#stands(path, { kind: 'nothing' })
   }
 
-  /** The folder's file counts again, whatever was restored meanwhile. */
   #touch(path: string): void {
     const file = join(this.#site.inbox, path)
-    const standing = this.#played.standing.get(path)
-    if (standing === undefined || !existsSync(file)) return
+    if (!existsSync(file)) return
     try {
       utimesSync(file, 1, 1)
       this.#trace(`${path} touched`)
-      this.#played.left.set(path, standing)
+      this.#counts(path)
     } catch {
       // It was archived in this moment.
     }
+  }
+
+  /** The folder's file counts again, whatever was restored meanwhile. */
+  #counts(path: string): void {
+    const standing = this.#played.standing.get(path)
+    if (standing !== undefined) this.#played.left.set(path, standing)
   }
 
   /** Releases or discards what is held; where nothing is, the feed collapses. */

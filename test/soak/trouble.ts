@@ -21,6 +21,8 @@ const ERRORS: readonly Lie[] = ['EIO', 'ESTALE', 'EMFILE', 'ETIMEDOUT']
 export class Trouble {
   readonly #site: Site
   readonly #lies: LyingFiles | null
+  /** Told of a file that stands again where a link was: its ctime is new, as after a touch. */
+  returned: (path: string) => void = () => {}
   /** Puts back what stood where a link is now. */
   #unlink: () => void = () => {}
 
@@ -91,8 +93,9 @@ export class Trouble {
     this.#unlink = () => {
       // The daemon may have left something of its own where the link was: never through the link.
       if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(place)
-      if (existsSync(place)) rmSync(parked, { recursive: true, force: true })
-      else renameSync(parked, place)
+      if (existsSync(place)) return rmSync(parked, { recursive: true, force: true })
+      renameSync(parked, place)
+      if (path === feed) this.returned(path)
     }
     return `${path} is a link`
   }
