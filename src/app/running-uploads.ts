@@ -37,7 +37,11 @@ export class RunningUploads {
   }
 
   moved({ id, state }: Pick<Version, 'id' | 'state'>): void {
-    if (state !== 'uploading' && this.#running.delete(id)) this.#changed()
+    const known = this.#running.get(id)
+    if (state === 'uploading' || known === undefined) return
+    this.#running.delete(id)
+    // Most uploads are over before anything was written about them.
+    if (known.startedAt <= this.#toldAt) this.#changed()
   }
 
   /** By id of the version. */

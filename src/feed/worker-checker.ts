@@ -47,6 +47,8 @@ class WorkerChecker implements FeedChecker {
   /** What the worker has, in the order in which it answers. */
   readonly #sent: Queued[] = []
   #worker: Worker | null = null
+  /** Bytes of the largest file that this worker was told of. */
+  #announced = -1
   /** See `check-worker.ts`; answered ones of this worker. */
   #begun = new Int32Array(new SharedArrayBuffer(4))
   #answered = 0
@@ -59,6 +61,9 @@ class WorkerChecker implements FeedChecker {
   announce(bytes: number): void {
     if (this.#disposed) return
     this.#worker ??= this.#newWorker()
+    // Each listing sees the files again that wait.
+    if (bytes <= this.#announced) return
+    this.#announced = bytes
     this.#worker.postMessage({ kind: 'announce', bytes } satisfies Announcement)
     if (this.#sent.length === 0) this.#worker.unref()
   }
@@ -144,6 +149,7 @@ class WorkerChecker implements FeedChecker {
     const begun = new SharedArrayBuffer(4)
     this.#begun = new Int32Array(begun)
     this.#answered = 0
+    this.#announced = -1
     const worker = new Worker(this.#entry, { workerData: begun, resourceLimits: RESOURCE_LIMITS })
     let cause: unknown
     worker.on('message', (answer: WorkerAnswer) => {
