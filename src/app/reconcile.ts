@@ -177,7 +177,7 @@ export function keepPass(store: CampaignStore, looked: Looked, pass: PassResult)
   }
   const { plan, campaigns } = pass
   const { stopped } = plan
-  const planId = store.keepPlan(plan, Date.parse(looked.at))
+  const planId = store.keepPlan(plan, now)
   store.keepStates(campaigns)
   // Compared with the wrong account everything seems to be missing.
   if (stopped !== null) {
