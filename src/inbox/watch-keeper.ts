@@ -81,6 +81,8 @@ export class WatchKeeper {
   /** Counts openings, so that a late word of an earlier watch is not taken for news. */
   #generation = 0
   #arming: Promise<void> | null = null
+  /** The folder was replaced while a watch on it was being opened: that one may be deaf. */
+  #isOutdated = false
   #retryAt = 0
   #hint: Timer | null = null
   #isClosed = false
@@ -96,7 +98,11 @@ export class WatchKeeper {
 
   /** The folder was listed: the time to open the watch again where that is needed. Does not wait for it. */
   follow(replaced: boolean): void {
-    if (this.#options.watch === 'poll' || this.#arming !== null || this.#isClosed) return
+    if (this.#options.watch === 'poll' || this.#isClosed) return
+    if (this.#arming !== null) {
+      this.#isOutdated ||= replaced
+      return
+    }
     const isOverdue = this.#watch === null && this.#options.clock.monotonic() >= this.#retryAt
     if (replaced || isOverdue) void this.#rearm()
   }
@@ -118,11 +124,19 @@ export class WatchKeeper {
   }
 
   #arm(): Promise<void> {
-    this.#arming = this.#open().then((mode) => {
+    this.#arming = this.#openLatest().then((mode) => {
       this.#mode = mode
       this.#arming = null
     })
     return this.#arming
+  }
+
+  async #openLatest(): Promise<WatchMode> {
+    for (;;) {
+      this.#isOutdated = false
+      const mode = await this.#open()
+      if (!this.#isOutdated || this.#isClosed) return mode
+    }
   }
 
   async #open(): Promise<WatchMode> {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
@@ -112,7 +112,8 @@ describe('events', () => {
 
     rmSync(folder, { recursive: true })
     const during = await inbox.list()
-    await hintAfter(() => mkdirSync(folder))
+    mkdirSync(folder)
+    await hintAfter(() => void inbox.list())
     const after = await inbox.list()
 
     expect(during.folder.kind).toBe('unavailable')
@@ -149,6 +150,36 @@ describe('events', () => {
     await hintAfter(() => void inbox.list())
 
     await hintAfter(() => put(folder, 'a.xml'))
+  })
+
+  it('go on after the folder was swapped again while a watch on it was being opened', async () => {
+    const folder = join(temporaryFolder(), 'inbox')
+    mkdirSync(folder)
+    const opening = Promise.withResolvers<void>()
+    const opened = Promise.withResolvers<void>()
+    const watchedInodes: number[] = []
+    const inbox = openInbox(folder, {
+      openWatch: async (directory) => {
+        watchedInodes.push(statSync(directory).ino)
+        if (watchedInodes.length === 2) opening.resolve()
+        if (watchedInodes.length === 2) await opened.promise
+        return { close: async () => {} }
+      },
+    })
+    const { hintAfter } = await watched(inbox)
+    const swap = (n: number) => {
+      renameSync(folder, `${folder}-${n}`)
+      mkdirSync(folder)
+      return inbox.list()
+    }
+    await inbox.list()
+
+    await swap(1)
+    await opening.promise
+    await swap(2)
+    await hintAfter(() => opened.resolve())
+
+    expect(watchedInodes.at(-1)).toBe(statSync(folder).ino)
   })
 
   it('begin when a folder that was missing at the start appears', async () => {
