@@ -132,9 +132,9 @@ export class Ledger {
     if (budget !== undefined) {
       if (Number(budget) > maxBudget) return tooLarge(maxBudget, budget)
       const day = this.#day.flatMap((write) => {
-        const sent = write.campaignId === id ? valuesOf(write.body ?? {}).budget : undefined
-        if (sent == null) return []
-        // What was agreed before counts too: somebody may have raised it in between.
+        const sent = valuesOf(write.body ?? {}).budget
+        if (write.campaignId !== id || (sent == null && write.body !== null)) return []
+        // What was agreed, or adopted, counts too: somebody may have raised it in between.
         const { budget: had, agreedBudget } = write.before
         return [sent, readValue('budget', had), readValue('budget', agreedBudget)]
       })

@@ -262,7 +262,8 @@ class Pass {
       store.save(owner === undefined ? adoptedRecord(key, campaign) : { ...owner, key })
       store.removeOther(campaignId)
       const { by } = this.#options
-      store.decide({ at: clock.now(), key, campaignId, why: `adopted: ${why}`, by })
+      const note = { at: clock.now(), key, campaignId, why: `adopted: ${why}`, by }
+      store.decide(note, { budget: rawOf(campaign, 'budget') })
     })
     this.#results.push(result)
     return result

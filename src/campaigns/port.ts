@@ -127,7 +127,10 @@ export interface CampaignStore extends Disposable {
   begin(write: NewWrite): number
   end(id: number, outcome: Outcome, reason: string | null, at: number, campaignId?: string): void
   /** A decision of a person: begun and done. */
-  decide(decision: Omit<NewWrite, 'action' | 'body' | 'before' | 'spend'>): void
+  decide(
+    decision: Omit<NewWrite, 'action' | 'body' | 'before' | 'spend'>,
+    before?: NewWrite['before'],
+  ): void
   /** Writes without a known end, oldest first. */
   open(): CampaignWrite[]
   /** The newest create of each key. */
@@ -135,7 +138,7 @@ export interface CampaignStore extends Disposable {
   newestCreate(key: string): CampaignWrite | null
   /** Creates of this key that were sent, whatever became of them: the number in its token. */
   generation(key: string): number
-  /** Writes begun at or after this wall ms that may have arrived, oldest first. */
+  /** Writes begun at or after this wall ms that may have arrived, and decisions, oldest first. */
   since(at: number): CampaignWrite[]
   /** Newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]

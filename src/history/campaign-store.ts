@@ -100,10 +100,7 @@ function reads(connection: Connection) {
       return all<{ n: number }>(sql, key)[0]?.n ?? 0
     },
     since: (at) =>
-      writes(
-        "WHERE at >= ? AND action <> 'decision' AND outcome NOT IN ('refused', 'not-sent') ORDER BY id",
-        at,
-      ),
+      writes("WHERE at >= ? AND outcome NOT IN ('refused', 'not-sent') ORDER BY id", at),
     history: ({ key = null, limit }) =>
       writes('WHERE ? IS NULL OR key = ? ORDER BY id DESC LIMIT ?', key, key, limit),
     lastDecision: () =>
@@ -162,9 +159,9 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
       if (excluded !== null)
         run('INSERT INTO campaign_new_entries VALUES (?, ?)', key, JSON.stringify(excluded))
     },
-    decide: (decision) =>
+    decide: (decision, before = {}) =>
       connection.atomically(() => {
-        const rest = { action: 'decision', body: null, before: {}, spend: 'neutral' } as const
+        const rest = { action: 'decision', body: null, before, spend: 'neutral' } as const
         end(begin({ ...decision, ...rest }), 'done', null, decision.at)
       }),
     keepPlan: (plan, at) => {

@@ -129,6 +129,24 @@ describe('never past a guard', () => {
     expect(world.all).toEqual([])
   })
 
+  it('an adopted campaign is raised on the service, lowered by the file, raised by it: against what it was adopted with', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.lose()
+    await host.decide().adopt('A', '48001')
+    world.campaign('48001').budget = 520
+    host.file = fileOf(budget('A', '160.00'))
+    const lowered = await host.apply()
+    host.file = fileOf(budget('A', '200.00'))
+
+    const plan = await host.plan()
+
+    expect(lowered).toMatchObject([{ key: 'A', outcome: 'updated' }])
+    expect(itemOf(plan, 'A')?.held).toMatchObject({
+      code: 'guard',
+      reason: expect.stringContaining('from 100.00 to 200.00 within 24 hours'),
+    })
+  })
+
   it('names cut in lists, database lost: what may be the campaign of an entry counts', async () => {
     const { world, host } = await installed(fileOf(entry('A'), entry('B')))
     world.shape = (shown, where) =>
