@@ -197,6 +197,7 @@ export class Intake {
   #isBusy(file: Sighting): boolean {
     const { path, identity } = file
     const taken = this.#busy.get(path)
+    if (taken === undefined && this.#parts.postDelivery.hasTaken(file)) return true
     if (taken === undefined) return this.#unreadable.has(file, this.#parts.clock.monotonic())
     if (taken === null || !sameIdentity(taken, identity)) this.#changedWhileBusy.add(path)
     return true

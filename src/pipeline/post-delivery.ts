@@ -3,6 +3,7 @@
 // The version's state stays right without it: what fails is logged and tried again later.
 
 import type { Settings } from '../config/config.ts'
+import type { FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import type { Files, Notes, Transactions, Version, Versions } from '../history/port.ts'
 import { SPENT } from '../history/states.ts'
@@ -17,6 +18,7 @@ import type {
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import { isDue } from '../lib/due.ts'
+import { sameIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 import { newToken, recoverReceipts, writeReceipt } from './receipts.ts'
@@ -58,6 +60,8 @@ export class PostDelivery {
   readonly #half = new Map<string, Departure>()
   /** Versions whose receipt could not be written. */
   readonly #unwritten = new Set<number>()
+  /** Files that were taken out since the last listing was recorded, as they were. */
+  readonly #taken = new Map<string, FileIdentity>()
   #moving: Promise<void> | null = null
   #isOver = false
 
@@ -111,6 +115,12 @@ export class PostDelivery {
     return this.#moving !== null
   }
 
+  /** A listing that began before may still hold it. A file that comes back has another ctime. */
+  hasTaken({ path, identity }: Sighting): boolean {
+    const taken = this.#taken.get(path)
+    return taken !== undefined && sameIdentity(taken, identity)
+  }
+
   /** Resolves once nothing is moved any more, and lets nothing more begin. */
   async finish(): Promise<void> {
     this.#isOver = true
@@ -119,6 +129,7 @@ export class PostDelivery {
 
   async #moveFinished(listing: Listing): Promise<void> {
     const { dispositions, history, settings } = this.#parts
+    this.#taken.clear()
     await this.#resume()
     await this.#retryReceipts()
     const { afterReject, afterUpload } = settings.current.inbox
@@ -134,7 +145,9 @@ export class PostDelivery {
       })
       const ended = new Map<Departure, Disposed>()
       for (const departure of departures) {
-        if (!this.#isOver) ended.set(departure, await dispositions.dispose(departure))
+        if (this.#isOver) break
+        this.#taken.set(departure.path, departure.identity)
+        ended.set(departure, await dispositions.dispose(departure))
       }
       await this.#recordEnds(departures, ended)
     }

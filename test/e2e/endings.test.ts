@@ -1,10 +1,17 @@
 // What becomes of files whose story is over, and of what the daemon still owed to a person when it died.
 
-import { mkdirSync, readdirSync, readFileSync, unlinkSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it, vi } from 'vitest'
-import { feedOf, Site } from '../helpers/site.ts'
+import { feedOf, preload, Site } from '../helpers/site.ts'
 
 const BROKEN = '<source><job>&nbsp;</job></source>'
 const PATIENCE = { timeout: 200_000, interval: 20 }
@@ -54,6 +61,41 @@ it('an older file of a feed is archived with the one that took its place', async
   expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['uploaded', 'superseded'])
   expect(files(site, 'archive')).toHaveLength(2)
 })
+
+it.each(['delete', 'archive'])(
+  'a file that is taken out (%s) after a listing saw it there is not detected again',
+  async (afterUpload) => {
+    await using site = await Site.open({ inbox: { afterUpload } })
+    site.env = { ...preload('held-folder.ts'), FEEDSYNCD_TEST_HOLD: site.root }
+    const place = (name: string) => join(site.root, name)
+    const known = () => {
+      const db = new Database(join(site.root, 'state', 'feedsyncd.db'), { readonly: true })
+      try {
+        return db.prepare('SELECT path FROM files').pluck().all()
+      } finally {
+        db.close()
+      }
+    }
+    writeFileSync(place('hold-move'), '')
+    site.drop('jobs.xml', feedOf(3))
+    await site.daemonProcess()
+    await vi.waitFor(() => expect(existsSync(place('moving'))).toBe(true), PATIENCE)
+    writeFileSync(place('hold-listing'), '')
+    await vi.waitFor(() => expect(existsSync(place('listed'))).toBe(true), PATIENCE)
+    unlinkSync(place('hold-move'))
+    await vi.waitFor(() => expect(known()).toEqual([]), PATIENCE)
+
+    unlinkSync(place('hold-listing'))
+    site.drop('later.xml', feedOf(4))
+    await vi.waitFor(
+      () => expect(site.uploads({ feed: 'later.xml' })[0]?.state).toBe('uploaded'),
+      PATIENCE,
+    )
+
+    const versions = site.uploads({ feed: 'jobs.xml', all: true })
+    expect(versions).toMatchObject([{ id: 1, state: 'uploaded' }])
+  },
+)
 
 it('a discarded file is put aside after a while, and never deleted', async () => {
   await using site = await Site.open({

@@ -1,0 +1,36 @@
+// Preloaded into a daemon (`--import`): as long as a file `hold-move` is in FEEDSYNCD_TEST_HOLD, nothing is taken out
+// of the inbox; as long as `hold-listing` is there, no listing ends after it has read. `moving` and `listed` tell that
+// this moment is reached.
+
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const holds = process.env.FEEDSYNCD_TEST_HOLD
+
+if (holds !== undefined) {
+  const { opendirSync } = fs
+  const { rename, stat } = fs.promises
+  const held = async (hold: string, reached: string) => {
+    if (fs.existsSync(join(holds, hold))) fs.writeFileSync(join(holds, reached), '')
+    while (fs.existsSync(join(holds, hold))) await sleep(5)
+  }
+  let hasRead = false
+  fs.opendirSync = ((...parameters: Parameters<typeof opendirSync>) => {
+    hasRead ||= /\/inbox\/$/.test(String(parameters[0]))
+    return opendirSync(...parameters)
+  }) as typeof fs.opendirSync
+  fs.promises.stat = (async (...parameters: Parameters<typeof stat>) => {
+    if (hasRead && /\/inbox$/.test(String(parameters[0]))) {
+      hasRead = false
+      await held('hold-listing', 'listed')
+    }
+    return stat(...parameters)
+  }) as typeof fs.promises.stat
+  fs.promises.rename = async (from, to) => {
+    if (String(to).endsWith('.taken')) await held('hold-move', 'moving')
+    return rename(from, to)
+  }
+  syncBuiltinESMExports()
+}
