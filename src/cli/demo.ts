@@ -9,6 +9,7 @@ import { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import type { State, Version } from '../history/port.ts'
 import { statusReport } from '../history/report.ts'
+import { postingsText } from '../history/version-text.ts'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { commandLineHere } from './command-line.ts'
@@ -133,7 +134,11 @@ function createStory(out: (text: string) => void, clock: Clock) {
     say,
     moved: ({ path, state, reason, postings }: Version) => {
       states.set(path, state)
-      const facts = [state, reason, state === 'queued' ? `${postings} postings, well-formed` : null]
+      const facts = [
+        state,
+        reason,
+        state === 'queued' ? `${postingsText(postings)}, well-formed` : null,
+      ]
       say(path, facts.filter((fact) => fact !== null).join(': '))
       moves.emit(`${path} ${state}`)
     },
