@@ -2,12 +2,15 @@
 // networks, failing disks and foreign file systems do. Compiled where there is a compiler.
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Why the library cannot be had here; null: it can. */
 export const NO_COMPILER =
   spawnSync('cc', ['--version']).status === 0 ? null : 'there is no C compiler (cc) here'
+
+const CACHE = join(import.meta.dirname, '../../node_modules/.cache')
 
 const SOURCE = String.raw`
 #define _GNU_SOURCE
@@ -159,21 +162,31 @@ const NUMBERS = {
 }
 export type Lie = keyof typeof NUMBERS
 
+/** Path of the library, which is compiled when its source has changed. */
+function library(): string {
+  const hash = createHash('sha256').update(SOURCE).digest('hex').slice(0, 16)
+  const path = join(CACHE, `lies-${hash}.so`)
+  if (existsSync(path)) return path
+  mkdirSync(CACHE, { recursive: true })
+  const draft = `${path}.${process.pid}`
+  execFileSync('cc', ['-shared', '-fPIC', '-w', '-O1', '-o', draft, '-x', 'c', '-', '-ldl'], {
+    input: SOURCE,
+  })
+  renameSync(draft, path)
+  return path
+}
+
 /** Lies that a process tells itself from the next call on, as long as they are set. */
 export class LyingFiles {
   readonly #rules: string
   /** Of the process that is lied to. */
   readonly env: Record<string, string>
 
-  /** `directory`: where the library and the rules are kept. */
+  /** `directory`: where the rules are kept. */
   constructor(directory: string) {
     this.#rules = join(directory, 'lies')
     mkdirSync(this.#rules)
-    const library = join(directory, 'lies.so')
-    execFileSync('cc', ['-shared', '-fPIC', '-w', '-O1', '-o', library, '-x', 'c', '-', '-ldl'], {
-      input: SOURCE,
-    })
-    this.env = { LD_PRELOAD: library, LIES: this.#rules }
+    this.env = { LD_PRELOAD: library(), LIES: this.#rules }
   }
 
   /** Each file of this name fails, when it is opened, read or looked at (stat); `list`: each directory. */
