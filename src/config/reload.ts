@@ -1,5 +1,5 @@
-// Which changes of the configuration a running daemon takes up (SIGHUP), and which need a restart: what
-// names folders, addresses and identities is built in at the start. Pure.
+// Which changes of the configuration a running daemon takes up (SIGHUP). Every other key is read at the start and needs
+// a restart. Pure.
 
 import type { Config } from './config.ts'
 import { printableConfig } from './print.ts'
