@@ -56,8 +56,8 @@ export default defineConfig({
     ],
     environment: 'node',
     // Only a bound for what hangs: on a busy machine every other time is too short.
-    testTimeout: 300_000,
-    hookTimeout: 120_000,
+    testTimeout: 1_800_000,
+    hookTimeout: 600_000,
     restoreMocks: true,
     unstubEnvs: true,
     // The reader of feeds, by its own tests. What its threads run is counted where a test calls it directly.

@@ -2,7 +2,7 @@
 // play them.
 
 import { hash } from 'node:crypto'
-import { MINUTE, systemClock } from '../lib/clock.ts'
+import { SECOND, systemClock } from '../lib/clock.ts'
 import type { FaultKind, FaultOf, FaultRule, FaultSubject, GatePoint, Side } from './fault-types.ts'
 import { Changes } from './journal.ts'
 
@@ -36,8 +36,8 @@ export class Fault {
     return this.#isOpen
   }
 
-  /** Resolves once `n` requests (default 1) wait at this gate; rejects after `timeoutMs` (default 1 min). */
-  async held(n = 1, timeoutMs = MINUTE): Promise<void> {
+  /** Resolves once `n` requests (default 1) wait at this gate; rejects after `timeoutMs` (default 200 s). */
+  async held(n = 1, timeoutMs = 200 * SECOND): Promise<void> {
     await this.#changes.waitFor(
       `${n} requests at the gate ${JSON.stringify(this.rule)}`,
       () => this.#held >= n || undefined,

@@ -1,7 +1,7 @@
 // What the sandbox saw, and waiting for it. A test awaits a condition, which is checked again at each change.
 // The list of requests holds no secret: no header, no query, no form field but the object's key.
 
-import { type Clock, MINUTE } from '../lib/clock.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
 import type { FaultKind, Side } from './fault-types.ts'
 
 export class SeenRequest {
@@ -65,7 +65,7 @@ export class Changes {
     what: string,
     probe: () => T | undefined,
     seen: () => string,
-    timeoutMs = MINUTE,
+    timeoutMs = 200 * SECOND,
   ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const check = () => {

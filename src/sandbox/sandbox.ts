@@ -61,11 +61,11 @@ export interface Sandbox extends AsyncDisposable {
   objects(): StoredObject[]
   /** What both sides saw, oldest first, without control requests. */
   requests(): SeenRequest[]
-  /** Resolves once at least `n` objects are there; rejects after `timeoutMs` (default 1 min). */
+  /** Resolves once at least `n` objects are there; rejects after `timeoutMs` (default 200 s). */
   waitForObjects(n: number, timeoutMs?: number): Promise<StoredObject[]>
   /**
    * Resolves with the first request, past or future, that `predicate` accepts; it is checked at each step of a
-   * request (a running one has `endedAt` null). Rejects after `timeoutMs` (default 1 min).
+   * request (a running one has `endedAt` null). Rejects after `timeoutMs` (default 200 s).
    */
   waitForRequest(
     predicate: (request: SeenRequest) => boolean,

@@ -23,7 +23,7 @@ if (CHROMIUM === null) {
 }
 
 /** Only a bound for what hangs: a browser on a host that is busy. */
-export const SLOW = { timeout: 300_000 }
+export const SLOW = { timeout: 1_800_000 }
 
 /** With a new, empty profile. */
 export function launch(): Promise<Browser> {

@@ -91,7 +91,7 @@ afterEach(() => {
 })
 
 describe('the random histories find out that a rule is switched off:', () => {
-  it.each(MUTATIONS)('$rule', { timeout: 300_000 }, async (mutation) => {
+  it.each(MUTATIONS)('$rule', async (mutation) => {
     const { module, change, switches = {}, seed = 7 } = mutation
     vi.resetModules()
     if (module !== undefined && change !== undefined) {

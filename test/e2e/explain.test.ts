@@ -106,8 +106,8 @@ describe('explain', () => {
     expect(incomplete.stdout).toMatch(
       /^jobs\.xml: it is incomplete as version 1: line 1, column 9: /,
     )
-    expect(incomplete.stdout).toMatch(/^next: wait for its writer.*; rejected in (2h|1h 59m)/m)
-    expect(json.next).toMatch(/rejected in (2h|1h 59m)/)
+    expect(incomplete.stdout).toMatch(/^next: wait for its writer.*; rejected in (2h|1h \d+m)/m)
+    expect(json.next).toMatch(/rejected in (2h|1h \d+m)/)
     expect(Date.parse(json.upload.deadlineAt)).toBeGreaterThan(Date.parse(json.upload.detectedAt))
   })
 
@@ -184,7 +184,7 @@ it('status names the next action for everything that is owed', async () => {
 
   const next = (feed: string) =>
     stdout.split('\n').find((line) => line.startsWith(`next: ${feed} (`)) ?? 'nothing'
-  expect(next('queued.xml')).toMatch(/next automatic attempt in (10m|9m \d+s)/)
+  expect(next('queued.xml')).toMatch(/next automatic attempt in \d+m/)
   expect(next('held.xml')).toMatch(/If this is right, release it/)
   expect(stdout).toMatch(
     /^ {2}feedsyncd release \d+ --config .+\n {2}feedsyncd discard \d+ --config /m,

@@ -80,13 +80,16 @@ describe.concurrent('a daemon whose writes fail once each', () => {
 
 describe.concurrent('an incomplete file whose deadline comes while the spool is full', () => {
   it('is rejected once there is room, without a restart', async () => {
-    await using site = await Site.open({ inbox: { incompleteAfter: '2s' } })
+    await using site = await Site.open({ inbox: { incompleteAfter: '1h' } })
     using disk = new SmallDisk(join(site.root, 'state'))
     const daemon = await site.daemonProcess()
     site.drop('half.xml', feedOf(2000).slice(0, -20))
     const { id } = await site.passed('half.xml', 'incomplete')
 
     disk.fill(daemon, 100_000)
+    // Its deadline comes now, and not before the disk is full.
+    site.configure({ inbox: { incompleteAfter: '1s' } })
+    daemon.kill('SIGHUP')
     await vi.waitFor(
       () => expect(site.show(id).reason).toContain('not enough disk space'),
       PATIENCE,

@@ -67,13 +67,16 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
   })
 
   it('at the last look at an incomplete file puts no end to it', async () => {
-    await using site = await Site.open({ inbox: { incompleteAfter: '1s' } })
+    await using site = await Site.open({ inbox: { incompleteAfter: '1h' } })
     const files = new LyingFiles(site.root)
     site.env = files.env
     writeFileSync(join(site.inbox, 'jobs.xml'), '<source><job>')
-    await site.daemonProcess()
+    const daemon = await site.daemonProcess()
     await site.until('jobs.xml', 'incomplete')
     files.fail('open', 'jobs.xml', 'EIO')
+    // Its deadline comes now, and not before the file fails.
+    site.configure({ inbox: { incompleteAfter: '1s' } })
+    daemon.kill('SIGHUP')
     const { id } = await vi.waitFor(() => {
       const [upload] = site.uploads()
       if (!upload?.reason?.includes('EIO')) throw new Error(JSON.stringify(upload))

@@ -44,7 +44,7 @@ describe('lesson 1: scan is truth, events are hints', () => {
       daemon.kill('SIGCONT')
 
       await vi.waitFor(() => expect(versions(site)).toBe(files), {
-        timeout: 280_000,
+        timeout: 1_200_000,
         interval: 100,
       })
     },

@@ -10,7 +10,7 @@ describe('a long upload', () => {
     const daemon = await site.daemon()
     const page = /http:\/\/127\.0\.0\.1:\d+/.exec(await site.logged(daemon, 'endpoint.open'))?.[0]
 
-    site.drop('long.xml', feedOf(4000))
+    site.drop('long.xml', feedOf(40_000))
     const far = async () => {
       const { uploads } = JSON.parse((await site.run('status', '--json')).stdout)
       return uploads[0]?.progress?.bytesSent ?? 0
@@ -19,7 +19,7 @@ describe('a long upload', () => {
     const before = await far()
     await vi.waitUntil(async () => (await far()) > before, { timeout: 200_000, interval: 200 })
 
-    const shown = /\d+ %: [\d.]+ KiB of [\d.]+ KiB, [\d.]+ KiB\/s, .* left/
+    const shown = /\d+ %: [\d.]+ [KM]iB of [\d.]+ [KM]iB, [\d.]+ KiB\/s, .* left/
     expect((await site.run('status')).stdout).toMatch(new RegExp(`\n    ${shown.source}\n`))
     expect((await site.run('show', '1')).stdout).toMatch(new RegExp(`^sent +${shown.source}$`, 'm'))
     expect(await (await fetch(`${page}/version?id=1`)).text()).toMatch(shown)

@@ -105,7 +105,10 @@ it.each(['signature', 'apiKey'] as const)(
     const ran = finished(daemon)
 
     for (const [account] of faults) site.drop(`${account}/jobs.xml`, feedOf(2, account))
-    await vi.waitFor(() => expect(site.uploads()).toHaveLength(faults.length), 60_000)
+    await vi.waitFor(() => expect(site.uploads()).toHaveLength(faults.length), {
+      timeout: 200_000,
+      interval: 20,
+    })
     // Queued once when it is accepted, and once more after its attempt.
     for (const [account, ending] of faults)
       if (ending === 'waiting') await site.passed(account, 'queued', { nth: 2 })

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { statusOf } from '../helpers/look.ts'
-import { feedOf, finished, Site } from '../helpers/site.ts'
+import { feedOf, finished, preload, Site } from '../helpers/site.ts'
 
 /** A daemon in the middle of its first upload, which does not end. */
 async function stuck(site: Site) {
@@ -61,7 +61,7 @@ describe('a second signal', () => {
     ['SIGINT', 'SIGINT', 130],
   ] as const) {
     it(`aborts what runs: ${second} exits ${exit}, and the next start delivers it`, async () => {
-      await using site = await Site.open()
+      await using site = await Site.open({}, { env: preload('patient-grace.ts') })
       const { daemon, ended } = await stuck(site)
 
       daemon.kill(first)

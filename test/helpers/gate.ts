@@ -20,7 +20,7 @@ export async function remoteGate(
 ): Promise<RemoteGate> {
   const [{ id } = { id: 0 }] = await call<{ id: number }[]>('POST', 'faults', JSON.stringify(rule))
   return {
-    held: (n = 1, timeoutMs = 60_000) =>
+    held: (n = 1, timeoutMs = 200_000) =>
       vi.waitFor(
         async () => {
           const gate = (await call<Listed[]>('GET', 'faults')).find((fault) => fault.id === id)

@@ -97,8 +97,8 @@ describe('an upload', () => {
     await Promise.all([h.deliver(content), h.deliver(content)])
 
     // The test's clock does not wait: each wait is as long as all bytes before it are ahead of time, 100 s at
-    // the end, less the seconds that a busy machine needs.
-    expect(Math.max(...h.clock.waits)).toBeGreaterThan(60_000)
+    // the end, less the seconds that a busy machine needs; without a rate there is none.
+    expect(Math.max(...h.clock.waits)).toBeGreaterThan(10_000)
     expect(h.sandbox.objects()).toHaveLength(2)
   })
 
