@@ -6,19 +6,13 @@ import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { compare, shownAs } from './compare.ts'
 import type { Desired } from './desired.ts'
 import { type Effects, measure, measured } from './effects.ts'
-import { canRaise, FIELDS, type Field, rawOf } from './fields.ts'
+import { canRaise, type Field, rawOf } from './fields.ts'
 import type { CampaignState } from './findings.ts'
 import { fingerprint, isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
 import { makePlan } from './planner.ts'
 import { memoryOf } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
-import {
-  adoptedRecord,
-  type ManagedCampaign,
-  managedCampaigns,
-  whyForeign,
-  whyStopped,
-} from './record.ts'
+import { adoptedRecord, hasChanged, managedCampaigns, whyForeign, whyStopped } from './record.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
 import { inParallel, Snapshot } from './snapshot.ts'
 
@@ -279,17 +273,6 @@ class Pass {
     this.#results.push(...found.filter((one) => one !== own), own)
     return own
   }
-}
-
-/** The file says something else than was agreed last. */
-function hasChanged({ goal, record }: ManagedCampaign): boolean {
-  if (goal === null) return false
-  const { written, targeting, uncertain } = record
-  const isMoved = FIELDS.some(
-    (field) => goal.values[field] !== undefined && goal.values[field] !== written[field],
-  )
-  const isSame = goal.targeting === undefined || same(targeting, goal.targeting)
-  return isMoved || uncertain.length > 0 || !isSame
 }
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

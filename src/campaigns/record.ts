@@ -4,8 +4,10 @@
 import type { Campaign } from '../service/port.ts'
 import type { Goal } from './compare.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
+import { FIELDS } from './fields.ts'
 import type { Plan } from './plan.ts'
 import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
+import { isSame } from './targeting.ts'
 import { tokenIn, tokensOf, withToken } from './token.ts'
 
 export function whyStopped(account: string, known: string | undefined): Plan['stopped'] {
@@ -100,4 +102,20 @@ export function managedCampaigns(
       ? { ...one, goal: { values: { status: 'paused' } }, why: 'its successor takes its place' }
       : { ...one, goal: goalOf(entry, record), why: 'the file changed' }
   })
+}
+
+/** Nothing of it was agreed so far. */
+export const isUnwritten = ({ written, targeting }: CampaignRecord) =>
+  Object.keys(written).length === 0 && targeting === null
+
+/** The file says something else than was agreed last. */
+export function hasChanged({ goal, record }: Pick<ManagedCampaign, 'goal' | 'record'>): boolean {
+  if (goal === null) return false
+  const { written, targeting, uncertain } = record
+  const isMoved = FIELDS.some(
+    (field) => goal.values[field] !== undefined && goal.values[field] !== written[field],
+  )
+  const isKept =
+    goal.targeting === undefined || (targeting !== null && isSame(targeting, goal.targeting))
+  return isMoved || uncertain.length > 0 || !isKept
 }

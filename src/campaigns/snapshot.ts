@@ -10,6 +10,8 @@ import type { CampaignRecord, CampaignWrite } from './port.ts'
 import {
   adoptedRecord,
   goalOf,
+  hasChanged,
+  isUnwritten,
   type ManagedCampaign,
   managedCampaigns,
   noFacts,
@@ -68,6 +70,8 @@ export class Snapshot {
       if (listed === undefined || whyForeign(record, listed) !== null) return false
       if (open.some(({ outcome }) => outcome === 'unknown')) return false
       if (goal === null) return true
+      // A late list may show what the file went back to, and not what was written in between.
+      if (!isUnwritten(record) && hasChanged({ record, goal })) return false
       const { reduce, neutral, raise, differences } = compare(goal, record, listed, open)
       return differences.length === 0 && [reduce, neutral, raise].every((part) => part === null)
     }
@@ -177,7 +181,8 @@ export class Snapshot {
       if (campaign != null && whyForeign(record, campaign) === null) {
         if (accountId === null && campaign.accountId != null)
           noted = { ...noted, accountId: campaign.accountId }
-        if (goal !== null && !record.succeeding) {
+        const isProof = read != null || isUnwritten(record)
+        if (goal !== null && !record.succeeding && isProof) {
           const { agreed } = compare(goal, record, campaign, open)
           if (Object.keys(agreed.values).length > 0 || agreed.targeting !== null)
             noted = withWritten(noted, agreed, {})

@@ -124,6 +124,8 @@ export class Simulation {
   readonly #theirs = new Map<string, string>()
   /** By campaign: budgets that it had, with the time since when. */
   readonly #budgets = new Map<string, { at: number; value: number; byUs: boolean }[]>()
+  /** By campaign: the last budget that file and service really had in common when a look ended. */
+  readonly #agreed = new Map<string, number>()
   readonly figures = { passes: 0, writes: 0, faults: 0, kills: 0, decisions: 0 }
   #approved: Plan | null = null
   /** Where people let the reconciler run. */
@@ -134,6 +136,7 @@ export class Simulation {
   /** Campaigns whose own calls went wrong in this pass. */
   readonly #troubled = new Set<string>()
   #lag = false
+  #earlier: string
   #listing: BookCampaign[] | null = null
   #listedAt = 0
   /** Within a pass: the file changes before the first create. */
@@ -143,6 +146,7 @@ export class Simulation {
   constructor(file: string, mutations: Mutations = {}) {
     this.mutations = mutations
     this.hosts = [this.world.host(file), this.world.host(file)]
+    this.#earlier = file
     this.#writer = this.host
     for (const host of this.hosts) {
       if (mutations.staleFile) host.looksAgain = false
@@ -186,7 +190,25 @@ export class Simulation {
   }
 
   write(file: string): void {
+    this.#earlier = this.host.file
     for (const host of this.hosts) host.file = file
+  }
+
+  /** The file as it was before its last change. */
+  takeBack(): void {
+    this.write(this.#earlier)
+  }
+
+  /** Every budget a quarter more, and back again, while lists show what was there before. */
+  async raiseAndTakeBack(script: readonly string[]): Promise<void> {
+    this.#lag = true
+    const more = (budget: string) => `budget: "${(Number(budget) * 1.25).toFixed(2)}"`
+    this.write(this.host.file.replaceAll(/budget: "(.*?)"/g, (_, budget) => more(budget)))
+    await this.pass(0, 'yes', script)
+    this.check()
+    this.takeBack()
+    await this.checkReports()
+    await this.pass(0, 'daemon', [])
   }
 
   // What people do on the service.
@@ -266,6 +288,16 @@ export class Simulation {
     this.#editWithin = null
     if (approved !== null) this.#checkApproved(approved, this.world.writes().slice(before))
     if (kind !== 'approved' && isWhole && editWithin === null) this.#checkReductions(host)
+    this.#noteAgreed(host)
+  }
+
+  #noteAgreed(host: Host): void {
+    for (const { key, campaignId } of host.store.records()) {
+      const now = this.world.book.find('123', campaignId)?.budget
+      const want = entryOf(host.file, key)?.values.budget
+      if (typeof now === 'number' && typeof want === 'number' && isAlike(now, want))
+        this.#agreed.set(campaignId, want)
+    }
   }
 
   async plan(): Promise<void> {
@@ -479,8 +511,11 @@ export class Simulation {
 
   #noteBudget(one: BookCampaign, byUs: boolean): void {
     const known = this.#budgets.get(one.id) ?? []
-    if (known.at(-1)?.value === one.budget) return
-    this.#budgets.set(one.id, [...known, { at: this.world.now, value: one.budget ?? 0, byUs }])
+    const last = known.at(-1)
+    if (last?.value === one.budget) return
+    // What one person set and another one changed, nobody else builds on.
+    const rest = last?.byUs || byUs ? known : known.slice(0, -1)
+    this.#budgets.set(one.id, [...rest, { at: this.world.now, value: one.budget ?? 0, byUs }])
   }
 
   /** Everything that is sent stands in the plan that was approved; a refused reduction goes field by field. */
@@ -515,7 +550,8 @@ export class Simulation {
           ({ body, outcome, campaignId }) =>
             campaignId === record.campaignId && body?.budget !== undefined && outcome === 'done',
         )
-      const isDrift = Number(said?.body?.budget) * 10_000 === want || record.written.budget === want
+      const isWritten = Number(said?.body?.budget) * 10_000 === want
+      const isDrift = isWritten || this.#agreed.get(record.campaignId) === want
       if (!isDrift)
         must(
           (one.budget ?? 0) * 10_000 <= want + 1,
@@ -562,16 +598,17 @@ export class Simulation {
       .history({ limit: 500 })
       .filter(({ outcome, at }) => outcome === 'sending' && at < this.world.now - 2 * HOUR)
     must(open.length === 0 || this.#hasSecond, `lines without an end: ${open.length}`)
+    this.#noteAgreed(host)
   }
 }
 
 const isRunning = ({ status, endDate }: BookCampaign, now: number) =>
   status === 1 && (endDate === null || Date.parse(endDate) + 2 * DAY > now)
 
+const isAlike = (now: number, want: number) => Math.abs(now * 10_000 - want) <= 1
+
 const differs = (one: BookCampaign, budget: unknown, now: number) =>
-  typeof budget === 'number' &&
-  isRunning(one, now) &&
-  Math.abs((one.budget ?? 0) * 10_000 - budget) > 1
+  typeof budget === 'number' && isRunning(one, now) && !isAlike(one.budget ?? 0, budget)
 
 function keyOf({ targeting }: Record<string, unknown>): string {
   return String((targeting as { externalCampaignId?: string } | null)?.externalCampaignId ?? '')
@@ -674,6 +711,10 @@ export const steps = fc.commands(
       .map((choices) =>
         step('apply while the file changes', (s) => s.pass(0, 'yes', [], fileFor(choices))),
       ),
+    fc.constant(step('file as before', (s) => s.takeBack())),
+    faults.map((script) =>
+      step(`raise and take back ${script.join()}`, (s) => s.raiseAndTakeBack(script)),
+    ),
     fc.constant(step('plan', (s) => s.plan())),
     fc
       .constantFrom(SECOND, MINUTE, 10 * MINUTE, 2 * HOUR, 26 * HOUR)
