@@ -154,7 +154,7 @@ export class Daemon {
     if (this.#stage !== 'starting') this.#report()
   }
 
-  /** SIGHUP: refused credentials are tried again, and the folder is listed. */
+  /** SIGHUP: refused credentials are tried again, and the folder is listed. Never throws. */
   wake(): void {
     this.#parts.deliveries.resume()
     this.#parts.campaigns.again()
@@ -193,8 +193,8 @@ export class Daemon {
 
   async #round(options: RunOptions): Promise<void> {
     const { intake, upkeep } = this.#parts
-    if (this.#isLost() || this.#pause.left() > 0) return
     try {
+      if (this.#isLost() || this.#pause.left() > 0) return
       await intake.look()
       this.#parts.deliveries.takeRequests()
       this.#startTaking(options)

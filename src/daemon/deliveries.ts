@@ -46,6 +46,8 @@ export class Deliveries {
   readonly #unreadable = new Map<number, ConditionCode>()
   /** What a person has retried, until it is started. */
   #retried: number[] = []
+  /** All that waits shall be tried again, and the history does not say so yet. */
+  #isResuming = false
   /** The next answer is to be logged: a person asked for it. */
   #isAsked = false
   /** Up to which of them the holds that were taken away are on record. A restart takes away all. */
@@ -95,9 +97,10 @@ export class Deliveries {
     return [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
   }
 
-  /** Does at once what other processes asked for (`retry`), also while the service counts as down. */
+  /** Does at once what other processes asked for (`retry`, SIGHUP), also while the service counts as down. */
   takeRequests(): void {
     const { gate, history } = this.#parts
+    if (this.#isResuming) this.#resumeAll()
     const retried = takeRetried(history)
     if (retried.length === 0) return
     this.#retried.push(...retried)
@@ -144,19 +147,28 @@ export class Deliveries {
     this.#parts.log.info({ event: 'service.asked', service, reason }, 'asked the service again')
   }
 
-  /** Tries all that waits again now (SIGHUP): refused credentials, and a service that counts as down. */
+  /**
+   * All that waits is tried again with the next requests (SIGHUP): refused credentials, and a service that counts as
+   * down. Never throws: a signal comes at any time, and the database may be locked or full at that moment.
+   */
   resume(): void {
+    this.#isResuming = true
+  }
+
+  #resumeAll(): void {
     const { gate, history } = this.#parts
     if (this.#hasNewKey()) gate.accounts.newKey()
     gate.accounts.releaseAll()
     history.makeDue()
     gate.probeNow()
     this.#isAsked = true
+    this.#isResuming = false
   }
 
   /** True when something is due that could be started. */
   get due(): boolean {
     const { clock, gate, history } = this.#parts
+    if (this.#isResuming) return true
     return gate.places > 0 && history.due(clock.now(), 1).length > 0
   }
 

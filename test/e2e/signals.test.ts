@@ -1,4 +1,7 @@
-import { describe, expect, it, vi } from 'vitest'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { statusOf } from '../helpers/look.ts'
 import { feedOf, finished, preload, Site } from '../helpers/site.ts'
 
@@ -103,5 +106,47 @@ describe('SIGHUP', () => {
     daemon.kill('SIGHUP')
 
     expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
+  })
+
+  it('tries them again once the database can be written, where another process writes at that moment', async () => {
+    await using site = await Site.open()
+    const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
+    const daemon = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(3))
+    await site.logged(daemon, 'credentials refused')
+    refusal.remove()
+    const other = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    onTestFinished(() => void other.close())
+    other.exec('BEGIN IMMEDIATE')
+
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, '"database-locked"')
+    other.exec('ROLLBACK')
+
+    expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
+    expect([daemon.exitCode, daemon.signalCode]).toEqual([null, null])
+  })
+
+  it('tries them again once the disk has room, where it is full at that moment', async () => {
+    await using site = await Site.open()
+    const [full, log] = [join(site.root, 'fail'), join(site.root, 'failed')]
+    writeFileSync(log, '')
+    site.env = {
+      ...preload('failing-writes.ts', 'fast-time.ts'),
+      ...{ FEEDSYNCD_FAIL_FILE: full, FEEDSYNCD_FAIL_LOG: log },
+    }
+    const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
+    const daemon = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(3))
+    await site.logged(daemon, 'credentials refused')
+    refusal.remove()
+
+    writeFileSync(full, 'SQLITE_FULL')
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, '"state-full"')
+
+    expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
+    expect(readFileSync(log, 'utf8').split('\n')).toContain('update versions')
+    expect([daemon.exitCode, daemon.signalCode]).toEqual([null, null])
   })
 })
