@@ -107,8 +107,9 @@ export class Daemon {
       if (options.stop.aborted) break
       alerts.look(options.abort)
       if (!options.once) campaigns.start(options, () => this.#wakeSignal.raise())
-      if (options.once && this.#isDone(clock.monotonic() > givesUpAt)) break
-      await this.#wakeSignal.wait(this.#msToNext())
+      const isLate = clock.monotonic() > givesUpAt
+      if (options.once && this.#pause.ask(() => this.#isDone(isLate))) break
+      await this.#wakeSignal.wait(this.#pause.ask(() => this.#msToNext()) ?? this.#pause.left())
       const rest = this.#turnedAt + ROUND_GAP_MS - clock.monotonic()
       if (rest > 0) await clock.sleep(rest, options.stop)
     }

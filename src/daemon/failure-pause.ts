@@ -40,6 +40,16 @@ export class FailurePause {
     this.#until = now + PAUSE_MS
   }
 
+  /** What is asked between two rounds; null where that met an error, which is a pause as in a round. */
+  ask<T>(question: () => T): T | null {
+    try {
+      return question()
+    } catch (error) {
+      this.begin(error)
+      return null
+    }
+  }
+
   /** An error that feedsyncd does not know, met by one feed, is no reason to pause the others. */
   fault(error: unknown): void {
     this.#parts.log.error({ event: 'daemon.fault', err: error }, FAULT)

@@ -221,3 +221,19 @@ describe.concurrent('a database that cannot be used at the start', () => {
     expect(version).toBe(9999)
   })
 })
+
+describe.concurrent('a disk that fails one read', () => {
+  it('between two rounds: it is said, and the daemon goes on', async () => {
+    await using site = await Site.open()
+    const file = join(site.root, 'fail-read')
+    site.env = { ...preload('failing-read.ts', 'fast-time.ts'), FEEDSYNCD_FAIL_READ: file }
+    const daemon = await site.daemonProcess()
+
+    writeFileSync(file, 'SELECT min(next_attempt_at)')
+    await site.logged(daemon, '"state-failing"')
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded')
+
+    expectAlive(daemon)
+  })
+})

@@ -1,0 +1,24 @@
+// Preloaded into a daemon (`--import`): once the file FEEDSYNCD_FAIL_READ is there, the next read of the database whose
+// text has that of the file in it fails, as on a disk that reports an error, and the file is removed.
+
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { isMainThread } from 'node:worker_threads'
+
+const { FEEDSYNCD_FAIL_READ: file = '' } = process.env
+
+if (isMainThread) {
+  const Database = createRequire(import.meta.url)('better-sqlite3')
+  const memory = new Database(':memory:')
+  const statement = Object.getPrototypeOf(memory.prepare('SELECT 1'))
+  memory.close()
+  const { get } = statement
+  statement.get = function (...parameters: unknown[]) {
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    if (text !== '' && this.source.includes(text)) {
+      rmSync(file)
+      throw new Database.SqliteError('a test lets this read fail', 'SQLITE_IOERR_READ')
+    }
+    return get.apply(this, parameters)
+  }
+}
