@@ -75,7 +75,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const feeds = openFeeds(settings, storage, network, folder, campaigns, options)
   const operations = openOperations(settings, storage, network, feeds, campaigns, options)
   const { alerts, supervisor } = operations
-  const { postDelivery, deliveries, intake, pipeline, upkeep } = feeds
+  const { postDelivery, deliveries, intake, ledger, pipeline, upkeep } = feeds
   const daemon = new Daemon({
     ...{ alerts, clock, conditions, deliveries, history, inbox: folder.inbox, intake, log },
     postDelivery,
@@ -87,7 +87,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     daemon.conditionsChanged()
     supervisor.changed()
   })
-  const recovery = { postDelivery, clock, history, log, ruleFor: settings.ruleFor, spool }
+  const { ruleFor } = settings
+  const recovery = { postDelivery, clock, history, ledger, log, ruleFor, spool }
   await recover(recovery, config.feeds)
 
   const replace = (read: Reread): Reread => {

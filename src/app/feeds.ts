@@ -59,6 +59,7 @@ export function openFeeds(
   return {
     deliveries,
     intake,
+    ledger,
     pipeline,
     postDelivery,
     upkeep: createUpkeep({ ...base, deliveries }),

@@ -94,7 +94,8 @@ export class Deliveries {
     if (places === 0) return []
     const retried = this.#retriedNow()
     const others = history.due(clock.now(), places, feeds)
-    return [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
+    const due = [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
+    return due.map((version) => this.#parts.pipeline.addressed(version))
   }
 
   /** Does at once what other processes asked for (`retry`, SIGHUP), also while the service counts as down. */
@@ -193,7 +194,10 @@ export class Deliveries {
     if (result.kind !== 'credentials') return
     const hold = gate.accounts.holdOf(version.account)
     const present = history.version(version.id)
-    if (hold !== null && present?.state === 'queued') this.#hold(present, hold)
+    // It waits no longer where the rules name another account by now.
+    if (hold !== null && present?.state === 'queued') {
+      if (pipeline.addressed(present).account === version.account) this.#hold(present, hold)
+    }
     // The refusals after the one that began the hold are no news.
     if (hold?.failure !== result.failure) return
     const { reason, hint } = result.failure

@@ -4,6 +4,7 @@
 import type { FeedConfig } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import { expectFeeds } from '../history/expected-feeds.ts'
+import type { Ledger } from '../history/ledger.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import type { Attempts, Notes, Transactions, Versions } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -15,6 +16,7 @@ export interface RecoveryParts {
   clock: Clock
   log: Log
   history: Versions & Attempts & Notes & Transactions
+  ledger: Ledger
   spool: Spool
   postDelivery: PostDelivery
   ruleFor: (path: string) => FeedRule
@@ -40,13 +42,19 @@ export async function recover(parts: RecoveryParts, feeds: readonly FeedConfig[]
   await noteExpected(parts, feeds)
 }
 
-/** Feeds that a rule expects are known before their first file, so that they can be late. */
+/**
+ * What is not sent yet is as the rules say. Feeds that a rule expects are known before their first file, so that they
+ * can be late.
+ */
 export async function noteExpected(
-  { clock, history, log, ruleFor }: Omit<RecoveryParts, 'postDelivery' | 'spool'>,
+  { clock, history, ledger, log, ruleFor }: Omit<RecoveryParts, 'postDelivery' | 'spool'>,
   feeds: readonly FeedConfig[],
 ): Promise<void> {
   try {
-    await history.commit(() => expectFeeds(history, feeds, ruleFor, clock.now()))
+    await history.commit(() => {
+      ledger.followRules(ruleFor)
+      expectFeeds(history, feeds, ruleFor, clock.now())
+    })
   } catch (error) {
     // Trouble of the database is said by whoever needs it; the next start or reload is as good.
     log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds not noted')

@@ -17,25 +17,15 @@ import type {
   Versions,
 } from './port.ts'
 import { DROPPED_AGAIN, LEFT, SAME_BYTES } from './reason-codes.ts'
-import { sentenceOf } from './version-text.ts'
+import { type RuleInForce, updateAccounts, withAccount } from './rules-in-force.ts'
+import { logDetected, logMoved } from './version-log.ts'
 
 /** A path in the folder, and the feed that its bytes belong to. */
 export interface Origin {
   path: string
   /** null: a file that a person named, taken as it is. */
   identity: FileIdentity | null
-  rule: { feed: string; account: string | null }
-}
-
-/** What an operator reads in the journal without asking for more. */
-const LOG_LEVELS: Partial<Record<State, 'info' | 'warn'>> = {
-  uploaded: 'info',
-  incomplete: 'info',
-  superseded: 'info',
-  gone: 'info',
-  rejected: 'warn',
-  held: 'warn',
-  failed: 'warn',
+  rule: RuleInForce
 }
 
 export interface LedgerParts {
@@ -95,19 +85,19 @@ export class Ledger {
    * be the same bytes (a touch, a rename-over), which make no version, so nothing is said until read.
    */
   settling(origin: Origin, size: number): void {
-    const open = this.#history.pendingVersionAt(origin.path)
+    const open = this.#pending(origin)
     if (open !== null) {
       // Nobody reads it now: what was `checking` was not concluded.
       if (open.state !== 'settling') this.move(open.id, 'settling', null)
       return
     }
-    if (this.#reopen(origin.path) !== null) return
+    if (this.#reopen(origin) !== null) return
     if (this.#history.lastVersionAt(origin.path)?.bytes !== size) this.#add(origin)
   }
 
   /** Its bytes are being read. */
-  checking(path: string): void {
-    const open = this.#history.pendingVersionAt(path)
+  checking(origin: Origin): void {
+    const open = this.#pending(origin)
     if (open === null || open.state === 'checking') return
     if (open.state === 'gone') this.move(open.id, 'settling', null)
     this.move(open.id, 'checking', null)
@@ -135,8 +125,10 @@ export class Ledger {
   /** It left before it could be taken, or after it was rejected. */
   gone(path: string): void {
     const open = this.#history.pendingVersionAt(path)
-    if (open === null) this.#rejectedGone(path)
-    if (open === null || open.state === 'gone') return
+    if (open === null || open.state === 'gone') {
+      this.#rejectedGone(path)
+      return
+    }
     this.#forget(path)
     const text = 'the file left the folder before it was taken; nothing was sent'
     this.move(open.id, 'gone', { code: LEFT, text })
@@ -160,15 +152,13 @@ export class Ledger {
 
   /** The version that the bytes at this path are becoming; adds it where there is none yet. */
   versionFor(origin: Origin): Version {
-    return (
-      this.#history.pendingVersionAt(origin.path) ?? this.#reopen(origin.path) ?? this.#add(origin)
-    )
+    return this.#pending(origin) ?? this.#reopen(origin) ?? this.#add(origin)
   }
 
   /** The same bytes as a version that is there: no new one, only a `seen` event, and another try if it failed. */
   seen(origin: Origin, version: Version): void {
     this.#history.atomically(() => {
-      const open = this.#history.pendingVersionAt(origin.path)
+      const open = this.#pending(origin)
       if (open !== null) this.#history.forget(open.id)
       const same = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
       this.#history.seen(version.id, same, this.#parts.clock.now())
@@ -225,11 +215,44 @@ export class Ledger {
     return this.move(older.id, 'superseded', supersededBy(newer.id, older.id))
   }
 
+  /** Other rules are in force: what is not read yet, and what waits, is as they say. */
+  followRules(ruleFor: (path: string) => RuleInForce): void {
+    this.#history.atomically(() => {
+      for (const { path } of this.#history.unread())
+        this.#pending({ path, identity: null, rule: ruleFor(path) })
+      updateAccounts(this.#history, ruleFor)
+    })
+  }
+
+  /** It is about to be sent: to the account that this rule names. */
+  addressed(version: Version, rule: RuleInForce): Version {
+    return withAccount(this.#history, version, rule)
+  }
+
+  /** The version in the making at this path. What is not read yet belongs to the feed that the rule names by now. */
+  #pending(origin: Origin): Version | null {
+    const open = this.#history.pendingVersionAt(origin.path)
+    if (open === null || open.feed === origin.rule.feed)
+      return open && withAccount(this.#history, open, origin.rule)
+    // What left belongs to the past of the other feed.
+    return open.state === 'gone' ? null : this.#replace(open, origin)
+  }
+
+  /** Newer than all of its new feed, and with the deadline that it had. */
+  #replace({ bytes, deadlineAt, id }: Version, origin: Origin): Version {
+    const version = this.#add(origin, { bytes, deadlineAt })
+    const known = this.#known.get(origin.path)
+    this.#history.forget(id, version.id)
+    if (known?.versionId === id) this.#know({ ...origin, identity: known.identity }, version)
+    return version
+  }
+
   /** A path that could not be read as it was (a symlink, no permission) is looked at again. */
-  #reopen(path: string): Version | null {
-    const before = this.#history.lastVersionAt(path)
+  #reopen(origin: Origin): Version | null {
+    const before = this.#history.lastVersionAt(origin.path)
     if (before === null || before.sha256 !== null) return null
     if (before.state !== 'rejected' && before.state !== 'failed') return null
+    if (before.feed !== origin.rule.feed) return this.#replace(before, origin)
     return this.move(before.id, 'settling', null)
   }
 
@@ -246,7 +269,7 @@ export class Ledger {
     this.#history.afterCommit(() => this.#known.delete(path))
   }
 
-  #add(origin: Origin): Version {
+  #add(origin: Origin, patch: VersionPatch = {}): Version {
     const { path, rule } = origin
     const { feed, account } = rule
     const version = this.#history.add({
@@ -256,12 +279,10 @@ export class Ledger {
       state: 'settling',
       reason: null,
       at: this.#parts.clock.now(),
+      patch,
     })
     this.#history.afterCommit(() => {
-      this.#parts.log.info(
-        { event: 'feed.detected', id: version.id, feed, path },
-        `${feed} detected`,
-      )
+      logDetected(this.#parts.log, version)
       this.#parts.onMove(version)
     })
     return version
@@ -271,13 +292,8 @@ export class Ledger {
   move(id: number, to: State, reason: Reason | null, patch: VersionPatch = {}): Version {
     const version = this.#history.move(id, to, reason, this.#parts.clock.now(), patch)
     this.#parts.along?.(version)
-    const level = LOG_LEVELS[to] ?? 'debug'
     this.#history.afterCommit(() => {
-      const why = { reason: version.reason, code: version.reasonCode }
-      this.#parts.log[level](
-        { event: 'feed.state', id, feed: version.feed, state: to, ...why },
-        sentenceOf(version),
-      )
+      logMoved(this.#parts.log, version)
       this.#parts.onMove(version)
     })
     return version

@@ -73,8 +73,11 @@ export interface Versions extends VersionReads {
   update(id: number, patch: VersionPatch, reason?: Reason | null): Version
   /** The same bytes were found again: a `seen` event, one for all times in a row. */
   seen(id: number, reason: Reason, at: number): void
-  /** Takes back a version that turned out to be no version (the same bytes as its feed's newest). Only without a sha256. */
-  forget(id: number): void
+  /**
+   * Takes back a version that turned out to be no version (the same bytes as its feed's newest). Only without a sha256.
+   * What names it names `heir` then; without one, the newest of its feed.
+   */
+  forget(id: number, heir?: number): void
   /** Versions of a feed whose bytes are kept, the newest first. */
   spooled(feed: string): { id: number; state: State; spool: string }[]
   /** Names of the spool files that versions still need: a restored version shares that of the earlier one. */

@@ -24,6 +24,10 @@ export const SUPERSEDED = 'superseded'
 export const UNUSUAL_ANSWER = 'unusual-answer'
 /** It waits until the service takes the credentials of its account. */
 export const ON_HOLD = 'account-on-hold'
+/** Of attempts that asked nobody, since the rules of its path have to be corrected first (service/form-source.ts). */
+export const WRONG_ACCOUNT: readonly string[] = [
+  ...['no-partner-account', 'account-without-partner', 'account-unusable'],
+]
 /** It waits for the next probe of a service or storage that is down. */
 export const ENDPOINT_DOWN = 'endpoint-down'
 /** What a person decided. */

@@ -169,21 +169,19 @@ export function versionWrites(
         else event(id, at, { from: null, to: 'seen' }, reason)
       }),
 
-    forget: (id) =>
+    forget: (id, heir) =>
       db.joined(() => {
         const { feed, sha256 } = existing(id)
         if (sha256 !== null) {
           throw new FeedsyncError(`version ${id} has a known content and cannot be taken back`)
         }
         const newest = before.get(feed, id)?.id ?? null
-        pointRequests.run(newest, id)
-        if (newest === null) {
-          dropFiles.run(id)
-          dropFeed.run(feed)
-        } else {
-          pointFiles.run(newest, id)
-          pointNewest.run(feed, newest)
-        }
+        const named = heir ?? newest
+        pointRequests.run(named, id)
+        if (named === null) dropFiles.run(id)
+        else pointFiles.run(named, id)
+        if (newest === null) dropFeed.run(feed)
+        else pointNewest.run(feed, newest)
         drop.run(id)
       }),
 

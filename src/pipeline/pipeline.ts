@@ -8,6 +8,7 @@
 //   5. deliver   `deliver`: the copy is uploaded, when it is due
 //   6. clean up  post-delivery.ts, after each end: receipt, archive or quarantine, copies that are not needed
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
@@ -112,7 +113,7 @@ export class Pipeline {
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
     const { history, ledger, log, spool } = this.#parts
-    await history.commit(() => ledger.checking(file.path), 'soon')
+    await history.commit(() => ledger.checking(file), 'soon')
     const copy = spool.prepare()
     try {
       return await this.#snapshot(file, copy, signal)
@@ -134,6 +135,11 @@ export class Pipeline {
     const { source, root, identity: expected, rule } = file
     const files = { source, root, expected, copyTo: copy, indexTo: spool.indexOf(copy) }
     const result = await checkerFor(expected).check({ ...files, mapping: rule.mapping }, signal)
+    if (this.#isOutdated(file)) {
+      await spool.discard(copy)
+      const text = 'the rules of its feed changed while it was read'
+      return this.#lookAgain(file, { code: CHANGED, text })
+    }
     switch (result.kind) {
       case 'changed':
         return this.#lookAgain(file, { code: CHANGED, text: 'it changed while it was read' })
@@ -152,6 +158,12 @@ export class Pipeline {
     }
   }
 
+  /** Whether the rules say something else of it by now; the feed that a person named stays. */
+  #isOutdated({ identity, path, rule }: Candidate): boolean {
+    const now = this.#parts.ruleFor(path)
+    return !isDeepStrictEqual(identity === null ? { ...now, feed: rule.feed } : now, rule)
+  }
+
   #unreadable(file: Candidate, { code, lasting, reason: text }: Unreadable): Promise<Taken> {
     if (isMissing(code))
       return this.#lookAgain(file, { code: LEFT, text: 'it left while it was read' })
@@ -166,7 +178,8 @@ export class Pipeline {
     const newest = history.newestTaken(file.rule.feed)
     // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes.
     const isLost = newest?.state === 'gone' || (newest?.state === 'failed' && newest.spool === null)
-    if (newest?.sha256 === read.sha256 && !isLost) {
+    const isElsewhere = newest?.state === 'uploaded' && newest.account !== file.rule.account
+    if (newest?.sha256 === read.sha256 && !isLost && !isElsewhere) {
       await spool.discard(copy)
       await history.commit(() => ledger.seen(file, newest), 'soon')
       return { kind: 'seen', version: newest }
@@ -198,8 +211,9 @@ export class Pipeline {
     const compared = await guard.compare({ feed, bytes: read.bytes }, spool.indexOf(copy))
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
     // A file of the same size as before gets its version only now that its bytes are known to be others.
+    const pending = history.pendingVersionAt(file.path)
     const begin = () => history.commit(() => ledger.versionFor(file))
-    const { id } = history.pendingVersionAt(file.path) ?? (await begin())
+    const { id } = pending?.feed === feed ? pending : await begin()
     const kept = await spool.keep(copy, id)
     const [changes = null] = compared.values()
     const accepted = { ...facts(read), spool: kept, changes }
@@ -213,8 +227,13 @@ export class Pipeline {
     return { kind: 'version', version }
   }
 
+  /** 5. Accepted and due: it goes to the account that the rules name by now. */
+  addressed(queued: Version): Version {
+    return this.#parts.ledger.addressed(queued, this.#parts.ruleFor(queued.path))
+  }
+
   /**
-   * 5. Accepted and due: the copy is uploaded. Answers how that ended; `stored` is called when storage has it and
+   * The copy is uploaded. Answers how that ended; `stored` is called when storage has it and
    * that is about to be recorded.
    */
   async deliver(

@@ -234,6 +234,24 @@ describe('a feed', () => {
     expect([history.list({}), history.knownFiles()]).toEqual([[], []])
   })
 
+  it('leaves its file and who asked for it to the version that takes its place', () => {
+    const { history } = temporaryHistory()
+    const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
+    const { id } = versionIn(history, 'checking')
+    history.know({ path: 'acme.xml', identity, versionId: id })
+    const asked = history.addRequest({ path: 'acme.xml', source: '/acme.xml', feed: null, at: 1 })
+    history.answerRequest(asked.id, { versionId: id })
+    const heir = versionIn(history, 'settling', { feed: 'other' })
+
+    history.forget(id, heir.id)
+
+    expect(history.known('acme.xml')?.versionId).toBe(heir.id)
+    expect(history.request(asked.id)?.versionId).toBe(heir.id)
+    expect([history.newest('acme')?.id, history.newest('other')?.id]).toEqual([
+      ...[uploaded.id, heir.id],
+    ])
+  })
+
   it('keeps a version whose bytes are known', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'checking', { patch: { sha256: 'a' } })
