@@ -6,7 +6,7 @@ import type { DesiredCampaign } from './desired.ts'
 import { plain, rawOf } from './fields.ts'
 import type { PlanInput } from './planning.ts'
 import { keysOf, ownersOf } from './record.ts'
-import { readTargeting } from './targeting.ts'
+import { carriedId } from './targeting.ts'
 import { bareName, isMarked, tokenIn } from './token.ts'
 
 /** In `Other.key`: a person said that the campaign belongs to no entry. */
@@ -72,7 +72,7 @@ export class Absence {
       // It was there before this database, or no name proves anything.
       const mayBeAny = facts?.isCounted !== true || facts.keepsTokens === false || other === null
       const isMeant = other === key || isMarked(one.name) || isLike(wanted, one.name)
-      const carried = readTargeting(rawOf(one, 'targeting') ?? 0)?.externalCampaignId
+      const carried = carriedId(rawOf(one, 'targeting'))
       return mayBeAny || isMeant || carried === key
     }
     return this.unowned

@@ -5,7 +5,13 @@ import { writeYaml } from '../lib/yaml.ts'
 import type { Campaign } from '../service/port.ts'
 import { FIELDS, rawOf, readText, readValue } from './fields.ts'
 import type { CampaignRecord } from './port.ts'
-import { type CanonicalTargeting, CRITERIA, isEmpty, readTargeting } from './targeting.ts'
+import {
+  type CanonicalTargeting,
+  CRITERIA,
+  carriedId,
+  isEmpty,
+  readTargeting,
+} from './targeting.ts'
 import { bareName, tokenIn } from './token.ts'
 
 /** `skipped`: campaigns without a name, which an entry needs. */
@@ -25,7 +31,7 @@ export function exportCampaigns(campaigns: Iterable<Campaign>, records: readonly
     }
     const shown = rawOf(campaign, 'targeting')
     const targeting = shown === undefined ? null : readTargeting(shown)
-    const carried = targeting?.externalCampaignId ?? ''
+    const carried = carriedId(shown)
     const isFree = carried !== '' && (record?.key === carried || !keys.has(carried))
     const key = record?.key ?? (isFree ? carried : `campaign-${id}`)
     keys.add(key)

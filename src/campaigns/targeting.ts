@@ -172,7 +172,7 @@ function pluralsOf(word: string): string[] {
   return rule === undefined ? [`${word}s`] : [`${word}s`, word.replace(rule[0], rule[1])]
 }
 
-/** Tolerant: what is no list of texts is left out; null: nothing that can be read as a targeting. */
+/** null: not known, as a whole: without a value that cannot be read a filter would be another one. */
 export function readTargeting(raw: unknown): CanonicalTargeting | null {
   if (raw === null) return canonical({})
   if (typeof raw !== 'object' || Array.isArray(raw)) return null
@@ -180,16 +180,26 @@ export function readTargeting(raw: unknown): CanonicalTargeting | null {
   for (const name of CRITERIA) {
     const value = Object.hasOwn(raw, name) ? (raw as Record<string, unknown>)[name] : undefined
     if (value === undefined || value === null) continue
-    if (name === 'externalCampaignId') found[name] = String(value)
-    else if (!Array.isArray(value)) return null
-    else found[name] = name === 'cities' ? value.filter(isCity) : value.map(String)
+    const values = name === 'externalCampaignId' ? [value] : value
+    const isIts = name === 'cities' ? isCity : isText
+    if (!Array.isArray(values) || !values.every(isIts)) return null
+    const texts = name === 'cities' ? values : values.map(String)
+    found[name] = name === 'externalCampaignId' ? texts[0] : texts
   }
   return canonical(found as Targeting)
 }
 
+/** The external campaign id that a targeting names, whatever else of it cannot be read; '': none. */
+export function carriedId(raw: unknown): string {
+  const { externalCampaignId } = Object(raw) as Record<string, unknown>
+  return isText(externalCampaignId) ? id(String(externalCampaignId)) : ''
+}
+
+const isText = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+
 const isCity = (value: unknown): value is City => {
   const { name, stateProvCode } = Object(value) as Record<string, unknown>
-  return typeof name === 'string' && typeof stateProvCode === 'string'
+  return typeof name === 'string' && words(name) !== '' && typeof stateProvCode === 'string'
 }
 
 /** A field before and after, as text for people. */
@@ -211,7 +221,12 @@ export function targetingChanges(
 ): Change[] {
   const whole = { path: 'targeting', before: null, after: show(after) }
   if (there === null) return [{ ...whole, spend: 'unknown' }]
-  const each = there.map((before) => CRITERIA.flatMap((name) => changeOf(name, before, after)))
+  const each = there.map((before) => {
+    const changes = CRITERIA.flatMap((name) => changeOf(name, before, after))
+    // Alone, pins select nothing else: whatever stands beside them, or in place of them, adds postings.
+    const adds = isPinned(before) && !isPinned(after)
+    return adds ? changes.map((change) => ({ ...change, spend: 'up' as const })) : changes
+  })
   const [first = []] = each
   if (each.length < 2) return first
   const all = each.flat()
@@ -219,6 +234,10 @@ export function targetingChanges(
   const widens = all.some((change) => change.widens) && { widens: true as const }
   return [{ ...whole, spend: canRaise(spend) ? 'unknown' : spend, ...widens }]
 }
+
+/** Requisition ids alone. */
+const isPinned = (one: CanonicalTargeting) =>
+  CRITERIA.every((name) => isEmpty(one, name) === (name !== 'requisitionIds'))
 
 function changeOf(
   name: Criterion,

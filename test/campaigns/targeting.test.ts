@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { canRaise } from '../../src/campaigns/fields.ts'
 import type { TargetedPosting } from '../../src/campaigns/port.ts'
 import {
   CRITERIA,
@@ -8,6 +9,8 @@ import {
   isSame,
   matches,
   onTheWire,
+  readTargeting,
+  targetingChanges,
 } from '../../src/campaigns/targeting.ts'
 import { isTargeted } from '../../src/sandbox/campaign-targeting.ts'
 import type { Targeting } from '../../src/service/port.ts'
@@ -126,6 +129,37 @@ describe('targeting', () => {
     )
   })
 
+  it('never selects more for a change that counts as a reduction', () => {
+    const near = (a: Targeting): fc.Arbitrary<Targeting> =>
+      fc.subarray([...CRITERIA]).chain((names) =>
+        targeting.map((b) => ({
+          ...a,
+          ...Object.fromEntries(names.map((name) => [name, b[name]])),
+        })),
+      )
+    const pins = fc.record({
+      requisitionIds: fc.array(requisition, { minLength: 1, maxLength: 3 }),
+    })
+    const pairs = fc
+      .oneof<fc.Arbitrary<Targeting>[]>(targeting, pins, fc.constant({}))
+      .chain((a) =>
+        fc.tuple(
+          fc.constant(a),
+          fc.oneof<fc.Arbitrary<Targeting>[]>(near(a), pins, fc.constant({}), targeting),
+        ),
+      )
+    fc.assert(
+      fc.property(pairs, posting, ([a, b], one) => {
+        const [before, after] = [canonical(a), canonical(b)]
+        const changes = targetingChanges([before], after)
+        fc.pre(!changes.some(({ spend }) => canRaise(spend)))
+
+        expect(matches(before, one) || !matches(after, one)).toBe(true)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   it('selects a pinned requisition whatever the filters say', () => {
     fc.assert(
       fc.property(targeting, posting, (wanted, one) => {
@@ -238,6 +272,25 @@ describe('the canonical form', () => {
       stateProvCodes: ['MA'],
       postalCodes: ['02139'],
     })
+  })
+})
+
+describe('targeting that the service shows', () => {
+  it.each([
+    ['a city without a state', { cities: [{ name: 'Boston' }] }],
+    ['a city as text', { cities: ['Boston, MA'] }],
+    ['a city without a name', { cities: [{ name: ' ', stateProvCode: 'MA' }] }],
+    ['a state that is no text', { stateProvCodes: [{ code: 'MA' }] }],
+    ['a title that is missing', { jobTitles: [null] }],
+    ['an id that is no text', { externalCampaignId: { id: 'A' } }],
+  ])('is not known, and not without filter, where it has %s', (_, shown) => {
+    expect(readTargeting({ externalCampaignId: 'A', ...shown })).toBeNull()
+  })
+
+  it('is read with numbers for texts', () => {
+    expect(readTargeting({ externalCampaignId: 7, requisitionIds: [123, 'R'] })).toEqual(
+      canonical({ externalCampaignId: '7', requisitionIds: ['123', 'R'] }),
+    )
   })
 })
 

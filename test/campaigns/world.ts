@@ -12,6 +12,7 @@ import { readDesired } from '../../src/campaigns/desired.ts'
 import { type PassOptions, type PassResult, runPass } from '../../src/campaigns/pass.ts'
 import type { Plan } from '../../src/campaigns/plan.ts'
 import type { CampaignStore, FeedSide } from '../../src/campaigns/port.ts'
+import type { PersonParts } from '../../src/campaigns/send.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import type { CreateMark } from '../../src/history/create-mark.ts'
 import { type Clock, MINUTE, systemClock } from '../../src/lib/clock.ts'
@@ -349,10 +350,15 @@ export class Host {
   }
 
   decide(): Decider {
+    return new Decider(this.person())
+  }
+
+  /** What a person's word or direct call works with. */
+  person(): PersonParts {
     const reading = readDesired(this.file)
     if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
     const { desired } = reading
-    return new Decider({ ...this.parts(), desired, by: 'person: test', signal: forever })
+    return { ...this.parts(), desired, by: 'person: test', signal: forever }
   }
 }
 
