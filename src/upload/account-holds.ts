@@ -32,6 +32,8 @@ export class AccountHolds {
   readonly #holds = new Map<Account, Hold>()
   /** The key itself is refused. */
   #ofKey: Hold | null = null
+  /** Monotonic ms: what was asked before was signed with another key. */
+  #keySince = Number.NEGATIVE_INFINITY
   #released = 0
 
   constructor(clock: Clock) {
@@ -83,15 +85,19 @@ export class AccountHolds {
   /** The service gave it a form. `askedAt` (monotonic ms): a request from before the refusal does not end the hold. */
   accept(account: Account, askedAt: number): void {
     const hold = this.#ofKey ?? this.#holds.get(account)
-    if (hold !== undefined && askedAt < hold.beganAt) return
+    if (askedAt < (hold?.beganAt ?? this.#keySince)) return
     this.#verified.add(account)
     this.#unverified.delete(account)
     if (this.#ofKey !== null) this.releaseAll()
     else if (this.#holds.delete(account)) this.#released++
   }
 
-  /** The service refused it. `again`: ask once more, because it was accepted before. */
-  refuse(account: Account, failure: Failure): 'again' | 'on-hold' {
+  /**
+   * The service refused it. `again`: ask once more, because it was accepted before, or was asked (`askedAt`, monotonic
+   * ms) with the key before.
+   */
+  refuse(account: Account, failure: Failure, askedAt: number): 'again' | 'on-hold' {
+    if (askedAt < this.#keySince) return 'again'
     const wasVerified = this.#verified.has(account)
     if (wasVerified && !this.#unverified.has(account)) {
       this.#unverified.add(account)
@@ -114,6 +120,7 @@ export class AccountHolds {
 
   /** The key has changed: no account is verified with the new one. */
   newKey(): void {
+    this.#keySince = this.#clock.monotonic()
     this.#verified.clear()
     this.#unverified.clear()
     this.releaseAll()

@@ -177,7 +177,8 @@ export class DeliveryRun {
       const { failure } = answer
       this.#status = failure.status
       const isDoubted =
-        failure.rule === RULES.credentials && gate.accounts.refuse(account, failure) === 'again'
+        failure.rule === RULES.credentials &&
+        gate.accounts.refuse(account, failure, askedAt) === 'again'
       // The one that begins a hold stays the same value: the daemon tells by it which refusal is news.
       if (!isDoubted) return { kind: 'failed', failure }
       return { kind: 'failed', failure: { ...failure, rule: RULES.credentialsDoubted } }

@@ -129,7 +129,7 @@ describe('an account on hold', () => {
   it('makes its feeds wait for 15 minutes, and no others', () => {
     const { gate, next, refused } = gateOf()
     gate.accounts.accept('a', 0)
-    gate.accounts.refuse('b', refused)
+    gate.accounts.refuse('b', refused, 0)
 
     expect(next('1', 'b')).toMatchObject({ for: 'account', until: 15 * MINUTE, failure: refused })
     expect(next('2', 'a').kind).toBe('permit')
@@ -138,7 +138,7 @@ describe('an account on hold', () => {
   it('lets a version through that a person retries, one at a time', () => {
     const { gate, next, refused } = gateOf(4)
     gate.accounts.accept('a', 0)
-    gate.accounts.refuse('b', refused)
+    gate.accounts.refuse('b', refused, 0)
 
     expect(next('1', 'b', true).kind).toBe('permit')
     expect(next('2', 'b', true)).toEqual(PLACE)
@@ -147,7 +147,7 @@ describe('an account on hold', () => {
   it('is tried by one version when its time is over', () => {
     const { gate, next, refused, pass } = gateOf(4)
     gate.accounts.accept('a', 0)
-    gate.accounts.refuse('b', refused)
+    gate.accounts.refuse('b', refused, 0)
     pass(15 * MINUTE)
 
     expect(next('1', 'b').kind).toBe('permit')
@@ -158,7 +158,7 @@ describe('an account on hold', () => {
   it('is not released by an answer to what was asked before the refusal', () => {
     const { gate, next, refused, pass } = gateOf()
     pass(SECOND)
-    gate.accounts.refuse('b', refused)
+    gate.accounts.refuse('b', refused, SECOND)
 
     gate.accounts.accept('b', 0)
 
