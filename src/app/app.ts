@@ -71,7 +71,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const { conditions, history, log, metrics, spool, uploads } = storage
   const network = openNetwork(config, settings, storage, options, owned)
   const folder = openInbox(config, storage, options, owned)
-  const campaigns = campaignScheduleOf(config, { clock, env, log, notifyOperator, history })
+  const campaigns = campaignScheduleOf(settings, { clock, env, log, notifyOperator, history })
   const feeds = openFeeds(settings, storage, network, folder, campaigns, options)
   const operations = openOperations(settings, storage, network, feeds, campaigns, options)
   const { alerts, supervisor } = operations

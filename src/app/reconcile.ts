@@ -20,6 +20,7 @@ import {
   wantedOf,
 } from './campaigns.ts'
 import { openCampaignMemory } from './queries.ts'
+import type { LiveSettings } from './settings.ts'
 
 interface Look {
   cause: string
@@ -42,18 +43,20 @@ const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 
 /** The daemon's campaigns, to be looked at when it is time. */
 export function campaignScheduleOf(
-  config: Config,
+  settings: Pick<LiveSettings, 'inForce'>,
   parts: Surroundings &
     Pick<ScheduleParts, 'log' | 'notifyOperator'> & {
       history: Pick<Transactions, 'dataVersion'>
     },
 ): CampaignSchedule {
+  const config = settings.inForce
   const { file, explicit } = config.campaigns
   return new CampaignSchedule({
     ...parts,
     stamp: () => stampOf(file)?.text ?? (explicit ? 'missing' : null),
     memory: memoryOf(config, parts.history),
-    look: (cause, stop, abort) => reconcile(config, parts, { cause, stop, abort }),
+    // What it reads of the uploads is as the rules of this moment say.
+    look: (cause, stop, abort) => reconcile(settings.inForce, parts, { cause, stop, abort }),
   })
 }
 

@@ -17,7 +17,7 @@ export class LiveSettings implements Settings {
     return this.#current
   }
 
-  /** What commands and the page show: folders and addresses as they were at the start. */
+  /** What commands and the page show, and the campaigns are read by: folders and addresses as they were at the start. */
   get inForce(): Config {
     return { ...this.#first, feeds: this.#current.feeds }
   }

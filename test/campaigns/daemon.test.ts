@@ -181,6 +181,27 @@ describe('the daemon', () => {
     await vendor.until(() => expect(vendor.lastRun()).toMatchObject({ cause: 'reload' }))
   })
 
+  it('reads the uploaded feeds by the rules that a reload brought', async () => {
+    const rules = (fields: object) => ({ feeds: [{ match: '*.xml', fields }] })
+    const targeting = 'targeting: { stateProvCodes: [MA] }'
+    await using vendor = await openSite(fileOf(entry('A', targeting)), rules({}))
+    const { site } = vendor
+    const job = '<campaignid>A</campaignid><provinz>MA</provinz>'
+    site.drop('jobs.xml', feedOf(4).replaceAll('</job>', `${job}</job>`))
+    const daemon = await site.daemon()
+    await vendor.until(() => expect(vendor.lastRun()).toMatchObject({ cause: 'upload' }))
+    const before = vendor.lastRun()
+
+    site.configure(rules({ state: 'provinz' }))
+    daemon.kill('SIGHUP')
+    await vendor.until(() => expect(vendor.lastRun()).toMatchObject({ cause: 'reload' }))
+
+    expect(before?.waiting).toMatchObject([
+      { key: 'A', reason: expect.stringContaining('no posting has state; map it under feeds') },
+    ])
+    expect(vendor.lastRun()).toMatchObject({ waiting: [], planned: ['create A'] })
+  })
+
   it('waits for another process that writes campaigns, and uploads meanwhile', async () => {
     await using vendor = await openSite(fileOf(entry('A')))
     const { site, all } = vendor
