@@ -188,10 +188,11 @@ export class Decider {
 
   /** Differences between file and service: the file's value is put back, or the service's may stay. */
   async settle(key: string, how: 'revert' | 'accept'): Promise<Decision> {
-    const { api, desired, store } = this.#parts
+    const { api, clock, desired, store } = this.#parts
     const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
-    const managed = managedCampaigns(desired, store).find(({ record }) => record.key === key)
+    const all = managedCampaigns(desired, store, clock.now())
+    const managed = all.find(({ record }) => record.key === key)
     if (managed === undefined || managed.goal === null)
       return refused(`no campaign of ${key} is managed`, `${COMMAND} status lists what is`)
     const { record, goal, open } = managed

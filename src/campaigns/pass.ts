@@ -120,14 +120,13 @@ class Pass {
 
   /** Reductions of campaigns that are known: no listing, no guard and no other entry stands before them. */
   async #reduceFirst(): Promise<void> {
-    const { store } = this.#parts
+    const { store, clock } = this.#parts
     const { approved, stop } = this.#options
     const { desired, fileSha256 } = this.#wanted
     if (approved !== null && approved.fileSha256 !== fileSha256) return
-    const due = managedCampaigns(desired, store).filter((one) => {
-      const isLate = one.open.some(({ outcome }) => outcome === 'unknown')
-      return isLate || one.record.succeeding || hasChanged(one)
-    })
+    const due = managedCampaigns(desired, store, clock.now()).filter(
+      (one) => one.open.length > 0 || one.record.succeeding || hasChanged(one),
+    )
     const reductions = approved?.items.filter((item) => isReady(item) && isReduction(item))
     const bodies = reductions && new Map(reductions.map((item) => [item.campaignId, item.body]))
     await inParallel(due, async ({ record, goal, why, open }) => {

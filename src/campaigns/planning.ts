@@ -11,7 +11,7 @@ import { createdValues, endsBy, plain, whyIdle } from './fields.ts'
 import { Ledger, type MaySpend, maySpend, maySpendWith } from './ledger.ts'
 import type { Finding, Held, PlanItem } from './plan.ts'
 import type { CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
-import { keysOf } from './record.ts'
+import { keysOf, openByCampaign } from './record.ts'
 import type { Snapshot } from './snapshot.ts'
 import { bareName } from './token.ts'
 
@@ -88,7 +88,7 @@ export class Planning {
     this.records = new Map(records.map((record) => [record.key, record]))
     this.byId = new Map(records.map((record) => [record.campaignId, record]))
     this.creates = new Map(creates.map((create) => [create.key, create]))
-    this.#open = Map.groupBy(open, ({ campaignId }) => campaignId)
+    this.#open = openByCampaign(open, now)
     const read = [...seen.read].flatMap(([id, one]) => (one === null ? [] : [[id, one] as const]))
     this.campaigns = new Map([...seen.listed, ...read])
     this.absence = new Absence({ ...input, campaigns: this.campaigns })
@@ -144,8 +144,7 @@ export class Planning {
       const { campaignId } = record
       const both = [seen.listed.get(campaignId), seen.read.get(campaignId)]
       const shown = both.filter((one) => one != null)
-      const isRecent = ({ outcome, at }: CampaignWrite) => outcome !== 'given-up' || at > now - DAY
-      const open = this.openOf(campaignId).filter(isRecent)
+      const open = this.openOf(campaignId)
       this.ledger.set(campaignId, maySpend({ record, open, shown }, now))
     }
     const known = records.flatMap(({ key }) => this.absence.marked(key))

@@ -1,6 +1,7 @@
 // Whose a campaign is: the record of one that belongs to an entry, whether what answers is that campaign, and
 // what the file wants of it. Pure.
 
+import { DAY } from '../lib/clock.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Goal } from './compare.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
@@ -69,16 +70,25 @@ export interface ManagedCampaign {
   record: CampaignRecord
   goal: Goal | null
   why: string
-  /** Writes to it without a known end. */
+  /** Writes to it that may have arrived, or may still arrive. */
   open: readonly CampaignWrite[]
 }
 
+/** Writes that may have arrived or may still arrive, by campaign; one that was given up does so for a day. */
+export const openByCampaign = (open: readonly CampaignWrite[], now: number) =>
+  Map.groupBy(
+    open.filter(({ outcome, at }) => outcome !== 'given-up' || at > now - DAY),
+    ({ campaignId }) => campaignId,
+  )
+
+/** `now`: wall ms. */
 export function managedCampaigns(
   desired: Desired,
   store: Pick<CampaignStore, 'records' | 'open'>,
+  now: number,
 ): ManagedCampaign[] {
   const records = store.records()
-  const open = Map.groupBy(store.open(), ({ campaignId }) => campaignId)
+  const open = openByCampaign(store.open(), now)
   const known = new Set(records.map(({ key }) => key))
   const keys = keysOf(desired)
   const byKey = new Map(desired.campaigns.map((entry) => [entry.key, entry]))

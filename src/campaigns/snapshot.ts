@@ -64,11 +64,12 @@ export class Snapshot {
 
   /** Reads by id what the listing does not settle: a listing may lag, cut and round. */
   async readMore(desired: Desired): Promise<void> {
-    const all = managedCampaigns(desired, this.#parts.store)
+    const { store, clock } = this.#parts
+    const all = managedCampaigns(desired, store, clock.now())
     const isSettled = ({ record, goal, open }: Omit<ManagedCampaign, 'why'>) => {
       const listed = this.listed.get(record.campaignId)
       if (listed === undefined || whyForeign(record, listed) !== null) return false
-      if (open.some(({ outcome }) => outcome === 'unknown')) return false
+      if (open.length > 0) return false
       if (goal === null) return true
       // A late list may show what the file went back to, and not what was written in between.
       if (!isUnwritten(record) && hasChanged({ record, goal })) return false
@@ -168,7 +169,7 @@ export class Snapshot {
   /** What file and service agree on, how the service shows it, and what it does not show at all. */
   recordAgreed(desired: Desired): void {
     const { store, clock } = this.#parts
-    for (const { record, goal, open } of managedCampaigns(desired, store)) {
+    for (const { record, goal, open } of managedCampaigns(desired, store, clock.now())) {
       const { campaignId, missingSince, accountId } = record
       const listed = this.listed.get(campaignId)
       const read = this.read.get(campaignId)

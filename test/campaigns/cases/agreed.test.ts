@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { DAY, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf } from '../reconciling.ts'
-import { failure, installed, troubles } from '../world.ts'
+import { failure, type Host, installed, troubles } from '../world.ts'
 
 const budget = (amount: string, fields = '') => fileOf(entry('A', fields).replace('100.00', amount))
 
@@ -52,3 +53,66 @@ describe('what a late list shows is not agreed', () => {
     expect(world.campaign('48001').targeting).toMatchObject({ stateProvCodes: ['MA'] })
   })
 })
+
+describe('what somebody lowers on the service stays', () => {
+  it('months after a write that was tried twice: to the value that it sent', async () => {
+    const { world, host } = await installed(budget('1000.00', 'status: running'))
+    const answers = twice(host)
+    host.file = budget('700.00', 'status: paused')
+    await host.daemon()
+    answers.stop()
+    world.pass(2 * DAY)
+    host.file = budget('1000.00', 'status: running')
+    await host.apply()
+    world.pass(90 * DAY)
+    await host.daemon()
+    Object.assign(world.campaign('48001'), { status: 3, budget: 700 })
+
+    await host.daemon()
+
+    expect(world.campaign('48001')).toMatchObject({ status: 3, budget: 700 })
+    expect((await host.plan()).findings.map(({ code }) => code)).toEqual(['drift', 'drift', 'idle'])
+  })
+
+  it('a raise whose first try arrives late is lowered again while the search is down', async () => {
+    const { world, host } = await installed(budget('1000.00'))
+    world.trouble = troubles({
+      ...{ on: 'update', times: 1 },
+      trouble: { kind: 'lost', afterMs: 10 * MINUTE },
+    })
+    host.file = budget('1400.00')
+    await host.daemon()
+    world.pass(MINUTE)
+    host.file = budget('1000.00')
+    await host.daemon()
+    world.pass(10 * MINUTE)
+    const late = world.campaign('48001').budget
+    world.trouble = troubles({
+      on: 'search',
+      trouble: { kind: 'fail', failure: failure.temporary() },
+    })
+
+    await host.daemon()
+
+    expect(late).toBe(1400)
+    expect(world.campaign('48001').budget).toBe(1000)
+  })
+})
+
+/** Each answer to an update says that a first try may still arrive. */
+function twice(host: Host) {
+  const parts = host.parts.bind(host)
+  host.parts = () => {
+    const all = parts()
+    const update: typeof all.api.update = async (...call) => {
+      const answer = await all.api.update(...call)
+      return answer.kind === 'ok' ? { ...answer, mayArriveAgain: true } : answer
+    }
+    return { ...all, api: { ...all.api, update } }
+  }
+  return {
+    stop: () => {
+      host.parts = parts
+    },
+  }
+}
