@@ -72,7 +72,7 @@ export interface Comparison {
   neutral: Part | null
   raise: Part | null
   differences: Difference[]
-  /** What is there as the file wants it and was never written down as agreed. */
+  /** What is there as the file wants it, and is not written down as agreed, or a word about it is. */
   agreed: Pick<Part, 'values' | 'targeting'>
 }
 
@@ -101,7 +101,8 @@ export function compare(goal: Goal, ...known: Known): Comparison {
     if (want === undefined) continue
     const step = fieldStep(field, want, ...known)
     if (step === 'same') {
-      if (record.written[field] !== want) agreed.values[field] = want
+      if (record.written[field] !== want || record.said[field] !== undefined)
+        agreed.values[field] = want
     } else if (step !== null) steps.push(step)
   }
   const targeting = goal.targeting ?? (record.uncertain.length > 0 ? record.targeting : null)
@@ -179,14 +180,16 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
 
 function targetingStep(want: CanonicalTargeting, ...known: Known): Step | 'agreed' | null {
   const [record, campaign, open] = known
-  const { targeting: last, uncertain, forms } = record
+  const { targeting: last, uncertain, forms, said } = record
   const shown = readTargeting(rawOf(campaign, 'targeting') ?? 0)
   const isForm = shown !== null && forms.targeting?.includes(JSON.stringify(shown))
   const echo = isForm && last !== null ? last : shown
   const there = echo !== null ? [echo] : last === null ? null : [last, ...uncertain]
   const isFile = last !== null && isSame(last, want)
-  if (there?.every((one) => isSame(one, want)))
-    return echo !== null && (!isFile || uncertain.length > 0) ? 'agreed' : null
+  if (there?.every((one) => isSame(one, want))) {
+    const isNew = !isFile || uncertain.length > 0 || said.targeting !== undefined
+    return echo !== null && isNew ? 'agreed' : null
+  }
   const changes = targetingChanges(there, want)
   const spend = overall(changes.map((change) => change.spend))
   const given = open.flatMap(({ body }) => body?.targeting ?? []).map(canonical)

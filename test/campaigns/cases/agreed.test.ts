@@ -97,6 +97,48 @@ describe('what somebody lowers on the service stays', () => {
     expect(late).toBe(1400)
     expect(world.campaign('48001').budget).toBe(1000)
   })
+
+  it.each(['lower', 'raise'])(
+    'after --revert, once somebody put the value back by hand: a later %s is reported',
+    async (how) => {
+      const { world, host } = await installed(budget('100.00'))
+      world.pass(2 * DAY)
+      world.campaign('48001').budget = 20
+      await host.daemon()
+      await host.decide().settle('A', 'revert')
+      await host.daemon()
+      world.campaign('48001').budget = 100
+      await host.daemon()
+      world.pass(90 * DAY)
+      const theirs = how === 'lower' ? 70 : 130
+      world.campaign('48001').budget = theirs
+
+      await host.daemon()
+
+      expect(world.campaign('48001').budget).toBe(theirs)
+      expect((await host.plan()).findings).toMatchObject([{ code: 'drift', key: 'A' }])
+    },
+  )
+
+  it('the same for targeting', async () => {
+    const states = (list: string) => budget('100.00', `targeting: { stateProvCodes: [${list}] }`)
+    const { world, host } = await installed(states('MA, ON') + 'guards: { maxShareOfFeed: 0.1 }\n')
+    world.book.knobs.echoTargeting = true
+    const theirs = (list: string[]) => {
+      world.campaign('48001').targeting = { externalCampaignId: 'A', stateProvCodes: list }
+    }
+    theirs(['MA'])
+    await host.daemon()
+    await host.decide().settle('A', 'revert')
+    theirs(['MA', 'ON'])
+    await host.daemon()
+    theirs(['MA'])
+
+    await host.daemon()
+
+    expect(world.campaign('48001').targeting).toMatchObject({ stateProvCodes: ['MA'] })
+    expect((await host.plan()).findings).toMatchObject([{ code: 'drift', key: 'A' }])
+  })
 })
 
 /** Each answer to an update says that a first try may still arrive. */
