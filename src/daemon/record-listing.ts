@@ -12,7 +12,7 @@ import type { PostDelivery } from '../pipeline/post-delivery.ts'
 export interface RecordListingParts {
   history: Files & Pick<Transactions, 'commit'>
   ledger: Ledger
-  postDelivery: Pick<PostDelivery, 'mayBeQuarantined' | 'cleanUp'>
+  postDelivery: Pick<PostDelivery, 'cleanUp' | 'isLeaving' | 'mayBeQuarantined'>
   /** The feed that a path belongs to. */
   ruleFor: (path: string) => FeedRule
 }
@@ -67,7 +67,8 @@ export async function recordListing(
     const reason = { code: UNREADABLE, text: file.reason, hint: file.hint }
     ledger.settlesOn(originOf(file), reason)
   })
-  const left = leavers(listing, ledger).filter((path) => !requested.has(path))
+  const isLeft = (path: string) => !requested.has(path) && !postDelivery.isLeaving(path)
+  const left = leavers(listing, ledger).filter(isLeft)
   await inPieces(left, (path) => {
     // A directory is never moved.
     if (!path.endsWith('/') && postDelivery.mayBeQuarantined(history.lastVersionAt(path)))

@@ -2,7 +2,7 @@
 // versions that it replaces. The history under it only knows single rows; when a step happens is the pipeline's.
 
 import type { Clock } from '../lib/clock.ts'
-import { type FileIdentity, sameIdentity } from '../lib/file-identity.ts'
+import { type FileIdentity, sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
 import { newerOf, replacedBy, supersededBy } from './decisions.ts'
 import type {
@@ -141,6 +141,13 @@ export class Ledger {
     if (identity === null || sameIdentity(known.identity, identity)) this.#forget(path)
   }
 
+  /** We put the file back, which gave it another ctime: the path is still what it was found to be. */
+  markReturned(path: string, before: FileIdentity, identity: FileIdentity): void {
+    const known = this.#history.known(path)
+    if (known !== null && sameBytes(known.identity, before))
+      this.#know({ path, identity }, { id: known.versionId })
+  }
+
   #rejectedGone(path: string): void {
     const version = this.#history.lastVersionAt(path)
     if (version?.state !== 'rejected') return
@@ -256,7 +263,7 @@ export class Ledger {
     return this.move(before.id, 'settling', null)
   }
 
-  #know({ path, identity }: Origin, { id: versionId }: Version): void {
+  #know({ path, identity }: Omit<Origin, 'rule'>, { id: versionId }: Pick<Version, 'id'>): void {
     if (identity === null) return
     const file = { path, identity, versionId }
     this.#history.know(file)

@@ -5,6 +5,7 @@
 import { type BigIntStats, constants } from 'node:fs'
 import { lstat, open, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { FileIdentity } from '../feed/port.ts'
 import { OpenDirectory } from '../lib/beneath.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { errorCode, systemReason } from '../lib/errors.ts'
@@ -57,6 +58,7 @@ export class Dispositions {
     const { disposition, path } = departure
     try {
       using folder = await this.#folderOf(path)
+      await endGivingBack(departure, folder)
       return await this.#finish(departure, folder)
     } catch (error) {
       return { ...problem(error, `${disposition} ${path}`), isHalf: true }
@@ -107,6 +109,13 @@ export class Dispositions {
 
   /** The file is out of reach: it goes where it belongs, or back. */
   async #finish(departure: Departure, folder: OpenDirectory): Promise<Disposed> {
+    const disposed = await this.#putAwayOrBack(departure, folder)
+    if (disposed.kind === 'done') return disposed
+    const returned = await returnedTo(departure, folder)
+    return returned === null ? disposed : { ...disposed, returned }
+  }
+
+  async #putAwayOrBack(departure: Departure, folder: OpenDirectory): Promise<Disposed> {
     const { disposition, path, identity } = departure
     const taken = folder.entry(takenName(departure))
     let stats: BigIntStats
@@ -189,6 +198,29 @@ async function giveBack(
     const reason = `${name} could not be put back (${code}): it is kept beside it as ${taken}`
     const hint = 'move it where it belongs, by hand'
     return { kind: 'problem', code, reason, hint, isHalf: true }
+  }
+}
+
+/** A crash between the two steps that put a file back left it under both names. */
+async function endGivingBack(departure: Departure, folder: OpenDirectory): Promise<void> {
+  const taken = folder.entry(takenName(departure))
+  const names = [taken, folder.entry(basename(departure.path))]
+  const looks = names.map((name) => lstat(name, { bigint: true }).then(identityOf))
+  const [a, b] = await Promise.all(looks).catch(() => [])
+  if (a !== undefined && b !== undefined && sameIdentity(a, b)) await unlink(taken)
+}
+
+/** What is at the path, where these are the bytes of the departure and their ctime is another one. */
+async function returnedTo(
+  { path, identity }: Departure,
+  folder: OpenDirectory,
+): Promise<FileIdentity | null> {
+  try {
+    const now = identityOf(await lstat(folder.entry(basename(path)), { bigint: true }))
+    const isReturned = sameBytes({ ...now, dev: identity.dev }, identity)
+    return isReturned && now.ctimeNs !== identity.ctimeNs ? now : null
+  } catch {
+    return null
   }
 }
 

@@ -67,10 +67,15 @@ export type Disposed =
   /** `to`: absolute path of its new place; null: deleted. */
   | { kind: 'done'; to: string | null }
   /** Other bytes are at the path by now: left alone. */
-  | { kind: 'changed' }
-  | { kind: 'missing' }
+  | ({ kind: 'changed' } & NotDone)
+  | ({ kind: 'missing' } & NotDone)
   /** `code` is the system's; the file is where it was. `isHalf`: it is under its temporary name. */
-  | { kind: 'problem'; code: string; reason: string; hint: string; isHalf?: boolean }
+  | ({ kind: 'problem'; code: string; reason: string; hint: string; isHalf?: boolean } & NotDone)
+
+interface NotDone {
+  /** The same bytes are at the path with another ctime, which our own moves there and back gave them. */
+  returned?: FileIdentity
+}
 
 /**
  * A file that leaves the folder. Written into the history before the file is touched: what a crash leaves

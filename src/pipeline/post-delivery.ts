@@ -18,7 +18,7 @@ import type {
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import { isDue } from '../lib/due.ts'
-import { sameIdentity } from '../lib/file-identity.ts'
+import { sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 import { newToken, recoverReceipts, writeReceipt } from './receipts.ts'
@@ -60,8 +60,10 @@ export class PostDelivery {
   readonly #half = new Map<string, Departure>()
   /** Versions whose receipt could not be written. */
   readonly #unwritten = new Set<number>()
-  /** Files that were taken out since the last listing was recorded, as they were. */
-  readonly #taken = new Map<string, FileIdentity>()
+  /** Files that were moved since the last listing was recorded, as they were; `isAway`: they did not come back. */
+  readonly #taken = new Map<string, { identity: FileIdentity; isAway: boolean }>()
+  /** Monotonic ms until which a file is left where it is: putting it back is a change of the folder, and brings a listing. */
+  readonly #waiting = new Map<string, number>()
   #moving: Promise<void> | null = null
   #isOver = false
 
@@ -115,10 +117,16 @@ export class PostDelivery {
     return this.#moving !== null
   }
 
-  /** A listing that began before may still hold it. A file that comes back has another ctime. */
+  /** A listing that began before may still hold it. A file that somebody else brings back has another ctime. */
   hasTaken({ path, identity }: Sighting): boolean {
     const taken = this.#taken.get(path)
-    return taken !== undefined && sameIdentity(taken, identity)
+    if (taken === undefined) return false
+    return (taken.isAway ? sameIdentity : sameBytes)(taken.identity, identity)
+  }
+
+  /** We have it in our hands, or had it since the last listing was recorded: its absence says nothing. */
+  isLeaving(path: string): boolean {
+    return this.#taken.has(path) || this.#half.values().some((half) => half.path === path)
   }
 
   /** Resolves once nothing is moved any more, and lets nothing more begin. */
@@ -128,14 +136,16 @@ export class PostDelivery {
   }
 
   async #moveFinished(listing: Listing): Promise<void> {
-    const { dispositions, history, settings } = this.#parts
+    const { clock, history, settings } = this.#parts
     this.#taken.clear()
     await this.#resume()
     await this.#retryReceipts()
     const { afterReject, afterUpload } = settings.current.inbox
     if (afterUpload === 'keep' && afterReject === 'keep') return
+    for (const [path, until] of this.#waiting)
+      if (until <= clock.monotonic()) this.#waiting.delete(path)
     const due = listing.files.flatMap((file): Departure[] => {
-      const disposition = this.#dispositionOf(file)
+      const disposition = this.#waiting.has(file.path) ? null : this.#dispositionOf(file)
       return disposition === null ? [] : [{ ...file, disposition, token: newToken() }]
     })
     for (let from = 0; from < due.length && !this.#isOver; from += AT_ONCE) {
@@ -146,8 +156,10 @@ export class PostDelivery {
       const ended = new Map<Departure, Disposed>()
       for (const departure of departures) {
         if (this.#isOver) break
-        this.#taken.set(departure.path, departure.identity)
-        ended.set(departure, await dispositions.dispose(departure))
+        const disposed = await this.#move(departure, 'dispose')
+        ended.set(departure, disposed)
+        if (disposed.kind === 'problem' || ('returned' in disposed && disposed.returned))
+          this.#waiting.set(departure.path, clock.monotonic() + settings.current.inbox.rescanMs / 2)
       }
       await this.#recordEnds(departures, ended)
     }
@@ -158,9 +170,18 @@ export class PostDelivery {
     const departures = [...this.#half.values()]
     const ended = new Map<Departure, Disposed>()
     for (const departure of departures) {
-      ended.set(departure, await this.#parts.dispositions.resume(departure))
+      ended.set(departure, await this.#move(departure, 'resume'))
     }
     await this.#recordEnds(departures, ended)
+  }
+
+  async #move(departure: Departure, how: 'dispose' | 'resume'): Promise<Disposed> {
+    const { identity, path } = departure
+    this.#taken.set(path, { identity, isAway: false })
+    const disposed = await this.#parts.dispositions[how](departure)
+    if (disposed.kind === 'done') this.#taken.set(path, { identity, isAway: true })
+    else if (disposed.kind !== 'problem' && !disposed.returned) this.#taken.delete(path)
+    return disposed
   }
 
   /** Beside a file, the receipt is that of its newest version. */
@@ -184,7 +205,9 @@ export class PostDelivery {
     await history.commit(() => {
       for (const departure of departures) {
         const { identity, path, token } = departure
-        if (ended.get(departure)?.kind === 'done') ledger.markDisposed(path, identity)
+        const disposed = ended.get(departure)
+        if (disposed?.kind === 'done') ledger.markDisposed(path, identity)
+        else if (disposed?.returned) ledger.markReturned(path, identity, disposed.returned)
         if (!this.#half.has(token)) history.setNote(DEPARTURE + token, null)
       }
     })
@@ -236,7 +259,7 @@ export class PostDelivery {
       conditions.clear('dispositions-failing')
     }
     if (disposed.kind !== 'problem') return
-    const { isHalf = false, ...facts } = disposed
+    const { isHalf = false, returned, ...facts } = disposed
     const message = `files stay in the folder: ${disposition} is not possible (${disposed.code})`
     conditions.set('dispositions-failing', { message, hint: disposed.hint }, FAILING_MS)
     if (isHalf) this.#half.set(token, departure)

@@ -2,9 +2,12 @@
 
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -96,6 +99,110 @@ it.each(['delete', 'archive'])(
     expect(versions).toMatchObject([{ id: 1, state: 'uploaded' }])
   },
 )
+
+it.each([
+  ['archive', feedOf(3), feedOf(4), 'uploaded'],
+  ['quarantine', BROKEN, `${BROKEN}<!-- later -->`, 'rejected'],
+])(
+  'files that cannot be moved (%s) go back, and are no new versions',
+  async (disposition, monday, tuesday, state) => {
+    await using site = await Site.open({
+      inbox: {
+        ...{ incompleteAfter: '1s', afterUpload: 'archive', afterReject: 'quarantine' },
+        ...{ archiveDirectory: './archive', quarantineDirectory: './quarantine' },
+      },
+      feeds: [{ match: '{1}/*.xml', name: '{1}' }],
+    })
+    mkdirSync(join(site.root, disposition))
+    writeFileSync(join(site.root, disposition, 'acme'), 'in the way')
+    site.drop('acme/monday.xml', monday)
+    await site.run('run', '--once')
+    site.drop('acme/tuesday.xml', tuesday)
+    const daemon = await site.daemon()
+
+    await site.logged(
+      daemon,
+      `file.not-${disposition === 'archive' ? 'archived' : 'quarantined'}`,
+      7,
+    )
+
+    const versions = site.uploads({ all: true }).map(({ id, state }) => ({ id, state }))
+    expect(versions).toEqual([
+      { id: 2, state },
+      { id: 1, state },
+    ])
+    expect(site.events('acme').filter(({ to }) => to === 'seen')).toEqual([])
+    expect(files(site).sort()).toEqual(['monday.xml', 'tuesday.xml'])
+  },
+)
+
+it.each(['was put back', 'is under both names', 'is under its temporary name'])(
+  'a file that could not be moved, and %s when the daemon was killed, is no new version',
+  async (where) => {
+    await using site = await Site.open({ feeds: [{ match: '{1}/*.xml', name: '{1}' }] })
+    for (const [n, name] of ['monday', 'tuesday'].entries()) {
+      site.drop(`acme/${name}.xml`, feedOf(3 + n))
+      await site.run('run', '--once')
+    }
+    site.configure({
+      inbox: { afterUpload: 'archive', archiveDirectory: './archive' },
+      feeds: [{ match: '{1}/*.xml', name: '{1}' }],
+    })
+    mkdirSync(join(site.root, 'archive'))
+    writeFileSync(join(site.root, 'archive', 'acme'), 'in the way')
+    // As the crash would have left it.
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(join(site.inbox, 'acme/monday.xml'), {
+      bigint: true,
+    })
+    const identity = { dev: `${dev}`, ino: `${ino}`, size: Number(size) }
+    const departure = {
+      path: 'acme/monday.xml',
+      identity: { ...identity, mtimeNs: `${mtimeNs}`, ctimeNs: `${ctimeNs}` },
+      ...{ disposition: 'archive', token: '0a1b2c3d4e5f' },
+    }
+    const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    db.prepare('INSERT INTO notes VALUES (?, ?)').run(
+      'leaving 0a1b2c3d4e5f',
+      JSON.stringify(departure),
+    )
+    db.close()
+    const [name, taken] = ['monday.xml', '.monday.xml.0a1b2c3d4e5f.taken'].map((each) =>
+      join(site.inbox, 'acme', each),
+    ) as [string, string]
+    renameSync(name, taken)
+    if (where !== 'is under its temporary name') linkSync(taken, name)
+    if (where === 'was put back') unlinkSync(taken)
+
+    for (let start = 0; start < 2; start++) await site.run('run', '--once')
+
+    expect(site.uploads({ all: true }).map(({ id, state }) => ({ id, state }))).toEqual([
+      { id: 2, state: 'uploaded' },
+      { id: 1, state: 'uploaded' },
+    ])
+    expect(site.events('acme').filter(({ to }) => to === 'seen')).toEqual([])
+    expect(files(site).sort()).toEqual(['monday.xml', 'tuesday.xml'])
+  },
+)
+
+it('a file that could not be archived is tried again after a regular scan, not after each change', async () => {
+  await using site = await Site.open({
+    inbox: { afterUpload: 'archive', archiveDirectory: './archive', rescan: '1h' },
+  })
+  mkdirSync(join(site.root, 'archive'))
+  writeFileSync(join(site.root, 'archive', 'acme'), 'in the way')
+  site.drop('acme/jobs.xml', feedOf(3))
+  await site.run('run', '--once')
+  const daemon = await site.daemon()
+  await site.logged(daemon, 'file.not-archived')
+
+  for (const name of ['a.xml', 'b.xml', 'c.xml']) {
+    site.drop(name, feedOf(4))
+    await site.until(name, 'uploaded')
+  }
+
+  await site.logged(daemon, '"file.archived"', 2)
+  expect(daemon.output.match(/file\.not-archived/g)).toHaveLength(1)
+})
 
 it('a discarded file is put aside after a while, and never deleted', async () => {
   await using site = await Site.open({

@@ -3,6 +3,7 @@ import {
   appendFileSync,
   chmodSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -12,13 +13,22 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { Dispositions } from '../../src/inbox/dispositions.ts'
 import { moveExclusively, stampedName } from '../../src/inbox/exclusive-move.ts'
 import type { Departure, Disposition, Inbox, Receipt, Sighting } from '../../src/inbox/port.ts'
 import { HandClock, openInbox, put, temporaryFolder, unprivileged } from './harness.ts'
+
+vi.mock(import('node:fs/promises'), async (original) => {
+  const fs = await original()
+  return { ...fs, unlink: vi.fn(fs.unlink) }
+})
+
+/** What the system answers for a file that nobody may remove. */
+const immutable = () => Object.assign(new Error('EPERM'), { code: 'EPERM' })
 
 let base: string
 let folder: string
@@ -44,6 +54,12 @@ async function taken(path: string, content = '<a/>'): Promise<Sighting> {
   const seen = (await inbox.list()).files.find((file) => file.path === path)
   if (seen === undefined) throw new Error(`${path} is not listed`)
   return seen
+}
+
+/** Until the clock of the file system, which goes in steps, has moved on. */
+function later({ identity }: Sighting): void {
+  const now = () => lstatSync(put(base, 'now'), { bigint: true }).ctimeNs
+  while (now() <= BigInt(identity.ctimeNs));
 }
 
 const dispose = (disposition: Disposition, file: Sighting) =>
@@ -185,6 +201,38 @@ describe('disposing of a file', () => {
     expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
 
+  it.each(['archive', 'quarantine', 'delete'] as const)(
+    'tells what the file that it puts back looks like now (%s)',
+    async (disposition) => {
+      const file = await taken('acme/jobs.xml')
+      later(file)
+      if (disposition === 'delete') vi.mocked(unlink).mockRejectedValueOnce(immutable())
+      else put(base, `${disposition}/acme`, 'not a directory')
+
+      const disposed = await dispose(disposition, file)
+
+      const { files } = await inbox.list()
+      expect(files).toMatchObject([{ path: 'acme/jobs.xml' }])
+      expect(files[0]?.identity).not.toEqual(file.identity)
+      expect(disposed).toMatchObject({ kind: 'problem', returned: files[0]?.identity })
+      expect(readdirSync(join(folder, 'acme'))).toEqual(['jobs.xml'])
+    },
+  )
+
+  it('says nothing of other bytes that came to the path meanwhile', async () => {
+    const file = await taken('jobs.xml')
+    vi.mocked(unlink).mockImplementationOnce(async () => {
+      put(folder, 'jobs.xml', '<b/>')
+      throw immutable()
+    })
+
+    const disposed = await dispose('delete', file)
+
+    expect(disposed).toMatchObject({ kind: 'problem', code: 'EEXIST', isHalf: true })
+    expect(disposed).not.toHaveProperty('returned')
+    expect(readFileSync(join(folder, 'jobs.xml'), 'utf8')).toBe('<b/>')
+  })
+
   it('says what to permit when the folder may not be written', async () => {
     const file = await taken('jobs.xml')
 
@@ -219,6 +267,7 @@ describe('after a crash', () => {
   /** A file as the crash left it: its departure is known, and it was renamed. */
   async function half(path: string, disposition: Disposition): Promise<Departure> {
     const file = await taken(path, '<old/>')
+    later(file)
     const name = `.${basename(path)}.${TOKEN}.taken`
     renameSync(join(folder, path), join(folder, dirname(path), name))
     return { ...file, disposition, token: TOKEN }
@@ -248,6 +297,23 @@ describe('after a crash', () => {
     expect(disposed).toEqual({ kind: 'missing' })
     expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
+
+  it.each(['once', 'twice'])(
+    'a file that is back is known, whether it is there %s',
+    async (times) => {
+      const departure = await half('jobs.xml', 'archive')
+      linkSync(join(folder, `.jobs.xml.${TOKEN}.taken`), join(folder, 'jobs.xml'))
+      if (times === 'once') rmSync(join(folder, `.jobs.xml.${TOKEN}.taken`))
+
+      const disposed = await dispositions.resume(departure)
+
+      const { files } = await inbox.list()
+      expect(files[0]?.identity).not.toEqual(departure.identity)
+      expect(disposed).toEqual({ kind: 'missing', returned: files[0]?.identity })
+      expect(readdirSync(folder)).toEqual(['jobs.xml'])
+      expect(existsSync(join(base, 'archive'))).toBe(false)
+    },
+  )
 
   it.each([
     ['a fifo', (at: string) => execFileSync('mkfifo', [at])],
