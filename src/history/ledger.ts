@@ -18,6 +18,7 @@ import type {
 } from './port.ts'
 import { DROPPED_AGAIN, LEFT, SAME_BYTES } from './reason-codes.ts'
 import { type RuleInForce, updateAccounts, withAccount } from './rules-in-force.ts'
+import { ACCEPTED } from './states.ts'
 import { logDetected, logMoved } from './version-log.ts'
 
 /** A path in the folder, and the feed that its bytes belong to. */
@@ -207,14 +208,22 @@ export class Ledger {
     return this.#history.atomically(() => {
       const before = this.#history.version(id)
       // What was discarded, superseded or held before its first attempt does not wait.
-      if (before !== null && before.state !== 'queued' && before.state !== 'uploading')
-        return before
+      if (before !== null && !ACCEPTED.includes(before.state)) return before
       const waiting =
         before?.state === 'queued'
           ? this.#history.update(id, { nextAttemptAt }, reason)
           : this.move(id, 'queued', reason, { nextAttemptAt })
       const newer = newerOf(this.#history, waiting, ['queued'])
       return newer === undefined ? waiting : this.supersede(waiting, newer)
+    })
+  }
+
+  /** A delivery ended for good. What was discarded, superseded or held before its first attempt stays so. */
+  fail(id: number, reason: Reason): Version {
+    return this.#history.atomically(() => {
+      const before = this.#history.version(id)
+      const isOver = before !== null && !ACCEPTED.includes(before.state)
+      return isOver ? before : this.move(id, 'failed', reason)
     })
   }
 

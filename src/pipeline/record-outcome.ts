@@ -38,7 +38,7 @@ export function recordDelivery(ledger: Ledger, id: number, result: DeliveryResul
       return ledger.waitAgain(id, DAEMON_STOPPED, null)
     case 'refused':
       // Never `rejected`: its bytes are right, and who refuses them today may take them tomorrow.
-      return ledger.move(id, 'failed', reasonOf(result.failure))
+      return ledger.fail(id, reasonOf(result.failure))
     default:
       return result satisfies never
   }
@@ -46,7 +46,7 @@ export function recordDelivery(ledger: Ledger, id: number, result: DeliveryResul
 
 /** The delivery met an error. A full disk or a locked database passes; a fault of ours would only be met again. */
 export function recordError(ledger: Ledger, id: number, error: unknown): Version {
-  if (!isRetryable(error)) return ledger.move(id, 'failed', faultReason(error))
+  if (!isRetryable(error)) return ledger.fail(id, faultReason(error))
   const { condition, hint, message: text } = error
   const code = condition ?? errorCode(error) ?? 'temporary'
   return ledger.waitAgain(id, { code, text, hint }, null)

@@ -3,7 +3,9 @@ import { createBacklog } from '../../src/history/backlog.ts'
 import { Ledger } from '../../src/history/ledger.ts'
 import type { Version } from '../../src/history/port.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { failureOf, RULES } from '../../src/lib/decision-table.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { recordDelivery, recordError } from '../../src/pipeline/record-outcome.ts'
 import { temporaryHistory, versionIn } from './helpers.ts'
 
 /** A clock whose waits take no time. */
@@ -77,3 +79,23 @@ it('gives up when it is told to', async () => {
 
   await expect(finished).rejects.toThrow('the disk is full')
 })
+
+it.each(['superseded', 'discarded', 'held'] as const)(
+  'ends a delivery that fails after its version was %s, which stays so',
+  async (state) => {
+    const { backlog, history, ledger, lines } = atWork()
+    const { id } = versionIn(history, state)
+    const failure = failureOf(RULES.spoolChanged, { code: 'spool-changed', reason: 'it changed' })
+    // Only so long as it takes to see that it would be tried for ever.
+    const signal = AbortSignal.abort()
+
+    const ends = [
+      await backlog.finish(() => recordError(ledger, id, new Error('a fault')), signal),
+      await backlog.finish(() => recordDelivery(ledger, id, { kind: 'refused', failure }), signal),
+    ]
+
+    expect(ends.map((version) => version.state)).toEqual([state, state])
+    expect(history.version(id)?.state).toBe(state)
+    expect(lines).toEqual([])
+  },
+)
