@@ -13,22 +13,34 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { unlink } from 'node:fs/promises'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Dispositions } from '../../src/inbox/dispositions.ts'
 import { moveExclusively, stampedName } from '../../src/inbox/exclusive-move.ts'
 import type { Departure, Disposition, Inbox, Receipt, Sighting } from '../../src/inbox/port.ts'
 import { HandClock, openInbox, put, temporaryFolder, unprivileged } from './harness.ts'
 
-vi.mock(import('node:fs/promises'), async (original) => {
-  const fs = await original()
-  return { ...fs, unlink: vi.fn(fs.unlink) }
-})
+const { unlink } = fs
 
-/** What the system answers for a file that nobody may remove. */
-const immutable = () => Object.assign(new Error('EPERM'), { code: 'EPERM' })
+/** The next file that is to be removed is one that nobody may remove. */
+function refuseUnlink(meanwhile = () => {}): void {
+  fs.unlink = async () => {
+    restoreUnlink()
+    meanwhile()
+    throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
+  }
+  syncBuiltinESMExports()
+}
+
+function restoreUnlink(): void {
+  fs.unlink = unlink
+  syncBuiltinESMExports()
+}
+
+afterEach(restoreUnlink)
 
 let base: string
 let folder: string
@@ -206,7 +218,7 @@ describe('disposing of a file', () => {
     async (disposition) => {
       const file = await taken('acme/jobs.xml')
       later(file)
-      if (disposition === 'delete') vi.mocked(unlink).mockRejectedValueOnce(immutable())
+      if (disposition === 'delete') refuseUnlink()
       else put(base, `${disposition}/acme`, 'not a directory')
 
       const disposed = await dispose(disposition, file)
@@ -221,10 +233,7 @@ describe('disposing of a file', () => {
 
   it('says nothing of other bytes that came to the path meanwhile', async () => {
     const file = await taken('jobs.xml')
-    vi.mocked(unlink).mockImplementationOnce(async () => {
-      put(folder, 'jobs.xml', '<b/>')
-      throw immutable()
-    })
+    refuseUnlink(() => put(folder, 'jobs.xml', '<b/>'))
 
     const disposed = await dispose('delete', file)
 
