@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ALERT_EVENTS } from '../../src/config/config.ts'
 import type { History, Version } from '../../src/history/port.ts'
@@ -27,7 +28,7 @@ class Bench {
     trusted: false,
     campaigns: null as CampaignRun | null,
   }
-  answer: Sent = { kind: 'sent' }
+  answer: Sent | Promise<Sent> = { kind: 'sent' }
   readonly conditions = new Conditions(systemClock)
   tries = 0
   readonly #desk: AlertDesk
@@ -48,10 +49,20 @@ class Bench {
       },
       send: async (_target, message) => {
         this.tries += 1
-        if (this.answer.kind === 'sent') this.sent.push(message)
-        return this.answer
+        const answer = await this.answer
+        if (answer.kind === 'sent') this.sent.push(message)
+        return answer
       },
     })
+  }
+
+  retarget(targets: AlertTarget[]): void {
+    this.#desk.retarget(targets)
+  }
+
+  /** Begins to send what is new. */
+  look(): void {
+    this.#desk.look(this.#signal)
   }
 
   async pass(ms: number): Promise<string[]> {
@@ -371,6 +382,22 @@ describe('alerts', () => {
     await bench.pass(MINUTE)
 
     expect(stuck).toMatchObject([{ code: 'hook-stuck', severity: 'warning' }])
+    expect(bench.conditions.current()).toEqual([])
+  })
+
+  it('show nothing of a program that hangs and that was taken out of the configuration', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    const bench = new Bench(history)
+    const { promise, resolve } = Promise.withResolvers<Sent>()
+    bench.answer = promise
+    bench.look()
+
+    bench.retarget([])
+    resolve({ kind: 'failed', reason: 'it ran for more than 30 s', stuck: true })
+    await setImmediate()
+
+    expect(bench.tries).toBe(1)
     expect(bench.conditions.current()).toEqual([])
   })
 

@@ -193,6 +193,8 @@ export class AlertDesk implements Alerts {
 
   #failed(receiver: Receiver, { reason, stuck = false }: Extract<Sent, { kind: 'failed' }>): void {
     const { clock, conditions, log } = this.#parts
+    // Of one that a reload took away, nothing would ever say that it is over.
+    if (!this.#receivers.includes(receiver)) return
     const name = targetName(receiver.target)
     const words = { message: `alerts do not reach ${name}: ${reason}`, hint: FAILED_HINT }
     if (stuck) conditions.set('hook-stuck', words)
