@@ -401,6 +401,26 @@ describe('alerts', () => {
     expect(bench.conditions.current()).toEqual([])
   })
 
+  it('go to the receivers before while new ones cannot be taken up', async () => {
+    const { history } = temporaryHistory()
+    const pager: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/pager'] } }
+    let isFull = false
+    const setNote: History['setNote'] = (name, value) => {
+      if (isFull) throw new Error('the disk is full')
+      history.setNote(name, value)
+    }
+    versionIn(history, 'rejected')
+    const bench = new Bench({ ...history, setNote }, [PROGRAM, pager])
+    await bench.pass(SECOND)
+
+    isFull = true
+    expect(() => bench.retarget([{ ...PROGRAM, on: ['overdue'] }])).toThrow('the disk is full')
+    isFull = false
+    versionIn(history, 'held', { feed: 'other' })
+
+    expect(await bench.pass(MINUTE)).toHaveLength(2)
+  })
+
   it('are shown as failing when a receiver was not reached three times', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')

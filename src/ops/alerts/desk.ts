@@ -16,7 +16,7 @@ import { type Sent, targetName } from './senders.ts'
 export interface AlertDeskParts {
   clock: Clock
   log: Log
-  history: VersionReads & Notes & Pick<Transactions, 'dataVersion'>
+  history: VersionReads & Notes & Pick<Transactions, 'atomically' | 'dataVersion'>
   targets: readonly AlertTarget[]
   facts: AlertFacts
   conditions: Pick<Conditions, 'set' | 'clear'>
@@ -70,21 +70,26 @@ export class AlertDesk implements Alerts {
     this.retarget(parts.targets)
   }
 
+  /** Throws what the database throws; then the receivers before stay, as they were. */
   retarget(targets: readonly AlertTarget[]): void {
     const { clock, history } = this.#parts
-    this.#receivers = targets.map((target, index) => {
+    const receivers = targets.map((target, index): [Receiver, AlertTarget] => {
       const note = noteOf(target, targets.slice(0, index))
       // It may be in the middle of being told.
       const known = this.#receivers.find((receiver) => receiver.note === note)
-      if (known !== undefined) return Object.assign(known, { target })
+      if (known !== undefined) return [known, target]
       const { told, sequence } = JSON.parse(history.note(note) ?? NOTHING) as Noted
-      return {
+      const fresh = {
         ...{ target, note, told, sequence, credit: BURST, creditedAt: clock.monotonic() },
         ...{ failures: 0, notBefore: 0, sending: null },
       }
+      return [fresh, target]
     })
-    const notes = this.#receivers.map(({ note }) => note)
-    for (const note of history.notes(NOTE)) if (!notes.includes(note)) history.setNote(note, null)
+    const notes = receivers.map(([{ note }]) => note)
+    const old = history.notes(NOTE).filter((note) => !notes.includes(note))
+    if (old.length > 0)
+      history.atomically(() => old.forEach((note) => void history.setNote(note, null)))
+    this.#receivers = receivers.map(([receiver, target]) => Object.assign(receiver, { target }))
     this.#isNews = true
     this.#showFailures()
   }
