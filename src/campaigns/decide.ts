@@ -5,7 +5,6 @@ import { isoTime } from '../lib/clock.ts'
 import type { Campaign, CampaignFailure, Listing } from '../service/port.ts'
 import { Absence, NOBODYS } from './absence.ts'
 import { compare } from './compare.ts'
-import { rawOf } from './fields.ts'
 import { COMMAND, quoted } from './plan.ts'
 import { isUnsettled, LATEST_LISTING, memoryOf } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
@@ -249,7 +248,7 @@ export class Decider {
       store.removeOther(campaign.id)
       store.keepNewEntry(key, null)
       store.saveAccount(store.account() ?? noFacts(account))
-      this.#note(key, campaign.id, 'it belongs to the entry', { budget: rawOf(campaign, 'budget') })
+      this.#note(key, campaign.id, 'it belongs to the entry')
     })
   }
 
@@ -286,8 +285,8 @@ export class Decider {
     return refused(`${what} is not known yet: it may only be hard to find`, hint, true)
   }
 
-  #note(key: string, campaignId: string | null, why: string, before = {}): void {
+  #note(key: string, campaignId: string | null, why: string): void {
     const { store, clock } = this.#parts
-    store.decide({ at: clock.now(), key, campaignId, why, by: this.#parts.by }, before)
+    store.decide({ at: clock.now(), key, campaignId, why, by: this.#parts.by })
   }
 }

@@ -123,8 +123,16 @@ export class Ledger {
     return sumOf([...this.#amounts.values()])
   }
 
-  /** Counts a raise and answers null, or answers the guard that refuses it. `before`: its budget now. */
-  raise(id: string, after: MaySpend, before: Value | undefined, body: Values): Refused | null {
+  /**
+   * Counts a raise and answers null, or answers the guard that refuses it. `had`: its budget now, and the one
+   * that was agreed.
+   */
+  raise(
+    id: string,
+    after: MaySpend,
+    had: readonly (Value | undefined)[],
+    body: Values,
+  ): Refused | null {
     const { maxBudget, raisePercent } = this.#guards
     const budget = body.budget
     if (budget === null)
@@ -133,12 +141,12 @@ export class Ledger {
       if (Number(budget) > maxBudget) return tooLarge(maxBudget, budget)
       const day = this.#day.flatMap((write) => {
         const sent = valuesOf(write.body ?? {}).budget
-        if (write.campaignId !== id || (sent == null && write.body !== null)) return []
-        // What was agreed, or adopted, counts too: somebody may have raised it in between.
-        const { budget: had, agreedBudget } = write.before
-        return [sent, readValue('budget', had), readValue('budget', agreedBudget)]
+        if (write.campaignId !== id || sent == null) return []
+        // What was agreed counts too: somebody may have raised it in between.
+        const { budget: before, agreedBudget } = write.before
+        return [sent, readValue('budget', before), readValue('budget', agreedBudget)]
       })
-      const known = [before, ...day].filter((one) => typeof one === 'number')
+      const known = [...had, ...day].filter((one) => typeof one === 'number')
       // Against the least of a day, so that several small raises count as one.
       const least = known.length === 0 ? null : Math.min(...known)
       if (least === null)

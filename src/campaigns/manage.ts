@@ -11,7 +11,7 @@ import { type MaySpend, maySpendWith, type Refused, showMoney } from './ledger.t
 import { COMMAND, type Held, type PlanItem, quoted } from './plan.ts'
 import { heldBy, later, type Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
-import { goalOf, whyForeign } from './record.ts'
+import { agreedBudget, goalOf, whyForeign } from './record.ts'
 
 /** After a PUT without an answer: it may still arrive, on top of a later one. */
 const LATE_ARRIVAL = 2 * MINUTE
@@ -123,7 +123,7 @@ export class UpdatePlanner {
     const { campaignId } = this.#record
     return (
       ledger.share(selected, effects) ??
-      ledger.raise(campaignId, after, this.#now('budget'), values)
+      ledger.raise(campaignId, after, [this.#now('budget'), agreedBudget(this.#record)], values)
     )
   }
 

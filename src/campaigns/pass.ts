@@ -255,8 +255,7 @@ class Pass {
       store.save(owner === undefined ? adoptedRecord(key, campaign) : { ...owner, key })
       store.removeOther(campaignId)
       const { by } = this.#options
-      const note = { at: clock.now(), key, campaignId, why: `adopted: ${why}`, by }
-      store.decide(note, { budget: rawOf(campaign, 'budget') })
+      store.decide({ at: clock.now(), key, campaignId, why: `adopted: ${why}`, by })
     })
     this.#results.push(result)
     return result

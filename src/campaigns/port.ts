@@ -2,6 +2,7 @@
 // is sent.
 
 import type { FieldPaths } from '../feed/port.ts'
+import type { Amount } from '../lib/amount.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import type { CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import type { Field, Values } from './fields.ts'
@@ -26,6 +27,8 @@ export interface CampaignRecord {
   origin: 'created' | 'adopted' | 'recovered'
   /** Per field the value on which file and service last agreed. Absent: never. */
   written: Values
+  /** Its budget when it became the entry's, until one is agreed; null: none, or not shown. */
+  firstBudget: Amount | null
   /** The targeting that was written last; null: not known. */
   targeting: CanonicalTargeting | null
   /** Targetings that may be there in its place: writes whose outcome is not known. */
@@ -127,10 +130,7 @@ export interface CampaignStore extends Disposable {
   begin(write: NewWrite): number
   end(id: number, outcome: Outcome, reason: string | null, at: number, campaignId?: string): void
   /** A decision of a person: begun and done. */
-  decide(
-    decision: Omit<NewWrite, 'action' | 'body' | 'before' | 'spend'>,
-    before?: NewWrite['before'],
-  ): void
+  decide(decision: Omit<NewWrite, 'action' | 'body' | 'before' | 'spend'>): void
   /** Writes without a known end, oldest first. */
   open(): CampaignWrite[]
   /** The newest create of each key. */

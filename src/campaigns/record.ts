@@ -1,11 +1,12 @@
 // Whose a campaign is: the record of one that belongs to an entry, whether what answers is that campaign, and
 // what the file wants of it. Pure.
 
+import type { Amount } from '../lib/amount.ts'
 import { DAY } from '../lib/clock.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Goal } from './compare.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
-import { FIELDS } from './fields.ts'
+import { FIELDS, rawOf, readValue } from './fields.ts'
 import type { Plan } from './plan.ts'
 import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { isSame } from './targeting.ts'
@@ -27,7 +28,15 @@ export const noFacts = (account: string): AccountFacts => ({
 export function adoptedRecord(key: string, campaign: Campaign): CampaignRecord {
   const { id: campaignId, accountId = null, name } = campaign
   const known = { key, campaignId, accountId, token: tokenIn(name), origin: 'adopted' } as const
-  const nothing = { targeting: null, doubt: null, missingSince: null, succeeding: false }
+  const shown = readValue('budget', rawOf(campaign, 'budget'))
+  const firstBudget = typeof shown === 'number' ? shown : null
+  const nothing = {
+    firstBudget,
+    targeting: null,
+    doubt: null,
+    missingSince: null,
+    succeeding: false,
+  }
   return { ...known, ...nothing, written: {}, uncertain: [], forms: {}, past: [], said: {} }
 }
 
@@ -113,6 +122,10 @@ export function managedCampaigns(
       : { ...one, goal: goalOf(entry, record), why: 'the file changed' }
   })
 }
+
+/** What raises count from, whatever the service shows since; null: not known. */
+export const agreedBudget = ({ written, firstBudget }: CampaignRecord): Amount | null =>
+  typeof written.budget === 'number' ? written.budget : firstBudget
 
 /** Nothing of it was agreed so far. */
 export const isUnwritten = ({ written, targeting }: CampaignRecord) =>

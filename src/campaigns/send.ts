@@ -24,7 +24,7 @@ import type {
   NewWrite,
   Outcome,
 } from './port.ts'
-import { adoptedRecord } from './record.ts'
+import { adoptedRecord, agreedBudget } from './record.ts'
 import { canonical } from './targeting.ts'
 import { tokenIn } from './token.ts'
 import { verify, whyNotIts, withWritten } from './verify.ts'
@@ -127,12 +127,12 @@ export class Sender {
 
   async #put(record: CampaignRecord, now: Campaign, update: Update): Promise<Sent> {
     const { api, store, clock, by, signal } = this.#parts
-    const { key, campaignId, written } = record
+    const { key, campaignId } = record
     const { body, targeting, spend, why } = update
-    const isAgreed = 'budget' in body && typeof written.budget === 'number'
+    const agreed = 'budget' in body ? agreedBudget(record) : null
     const before = {
       ...update.before,
-      ...(isAgreed && { agreedBudget: toWire(Number(written.budget)) }),
+      ...(agreed !== null && { agreedBudget: toWire(agreed) }),
     }
     const row = { key, campaignId, action: 'update', body, before, spend, why } as const
     const { id, answer } = await this.send(row)

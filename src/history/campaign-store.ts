@@ -159,9 +159,9 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
       if (excluded !== null)
         run('INSERT INTO campaign_new_entries VALUES (?, ?)', key, JSON.stringify(excluded))
     },
-    decide: (decision, before = {}) =>
+    decide: (decision) =>
       connection.atomically(() => {
-        const rest = { action: 'decision', body: null, before, spend: 'neutral' } as const
+        const rest = { action: 'decision', body: null, before: {}, spend: 'neutral' } as const
         end(begin({ ...decision, ...rest }), 'done', null, decision.at)
       }),
     keepPlan: (plan, at) => {

@@ -122,7 +122,7 @@ describe('what somebody lowers on the service stays', () => {
 
   it('the same for targeting', async () => {
     const states = (list: string) => budget('100.00', `targeting: { stateProvCodes: [${list}] }`)
-    const { world, host } = await installed(states('MA, ON') + 'guards: { maxShareOfFeed: 0.1 }\n')
+    const { world, host } = await installed(states('MA, ON'))
     world.book.knobs.echoTargeting = true
     const theirs = (list: string[]) => {
       world.campaign('48001').targeting = { externalCampaignId: 'A', stateProvCodes: list }

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { updateDirectly } from '../../../src/campaigns/direct.ts'
 import type { FeedSide } from '../../../src/campaigns/port.ts'
+import { DAY, HOUR } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { failure, type Host, installed, troubles } from '../world.ts'
+import { failure, type Host, installed, opened, troubles } from '../world.ts'
 
 const guards = (text: string) => `guards: { ${text} }\n`
+const budget = (key: string, amount: string, fields = '') =>
+  entry(key, fields).replace('100.00', amount)
 const states = (list: string) => fileOf(entry('A', `targeting: { stateProvCodes: [${list}] }`))
 
 /** A feed of so many postings of A. */
@@ -51,5 +54,55 @@ describe('from pinned requisitions alone to a filter', () => {
     const plan = await host.plan()
 
     expect(plan.summary).toMatchObject({ reduce: 0, update: 1 })
+  })
+})
+
+describe('raisePercent counts from what was agreed', () => {
+  it('adopted a day ago with less than the file says: somebody’s raise in between does not widen it', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.make('Campaign A', { budget: 20, targeting: { externalCampaignId: 'A' } })
+    await host.daemon()
+    await host.decide().adopt('A', '48001')
+    await host.apply()
+    world.pass(26 * HOUR)
+    world.campaign('48001').budget = 520
+    const lowered = await host.apply()
+    host.file = fileOf(budget('A', '150.00'))
+
+    await host.daemon()
+
+    expect(lowered).toMatchObject([{ key: 'A', outcome: 'updated' }])
+    expect(itemOf(await host.plan(), 'A')?.held?.reason).toContain('from 20.00 to 150.00')
+    expect(world.campaign('48001').budget).toBe(100)
+  })
+
+  it('the same where the file takes it over by its id', async () => {
+    const { world, host } = opened(fileOf(budget('A', '100.00', 'campaignId: "48001"')))
+    world.make('Campaign A', { budget: 20, targeting: { externalCampaignId: 'A' } })
+    await host.apply()
+    world.pass(26 * HOUR)
+    world.campaign('48001').budget = 520
+    await host.daemon()
+    host.file = fileOf(budget('A', '150.00', 'campaignId: "48001"'))
+
+    await host.daemon()
+
+    expect(itemOf(await host.plan(), 'A', 'guard')?.held?.reason).toContain('from 20.00 to 150.00')
+    expect(world.campaign('48001').budget).toBe(100)
+  })
+
+  it('raised on the service alone, then more in the file and --revert: from what was agreed', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    world.pass(2 * DAY)
+    world.campaign('48001').budget = 1000
+    await host.daemon()
+    host.file = fileOf(budget('A', '1500.00'))
+    await host.daemon()
+    await host.decide().settle('A', 'revert')
+
+    await host.apply()
+
+    expect(itemOf(await host.plan(), 'A')?.held?.reason).toContain('from 100.00 to 1500.00')
+    expect(world.campaign('48001').budget).toBe(1000)
   })
 })
