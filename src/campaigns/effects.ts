@@ -69,6 +69,10 @@ export interface Measured {
   wanted: boolean
 }
 
+/** It selects every posting. */
+const isBlank = (targeting: CanonicalTargeting) =>
+  filtersOf(targeting) === 0 && targeting.externalCampaignId === ''
+
 /** `all`: those that are wanted come first. */
 export async function measure(
   side: FeedSide,
@@ -79,17 +83,20 @@ export async function measure(
   const { latest } = side
   const carried = (key: string) => carriedBy(latest, key)
   const isCut = latest.some(({ ids }) => Object.keys(ids).length >= CUT_AT)
-  const isPlain = (targeting: CanonicalTargeting) => !isCut && filtersOf(targeting) === 0
+  const postings = latest.reduce((sum, upload) => sum + upload.postings, 0)
+  const isPlain = (targeting: CanonicalTargeting) =>
+    isBlank(targeting) || (!isCut && filtersOf(targeting) === 0)
   const isRead = latest.length > 0 && !all.every((one) => isPlain(one.targeting))
   const { counted, ...found } = await countSelected(side, isRead ? all : [], signal)
   return {
     ...{ latest, ...found },
     count: (targeting) => {
+      if (isBlank(targeting)) return postings
       if (isPlain(targeting)) return carried(targeting.externalCampaignId)
       const counts = found.problems.length === 0
       return counts ? (counted.get(JSON.stringify(targeting))?.postings ?? null) : null
     },
-    postings: latest.reduce((sum, upload) => sum + upload.postings, 0),
+    postings,
     stateOf: (key) => {
       if (latest.length === 0) return { kind: 'unknown' }
       const postings = carried(key)

@@ -10,14 +10,14 @@ const budget = (key: string, amount: string, fields = '') =>
   entry(key, fields).replace('100.00', amount)
 const states = (list: string) => fileOf(entry('A', `targeting: { stateProvCodes: [${list}] }`))
 
-/** A feed of so many postings of A. */
+/** A feed of so many postings of A, and so many of another id. */
 const feedOf =
-  (postings: number): Host['feeds'] =>
+  (postings: number, others = 0): Host['feeds'] =>
   (): FeedSide => ({
     latest: [
       {
-        ...{ feed: 'f', path: 'f', version: 1, uploadedAt: 0, postings },
-        ...{ records: '/a/b', spool: 'x', ids: { A: postings } },
+        ...{ feed: 'f', path: 'f', version: 1, uploadedAt: 0, postings: postings + others },
+        ...{ records: '/a/b', spool: 'x', ids: { A: postings, X: others } },
       },
     ],
     absence: () => null,
@@ -104,5 +104,20 @@ describe('raisePercent counts from what was agreed', () => {
 
     expect(itemOf(await host.plan(), 'A')?.held?.reason).toContain('from 100.00 to 1500.00')
     expect(world.campaign('48001').budget).toBe(1000)
+  })
+})
+
+describe('direct calls under the guards', () => {
+  it('a blank targeting selects every posting', async () => {
+    const { world, host } = await installed(fileOf(entry('A')) + guards('maxShareOfFeed: 0.1'))
+    host.feeds = feedOf(5, 995)
+
+    const answer = await updateDirectly(host.person(), '48001', { targeting: {} })
+
+    expect(answer).toMatchObject({
+      kind: 'refused',
+      reason: 'guards.maxShareOfFeed is 0.1, it would select 1000 of 1000 postings',
+    })
+    expect(world.writes()).toHaveLength(1)
   })
 })
