@@ -4,7 +4,6 @@
 import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '../service/port.ts'
 import { compare } from './compare.ts'
 import { type Refusal, whyWrongAccount } from './decide.ts'
-import { NOTHING_DESIRED } from './desired.ts'
 import { measure, selectionOf } from './effects.ts'
 import { createdValues, valuesOf } from './fields.ts'
 import { CHANGE_GUARD, UpdatePlanner } from './manage.ts'
@@ -103,7 +102,15 @@ async function planningOf(
   const questions = targeting === null ? [] : [{ key: '', targeting, wanted: true }]
   const effects = await measure(feeds(), questions, now, signal)
   const file = { fileSha256: '', allowWiden: new Set<string>(), countsReductions: false }
-  const desired = { ...NOTHING_DESIRED, guards: parts.desired.guards }
   const memory = memoryOf(store, now)
-  return new Planning({ desired, ...file, account, identity, effects, now, ...memory, seen })
+  return new Planning({
+    desired: parts.desired,
+    ...file,
+    account,
+    identity,
+    effects,
+    now,
+    ...memory,
+    seen,
+  })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { updateDirectly } from '../../../src/campaigns/direct.ts'
+import { createDirectly, updateDirectly } from '../../../src/campaigns/direct.ts'
 import type { FeedSide } from '../../../src/campaigns/port.ts'
 import { DAY, HOUR } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
@@ -119,5 +119,24 @@ describe('direct calls under the guards', () => {
       reason: 'guards.maxShareOfFeed is 0.1, it would select 1000 of 1000 postings',
     })
     expect(world.writes()).toHaveLength(1)
+  })
+
+  it('after a lost database: what carries the mark of an entry counts for maxExposure', async () => {
+    const file = fileOf(entry('A'), entry('B')) + guards('maxExposure: "250.00"')
+    const { world, host } = await installed(file)
+    host.lose()
+    await host.daemon()
+
+    const answer = await createDirectly(
+      host.person(),
+      { name: 'Fair', budget: 100, targeting: { externalCampaignId: 'X' } },
+      false,
+    )
+
+    expect(answer).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining('all campaigns together might spend 300.00'),
+    })
+    expect(world.all).toHaveLength(2)
   })
 })
