@@ -160,7 +160,8 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
   const there = now !== undefined ? [now] : isLess ? [last] : []
   const each = [...there, ...late].map((value) => direction(field, value, want))
   // What may be spent is the greatest of what may be there: below that, it is a reduction.
-  const spend = each.includes('down') ? 'down' : each.length === 0 ? 'unknown' : overall(each)
+  const most = each.length === 0 ? direction(field, undefined, want) : overall(each)
+  const spend = each.includes('down') ? 'down' : most
   const isOurs = now !== undefined && [...late, ...sent(field, 'given-up', open)].includes(now)
   const raw = JSON.stringify(rawOf(campaign, field) ?? null)
   const isUnread = now === undefined && raw !== 'null'

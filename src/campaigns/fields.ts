@@ -180,7 +180,8 @@ export function wireOf(field: Field, value: Value): unknown {
 export function direction(field: Field, before: Value | undefined, after: Value): Spend {
   if (field === 'name') return 'neutral'
   if (before === after) return 'neutral'
-  if (before === undefined) return 'unknown'
+  // Paused spends nothing, whatever it was before.
+  if (before === undefined) return field === 'status' && after === 'paused' ? 'down' : 'unknown'
   switch (field) {
     case 'budget':
     case 'maxCpc':

@@ -140,3 +140,23 @@ describe('direct calls under the guards', () => {
     expect(world.all).toHaveLength(2)
   })
 })
+
+describe('what the service does not show', () => {
+  it('its status: `status: paused` is a brake, and goes while the search is down', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    world.shape = ({ status: _, ...shown }) => shown
+    host.file = fileOf(entry('A', 'status: paused'))
+    const plan = await host.plan()
+    world.trouble = troubles({
+      on: 'search',
+      trouble: { kind: 'fail', failure: failure.temporary() },
+    })
+
+    await host.daemon()
+    await host.daemon()
+
+    expect(itemOf(plan, 'A')).toMatchObject({ spend: 'down', held: null })
+    expect(world.campaign('48001').status).toBe(3)
+    expect(world.writes()).toHaveLength(2)
+  })
+})
