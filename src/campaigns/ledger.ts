@@ -62,6 +62,8 @@ function amountOf(
   const end = isEndless ? null : (ends.map(String).sort().at(-1) ?? null)
   if (end !== null && endsBy(end) < now) return 0
   if (budgets.length === 0 || budgets.includes(null)) return null
+  // A period that is not known may count its budget any number of times.
+  if (periods.some((period) => period !== 'once' && period !== 'monthly')) return null
   const budget = Math.max(...budgets.map(Number))
   const isOnce = periods.length > 0 && periods.every((period) => period === 'once')
   return isOnce ? budget : budget * monthsUntil(end, now)

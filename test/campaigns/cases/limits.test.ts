@@ -159,4 +159,13 @@ describe('what the service does not show', () => {
     expect(world.campaign('48001').status).toBe(3)
     expect(world.writes()).toHaveLength(2)
   })
+
+  it('a period that is not known here: what it may spend is not limited', async () => {
+    const { world, host } = opened(fileOf(budget('A', '4000.00', 'campaignId: "48001"')))
+    world.make('Weekly', { budget: 4000, period: 2, endDate: '2026-12-30T00:00:00Z' })
+
+    const plan = await host.plan()
+
+    expect(plan.exposure.before).toBe('unlimited')
+  })
 })
