@@ -438,6 +438,19 @@ describe('alerts', () => {
     ])
   })
 
+  it('are tried again where sending met an error that feedsyncd does not know', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    const bench = new Bench(history)
+    bench.answer = Promise.reject(new Error('a fault'))
+
+    const unsent = await bench.pass(SECOND)
+    bench.answer = { kind: 'sent' }
+
+    expect(unsent).toEqual([])
+    expect(await bench.pass(MINUTE)).toHaveLength(1)
+  })
+
   it('forget what a receiver knew that is no longer configured', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')

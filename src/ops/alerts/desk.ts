@@ -149,9 +149,12 @@ export class AlertDesk implements Alerts {
       this.#isNews = true
       const messages = isLast ? grouped(changes, BURST) : this.#affordable(receiver, changes)
       if (messages.length === 0 || receiver.sending !== null) continue
-      receiver.sending = this.#send(receiver, messages, signal).finally(() => {
-        receiver.sending = null
-      })
+      receiver.sending = this.#send(receiver, messages, signal)
+        // Nobody waits for it: an error that is not known would end the daemon.
+        .catch((error) => this.#failed(receiver, { kind: 'failed', reason: messageOf(error) }))
+        .finally(() => {
+          receiver.sending = null
+        })
     }
   }
 
