@@ -30,6 +30,9 @@ export function files(db: Connection, { version }: Pick<Versions, 'version'>): F
     `SELECT id FROM versions INDEXED BY versions_unread
        WHERE path = ? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`,
   )
+  const pathsOf = db.query<[version: number], { path: string }>(
+    'SELECT path FROM files WHERE version = ?',
+  )
   const rejected = db.query<[], { path: string }>(
     `SELECT f.path FROM versions v CROSS JOIN files f ON f.version = v.id
        WHERE v.state = 'rejected'`,
@@ -43,6 +46,7 @@ export function files(db: Connection, { version }: Pick<Versions, 'version'>): F
     lastVersionAt: (path) => orNull(one.get(path), ({ versionId }) => version(versionId)),
     unread: () => unread.all(),
     pendingVersionAt: (path) => orNull(pendingAt.get(path), ({ id }) => version(id)),
+    pathsOf: (id) => pathsOf.all(id).map(({ path }) => path),
     rejectedFiles: () => rejected.all().map(({ path }) => path),
   }
 }

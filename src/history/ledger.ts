@@ -153,6 +153,8 @@ export class Ledger {
     const version = this.#history.lastVersionAt(path)
     if (version?.state !== 'rejected') return
     this.#forget(path)
+    // Another file with the same bytes may still be there.
+    if (this.#history.pathsOf(version.id).length > 0) return
     const now = path.endsWith('/') ? 'can be listed now, or is' : 'is'
     const text = `it ${now} not there any more; it was rejected: ${version.reason}`
     this.move(version.id, 'gone', { code: LEFT, text })
@@ -170,7 +172,7 @@ export class Ledger {
       if (open !== null) this.#history.forget(open.id)
       const same = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
       this.#history.seen(version.id, same, this.#parts.clock.now())
-      this.#know(origin, version)
+      this.#becomes(origin, version)
       const again = { code: DROPPED_AGAIN, text: 'the same file was dropped again' }
       if (this.#history.version(version.id)?.state === 'failed')
         this.move(version.id, 'queued', again)
@@ -186,7 +188,7 @@ export class Ledger {
       if (left) this.move(open.id, 'settling', null)
       if (left || open.state === 'settling') this.move(open.id, 'checking', null)
       const moved = this.move(open.id, to, reason, patch)
-      this.#know(origin, moved)
+      this.#becomes(origin, moved)
       if (to === 'queued' || to === 'held')
         for (const older of replacedBy(this.#history, moved)) this.supersede(older, moved)
       return moved
@@ -270,6 +272,13 @@ export class Ledger {
     if (before.state !== 'rejected' && before.state !== 'failed') return null
     if (before.feed !== origin.rule.feed) return this.#replace(before, origin)
     return this.move(before.id, 'settling', null)
+  }
+
+  /** What another feed found at this path and rejected is not there any more. */
+  #becomes(origin: Origin, version: Version): void {
+    const before = origin.identity === null ? null : this.#history.lastVersionAt(origin.path)
+    if (before !== null && before.feed !== version.feed) this.#rejectedGone(origin.path)
+    this.#know(origin, version)
   }
 
   #know({ path, identity }: Omit<Origin, 'rule'>, { id: versionId }: Pick<Version, 'id'>): void {

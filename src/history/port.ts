@@ -133,6 +133,8 @@ export interface Files {
   unread(): { path: string; state: State }[]
   /** The version that is in the making at this path, its bytes not known yet; it may be `gone`. */
   pendingVersionAt(path: string): Version | null
+  /** Paths that were found to be this version. */
+  pathsOf(id: number): string[]
   /** Paths that were found to be a version that is rejected. */
   rejectedFiles(): string[]
 }

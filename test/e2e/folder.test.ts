@@ -273,3 +273,52 @@ describe('dispositions', () => {
     ).toEqual(['bad.xml', 'good.xml', 'later.xml'])
   })
 })
+
+describe('what became of a broken file', () => {
+  const broken = '<source><job>&nbsp;</job></source>'
+  const ALL = { feeds: [{ match: '*.xml', name: 'all' }] }
+
+  it('stays rejected while one of two files with its bytes is there, and is gone with the last', async () => {
+    await using site = await Site.open(ALL)
+    const without = async (...left: string[]) => {
+      for (const name of left) unlinkSync(join(site.inbox, name))
+      await site.run('run', '--once')
+      return site.uploads({ all: true }).map(({ state }) => state)
+    }
+    site.drop('a.xml', broken)
+    site.drop('b.xml', broken)
+
+    expect(await without()).toEqual(['rejected'])
+    expect(await without('a.xml')).toEqual(['rejected'])
+    expect((await site.run('status', '--check')).stdout).toMatch(/rejected/)
+    expect(await without('b.xml')).toEqual(['gone'])
+  })
+
+  it('is gone when both files leave at once', async () => {
+    await using site = await Site.open(ALL)
+    site.drop('a.xml', broken)
+    site.drop('b.xml', broken)
+    await site.run('run', '--once')
+
+    for (const name of ['a.xml', 'b.xml']) unlinkSync(join(site.inbox, name))
+    await site.run('run', '--once')
+
+    expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['gone'])
+  })
+
+  it('is gone when a good one took its place as a version of another feed, by a new rule', async () => {
+    await using site = await Site.open()
+    site.drop('jobs.xml', broken)
+    await site.run('run', '--once')
+
+    site.configure(ALL)
+    site.drop('jobs.xml', feedOf(2))
+    await site.run('run', '--once')
+    const { code, stdout } = await site.run('status', '--check')
+
+    expect(stdout).not.toMatch(/rejected/)
+    expect(code).toBe(0)
+    expect(site.uploads({ feed: 'jobs.xml' })[0]?.state).toBe('gone')
+    expect(site.uploads({ feed: 'all' })[0]?.state).toBe('uploaded')
+  })
+})
