@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { type FileIdentity, sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
 import { newerOf, replacedBy, supersededBy } from './decisions.ts'
+import { KnownPaths } from './known-paths.ts'
 import type {
   Attempts,
   Files,
@@ -42,24 +43,22 @@ export interface LedgerParts {
 export class Ledger {
   readonly #parts: LedgerParts
   readonly #history: LedgerParts['history']
-  /** The table of known files in memory, since every listing asks for each of its paths. */
-  readonly #known: Map<string, KnownFile>
+  readonly #known: KnownPaths
 
   constructor(parts: LedgerParts) {
     this.#parts = parts
     this.#history = parts.history
-    this.#known = new Map(parts.history.knownFiles().map((file) => [file.path, file]))
+    this.#known = new KnownPaths(parts.history)
   }
 
   /** False where the path is still what it was last found to be. */
   isNews(path: string, identity: FileIdentity): boolean {
-    const known = this.#known.get(path)
-    return known === undefined || !sameIdentity(known.identity, identity)
+    return this.#known.isNews(path, identity)
   }
 
   /** What stat said of the path when it was last read; null while that is not known. */
   knownAt(path: string): KnownFile | null {
-    return this.#known.get(path) ?? null
+    return this.#known.at(path)
   }
 
   /** Paths of files that have not been read, or not with success, as far as they are there. */
@@ -114,7 +113,7 @@ export class Ledger {
   again(path: string, reason: Reason): void {
     const open = this.#history.pendingVersionAt(path)
     if (open?.state !== 'checking') return
-    this.#forget(path)
+    this.#known.forget(path)
     this.move(open.id, 'settling', reason)
   }
 
@@ -130,7 +129,7 @@ export class Ledger {
       this.#rejectedGone(path)
       return
     }
-    this.#forget(path)
+    this.#known.forget(path)
     const text = 'the file left the folder before it was taken; nothing was sent'
     this.move(open.id, 'gone', { code: LEFT, text })
   }
@@ -139,20 +138,20 @@ export class Ledger {
   markDisposed(path: string, identity: FileIdentity | null = null): void {
     const known = this.#history.known(path)
     if (known === null) return
-    if (identity === null || sameIdentity(known.identity, identity)) this.#forget(path)
+    if (identity === null || sameIdentity(known.identity, identity)) this.#known.forget(path)
   }
 
   /** We put the file back, which gave it another ctime: the path is still what it was found to be. */
   markReturned(path: string, before: FileIdentity, identity: FileIdentity): void {
     const known = this.#history.known(path)
     if (known !== null && sameBytes(known.identity, before))
-      this.#know({ path, identity }, { id: known.versionId })
+      this.#known.know(path, identity, known.versionId)
   }
 
   #rejectedGone(path: string): void {
     const version = this.#history.lastVersionAt(path)
     if (version?.state !== 'rejected') return
-    this.#forget(path)
+    this.#known.forget(path)
     // Another file with the same bytes may still be there.
     if (this.#history.pathsOf(version.id).length > 0) return
     const now = path.endsWith('/') ? 'can be listed now, or is' : 'is'
@@ -259,9 +258,9 @@ export class Ledger {
   /** Newer than all of its new feed, and with the deadline that it had. */
   #replace({ bytes, deadlineAt, id }: Version, origin: Origin): Version {
     const version = this.#add(origin, { bytes, deadlineAt })
-    const known = this.#known.get(origin.path)
+    const known = this.#known.at(origin.path)
     this.#history.forget(id, version.id)
-    if (known?.versionId === id) this.#know({ ...origin, identity: known.identity }, version)
+    if (known?.versionId === id) this.#known.know(known.path, known.identity, version.id)
     return version
   }
 
@@ -278,20 +277,7 @@ export class Ledger {
   #becomes(origin: Origin, version: Version): void {
     const before = origin.identity === null ? null : this.#history.lastVersionAt(origin.path)
     if (before !== null && before.feed !== version.feed) this.#rejectedGone(origin.path)
-    this.#know(origin, version)
-  }
-
-  #know({ path, identity }: Omit<Origin, 'rule'>, { id: versionId }: Pick<Version, 'id'>): void {
-    if (identity === null) return
-    const file = { path, identity, versionId }
-    this.#history.know(file)
-    this.#history.afterCommit(() => this.#known.set(path, file))
-  }
-
-  /** It is news when it comes back. */
-  #forget(path: string): void {
-    this.#history.unknow(path)
-    this.#history.afterCommit(() => this.#known.delete(path))
+    this.#known.know(origin.path, origin.identity, version.id)
   }
 
   #add(origin: Origin, patch: VersionPatch = {}): Version {
