@@ -153,7 +153,7 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
   const [record, campaign, open] = known
   const last = record.written[field]
   const now = valueNow(record, campaign, field)
-  const late = sent(field, 'unknown', open)
+  const late = sent(field, want, 'unknown', open)
   if (now === want && late.every((value) => value === want)) return 'same'
   // Shown in no form that can be read, it still goes down from what was agreed last.
   const isLess = last !== undefined && direction(field, last, want) === 'down'
@@ -162,7 +162,8 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
   // What may be spent is the greatest of what may be there: below that, it is a reduction.
   const most = each.length === 0 ? direction(field, undefined, want) : overall(each)
   const spend = each.includes('down') ? 'down' : most
-  const isOurs = now !== undefined && [...late, ...sent(field, 'given-up', open)].includes(now)
+  const isOurs =
+    now !== undefined && [...late, ...sent(field, want, 'given-up', open)].includes(now)
   const raw = JSON.stringify(rawOf(campaign, field) ?? null)
   const isUnread = now === undefined && raw !== 'null'
   const [file, service] = [showValue(field, want), isUnread ? raw : showValue(field, now)]
@@ -240,12 +241,16 @@ function partOf(
   }
 }
 
-/** Values of a field in updates whose outcome is not known. */
-function sent(field: Field, outcome: 'unknown' | 'given-up', open: Known[2]): Value[] {
+/**
+ * Values of a field in updates whose outcome is not known. What a person sent past the file counts where it
+ * may spend more than the file wants; where it spends less, it is left to that person.
+ */
+function sent(field: Field, want: Value, outcome: 'unknown' | 'given-up', open: Known[2]): Value[] {
   return open.flatMap((write) => {
     if (write.outcome !== outcome || write.action !== 'update') return []
     const value = readValue(field, (write.body as Record<string, unknown>)[field])
-    return value === undefined ? [] : [value]
+    const isTheirs = write.isDirect && direction(field, value, want) !== 'down'
+    return value === undefined || isTheirs ? [] : [value]
   })
 }
 

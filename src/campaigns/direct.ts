@@ -79,7 +79,7 @@ async function send(
 ): Promise<Direct> {
   const { store } = parts
   const sender = new Sender(parts)
-  const { id, answer } = await sender.send({ ...row, why: 'a direct call' })
+  const { id, answer } = await sender.send({ ...row, why: 'a direct call', isDirect: true })
   store.atomically(() => {
     const isSent = answer.kind === 'ok' || answer.effect === 'unknown'
     if (isSent && mayBe !== null) store.save(mayBe)

@@ -92,6 +92,8 @@ export interface CampaignWrite {
   why: string
   /** `daemon: file`, or who ran which command. */
   by: string
+  /** A person called the service past the file: it says nothing of what file and service agree on. */
+  isDirect: boolean
   outcome: Outcome
   endedAt: number | null
   reason: string | null
@@ -100,7 +102,7 @@ export interface CampaignWrite {
 export type NewWrite = Pick<
   CampaignWrite,
   'at' | 'key' | 'campaignId' | 'action' | 'body' | 'before' | 'spend' | 'why' | 'by'
->
+> & { isDirect?: true }
 
 /** What outlives a process, apart from the feeds' history. Writes are durable when they return. */
 export interface CampaignStore extends Disposable {

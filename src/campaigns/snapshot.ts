@@ -152,13 +152,14 @@ export class Snapshot {
     const { store, clock } = this.#parts
     const now = clock.now()
     const byId = new Map(store.records().map((record) => [record.campaignId, record]))
-    for (const { id, at, action, outcome, campaignId, body, reason } of store.open()) {
+    for (const write of store.open()) {
+      const { id, at, action, outcome, campaignId, body, reason, isDirect } = write
       if (action !== 'update' || outcome !== 'unknown' || body === null) continue
       const campaign = this.read.get(campaignId ?? '')
       const record = byId.get(campaignId ?? '')
       const seen = campaign == null ? null : seenWrite(body, campaign)
       if (record !== undefined && seen !== null) {
-        const settled = withWritten(record, seen, seen.forms)
+        const settled = isDirect ? record : withWritten(record, seen, seen.forms)
         byId.set(settled.campaignId, settled)
         store.save(settled)
         store.end(id, 'done', 'seen on the service afterwards', now)

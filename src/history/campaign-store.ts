@@ -51,13 +51,18 @@ export function openCampaignReader({
   return openReader(file, reads)
 }
 
-const WRITE = `SELECT id, at, key, campaign_id AS campaignId, action, body, before, spend, why, by, outcome,
-  ended_at AS endedAt, reason FROM campaign_writes`
+const WRITE = `SELECT id, at, key, campaign_id AS campaignId, action, body, before, spend, why, by,
+  direct AS isDirect, outcome, ended_at AS endedAt, reason FROM campaign_writes`
 
-type WriteRow = Omit<CampaignWrite, 'body' | 'before'> & { body: string | null; before: string }
+type WriteRow = Omit<CampaignWrite, 'body' | 'before' | 'isDirect'> & {
+  body: string | null
+  before: string
+  isDirect: number
+}
 
-const writeOf = ({ body, before, ...row }: WriteRow): CampaignWrite => ({
+const writeOf = ({ body, before, isDirect, ...row }: WriteRow): CampaignWrite => ({
   ...row,
+  isDirect: isDirect === 1,
   body: JSON.parse(body ?? 'null'),
   before: JSON.parse(before),
 })
@@ -127,13 +132,14 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
     setNote(MARK, mark.seen()?.text ?? '')
   }
   const begin: CampaignStore['begin'] = (write) => {
-    const { at, key, campaignId, action, body, before, spend, why, by } = write
+    const { at, key, campaignId, action, body, before, spend, why, by, isDirect = false } = write
     if (action === 'create') renewMark()
     const sql = `INSERT INTO campaign_writes
-         (at, key, campaign_id, action, body, before, spend, why, by, outcome)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'sending')`
+         (at, key, campaign_id, action, body, before, spend, why, by, direct, outcome)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'sending')`
     const sent = body === null ? null : JSON.stringify(body)
-    return run(sql, at, key, campaignId, action, sent, JSON.stringify(before), spend, why, by).id
+    const said = [spend, why, by, Number(isDirect)] as const
+    return run(sql, at, key, campaignId, action, sent, JSON.stringify(before), ...said).id
   }
   return {
     ...{ begin, end, renewMark },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { updateDirectly } from '../../../src/campaigns/direct.ts'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf } from '../reconciling.ts'
-import { failure, type Host, installed, troubles } from '../world.ts'
+import { failure, type Host, installed, type Trouble, troubles } from '../world.ts'
 
 const budget = (amount: string, fields = '') => fileOf(entry('A', fields).replace('100.00', amount))
 
@@ -138,6 +139,43 @@ describe('what somebody lowers on the service stays', () => {
 
     expect(world.campaign('48001').targeting).toMatchObject({ stateProvCodes: ['MA'] })
     expect((await host.plan()).findings).toMatchObject([{ code: 'drift', key: 'A' }])
+  })
+
+  it.each<[string, Trouble | null]>([
+    ['with an answer', null],
+    ['without an answer', { kind: 'lost' }],
+    ['without an answer, a minute later', { kind: 'lost', afterMs: MINUTE }],
+  ])('a direct call %s: reported, and left alone', async (_, trouble) => {
+    const { world, host } = await installed(budget('1000.00'))
+    world.pass(2 * DAY)
+    if (trouble !== null) world.trouble = troubles({ on: 'update', times: 1, trouble })
+    await updateDirectly(host.person(), '48001', { budget: 700 })
+
+    for (let looks = 0; looks < 4; looks++) {
+      await host.daemon()
+      world.pass(2 * MINUTE)
+    }
+
+    expect(world.campaign('48001').budget).toBe(700)
+    expect((await host.plan()).findings).toMatchObject([{ code: 'drift', key: 'A' }])
+    expect(world.writes()).toHaveLength(2)
+  })
+
+  it('a direct raise without an answer is lowered again, as long as it is not settled', async () => {
+    const { world, host } = await installed(budget('1000.00'))
+    world.trouble = troubles({
+      ...{ on: 'update', times: 1 },
+      trouble: { kind: 'lost', afterMs: 5 * MINUTE },
+    })
+    await updateDirectly(host.person(), '48001', { budget: 1400 })
+    await host.daemon()
+    world.pass(5 * MINUTE)
+    const late = world.campaign('48001').budget
+
+    await host.daemon()
+
+    expect(late).toBe(1400)
+    expect(world.campaign('48001').budget).toBe(1000)
   })
 })
 
