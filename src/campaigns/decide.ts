@@ -130,13 +130,14 @@ export class Decider {
     const listing = await list(this.#parts.signal)
     if (listing.kind === 'failure') return listing
     const record = store.record(key)
-    if (record !== null) {
+    const create = store.newestCreate(key) ?? undefined
+    // A successor that was sent without an answer is settled before the word counts again.
+    if (record !== null && !(record.succeeding && isUnsettled(create))) {
       const answer = await api.get(record.campaignId, this.#parts.signal)
       if (answer.kind === 'ok') return this.#succeed(record)
       if (answer.class !== 'missing') return answer
       return this.#lost(record, listing) ?? this.#succeed(record)
     }
-    const create = store.newestCreate(key) ?? undefined
     if (isUnsettled(create)) {
       const token = tokenIn(create.body?.name)
       const found = [...listing.campaigns.values()].find(({ name }) => tokenIn(name) === token)

@@ -102,9 +102,11 @@ export class UpdatePlanner {
     else this.#add(reduce, { why: 'listed under removed' })
   }
 
-  /** A person asked for a successor: the campaign is paused. Answers whether that is seen already. */
+  /** A person asked for a successor: the campaign is paused. Answers whether it is known to have stopped. */
   stop(): boolean {
-    if (this.#now('status') !== 'running' || this.#planning.isOver(this.#record)) return true
+    const status = this.#now('status')
+    const isStopped = status === 'paused' || status === 'archived'
+    if (isStopped || this.#planning.isOver(this.#record)) return true
     const { written } = this.#record
     const running: CampaignRecord = { ...this.#record, written: { ...written, status: 'running' } }
     const { reduce } = compare({ values: { status: 'paused' } }, running, this.#campaign, [])

@@ -87,15 +87,13 @@ function consider(planning: Planning, entry: DesiredCampaign) {
     const campaign = campaignOf(planning, record)
     if (isHeld(campaign))
       return record.succeeding && campaign.code === 'lost'
-        ? create(planning, entry)
+        ? succeedLost(planning, entry, record)
         : planning.hold(key, record.campaignId, campaign)
     const managed = new UpdatePlanner(planning, record, campaign)
     if (!record.succeeding) return managed.follow(entry, false)
     return managed.stop() ? create(planning, entry) : undefined
   }
-  const made = planning.creates.get(key)
-  if (isUnsettled(made)) return planning.hold(key, null, whyUnknown(planning, made))
-  if (campaignId === null) return create(planning, entry)
+  if (campaignId === null || isUnsettled(planning.creates.get(key))) return create(planning, entry)
   const found = planning.campaigns.get(campaignId)
   if (found?.id === campaignId) return adopt(planning, entry, found)
   const failed = seen.failed.get(campaignId)
@@ -125,9 +123,25 @@ function takeOver(planning: Planning, entry: DesiredCampaign, record: CampaignRe
   new UpdatePlanner(planning, record, campaign).follow(entry, true)
 }
 
+/** A campaign that is not found may spend all the same: one answer proves no absence. */
+function succeedLost(
+  planning: Planning,
+  entry: DesiredCampaign,
+  { key, campaignId, missingSince }: CampaignRecord,
+) {
+  const { now } = planning.input
+  const at = (missingSince ?? now) + LATEST_LISTING
+  if (missingSince !== null && at <= now) return create(planning, entry)
+  const reason = `campaign ${campaignId} is not found by its id; its successor is made once nothing shows it for an hour`
+  planning.hold(key, campaignId, later(reason))
+}
+
+/** The one way to a new campaign: what was sent before without a known end comes first. */
 function create(planning: Planning, entry: DesiredCampaign) {
   const { key } = entry
   const { input, ledger } = planning
+  const sent = planning.creates.get(key)
+  if (isUnsettled(sent)) return planning.hold(key, null, whyUnknown(planning, sent))
   const { effects, facts, now } = input
   planning.raises.push(() => {
     const made = creationOf(entry, input)

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { entry, fileOf, itemOf } from '../reconciling.ts'
+import { failure, installed, Killed, troubles, type World } from '../world.ts'
+
+const FILE = fileOf(entry('A'))
+
+const creates = (world: World) => world.calls.filter(({ kind }) => kind === 'create').length
+const running = (world: World) => world.all.filter(({ status }) => status === 1)
+
+describe('one word, one successor', () => {
+  it('a successor whose create had no answer is not made again, however often the daemon looks', async () => {
+    const { world, host } = await installed(FILE)
+    await host.decide().isNew('A')
+    world.trouble = troubles({ on: 'create', trouble: { kind: 'lost', afterMs: 10 * MINUTE } })
+
+    for (let n = 0; n < 4; n++) {
+      await host.daemon()
+      world.pass(2 * MINUTE)
+    }
+    const held = itemOf(await host.plan(), 'A')?.held
+    world.pass(20 * MINUTE)
+    const found = await host.daemon()
+
+    expect(creates(world)).toBe(2)
+    expect(held).toMatchObject({
+      code: 'unknown',
+      needs: expect.stringContaining('campaigns create A --new'),
+    })
+    expect(found.results).toMatchObject([{ key: 'A', outcome: 'adopted', campaignId: '48002' }])
+    expect(world.all.map(({ status }) => status)).toEqual([3, 1])
+  })
+
+  it('a process that dies while it makes a successor leaves one, and not two', async () => {
+    const { world, host } = await installed(FILE)
+    await host.decide().isNew('A')
+    world.listed = (all) => all.slice(0, 1)
+    world.trouble = troubles({ on: 'create', times: 1, trouble: { kind: 'die', when: 'after' } })
+
+    await expect(host.daemon()).rejects.toThrow(Killed)
+    await expect(host.daemon()).resolves.toMatchObject({ kind: 'looked' })
+    world.pass(2 * MINUTE)
+    await host.apply()
+
+    expect(creates(world)).toBe(2)
+    expect(running(world)).toHaveLength(1)
+  })
+
+  it('a successor that never arrived is made once a person says so again, an hour later', async () => {
+    const { world, host } = await installed(FILE)
+    await host.decide().isNew('A')
+    const never = { kind: 'fail', failure: failure.temporary() } as const
+    world.trouble = troubles({ on: 'create', times: 1, trouble: never })
+    await host.daemon()
+
+    const early = await host.decide().isNew('A')
+    world.pass(HOUR)
+    const said = await host.decide().isNew('A')
+    await host.daemon()
+
+    expect(early).toMatchObject({ kind: 'refused', isEarly: true })
+    expect(said).toMatchObject({ kind: 'done' })
+    expect(world.all.map(({ status }) => status)).toEqual([3, 1])
+    expect((await host.plan()).items).toEqual([])
+  })
+
+  it.each([
+    ['not shown', ({ status: _, ...shown }: Record<string, unknown>) => shown],
+    ['shown as a word', (shown: Record<string, unknown>) => ({ ...shown, status: 'Active' })],
+  ])('the status is %s: the campaign is paused before its successor is made', async (_, shape) => {
+    const { world, host } = await installed(FILE)
+    world.shape = shape
+    world.trouble = troubles({
+      on: 'update',
+      trouble: { kind: 'fail', failure: failure.refused() },
+    })
+    await host.decide().isNew('A')
+
+    await host.daemon()
+    await host.daemon()
+    const before = world.all.length
+    world.trouble = () => null
+    await host.daemon()
+
+    expect(before).toBe(1)
+    expect(world.campaign('48001').status).toBe(3)
+  })
+
+  it('the status is never shown: an accepted pause counts, and the successor is made', async () => {
+    const { world, host } = await installed(FILE)
+    world.shape = ({ status: _, ...shown }) => shown
+    await host.decide().isNew('A')
+
+    await host.daemon()
+    await host.daemon()
+
+    expect(world.all.map(({ status }) => status)).toEqual([3, 1])
+  })
+
+  it('one 404 by id while lists show the campaign: no successor is made beside it', async () => {
+    const { world, host } = await installed(FILE)
+    await host.decide().isNew('A')
+    const missing = { kind: 'fail', failure: failure.missing() } as const
+    world.trouble = troubles({ on: 'get', trouble: missing })
+
+    await host.daemon()
+    const held = itemOf(await host.plan(), 'A')?.held
+    world.pass(2 * HOUR)
+    await host.daemon()
+    const before = world.all.length
+    world.trouble = () => null
+    await host.daemon()
+    await host.daemon()
+
+    expect(before).toBe(1)
+    expect(held).toMatchObject({ code: 'later', passes: true })
+    expect(world.all.map(({ status }) => status)).toEqual([3, 1])
+  })
+
+  it('nothing shows the campaign for an hour: its successor is made then, and not before', async () => {
+    const { world, host } = await installed(FILE)
+    await host.decide().isNew('A')
+    world.all.splice(0)
+
+    await host.daemon()
+    const before = creates(world)
+    world.pass(HOUR)
+    await host.daemon()
+
+    expect(before).toBe(1)
+    expect(world.all).toMatchObject([{ id: '48002', status: 1 }])
+  })
+})
