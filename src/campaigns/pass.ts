@@ -91,17 +91,18 @@ class Pass {
 
   async #look() {
     const { store, account, feeds, clock } = this.#parts
-    const { kind, stop, isPerson } = this.#options
+    const { kind, stop, isPerson, approved } = this.#options
     const isOurs = whyStopped(account, store.account()?.account) === null
     if (kind !== 'plan' && isOurs) this.#sweep()
     if (kind === 'apply' && isOurs) await this.#reduceFirst()
     const failure = await this.#snapshot.list()
     if (failure !== null) return failure
     await this.#snapshot.readMore(this.#wanted.desired)
+    // Who approved a plan of another file has seen nothing of this one.
+    const isSeen = approved === null || approved.fileSha256 === this.#wanted.fileSha256
+    const approves = isPerson && kind === 'apply' && isSeen
     if (kind !== 'plan' && isOurs)
-      this.#results.push(
-        ...this.#snapshot.record(this.#sender, this.#wanted.desired, isPerson && kind === 'apply'),
-      )
+      this.#results.push(...this.#snapshot.record(this.#sender, this.#wanted.desired, approves))
     const targetings = measured(this.#wanted.desired, store.records())
     const effects = await measure(feeds(), targetings, clock.now(), stop)
     const made = this.#plan(effects, kind !== 'apply')

@@ -111,6 +111,7 @@ const SHAPES: Record<
   'cut in lists': (shown, where) =>
     where === 'listed' ? { ...shown, name: String(shown.name).slice(0, 14) } : shown,
   'ends not shown': ({ endDate: _, ...shown }) => shown,
+  'status not shown': ({ status: _, ...shown }) => shown,
 }
 
 export class Simulation {
@@ -131,10 +132,15 @@ export class Simulation {
   /** Where people let the reconciler run. */
   #writer: Host
   #backup: string | null = null
+  /** Databases on which a person applied what the file says. */
+  readonly #opened = new Set<string>()
+  #isPerson = false
   #calls = 0
   #script: string[] = []
   /** Campaigns whose own calls went wrong in this pass. */
   readonly #troubled = new Set<string>()
+  /** What happens to every call of a kind, until it is said otherwise. */
+  #always: { kind: Call['kind']; fault: string } | null = null
   #lag = false
   #earlier: string
   #listing: BookCampaign[] | null = null
@@ -237,6 +243,10 @@ export class Simulation {
     if (what === 'raise' || what === 'lower') this.#noteBudget(one, false)
   }
 
+  setAlways(kind: Call['kind'], fault: string): void {
+    this.#always = { kind, fault }
+  }
+
   setShape(name: string, echo: boolean, lag: boolean): void {
     this.world.shape = SHAPES[name] ?? ((shown) => shown)
     this.world.book.knobs.echoTargeting = echo
@@ -255,12 +265,12 @@ export class Simulation {
     const approved = kind === 'approved' ? this.#approved : null
     if (kind === 'approved' && approved === null) return
     this.#hasSecond ||= n % 2 === 1
-    // While lists are known to be late, or another host does not know what became of a create, nobody approves
-    // the first plan of a database and nobody runs another host: without a lease nothing else can tell.
+    // While lists are known to be late, a write is to arrive, or another host does not know what became of a create,
+    // nobody approves the first plan of a database and nobody runs another host: nothing else can tell.
     if (host.store.account()?.approvedAt == null || this.#writer !== host) {
       this.#lag = false
       const open = this.hosts.flatMap((one) => (one === host ? [] : one.store.open()))
-      if (open.some(({ action }) => action === 'create')) return
+      if (this.world.hasLateWrites || open.some(({ action }) => action === 'create')) return
       this.#writer = host
     }
     this.figures.passes++
@@ -270,6 +280,8 @@ export class Simulation {
     this.#script = [...script]
     this.#editWithin = editWithin
     const before = this.world.writes().length
+    this.#isPerson = kind !== 'daemon'
+    if (kind === 'yes' || approved?.fileSha256 === host.file) this.#opened.add(host.database)
     try {
       const options =
         kind === 'daemon'
@@ -309,6 +321,7 @@ export class Simulation {
     switch (how) {
       case 'keep':
         this.#backup = host.backup()
+        if (this.#opened.has(host.database)) this.#opened.add(this.#backup)
         break
       case 'restore':
       case 'restore directory':
@@ -380,9 +393,22 @@ export class Simulation {
     }
   }
 
+  /** A person asks for a successor of a campaign that is there, whatever it is doing. */
+  async succeed(n: number): Promise<void> {
+    const keys = this.host.store.records().map(({ key }) => key)
+    const key = keys[n % Math.max(1, keys.length)]
+    if (key !== undefined && entryOf(this.host.file, key) !== undefined) await this.#isNew(key)
+  }
+
   async #isNew(key: string): Promise<void> {
+    const { store } = this.host
+    const isOpen = () => ['sending', 'unknown'].includes(store.newestCreate(key)?.outcome ?? '')
+    // Said twice before anything was made of it, it is one word.
+    const isSaid = store.record(key)?.succeeding === true || store.newEntries().has(key)
+    const wasOpen = isOpen()
     const said = await this.host.decide().isNew(key)
-    if (said.kind === 'done') this.#allowed.set(key, this.#allowedFor(key) + 1)
+    if (said.kind !== 'done' || (isSaid && !(wasOpen && !isOpen()))) return
+    this.#allowed.set(key, this.#allowedFor(key) + 1)
   }
 
   #allowedFor(key: string): number {
@@ -404,7 +430,9 @@ export class Simulation {
       this.write(this.#editWithin)
       this.#editWithin = null
     }
-    const fault = this.#script[this.#calls++] ?? 'ok'
+    const scripted = this.#script[this.#calls++] ?? 'ok'
+    const always = kind === this.#always?.kind ? this.#always.fault : 'ok'
+    const fault = scripted === 'ok' ? always : scripted
     const trouble = troubleOf(fault, kind)
     if (trouble !== null) this.figures.faults++
     if (trouble !== null && id !== null) this.#troubled.add(id)
@@ -426,6 +454,8 @@ export class Simulation {
     const key = keyOf(body)
     const entry = entryOf(host.file, key)
     must(entry !== undefined, `${key} is created and is in no file`)
+    const isOpened = this.#isPerson || this.#opened.has(host.database)
+    must(isOpened, `${key} is created by the daemon, and nobody approved a plan of any file`)
     must(
       Number(body.budget) === Number(entry?.values.budget) / 10_000,
       `${key} is created with another budget than the file's`,
@@ -435,6 +465,11 @@ export class Simulation {
       `${key} is created beyond maxExposure`,
     )
     must(Number(body.budget) <= LIMITS.maxBudget, `${key} is created beyond maxBudget`)
+    const earlier = host.store.record(key)
+    const one = earlier && this.world.book.find('123', earlier.campaignId)
+    const isShown = this.world.shape === SHAPES.plain && !this.#theirs.has(one?.id ?? '')
+    if (one !== null && isShown)
+      must(!isRunning(one, this.world.now), `${key} is made anew beside campaign ${one.id}`)
   }
 
   #checkUpdate(host: Host, id: string, body: Record<string, unknown>): void {
@@ -639,6 +674,8 @@ function troubleOf(fault: string, kind: Call['kind']): Trouble | null {
       return isWrite ? { kind: 'fail', failure: failure.refused() } : null
     case 'denied':
       return { kind: 'fail', failure: failure.credentials() }
+    case 'missing':
+      return kind === 'get' ? { kind: 'fail', failure: failure.missing() } : null
     case 'dies before':
       return { kind: 'die', when: 'before' }
     case 'dies after':
@@ -665,10 +702,20 @@ const step = (text: string, run: (world: Simulation) => Promise<void> | void): S
   toString: () => text,
 })
 
-const SHAPE_NAMES = Object.keys(SHAPES)
+const SHAPE_NAMES = Object.keys(SHAPES).filter((name) => name !== 'status not shown')
 
-export const steps = fc.commands(
-  [
+/** Left out where a rule is switched off: the seeds there rest on the others alone. */
+const MORE_STEPS = [
+  fc.nat(9).map((n) => step(`create --new ${n}`, (s) => s.succeed(n))),
+  fc
+    .constantFrom('ok', 'ok', 'lost', 'later', 'dies after')
+    .map((how) => step(`every create: ${how}`, (s) => s.setAlways('create', how))),
+  fc.constant(step('every read by id: missing', (s) => s.setAlways('get', 'missing'))),
+  fc.constant(step('service shows no status', (s) => s.setShape('status not shown', true, false))),
+]
+
+function stepsOf({ isMutated }: Mutations) {
+  const all = [
     fc
       .array(choice, { minLength: 4, maxLength: 4 })
       .map((choices) =>
@@ -734,9 +781,10 @@ export const steps = fc.commands(
         ),
       ),
     fc.constant(step('look', (s) => s.checkReports())),
-  ],
-  { maxCommands: 40, size: 'max' },
-)
+  ]
+  const more = isMutated ? [] : MORE_STEPS
+  return fc.commands([...all, ...more], { maxCommands: 40, size: 'max' })
+}
 
 const total = { sequences: 0, passes: 0, writes: 0, faults: 0, kills: 0, decisions: 0 }
 
@@ -750,7 +798,7 @@ export async function explore(
   await fc.assert(
     fc.asyncProperty(
       fc.array(choice, { minLength: 4, maxLength: 4 }),
-      steps,
+      stepsOf(mutations),
       async (choices, commands) => {
         const simulation = new Simulation(fileFor(choices), mutations)
         try {
