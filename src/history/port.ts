@@ -28,6 +28,8 @@ export interface VersionReads {
   newestTaken(feed: string): Version | null
   /** The version of this feed that was uploaded last. */
   lastUploaded(feed: string): Version | null
+  /** Whether a later version of the same path is in one of these states, be it restored or named by a person. */
+  hasNewerAt(version: Pick<Version, 'id' | 'path'>, states: readonly State[]): boolean
   /** What storage or a person confirmed of this feed last: the newest version that was uploaded, released or restored. */
   confirmed(feed: string, except: number): Version | null
   /**

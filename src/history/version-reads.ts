@@ -5,7 +5,7 @@ import { latestLegal } from '../lib/due.ts'
 import type { Connection } from './connection.ts'
 import type { VersionReads } from './port.ts'
 import type { HistoryEvent, ListFilter, Version } from './records.ts'
-import { ACCEPTED, OPEN, STATES, type State } from './states.ts'
+import { ACCEPTED, OPEN, STATES, type State, sqlStates } from './states.ts'
 import { orNull, VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
 type EventRow = Omit<HistoryEvent, 'count' | 'firstAt'> & { count: number; firstAt: number | null }
@@ -93,6 +93,12 @@ export function versionReads(db: Connection): VersionReads {
     lastUploaded: ofFeed(lastUploaded),
     newest: ofFeed(newest),
     newestTaken: ofFeed(newestTaken),
+    // By their ids, which are few: no index has the paths.
+    hasNewerAt: ({ id, path }, states) => {
+      const sql = `SELECT id FROM versions NOT INDEXED
+         WHERE id > ? AND path = ? AND state IN ${sqlStates(states)} LIMIT 1`
+      return db.query<[id: number, path: string], { id: number }>(sql).get(id, path) !== undefined
+    },
     baselines: (feed, except = 0) => {
       const last = confirmed(feed, except)
       const accepted = list({ feed, states: ACCEPTED, all: true }).find(({ id }) => id !== except)

@@ -21,7 +21,7 @@ import { isDue } from '../lib/due.ts'
 import { sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
-import { newToken, recoverReceipts, writeReceipt } from './receipts.ts'
+import { newToken, type ReceiptsParts, recoverReceipts, writeReceipt } from './receipts.ts'
 
 export interface PostDeliveryParts {
   clock: Clock
@@ -56,6 +56,7 @@ const FAILING_MS = 10 * MINUTE
 
 export class PostDelivery {
   readonly #parts: PostDeliveryParts
+  readonly #receipts: ReceiptsParts
   /** Files under their temporary names, as far as is known. */
   readonly #half = new Map<string, Departure>()
   /** Versions whose receipt could not be written. */
@@ -69,12 +70,13 @@ export class PostDelivery {
 
   constructor(parts: PostDeliveryParts) {
     this.#parts = parts
+    this.#receipts = { ...parts, receiptsBegun: new Map() }
   }
 
   /** 6. At rest. Never throws. */
   async cleanUp(version: Version): Promise<void> {
     try {
-      if (!(await writeReceipt(this.#parts, version))) this.#unwritten.add(version.id)
+      if (!(await writeReceipt(this.#receipts, version))) this.#unwritten.add(version.id)
       if (version.spool !== null || version.state === 'uploaded')
         await this.#trimSpool(version.feed)
     } catch (error) {
@@ -93,7 +95,7 @@ export class PostDelivery {
       this.#half.set(departure.token, departure)
     }
     await this.#resume()
-    await recoverReceipts(this.#parts)
+    await recoverReceipts(this.#receipts)
   }
 
   /**
@@ -184,14 +186,13 @@ export class PostDelivery {
     return disposed
   }
 
-  /** Beside a file, the receipt is that of its newest version. */
   async #retryReceipts(): Promise<void> {
     const { history } = this.#parts
     for (const id of [...this.#unwritten].slice(0, AT_ONCE)) {
       this.#unwritten.delete(id)
       const version = history.version(id)
-      if (version === null || history.lastVersionAt(version.path)?.id !== id) continue
-      if (!(await writeReceipt(this.#parts, version, true))) this.#unwritten.add(id)
+      if (version === null) continue
+      if (!(await writeReceipt(this.#receipts, version, true))) this.#unwritten.add(id)
     }
   }
 

@@ -18,6 +18,8 @@ export interface ReceiptsParts {
   history: VersionReads & Notes & Transactions
   dispositions: Pick<Dispositions, 'discardDraft' | 'writeReceipt'>
   settings: Settings<'inbox'>
+  /** The last receipt that was begun at each path: the next one is written after it. */
+  receiptsBegun: Map<string, Promise<boolean>>
 }
 
 /** Name of the note that says which version still needs its receipt. */
@@ -34,15 +36,41 @@ export function markReceiptPending(
   if (needsReceipt(version, settings)) history.setNote(NOTE + version.id, newToken())
 }
 
-/** Answers whether the version has the receipt that it needs. `isRepeat`: the log has the failure already. */
-export async function writeReceipt(
+/**
+ * Answers whether the version has the receipt that it needs. Beside a file, the receipt is that of its newest version
+ * that has one, in the order of the versions, not of the writes. `isRepeat`: the log has the failure already.
+ */
+export function writeReceipt(
   parts: ReceiptsParts,
   version: Version,
   isRepeat = false,
 ): Promise<boolean> {
+  const { receiptsBegun, settings } = parts
+  const { id, path } = version
+  if (!needsReceipt(version, settings)) return Promise.resolve(true)
+  const before = receiptsBegun.get(path) ?? Promise.resolve()
+  const written = before.catch(() => {}).then(() => writeNow(parts, id, isRepeat))
+  receiptsBegun.set(path, written)
+  return written.finally(() => {
+    if (receiptsBegun.get(path) === written) receiptsBegun.delete(path)
+  })
+}
+
+async function writeNow(parts: ReceiptsParts, id: number, isRepeat: boolean): Promise<boolean> {
   const { clock, conditions, dispositions, history, log, settings } = parts
-  if (!needsReceipt(version, settings)) return true
-  const note = NOTE + version.id
+  const note = NOTE + id
+  const token = history.note(note)
+  // Its state may be marked once more while this is written.
+  const settle = () => {
+    if (history.note(note) === token) history.setNote(note, null)
+  }
+  // It may have gone on while another receipt of the path was written.
+  const version = history.version(id)
+  const isNewest = version !== null && !history.hasNewerAt(version, RECEIPTED)
+  if (!isNewest || !needsReceipt(version, settings)) {
+    await history.commit(settle, 'soon')
+    return true
+  }
   const { path: file, state, reason, reasonCode, line, column } = version
   const { sha256, postings, fileUrl } = version
   const receipt: Receipt = {
@@ -58,14 +86,14 @@ export async function writeReceipt(
     fileUrl,
     at: isoTime(clock.now()) ?? '',
   }
-  const written = await dispositions.writeReceipt(receipt, history.note(note) ?? newToken())
+  const written = await dispositions.writeReceipt(receipt, token ?? newToken())
   if (written.kind === 'problem') {
     const facts = { id: version.id, feed: version.feed, path: file, ...written }
     if (!isRepeat) log.warn({ event: 'file.no-receipt', ...facts }, 'receipt not written')
     const message = `receipts cannot be written (${written.code})`
     conditions.set('dispositions-failing', { message, hint: written.hint }, FAILING_MS)
   } else if (isRepeat) conditions.clear('dispositions-failing')
-  await history.commit(() => history.setNote(note, null), 'soon')
+  await history.commit(settle, 'soon')
   return written.kind !== 'problem'
 }
 

@@ -24,6 +24,18 @@ const files = (site: Site, folder = 'inbox') =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
 
+const receiptOf = (site: Site) =>
+  JSON.parse(readFileSync(join(site.inbox, 'jobs.xml.receipt.json'), 'utf8'))
+
+const owed = (site: Site) => {
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'), { readonly: true })
+  try {
+    return db.prepare("SELECT name FROM notes WHERE name LIKE 'receipt %'").pluck().all()
+  } finally {
+    db.close()
+  }
+}
+
 it('a rejected file that its vendor removes is gone, with its reason, and is a new version when it comes back', async () => {
   await using site = await Site.open()
   site.drop('jobs.xml', BROKEN)
@@ -256,4 +268,42 @@ it('a receipt that a person removed after it was written is not written again', 
   await site.run('run', '--once')
 
   expect(files(site)).toEqual(['jobs.xml'])
+})
+
+it('beside a file is the receipt of its newest version, also when an older one is uploaded later', async () => {
+  await using site = await Site.open({ inbox: { receipts: true } })
+  site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
+  const daemon = await site.daemon()
+  site.drop('jobs.xml', feedOf(3))
+  await site.passed('jobs.xml', 'uploading')
+  site.drop('jobs.xml', BROKEN)
+  await site.until('jobs.xml', 'rejected')
+  site.sandbox.faults.clear()
+  daemon.kill('SIGHUP')
+
+  await site.passed('jobs.xml', 'uploaded')
+  daemon.kill('SIGTERM')
+  await daemon.ended
+
+  expect(receiptOf(site)).toMatchObject({ state: 'rejected', line: 1 })
+  expect(owed(site)).toEqual([])
+})
+
+it('after a crash the receipt beside a file is that of its newest version, too', async () => {
+  await using site = await Site.open({ inbox: { receipts: true } })
+  for (let n = 1; n <= 8; n++) site.drop(`${n}.xml`, feedOf(3))
+  await site.run('run', '--once')
+  for (const content of [feedOf(3), BROKEN]) {
+    site.drop('jobs.xml', content)
+    await site.run('run', '--once')
+  }
+  expect(site.uploads({ feed: 'jobs.xml', all: true }).map(({ id }) => id)).toEqual([10, 9])
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  db.prepare("INSERT INTO notes VALUES ('receipt owed 9', ''), ('receipt owed 10', '')").run()
+  db.close()
+
+  await site.run('run', '--once')
+
+  expect(receiptOf(site)).toMatchObject({ state: 'rejected', line: 1 })
+  expect(owed(site)).toEqual([])
 })

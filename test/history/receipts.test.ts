@@ -1,0 +1,80 @@
+// In which order receipts of one path are written.
+
+import { setImmediate } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import type { Disposed, Receipt } from '../../src/inbox/port.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/silent-log.ts'
+import {
+  markReceiptPending,
+  type ReceiptsParts,
+  writeReceipt,
+} from '../../src/pipeline/receipts.ts'
+import { temporaryHistory, versionIn } from './helpers.ts'
+
+/** Receipts that end when a test says so. */
+function slowMount() {
+  const { history } = temporaryHistory()
+  const begun: { receipt: Receipt; end: () => void }[] = []
+  const settings = { current: { inbox: { receipts: true } } } as ReceiptsParts['settings']
+  const parts: ReceiptsParts = {
+    ...{ clock: systemClock, log: silentLog, history, settings },
+    conditions: { set: () => {}, clear: () => {} },
+    dispositions: {
+      discardDraft: async () => {},
+      writeReceipt: (receipt) =>
+        new Promise<Disposed>((resolve) => {
+          begun.push({ receipt, end: () => resolve({ kind: 'done', to: null }) })
+        }),
+    },
+    receiptsBegun: new Map(),
+  }
+  const written = async (n: number) => {
+    while (begun.length < n) await setImmediate()
+    const { end, receipt } = begun[n - 1] ?? expect.fail()
+    end()
+    return receipt.state
+  }
+  return { begun, history, parts, settings, written }
+}
+
+it('a receipt that takes long never ends after a later one of the same version', async () => {
+  const { begun, history, parts, settings, written } = slowMount()
+  const held = versionIn(history, 'held')
+  markReceiptPending(history, settings, held)
+  const first = writeReceipt(parts, held)
+  while (begun.length < 1) await setImmediate()
+  for (const state of ['queued', 'uploading', 'uploaded'] as const)
+    markReceiptPending(history, settings, history.move(held.id, state, null, 2000))
+  const second = writeReceipt(parts, history.version(held.id) ?? held)
+  for (let turn = 0; turn < 100; turn++) await setImmediate()
+  const atOnce = begun.length
+
+  const states = [await written(1)]
+  await first
+  const owed = history.notes('receipt owed ')
+  states.push(await written(2))
+
+  expect(await second).toBe(true)
+  expect(atOnce).toBe(1)
+  expect(states).toEqual(['held', 'uploaded'])
+  expect(owed).toEqual([`receipt owed ${held.id}`])
+  expect(history.notes('receipt owed ')).toEqual([])
+})
+
+it('an older version of the path gets no receipt once a newer one has its own', async () => {
+  const { begun, history, parts, settings } = slowMount()
+  const older = versionIn(history, 'uploaded')
+  markReceiptPending(history, settings, older)
+  versionIn(history, 'gone')
+  versionIn(history, 'rejected', { feed: 'other' })
+  const isNewest = () => !history.hasNewerAt(older, ['rejected', 'held'])
+  const before = isNewest()
+  versionIn(history, 'rejected')
+
+  const isWritten = await writeReceipt(parts, older)
+
+  expect([before, isNewest(), isWritten]).toEqual([true, false, true])
+  expect(begun).toEqual([])
+  expect(history.notes('receipt owed ')).toEqual([])
+})
