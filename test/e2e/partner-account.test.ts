@@ -260,6 +260,26 @@ describe('when the rule of a path changes', () => {
     },
   )
 
+  it('what storage may have keeps its feed and account when the rule names another feed', async () => {
+    await using site = await partnerSite({ service: DEFAULT_42, feeds: [] })
+    const gate = site.sandbox.faults.add({
+      ...({ at: 'storage', kind: 'gate', point: 'answer', times: 1 } as const),
+    })
+    const daemon = await site.daemonProcess()
+    site.drop('other.xml', feedOf(3))
+    await gate.held()
+    daemon.kill('SIGKILL')
+    await new Promise((resolve) => daemon.once('exit', resolve))
+
+    site.configure({ service: DEFAULT_42, feeds: RIGHT })
+    await site.daemon()
+    const { account } = await site.until('other.xml', 'uploaded')
+
+    expect(account).toBeNull()
+    expect(asked(site)).toEqual(['42', '42'])
+    expect(site.uploads({ all: true }).map(({ feed }) => feed)).toEqual(['other.xml'])
+  })
+
   it('what was uploaded stays of its feed and account, and its bytes go to the new one when they are restored or dropped again', async () => {
     const rules = (partnerAccount: string) => [{ match: '*.xml', partnerAccount }]
     await using site = await partnerSite({ feeds: rules('42') })
