@@ -1,9 +1,10 @@
 // Owns moves that never overwrite. rename(2) replaces what is there, so a free name is won by a link
 // or, where links are refused, by creating the file exclusively.
 
+import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, open, rename, rm, unlink } from 'node:fs/promises'
-import { dirname, extname } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
 import { identityOf, sameBytes } from '../lib/file-identity.ts'
 
@@ -36,14 +37,18 @@ async function reserveAndRename(from: string, to: string): Promise<void> {
   }
 }
 
-/** To another file system: the original leaves only after the copy is safely there. */
+/** To another file system: the copy has its name once it is whole, and the original leaves only after that. */
 async function copyExclusively(from: string, to: string): Promise<void> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   await using source = await open(from, flags)
   const stats = await source.stat({ bigint: true })
   // A link, a fifo or a device came to the name: it ends nowhere.
   if (!stats.isFile()) throw Object.assign(new Error('not a regular file'), { code: 'EINVAL' })
-  await using copy = await open(to, 'wx', Number(stats.mode) & 0o777)
+  const draft = join(dirname(to), draftName(basename(from)))
+  let ours = draft
+  // A process that was killed in the middle left it.
+  await rm(draft, { force: true })
+  await using copy = await open(draft, 'wx', Number(stats.mode) & 0o777)
   try {
     // Not what is added meanwhile: it would never end.
     const end = Math.max(0, Number(stats.size) - 1)
@@ -53,12 +58,19 @@ async function copyExclusively(from: string, to: string): Promise<void> {
       throw Object.assign(new Error('it changed while it was copied'), { code: 'EBUSY' })
     }
     await copy.sync()
+    await moveExclusively(draft, to)
+    ours = to
     await syncPath(dirname(to))
   } catch (error) {
-    await rm(to, { force: true })
+    await rm(ours, { force: true })
     throw error
   }
   await unlink(from)
+}
+
+/** The same for every try, and never the name of the original: `.0a1b2c3d4e5f.copy`. */
+function draftName(name: string): string {
+  return `.${createHash('sha256').update(name).digest('hex').slice(0, 12)}.copy`
 }
 
 async function syncPath(path: string): Promise<void> {

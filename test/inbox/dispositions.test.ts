@@ -6,6 +6,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -17,7 +18,7 @@ import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Dispositions } from '../../src/inbox/dispositions.ts'
 import { moveExclusively, stampedName } from '../../src/inbox/exclusive-move.ts'
 import type { Departure, Disposition, Inbox, Receipt, Sighting } from '../../src/inbox/port.ts'
@@ -509,6 +510,35 @@ describe('moving without overwriting', () => {
     await expect(again).rejects.toMatchObject({ code: 'EEXIST' })
     expect(readFileSync(to, 'utf8')).toBe('<a/>')
     rmSync(to)
+  })
+
+  it('a copy to another file system has its name only when it is whole, and a torn one is replaced', async () => {
+    const shared = existsSync('/dev/shm') ? '/dev/shm' : base
+    const target = mkdtempSync(join(shared, 'archive-'))
+    onTestFinished(() => rmSync(target, { recursive: true }))
+    const content = 'x'.repeat(4 * 2 ** 20)
+    const to = join(target, 'jobs.1.xml')
+    const seen = new Set<string>()
+    let isOver = false
+
+    const moving = moveExclusively(put(base, 'jobs.xml', content), to).finally(() => {
+      isOver = true
+    })
+    const sizes = new Set<number>()
+    while (!isOver) {
+      for (const name of readdirSync(target)) seen.add(name)
+      if (existsSync(to)) sizes.add(lstatSync(to).size)
+      await setImmediate()
+    }
+    await moving
+    // As a process leaves it that was killed.
+    for (const name of seen) if (name.startsWith('.')) put(target, name, 'torn')
+    await moveExclusively(put(base, 'jobs.xml', '<b/>'), join(target, 'jobs.2.xml'))
+
+    expect([...sizes].filter((size) => size !== content.length)).toEqual([])
+    expect(readdirSync(target).sort()).toEqual(['jobs.1.xml', 'jobs.2.xml'])
+    expect(readFileSync(to, 'utf8') === content).toBe(true)
+    expect(readFileSync(join(target, 'jobs.2.xml'), 'utf8')).toBe('<b/>')
   })
 
   it('never waits for a fifo, and never reads what a link leads to, on its way to another file system', async () => {
