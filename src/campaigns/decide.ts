@@ -29,6 +29,8 @@ export interface Refusal {
   isEarly?: boolean
   /** The command line is not enough. */
   isUsage?: boolean
+  /** The mistakes of the campaigns file that keep it from being used. */
+  unusable?: readonly string[]
 }
 
 export type Decision =

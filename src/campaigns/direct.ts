@@ -92,9 +92,13 @@ async function planningOf(
   parts: PersonParts,
   targeting: CanonicalTargeting | null,
 ): Promise<Planning | Refusal | CampaignFailure> {
-  const { account, identity, clock, feeds, signal, store } = parts
+  const { account, identity, clock, feeds, signal, store, unusable = [] } = parts
   const wrong = whyWrongAccount(parts)
   if (wrong !== null) return wrong
+  if (unusable.length > 0) {
+    const reason = 'the campaigns file cannot be used, so its guards are not known'
+    return { kind: 'refused', reason, hint: 'correct the file', unusable }
+  }
   const seen = new Snapshot(parts, signal)
   const failure = await seen.list()
   if (failure !== null) return failure

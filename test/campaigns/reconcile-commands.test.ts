@@ -251,6 +251,33 @@ describe('feedsyncd campaigns plan and apply', () => {
     ])
   })
 
+  it('with a file that cannot be used nothing is raised, created or adopted by hand; less still goes', async () => {
+    const file = fileOf(entry('A'), entry('B'))
+    await using vendor = await CampaignsSite.open(`${file}guards: { maxBudget: "120.00" }\n`)
+    await vendor.campaigns('apply', '--yes')
+    await vendor.campaigns('forget', 'B')
+    vendor.write(`${file}guards: { maxBudget: many }\n`)
+    const create = ['create', '--name', 'X', '--budget', '10', '--all-postings']
+    const codes = []
+
+    const raised = await vendor.campaigns('update', '48001', '--budget', '140')
+    for (const command of [
+      create,
+      ['adopt', 'A', '48002'],
+      ['adopt', '--marked'],
+      ['create', 'A', '--new'],
+      ['resolve', 'A', '--revert'],
+      ['update', '48001', '--budget', '40'],
+      ['forget', 'A'],
+    ])
+      codes.push((await vendor.campaigns(...command)).code)
+
+    expect(raised.code).toBe(78)
+    expect(raised.stderr).toContain('maxBudget')
+    expect(codes).toEqual([78, 78, 78, 78, 78, 0, 0])
+    expect(vendor.all.map(({ budget }) => budget)).toEqual([40, 100])
+  })
+
   it('passes refused credentials on as 4', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     vendor.site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })

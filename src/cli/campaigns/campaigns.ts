@@ -3,6 +3,7 @@
 
 import { Command } from 'commander'
 import type { Direct } from '../../campaigns/direct.ts'
+import type { PersonParts } from '../../campaigns/send.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
 import type { CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
 import type { Context } from '../context.ts'
@@ -109,7 +110,9 @@ function update(context: Context): Command {
         'feedsyncd campaigns update --help lists the fields',
       )
     const { updateDirectly } = await import('../../campaigns/direct.ts')
-    tellDirect(call, await alone(call, `update ${id}`, (parts) => updateDirectly(parts, id, body)))
+    // What spends less goes, whatever the file is like.
+    const work = (parts: PersonParts) => updateDirectly(parts, id, body)
+    tellDirect(call, await alone(call, `update ${id}`, work, { needsFile: false }))
   }).argument('<id>', "the service's id of the campaign", campaignId)
   return addFields(command, 'update')
 }

@@ -48,6 +48,7 @@ export const usageError = (message: string, hint: string) =>
 export function errorOf(why: Refusal | CampaignFailure): FeedsyncError {
   const { reason, hint } = why
   if (why.kind === 'refused') {
+    if (why.unusable !== undefined) return new ConfigProblems([...why.unusable])
     const exitCode = why.isEarly ? EXIT.temporary : why.isUsage ? EXIT.usage : EXIT.failed
     return new FeedsyncError(reason, { hint, exitCode })
   }
@@ -68,17 +69,25 @@ export function usable(read: CampaignsFile): Extract<CampaignsFile, { kind: 'rea
   })
 }
 
-/** A person's word or direct call: alone, under the guards of the file, and in the history as this command. */
+/**
+ * A person's word or direct call: alone, under the guards of the file, and in the history as this command. Throws
+ * `ConfigProblems` where the file cannot be used, unless `work` asks for it itself.
+ */
 export async function alone<T>(
   { context, config, by }: Call<unknown>,
   command: string,
   work: (parts: PersonParts) => Promise<T>,
+  { needsFile = true } = {},
 ): Promise<T> {
   const { openReconciler, readCampaignsFile } = await import('../../app/campaigns.ts')
   const { NOTHING_DESIRED } = await import('../../campaigns/desired.ts')
   const file = readCampaignsFile(config)
   const desired = file.kind === 'read' ? file.desired : NOTHING_DESIRED
+  const unusable = file.kind === 'unusable' ? file.lines : []
+  if (needsFile && unusable.length > 0) throw new ConfigProblems(unusable)
   await using reconciler = openReconciler(config, context)
   const { signal } = new AbortController()
-  return await reconciler.alone(() => work({ ...reconciler, desired, by: by(command), signal }))
+  return await reconciler.alone(() =>
+    work({ ...reconciler, desired, unusable, by: by(command), signal }),
+  )
 }

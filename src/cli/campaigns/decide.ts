@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Decider, Decision } from '../../campaigns/decide.ts'
+import type { PersonParts } from '../../campaigns/send.ts'
 import type { Context } from '../context.ts'
 import { printable, table } from '../render.ts'
 import { alone, type Call, define, errorOf, usageError } from './command.ts'
@@ -79,12 +80,13 @@ function resolveCommand(context: Context): Command {
         'say one of --revert, --accept, --checked, --adopt ID, --not-created and --recreate',
         'feedsyncd campaigns status tells which one applies',
       )
-    await decide(call, key, `resolve ${key} --${chosen[0]}`, (decider) => {
+    const work = (decider: Decider) => {
       if (adopt !== undefined) return decider.adopt(key, adopt)
       if (checked) return decider.checked(key)
       if (revert || accept) return decider.settle(key, revert ? 'revert' : 'accept')
       return decider.isNew(key)
-    })
+    }
+    await decide(call, key, `resolve ${key} --${chosen[0]}`, work, { needsFile: !checked })
   })
     .argument('<key>', 'external campaign id of the entry')
     .option('--revert', 'what was changed on the service is written again as in the file')
@@ -100,7 +102,7 @@ function forgetCommand(context: Context): Command {
   const text = 'let a campaign go: it belongs to no entry any more, and nothing is written to it'
   const what = "external campaign id of the entry, or the service's id of a campaign in no entry"
   return define(context, 'forget', text, (call, key: string) =>
-    decide(call, key, `forget ${key}`, (decider) => decider.forget(key)),
+    decide(call, key, `forget ${key}`, (decider) => decider.forget(key), { needsFile: false }),
   )
     .argument('<key>', what)
     .addHelpText('after', '\nExample: feedsyncd campaigns forget NUR-Q1')
@@ -115,9 +117,10 @@ async function decide(
   key: string,
   command: string,
   work: (decider: Decider) => Decision | Promise<Decision>,
+  file?: { needsFile: boolean },
 ): Promise<void> {
   const { Decider } = await import('../../campaigns/decide.ts')
-  await alone(call, command, async (parts) => {
+  const say = async (parts: PersonParts) => {
     const { store } = parts
     const decision = await work(new Decider(parts))
     if (decision.kind !== 'done') throw errorOf(decision)
@@ -127,5 +130,6 @@ async function decide(
     if (run !== null)
       store.keepRun({ ...run, waiting: run.waiting.filter((one) => one.key !== key) })
     call.show({ decided: command, campaignId, text }, () => printable(text))
-  })
+  }
+  await alone(call, command, say, file)
 }
