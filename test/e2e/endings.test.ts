@@ -216,6 +216,39 @@ it('a file that could not be archived is tried again after a regular scan, not a
   expect(daemon.output.match(/file\.not-archived/g)).toHaveLength(1)
 })
 
+it.each(['quarantine', 'keep'])(
+  'a rejected file that is being quarantined while a reload says %s is not gone',
+  async (afterReject) => {
+    const inbox = {
+      ...{ incompleteAfter: '1s', rescan: '1s', quietPeriod: '100ms', directory: './inbox' },
+      ...{ afterReject: 'quarantine', quarantineDirectory: './quarantine' },
+    }
+    await using site = await Site.open({ inbox })
+    site.env = { ...preload('held-folder.ts'), FEEDSYNCD_TEST_HOLD: site.root }
+    const place = (name: string) => join(site.root, name)
+    for (const hold of ['hold-move', 'hold-archive']) writeFileSync(place(hold), '')
+    site.drop('jobs.xml', BROKEN)
+    const daemon = await site.daemonProcess()
+    await vi.waitFor(() => expect(existsSync(place('moving'))).toBe(true), PATIENCE)
+    site.configure({ inbox: { ...inbox, afterReject } })
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, 'config.reloaded')
+    unlinkSync(place('hold-move'))
+    await vi.waitFor(() => expect(existsSync(place('archiving'))).toBe(true), PATIENCE)
+    for (const name of ['a.xml', 'b.xml']) {
+      site.drop(name, feedOf(3))
+      await site.until(name, 'uploaded')
+    }
+    unlinkSync(place('hold-archive'))
+
+    await site.logged(daemon, '"file.quarantined"')
+
+    expect(site.events('jobs.xml').map(({ to }) => to)).not.toContain('gone')
+    expect(site.uploads({ feed: 'jobs.xml', all: true })).toMatchObject([{ state: 'rejected' }])
+    expect(files(site, 'quarantine')).toHaveLength(1)
+  },
+)
+
 it('a discarded file is put aside after a while, and never deleted', async () => {
   await using site = await Site.open({
     inbox: {

@@ -1,6 +1,6 @@
 // Preloaded into a daemon (`--import`): as long as a file `hold-move` is in FEEDSYNCD_TEST_HOLD, nothing is taken out
-// of the inbox; as long as `hold-listing` is there, no listing ends after it has read. `moving` and `listed` tell that
-// this moment is reached.
+// of the inbox; as long as `hold-archive` is there, what was taken out gets no other name; as long as `hold-listing` is
+// there, no listing ends after it has read. `moving`, `archiving` and `listed` tell that this moment is reached.
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -11,7 +11,7 @@ const holds = process.env.FEEDSYNCD_TEST_HOLD
 
 if (holds !== undefined) {
   const { opendirSync } = fs
-  const { rename, stat } = fs.promises
+  const { link, rename, stat } = fs.promises
   const held = async (hold: string, reached: string) => {
     if (fs.existsSync(join(holds, hold))) fs.writeFileSync(join(holds, reached), '')
     while (fs.existsSync(join(holds, hold))) await sleep(5)
@@ -31,6 +31,10 @@ if (holds !== undefined) {
   fs.promises.rename = async (from, to) => {
     if (String(to).endsWith('.taken')) await held('hold-move', 'moving')
     return rename(from, to)
+  }
+  fs.promises.link = async (from, to) => {
+    if (String(from).endsWith('.taken')) await held('hold-archive', 'archiving')
+    return link(from, to)
   }
   syncBuiltinESMExports()
 }
