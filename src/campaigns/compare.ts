@@ -8,6 +8,7 @@ import {
   direction,
   FIELDS,
   type Field,
+  fileText,
   isFixed,
   overall,
   rawOf,
@@ -56,6 +57,8 @@ export interface Difference {
   service: string
   /** The service's value as JSON text. */
   raw: string
+  /** The service's value as the file says it; null: it cannot. */
+  edit: string | null
   kind: /** It was changed on the service alone. */
     | 'drift'
     /** And a person said that it may stay so. */
@@ -177,7 +180,8 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
   const kind = isFixed(field) && (left === 'write' || left === 'conflict') ? 'fixed' : left
   if (kind === 'fixed' && now === undefined) return null
   const changes = [{ path: field, before: service, after: file, spend }]
-  return { kind, field, file, service, raw, changes, spend, wire: wireOf(field, want), value: want }
+  const told = { field, file, service, raw, edit: fileText(field, now) }
+  return { ...told, kind, changes, spend, wire: wireOf(field, want), value: want }
 }
 
 function targetingStep(want: CanonicalTargeting, ...known: Known): Step | 'agreed' | null {
@@ -204,7 +208,8 @@ function targetingStep(want: CanonicalTargeting, ...known: Known): Step | 'agree
       : 'write'
   const [file, service] = [sayAll(changes, 'after'), sayAll(changes, 'before')]
   const written = { wire: onTheWire(want, there), targeting: want, isBlind: there === null }
-  return { kind, field: 'targeting', file, service, raw, changes, spend, ...written }
+  const told = { field: 'targeting', file, service, raw, edit: service } as const
+  return { ...told, kind, changes, spend, ...written }
 }
 
 /** By what a person said of the difference. */

@@ -5,6 +5,7 @@ import { type Amount, fromWire, showAmount, toWire } from '../lib/amount.ts'
 import { amount, date, oneOf, type Reader } from '../lib/text-fields.ts'
 import type { Campaign } from '../service/port.ts'
 import { STATUS } from './port.ts'
+import { bareName } from './token.ts'
 
 type Kind = 'amount' | 'date' | 'text' | 'period' | 'status'
 
@@ -203,6 +204,14 @@ export function direction(field: Field, before: Value | undefined, after: Value)
     default:
       return field satisfies never
   }
+}
+
+/** How the file says a value; null: it cannot, or the value is not known. */
+export function fileText(field: Field, value: Value | undefined): string | null {
+  if (value === undefined) return null
+  const shown = field === 'name' ? bareName(String(value)) : showValue(field, value)
+  const text = value === null ? 'none' : shown
+  return 'value' in readText(field, text) ? text : null
 }
 
 export function showValue(field: Field, value: Value | undefined): string {

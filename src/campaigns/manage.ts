@@ -58,7 +58,7 @@ export class UpdatePlanner {
     const { ledger, input, raises } = this.#planning
     const found = this.#compare(goalOf(entry, this.#record))
     const { reduce, neutral, raise, differences } = found
-    this.#report(differences, (service) => `write ${service} into the file`)
+    this.#report(differences, ({ edit }) => (edit === null ? null : `write ${edit} into the file`))
     const parts = [reduce, neutral, raise].filter((part) => part !== null)
     if (parts.length + differences.length === 0) this.#planning.unchanged++
     if (reduce !== null) {
@@ -166,13 +166,19 @@ export class UpdatePlanner {
     })
   }
 
-  /** `edit`: how the file comes to say what the service shows. */
-  #report(differences: readonly Difference[], edit: (service: string) => string): void {
+  /** `editOf`: how the file comes to say what the service shows; null: it cannot. */
+  #report(
+    differences: readonly Difference[],
+    editOf: (difference: Difference) => string | null,
+  ): void {
     const { key, campaignId } = this.#record
     const hold = (code: Held['code'], reason: string, needs: string) =>
       this.#planning.hold(key, campaignId, heldBy(code, reason, needs))
-    for (const { field, file, service, kind } of differences) {
-      const needs = `${edit(service)}, or: ${COMMAND} resolve ${quoted(key)} --revert`
+    for (const difference of differences) {
+      const { field, file, service, kind } = difference
+      const edit = editOf(difference)
+      const revert = `${COMMAND} resolve ${quoted(key)} --revert`
+      const needs = edit === null ? revert : `${edit}, or: ${revert}`
       if (kind === 'fixed') {
         const reason = `${field}: ${service} cannot become ${file}: the service does not allow changing this after creation`
         const successor = `${COMMAND} create ${quoted(key)} --new stops campaign ${campaignId} and makes a successor as the file says`

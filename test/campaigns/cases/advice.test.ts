@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { readDesired } from '../../../src/campaigns/desired.ts'
+import { entry, fileOf } from '../reconciling.ts'
+import { installed } from '../world.ts'
+
+describe('advice to write what the service shows into the file', () => {
+  it.each([
+    ['name', { name: 'Renamed' }, 'name: Campaign A', 'name: {}'],
+    ['endDate', { endDate: null }, 'endDate: 2037-03-31', 'endDate: {}'],
+    ['budget', { budget: 120 }, 'budget: "100.00"', 'budget: "{}"'],
+    ['status', { status: 3 }, 'status: running', 'status: {}'],
+  ])('%s: the file then says so, and can be used', async (_, theirs, had, line) => {
+    const { world, host } = await installed(
+      fileOf(entry('A', 'endDate: 2037-03-31\nstatus: running')),
+    )
+    const campaign = world.campaign('48001')
+    const token = campaign.name.replace('Campaign A', '')
+    Object.assign(campaign, theirs, 'name' in theirs ? { name: theirs.name + token } : {})
+    await host.daemon()
+
+    const needs = (await host.plan()).findings.find(({ code }) => code === 'drift')?.needs
+    const [, value = ''] = /write (.*?) into the file/.exec(needs ?? '') ?? []
+    host.file = host.file.replace(had, line.replace('{}', value))
+    await host.daemon()
+
+    expect(value).not.toBe('')
+    expect(readDesired(host.file).kind).toBe('desired')
+    expect((await host.plan()).findings.filter(({ code }) => code === 'drift')).toEqual([])
+  })
+
+  it.each([
+    ['an amount with more places than the file has', { budget: 33.333 }],
+    ['a state that the file does not have', { status: 2 }],
+  ])('is not given for %s', async (_, theirs) => {
+    const { world, host } = await installed(fileOf(entry('A', 'status: running')))
+    Object.assign(world.campaign('48001'), theirs)
+    await host.daemon()
+
+    const drift = (await host.plan()).findings.find(({ code }) => code === 'drift')
+
+    expect(drift?.needs).toBe(
+      'feedsyncd campaigns resolve A --revert, or feedsyncd campaigns resolve A --accept',
+    )
+  })
+})
