@@ -157,7 +157,7 @@ export class Snapshot {
       if (action !== 'update' || outcome !== 'unknown' || body === null) continue
       const campaign = this.read.get(campaignId ?? '')
       const record = byId.get(campaignId ?? '')
-      const seen = campaign == null ? null : seenWrite(body, campaign)
+      const seen = campaign == null ? null : seenWrite({ ...write, body }, campaign)
       if (record !== undefined && seen !== null) {
         const settled = isDirect ? record : withWritten(record, seen, seen.forms)
         byId.set(settled.campaignId, settled)

@@ -4,7 +4,7 @@
 import type { Campaign, CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import type { Part } from './compare.ts'
 import { FIELDS, type Field, isFormOf, rawOf, readValue, type Value, valuesOf } from './fields.ts'
-import type { CampaignRecord } from './port.ts'
+import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { canonical, isSame, readTargeting } from './targeting.ts'
 import { tokenIn } from './token.ts'
 
@@ -66,8 +66,9 @@ export function verify(
     const isDefault = !(field in body) && value !== null && field !== 'period'
     if (isDefault || raw === undefined || readValue(field, raw) === value) continue
     const isForm = isFormOf(field, value, raw)
-    // Rounding may hide the difference, and is then a form of the new value.
-    if (isForm && isFormOf(field, value, had(field))) forms[field] = [textOf(raw)]
+    // Rounding may hide the difference, and is then a form of the new value. A day hides no other day.
+    const isHidden = isForm && isFormOf(field, value, had(field)) && hides(field, value, raw)
+    if (isHidden) forms[field] = [textOf(raw)]
     else judge(field, raw, isForm)
   }
   const raw = rawOf(after, 'targeting')
@@ -92,13 +93,25 @@ export function verify(
   return { unchanged, forms, doubt }
 }
 
+function hides(field: Field, value: Value, raw: unknown): boolean {
+  if (field !== 'endDate' && field !== 'startDate') return true
+  return String(raw).length <= 10 && String(value).startsWith(String(raw))
+}
+
 /** An update without an answer, if the campaign shows everything that it sent; null otherwise. */
-export function seenWrite(body: CampaignUpdate, campaign: Campaign) {
+export function seenWrite(
+  { body, before }: Pick<CampaignWrite, 'before'> & { body: CampaignUpdate },
+  campaign: Campaign,
+) {
   const values = valuesOf(body)
   const targeting = body.targeting === undefined ? null : canonical(body.targeting)
   const { forms, doubt } = verify({ body, values, targeting }, null, campaign)
-  const isShown = (field: string) =>
-    (field === 'targeting' || field in values) && rawOf(campaign, field as Field) !== undefined
+  const isShown = (field: string) => {
+    const raw = rawOf(campaign, field as Field)
+    // As before it, and only like what was sent: nothing says that it was done.
+    const isOld = field in forms && textOf(before[field]) === textOf(raw)
+    return (field === 'targeting' || field in values) && raw !== undefined && !isOld
+  }
   return doubt === null && Object.keys(body).every(isShown) ? { values, targeting, forms } : null
 }
 

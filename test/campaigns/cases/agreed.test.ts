@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { updateDirectly } from '../../../src/campaigns/direct.ts'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf } from '../reconciling.ts'
-import { failure, type Host, installed, type Trouble, troubles } from '../world.ts'
+import { failure, type Host, installed, opened, type Trouble, troubles } from '../world.ts'
 
 const budget = (amount: string, fields = '') => fileOf(entry('A', fields).replace('100.00', amount))
 
@@ -176,6 +176,36 @@ describe('what somebody lowers on the service stays', () => {
 
     expect(late).toBe(1400)
     expect(world.campaign('48001').budget).toBe(1000)
+  })
+})
+
+describe('an end a day earlier that the service accepts and does not do', () => {
+  it.each([
+    ['as it was sent', (end: string) => end],
+    [
+      'in a zone to the west',
+      (end: string) => `${end.slice(0, 8)}${Number(end.slice(8, 10)) - 1}T19:00`,
+    ],
+  ])('is not counted as done, shown %s', async (_, shownAs) => {
+    const until = (end: string) => budget('100.00', `endDate: ${end}`)
+    const { world, host } = opened(until('2026-12-31'))
+    world.shape = (shown) => ({ ...shown, endDate: shownAs(String(shown.endDate)) })
+    await host.apply()
+    host.file = until('2026-12-30')
+    const update = world.book.update.bind(world.book)
+    world.book.update = () => {}
+    const { results } = await host.daemon()
+    world.pass(MINUTE)
+    await host.daemon()
+    const plan = await host.plan()
+    world.book.update = update
+
+    await host.daemon()
+
+    expect(results).toMatchObject([{ key: 'A', outcome: 'unknown' }])
+    expect(plan.summary.reduce).toBe(1)
+    expect(world.campaign('48001').endDate).toBe('2026-12-30T00:00:00Z')
+    expect((await host.plan()).items).toEqual([])
   })
 })
 
