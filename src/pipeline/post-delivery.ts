@@ -203,7 +203,7 @@ export class PostDelivery {
     const { history, ledger } = this.#parts
     if (departures.length === 0) return
     for (const [departure, disposed] of ended) this.#logEnd(departure, disposed)
-    await history.commit(() => {
+    const record = () => {
       for (const departure of departures) {
         const { identity, path, token } = departure
         const disposed = ended.get(departure)
@@ -211,6 +211,11 @@ export class PostDelivery {
         else if (disposed?.returned) ledger.markReturned(path, identity, disposed.returned)
         if (!this.#half.has(token)) history.setNote(DEPARTURE + token, null)
       }
+    }
+    await history.commit(record).catch((error) => {
+      // What was not recorded is looked at again, as after a crash.
+      for (const departure of departures) this.#half.set(departure.token, departure)
+      throw error
     })
   }
 
