@@ -22,7 +22,7 @@ import {
 } from './plan.ts'
 import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
-import { adoptedRecord, named, whyStopped } from './record.ts'
+import { adoptedRecord, named, wayFrom, whyStopped } from './record.ts'
 import { CRITERIA, filtersOf, isEmpty, onTheWire, said, valuesIn } from './targeting.ts'
 import { tokenOf, withToken } from './token.ts'
 
@@ -75,7 +75,7 @@ function consider(planning: Planning, entry: DesiredCampaign) {
       return takeOver(planning, entry, { ...owner, key }, why)
     }
     const reason = `campaign ${campaignId} belongs to the entry ${owner.key}`
-    const needs = `correct campaignId, or: ${COMMAND} forget ${quoted(owner.key)}`
+    const needs = `correct campaignId${wayFrom(owner, key, record === undefined)}`
     return planning.hold(key, campaignId, heldBy('foreign', reason, needs))
   }
   if (record !== undefined) {

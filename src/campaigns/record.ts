@@ -7,7 +7,7 @@ import type { Campaign } from '../service/port.ts'
 import type { Goal } from './compare.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
 import { FIELDS, rawOf, readValue } from './fields.ts'
-import type { Plan } from './plan.ts'
+import { COMMAND, type Plan, quoted } from './plan.ts'
 import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { isSame } from './targeting.ts'
 import { tokenIn, tokensOf, withToken } from './token.ts'
@@ -51,6 +51,12 @@ export function whyForeign(record: CampaignRecord, campaign: Campaign): string |
   if (shown !== null && shown !== token)
     return `the name of campaign ${campaignId} carries the mark of another entry: ${campaign.name}`
   return null
+}
+
+/** How a campaign gets from its entry to another one: what carries the mark of its own is adopted for no other. */
+export function wayFrom({ key, token }: CampaignRecord, to: string, isFree: boolean): string {
+  if (token === null) return `, or: ${COMMAND} forget ${quoted(key)}`
+  return isFree ? `, or take the entry ${key} out of the file if ${to} takes its place` : ''
 }
 
 /** `48001 "Nurses Q1 [#k7m2q9x4c1]"`. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readDesired } from '../../../src/campaigns/desired.ts'
-import { entry, fileOf } from '../reconciling.ts'
-import { installed } from '../world.ts'
+import { entry, fileOf, itemOf } from '../reconciling.ts'
+import { installed, opened } from '../world.ts'
 
 describe('advice to write what the service shows into the file', () => {
   it.each([
@@ -40,6 +40,42 @@ describe('advice to write what the service shows into the file', () => {
 
     expect(drift?.needs).toBe(
       'feedsyncd campaigns resolve A --revert, or feedsyncd campaigns resolve A --accept',
+    )
+  })
+})
+
+describe('a campaign that we made, named under a second entry', () => {
+  it('the advice leads on: without the first entry it is taken over', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    const second = entry('B', 'campaignId: "48001"')
+    host.file = fileOf(entry('A'), second)
+    const needs = itemOf(await host.plan(), 'B')?.held?.needs
+    host.file = fileOf(second)
+
+    const [taken] = await host.apply()
+
+    expect(needs).toBe(
+      'correct campaignId, or take the entry A out of the file if B takes its place',
+    )
+    expect(taken).toMatchObject({ key: 'B', campaignId: '48001', outcome: 'adopted' })
+    expect(world.all).toHaveLength(1)
+  })
+
+  it('of an entry with a campaign of its own: only the id can be corrected', async () => {
+    const { host } = await installed(fileOf(entry('A'), entry('B')))
+    host.file = fileOf(entry('A'), entry('B', 'campaignId: "48001"'))
+
+    expect(itemOf(await host.plan(), 'B')?.held?.needs).toBe('correct campaignId')
+  })
+
+  it('that was made by somebody else: the first entry can let it go', async () => {
+    const { world, host } = opened(fileOf(entry('A', 'campaignId: "48001"')))
+    world.make('Theirs', { budget: 100 })
+    await host.apply()
+    host.file = fileOf(entry('A'), entry('B', 'campaignId: "48001"'))
+
+    expect(itemOf(await host.plan(), 'B')?.held?.needs).toBe(
+      'correct campaignId, or: feedsyncd campaigns forget A',
     )
   })
 })
