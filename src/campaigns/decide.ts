@@ -19,7 +19,7 @@ import {
   whyStopped,
 } from './record.ts'
 import { type PersonParts, type ReconcilerParts, Sender } from './send.ts'
-import { tokenIn } from './token.ts'
+import { hasSameMark, tokenIn } from './token.ts'
 
 export interface Refusal {
   kind: 'refused'
@@ -140,16 +140,18 @@ export class Decider {
       if (answer.class !== 'missing') return answer
       return this.#lost(record, listing) ?? this.#succeed(record)
     }
+    const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
     if (isUnsettled(create)) {
-      const token = tokenIn(create.body?.name)
-      const found = [...listing.campaigns.values()].find(({ name }) => tokenIn(name) === token)
+      const all = [...listing.campaigns.values()]
+      const found = all.find(
+        (one) => !owned.has(one.id) && hasSameMark(create.body?.name, one.name),
+      )
       const hint = `${COMMAND} adopt ${quoted(key)} ${found?.id}`
       if (found !== undefined) return refused(`it was created: campaign ${named(found)}`, hint)
       const early = this.#tooEarly(listing, create.at, 'whether it was created')
       if (early !== null) return early
       store.end(create.id, 'given-up', create.reason, this.#parts.clock.now())
     }
-    const owned = new Set(store.records().map(({ campaignId }) => campaignId))
     store.atomically(() => {
       store.keepNewEntry(
         key,
@@ -246,8 +248,11 @@ export class Decider {
     store.atomically(() => {
       if (earlier !== null) store.addOther({ id: earlier.campaignId, key })
       store.remove(key)
-      if (isUnsettled(create)) new Sender(this.#parts).recordCreated(create, campaign, 'recovered')
+      const sender = new Sender(this.#parts)
+      const isMade = isUnsettled(create) && hasSameMark(create.body?.name, campaign.name)
+      if (isMade) sender.recordCreated(create, campaign, 'recovered')
       else store.save(adoptedRecord(key, campaign))
+      if (isUnsettled(create) && !isMade) sender.end(create.id, 'given-up', create.reason)
       store.removeOther(campaign.id)
       store.keepNewEntry(key, null)
       store.saveAccount(store.account() ?? noFacts(account))

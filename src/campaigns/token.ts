@@ -34,6 +34,10 @@ export function tokenIn(name: unknown): string | null {
   return typeof name === 'string' ? (TOKEN.exec(name)?.[1]?.toLowerCase() ?? null) : null
 }
 
+/** Only its mark proves that a create made a campaign: a name alone may be that of an older one. */
+export const hasSameMark = (sent: unknown, shown: unknown) =>
+  tokenIn(sent) !== null && tokenIn(sent) === tokenIn(shown)
+
 /** The name without its mark, also where the service cut it within the mark. */
 export const bareName = (name: string) => name.replace(/\s*\[(#[^\]]*\]?)?\s*$/, '').trim()
 

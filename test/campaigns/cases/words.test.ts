@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { createDirectly } from '../../../src/campaigns/direct.ts'
+import { HOUR } from '../../../src/lib/clock.ts'
+import { entry, fileOf } from '../reconciling.ts'
+import { failure, type Host, installed, opened, troubles } from '../world.ts'
+
+const neverMade = troubles({
+  on: 'create',
+  trouble: { kind: 'fail', failure: failure.temporary() },
+})
+
+/** `campaigns create` of a person; its name carries no mark. */
+const direct = (host: Host, key: string, name = `Fair ${key}`) =>
+  createDirectly(host.person(), { name, budget: 50, targeting: { externalCampaignId: key } }, false)
+
+describe('a create without an answer, and campaigns of others', () => {
+  it('a direct create without a mark: no campaign of others is called the one that it made', async () => {
+    const { world, host } = await installed(fileOf(entry('B')))
+    world.make('Spring fair', { budget: 4000 })
+    world.trouble = neverMade
+    await direct(host, 'K')
+    world.trouble = () => null
+    host.file = fileOf(entry('B'), entry('K'))
+
+    const early = await host.decide().isNew('K')
+    world.pass(HOUR)
+    const said = await host.decide().isNew('K')
+    await host.daemon()
+
+    expect(early).toMatchObject({ kind: 'refused', isEarly: true })
+    expect(said).toMatchObject({ kind: 'done' })
+    expect(world.all.map(({ name }) => name.slice(0, 11))).toEqual([
+      ...['Campaign B ', 'Spring fair', 'Campaign K '],
+    ])
+  })
+
+  it('a mark that somebody copied into another name: the campaign of that entry is not taken for it', async () => {
+    const { world, host } = await installed(fileOf(entry('B')))
+    world.trouble = neverMade
+    await direct(host, 'K', world.campaign('48001').name)
+    world.trouble = () => null
+    host.file = fileOf(entry('B'), entry('K'))
+    world.pass(HOUR)
+
+    expect(await host.decide().isNew('K')).toMatchObject({ kind: 'done' })
+  })
+
+  it('another campaign is adopted meanwhile: nothing of what the create sent counts as written there', async () => {
+    const { world, host } = opened(fileOf(entry('A', 'targeting: { stateProvCodes: [MA] }')))
+    const old = world.make('Old nurses', { budget: 100, targeting: {} })
+    await host.daemon()
+    await host.decide().isNew('A')
+    world.trouble = neverMade
+    await host.apply()
+    world.trouble = () => null
+    world.pass(2 * HOUR)
+
+    await host.decide().adopt('A', old.id)
+    const record = host.store.record('A')
+    const { items } = await host.plan()
+    await host.apply()
+
+    expect(record).toMatchObject({ origin: 'adopted', written: {}, targeting: null, token: null })
+    expect(host.store.newestCreate('A')).toMatchObject({ outcome: 'given-up' })
+    expect(items.map(({ body }) => Object.keys(body ?? {}))).toEqual([['name'], ['targeting']])
+    expect(world.campaign(old.id).targeting).toMatchObject({ stateProvCodes: ['MA'] })
+    expect(world.all).toHaveLength(1)
+  })
+
+  it('the campaign that the create made is adopted by hand: its mark proves what was written', async () => {
+    const { world, host } = opened(fileOf(entry('A', 'targeting: { stateProvCodes: [MA] }')))
+    world.listed = () => []
+    world.trouble = troubles({ on: 'create', times: 1, trouble: { kind: 'lost' } })
+    await host.apply()
+
+    await host.decide().adopt('A', '48001')
+    const plan = await host.plan()
+
+    expect(host.store.record('A')).toMatchObject({
+      origin: 'recovered',
+      written: { budget: 1000000 },
+    })
+    expect(host.store.newestCreate('A')).toMatchObject({ outcome: 'done', campaignId: '48001' })
+    expect(plan.items).toEqual([])
+  })
+})
