@@ -20,6 +20,7 @@ import {
 } from './record.ts'
 import { type PersonParts, type ReconcilerParts, Sender } from './send.ts'
 import { hasSameMark, tokenIn } from './token.ts'
+import { askSuccessor, keepCampaign } from './word.ts'
 
 export interface Refusal {
   kind: 'refused'
@@ -69,10 +70,11 @@ export class Decider {
     const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
     const records = store.records()
-    const owner = records.find(({ campaignId }) => campaignId === id)?.key
+    const owner = records.find(({ campaignId }) => campaignId === id)
+    if (owner?.key === key && owner.succeeding) return done(keepCampaign(this.#parts, owner), id)
     if (owner !== undefined) {
-      const hint = `${COMMAND} forget ${quoted(owner)} lets it go`
-      return refused(`campaign ${id} belongs to ${owner} already`, hint)
+      const hint = `${COMMAND} forget ${quoted(owner.key)} lets it go`
+      return refused(`campaign ${id} belongs to ${owner.key} already`, hint)
     }
     const answer = await api.get(id, this.#parts.signal)
     if (answer.kind === 'failure') return answer
@@ -97,9 +99,9 @@ export class Decider {
     const { list, store, identity } = this.#parts
     const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
-    const listing = await list(this.#parts.signal)
+    const { desired, clock, signal } = this.#parts
+    const listing = await list(signal)
     if (listing.kind === 'failure') return listing
-    const { desired, clock } = this.#parts
     const memory = memoryOf(store, clock.now())
     const absence = new Absence({ ...memory, identity, desired, campaigns: listing.campaigns })
     const owned = new Set(memory.records.map(({ key }) => key))
@@ -136,9 +138,9 @@ export class Decider {
     // A successor that was sent without an answer is settled before the word counts again.
     if (record !== null && !(record.succeeding && isUnsettled(create))) {
       const answer = await api.get(record.campaignId, this.#parts.signal)
-      if (answer.kind === 'ok') return this.#succeed(record)
-      if (answer.class !== 'missing') return answer
-      return this.#lost(record, listing) ?? this.#succeed(record)
+      if (answer.kind !== 'ok' && answer.class !== 'missing') return answer
+      const early = answer.kind === 'ok' ? null : this.#lost(record, listing)
+      return early ?? done(askSuccessor(this.#parts, record), record.campaignId)
     }
     const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
     if (isUnsettled(create)) {
@@ -258,17 +260,6 @@ export class Decider {
       store.saveAccount(store.account() ?? noFacts(account))
       this.#note(key, campaign.id, 'it belongs to the entry')
     })
-  }
-
-  #succeed(record: CampaignRecord): Decision {
-    const { store } = this.#parts
-    const { key, campaignId } = record
-    store.atomically(() => {
-      store.save({ ...record, succeeding: true })
-      this.#note(key, campaignId, 'a successor takes its place')
-    })
-    const next = `campaign ${campaignId} is paused by the next apply, and ${key} is made anew as the file says`
-    return done(`${next}: ${COMMAND} apply --yes`, campaignId)
   }
 
   /** Why the campaign does not count as lost; null: it does. */

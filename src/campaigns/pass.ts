@@ -15,6 +15,7 @@ import type { CampaignRecord } from './port.ts'
 import { adoptedRecord, hasChanged, managedCampaigns, whyForeign, whyStopped } from './record.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
 import { inParallel, Snapshot } from './snapshot.ts'
+import { endWords } from './word.ts'
 
 export interface Wanted {
   desired: Desired
@@ -91,9 +92,12 @@ class Pass {
 
   async #look() {
     const { store, account, feeds, clock } = this.#parts
-    const { kind, stop, isPerson, approved } = this.#options
+    const { kind, stop, isPerson, approved, by } = this.#options
     const isOurs = whyStopped(account, store.account()?.account) === null
-    if (kind !== 'plan' && isOurs) this.#sweep()
+    if (kind !== 'plan' && isOurs) {
+      this.#sweep()
+      endWords({ store, clock, by }, this.#wanted.desired)
+    }
     if (kind === 'apply' && isOurs) await this.#reduceFirst()
     const failure = await this.#snapshot.list()
     if (failure !== null) return failure
@@ -253,7 +257,9 @@ class Pass {
     const result = { key, campaignId, outcome: 'adopted', reason: why, isReduction: false } as const
     store.atomically(() => {
       if (owner !== undefined) store.remove(owner.key)
-      store.save(owner === undefined ? adoptedRecord(key, campaign) : { ...owner, key })
+      store.save(
+        owner === undefined ? adoptedRecord(key, campaign) : { ...owner, key, succeeding: false },
+      )
       store.removeOther(campaignId)
       const { by } = this.#options
       store.decide({ at: clock.now(), key, campaignId, why: `adopted: ${why}`, by })

@@ -72,7 +72,7 @@ function consider(planning: Planning, entry: DesiredCampaign) {
   if (owner !== undefined && owner.key !== key) {
     if (record === undefined && !planning.keys.has(owner.key)) {
       const why = `the entry ${owner.key} is called ${key} now`
-      return takeOver(planning, entry, { ...owner, key }, why)
+      return takeOver(planning, entry, { ...owner, key, succeeding: false }, why)
     }
     const reason = `campaign ${campaignId} belongs to the entry ${owner.key}`
     const needs = `correct campaignId${wayFrom(owner, key, record === undefined)}`

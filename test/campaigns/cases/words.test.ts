@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createDirectly } from '../../../src/campaigns/direct.ts'
-import { HOUR } from '../../../src/lib/clock.ts'
-import { entry, fileOf } from '../reconciling.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { entry, fileOf, itemOf } from '../reconciling.ts'
 import { failure, type Host, installed, opened, troubles } from '../world.ts'
 
 const neverMade = troubles({
@@ -82,5 +82,102 @@ describe('a create without an answer, and campaigns of others', () => {
     })
     expect(host.store.newestCreate('A')).toMatchObject({ outcome: 'done', campaignId: '48001' })
     expect(plan.items).toEqual([])
+  })
+})
+
+describe('create --new was said too soon', () => {
+  it('a new entry is taken out of the file, and comes back days later: it waits again', async () => {
+    const { world, host } = await installed(fileOf(entry('B')))
+    world.make('Campaign A')
+    const both = fileOf(entry('B'), entry('A'))
+    host.file = both
+    await host.decide().isNew('A')
+
+    host.file = fileOf(entry('B'))
+    await host.daemon()
+    world.pass(5 * DAY)
+    host.file = both
+    await host.daemon()
+
+    expect(itemOf(await host.plan(), 'A')?.held).toMatchObject({ code: 'absence' })
+    expect(world.all).toHaveLength(2)
+  })
+
+  it('a successor was asked for, and the entry is taken out: the campaign goes on when it comes back', async () => {
+    const both = fileOf(entry('A'), entry('B'))
+    const { world, host } = await installed(both)
+    await host.decide().isNew('A')
+
+    host.file = fileOf(entry('B'))
+    await host.run('report')
+    world.pass(5 * DAY)
+    host.file = both
+    await host.daemon()
+
+    expect(world.all.map(({ status }) => status)).toEqual([1, 1])
+    expect((await host.plan()).items).toEqual([])
+    expect(host.store.history({ key: 'A', limit: 1 })).toMatchObject([
+      { action: 'decision', why: 'the entry is not in the file, so it is not made anew' },
+    ])
+  })
+
+  it('the entry is taken out while its successor has no answer: that one is still looked for', async () => {
+    const both = fileOf(entry('A'), entry('B'))
+    const { world, host } = await installed(both)
+    await host.decide().isNew('A')
+    const late = { kind: 'lost', afterMs: 10 * MINUTE } as const
+    world.trouble = troubles({ on: 'create', trouble: late })
+    await host.daemon()
+
+    host.file = fileOf(entry('B'))
+    await host.daemon()
+    world.pass(HOUR)
+    await host.daemon()
+
+    expect(host.store.record('A')).toMatchObject({ campaignId: '48003', past: ['48001'] })
+    expect(host.store.newestCreate('A')).toMatchObject({ outcome: 'done' })
+  })
+
+  it('the entry gets another key while its successor has no answer: no other one is made for that key', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    await host.decide().isNew('A')
+    const late = { kind: 'lost', afterMs: 10 * MINUTE } as const
+    world.trouble = troubles({ on: 'create', trouble: late })
+    await host.daemon()
+    host.file = fileOf(entry('NEW', 'campaignId: "48001"'))
+
+    for (let n = 0; n < 3; n++) await host.apply()
+
+    expect(world.calls.filter(({ kind }) => kind === 'create')).toHaveLength(2)
+    expect(host.store.record('NEW')).toMatchObject({ campaignId: '48001', succeeding: false })
+  })
+
+  it('adopt KEY ID with its own campaign takes the word back', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    await host.decide().isNew('A')
+
+    const said = await host.decide().adopt('A', '48001')
+    await host.daemon()
+    const again = await host.decide().adopt('A', '48001')
+
+    expect(said).toMatchObject({ kind: 'done', campaignId: '48001' })
+    expect(again).toMatchObject({ kind: 'refused' })
+    expect(world.all.map(({ status }) => status)).toEqual([1])
+    expect(host.store.record('A')).toMatchObject({ succeeding: false, origin: 'created' })
+    expect((await host.plan()).items).toEqual([])
+  })
+
+  it('adopt KEY ID while the successor has no answer ends the wait for it', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    await host.decide().isNew('A')
+    world.trouble = neverMade
+    await host.daemon()
+
+    await host.decide().adopt('A', '48001')
+    const plan = await host.plan()
+
+    expect(host.store.newestCreate('A')).toMatchObject({ outcome: 'given-up' })
+    expect(plan.summary.unknown).toBe(0)
+    expect(plan.exposure.before).toBe('100.00')
   })
 })
