@@ -20,7 +20,7 @@ import {
 } from './record.ts'
 import { type PersonParts, type ReconcilerParts, Sender } from './send.ts'
 import { hasSameMark, tokenIn } from './token.ts'
-import { askSuccessor, keepCampaign } from './word.ts'
+import { askSuccessor, keepCampaign, WITHOUT_ID } from './word.ts'
 
 export interface Refusal {
   kind: 'refused'
@@ -129,8 +129,14 @@ export class Decider {
     const { store, list, api } = this.#parts
     const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
-    if (!this.#parts.desired.campaigns.some((entry) => entry.key === key))
+    const entry = this.#parts.desired.campaigns.find((one) => one.key === key)
+    if (entry === undefined)
       return refused(`${key} is no entry of the campaigns file`, 'write the entry first')
+    if (entry.campaignId !== null)
+      return refused(
+        `the entry names campaign ${entry.campaignId}`,
+        `${WITHOUT_ID}, then say it again`,
+      )
     const listing = await list(this.#parts.signal)
     if (listing.kind === 'failure') return listing
     const record = store.record(key)

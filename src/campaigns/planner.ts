@@ -25,6 +25,7 @@ import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { adoptedRecord, named, wayFrom, whyStopped } from './record.ts'
 import { CRITERIA, filtersOf, isEmpty, onTheWire, said, valuesIn } from './targeting.ts'
 import { tokenOf, withToken } from './token.ts'
+import { whyFixed, whyNotGone } from './word.ts'
 
 export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignState[] } {
   const { account, desired, facts, fileSha256, now, seen, allowWiden } = input
@@ -85,10 +86,11 @@ function consider(planning: Planning, entry: DesiredCampaign) {
       return planning.hold(key, record.campaignId, heldBy('conflict', reason, needs))
     }
     const campaign = campaignOf(planning, record)
-    if (isHeld(campaign))
-      return record.succeeding && campaign.code === 'lost'
-        ? succeedLost(planning, entry, record)
-        : planning.hold(key, record.campaignId, campaign)
+    if (isHeld(campaign)) {
+      const isSought = record.succeeding && campaign.code === 'lost'
+      const held = isSought ? whyNotGone(record, planning.input.now) : campaign
+      return held === null ? create(planning, entry) : planning.hold(key, record.campaignId, held)
+    }
     const managed = new UpdatePlanner(planning, record, campaign)
     if (!record.succeeding) return managed.follow(entry, false)
     return managed.stop() ? create(planning, entry) : undefined
@@ -123,25 +125,14 @@ function takeOver(planning: Planning, entry: DesiredCampaign, record: CampaignRe
   new UpdatePlanner(planning, record, campaign).follow(entry, true)
 }
 
-/** A campaign that is not found may spend all the same: one answer proves no absence. */
-function succeedLost(
-  planning: Planning,
-  entry: DesiredCampaign,
-  { key, campaignId, missingSince }: CampaignRecord,
-) {
-  const { now } = planning.input
-  const at = (missingSince ?? now) + LATEST_LISTING
-  if (missingSince !== null && at <= now) return create(planning, entry)
-  const reason = `campaign ${campaignId} is not found by its id; its successor is made once nothing shows it for an hour`
-  planning.hold(key, campaignId, later(reason))
-}
-
 /** The one way to a new campaign: what was sent before without a known end comes first. */
 function create(planning: Planning, entry: DesiredCampaign) {
-  const { key } = entry
+  const { key, campaignId } = entry
   const { input, ledger } = planning
   const sent = planning.creates.get(key)
   if (isUnsettled(sent)) return planning.hold(key, null, whyUnknown(planning, sent))
+  const fixed = whyFixed(entry)
+  if (fixed !== null) return planning.hold(key, campaignId, fixed)
   const { effects, facts, now } = input
   planning.raises.push(() => {
     const made = creationOf(entry, input)

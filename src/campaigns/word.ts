@@ -1,10 +1,13 @@
 // The word `create KEY --new` of an entry that has a campaign, and how the word is taken back.
 
-import type { Desired } from './desired.ts'
-import { COMMAND } from './plan.ts'
-import { isUnsettled } from './planning.ts'
+import type { Desired, DesiredCampaign } from './desired.ts'
+import { COMMAND, type Held, quoted } from './plan.ts'
+import { heldBy, isUnsettled, LATEST_LISTING, later } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
 import type { ReconcilerParts } from './send.ts'
+
+/** Else nothing would be written to the successor. */
+export const WITHOUT_ID = 'take campaignId out of the entry'
 
 type Parts = Pick<ReconcilerParts, 'store' | 'clock'> & { by: string }
 
@@ -51,6 +54,21 @@ export function keepCampaign({ store, clock, by }: Parts, record: CampaignRecord
     store.decide({ at, key, campaignId, why: 'it stays, and no successor is made', by })
   })
   return `campaign ${campaignId} stays with ${key}, and no successor is made`
+}
+
+/** A campaign that is not found may spend all the same: one answer proves no absence. null: it is gone. */
+export function whyNotGone({ campaignId, missingSince }: CampaignRecord, now: number): Held | null {
+  if (missingSince !== null && missingSince + LATEST_LISTING <= now) return null
+  const reason = `campaign ${campaignId} is not found by its id; its successor is made once nothing shows it for an hour`
+  return later(reason)
+}
+
+/** The entry itself says which campaign it is. */
+export function whyFixed({ key, campaignId }: DesiredCampaign): Held | null {
+  if (campaignId === null) return null
+  const reason = `a successor was asked for, and the entry names campaign ${campaignId}`
+  const needs = `${WITHOUT_ID}, or to keep it: ${COMMAND} adopt ${quoted(key)} ${campaignId}`
+  return heldBy('conflict', reason, needs, 'successor')
 }
 
 function sentFor(store: Parts['store'], key: string) {
