@@ -177,6 +177,9 @@ export class Decider {
     if (wrong !== null) return wrong
     const record = store.record(keyOrId)
     if (record === null) {
+      const hint = `${COMMAND} create ${quoted(keyOrId)} --new ends the wait for it`
+      if (isUnsettled(store.newestCreate(keyOrId) ?? undefined))
+        return refused(`whether a campaign of ${keyOrId} was created is not known`, hint)
       if (store.records().some(({ campaignId }) => campaignId === keyOrId))
         return refused(`campaign ${keyOrId} belongs to an entry`, 'name its externalCampaignId')
       store.atomically(() => {

@@ -181,3 +181,56 @@ describe('create --new was said too soon', () => {
     expect(plan.exposure.before).toBe('100.00')
   })
 })
+
+describe('create --new that would lead nowhere', () => {
+  it('the entry names its campaign: the edit is asked for before anything is paused or made', async () => {
+    const file = fileOf(entry('A', 'campaignId: "48001"'))
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.file = file
+    await host.daemon()
+
+    const said = await host.decide().isNew('A')
+    await host.daemon()
+    host.file = fileOf(entry('A'))
+    const again = await host.decide().isNew('A')
+
+    expect(said).toMatchObject({
+      kind: 'refused',
+      reason: 'the entry names campaign 48001',
+      hint: 'take campaignId out of the entry, then say it again',
+    })
+    expect(again.kind).toBe('done')
+    expect(world.all.map(({ status }) => status)).toEqual([1])
+  })
+
+  it('the entry names its campaign after the word: no successor is made that nothing could be written to', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    await host.decide().isNew('A')
+    host.file = fileOf(entry('A', 'campaignId: "48001"'))
+    for (let n = 0; n < 3; n++) await host.daemon()
+    const held = itemOf(await host.plan(), 'A')?.held
+
+    expect(held).toMatchObject({
+      code: 'conflict',
+      needs: expect.stringContaining('take campaignId out of the entry'),
+    })
+    expect(world.all).toHaveLength(1)
+    await host.decide().adopt('A', '48001')
+    expect((await host.plan()).summary.held).toBe(0)
+  })
+
+  it('forget KEY while its create has no answer: it is no campaign, and nothing is put aside', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.trouble = neverMade
+    await host.apply()
+
+    const said = host.decide().forget('A')
+
+    expect(said).toMatchObject({
+      kind: 'refused',
+      reason: 'whether a campaign of A was created is not known',
+      hint: expect.stringContaining('campaigns create A --new'),
+    })
+    expect(host.store.others()).toEqual([])
+  })
+})
