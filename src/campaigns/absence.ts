@@ -15,12 +15,14 @@ export const NOBODYS = ''
 /** `campaigns`: every campaign that was listed or read. */
 type AbsenceInput = Pick<
   PlanInput,
-  'desired' | 'identity' | 'facts' | 'records' | 'others' | 'newEntries'
+  'desired' | 'identity' | 'facts' | 'records' | 'others' | 'newEntries' | 'creates'
 > & { campaigns: ReadonlyMap<string, Campaign> }
 
 export class Absence {
   readonly #input: AbsenceInput
   readonly #others: ReadonlyMap<string, string | null>
+  /** By id: the key that our own history made it for. */
+  readonly #madeFor: ReadonlyMap<string | null, string>
   /** Campaigns that no record has and no person put aside. */
   readonly unowned: readonly Campaign[]
   readonly #owners: ReadonlyMap<string, string>
@@ -30,6 +32,8 @@ export class Absence {
   constructor(input: AbsenceInput) {
     const { desired, identity, records, others, campaigns } = input
     this.#input = input
+    const done = input.creates.filter(({ outcome }) => outcome === 'done')
+    this.#madeFor = new Map(done.map(({ campaignId, key }) => [campaignId, key]))
     this.#others = new Map(others.map(({ id, key }) => [id, key]))
     const owned = new Set(records.flatMap(({ campaignId, past }) => [campaignId, ...past]))
     this.unowned = [...campaigns.values()].filter(
@@ -65,15 +69,16 @@ export class Absence {
     const ruledOut = new Set(newEntries.get(key))
     const marked = new Set(this.marked(key))
     const wanted = plain(name)
+    const isMade = ({ id }: Campaign) => this.#madeFor.get(id) === key
     const rank = (one: Campaign) =>
-      marked.has(one) ? 0 : isLike(wanted, one.name) ? 1 : isMarked(one.name) ? 2 : 3
+      marked.has(one) || isMade(one) ? 0 : isLike(wanted, one.name) ? 1 : isMarked(one.name) ? 2 : 3
     const mayBeIts = (one: Campaign) => {
       const other = this.#others.get(one.id)
       // It was there before this database, or no name proves anything.
       const mayBeAny = facts?.isCounted !== true || facts.keepsTokens === false || other === null
       const isMeant = other === key || isMarked(one.name) || isLike(wanted, one.name)
       const carried = carriedId(rawOf(one, 'targeting'))
-      return mayBeAny || isMeant || carried === key
+      return mayBeAny || isMeant || carried === key || isMade(one)
     }
     return this.unowned
       .filter((one) => !ruledOut.has(one.id) && mayBeIts(one))

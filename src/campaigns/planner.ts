@@ -215,7 +215,8 @@ function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null 
   }
   const candidates = absence.candidates(key, name)
   const [likeliest] = candidates
-  if (likeliest === undefined) return whyShared(input, key) ?? whyTooEarly(input)
+  if (likeliest === undefined)
+    return whyShared(input, key) ?? whyTooEarly(input) ?? whyNotListed(planning, key)
   const more = candidates.length > MOST ? ` and ${candidates.length - MOST} more` : ''
   const all = candidates.slice(0, MOST).map(named).join(', ')
   const needs = `${COMMAND} adopt ${quoted(key)} ${likeliest.id} if that is it; ${COMMAND} create ${quoted(key)} --new if none of them is`
@@ -240,6 +241,17 @@ function whyTooEarly({ unknownCreatesUntil, now }: PlanInput): Held | null {
   if (isDue(until, now, LATEST_LISTING)) return null
   return later(
     `the state directory was restored or copied, or the host started again, and lists may not show yet what was created before: it is created from ${isoTime(until)} on`,
+  )
+}
+
+/** A direct create that was answered: the campaign is there, and lists may show it later. */
+function whyNotListed({ byId, campaigns, creates, input, records }: Planning, key: string) {
+  const { at = 0, campaignId = null, outcome } = creates.get(key) ?? {}
+  const isKnown = campaignId === null || campaigns.has(campaignId) || byId.has(campaignId)
+  const isSettled = outcome !== 'done' || isKnown || records.has(key) || input.newEntries.has(key)
+  if (isSettled || isDue(at + LATEST_LISTING, input.now, LATEST_LISTING)) return null
+  return later(
+    `campaign ${campaignId} was made for it at ${isoTime(at)}, and lists may not show it yet`,
   )
 }
 

@@ -234,3 +234,39 @@ describe('create --new that would lead nowhere', () => {
     expect(host.store.others()).toEqual([])
   })
 })
+
+describe('a direct create that was answered', () => {
+  it('its key becomes an entry: our own history has the campaign, and no second one is made', async () => {
+    const { world, host } = await installed(fileOf(entry('B')))
+    await direct(host, 'K')
+    host.file = fileOf(entry('B'), entry('K'))
+
+    await host.daemon()
+    const held = itemOf(await host.plan(), 'K')?.held
+
+    expect(world.all).toHaveLength(2)
+    expect(held).toMatchObject({
+      code: 'absence',
+      needs: expect.stringContaining('campaigns adopt K 48002'),
+    })
+    expect(await host.decide().isNew('K')).toMatchObject({ kind: 'done' })
+    await host.daemon()
+    expect(world.all).toHaveLength(3)
+  })
+
+  it('while lists do not show it yet, its entry waits; after an hour it is gone', async () => {
+    const { world, host } = await installed(fileOf(entry('B')))
+    await direct(host, 'K')
+    world.listed = (all) => all.slice(0, 1)
+    host.file = fileOf(entry('B'), entry('K'))
+
+    await host.daemon()
+    const held = itemOf(await host.plan(), 'K')?.held
+    const before = world.all.length
+    world.pass(HOUR)
+    await host.daemon()
+
+    expect(held).toMatchObject({ code: 'later', reason: expect.stringContaining('48002') })
+    expect([before, world.all.length]).toEqual([2, 3])
+  })
+})
