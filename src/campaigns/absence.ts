@@ -5,7 +5,7 @@ import type { Campaign } from '../service/port.ts'
 import type { DesiredCampaign } from './desired.ts'
 import { plain, rawOf } from './fields.ts'
 import type { PlanInput } from './planning.ts'
-import { keysOf, ownersOf } from './record.ts'
+import { keysOf, noFacts, ownersOf } from './record.ts'
 import { carriedId } from './targeting.ts'
 import { bareName, isMarked, tokenIn } from './token.ts'
 
@@ -21,19 +21,24 @@ type AbsenceInput = Pick<
 export class Absence {
   readonly #input: AbsenceInput
   readonly #others: ReadonlyMap<string, string | null>
-  /** By id: the key that our own history made it for. */
-  readonly #madeFor: ReadonlyMap<string | null, string>
   /** Campaigns that no record has and no person put aside. */
   readonly unowned: readonly Campaign[]
   readonly #owners: ReadonlyMap<string, string>
   readonly #marked: ReadonlyMap<string | undefined, readonly Campaign[]>
   readonly #byName: ReadonlyMap<string, readonly Campaign[]>
+  /** By key: what our own history made for it, what a person gave up for it, and what carries it. */
+  readonly #madeFor: ReadonlyMap<string | undefined, readonly Campaign[]>
+  readonly #meantFor: ReadonlyMap<string | null | undefined, readonly Campaign[]>
+  readonly #carrying: ReadonlyMap<string, readonly Campaign[]>
+  /** What may be the campaign of any entry, the likeliest first. */
+  readonly #any: readonly Campaign[]
+  readonly #anyIds: ReadonlySet<string>
+  /** By id: the order of the listing. */
+  readonly #places: ReadonlyMap<string, number>
 
   constructor(input: AbsenceInput) {
     const { desired, identity, records, others, campaigns } = input
     this.#input = input
-    const done = input.creates.filter(({ outcome }) => outcome === 'done')
-    this.#madeFor = new Map(done.map(({ campaignId, key }) => [campaignId, key]))
     this.#others = new Map(others.map(({ id, key }) => [id, key]))
     const owned = new Set(records.flatMap(({ campaignId, past }) => [campaignId, ...past]))
     this.unowned = [...campaigns.values()].filter(
@@ -44,6 +49,18 @@ export class Absence {
     this.#owners = ownersOf(identity, keys)
     this.#marked = Map.groupBy(tokened, (one) => this.ownerOf(one))
     this.#byName = Map.groupBy(this.unowned, ({ name }) => plain(bareName(name ?? '')))
+    const done = input.creates.filter(({ outcome }) => outcome === 'done')
+    const keyOf = new Map(done.map(({ campaignId, key }) => [campaignId, key]))
+    this.#madeFor = Map.groupBy(this.unowned, ({ id }) => keyOf.get(id))
+    this.#meantFor = Map.groupBy(this.unowned, ({ id }) => this.#others.get(id))
+    this.#carrying = Map.groupBy(this.unowned, (one) => carriedId(rawOf(one, 'targeting')))
+    const { isCounted, keepsTokens } = input.facts ?? noFacts('')
+    const mayBeAny = (one: Campaign) =>
+      // It was there before this database, or no name proves anything.
+      !isCounted || keepsTokens === false || this.#others.get(one.id) === null || rankOfAny(one) < 3
+    this.#any = this.unowned.filter(mayBeAny).sort((a, b) => rankOfAny(a) - rankOfAny(b))
+    this.#anyIds = new Set(this.#any.map(({ id }) => id))
+    this.#places = new Map(this.unowned.map(({ id }, n) => [id, n]))
   }
 
   /** The key whose mark a campaign without a record carries. */
@@ -58,37 +75,39 @@ export class Absence {
 
   /** Campaigns that look like the one of an entry: by its mark, or by what is left of its name. */
   resembling({ key, name }: DesiredCampaign): Campaign[] {
+    return [...this.marked(key), ...this.#likeName(name)]
+  }
+
+  /**
+   * What might be the campaign of an entry, without those that a person ruled out: how many, and the `most`
+   * likeliest. Not every campaign is looked at for each entry: an account may have thousands of both.
+   */
+  candidates(key: string, name: string, most: number): { count: number; likeliest: Campaign[] } {
+    const ruledOut = new Set(this.#input.newEntries.get(key))
+    const sure = new Set([...this.marked(key), ...(this.#madeFor.get(key) ?? [])])
+    const alike = new Set(this.#likeName(name))
+    const meant = [...(this.#meantFor.get(key) ?? []), ...(this.#carrying.get(key) ?? [])]
+    const rank = (one: Campaign) => (sure.has(one) ? 0 : alike.has(one) ? 1 : rankOfAny(one))
+    const isLeft = (one: Campaign) => !ruledOut.has(one.id)
+    const its = new Set([...sure, ...alike, ...meant].filter(isLeft))
+    const others = this.#any.values().filter((one) => isLeft(one) && !its.has(one))
+    const both = [...its, ...others.take(most)]
+    const place = (one: Campaign) => this.#places.get(one.id) ?? 0
+    const outOfAny = [...ruledOut].filter((id) => this.#anyIds.has(id)).length
+    const itsBeside = [...its].filter(({ id }) => !this.#anyIds.has(id)).length
+    return {
+      count: this.#any.length - outOfAny + itsBeside,
+      likeliest: both.sort((a, b) => rank(a) - rank(b) || place(a) - place(b)).slice(0, most),
+    }
+  }
+
+  /** The same name, or what is left of it where it is cut. */
+  #likeName(name: string): Campaign[] {
     const wanted = plain(name)
     const starts = Array.from(wanted, (_, n) => wanted.slice(0, n + 1))
-    return [...this.marked(key), ...starts.flatMap((start) => this.#byName.get(start) ?? [])]
-  }
-
-  /** What might be the campaign of an entry, the likeliest first; those that a person ruled out are not. */
-  candidates(key: string, name: string): Campaign[] {
-    const { facts, newEntries } = this.#input
-    const ruledOut = new Set(newEntries.get(key))
-    const marked = new Set(this.marked(key))
-    const wanted = plain(name)
-    const isMade = ({ id }: Campaign) => this.#madeFor.get(id) === key
-    const rank = (one: Campaign) =>
-      marked.has(one) || isMade(one) ? 0 : isLike(wanted, one.name) ? 1 : isMarked(one.name) ? 2 : 3
-    const mayBeIts = (one: Campaign) => {
-      const other = this.#others.get(one.id)
-      // It was there before this database, or no name proves anything.
-      const mayBeAny = facts?.isCounted !== true || facts.keepsTokens === false || other === null
-      const isMeant = other === key || isMarked(one.name) || isLike(wanted, one.name)
-      const carried = carriedId(rawOf(one, 'targeting'))
-      return mayBeAny || isMeant || carried === key || isMade(one)
-    }
-    return this.unowned
-      .filter((one) => !ruledOut.has(one.id) && mayBeIts(one))
-      .sort((a, b) => rank(a) - rank(b))
+    return starts.flatMap((start) => this.#byName.get(start) ?? [])
   }
 }
 
-/** The same name, or what is left of it when it is cut; a name that is not known is like any. */
-function isLike(wanted: string, name: unknown): boolean {
-  if (typeof name !== 'string') return true
-  const shown = plain(bareName(name))
-  return shown !== '' && wanted.startsWith(shown)
-}
+/** Of what may be the campaign of any entry: a name that is not known is like any. */
+const rankOfAny = ({ name }: Campaign) => (typeof name !== 'string' ? 1 : isMarked(name) ? 2 : 3)

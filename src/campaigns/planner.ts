@@ -213,12 +213,12 @@ function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null 
     const needs = `write campaignId: ${JSON.stringify(renamed.id)} into the entry if it is the same campaign under another key; ${COMMAND} create ${quoted(key)} --new if it is not`
     return heldBy('absence', reason, needs, 'renamed')
   }
-  const candidates = absence.candidates(key, name)
+  const { count, likeliest: candidates } = absence.candidates(key, name, MOST)
   const [likeliest] = candidates
   if (likeliest === undefined)
     return whyShared(input, key) ?? whyTooEarly(input) ?? whyNotListed(planning, key)
-  const more = candidates.length > MOST ? ` and ${candidates.length - MOST} more` : ''
-  const all = candidates.slice(0, MOST).map(named).join(', ')
+  const more = count > MOST ? ` and ${count - MOST} more` : ''
+  const all = candidates.map(named).join(', ')
   const needs = `${COMMAND} adopt ${quoted(key)} ${likeliest.id} if that is it; ${COMMAND} create ${quoted(key)} --new if none of them is`
   return heldBy('absence', `it may be there already: ${all}${more}`, needs, 'candidates')
 }

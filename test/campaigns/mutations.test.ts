@@ -52,7 +52,7 @@ const MUTATIONS: Mutation[] = [
     change: (real: Any) => ({
       Absence: class extends real.Absence {
         candidates() {
-          return []
+          return { count: 0, likeliest: [] }
         }
       },
     }),
