@@ -517,6 +517,8 @@ export class Simulation {
     return [...this.made].flatMap(isIts).reduce((sum, id) => {
       const one = this.world.all.find((campaign) => campaign.id === id)
       if (id === except || one === undefined || one.status === 2 || this.#theirs.has(id)) return sum
+      // What a lost database paused for a successor spends nothing before a person resumes it.
+      if (one.status === 3 && !owned.has(id)) return sum
       if (one.endDate !== null && Date.parse(one.endDate) < this.world.now) return sum
       const last = this.#budgets.get(id)?.findLast(({ byUs }) => byUs)
       return sum + Math.min(one.budget ?? 0, last?.value ?? 0)

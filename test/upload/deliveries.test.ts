@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 import { Deliveries, type DeliveriesParts } from '../../src/daemon/deliveries.ts'
-import type { Reason, VersionPatch } from '../../src/history/port.ts'
+import type { Reason, Version, VersionPatch } from '../../src/history/port.ts'
 import { ON_HOLD } from '../../src/history/reason-codes.ts'
 import { MINUTE, systemClock } from '../../src/lib/clock.ts'
 import { Conditions } from '../../src/lib/conditions.ts'
@@ -27,6 +27,7 @@ function threeWaiting(concurrency: number, patch: VersionPatch = {}, reason: Rea
       concurrency: () => concurrency,
     }),
     pipeline: {
+      addressed: (queued: Version) => queued,
       // Stored at some time; its record is never written.
       deliver: ({ id }: { id: number }, _: AbortSignal, tell: () => void) => {
         started.push(id)
