@@ -45,7 +45,7 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
 const PROBLEM: Record<string, string> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist',
-  EACCES: 'may not be read by this account',
+  EACCES: 'may not be read by this user',
   EISDIR: 'is a folder',
 }
 

@@ -11,7 +11,7 @@ import { Site } from '../helpers/site.ts'
 const ACCOUNT = 65_534
 const PATIENCE = { timeout: 200_000, interval: 50 }
 
-/** A site whose state directory belongs to the account of the service. */
+/** A site whose state directory belongs to the unit's user. */
 async function ownedSite(): Promise<Site> {
   const site = await Site.open()
   const state = join(site.root, 'state')

@@ -43,7 +43,7 @@ describe('doctor beside a unit', () => {
   })
 
   it.skipIf(process.getuid?.() !== 0)(
-    'says that the root-only key is as it should be, when the account of the service asks',
+    'says that the root-only key is as it should be, when the unit’s user asks',
     async () => {
       await using site = await Site.open()
       const key = join(site.root, 'service.key')

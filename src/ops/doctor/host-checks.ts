@@ -66,12 +66,12 @@ export async function checkFolder(
     return problem(check, `${path} does not exist`, fix)
   }
   const verb = write ? 'read and written' : 'read'
-  const who = account === null ? 'this account' : account.name
+  const who = account === null ? 'this user' : account.name
   if (code === null) return ok(check, `${path} can be ${verb}`)
   return problem(
     check,
     `${path} cannot be ${verb} by ${who} (${code})`,
-    `let ${account?.name ?? 'the account of the service'} ${write ? 'write there' : 'list and read it'} through the group that owns it: feedsyncd service print has SupplementaryGroups= for it`,
+    `let ${account?.name ?? 'the unit’s user'} ${write ? 'write there' : 'list and read it'} through the group that owns it: feedsyncd service print has SupplementaryGroups= for it`,
   )
 }
 
@@ -106,13 +106,13 @@ export async function checkRoom(path: string): Promise<Finding> {
   return free < LITTLE_ROOM ? warning(check, says, fix) : ok(check, says)
 }
 
-/** One watch a folder, of a number that all programs of this account share. */
+/** One watch a folder, of a number that all programs of one user share. */
 export async function checkWatches(inbox: string): Promise<Finding> {
   const check = 'watches'
   try {
     const limit = Number(await readFile('/proc/sys/fs/inotify/max_user_watches', 'utf8'))
     const folders = await countFolders(inbox)
-    const says = `${folders} folder${folders === 1 ? '' : 's'} to watch, and the limit of this account is ${limit}`
+    const says = `${folders} folder${folders === 1 ? '' : 's'} to watch, and the limit of this user is ${limit}`
     return folders < limit / 2
       ? ok(check, says)
       : warning(
@@ -168,7 +168,7 @@ export async function checkFile(
   }
 }
 
-/** For whom the answers are true: the unit's account where there is one, else who asks. */
+/** For whom the answers are true: the unit's user where there is one, else who asks. */
 export function checkAccount(uid: number | undefined, { account, unit }: Runner): Finding {
   const check = 'account'
   if (unit !== null && account === null) {
@@ -176,9 +176,9 @@ export function checkAccount(uid: number | undefined, { account, unit }: Runner)
     return problem(check, `the unit runs as ${unit.user}, which this host does not know`, fix)
   }
   if (account !== null) return ok(check, `judged as the unit feedsyncd runs: as ${account.name}`)
-  if (uid !== 0) return ok(check, `these answers are for the account with uid ${uid}`)
+  if (uid !== 0) return ok(check, `these answers are for the user with uid ${uid}`)
   const says = 'this is root, which may read and write everything'
-  return warning(check, says, 'run this check as the account that runs feedsyncd')
+  return warning(check, says, 'run this check as the user that runs feedsyncd')
 }
 
 export async function checkSystemd(): Promise<Finding> {
