@@ -140,7 +140,7 @@ export interface CampaignStore extends Disposable {
   newestCreate(key: string): CampaignWrite | null
   /** Creates of this key that were sent, whatever became of them: the number in its token. */
   generation(key: string): number
-  /** Writes begun at or after this wall ms that may have arrived, and decisions, oldest first. */
+  /** Writes begun at or after this wall ms that may have arrived, oldest first. */
   since(at: number): CampaignWrite[]
   /** Newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]

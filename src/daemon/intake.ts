@@ -197,8 +197,9 @@ export class Intake {
   #isBusy(file: Sighting): boolean {
     const { path, identity } = file
     const taken = this.#busy.get(path)
-    if (taken === undefined && this.#parts.postDelivery.hasTaken(file)) return true
-    if (taken === undefined) return this.#unreadable.has(file, this.#parts.clock.monotonic())
+    const { clock, postDelivery } = this.#parts
+    if (taken === undefined)
+      return postDelivery.hasTaken(file) || this.#unreadable.has(file, clock.monotonic())
     if (taken === null || !sameIdentity(taken, identity)) this.#changedWhileBusy.add(path)
     return true
   }

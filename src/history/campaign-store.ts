@@ -105,7 +105,10 @@ function reads(connection: Connection) {
       return all<{ n: number }>(sql, key)[0]?.n ?? 0
     },
     since: (at) =>
-      writes("WHERE at >= ? AND outcome NOT IN ('refused', 'not-sent') ORDER BY id", at),
+      writes(
+        "WHERE at >= ? AND action <> 'decision' AND outcome NOT IN ('refused', 'not-sent') ORDER BY id",
+        at,
+      ),
     history: ({ key = null, limit }) =>
       writes('WHERE ? IS NULL OR key = ? ORDER BY id DESC LIMIT ?', key, key, limit),
     lastDecision: () =>

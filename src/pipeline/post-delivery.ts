@@ -160,7 +160,7 @@ export class PostDelivery {
         if (this.#isOver) break
         const disposed = await this.#move(departure, 'dispose')
         ended.set(departure, disposed)
-        if (disposed.kind === 'problem' || ('returned' in disposed && disposed.returned))
+        if (disposed.kind === 'problem' || (disposed.kind !== 'done' && disposed.returned))
           this.#waiting.set(departure.path, clock.monotonic() + settings.current.inbox.rescanMs / 2)
       }
       await this.#recordEnds(departures, ended)
