@@ -16,6 +16,16 @@ async function stuck(site: Site) {
   return { daemon, ended: finished(daemon) }
 }
 
+/** A daemon whose feed waits, since its credentials were refused; by now they are right. */
+async function refused(site: Site) {
+  const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
+  const daemon = await site.daemonProcess()
+  site.drop('jobs.xml', feedOf(3))
+  await site.logged(daemon, 'credentials refused')
+  refusal.remove()
+  return daemon
+}
+
 describe('SIGTERM', () => {
   it('lets an upload that runs come to its end, and starts nothing new', async () => {
     await using site = await Site.open({ upload: { concurrency: 1 } })
@@ -86,11 +96,7 @@ describe('a second signal', () => {
 describe('SIGHUP', () => {
   it('tries refused credentials again at once', async () => {
     await using site = await Site.open()
-    const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
-    const daemon = await site.daemonProcess()
-    site.drop('jobs.xml', feedOf(3))
-    await site.logged(daemon, 'credentials refused')
-    refusal.remove()
+    const daemon = await refused(site)
 
     daemon.kill('SIGHUP')
 
@@ -110,11 +116,7 @@ describe('SIGHUP', () => {
 
   it('tries them again once the database can be written, where another process writes at that moment', async () => {
     await using site = await Site.open()
-    const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
-    const daemon = await site.daemonProcess()
-    site.drop('jobs.xml', feedOf(3))
-    await site.logged(daemon, 'credentials refused')
-    refusal.remove()
+    const daemon = await refused(site)
     const other = new Database(join(site.root, 'state', 'feedsyncd.db'))
     onTestFinished(() => void other.close())
     other.exec('BEGIN IMMEDIATE')
@@ -135,11 +137,7 @@ describe('SIGHUP', () => {
       ...preload('failing-writes.ts', 'fast-time.ts'),
       ...{ FEEDSYNCD_FAIL_FILE: full, FEEDSYNCD_FAIL_LOG: log },
     }
-    const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
-    const daemon = await site.daemonProcess()
-    site.drop('jobs.xml', feedOf(3))
-    await site.logged(daemon, 'credentials refused')
-    refusal.remove()
+    const daemon = await refused(site)
 
     writeFileSync(full, 'SQLITE_FULL')
     daemon.kill('SIGHUP')
