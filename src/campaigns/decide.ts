@@ -1,13 +1,12 @@
 // What a person says about one campaign: that it belongs to an entry, that an entry is new, that one is
 // left alone, and what becomes of a difference. Nothing here writes to the service.
 
-import { isoTime } from '../lib/clock.ts'
 import type { Campaign, CampaignFailure, Listing } from '../service/port.ts'
 import { Absence, NOBODYS } from './absence.ts'
 import { compare } from './compare.ts'
 import { COMMAND, quoted } from './plan.ts'
-import { isUnsettled, LATEST_LISTING, memoryOf } from './planning.ts'
-import type { CampaignRecord } from './port.ts'
+import { isUnsettled, memoryOf } from './planning.ts'
+import type { CampaignRecord, CampaignWrite } from './port.ts'
 import {
   adoptedRecord,
   keysOf,
@@ -20,7 +19,15 @@ import {
 } from './record.ts'
 import { type PersonParts, type ReconcilerParts, Sender } from './send.ts'
 import { hasSameMark, tokenIn } from './token.ts'
-import { askSuccessor, keepCampaign, WITHOUT_ID } from './word.ts'
+import {
+  askSuccessor,
+  endWait,
+  giveUp,
+  keepCampaign,
+  refused,
+  tooEarly,
+  WITHOUT_ID,
+} from './word.ts'
 
 export interface Refusal {
   kind: 'refused'
@@ -45,9 +52,6 @@ export interface Marked {
   campaign: Campaign
 }
 
-const refused = (reason: string, hint: string, isEarly = false): Refusal => ({
-  ...{ kind: 'refused', reason, hint, isEarly },
-})
 const done = (text: string, campaignId: string | null): Decision => ({
   ...{ kind: 'done', text, campaignId },
 })
@@ -140,26 +144,16 @@ export class Decider {
     const listing = await list(this.#parts.signal)
     if (listing.kind === 'failure') return listing
     const record = store.record(key)
-    const create = store.newestCreate(key) ?? undefined
     // A successor that was sent without an answer is settled before the word counts again.
-    if (record !== null && !(record.succeeding && isUnsettled(create))) {
+    if (record !== null && !(record.succeeding && isUnsettled(store.newestCreate(key)))) {
       const answer = await api.get(record.campaignId, this.#parts.signal)
       if (answer.kind !== 'ok' && answer.class !== 'missing') return answer
       const early = answer.kind === 'ok' ? null : this.#lost(record, listing)
       return early ?? done(askSuccessor(this.#parts, record), record.campaignId)
     }
     const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
-    if (isUnsettled(create)) {
-      const all = [...listing.campaigns.values()]
-      const found = all.find(
-        (one) => !owned.has(one.id) && hasSameMark(create.body?.name, one.name),
-      )
-      const hint = `${COMMAND} adopt ${quoted(key)} ${found?.id}`
-      if (found !== undefined) return refused(`it was created: campaign ${named(found)}`, hint)
-      const early = this.#tooEarly(listing, create.at, 'whether it was created')
-      if (early !== null) return early
-      store.end(create.id, 'given-up', create.reason, this.#parts.clock.now())
-    }
+    const early = endWait(this.#parts, key, listing, owned)
+    if (early !== null) return early
     store.atomically(() => {
       store.keepNewEntry(
         key,
@@ -178,7 +172,7 @@ export class Decider {
     const record = store.record(keyOrId)
     if (record === null) {
       const hint = `${COMMAND} create ${quoted(keyOrId)} --new ends the wait for it`
-      if (isUnsettled(store.newestCreate(keyOrId) ?? undefined))
+      if (isUnsettled(store.newestCreate(keyOrId)))
         return refused(`whether a campaign of ${keyOrId} was created is not known`, hint)
       if (store.records().some(({ campaignId }) => campaignId === keyOrId))
         return refused(`campaign ${keyOrId} belongs to an entry`, 'name its externalCampaignId')
@@ -253,17 +247,19 @@ export class Decider {
   }
 
   #take(key: string, campaign: Campaign): void {
-    const { store, account } = this.#parts
+    const { store, account, clock } = this.#parts
     const earlier = store.record(key)
-    const create = store.newestCreate(key) ?? undefined
+    const isSent = (one: CampaignWrite) => one.action === 'create' && one.key === key
+    const made = store
+      .open()
+      .filter((one) => isSent(one) && isUnsettled(one))
+      .find(({ body }) => hasSameMark(body?.name, campaign.name))
     store.atomically(() => {
       if (earlier !== null) store.addOther({ id: earlier.campaignId, key })
       store.remove(key)
-      const sender = new Sender(this.#parts)
-      const isMade = isUnsettled(create) && hasSameMark(create.body?.name, campaign.name)
-      if (isMade) sender.recordCreated(create, campaign, 'recovered')
+      if (made !== undefined) new Sender(this.#parts).recordCreated(made, campaign, 'recovered')
       else store.save(adoptedRecord(key, campaign))
-      if (isUnsettled(create) && !isMade) sender.end(create.id, 'given-up', create.reason)
+      giveUp(store, key, clock.now())
       store.removeOther(campaign.id)
       store.keepNewEntry(key, null)
       store.saveAccount(store.account() ?? noFacts(account))
@@ -281,16 +277,7 @@ export class Decider {
     }
     const since = record.missingSince ?? clock.now()
     if (record.missingSince === null) store.save({ ...record, missingSince: since })
-    return this.#tooEarly(listing, since, `whether campaign ${campaignId} is gone`)
-  }
-
-  #tooEarly(listing: Listing, since: number, what: string): Refusal | null {
-    if (listing.kind === 'incomplete')
-      return refused(`${what} is not known: ${listing.reason}`, 'try again later', true)
-    const at = since + LATEST_LISTING
-    if (this.#parts.clock.now() >= at) return null
-    const hint = `it can be said from ${isoTime(at)} on; run this again then`
-    return refused(`${what} is not known yet: it may only be hard to find`, hint, true)
+    return tooEarly(listing, since, `whether campaign ${campaignId} is gone`, clock.now())
   }
 
   #note(key: string, campaignId: string | null, why: string): void {

@@ -8,7 +8,7 @@ import { valueNow } from './compare.ts'
 import type { Desired } from './desired.ts'
 import type { Effects } from './effects.ts'
 import { createdValues, endsBy, plain, whyIdle } from './fields.ts'
-import { Ledger, type MaySpend, maySpend, maySpendWith } from './ledger.ts'
+import { Ledger, type MaySpend, maySpend, maySpendWith, sumOf } from './ledger.ts'
 import type { Finding, Held, PlanItem } from './plan.ts'
 import type { CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { keysOf, openByCampaign } from './record.ts'
@@ -50,7 +50,7 @@ export const heldBy = (
 export const later = (reason: string) =>
   heldBy('later', reason, 'nothing: it is tried again automatically', '', true)
 
-export const isUnsettled = (write: CampaignWrite | undefined): write is CampaignWrite =>
+export const isUnsettled = (write: CampaignWrite | null | undefined): write is CampaignWrite =>
   write?.outcome === 'unknown' || write?.outcome === 'sending'
 
 const NO_ITEM: Omit<PlanItem, 'key'> = {
@@ -158,9 +158,11 @@ export class Planning {
     const taken = named.filter((id) => !this.byId.has(id))
     for (const id of [...records.flatMap(({ past }) => past), ...ids, ...taken])
       this.ledger.set(id, this.unmanagedSpend(id))
-    for (const create of creates)
-      if (isUnsettled(create) && create.body !== null)
-        this.ledger.set(create.key, maySpendWith(createdValues(create.body), now))
+    for (const [key, sent] of Map.groupBy(creates.filter(isUnsettled), (create) => create.key))
+      this.ledger.set(
+        key,
+        sumOf(sent.map(({ body }) => maySpendWith(createdValues(body ?? {}), now))),
+      )
   }
 
   #whyTruncated(): Held | null {

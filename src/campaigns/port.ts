@@ -135,8 +135,9 @@ export interface CampaignStore extends Disposable {
   decide(decision: Omit<NewWrite, 'action' | 'body' | 'before' | 'spend'>): void
   /** Writes without a known end, oldest first. */
   open(): CampaignWrite[]
-  /** The newest create of each key. */
+  /** The newest create of each key, and each one that is not settled; what is not settled comes last. */
   creates(): CampaignWrite[]
+  /** One that is not settled comes before newer ones: a direct call may have been made meanwhile. */
   newestCreate(key: string): CampaignWrite | null
   /** Creates of this key that were sent, whatever became of them: the number in its token. */
   generation(key: string): number

@@ -140,12 +140,10 @@ export class Snapshot {
     })
   }
 
-  /** Neither a person nor a later create decided about the key since. */
-  #isSought({ key, id, outcome }: CampaignWrite): boolean {
-    const { store } = this.#parts
-    const record = store.record(key)
-    const isKnown = record !== null && !record.succeeding
-    return outcome === 'unknown' && !isKnown && store.newestCreate(key)?.id === id
+  /** No person decided about the key since. */
+  #isSought({ key, outcome }: CampaignWrite): boolean {
+    const record = this.#parts.store.record(key)
+    return outcome === 'unknown' && (record === null || record.succeeding)
   }
 
   #settleUpdates(): void {

@@ -1,10 +1,15 @@
 // The word `create KEY --new` of an entry that has a campaign, and how the word is taken back.
 
+import { isoTime } from '../lib/clock.ts'
+import type { CampaignFailure, Listing } from '../service/port.ts'
+import type { Refusal } from './decide.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
 import { COMMAND, type Held, quoted } from './plan.ts'
 import { heldBy, isUnsettled, LATEST_LISTING, later } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
+import { named } from './record.ts'
 import type { ReconcilerParts } from './send.ts'
+import { hasSameMark } from './token.ts'
 
 /** Else nothing would be written to the successor. */
 export const WITHOUT_ID = 'take campaignId out of the entry'
@@ -46,14 +51,19 @@ export function endWords({ store, clock, by }: Parts, { campaigns }: Desired): v
 export function keepCampaign({ store, clock, by }: Parts, record: CampaignRecord): string {
   const { key, campaignId } = record
   const at = clock.now()
-  const sent = sentFor(store, key)
   store.atomically(() => {
     store.save({ ...record, succeeding: false })
     store.keepNewEntry(key, null)
-    if (sent !== null) store.end(sent.id, 'given-up', sent.reason, at)
+    giveUp(store, key, at)
     store.decide({ at, key, campaignId, why: 'it stays, and no successor is made', by })
   })
   return `campaign ${campaignId} stays with ${key}, and no successor is made`
+}
+
+/** What was sent for the key without an answer is not waited for. */
+export function giveUp(store: Parts['store'], key: string, at: number): void {
+  for (let sent = sentFor(store, key); sent !== null; sent = sentFor(store, key))
+    store.end(sent.id, 'given-up', sent.reason, at)
 }
 
 /** A campaign that is not found may spend all the same: one answer proves no absence. null: it is gone. */
@@ -71,7 +81,47 @@ export function whyFixed({ key, campaignId }: DesiredCampaign): Held | null {
   return heldBy('conflict', reason, needs, 'successor')
 }
 
+/** Creates of the key without an answer are not waited for any more; else why they still are. `owned`: ids. */
+export function endWait(
+  { store, clock }: Omit<Parts, 'by'>,
+  key: string,
+  listing: Exclude<Listing, CampaignFailure>,
+  owned: ReadonlySet<string>,
+): Refusal | null {
+  const now = clock.now()
+  const free = [...listing.campaigns.values()].filter(({ id }) => !owned.has(id))
+  for (let sent = sentFor(store, key); sent !== null; sent = sentFor(store, key)) {
+    const { id, at, body, reason } = sent
+    const found = free.find(({ name }) => hasSameMark(body?.name, name))
+    const hint = `${COMMAND} adopt ${quoted(key)} ${found?.id}`
+    if (found !== undefined) return refused(`it was created: campaign ${named(found)}`, hint)
+    const early = tooEarly(listing, at, 'whether it was created', now)
+    if (early !== null) return early
+    store.end(id, 'given-up', reason, now)
+  }
+  return null
+}
+
+/** A listing proves that something is not there once it had the time to show it. `since`, `now`: wall ms. */
+export function tooEarly(
+  listing: Listing,
+  since: number,
+  what: string,
+  now: number,
+): Refusal | null {
+  if (listing.kind === 'incomplete')
+    return refused(`${what} is not known: ${listing.reason}`, 'try again later', true)
+  const at = since + LATEST_LISTING
+  if (now >= at) return null
+  const hint = `it can be said from ${isoTime(at)} on; run this again then`
+  return refused(`${what} is not known yet: it may only be hard to find`, hint, true)
+}
+
+export const refused = (reason: string, hint: string, isEarly = false): Refusal => ({
+  ...{ kind: 'refused', reason, hint, isEarly },
+})
+
 function sentFor(store: Parts['store'], key: string) {
-  const create = store.newestCreate(key) ?? undefined
+  const create = store.newestCreate(key)
   return isUnsettled(create) ? create : null
 }

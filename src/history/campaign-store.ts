@@ -54,6 +54,9 @@ export function openCampaignReader({
 const WRITE = `SELECT id, at, key, campaign_id AS campaignId, action, body, before, spend, why, by,
   direct AS isDirect, outcome, ended_at AS endedAt, reason FROM campaign_writes`
 
+/** Whether it was carried out is not known yet. */
+const UNSETTLED = "outcome IN ('sending', 'unknown')"
+
 type WriteRow = Omit<CampaignWrite, 'body' | 'before' | 'isDirect'> & {
   body: string | null
   before: string
@@ -93,12 +96,16 @@ function reads(connection: Connection) {
       return new Map(rows.map(({ key, excluded }) => [key, JSON.parse(excluded) as string[]]))
     },
     open: () => writes("WHERE outcome IN ('sending', 'unknown', 'given-up') ORDER BY id"),
-    creates: () =>
-      writes(
-        "WHERE id IN (SELECT max(id) FROM campaign_writes WHERE action = 'create' GROUP BY key)",
-      ),
-    newestCreate: (key) =>
-      writes("WHERE action = 'create' AND key = ? ORDER BY id DESC LIMIT 1", key)[0] ?? null,
+    creates: () => {
+      const newest = "SELECT max(id) FROM campaign_writes WHERE action = 'create' GROUP BY key"
+      return writes(
+        `WHERE id IN (${newest}) OR (action = 'create' AND ${UNSETTLED}) ORDER BY ${UNSETTLED}, id`,
+      )
+    },
+    newestCreate: (key) => {
+      const where = `WHERE action = 'create' AND key = ? ORDER BY ${UNSETTLED} DESC, id DESC LIMIT 1`
+      return writes(where, key)[0] ?? null
+    },
     generation: (key) => {
       const sql = `SELECT count(*) AS n FROM campaign_writes
          WHERE key = ? AND action = 'create' AND outcome NOT IN ('refused', 'not-sent')`

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { createDirectly } from '../../../src/campaigns/direct.ts'
+import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { entry, fileOf, itemOf } from '../reconciling.ts'
+import { failure, type Host, installed, troubles } from '../world.ts'
+
+const BOTH = fileOf(entry('B'), entry('K'))
+
+const late = { kind: 'lost', afterMs: 10 * MINUTE } as const
+const refusal = { kind: 'fail', failure: failure.refused() } as const
+const never = { kind: 'fail', failure: failure.temporary() } as const
+const onCreate = (trouble: typeof late | typeof refusal | typeof never) =>
+  troubles({ on: 'create', trouble, times: 1 })
+
+/** `campaigns create` of a person; its name carries no mark. */
+const direct = (host: Host, key: string, name = `Fair ${key}`) =>
+  createDirectly(host.person(), { name, budget: 50, targeting: { externalCampaignId: key } }, false)
+
+/** Entry K was sent and not answered; it arrives ten minutes later. */
+async function sentWithoutAnswer() {
+  const { world, host } = await installed(fileOf(entry('B')))
+  host.file = BOTH
+  world.trouble = onCreate(late)
+  await host.daemon()
+  return { world, host }
+}
+
+describe('a create without an answer, and a direct create of its key', () => {
+  it('the direct one is refused: the other is waited for, and found, and no second one is made', async () => {
+    const { world, host } = await sentWithoutAnswer()
+    world.trouble = onCreate(refusal)
+    await direct(host, 'K')
+    world.trouble = () => null
+
+    await host.daemon()
+    const held = itemOf(await host.plan(), 'K')?.held
+    world.pass(HOUR)
+    await host.daemon()
+
+    expect(held).toMatchObject({ code: 'unknown' })
+    expect(world.all).toHaveLength(2)
+    expect(host.store.record('K')).toMatchObject({ campaignId: '48002', origin: 'recovered' })
+  })
+
+  it('neither is answered: both count, and one word after an hour ends the wait for both', async () => {
+    const { world, host } = await installed(fileOf(entry('B')))
+    host.file = BOTH
+    world.trouble = onCreate(never)
+    await host.daemon()
+    world.trouble = onCreate(never)
+    await direct(host, 'K')
+
+    const { exposure } = await host.plan()
+    const early = await host.decide().isNew('K')
+    world.pass(HOUR)
+    const said = await host.decide().isNew('K')
+    await host.daemon()
+
+    expect(exposure.before).toBe('250.00')
+    expect(early).toMatchObject({ kind: 'refused', isEarly: true })
+    expect(said).toMatchObject({ kind: 'done' })
+    expect(world.all).toHaveLength(2)
+    expect((await host.plan()).exposure.before).toBe('200.00')
+  })
+
+  it('the first one shows up by its mark, whatever became of the direct one', async () => {
+    const { world, host } = await sentWithoutAnswer()
+    world.trouble = onCreate(never)
+    await direct(host, 'K')
+    world.pass(HOUR)
+
+    await host.daemon()
+
+    expect(host.store.record('K')).toMatchObject({ campaignId: '48002', origin: 'recovered' })
+  })
+
+  it('the campaign of the first one is adopted by hand: its mark proves what was written', async () => {
+    const { world, host } = await sentWithoutAnswer()
+    world.trouble = onCreate(never)
+    await direct(host, 'K')
+    world.pass(HOUR)
+
+    await host.decide().adopt('K', '48002')
+
+    expect(host.store.record('K')).toMatchObject({
+      origin: 'recovered',
+      written: { period: 'once' },
+    })
+    expect(host.store.open()).toMatchObject([{ outcome: 'given-up', isDirect: true }])
+  })
+})
