@@ -10,7 +10,7 @@ import { CHANGE_GUARD, UpdatePlanner } from './manage.ts'
 import { memoryOf, Planning } from './planning.ts'
 import type { CampaignRecord, NewWrite } from './port.ts'
 import { adoptedRecord } from './record.ts'
-import { type PersonParts, Sender } from './send.ts'
+import { mayHave, type PersonParts, Sender } from './send.ts'
 import { Snapshot } from './snapshot.ts'
 import { type CanonicalTargeting, canonical, filtersOf } from './targeting.ts'
 
@@ -66,8 +66,7 @@ export async function updateDirectly(
   const before = { ...raise?.before, ...reduce?.before }
   const row = { key: known.key, campaignId, action: 'update', body, before, spend } as const
   // What a person sent past the file may be there in place of the file's.
-  const uncertain = targeting === null ? [] : [targeting]
-  const mayBe = record && { ...record, uncertain: [...record.uncertain, ...uncertain] }
+  const mayBe = record && targeting && mayHave(record, targeting)
   return send(parts, row, mayBe)
 }
 

@@ -95,7 +95,7 @@ class Pass {
     const { kind, stop, isPerson, approved, by } = this.#options
     const isOurs = whyStopped(account, store.account()?.account) === null
     if (kind !== 'plan' && isOurs) {
-      this.#sweep()
+      this.#sender.sweep()
       endWords({ store, clock, by }, this.#wanted.desired)
     }
     if (kind === 'apply' && isOurs) await this.#reduceFirst()
@@ -114,13 +114,6 @@ class Pass {
     if (kind !== 'apply' || plan.stopped !== null) return { kind: 'looked', ...made } as const
     await this.#carryOut(plan)
     return { kind: 'looked', ...this.#plan(effects, false) } as const
-  }
-
-  /** What a process left behind that died while it sent. */
-  #sweep(): void {
-    for (const { id, outcome } of this.#parts.store.open())
-      if (outcome === 'sending')
-        this.#sender.end(id, 'unknown', 'the process ended while it was sent')
   }
 
   /** Reductions of campaigns that are known: no listing, no guard and no other entry stands before them. */

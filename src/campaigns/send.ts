@@ -11,6 +11,7 @@ import type {
   CampaignFailure,
   CampaignUpdate,
   Listing,
+  Targeting,
 } from '../service/port.ts'
 import type { Part } from './compare.ts'
 import type { Desired } from './desired.ts'
@@ -102,6 +103,19 @@ export class Sender {
     return { id, answer }
   }
 
+  /** What a process left behind that died while it sent may have arrived. */
+  sweep(): void {
+    const { store } = this.#parts
+    for (const { id, outcome, campaignId, body } of store.open()) {
+      if (outcome !== 'sending') continue
+      const record = store.records().find((one) => one.campaignId === campaignId)
+      store.atomically(() => {
+        this.end(id, 'unknown', 'the process ended while it was sent')
+        if (record !== undefined && body?.targeting) store.save(mayHave(record, body.targeting))
+      })
+    }
+  }
+
   end(id: number, outcome: Outcome, reason: string | null, campaignId?: string): void {
     const { store, clock } = this.#parts
     store.end(id, outcome, reason, clock.now(), campaignId)
@@ -149,8 +163,7 @@ export class Sender {
     const doubtful = (reason: string, failure?: CampaignFailure) => {
       store.atomically(() => {
         this.end(id, 'unknown', reason)
-        if (targeting !== null)
-          store.save({ ...record, uncertain: [...record.uncertain, targeting] })
+        if (targeting !== null) store.save(mayHave(record, targeting))
       })
       return ended('unknown', reason, failure)
     }
@@ -255,6 +268,12 @@ export class Sender {
     if (keepsTokens !== facts.keepsTokens) store.saveAccount({ ...facts, keepsTokens })
   }
 }
+
+/** This targeting may be there in place of the one that was agreed. */
+export const mayHave = (record: CampaignRecord, targeting: Targeting): CampaignRecord => ({
+  ...record,
+  uncertain: [...record.uncertain, canonical(targeting)],
+})
 
 /** One field of an update. */
 function only({ body, values, targeting, ...rest }: Update, field: string): Update {
