@@ -53,6 +53,8 @@ export class PostingReader implements XmlHandler {
   /** Where in the present bytes the whole text of the innermost element stands, if it is plain. */
   #plainFrom = 0
   #plainTo = 0
+  /** Where the white space behind it ends: part of the value where more of the text follows. */
+  #plainEnd = 0
   /** Where the bytes of the posting begin that are not in `#crc` yet; null: no posting is open. */
   #from: number | null = null
   #crc = 0
@@ -113,6 +115,7 @@ export class PostingReader implements XmlHandler {
       if (isPlain(data, text.from, to)) {
         this.#plainFrom = text.from
         this.#plainTo = to
+        this.#plainEnd = Math.min(text.to, to + place.longest)
         return
       }
     }
@@ -156,7 +159,8 @@ export class PostingReader implements XmlHandler {
 
   /** The text so far is not the whole one, or its bytes go. */
   #keepPlain(data: Buffer): void {
-    this.#texts[this.#depth - 1] = data.toString('latin1', this.#plainFrom, this.#plainTo)
+    const text = { data, from: this.#plainFrom, to: this.#plainEnd, literal: true }
+    this.#texts[this.#depth - 1] = decodedText(text)
     this.#plainTo = 0
   }
 

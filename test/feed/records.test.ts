@@ -149,6 +149,31 @@ describe('fields', () => {
     expect(content.externalCampaignIds).toEqual({ C: 1 })
   })
 
+  it('have the same value wherever a piece of the file ends', async () => {
+    const record = '<job><campaignid><![CDATA[SPRING 24]]></campaignid></job>'
+    for (let cut = 0; cut <= record.length; cut++) {
+      // The checker reads 65,536 bytes at a time: `cut` bytes of the record are in the first of them.
+      const start = `<s><!--${'x'.repeat(65_536 - cut - '<s><!---->'.length)}-->`
+
+      const content = await contentOf(`${start}${record}</s>`)
+
+      expect(content.externalCampaignIds, `cut after ${cut} bytes`).toEqual({ 'SPRING 24': 1 })
+    }
+  })
+
+  it.each([
+    'A <![CDATA[1]]>',
+    'A <!-- c -->1',
+    '<![CDATA[ A ]]>1 ',
+    'A <b>no</b>1',
+    '<![CDATA[A\r\n]]>1',
+    'A<![CDATA[ ]]>1',
+  ])('keep the space between the parts of a value: %j', async (value) => {
+    const content = await contentOf(jobs(`><campaignid>${value}</campaignid>`))
+
+    expect(Object.keys(content.externalCampaignIds)[0]?.replace('\n', ' ')).toBe('A 1')
+  })
+
   it('that are configured replace the detected ones, and the others stay detected', async () => {
     const document = jobs('><id>1</id><campaignid>A</campaignid><requisitionid>R</requisitionid>')
 
