@@ -3,11 +3,10 @@
 
 import { DAY, isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
-import type { Campaign, CampaignCreate } from '../service/port.ts'
-import type { Part } from './compare.ts'
+import type { Campaign } from '../service/port.ts'
+import { creationOf, tokenFor } from './creation.ts'
 import { type DesiredCampaign, type Removal, wantedTargeting } from './desired.ts'
 import { selectionOf } from './effects.ts'
-import { FIELDS, type Field, showValue, type Values, wireOf } from './fields.ts'
 import { type CampaignState, campaignState, feedFindings, findingsOf } from './findings.ts'
 import { maySpendWith, showMoney } from './ledger.ts'
 import { CHANGE_GUARD, campaignOf, isHeld, UpdatePlanner } from './manage.ts'
@@ -23,8 +22,7 @@ import {
 import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { adoptedRecord, named, wayFrom, whyStopped } from './record.ts'
-import { CRITERIA, filtersOf, isEmpty, onTheWire, said, valuesIn } from './targeting.ts'
-import { tokenOf, withToken } from './token.ts'
+import { filtersOf } from './targeting.ts'
 import { whyFixed, whyNotGone } from './word.ts'
 
 export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignState[] } {
@@ -135,7 +133,7 @@ function create(planning: Planning, entry: DesiredCampaign) {
   if (fixed !== null) return planning.hold(key, campaignId, fixed)
   const { effects, facts, now } = input
   planning.raises.push(() => {
-    const made = creationOf(entry, input)
+    const made = creationOf(entry, tokenFor(planning, key))
     const postings = selectionOf(effects, null, wantedTargeting(entry))
     const why = planning.truncated ?? whyNotCreated(planning, entry)
     const guard =
@@ -155,32 +153,6 @@ function create(planning: Planning, entry: DesiredCampaign) {
         : `new in the file${first}`,
     })
   })
-}
-
-/** Everything that a create sends, and what it leaves to the service's defaults. */
-function creationOf(
-  entry: DesiredCampaign,
-  { identity, generation }: { identity: string; generation: (key: string) => number },
-): Pick<Part, 'values' | 'targeting' | 'changes'> & { body: CampaignCreate } {
-  const { key } = entry
-  const name = withToken(entry.name, tokenOf(identity, key, generation(key) + 1))
-  const targeting = wantedTargeting(entry)
-  const values: Values = { endDate: null, period: 'once', ...entry.values, name }
-  const wire = FIELDS.map((field) => [field, wireOf(field, values[field] ?? null)] as const)
-  const sent = wire.filter(([, value]) => value !== null)
-  const shown = new Set<Field>([...sent.map(([field]) => field), 'period', 'startDate', 'endDate'])
-  const texts = [...shown].map((field) => [field, showValue(field, values[field])])
-  const filters = CRITERIA.filter((one) => !isEmpty(targeting, one))
-  const lists = filters.map((one) => [`targeting.${one}`, said(valuesIn(targeting, one))])
-  const all = filtersOf(targeting) === 0 ? [['postings', 'all that carry the id']] : []
-  return {
-    body: { ...Object.fromEntries(sent), name, targeting: onTheWire(targeting, []) },
-    ...{ values, targeting },
-    changes: [...texts, ...lists, ...all].map(([path = '', text = '']) => {
-      const after = path === 'startDate' && values.startDate === undefined ? 'at once' : text
-      return { path, before: null, after, spend: 'up' }
-    }),
-  }
 }
 
 function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null {

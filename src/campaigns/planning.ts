@@ -13,7 +13,7 @@ import type { Finding, Held, PlanItem } from './plan.ts'
 import type { CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { keysOf, openByCampaign } from './record.ts'
 import type { Snapshot } from './snapshot.ts'
-import { bareName } from './token.ts'
+import { bareName, tokenIn } from './token.ts'
 
 export interface PlanInput extends ReturnType<typeof memoryOf> {
   desired: Desired
@@ -75,6 +75,8 @@ export class Planning {
   readonly creates: ReadonlyMap<string, CampaignWrite>
   /** Each campaign as it was seen last: read by id before listed. */
   readonly campaigns: ReadonlyMap<string, Campaign>
+  /** Marks in the names of all campaigns. */
+  readonly tokens: ReadonlySet<string | null>
   readonly unlisted: readonly CampaignRecord[]
   /** Why nothing at all is raised. */
   readonly truncated: Held | null
@@ -91,6 +93,7 @@ export class Planning {
     this.#open = openByCampaign(open, now)
     const read = [...seen.read].flatMap(([id, one]) => (one === null ? [] : [[id, one] as const]))
     this.campaigns = new Map([...seen.listed, ...read])
+    this.tokens = new Set([...this.campaigns.values()].map(({ name }) => tokenIn(name)))
     this.absence = new Absence({ ...input, campaigns: this.campaigns })
     this.ledger = new Ledger(desired.guards, day, now)
     const named = new Set(desired.campaigns.map(({ campaignId }) => campaignId))
