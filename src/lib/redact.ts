@@ -45,8 +45,11 @@ export function rememberSecret(value: string): void {
   recent.add(value)
 }
 
-/** Anybody may see these fields of a form: they name the object, or say what is expected of it. */
-const PUBLIC_FIELD = /^(key|success_action_status|content-type|acl|.*-algorithm|.*-date)$/i
+/** Anybody may see these fields of a form: they name the object, or say what is expected of it, and how it is kept. */
+const PUBLIC_FIELD =
+  /^(key|bucket|success_action_status|acl|cache-control|content-(type|disposition|encoding)|expires|.*-(algorithm|date|storage-class))$/i
+/** An address, and the browser's own: of it as of the form's address. */
+const ADDRESS_FIELD = /^(success_action_)?redirect$/i
 /** An access key's name with a date, a region and a service, which are no secrets. */
 const CREDENTIAL_FIELD = /credential$/i
 
@@ -61,12 +64,13 @@ export function rememberForm(
     recent.add(value, partly)
   }
   for (const [name, value] of fields) {
-    if (PUBLIC_FIELD.test(name)) continue
+    if (PUBLIC_FIELD.test(name) || ADDRESS_FIELD.test(name)) continue
     const isCredential = CREDENTIAL_FIELD.test(name)
     add(value, !isCredential)
     if (isCredential) add(value.replace(/\/.*/s, ''), true)
   }
-  for (const address of addresses) {
+  const others = fields.filter(([name]) => ADDRESS_FIELD.test(name))
+  for (const address of [...addresses, ...others.map(([, value]) => value)]) {
     const url = URL.parse(address)
     if (url === null) continue
     for (const value of url.searchParams.values()) add(value, true)

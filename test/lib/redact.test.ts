@@ -101,6 +101,20 @@ describe('the secrets of a form', () => {
     expect(redact('ACCESSKEYOFTHETESTS/20260102/eu-central-1/store/request', own)).toBe('[secret]')
   })
 
+  it('are not its bucket and where it sends a browser, but for the query of that', () => {
+    const redirect = 'https://www.store.example/done?session=token-of-the-redirect'
+    const more = rememberForm(
+      [
+        ['bucket', 'feeds-incoming'],
+        ['success_action_redirect', redirect],
+      ],
+      [],
+    )
+    const shown = shownAddress('https://feeds-incoming.store.example/done', more)
+    expect(shown).toBe('https://feeds-incoming.store.example/done')
+    expect(redact(redirect, more)).toBe('[secret]')
+  })
+
   it('stay known to those who use the form, however many forms follow', () => {
     for (let n = 0; n < 1000; n++) rememberForm([['policy', `another policy, number ${n}`]], [])
     expect(redact('0f'.repeat(32))).not.toBe('[secret]')

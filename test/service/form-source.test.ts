@@ -288,6 +288,19 @@ describe('a form', () => {
     expect(answer).toMatchObject({ kind: 'form', form: { fields } })
   })
 
+  it.each([
+    ['https://feeds-incoming.store.example/', { bucket: 'feeds-incoming' }],
+    ['https://up.store.example/', { success_action_redirect: 'https://www.store.example/done' }],
+    ['https://up.store.example/', { redirect: 'https://up.store.example/done' }],
+    ['https://no-cache.store.example/', { 'Cache-Control': 'no-cache' }],
+  ])('may lead to %s while a field says as much: %o', async (url, more) => {
+    const fields = { ...FORM.fields, ...more }
+
+    const answer = await read(JSON.stringify({ url, fileUrl: `${url}a.xml`, fields }))
+
+    expect(answer).toMatchObject({ kind: 'form', form: { url } })
+  })
+
   it('may have a number for a field, and leave out what it does not use', async () => {
     const fields = { key: 'a', success_action_status: 201, 'x-store-security-token': null }
 
