@@ -156,6 +156,11 @@ export function supersededBy(newer: number, older: number): Reason {
   return { code: SUPERSEDED, text: `version ${newer} took the place of version ${older}` }
 }
 
+/** Whether no bytes of its feed are younger. */
+export function isNewest(history: VersionReads, { feed, id }: Version): boolean {
+  return (history.newestTaken(feed)?.id ?? 0) <= id
+}
+
 /** The newest version of the feed in these states, where it is newer than this one. */
 export function newerOf(
   history: VersionReads,

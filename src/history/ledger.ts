@@ -4,7 +4,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { type FileIdentity, sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
-import { newerOf, replacedBy, supersededBy } from './decisions.ts'
+import { isNewest, newerOf, replacedBy, supersededBy } from './decisions.ts'
 import { KnownPaths } from './known-paths.ts'
 import type {
   Attempts,
@@ -164,6 +164,15 @@ export class Ledger {
     return this.#pending(origin) ?? this.#reopen(origin) ?? this.#add(origin)
   }
 
+  /**
+   * The same for bytes that are accepted: newer than all that is known of the feed, since its writer was done with
+   * them last. Another file of the feed, or a version that a person restored, may have come first.
+   */
+  newestFor(origin: Origin): Version {
+    const version = this.versionFor(origin)
+    return isNewest(this.#history, version) ? version : this.#replace(version, origin)
+  }
+
   /** The same bytes as a version that is there: no new one, only a `seen` event, and another try if it failed. */
   seen(origin: Origin, version: Version): void {
     this.#history.atomically(() => {
@@ -181,14 +190,15 @@ export class Ledger {
   /** Ends the reading of a file: its version gets a state, and the path is known to be this version. */
   conclude(origin: Origin, to: State, reason: Reason | null, patch: VersionPatch): Version {
     return this.#history.atomically(() => {
-      const open = this.versionFor(origin)
+      const isAccepted = to === 'queued' || to === 'held'
+      const open = isAccepted ? this.newestFor(origin) : this.versionFor(origin)
       // Its file may have left after it was read: the bytes are ours all the same.
       const left = open.state === 'gone'
       if (left) this.move(open.id, 'settling', null)
       if (left || open.state === 'settling') this.move(open.id, 'checking', null)
       const moved = this.move(open.id, to, reason, patch)
       this.#becomes(origin, moved)
-      if (to === 'queued' || to === 'held')
+      if (isAccepted)
         for (const older of replacedBy(this.#history, moved)) this.supersede(older, moved)
       return moved
     })

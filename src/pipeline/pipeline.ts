@@ -13,6 +13,7 @@ import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
 import { createBacklog } from '../history/backlog.ts'
+import { isNewest } from '../history/decisions.ts'
 import type { Ledger } from '../history/ledger.ts'
 import type {
   Attempts,
@@ -212,8 +213,9 @@ export class Pipeline {
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
     // A file of the same size as before gets its version only now that its bytes are known to be others.
     const pending = history.pendingVersionAt(file.path)
-    const begin = () => history.commit(() => ledger.versionFor(file))
-    const { id } = pending?.feed === feed ? pending : await begin()
+    const begin = () => history.commit(() => ledger.newestFor(file))
+    const isItsOwn = pending?.feed === feed && isNewest(history, pending)
+    const { id } = isItsOwn ? pending : await begin()
     const kept = await spool.keep(copy, id)
     const [changes = null] = compared.values()
     const accepted = { ...facts(read), spool: kept, changes }

@@ -1,0 +1,121 @@
+// A file that is detected first and complete last: what is sent last is the newest version of its feed, and a
+// version is never the newest on record while storage has another one.
+
+import { createHash } from 'node:crypto'
+import { rmSync, symlinkSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { feedOf, Site } from '../helpers/site.ts'
+
+const FEEDS = { feeds: [{ match: '{1}/*.xml', name: '{1}' }] }
+const MONDAY = feedOf(10, 'Nurse')
+const TUESDAY = feedOf(11, 'Nurse')
+const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+
+/** What came to storage last is what the history calls the newest, and what it says was uploaded last. */
+function expectNewest(site: Site, feed: string, bytes: string): void {
+  const [newest] = site.uploads({ feed })
+  expect(site.sandbox.objects().at(-1)?.sha256).toBe(sha256(bytes))
+  expect(newest).toMatchObject({ state: 'uploaded', sha256: sha256(bytes) })
+}
+
+describe('an export that is complete after an earlier version was restored', () => {
+  /** Two uploads, an export that ends early, and the first upload once more. */
+  async function restored(site: Site, whileDown: boolean): Promise<void> {
+    site.drop('jobs.xml', MONDAY)
+    const { id } = await site.until('jobs.xml', 'uploaded')
+    site.drop('jobs.xml', TUESDAY)
+    await site.until('jobs.xml', 'uploaded', sha256(TUESDAY))
+    site.drop('jobs.xml', feedOf(12).slice(0, 500))
+    await site.until('jobs.xml', 'incomplete')
+    if (whileDown) {
+      const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+      site.sandbox.faults.add(down)
+    }
+    await site.run('restore', String(id))
+  }
+
+  it('is the newest version, and its bytes are seen when they come again', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    await restored(site, false)
+    await site.until('jobs.xml', 'uploaded', sha256(MONDAY))
+
+    site.drop('jobs.xml', feedOf(12))
+    const { id } = await site.until('jobs.xml', 'uploaded', sha256(feedOf(12)))
+    site.drop('jobs.xml', feedOf(12))
+    await site.passed('jobs.xml', 'seen')
+
+    expectNewest(site, 'jobs.xml', feedOf(12))
+    expect(site.events('jobs.xml').find(({ to }) => to === 'seen')?.id).toBe(id)
+  })
+
+  it('takes the place of the restored one that waits, and not the other way round', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    await restored(site, true)
+    await site.passed('jobs.xml', 'queued', { nth: 4 })
+
+    site.drop('jobs.xml', feedOf(12))
+    await site.until('jobs.xml', 'queued', sha256(feedOf(12)))
+    site.sandbox.faults.clear()
+    daemon.kill('SIGHUP')
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(12)))
+
+    expectNewest(site, 'jobs.xml', feedOf(12))
+    expect(site.events('jobs.xml').map(({ to }) => to)).toContain('superseded')
+  })
+})
+
+describe('of two files of a feed, the one that was detected first and is complete last', () => {
+  it('is the newest version when it was incomplete', async () => {
+    await using site = await Site.open(FEEDS)
+    await site.daemon()
+    site.drop('acme/monday.xml', MONDAY.slice(0, 500))
+    await site.until('acme', 'incomplete')
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+
+    site.drop('acme/monday.xml', MONDAY)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+
+    expectNewest(site, 'acme', TUESDAY)
+    expect(site.sandbox.objects()).toHaveLength(3)
+  })
+
+  it('is the newest version when it had left the folder', async () => {
+    await using site = await Site.open(FEEDS)
+    await site.daemon()
+    site.drop('acme/monday.xml', MONDAY.slice(0, 500))
+    await site.until('acme', 'incomplete')
+    unlinkSync(join(site.inbox, 'acme/monday.xml'))
+    await site.until('acme', 'gone')
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+
+    site.drop('acme/monday.xml', MONDAY)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+
+    expectNewest(site, 'acme', MONDAY)
+  })
+
+  it('is the newest version when it was a link', async () => {
+    await using site = await Site.open(FEEDS)
+    await site.daemon()
+    const monday = join(site.inbox, 'acme/monday.xml')
+    site.drop('acme/tuesday.xml', feedOf(9))
+    await site.until('acme', 'uploaded')
+    symlinkSync('tuesday.xml', monday)
+    await site.until('acme', 'rejected')
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+
+    rmSync(monday)
+    site.drop('acme/monday.xml', MONDAY)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+
+    expectNewest(site, 'acme', MONDAY)
+  })
+})
