@@ -1,12 +1,17 @@
-// Everything that a create sends for an entry, and the mark in its name. Pure.
+// Everything that a create sends for an entry, the mark in its name, and whether the entry may be one that was
+// called otherwise. Pure.
 
 import type { CampaignCreate } from '../service/port.ts'
 import type { Part } from './compare.ts'
 import { type DesiredCampaign, wantedTargeting } from './desired.ts'
-import { FIELDS, type Field, showValue, type Values, wireOf } from './fields.ts'
-import type { Planning } from './planning.ts'
+import { FIELDS, type Field, plain, showValue, type Values, wireOf } from './fields.ts'
+import { COMMAND, type Held, quoted } from './plan.ts'
+import { heldBy, isUnsettled, type Planning } from './planning.ts'
+import type { CampaignRecord, CampaignWrite } from './port.ts'
+import { named } from './record.ts'
 import { CRITERIA, filtersOf, isEmpty, onTheWire, said, valuesIn } from './targeting.ts'
-import { tokenOf, withToken } from './token.ts'
+import { bareName, tokenOf, tokensOf, withToken } from './token.ts'
+import { whyNotGone } from './word.ts'
 
 /** A mark of its own: after a lost database an older campaign of the key may carry the next one. */
 export function tokenFor({ input, tokens }: Planning, key: string): string {
@@ -40,4 +45,37 @@ export function creationOf(
       return { path, before: null, after, spend: 'up' }
     }),
   }
+}
+
+/** A campaign that runs on, or may, whose entry is not in the file: this entry may be it under another key. */
+export function whyRenamed(planning: Planning, { key, name }: DesiredCampaign): Held | null {
+  const { campaigns, creates, input, keys, records, unlisted } = planning
+  const wanted = plain(name)
+  const isSame = (text: unknown) => typeof text === 'string' && plain(bareName(text)) === wanted
+  const tokens = new Set<string | null>(tokensOf(input.identity, key))
+  const isIts = ({ campaignId, token, written }: CampaignRecord) =>
+    // Its name may be cut there, or somebody's own.
+    tokens.has(token) || isSame(written.name) || isSame(campaigns.get(campaignId)?.name)
+  const mayRun = (record: CampaignRecord) => {
+    const campaign = campaigns.get(record.campaignId)
+    if (campaign !== undefined) return planning.runs(campaign)
+    return !planning.isOver(record) && whyNotGone(record, input.now) !== null
+  }
+  const other = `${COMMAND} create ${quoted(key)} --new if it is not`
+  const found = unlisted.find((record) => isIts(record) && mayRun(record))
+  if (found !== undefined) {
+    const { campaignId: id } = found
+    const has = tokens.has(found.token) ? 'was made for this entry' : 'has this name'
+    const reason = `campaign ${named(campaigns.get(id) ?? { id, other: {} })} ${has}, runs on, and its entry is not in the file any more`
+    const needs = `write campaignId: ${JSON.stringify(id)} into the entry if it is the same campaign under another key; ${other}`
+    return heldBy('absence', reason, needs, 'renamed')
+  }
+  const isOut = (sent: CampaignWrite) => !keys.has(sent.key) && !records.has(sent.key)
+  const sent = [...creates.values()].find(
+    (one) => isUnsettled(one) && isOut(one) && isSame(one.body?.name),
+  )
+  if (sent === undefined) return null
+  const reason = `whether the campaign of ${sent.key} was created, which has this name and is not in the file any more, is not known`
+  const needs = `wait until lists show it if it is the same campaign under another key; ${other}`
+  return heldBy('absence', reason, needs, 'renamed')
 }

@@ -4,7 +4,7 @@
 import { DAY, isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
-import { creationOf, tokenFor } from './creation.ts'
+import { creationOf, tokenFor, whyRenamed } from './creation.ts'
 import { type DesiredCampaign, type Removal, wantedTargeting } from './desired.ts'
 import { selectionOf } from './effects.ts'
 import { type CampaignState, campaignState, feedFindings, findingsOf } from './findings.ts'
@@ -179,12 +179,8 @@ function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null 
       'write a later one, or leave it out',
       'startDate',
     )
-  const renamed = input.newEntries.has(key) ? undefined : planning.runningAs(name)
-  if (renamed !== undefined) {
-    const reason = `campaign ${named(renamed)} has this name, runs on, and its entry is not in the file any more`
-    const needs = `write campaignId: ${JSON.stringify(renamed.id)} into the entry if it is the same campaign under another key; ${COMMAND} create ${quoted(key)} --new if it is not`
-    return heldBy('absence', reason, needs, 'renamed')
-  }
+  const renamed = input.newEntries.has(key) ? null : whyRenamed(planning, entry)
+  if (renamed !== null) return renamed
   const { count, likeliest: candidates } = absence.candidates(key, name, MOST)
   const [likeliest] = candidates
   if (likeliest === undefined)

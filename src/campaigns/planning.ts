@@ -7,13 +7,13 @@ import { Absence } from './absence.ts'
 import { valueNow } from './compare.ts'
 import type { Desired } from './desired.ts'
 import type { Effects } from './effects.ts'
-import { createdValues, endsBy, plain, whyIdle } from './fields.ts'
+import { createdValues, endsBy, whyIdle } from './fields.ts'
 import { Ledger, type MaySpend, maySpend, maySpendWith, sumOf } from './ledger.ts'
 import type { Finding, Held, PlanItem } from './plan.ts'
 import type { CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { keysOf, openByCampaign } from './record.ts'
 import type { Snapshot } from './snapshot.ts'
-import { bareName, tokenIn } from './token.ts'
+import { tokenIn } from './token.ts'
 
 export interface PlanInput extends ReturnType<typeof memoryOf> {
   desired: Desired
@@ -125,13 +125,6 @@ export class Planning {
 
   runs(campaign: Campaign): boolean {
     return whyIdle(campaign, this.input.now) === null
-  }
-
-  /** The running campaign of this name whose entry vanished from the file. */
-  runningAs(name: string): Campaign | undefined {
-    const wanted = plain(name)
-    const campaigns = this.unlisted.flatMap((one) => this.campaigns.get(one.campaignId) ?? [])
-    return campaigns.find((one) => this.runs(one) && plain(bareName(one.name ?? '')) === wanted)
   }
 
   /** What a campaign may spend that has no record. */
