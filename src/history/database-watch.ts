@@ -1,4 +1,4 @@
-// Whether the open database is still what lies at its path. SQLite does not notice when the file or its
+// Whether the open database is still what lies at its path. SQLite does not see when the file or its
 // write-ahead log is deleted, replaced or moved away: it goes on writing to what nobody will open again.
 
 import { statSync } from 'node:fs'

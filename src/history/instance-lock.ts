@@ -14,8 +14,8 @@ export interface InstanceLock extends Disposable {
 
 /** A look of `status` at the lock lasts microseconds; a start waits this long for it to pass. */
 const PATIENCE_MS = 1000
-/** A daemon whose lock was deleted notices it within a second, and ends what it sends. */
-const NOTICED_MS = 3000
+/** A daemon whose lock was deleted sees it within a second, and ends what it sends. */
+const LOSS_SEEN_MS = 3000
 
 /**
  * Takes the lock of a state directory, or answers null when another process holds it (after waiting
@@ -32,7 +32,7 @@ export function acquireLock(directory: string): InstanceLock | null {
     connection[Symbol.dispose]()
     return null
   }
-  if (wasDeleted) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, NOTICED_MS)
+  if (wasDeleted) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOSS_SEEN_MS)
   const inode = inodeAt(file)
   return {
     isLost: () => !isAt(file, inode),

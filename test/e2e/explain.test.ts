@@ -28,11 +28,11 @@ describe('explain', () => {
     site.drop('new.xml', feedOf(2))
 
     const missing = await explained(site, 'missing.xml')
-    const unnoticed = await explained(site, 'new.xml')
+    const unlisted = await explained(site, 'new.xml')
     const outside = await explained(site, join(site.root, 'feedsyncd.yaml.xml'))
 
     expect(missing.because).toBe('there is no such file, and none was seen before')
-    expect(unnoticed).toMatchObject({ because: 'no daemon is running', upload: null })
+    expect(unlisted).toMatchObject({ because: 'no daemon is running', upload: null })
     expect(outside.because).toMatch(/^it lies outside the inbox/)
   })
 

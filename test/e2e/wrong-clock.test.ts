@@ -15,7 +15,7 @@ let aheadMs = 0
 beforeEach(async () => {
   aheadMs = 0
   site = await Site.open({ inbox: { incompleteAfter: '10m' } })
-  // Intervals do not notice.
+  // Intervals stay as they are.
   site.clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
 })
 afterEach(() => site[Symbol.asyncDispose]())

@@ -59,7 +59,7 @@ describe('changes between two versions', () => {
     }
   })
 
-  it('notices a change in an attribute, a name and the end of a long text', async () => {
+  it('counts a change in an attribute, a name and the end of a long text', async () => {
     const long = (end: string) => `<id>1</id><d>${'x'.repeat(100_000)}${end}</d>`
     for (const [a, b] of [
       ['<id>1</id><a b="c"/>', '<id>1</id><a b="d"/>'],

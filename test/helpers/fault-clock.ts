@@ -102,7 +102,7 @@ export class FaultClock implements Clock {
     }
   }
 
-  /** Somebody sets the clock on the wall; intervals do not notice. */
+  /** Somebody sets the clock on the wall; intervals stay as they are. */
   setWallClock(byMs: number): void {
     this.#wallAhead += byMs
   }

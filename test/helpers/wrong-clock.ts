@@ -1,5 +1,5 @@
 // Preloaded into a child (`--import`, in each of its threads): its wall clock is ahead by as many ms as the
-// file FEEDSYNCD_CLOCK_FILE says, which a test changes while the child runs. Intervals do not notice.
+// file FEEDSYNCD_CLOCK_FILE says, which a test changes while the child runs. Intervals stay as they are.
 
 import { readFileSync } from 'node:fs'
 
