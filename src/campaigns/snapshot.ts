@@ -3,9 +3,9 @@
 
 import { DAY } from '../lib/clock.ts'
 import type { Campaign, CampaignFailure } from '../service/port.ts'
-import { compare, valueNow } from './compare.ts'
+import { compare, type Goal, valueNow } from './compare.ts'
 import type { Desired } from './desired.ts'
-import { FIELDS, isFormOf, rawOf, readValue } from './fields.ts'
+import { FIELDS, type Field, isFormOf, rawOf, readValue } from './fields.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import {
   adoptedRecord,
@@ -66,11 +66,14 @@ export class Snapshot {
   async readMore(desired: Desired): Promise<void> {
     const { store, clock } = this.#parts
     const all = managedCampaigns(desired, store, clock.now())
+    const left = await this.#leftOut(all)
     const isSettled = ({ record, goal, open }: Omit<ManagedCampaign, 'why'>) => {
       const listed = this.listed.get(record.campaignId)
       if (listed === undefined || whyForeign(record, listed) !== null) return false
       if (open.length > 0 || Object.keys(record.said).length > 0) return false
       if (goal === null) return true
+      if (wantedOf(goal).some((field) => left.has(field) && rawOf(listed, field) === undefined))
+        return false
       // A late list may show what the file went back to, and not what was written in between.
       if (!isUnwritten(record) && hasChanged({ record, goal })) return false
       const { reduce, neutral, raise, differences } = compare(goal, record, listed, open)
@@ -100,6 +103,26 @@ export class Snapshot {
         failures = this.failed.has(id) ? failures + 1 : 0
       }
     })
+  }
+
+  /** Fields that reads by id show and the listing does not: its rows may be summaries. One read tells it of each. */
+  async #leftOut(all: readonly ManagedCampaign[]): Promise<ReadonlySet<Field | 'targeting'>> {
+    const asked = new Map<Field | 'targeting', boolean>()
+    let failures = 0
+    for (const { record, goal } of all) {
+      const { campaignId } = record
+      const listed = this.listed.get(campaignId)
+      if (listed === undefined || goal === null || failures >= MOST_FAILURES) continue
+      const isNew = (field: Field | 'targeting') =>
+        !asked.has(field) && rawOf(listed, field) === undefined
+      const fields = wantedOf(goal).filter(isNew)
+      if (fields.length === 0) continue
+      const campaign = this.read.get(campaignId) ?? (await this.get(campaignId))
+      // Only asked for the others: it is as it is listed.
+      if (this.failed.delete(campaignId) || campaign === null) failures++
+      else for (const field of fields) asked.set(field, rawOf(campaign, field) !== undefined)
+    }
+    return new Set([...asked].flatMap(([field, isShown]) => (isShown ? [field] : [])))
   }
 
   /** `approves`: a person applies, and so approves the first plan. Answers what was found again. */
@@ -193,6 +216,12 @@ export class Snapshot {
     }
   }
 }
+
+/** Without what is to be none: a service may leave that out wherever it shows a campaign. */
+const wantedOf = ({ values, targeting }: Goal): (Field | 'targeting')[] => [
+  ...FIELDS.filter((field) => values[field] != null),
+  ...(targeting === undefined ? [] : (['targeting'] as const)),
+]
 
 /** How listings show what a read by id shows as agreed. */
 function withForms(record: CampaignRecord, listed: Campaign, read: Campaign): CampaignRecord {

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { HOUR } from '../../../src/lib/clock.ts'
+import { entry, fileOf } from '../reconciling.ts'
+import { installed, opened } from '../world.ts'
+
+const states = (list: string) => fileOf(entry('A', `targeting: { stateProvCodes: [${list}] }`))
+
+describe('a list that shows less than a read by id does', () => {
+  it('ids and names alone: a budget that was raised on the service is reported', async () => {
+    const { world, host } = opened(fileOf(entry('A'), entry('B')))
+    world.shape = (shown, where) =>
+      where === 'listed' ? { id: shown.id, name: shown.name } : shown
+    await host.apply()
+    world.pass(HOUR)
+    world.campaign('48002').budget = 9999
+
+    const run = await host.run()
+
+    expect(run.findings).toMatchObject([{ code: 'drift', key: 'B' }])
+  })
+
+  it('no targeting: one that was widened on the service is reported', async () => {
+    const { world, host } = opened(states('MA'))
+    world.book.knobs.echoTargeting = true
+    world.shape = ({ targeting, ...shown }, where) =>
+      where === 'listed' ? shown : { ...shown, targeting }
+    await host.apply()
+    world.pass(HOUR)
+    world.campaign('48001').targeting = { externalCampaignId: 'A' }
+
+    const run = await host.run()
+
+    expect(run.findings).toMatchObject([{ code: 'drift', key: 'A' }])
+  })
+
+  it('what no answer shows costs one read for all campaigns', async () => {
+    const { world, host } = await installed(
+      fileOf(...['A', 'B', 'C'].map((key) => entry(key, 'targeting: { stateProvCodes: [MA] }'))),
+    )
+    world.calls.length = 0
+
+    await host.daemon()
+
+    expect(world.calls.filter(({ kind }) => kind === 'get')).toHaveLength(1)
+  })
+})
