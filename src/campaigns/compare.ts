@@ -187,10 +187,14 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
 function targetingStep(want: CanonicalTargeting, ...known: Known): Step | 'agreed' | null {
   const [record, campaign, open] = known
   const { targeting: last, uncertain, forms, said } = record
-  const shown = readTargeting(rawOf(campaign, 'targeting') ?? 0)
+  const shownRaw = rawOf(campaign, 'targeting')
+  // Null is blank, or what a service says that does not show targeting: it may be either.
+  const isBlank = shownRaw === null
+  const shown = isBlank && last === null ? null : readTargeting(shownRaw)
   const isForm = shown !== null && forms.targeting?.includes(JSON.stringify(shown))
   const echo = isForm && last !== null ? last : shown
-  const there = echo !== null ? [echo] : last === null ? null : [last, ...uncertain]
+  const written = last === null ? null : [last, ...uncertain]
+  const there = echo === null ? written : [echo, ...(isBlank && written !== null ? written : [])]
   const isFile = last !== null && isSame(last, want)
   if (there?.every((one) => isSame(one, want))) {
     const isNew = !isFile || uncertain.length > 0 || said.targeting !== undefined
@@ -201,15 +205,16 @@ function targetingStep(want: CanonicalTargeting, ...known: Known): Step | 'agree
   const given = open.flatMap(({ body }) => body?.targeting ?? []).map(canonical)
   const ours = [...(last === null ? [] : [last]), ...uncertain, ...given]
   const isMoved = echo !== null && last !== null && !ours.some((one) => isSame(one, echo))
-  const raw = JSON.stringify(rawOf(campaign, 'targeting') ?? null)
+  const raw = JSON.stringify(shownRaw ?? null)
   const kind =
     isMoved && (isFile || spend !== 'down')
       ? whyLeft(record, 'targeting', raw, isFile ? 'drift' : 'conflict')
       : 'write'
   const [file, service] = [sayAll(changes, 'after'), sayAll(changes, 'before')]
-  const written = { wire: onTheWire(want, there), targeting: want, isBlind: there === null }
-  const told = { field: 'targeting', file, service, raw, edit: service } as const
-  return { ...told, kind, changes, spend, ...written }
+  const step = { wire: onTheWire(want, there), targeting: want, isBlind: there === null }
+  const edit = isBlank ? null : service
+  const told = { field: 'targeting', file, service, raw, edit } as const
+  return { ...told, kind, changes, spend, ...step }
 }
 
 /** By what a person said of the difference. */

@@ -44,3 +44,34 @@ describe('a list that shows less than a read by id does', () => {
     expect(world.calls.filter(({ kind }) => kind === 'get')).toHaveLength(1)
   })
 })
+
+describe('a targeting that somebody blanks on a service that shows it', () => {
+  it('is reported, and written again when a person says so', async () => {
+    const { world, host } = opened(states('MA'))
+    world.book.knobs.echoTargeting = true
+    await host.apply()
+    world.pass(HOUR)
+    world.campaign('48001').targeting = null
+    const { findings } = await host.run()
+    await host.decide().settle('A', 'revert')
+
+    await host.daemon()
+
+    expect(findings).toMatchObject([{ code: 'drift', key: 'A' }])
+    expect(world.campaign('48001').targeting).toMatchObject({ stateProvCodes: ['MA'] })
+  })
+
+  it('shown as null by a service that never shows it: a widening passes the guards all the same', async () => {
+    const { world, host } = opened(states('MA'))
+    world.shape = (shown) => ({ ...shown, targeting: null })
+    await host.apply()
+    await host.decide().checked('A')
+    await host.decide().settle('A', 'accept')
+    world.pass(HOUR)
+    host.file = states('MA, ON')
+
+    const plan = await host.plan()
+
+    expect(plan.summary.reduce).toBe(0)
+  })
+})
