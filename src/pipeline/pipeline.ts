@@ -35,6 +35,7 @@ import type { DeliveryResult, Uploader } from '../upload/port.ts'
 import type { Guard } from './guard.ts'
 import type { PostDelivery } from './post-delivery.ts'
 import { DAEMON_STOPPED, faultReason, recordDelivery, recordError } from './record-outcome.ts'
+import { sameBytesOf } from './same-bytes.ts'
 
 /** Counts checks and attempts, for the metrics. */
 export interface Observer {
@@ -176,14 +177,11 @@ export class Pipeline {
   async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
     const { clock, history, ledger, settings, spool } = this.#parts
     const { verdict } = read
-    const newest = history.newestTaken(file.rule.feed)
-    // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes.
-    const isLost = newest?.state === 'gone' || (newest?.state === 'failed' && newest.spool === null)
-    const isElsewhere = newest?.state === 'uploaded' && newest.account !== file.rule.account
-    if (newest?.sha256 === read.sha256 && !isLost && !isElsewhere) {
+    const same = sameBytesOf(history, file, read.sha256)
+    if (same !== null) {
       await spool.discard(copy)
-      await history.commit(() => ledger.seen(file, newest), 'soon')
-      return { kind: 'seen', version: newest }
+      await history.commit(() => ledger.seen(file, same), 'soon')
+      return { kind: 'seen', version: same }
     }
     switch (verdict.kind) {
       case 'ok':

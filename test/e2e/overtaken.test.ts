@@ -1,13 +1,15 @@
-// A file that is detected first and complete last: what is sent last is the newest version of its feed, and a
-// version is never the newest on record while storage has another one.
+// The order of a feed's versions: what its writer was done with last is sent last, and is the newest on record, whatever
+// was detected first; and what nobody has written is not sent over it.
 
 import { createHash } from 'node:crypto'
-import { rmSync, symlinkSync, unlinkSync } from 'node:fs'
+import { chmodSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import Database from 'better-sqlite3'
+import { describe, expect, it, vi } from 'vitest'
 import { feedOf, Site } from '../helpers/site.ts'
 
 const FEEDS = { feeds: [{ match: '{1}/*.xml', name: '{1}' }] }
+const PATIENCE = { timeout: 200_000, interval: 20 }
 const MONDAY = feedOf(10, 'Nurse')
 const TUESDAY = feedOf(11, 'Nurse')
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
@@ -113,6 +115,60 @@ describe('of two files of a feed, the one that was detected first and is complet
     await site.until('acme', 'uploaded', sha256(TUESDAY))
 
     rmSync(monday)
+    site.drop('acme/monday.xml', MONDAY)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+
+    expectNewest(site, 'acme', MONDAY)
+  })
+})
+
+describe('a file that nobody has written since it was taken', () => {
+  /** Of each version of the feed, whether its bytes came again. */
+  const seen = (site: Site) => site.events('acme').filter(({ to }) => to === 'seen').length
+
+  it('is not sent over a version that a person restored, when only its permissions change', async () => {
+    await using site = await Site.open(FEEDS)
+    await site.daemon()
+    site.drop('acme/jobs.xml', MONDAY)
+    const { id } = await site.until('acme', 'uploaded')
+    site.drop('acme/jobs.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+    await site.run('restore', String(id))
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+
+    chmodSync(join(site.inbox, 'acme/jobs.xml'), 0o640)
+    await site.passed('acme', 'seen')
+
+    expectNewest(site, 'acme', MONDAY)
+  })
+
+  it('is not sent over a younger one of its feed, when the device has another number after a boot', async () => {
+    await using site = await Site.open(FEEDS)
+    const first = await site.daemon()
+    site.drop('acme/monday.xml', MONDAY)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+    await first.stop()
+    const database = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    database.exec("UPDATE files SET dev = '9'")
+    database.close()
+
+    await site.daemon()
+    await vi.waitFor(() => expect(seen(site)).toBe(2), PATIENCE)
+
+    expectNewest(site, 'acme', TUESDAY)
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('is sent once its writer writes it again', async () => {
+    await using site = await Site.open(FEEDS)
+    await site.daemon()
+    site.drop('acme/monday.xml', MONDAY)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+
     site.drop('acme/monday.xml', MONDAY)
     await site.until('acme', 'uploaded', sha256(MONDAY))
 

@@ -1,0 +1,33 @@
+// Whether the bytes of a file are a new version of its feed, or one that is there.
+
+import type { FileIdentity } from '../feed/port.ts'
+import type { Files, Version, VersionReads } from '../history/port.ts'
+import type { RuleInForce } from '../history/rules-in-force.ts'
+
+interface ReadFile {
+  path: string
+  /** null: a person named it. */
+  identity: FileIdentity | null
+  rule: RuleInForce
+}
+
+/** The version that these bytes are; null: they are a new one. `sha256` null: not read to their end. */
+export function sameBytesOf(
+  history: VersionReads & Files,
+  { identity, path, rule }: ReadFile,
+  sha256: string | null,
+): Version | null {
+  if (sha256 === null) return null
+  const newest = history.newestTaken(rule.feed)
+  if (newest?.sha256 === sha256) {
+    // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes.
+    const isLost = newest.state === 'gone' || (newest.state === 'failed' && newest.spool === null)
+    const isElsewhere = newest.state === 'uploaded' && newest.account !== rule.account
+    return isLost || isElsewhere ? null : newest
+  }
+  // A boot, a backup or chmod changes the rest of what stat says. What nobody wrote since goes over no younger version.
+  const known = history.known(path)
+  if (known === null || known.identity.mtimeNs !== identity?.mtimeNs) return null
+  const before = history.version(known.versionId)
+  return before?.feed === rule.feed && before.sha256 === sha256 ? before : null
+}
