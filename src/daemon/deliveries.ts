@@ -4,7 +4,7 @@
 
 import { takeRetried } from '../history/decisions.ts'
 import type { DaemonRecord, Notes, Transactions, Version, Versions } from '../history/port.ts'
-import { ON_HOLD, RETRIED } from '../history/reason-codes.ts'
+import { ENDPOINT_DOWN, ON_HOLD, RETRIED } from '../history/reason-codes.ts'
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import type { ConditionCode, Conditions } from '../lib/conditions.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
@@ -79,8 +79,8 @@ export class Deliveries {
       for (const version of this.#due()) {
         const answer = gate.next(version, version.reasonCode === RETRIED)
         if (answer.kind === 'permit') this.#run(version, answer, signal, news)
-        else if (answer.for === 'account') {
-          this.#hold(version, answer)
+        else if (answer.for !== 'place') {
+          this.#wait(version, answer, answer.for === 'account' ? ON_HOLD : ENDPOINT_DOWN)
           moreDue = true
         }
       }
@@ -93,7 +93,7 @@ export class Deliveries {
     const { feeds, places } = gate
     if (places === 0) return []
     const retried = this.#retriedNow()
-    const others = history.due(clock.now(), places, feeds)
+    const others = history.due(clock.now(), places, feeds, gate.turns)
     const due = [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
     return due.map((version) => this.#parts.pipeline.addressed(version))
   }
@@ -196,7 +196,8 @@ export class Deliveries {
     const present = history.version(version.id)
     // It waits no longer where the rules name another account by now.
     if (hold !== null && present?.state === 'queued') {
-      if (pipeline.addressed(present).account === version.account) this.#hold(present, hold)
+      if (pipeline.addressed(present).account === version.account)
+        this.#wait(present, hold, ON_HOLD)
     }
     // The refusals after the one that began the hold are no news.
     if (hold?.failure !== result.failure) return
@@ -206,8 +207,8 @@ export class Deliveries {
     this.#showHold()
   }
 
-  #hold({ id }: Version, { failure, until }: Pick<Hold, 'failure' | 'until'>): void {
-    const reason = { ...reasonOf(failure), code: ON_HOLD }
+  #wait({ id }: Version, { failure, until }: Pick<Hold, 'failure' | 'until'>, code: string): void {
+    const reason = { ...reasonOf(failure), code }
     this.#parts.history.update(id, { nextAttemptAt: until }, reason)
   }
 

@@ -20,6 +20,9 @@ export type * from './records.ts'
 export type { ShowReport, StatusReport, UploadReport } from './report.ts'
 export type { State }
 
+/** Of a version that waits: what tells whose turn it is. */
+type Turn = Pick<Version, 'feed' | 'account'>
+
 /** Versions, for those who only ask. */
 export interface VersionReads {
   version(id: number): Version | null
@@ -88,8 +91,16 @@ export interface Versions extends VersionReads {
   forgetApprovals(): void
   /** The highest id that a version ever had; 0 before the first one. */
   lastId(): number
-  /** Waiting versions whose time has come (lib/due.ts), oldest first; one a feed, none that uploads or is in `except`. */
-  due(now: number, limit?: number, except?: Pick<ReadonlySet<string>, 'has' | 'size'>): Version[]
+  /**
+   * Waiting versions whose time has come (lib/due.ts), one a feed, none that uploads or is in `except`: in the order
+   * of `turns`, which reads all of them, and otherwise oldest first.
+   */
+  due(
+    now: number,
+    limit?: number,
+    except?: Pick<ReadonlySet<string>, 'has' | 'size'>,
+    turns?: ((a: Turn, b: Turn) => number) | null,
+  ): Version[]
   /** Makes due now what is queued for later. */
   makeDue(): void
   /** Paths of incomplete files whose deadline has passed, or is further away than `longestMs`: see lib/due.ts. */

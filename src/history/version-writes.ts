@@ -60,8 +60,11 @@ export function versionWrites(
     `SELECT seq FROM sqlite_sequence WHERE name = 'versions'`,
   )
   // Only the oldest of a feed: a younger one must not overtake it and then be overwritten by it.
-  const due = db.query<[now: number, latest: number, limit: number], { id: number; feed: string }>(
-    `SELECT v.id, v.feed FROM versions v
+  const due = db.query<
+    [now: number, latest: number, limit: number],
+    Pick<Version, 'id' | 'feed' | 'account'>
+  >(
+    `SELECT v.id, v.feed, v.account FROM versions v
        WHERE v.state = 'queued'
          AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= ? OR v.next_attempt_at > ?)
          AND NOT EXISTS (
@@ -190,14 +193,15 @@ export function versionWrites(
     forgetApprovals: () => void forgetApprovals.run(),
     lastId: () => lastId.get()?.seq ?? 0,
 
-    due: (now, limit, except = new Set()) =>
+    due: (now, limit, except = new Set(), turns = null) =>
       due
         .all(
           now,
           latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
-          limit === undefined ? NO_LIMIT : limit + except.size,
+          limit === undefined || turns !== null ? NO_LIMIT : limit + except.size,
         )
         .filter(({ feed }) => !except.has(feed))
+        .sort(turns ?? (() => 0))
         .slice(0, limit)
         .flatMap(({ id }) => version(id) ?? []),
     makeDue: () => void makeDue.run(),

@@ -59,7 +59,8 @@ export class DeliveryRun {
 
   async attempt(): Promise<Ended> {
     if (this.#signal.aborted) return ended({ kind: 'aborted' })
-    const closed = this.#parts.gate.closedFor(this.#facts !== null)
+    const { account } = this.#delivery
+    const closed = this.#parts.gate.closedFor(account, this.#facts?.origin ?? null)
     // The failure that this delivery met says more than that it waits.
     if (closed !== null) return ended(this.#later(this.#lastFailure ?? closed, closed.retryAfterMs))
     const handle = await this.#delivery.attempts.started(this.#facts?.key ?? null)
@@ -130,8 +131,8 @@ export class DeliveryRun {
     if (facts.kind !== 'facts') return facts
     this.#facts = facts
     const { gate } = this.#parts
-    gate.storageOrigin = facts.origin
-    const { bytes, feed } = this.#delivery
+    const { account, bytes, feed } = this.#delivery
+    gate.leadsTo(account, facts.origin)
     if (bytes < facts.minBytes || bytes > facts.maxBytes)
       return { kind: 'failed', failure: outsidePolicy(bytes, facts) }
     return gate.withBreaker(facts.origin, feed, () => this.#post(facts))

@@ -33,6 +33,9 @@ export type Wait =
 
 export type NotSent = { kind: 'failed'; failure: Failure } | { kind: 'aborted' }
 
+/** A version that may be sent. */
+type Asking = { feed: string; account: Account }
+
 interface Sending {
   account: Account
   /** Its file is not stored yet. */
@@ -50,10 +53,15 @@ const PLACE: Wait = { kind: 'wait', for: 'place' }
 export class SendGate {
   readonly accounts: AccountHolds
   readonly bandwidth: Bandwidth | null
-  /** Where the newest form leads; null before the first one. */
-  storageOrigin: string | null = null
   readonly #options: SendGateOptions
   readonly #breakers = new Map<string, Breaker>()
+  /** Where the newest form leads, as far as it is up; null before the first one. */
+  #storageOrigin: string | null = null
+  /** Where the newest form of each account leads: they may have storage of their own. */
+  readonly #storageOf = new Map<Account, string>()
+  /** Of the probes while an origin is down: by account and by feed, when it had the last one. */
+  #probes = 0
+  readonly #probedBy = { account: new Map<Account, number>(), feed: new Map<string, number>() }
   /** By feed. */
   readonly #sending = new Map<string, Sending>()
 
@@ -80,9 +88,22 @@ export class SendGate {
     return Math.max(0, Math.min(concurrency - sending, 2 * concurrency - this.#sending.size))
   }
 
+  /**
+   * Null while no probe is due. Otherwise which of two probes first: the one whose account, then whose feed, has not
+   * done so for longest. Else one feed that can never be sent would have each probe, and all others wait for it.
+   */
+  get turns(): ((a: Asking, b: Asking) => number) | null {
+    if (!this.#isOpen(this.#origins)) return null
+    const { account, feed } = this.#probedBy
+    const last = <T>(turns: Map<T, number>, of: T) => turns.get(of) ?? 0
+    return (a, b) =>
+      last(account, a.account) - last(account, b.account) || last(feed, a.feed) - last(feed, b.feed)
+  }
+
   /** `isRetried`: a person wants it to be tried now, although its account is on hold. */
-  next({ feed, account }: { feed: string; account: Account }, isRetried: boolean): Permit | Wait {
-    const closed = this.#closed(this.#origins)
+  next({ feed, account }: Asking, isRetried: boolean): Permit | Wait {
+    const origins = this.#originsOf(account)
+    const closed = this.#closed(origins)
     if (closed !== null) {
       const until = this.opensAt(closed.origin) ?? this.#options.clock.now()
       return { kind: 'wait', for: 'origin', until, failure: closed }
@@ -92,10 +113,13 @@ export class SendGate {
       return { kind: 'wait', for: 'account', until: hold.until, failure: hold.failure }
     const sending = [...this.#sending.values()]
     const running = sending.map((other) => other.account)
-    const isProbe = this.#origins.some((origin) => this.#breaker(origin).isOpen)
+    const isProbe = this.#isOpen(origins)
     if (this.places === 0 || this.#sending.has(feed)) return PLACE
     if (isProbe && sending.some((other) => other.isProbe)) return PLACE
     if (!this.accounts.admits(account, running)) return PLACE
+    if (isProbe) this.#probes += 1
+    if (isProbe) this.#probedBy.account.set(account, this.#probes)
+    if (isProbe) this.#probedBy.feed.set(feed, this.#probes)
     const mine = { account, isSending: true, isProbe }
     this.#sending.set(feed, mine)
     return {
@@ -107,9 +131,17 @@ export class SendGate {
     }
   }
 
-  /** Why no attempt can succeed now; null: it can. An attempt that has a form asks storage alone. */
-  closedFor(hasForm: boolean): Failure | null {
-    return this.#closed(this.#origins.filter((origin) => !hasForm || origin === this.storageOrigin))
+  /** A form of the account leads there. What is down takes no place of what is up: it is for other accounts, too. */
+  leadsTo(account: Account, origin: string): void {
+    this.#storageOf.set(account, origin)
+    const before = this.#storageOrigin
+    if (before === null || this.#isOpen([before]) || !this.#isOpen([origin]))
+      this.#storageOrigin = origin
+  }
+
+  /** Why no attempt can succeed now; null: it can. An attempt that has a form asks its storage alone. */
+  closedFor(account: Account, formOrigin: string | null): Failure | null {
+    return this.#closed(formOrigin === null ? this.#originsOf(account) : [formOrigin])
   }
 
   /** Wall ms of the next probe of an origin that is down; null: it may be asked. */
@@ -142,7 +174,8 @@ export class SendGate {
   /** An origin that is down may be probed at once. */
   probeNow(): void {
     for (const sending of this.#sending.values()) sending.isProbe = false
-    for (const origin of this.#origins) this.#breaker(origin).probeNow()
+    for (const origin of [...this.#origins, ...this.#storageOf.values()])
+      this.#breaker(origin).probeNow()
   }
 
   /** The worst of the origins in use. */
@@ -155,7 +188,16 @@ export class SendGate {
   /** The origins in use, not one that a form named last month. */
   get #origins(): string[] {
     const { serviceOrigin } = this.#options
-    return this.storageOrigin === null ? [serviceOrigin] : [serviceOrigin, this.storageOrigin]
+    return this.#storageOrigin === null ? [serviceOrigin] : [serviceOrigin, this.#storageOrigin]
+  }
+
+  #originsOf(account: Account): string[] {
+    const storage = this.#storageOf.get(account)
+    return storage === undefined ? this.#origins : [this.#options.serviceOrigin, storage]
+  }
+
+  #isOpen(origins: readonly string[]): boolean {
+    return origins.some((origin) => this.#breaker(origin).isOpen)
   }
 
   #breaker(origin: string): Breaker {

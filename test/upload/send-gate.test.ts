@@ -94,8 +94,8 @@ describe('an origin that is down', () => {
 
   it('that is storage is probed by one delivery, also while that asks for its form', async () => {
     const { gate, next, fail, pass } = gateOf()
-    gate.storageOrigin = 'https://storage.test'
-    await fail(5, null, gate.storageOrigin)
+    gate.leadsTo(null, 'https://storage.test')
+    await fail(5, null, 'https://storage.test')
     pass(5 * SECOND)
 
     next('a')
