@@ -21,10 +21,12 @@ import { type PersonParts, type ReconcilerParts, Sender } from './send.ts'
 import { hasSameMark, tokenIn } from './token.ts'
 import {
   askSuccessor,
+  done,
   endWait,
   giveUp,
   keepCampaign,
   refused,
+  takeBack,
   tooEarly,
   WITHOUT_ID,
 } from './word.ts'
@@ -51,10 +53,6 @@ export interface Marked {
   key: string
   campaign: Campaign
 }
-
-const done = (text: string, campaignId: string | null): Decision => ({
-  ...{ kind: 'done', text, campaignId },
-})
 
 export function whyWrongAccount({ account, store }: ReconcilerParts): Refusal | null {
   const stopped = whyStopped(account, store.account()?.account)
@@ -176,6 +174,8 @@ export class Decider {
         return refused(`whether a campaign of ${keyOrId} was created is not known`, hint)
       if (store.records().some(({ campaignId }) => campaignId === keyOrId))
         return refused(`campaign ${keyOrId} belongs to an entry`, 'name its externalCampaignId')
+      const word = takeBack(this.#parts, keyOrId)
+      if (word !== null) return word
       store.atomically(() => {
         store.removeOther(keyOrId)
         store.addOther({ id: keyOrId, key: NOBODYS })
@@ -186,7 +186,8 @@ export class Decider {
     const { key, campaignId, past } = record
     store.atomically(() => {
       store.remove(key)
-      // The entry is not made anew without a word, should it stay in the file.
+      // The entry is not made anew without a new word, should it stay in the file.
+      store.keepNewEntry(key, null)
       for (const id of [campaignId, ...past]) store.addOther({ id, key })
       this.#note(key, campaignId, 'it does not belong to the entry any more')
     })

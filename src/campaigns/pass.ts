@@ -15,7 +15,7 @@ import type { CampaignRecord } from './port.ts'
 import { adoptedRecord, hasChanged, managedCampaigns, whyForeign, whyStopped } from './record.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
 import { inParallel, Snapshot } from './snapshot.ts'
-import { endWords } from './word.ts'
+import { endWords, giveUp } from './word.ts'
 
 export interface Wanted {
   desired: Desired
@@ -254,6 +254,8 @@ class Pass {
         owner === undefined ? adoptedRecord(key, campaign) : { ...owner, key, succeeding: false },
       )
       store.removeOther(campaignId)
+      store.keepNewEntry(key, null)
+      giveUp(store, key, clock.now())
       const { by } = this.#options
       store.decide({ at: clock.now(), key, campaignId, why: `adopted: ${why}`, by })
     })

@@ -2,12 +2,12 @@
 
 import { isoTime } from '../lib/clock.ts'
 import type { CampaignFailure, Listing } from '../service/port.ts'
-import type { Refusal } from './decide.ts'
+import type { Decision, Refusal } from './decide.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
 import { COMMAND, type Held, quoted } from './plan.ts'
 import { heldBy, isUnsettled, LATEST_LISTING, later } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
-import { named } from './record.ts'
+import { keysOf, named } from './record.ts'
 import type { ReconcilerParts } from './send.ts'
 import { hasSameMark } from './token.ts'
 
@@ -45,6 +45,27 @@ export function endWords({ store, clock, by }: Parts, { campaigns }: Desired): v
       store.decide({ at: clock.now(), key, campaignId: null, why, by })
     }
   })
+}
+
+/** `forget KEY` of an entry without a campaign takes back that it is new. null: it is no key. */
+export function takeBack(
+  { desired, store, clock, by }: Parts & { desired: Desired },
+  key: string,
+): Decision | null {
+  const folded = (text: string) => text.normalize('NFC').toLowerCase()
+  const meant = [...keysOf(desired, store.records())].find((one) => folded(one) === folded(key))
+  if (meant === undefined) return null
+  if (!store.newEntries().has(key)) {
+    const id = store.record(meant)?.campaignId
+    const way = `forget ${quoted(meant)} lets campaign ${id} of ${meant} go`
+    const hint = `${COMMAND} ${id === undefined ? 'status lists what has one' : way}`
+    return refused(`${key} has no campaign`, hint)
+  }
+  store.atomically(() => {
+    store.keepNewEntry(key, null)
+    store.decide({ at: clock.now(), key, campaignId: null, why: 'it is not made anew', by })
+  })
+  return done(`that ${key} is new counts no longer`, null)
 }
 
 /** A person keeps the campaign: a successor that was sent without an answer is not waited for. Answers as above. */
@@ -116,6 +137,10 @@ export function tooEarly(
   const hint = `it can be said from ${isoTime(at)} on; run this again then`
   return refused(`${what} is not known yet: it may only be hard to find`, hint, true)
 }
+
+export const done = (text: string, campaignId: string | null): Decision => ({
+  ...{ kind: 'done', text, campaignId },
+})
 
 export const refused = (reason: string, hint: string, isEarly = false): Refusal => ({
   ...{ kind: 'refused', reason, hint, isEarly },

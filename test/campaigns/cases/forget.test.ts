@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { DAY } from '../../../src/lib/clock.ts'
+import { entry, fileOf, itemOf } from '../reconciling.ts'
+import { failure, installed, opened, troubles } from '../world.ts'
+
+const WITHOUT = fileOf(entry('B'), entry('K'))
+
+/** B has a campaign; somebody's campaign has the name of K, and a person said that K is another one. */
+async function saidToBeNew() {
+  const { world, host } = await installed(fileOf(entry('B')))
+  const theirs = world.make('Campaign K')
+  host.file = WITHOUT
+  await host.look('report')
+  await host.decide().isNew('K')
+  return { world, host, theirs }
+}
+
+describe('a word that another one took the place of', () => {
+  it('create --new, then campaignId and apply; forgotten months later: nothing is made instead of it', async () => {
+    const { world, host, theirs } = await saidToBeNew()
+    host.file = fileOf(entry('B'), entry('K', `campaignId: "${theirs.id}"`))
+    await host.apply()
+    host.file = WITHOUT
+    world.pass(90 * DAY)
+
+    host.decide().forget('K')
+    await host.daemon()
+
+    expect(world.all).toHaveLength(2)
+    expect(itemOf(await host.plan(), 'K')?.held).toMatchObject({ code: 'absence' })
+  })
+
+  it('a key whose create has no answer becomes the key of another campaign: it counts no longer', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.file = fileOf(entry('A'), entry('N'))
+    const never = { kind: 'fail', failure: failure.temporary() } as const
+    world.trouble = troubles({ on: 'create', trouble: never })
+    await host.daemon()
+    host.file = fileOf(entry('N', 'campaignId: "48001"'))
+
+    await host.apply()
+
+    expect(host.store.newestCreate('N')).toMatchObject({ outcome: 'given-up' })
+    expect((await host.plan()).exposure.before).toBe('100.00')
+  })
+})
+
+describe('forget KEY where the entry has no campaign', () => {
+  it('takes back that it is new', async () => {
+    const { world, host } = await saidToBeNew()
+
+    const said = host.decide().forget('K')
+    await host.daemon()
+
+    expect(said).toMatchObject({ kind: 'done', campaignId: null })
+    expect(host.store.others()).toEqual([])
+    expect(world.all).toHaveLength(2)
+  })
+
+  it.each(['K', 'k', 'b'])(
+    '%s is no campaign, and nobody is told that it was let go',
+    async (key) => {
+      const { host } = opened(WITHOUT)
+      await host.apply()
+      host.file = fileOf(entry('B'), entry('K'))
+      if (key !== 'b') host.decide().forget('K')
+
+      const said = host.decide().forget(key)
+
+      expect(said).toMatchObject({ kind: 'refused' })
+      expect(host.store.others().map(({ id }) => id)).not.toContain(key)
+    },
+  )
+
+  it('an id that no key is like is put aside as before', async () => {
+    const { world, host } = await installed(fileOf(entry('B')))
+    const theirs = world.make('Spring fair')
+
+    expect(host.decide().forget(theirs.id)).toMatchObject({ kind: 'done', campaignId: theirs.id })
+  })
+})
