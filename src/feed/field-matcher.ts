@@ -25,7 +25,10 @@ interface Progress {
   rank: number
 }
 
-/** A path beyond this many different names is followed without remembering. */
+/**
+ * Transitions that are remembered, from one place and in all: a feed may write a path in as many ways as it has
+ * postings. The others are found anew each time.
+ */
 const MOST_REMEMBERED = 1_000
 
 export class Place {
@@ -43,9 +46,16 @@ export class Place {
   readonly #names: Name[] = []
   /** The place of elements that lead to no field. */
   readonly #within: Place
+  /** Transitions that may still be remembered, of all places that are reached from one record. */
+  readonly #room: { left: number }
 
-  constructor(progress: readonly Progress[], prose: readonly Capture[] = []) {
+  constructor(
+    progress: readonly Progress[],
+    prose: readonly Capture[] = [],
+    room = { left: MOST_REMEMBERED },
+  ) {
     this.#progress = progress
+    this.#room = room
     this.inProse = prose.length > 0
     this.captures = this.inProse
       ? prose
@@ -84,13 +94,17 @@ export class Place {
     if (this.#names[number] === name) return this.#next[number] as Place
     const taken = this.#progress.flatMap((progress) => step(progress, name.text))
     const open = taken.filter((progress) => conditionHolds(progress, attributes))
-    const place = open.length === 0 ? this.#within : new Place(open)
+    const place = open.length === 0 ? this.#within : new Place(open, [], this.#room)
     const depends = taken.some(({ path, taken: n }) => path.steps[n - 1]?.condition !== null)
-    if (!depends && number < MOST_REMEMBERED) {
+    if (!depends && number < MOST_REMEMBERED && this.#hasRoom(number)) {
       this.#next[number] = place
       this.#names[number] = name
     }
     return place
+  }
+
+  #hasRoom(number: number): boolean {
+    return this.#names[number] !== undefined || this.#room.left-- > 0
   }
 }
 

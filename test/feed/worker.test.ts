@@ -166,6 +166,27 @@ import { existsSync, writeFileSync } from 'node:fs'
     expect(copies.filter((copy) => existsSync(copy))).toEqual([])
   })
 
+  it('needs no more memory when each posting writes the way to its fields in another case', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker()
+    const cases = (name: string, n: number) =>
+      Array.from(name, (letter, i) => ((n >> i) & 1 ? letter.toUpperCase() : letter)).join('')
+    const prefixes = Array.from({ length: 250 }, (_, i) => `p${i}`)
+    const ids = prefixes.map((prefix) => `<${prefix}:id/>`).join('')
+    // Each of them is another way from the record to where an id may be.
+    const ways = Array.from({ length: 50 * 50 }, (_, n) => {
+      const outer = cases('positionpostings', n % 50)
+      const inner = cases('positionposting', Math.floor(n / 50))
+      return `<job><${outer}><${inner}>${ids}</${inner}></${outer}></job>`
+    })
+    const namespaces = prefixes.map((prefix) => `xmlns:${prefix}="u"`).join(' ')
+
+    const document = `<source ${namespaces}>${ways.join('')}</source>`
+    const result = await checker.check(jobFor(folder.file('a.xml', document)))
+
+    expect(result).toMatchObject({ verdict: { kind: 'ok', content: { postings: 2_500 } } })
+  })
+
   it('has made the copies of small feeds durable and whole when it answers, in order', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
