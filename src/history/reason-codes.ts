@@ -28,6 +28,8 @@ export const ON_HOLD = 'account-on-hold'
 export const WRONG_ACCOUNT: readonly string[] = [
   ...['no-partner-account', 'account-without-partner', 'account-unusable'],
 ]
+/** The copy in the spool is gone, or is not what was checked (upload/post.ts). */
+export const COPY_LOST: readonly string[] = ['spool-gone', 'spool-changed']
 /** It waits for the next probe of a service or storage that is down. */
 export const ENDPOINT_DOWN = 'endpoint-down'
 /** What a person decided. */

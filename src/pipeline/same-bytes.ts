@@ -2,6 +2,7 @@
 
 import type { FileIdentity } from '../feed/port.ts'
 import type { Files, Version, VersionReads } from '../history/port.ts'
+import { COPY_LOST } from '../history/reason-codes.ts'
 import type { RuleInForce } from '../history/rules-in-force.ts'
 
 interface ReadFile {
@@ -21,7 +22,8 @@ export function sameBytesOf(
   const newest = history.newestTaken(rule.feed)
   if (newest?.sha256 === sha256) {
     // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes.
-    const isLost = newest.state === 'gone' || (newest.state === 'failed' && newest.spool === null)
+    const hasCopy = newest.spool !== null && !COPY_LOST.includes(newest.reasonCode ?? '')
+    const isLost = newest.state === 'gone' || (newest.state === 'failed' && !hasCopy)
     const isElsewhere = newest.state === 'uploaded' && newest.account !== rule.account
     return isLost || isElsewhere ? null : newest
   }

@@ -92,24 +92,45 @@ it('fault 23: an empty file is waited for, and nothing is sent', async () => {
 describe('our own copy', () => {
   const spool = (outlet: Outlet) => join(outlet.root, 'state', 'spool', '1.xml')
 
-  it.each([
-    ['truncated', (path: string) => truncateSync(path, 100), 'spool-changed'],
-    ['appended to', (path: string) => appendFileSync(path, '<more/>'), 'spool-changed'],
-    ['deleted', (path: string) => rmSync(path), 'spool-gone'],
-  ])('fault 23: that somebody %s is not sent, and a person is told', async (_, change, code) => {
-    await using outlet = await Outlet.open()
-    await outlet.take('jobs.xml')
+  const DAMAGES: Array<[string, (path: string) => void, string]> = [
+    ['truncated', (path) => truncateSync(path, 100), 'spool-changed'],
+    ['appended to', (path) => appendFileSync(path, '<more/>'), 'spool-changed'],
+    ['deleted', (path) => rmSync(path), 'spool-gone'],
+  ]
 
-    chmodSync(spool(outlet), 0o600)
-    change(spool(outlet))
-    await outlet.run(10 * MINUTE)
+  it.each(DAMAGES)(
+    'fault 23: that somebody %s is not sent, and a person is told',
+    async (_, change, code) => {
+      await using outlet = await Outlet.open()
+      await outlet.take('jobs.xml')
 
-    expect(outlet.version()).toMatchObject({
-      ...{ state: 'failed', hint: expect.stringContaining('disk of the state directory') },
-    })
-    expect(outlet.attempts()).toMatchObject([{ code, bytesSent: 0 }])
-    expect(outlet.requests('storage')).toEqual([])
-  })
+      chmodSync(spool(outlet), 0o600)
+      change(spool(outlet))
+      await outlet.run(10 * MINUTE)
+
+      expect(outlet.version()).toMatchObject({
+        ...{ state: 'failed', hint: expect.stringContaining('disk of the state directory') },
+      })
+      expect(outlet.attempts()).toMatchObject([{ code, bytesSent: 0 }])
+      expect(outlet.requests('storage')).toEqual([])
+    },
+  )
+
+  it.each(DAMAGES)(
+    'that somebody %s is no more once the file is put into the folder again, as the hint says',
+    async (_, change) => {
+      await using outlet = await Outlet.open()
+      await outlet.take('jobs.xml')
+      chmodSync(spool(outlet), 0o600)
+      change(spool(outlet))
+      await outlet.run(10 * MINUTE)
+
+      const again = await outlet.deliver(undefined, 10 * MINUTE)
+
+      expect(again).toMatchObject({ state: 'uploaded', sha256: sha256(feedOf(3)) })
+      expect(outlet.version().state).toBe('superseded')
+    },
+  )
 
   it('fault 23: that somebody rewrites at its size is found out by storage’s checksum', async () => {
     await using outlet = await Outlet.open()
