@@ -205,7 +205,7 @@ function targetingStep(want: CanonicalTargeting, ...known: Known): Step | 'agree
   const given = open.flatMap(({ body }) => body?.targeting ?? []).map(canonical)
   const ours = [...(last === null ? [] : [last]), ...uncertain, ...given]
   const isMoved = echo !== null && last !== null && !ours.some((one) => isSame(one, echo))
-  const raw = JSON.stringify(shownRaw ?? null)
+  const raw = JSON.stringify(shown ?? shownRaw ?? null)
   const kind =
     isMoved && (isFile || spend !== 'down')
       ? whyLeft(record, 'targeting', raw, isFile ? 'drift' : 'conflict')
@@ -224,9 +224,10 @@ function whyLeft(
   raw: string,
   kind: 'drift' | 'conflict',
 ): Step['kind'] {
-  const word = said[field]
-  if (word === 'revert') return 'write'
-  return kind === 'drift' && word?.keep === raw ? 'kept' : kind
+  const about = said[field]
+  // Another value than the one that the person saw is another difference.
+  if (about?.of !== raw) return kind
+  return about.word === 'revert' ? 'write' : kind === 'drift' ? 'kept' : kind
 }
 
 function partOf(

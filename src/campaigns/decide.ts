@@ -220,7 +220,8 @@ export class Decider {
       const hint = `${COMMAND} plan shows what does`
       return refused(`nothing of ${key} differs from what was agreed`, hint)
     }
-    const said = chosen.map(({ field, raw }) => [field, isReverted ? how : { keep: raw }])
+    const word = isReverted ? 'revert' : 'keep'
+    const said = chosen.map(({ field, raw }) => [field, { word, of: raw }])
     const fields = chosen.map(({ field }) => field).join(', ')
     store.atomically(() => {
       store.save({ ...record, said: { ...record.said, ...Object.fromEntries(said) } })

@@ -2,17 +2,17 @@
 // what the file asks for.
 
 import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '../service/port.ts'
-import { compare } from './compare.ts'
+import { compare, valueNow } from './compare.ts'
 import { type Refusal, whyWrongAccount } from './decide.ts'
 import { measure, selectionOf } from './effects.ts'
-import { createdValues, valuesOf } from './fields.ts'
+import { createdValues, FIELDS, rawOf, valuesOf } from './fields.ts'
 import { CHANGE_GUARD, UpdatePlanner } from './manage.ts'
 import { memoryOf, Planning } from './planning.ts'
 import type { CampaignRecord, NewWrite } from './port.ts'
 import { adoptedRecord } from './record.ts'
 import { mayHave, type PersonParts, Sender } from './send.ts'
 import { Snapshot } from './snapshot.ts'
-import { type CanonicalTargeting, canonical, filtersOf } from './targeting.ts'
+import { type CanonicalTargeting, canonical, filtersOf, readTargeting } from './targeting.ts'
 
 export type Direct = { kind: 'ok'; campaign: Campaign } | Refusal | CampaignFailure
 
@@ -55,7 +55,7 @@ export async function updateDirectly(
   const targeting = body.targeting === undefined ? null : canonical(body.targeting)
   const known = record ?? adoptedRecord('', read.value)
   const goal = { values: valuesOf(body), ...(targeting && { targeting }) }
-  const { reduce, raise } = compare(goal, { ...known, written: {}, said: {} }, read.value, [])
+  const { reduce, raise } = compare(goal, asShown(known, read.value), read.value, [])
   if (raise !== null) {
     const planning = await planningOf(parts, targeting)
     if ('kind' in planning) return planning
@@ -68,6 +68,15 @@ export async function updateDirectly(
   // What a person sent past the file may be there in place of the file's.
   const mayBe = record && targeting && mayHave(record, targeting)
   return send(parts, row, mayBe)
+}
+
+/** As if what the service shows were agreed: a direct call changes that, whatever the file says. */
+function asShown(record: CampaignRecord, campaign: Campaign): CampaignRecord {
+  const values = FIELDS.map((field) => [field, valueNow(record, campaign, field)] as const)
+  const written = Object.fromEntries(values.filter(([, value]) => value !== undefined))
+  const shown = readTargeting(rawOf(campaign, 'targeting'))
+  const uncertain = shown === null ? record.uncertain : [...record.uncertain, shown]
+  return { ...record, written, uncertain, said: {} }
 }
 
 /** `mayBe`: the record if it was carried out, or may have been. */

@@ -43,8 +43,8 @@ export interface CampaignRecord {
   succeeding: boolean
   /** Wall ms since when complete listings and reads by id do not show it; null while they do. */
   missingSince: number | null
-  /** What a person said of a difference: put the file's value back, or keep this value (JSON text). */
-  said: Partial<Record<Field | 'targeting', 'revert' | { keep: string }>>
+  /** What a person said of a field while the service showed this value (JSON text): the file's goes back, or it may stay. */
+  said: Partial<Record<Field | 'targeting', { word: 'revert' | 'keep'; of: string }>>
 }
 
 /** What the database knows of the account as a whole. */
