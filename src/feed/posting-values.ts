@@ -47,7 +47,9 @@ export class PostingValues {
   put(field: number, rank: number, value: string): void {
     const most = longest(field)
     const whole = value.trim()
-    const trimmed = whole.length > most ? whole.slice(0, most).trimEnd() : whole
+    const counting = whole.length > most ? whole.slice(0, most).trimEnd() : whole
+    // A part of a string keeps all of it in memory, so what counts of a long one is copied.
+    const trimmed = value.length > most ? Buffer.from(counting).toString() : counting
     if (trimmed === '' || !this.counts(field, rank)) return
     const continues = this.#ranks[field] === rank
     this.#ranks[field] = rank

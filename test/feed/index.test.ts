@@ -1,5 +1,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Entries, MOST_ENTRIES } from '../../src/feed/entries.ts'
@@ -109,6 +111,31 @@ describe('a count of distinct strings', () => {
     for (let i = 0; i < 100_000; i++) count.add(hashText(`R-${i % 7_000}`), 0, false)
 
     expect(count.count).toBe(7_000)
+  })
+})
+
+describe('long values', () => {
+  it('are forgotten but for what counts of them', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const heap = () => {
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const tally = new PostingTally()
+    const values = new PostingValues()
+    const before = heap()
+
+    for (let i = 0; i < 500; i++) {
+      values.clear()
+      values.put(FIELDS.indexOf('externalCampaignId'), 0, `${i} ${'€'.repeat(100_000)}`)
+      tally.add(values, i)
+    }
+    const kept = heap() - before
+
+    expect(Object.keys(tally.finish().externalCampaignIds)).toHaveLength(500)
+    // 500 times 1,000 characters of two bytes, and not 100,000.
+    expect(kept).toBeLessThan(20_000_000)
   })
 })
 
