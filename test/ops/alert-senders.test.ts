@@ -136,6 +136,26 @@ describe('a program', () => {
     expect(names.sort()).toEqual(['LANG', 'PATH'])
   })
 
+  it('that cannot be started because no more files can be opened is a failure, and ends no daemon', () => {
+    const script = `
+      import { openSync } from 'node:fs'
+      import { sendAlert } from '${new URL('../../src/ops/alerts/senders.ts', import.meta.url)}'
+      import { systemClock } from '${new URL('../../src/lib/clock.ts', import.meta.url)}'
+      const target = { on: ['held'], action: { kind: 'exec', command: ['/bin/true'] } }
+      try { for (;;) openSync('/dev/null') } catch {}
+      const parts = { clock: systemClock, http: null, env: {} }
+      const sent = await sendAlert(target, { changes: [] }, parts, new AbortController().signal)
+      setTimeout(() => console.log(JSON.stringify(sent)), 20)`
+    const limited = ['-c', 'ulimit -n 256 && exec "$0" --input-type=module -e "$1"']
+
+    const answer = execFileSync('/bin/sh', [...limited, process.execPath, script])
+
+    expect(JSON.parse(answer.toString())).toEqual({
+      kind: 'failed',
+      reason: expect.stringContaining('EMFILE'),
+    })
+  })
+
   it.each([
     [['/nonexistent/program'], /ENOENT/],
     [['/bin/sh', '-c', 'echo "no modem" >&2; exit 3'], /^it ended with 3: no modem$/],

@@ -73,6 +73,9 @@ async function runProgram(
       // A process group of its own, so that its children can be ended with it.
       detached: true,
     })
+    const exited = once(child, 'exit')
+    // It was not started: where no more files can be opened, it has no streams, either.
+    if (child.pid === undefined) await exited
     // Whoever stops the daemon at once does not wait for an alert either.
     const end = () => endGroup(child.pid, clock, signal.aborted)
     isOver.addEventListener('abort', end)
@@ -85,7 +88,7 @@ async function runProgram(
     child.stdin.on('error', () => {})
     child.stdin.end(`${JSON.stringify(message)}\n`)
     const closed = new Promise((resolve) => child.once('close', resolve))
-    const [code, killedBy] = await once(child, 'exit')
+    const [code, killedBy] = await exited
     isOver.removeEventListener('abort', end)
     end()
     // What it said last may still be on its way; a process that it left behind may hold stderr open.
