@@ -53,6 +53,10 @@ const ADVICE: Record<string, [reason: string, hint: string]> = {
   ENOTDIR: ['is not a directory', 'put a directory in its place, or correct inbox.directory'],
   EACCES: ['cannot be read', 'let the daemon’s user read and enter it (also the folders above it)'],
   EPERM: ['cannot be read', 'let the daemon’s user read and enter it (also the folders above it)'],
+  EMFILE: [
+    'cannot be read',
+    'raise the number of files that may be open (LimitNOFILE= of the unit)',
+  ],
   ELOOP: ['leads in a circle of links', 'correct the links, or inbox.directory'],
   ESTALE: ['is a stale network mount', 'mount it again'],
   ENOTCONN: ['is a mount without its server', 'mount it again'],
