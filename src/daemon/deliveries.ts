@@ -69,8 +69,9 @@ export class Deliveries {
 
   /** Starts what is due and fits. */
   start(signal: AbortSignal, news: DeliveryNews): void {
-    const { gate } = this.#parts
-    if (gate.accounts.first !== null && this.#hasNewKey()) gate.accounts.newKey()
+    const { conditions, gate } = this.#parts
+    const isKeyWanted = gate.accounts.first !== null || conditions.has('key-unreadable')
+    if (isKeyWanted && this.#hasNewKey()) gate.accounts.newKey()
     this.#releaseHeld()
     this.#showHold()
     let moreDue = true

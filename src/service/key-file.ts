@@ -49,11 +49,16 @@ const PROBLEM: Record<string, string> = {
   EISDIR: 'is a folder',
 }
 
-/** Reads the key again when its file changed, and says whether it did. */
+/** Reads the key again when its file changed, and says whether it did. Throws what `reloadKey` throws. */
 export function keyReloader(forms: Pick<FormSource, 'reloadKey'>, keyFile: string): () => boolean {
   const stamp = () => {
-    const stats = statSync(keyFile, { bigint: true, throwIfNoEntry: false })
-    return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.ctimeNs}`
+    try {
+      const stats = statSync(keyFile, { bigint: true, throwIfNoEntry: false })
+      return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.ctimeNs}`
+    } catch (error) {
+      // Reading it says why.
+      return String(errorCode(error))
+    }
   }
   let known = stamp()
   return () => {

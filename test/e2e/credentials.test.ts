@@ -1,6 +1,6 @@
 // Refused credentials, with real daemons: everything waits, no feed burns attempts, and a new key is found automatically.
 
-import { renameSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { feedOf, finished, SECRET, Site } from '../helpers/site.ts'
@@ -126,15 +126,32 @@ describe('refused credentials', () => {
   })
 })
 
-it('a daemon that is told to read an unusable key says so, and goes on with the one that it has', async () => {
-  await using site = await Site.open()
-  const daemon = await site.daemon()
+describe('a daemon that is told to read an unusable key', () => {
+  it.each([
+    ['is empty', (file: string) => writeFileSync(file, '')],
+    ['cannot be read (ELOOP)', linkToItself],
+  ])(
+    'says that it %s, goes on with the one that it has, and takes up the next',
+    async (problem, spoil) => {
+      await using site = await Site.open()
+      const daemon = await site.daemon()
+      const conditions = async () => JSON.stringify((await status(site)).daemon.conditions)
 
-  writeFileSync(join(site.root, 'service.key'), '')
-  daemon.kill('SIGHUP')
-  await vi.waitFor(() => expect(daemon.output).toContain('is empty'), PATIENT)
-  site.drop('jobs.xml', feedOf(2))
+      spoil(join(site.root, 'service.key'))
+      daemon.kill('SIGHUP')
+      await vi.waitFor(() => expect(daemon.output).toContain(problem), PATIENT)
+      site.drop('jobs.xml', feedOf(2))
+      await site.until('jobs.xml', 'uploaded')
+      await vi.waitFor(async () => expect(await conditions()).toContain('key-unreadable'), PATIENT)
+      writeKey(site, SECRET)
 
-  await site.until('jobs.xml', 'uploaded')
-  expect(daemon.exitCode).toBeNull()
+      await vi.waitFor(async () => expect(await conditions()).toBe('[]'), PATIENT)
+      expect(daemon.exitCode).toBeNull()
+    },
+  )
 })
+
+function linkToItself(file: string): void {
+  rmSync(file)
+  symlinkSync(file, file)
+}
