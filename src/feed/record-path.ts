@@ -13,7 +13,7 @@ export interface PathNode {
   hasAttributes: boolean
 }
 
-/** An element with such a name is a posting wherever it stands, also as the root. */
+/** An element with such a name is a posting wherever it stands; the root, unless it holds several others. */
 const STRONG = new Set(
   `job jobad job_ad jobadvert joboffer job_offer jobposting job_posting joblisting job_listing
   jobpositionposting position positionopening vacancy vacature posting ad opening stelle
@@ -50,7 +50,8 @@ export class RecordFinder {
   looksLikeRecord(node: PathNode): boolean {
     if (this.#configured !== null) return matches(node, this.#configured, lower)
     const name = localName(node.name)
-    return STRONG.has(name) || (node.depth > 1 && WEAK.has(name))
+    // Whether the root is one shows at the end.
+    return node.depth > 1 && (STRONG.has(name) || WEAK.has(name))
   }
 
   /** The record path after the whole document was seen; `guess` is what was taken meanwhile. */
@@ -59,7 +60,9 @@ export class RecordFinder {
     const all = this.#root === null ? [] : [...descendants(this.#root)]
     if (configured !== null) return all.find((node) => matches(node, configured, same)) ?? guess
     const structured = all.filter((node) => node.hasElements || node.hasAttributes)
-    const strong = structured.filter((node) => STRONG.has(localName(node.name)))
+    const named = structured.filter((node) => STRONG.has(localName(node.name)))
+    const isSeveral = named.some(({ count, depth }) => depth === 2 && count > 1)
+    const strong = named.filter(({ depth }) => depth > 1 || !isSeveral)
     const weak = structured.filter(
       (node) => node.depth > 1 && WEAK.has(localName(node.name)) && single(node.parent),
     )

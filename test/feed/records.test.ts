@@ -69,6 +69,23 @@ describe('the record path', () => {
     })
   })
 
+  it.each(['joblisting', 'job', 'ad'])('is not the root <%s> that holds several', async (root) => {
+    const jobs = [1, 2, 3].map((id) => `<job><id>${id}</id></job>`).join('')
+
+    expect(await contentOf(`<${root}><date/>${jobs}</${root}>`)).toMatchObject({
+      records: `/${root}/job`,
+      postings: 3,
+      warnings: [],
+    })
+    // A list of words is no list of postings.
+    const words = '<position>cook</position><position>waiter</position>'
+    expect(await contentOf(`<${root}>${fields}${words}</${root}>`)).toMatchObject({
+      records: `/${root}`,
+      postings: 1,
+      warnings: [],
+    })
+  })
+
   it('is null where there is no posting', async () => {
     expect(await contentOf('<source/>')).toMatchObject({
       root: 'source',
