@@ -126,8 +126,11 @@ export class Decider {
     })
   }
 
-  /** The entry is made anew by the next apply; a campaign that it has is stopped first. */
-  async isNew(key: string): Promise<Decision> {
+  /**
+   * The entry is made anew by the next apply. A campaign that it has is stopped first; with `isGone`, said of one
+   * that is not there, nothing is stopped.
+   */
+  async isNew(key: string, isGone = false): Promise<Decision> {
     const { store, list, api } = this.#parts
     const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
@@ -146,6 +149,9 @@ export class Decider {
     if (record !== null && !(record.succeeding && isUnsettled(store.newestCreate(key)))) {
       const answer = await api.get(record.campaignId, this.#parts.signal)
       if (answer.kind !== 'ok' && answer.class !== 'missing') return answer
+      const hint = `${COMMAND} create ${quoted(key)} --new stops it and makes a successor`
+      if (answer.kind === 'ok' && isGone)
+        return refused(`campaign ${named(answer.value)} is there`, hint)
       const early = answer.kind === 'ok' ? null : this.#lost(record, listing)
       return early ?? done(askSuccessor(this.#parts, record), record.campaignId)
     }

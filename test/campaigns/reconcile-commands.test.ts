@@ -117,6 +117,23 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(vendor.all).toHaveLength(1)
   })
 
+  it.each(['--not-created', '--recreate'])(
+    'resolve %s about a campaign that is there changes nothing',
+    async (word) => {
+      await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+      await vendor.campaigns('apply', '--yes')
+      vendor.anHourAgo()
+
+      const resolved = await vendor.campaigns('resolve', 'A', word)
+      const applied = await vendor.campaigns('apply', '--yes')
+
+      expect(resolved).toMatchObject({ code: 1 })
+      expect(resolved.stderr).toMatch(/campaign 48001 .* is there[\s\S]*campaigns create A --new/)
+      expect(applied.stdout).toBe('nothing to do\n')
+      expect(vendor.all).toMatchObject([{ status: 1 }])
+    },
+  )
+
   it('stops every write for a file that is broken, empty, cut short or missing', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')), {
       campaigns: { file: 'campaigns.yaml' },

@@ -84,7 +84,7 @@ function resolveCommand(context: Context): Command {
       if (adopt !== undefined) return decider.adopt(key, adopt)
       if (checked) return decider.checked(key)
       if (revert || accept) return decider.settle(key, revert ? 'revert' : 'accept')
-      return decider.isNew(key)
+      return decider.isNew(key, true)
     }
     await decide(call, key, `resolve ${key} --${chosen[0]}`, work, { needsFile: !checked })
   })
