@@ -12,7 +12,15 @@ import { fingerprint, isReady, isReduction, type Plan, type PlanItem } from './p
 import { makePlan } from './planner.ts'
 import { memoryOf } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
-import { adoptedRecord, hasChanged, managedCampaigns, whyForeign, whyStopped } from './record.ts'
+import {
+  adoptedRecord,
+  hasChanged,
+  isOnlyMore,
+  managedCampaigns,
+  mayDiffer,
+  whyForeign,
+  whyStopped,
+} from './record.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
 import { inParallel, Snapshot } from './snapshot.ts'
 import { endWords, giveUp } from './word.ts'
@@ -122,9 +130,10 @@ class Pass {
     const { approved, stop } = this.#options
     const { desired, fileSha256 } = this.#wanted
     if (approved !== null && approved.fileSha256 !== fileSha256) return
-    const due = managedCampaigns(desired, store, clock.now()).filter(
-      (one) => one.open.length > 0 || one.record.succeeding || hasChanged(one),
-    )
+    const all = managedCampaigns(desired, store, clock.now())
+    const due = all.filter((one) => mayDiffer(one) || hasChanged(one))
+    // Nearly all may be raises: what is likely to spend less does not wait for them.
+    due.sort((a, b) => Number(isOnlyMore(a)) - Number(isOnlyMore(b)))
     const reductions = approved?.items.filter((item) => isReady(item) && isReduction(item))
     const bodies = reductions && new Map(reductions.map((item) => [item.campaignId, item.body]))
     await inParallel(due, async ({ record, goal, why, open }) => {

@@ -6,7 +6,7 @@ import { DAY } from '../lib/clock.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Goal } from './compare.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
-import { FIELDS, rawOf, readValue } from './fields.ts'
+import { direction, FIELDS, rawOf, readValue } from './fields.ts'
 import { COMMAND, type Plan, quoted } from './plan.ts'
 import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { isSame } from './targeting.ts'
@@ -140,11 +140,26 @@ export const isUnwritten = ({ written, targeting }: CampaignRecord) =>
 /** The file says something else than was agreed last. */
 export function hasChanged({ goal, record }: Pick<ManagedCampaign, 'goal' | 'record'>): boolean {
   if (goal === null) return false
-  const { written, targeting, uncertain } = record
   const isMoved = FIELDS.some(
-    (field) => goal.values[field] !== undefined && goal.values[field] !== written[field],
+    (field) => goal.values[field] !== undefined && goal.values[field] !== record.written[field],
   )
-  const isKept =
-    goal.targeting === undefined || (targeting !== null && isSame(targeting, goal.targeting))
-  return isMoved || uncertain.length > 0 || !isKept
+  return isMoved || record.uncertain.length > 0 || !hasTargeting(record, goal)
+}
+
+const hasTargeting = ({ targeting }: CampaignRecord, goal: Goal) =>
+  goal.targeting === undefined || (targeting !== null && isSame(targeting, goal.targeting))
+
+/** Something else than was agreed may be there, or a person said what becomes of it. */
+export const mayDiffer = ({ open, record }: ManagedCampaign) =>
+  open.length > 0 || record.succeeding || Object.keys(record.said).length > 0
+
+/** As far as was agreed, the file only asks for more. */
+export function isOnlyMore(one: ManagedCampaign): boolean {
+  const { goal, record } = one
+  if (goal === null || mayDiffer(one) || !hasTargeting(record, goal)) return false
+  return FIELDS.every((field) => {
+    const want = goal.values[field]
+    const spend = want === undefined ? 'neutral' : direction(field, record.written[field], want)
+    return spend === 'up' || spend === 'neutral'
+  })
 }
