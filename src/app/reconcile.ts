@@ -143,7 +143,7 @@ const NOTHING_FOUND = {
   vanished: [],
   findings: [],
 }
-/** A write without an answer is looked for that long after a later one took its place. */
+/** A write without an answer is looked for that long, also when a later one took its place. */
 const LATE_MS = 15 * MINUTE
 const NOTHING_DONE = { problem: null, hint: null, done: [], owesReduction: false }
 
@@ -169,9 +169,7 @@ export function keepPass(store: CampaignStore, looked: Looked, pass: PassResult)
   const good = pass.results.filter(({ outcome }) => GOOD.includes(outcome))
   const done = good.map(({ key, outcome }) => `${outcome} ${key}`)
   const now = Date.parse(looked.at)
-  const mayArrive = store.open().some(({ action, at, outcome }) => {
-    return action === 'update' && outcome === 'given-up' && now - at < LATE_MS
-  })
+  const mayArrive = store.open().some(({ action, at }) => action === 'update' && now - at < LATE_MS)
   const owesReduction = mayArrive || left.some(({ isReduction }) => isReduction)
   if (pass.kind === 'failure') {
     const { reason: problem, hint } = pass

@@ -171,10 +171,12 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
   const isUnread = now === undefined && raw !== 'null'
   const [file, service] = [showValue(field, want), isUnread ? raw : showValue(field, now)]
   const isMoved = now !== last && last !== undefined && !isOurs
+  // What may still arrive makes a reduction of it, and none of what somebody lowered meanwhile.
+  const isLower = now === want ? spend === 'down' : direction(field, now, want) === 'down'
   const left =
     isMoved && last === want
       ? whyLeft(record, field, raw, 'drift')
-      : isMoved && now !== undefined && spend !== 'down'
+      : isMoved && now !== undefined && !isLower
         ? whyLeft(record, field, raw, 'conflict')
         : 'write'
   const kind = isFixed(field) && (left === 'write' || left === 'conflict') ? 'fixed' : left
