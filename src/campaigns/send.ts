@@ -28,7 +28,7 @@ import type {
 import { adoptedRecord, agreedBudget } from './record.ts'
 import { canonical } from './targeting.ts'
 import { tokenIn } from './token.ts'
-import { verify, whyNotIts, withWritten } from './verify.ts'
+import { verify, whyNotIts, withoutMoved, withWritten } from './verify.ts'
 
 export interface ReconcilerParts {
   api: CampaignApi
@@ -181,13 +181,14 @@ export class Sender {
       return { result: doubtful(reason, read), after: null }
     }
     const after = read.value
-    const { unchanged, forms, doubt } = verify(update, now, after)
+    const { unchanged, forms, doubt, moved } = verify(update, now, after)
     if (unchanged.length > 0) {
       const reason = `it was accepted, and the service still shows the old ${unchanged.join(', ')}`
       return { result: doubtful(reason), after }
     }
     store.atomically(() => {
-      store.save({ ...withWritten(record, update, forms), doubt: doubt ?? record.doubt })
+      const written = withoutMoved(withWritten(record, update, forms), moved)
+      store.save({ ...written, doubt: doubt ?? record.doubt })
       this.#giveUp(campaignId, id, body)
       this.end(id, 'done', doubt)
       if (answer.mayArriveAgain) {

@@ -45,6 +45,18 @@ export function withWritten(
   }
 }
 
+/** The record where a write changed these fields as well: nothing is agreed about them, so what they spend more is taken back. */
+export function withoutMoved(
+  record: CampaignRecord,
+  moved: readonly (Field | 'targeting')[],
+): CampaignRecord {
+  const written = Object.entries(record.written).filter(
+    ([field]) => !moved.includes(field as Field),
+  )
+  const targeting = moved.includes('targeting') ? null : record.targeting
+  return { ...record, written: Object.fromEntries(written), targeting }
+}
+
 /** `before` null: it was created. */
 export function verify(
   { body, values, targeting }: Written & { body: object },
@@ -90,7 +102,7 @@ export function verify(
       : doubts.length > 0
         ? `the service shows another ${doubts.join(', ')} than was sent`
         : null
-  return { unchanged, forms, doubt }
+  return { unchanged, forms, doubt, moved }
 }
 
 function hides(field: Field, value: Value, raw: unknown): boolean {

@@ -119,3 +119,93 @@ describe('a direct call', () => {
     expect(answer).toMatchObject({ kind: 'ok' })
   })
 })
+
+describe('what may still arrive', () => {
+  it('is no reason to raise what somebody lowered on the service meanwhile', async () => {
+    const { world, host } = await installed(budget('1000.00'))
+    world.trouble = troubles({
+      ...{ on: 'update', times: 1 },
+      trouble: { kind: 'lost', afterMs: 10 * MINUTE },
+    })
+    host.file = budget('1400.00')
+    await host.daemon()
+    world.campaign('48001').budget = 500
+    world.pass(5 * MINUTE)
+    host.file = budget('800.00')
+    const run = await host.run()
+    const meanwhile = world.campaign('48001').budget
+    world.pass(5 * MINUTE)
+    const late = world.campaign('48001').budget
+
+    await host.daemon()
+
+    expect([meanwhile, late]).toEqual([500, 1400])
+    expect(run).toMatchObject({ waiting: [{ code: 'conflict' }], owesReduction: true })
+    expect(world.campaign('48001').budget).toBe(800)
+  })
+})
+
+describe('what our own write changes beside what it should', () => {
+  it('is taken back where it spends more: a paused campaign that a lower budget resumed', async () => {
+    const { world, host } = await installed(budget('100.00', 'status: paused'))
+    world.book.knobs.sideEffect = { status: 1 }
+    host.file = budget('90.00', 'status: paused')
+    await host.daemon()
+    world.book.knobs.sideEffect = null
+
+    await host.daemon()
+
+    expect(world.campaign('48001')).toMatchObject({ status: 3, budget: 90 })
+  })
+
+  it('the same for targeting', async () => {
+    const { world, host } = await installed(states('MA'))
+    world.book.knobs.echoTargeting = true
+    world.book.knobs.sideEffect = { targeting: { externalCampaignId: 'A' } }
+    host.file = states('MA').replace('100.00', '90.00')
+    await host.daemon()
+    world.book.knobs.sideEffect = null
+
+    await host.daemon()
+
+    expect(world.campaign('48001').targeting).toMatchObject({ stateProvCodes: ['MA'] })
+  })
+})
+
+describe('a reduction goes before and without anything else', () => {
+  it('of what somebody raised, once a person said --revert: while the search is down', async () => {
+    const { world, host } = await installed(budget('100.00'))
+    world.campaign('48001').budget = 9999
+    await host.daemon()
+    await host.decide().settle('A', 'revert')
+    world.trouble = troubles(searchDown)
+
+    await host.daemon()
+
+    expect(world.campaign('48001').budget).toBe(100)
+  })
+
+  it('in a file that raises all the others: they are not read before it', async () => {
+    const keys = Array.from({ length: 40 }, (_, n) => `K${10 + n}`)
+    const file = (amount: (key: string) => string) =>
+      fileOf(
+        ...keys.map((key) =>
+          entry(key, 'targeting: { stateProvCodes: [MA] }').replace('100.00', amount(key)),
+        ),
+      )
+    const { world, host } = await installed(
+      `${file(() => '100.00')}guards: { createsPerDay: 100 }\n`,
+    )
+    world.calls.length = 0
+    host.file = file((key) => (key === 'K49' ? '50.00' : '120.00'))
+
+    await host.daemon()
+
+    const read = world.calls.slice(
+      0,
+      world.calls.findIndex(({ kind }) => kind === 'update'),
+    )
+    expect(world.writes()[0]?.body).toEqual({ budget: 50 })
+    expect(read.length).toBeLessThan(20)
+  })
+})
