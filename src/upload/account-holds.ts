@@ -56,9 +56,13 @@ export class AccountHolds {
     return this.first !== null && this.#verified.size === 0
   }
 
-  /** Whether the credentials worked when they were last used. */
+  /**
+   * Whether the credentials worked when they were last used. A refused account of which no feed waits any more is not
+   * tried again when its time is over, so that nothing else would ever end its hold.
+   */
   get isTrusted(): boolean {
-    return this.#holds.size === 0 && this.#verified.size > 0
+    const isPast = ({ beganAt }: Hold) => this.#clock.monotonic() >= beganAt + 2 * RETRY_MS
+    return this.#verified.size > 0 && this.#holds.values().every(isPast)
   }
 
   /** Counts the holds that were taken away: the versions that waited for them are due. */

@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { FeedConfig } from '../../src/config/config.ts'
+import { decide } from '../../src/history/decisions.ts'
 import { DAY, MINUTE } from '../../src/lib/clock.ts'
 import { Outlet, SECRET } from '../helpers/outlet.ts'
 
@@ -108,6 +109,20 @@ describe('an account that the service refuses', () => {
     expect(before).toEqual(['uploaded', 'queued', 'queued'])
     expect(states(outlet, 3)).toEqual(Array(3).fill('uploaded'))
     expect(accountsAsked(outlet).slice(1)).toEqual(['b 403', 'b 200', 'b 200'])
+  })
+
+  it('is no warning any more some time after its last feed was discarded', async () => {
+    await using outlet = await outletOf(['a', 'wrong'], ['a'])
+    await outlet.run(MINUTE)
+    const before = outlet.conditions.has('credentials')
+
+    decide(outlet.history, 2, 'discard', outlet.clock.now())
+    outlet.clock.pass(40 * MINUTE)
+    await outlet.take('a/9.xml')
+    await outlet.run(MINUTE)
+
+    expect(states(outlet, 3)).toEqual(['uploaded', 'discarded', 'uploaded'])
+    expect([before, outlet.conditions.has('credentials')]).toEqual([true, false])
   })
 
   it('with 401 waits alone, too, while others are accepted', async () => {

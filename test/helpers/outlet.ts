@@ -57,6 +57,7 @@ export class Outlet implements AsyncDisposable {
   readonly sandbox: Sandbox
   readonly history: History
   readonly root: string
+  readonly conditions: Conditions
   /** What was said of the daemon as a whole. */
   readonly told: string[] = []
   readonly #pipeline: Pipeline
@@ -145,6 +146,7 @@ export class Outlet implements AsyncDisposable {
     }
     const settings = { current }
     const conditions = new Conditions(clock)
+    this.conditions = conditions
     const postDelivery = new PostDelivery({
       ...{ clock, conditions, log, history: this.history, ledger, spool },
       dispositions: new Dispositions({ ...inbox, clock }),
