@@ -28,7 +28,8 @@ export class PostingTally {
   readonly #requisitions = new Entries(false)
   readonly #ids: Entries
   readonly #duplicates = new Set<string>()
-
+  /** Postings with the id of an earlier one. */
+  #repeated = 0
   readonly #hashed: boolean
 
   /** `hashed`: the content of postings is given, so that they can be told apart without ids. */
@@ -48,7 +49,9 @@ export class PostingTally {
       return
     }
     const isRepeated = this.#ids.add(values.hash(ID), content, true) !== NEW
-    if (isRepeated && this.#duplicates.size < MOST_EXAMPLES) this.#duplicates.add(values.text(ID))
+    if (!isRepeated) return
+    this.#repeated++
+    if (this.#duplicates.size < MOST_EXAMPLES) this.#duplicates.add(values.text(ID))
   }
 
   finish(): Tally {
@@ -75,17 +78,16 @@ export class PostingTally {
 
   #warnings(): string[] {
     const warnings: string[] = []
-    const { leftOut, repeated: duplicates } = this.#ids
+    const { leftOut } = this.#ids
     if (leftOut > 0) {
       warnings.push(
         `more than ${numbered(MOST_ENTRIES)} postings; changes and duplicate ids are not counted`,
       )
     }
-    // Postings without an id are indexed by content; equal ones are no duplicate ids.
-    if (leftOut === 0 && duplicates > 0 && this.#withoutId === 0) {
+    if (leftOut === 0 && this.#repeated > 0) {
       const examples = [...this.#duplicates].map((id) => `"${short(id, 40)}"`).join(', ')
       const such = examples === '' ? '' : `, such as ${examples}`
-      warnings.push(`${counted(duplicates, 'posting')} with an id that another one has${such}`)
+      warnings.push(`${counted(this.#repeated, 'posting')} with an id that another one has${such}`)
     }
     if (this.#withoutId > 0) {
       warnings.push(

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readFeed } from '../../src/feed/feed-reader.ts'
-import { contentOf, jobFor } from './helpers/feeds.ts'
+import { contentOf, Folder, jobFor, readDocument } from './helpers/feeds.ts'
 
 const fields = '<id>7</id><title>Nurse</title>'
 
@@ -234,6 +234,20 @@ describe('warnings', () => {
     expect((await contentOf(feed(['', '']))).warnings).toEqual([
       'no posting has an id; name its path in fields.id',
     ])
+  })
+
+  it('tell of ids that are used twice also where others are missing', async () => {
+    using folder = new Folder()
+    const document = feed(['a', 'a', 'b', '', ''])
+
+    const { warnings } = await contentOf(document)
+    const indexed = await readDocument(document, {}, {}, { indexTo: join(folder.path, 'index') })
+
+    expect(warnings).toEqual([
+      '1 posting with an id that another one has, such as "a"',
+      '2 postings without an id',
+    ])
+    expect(indexed).toMatchObject({ verdict: { content: { warnings, duplicates: 2 } } })
   })
 
   it('tell of a byte order mark and of an encoding that is not UTF-8', async () => {
