@@ -27,8 +27,9 @@ export class Entries {
   count = 0
   /** Entries that have the id of an earlier one. */
   repeated = 0
-  /** Entries that there was no room for. */
+  /** Entries that there was no room for, and how many of them have an id that no other entry has, as far as is known. */
   leftOut = 0
+  unknown = 0
   /** Words of an entry. */
   readonly #words: number
   readonly #most: number
@@ -56,6 +57,7 @@ export class Entries {
     }
     if (this.count === this.#most) {
       this.leftOut++
+      if (earlier === NEW) this.unknown++
       return earlier
     }
     const at = (this.count % CHUNK) * this.#words

@@ -55,8 +55,8 @@ export class PostingTally {
   }
 
   finish(): Tally {
-    const { leftOut, repeated } = this.#ids
-    const isKnown = leftOut === 0 && (this.#hashed || this.#withoutId === 0)
+    const { leftOut, repeated, unknown } = this.#ids
+    const isKnown = unknown === 0 && (this.#hashed || this.#withoutId === 0)
     return {
       postings: this.#postings,
       withoutId: this.#withoutId,
@@ -78,13 +78,12 @@ export class PostingTally {
 
   #warnings(): string[] {
     const warnings: string[] = []
-    const { leftOut } = this.#ids
+    const { leftOut, unknown } = this.#ids
     if (leftOut > 0) {
-      warnings.push(
-        `more than ${numbered(MOST_ENTRIES)} postings; changes and duplicate ids are not counted`,
-      )
+      const what = unknown > 0 ? 'changes and duplicate ids' : 'changes'
+      warnings.push(`more than ${numbered(MOST_ENTRIES)} postings; ${what} are not counted`)
     }
-    if (leftOut === 0 && this.#repeated > 0) {
+    if (unknown === 0 && this.#repeated > 0) {
       const examples = [...this.#duplicates].map((id) => `"${short(id, 40)}"`).join(', ')
       const such = examples === '' ? '' : `, such as ${examples}`
       warnings.push(`${counted(this.#repeated, 'posting')} with an id that another one has${such}`)

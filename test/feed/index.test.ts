@@ -140,12 +140,12 @@ describe('long values', () => {
 })
 
 describe('a feed of more postings than an index can hold', () => {
-  const tallyOf = (postings: number) => {
+  const tallyOf = (postings: number, ids = postings) => {
     const tally = new PostingTally()
     const values = new PostingValues()
     for (let i = 0; i < postings; i++) {
       values.clear()
-      values.put(FIELDS.indexOf('id'), 0, `R-${i}`)
+      values.put(FIELDS.indexOf('id'), 0, `R-${i % ids}`)
       tally.add(values, i)
     }
     return tally.finish()
@@ -160,6 +160,16 @@ describe('a feed of more postings than an index can hold', () => {
       index: null,
       warnings: ['more than 1,000,000 postings; changes and duplicate ids are not counted'],
     })
+  })
+
+  it('has known duplicates where they are of few ids, so that the guards see the same page again and again', () => {
+    const { duplicates, index, warnings } = tallyOf(MOST_ENTRIES + 50, 100)
+
+    expect({ duplicates, index }).toEqual({ duplicates: 999_950, index: null })
+    expect(warnings).toEqual([
+      'more than 1,000,000 postings; changes are not counted',
+      '999,950 postings with an id that another one has, such as "R-0", "R-1", "R-2"',
+    ])
   })
 
   it('is told apart from one that just fits', () => {
