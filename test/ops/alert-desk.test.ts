@@ -18,6 +18,11 @@ const PROGRAM: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/
 
 const REFUSED = { reason: 'refused with 401', hint: 'see the key', mark: 'refused' }
 
+function conditionOf(code: Condition['code'], facts: Partial<Condition> = {}): Condition {
+  const words = { message: `the cause of ${code}`, hint: 'look at it' }
+  return { code, severity: 'critical', since: 1000, ...words, ...facts }
+}
+
 /** A desk over a history, whose messages are kept; `pass` lets time pass and looks. */
 class Bench {
   readonly sent: AlertMessage[] = []
@@ -227,6 +232,64 @@ describe('alerts', () => {
 
     expect([tried, afterRestart]).toEqual([[], []])
     expect(proven).toEqual(['the service takes the credentials again'])
+  })
+
+  it('tell of a condition once, also after restarts, and of its end when nobody ran to see it', async () => {
+    const { history } = temporaryHistory()
+    const told: string[][] = []
+    for (const since of [1000, 2000, 3000]) {
+      const bench = new Bench(history)
+      bench.facts.conditions = [conditionOf('inbox-missing', { since })]
+      told.push(await bench.pass(SECOND))
+    }
+    const repaired = new Bench(history)
+    const atItsStart = await repaired.pass(SECOND)
+    const later = await repaired.pass(MINUTE)
+
+    expect(told).toEqual([
+      ['feedsyncd cannot work as it should: the cause of inbox-missing; look at it'],
+      [],
+      [],
+    ])
+    // A cause that lasts is met again within the first rounds: forgetting it is not the end of it.
+    expect(atItsStart).toEqual([])
+    expect(later).toEqual(['feedsyncd works again'])
+  })
+
+  it('tell at the end of a single pass that a condition of the pass before is over', async () => {
+    const { history } = temporaryHistory()
+    const before = new Bench(history)
+    before.facts.conditions = [conditionOf('inbox-missing')]
+    await before.flush()
+    const after = new Bench(history)
+
+    await after.flush()
+
+    expect(after.sent).toMatchObject([
+      { event: 'recovered', changes: [{ event: 'daemon', reasonCode: 'inbox-missing' }] },
+    ])
+  })
+
+  it('do not say that feedsyncd works again while something else still stops it', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    const missing = conditionOf('inbox-missing')
+    bench.facts.conditions = [missing, conditionOf('clock-stepped', { severity: 'warning' })]
+    await bench.pass(SECOND)
+
+    bench.facts.conditions = [missing]
+    const one = await bench.pass(MINUTE)
+    bench.facts.conditions = []
+    const all = await bench.pass(MINUTE)
+
+    expect(one).toEqual([
+      'clock-stepped is over; feedsyncd still cannot work as it should: the cause of inbox-missing',
+    ])
+    expect(all).toEqual(['feedsyncd works again'])
+    expect(bench.sent.slice(-2)).toMatchObject([
+      { event: 'recovered', changes: [{ reasonCode: 'clock-stepped' }] },
+      { event: 'recovered', changes: [{ reasonCode: 'inbox-missing', reason: null }] },
+    ])
   })
 
   it('tell that a feed is overdue, and that it came', async () => {

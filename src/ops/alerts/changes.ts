@@ -75,25 +75,25 @@ export function troublesOf(
     const { reason, hint, mark } = refusal
     add(changeOf('credentials', { reason, hint, mark }))
   }
-  for (const { code, message, hint, since } of facts.conditions()) {
+  for (const { code, message, hint } of facts.conditions()) {
     // Refused credentials have an event of their own, which knows the accounts.
     if (code === 'credentials') continue
     const key = JSON.stringify(['daemon', code])
-    const mark = `${code} ${since}`
-    add(changeOf('daemon', { reason: message, reasonCode: code, hint, mark, key }))
+    // One that holds over a restart is the same occurrence.
+    add(changeOf('daemon', { reason: message, reasonCode: code, hint, mark: code, key }))
   }
   for (const { event, isCritical: _, ...words } of campaignConditions(facts.campaigns()))
     add(changeOf(event, words))
   return found
 }
 
-/** What a receiver of these events has to be told; recoveries come last. */
+/** What a receiver of these events has to be told; recoveries come last. `isPast`: a condition that is not met is over. */
 export function changesFor(
   on: readonly AlertEvent[],
   told: Told,
   now: ReadonlyMap<string, Change>,
   history: VersionReads,
-  facts: AlertFacts,
+  { isPast, trusted }: Pick<AlertFacts, 'trusted'> & { isPast: (key: string) => boolean },
 ): Change[] {
   const changes = [...now.values()].filter(
     ({ event, key, mark }) => on.includes(event) && told[key]?.mark !== mark,
@@ -104,15 +104,29 @@ export function changesFor(
     const isOpen =
       // While the newest version of a feed is on its way, nobody can say that the feed is well again.
       event === 'credentials'
-        ? !facts.trusted()
-        : event !== 'overdue' && newest !== null && IN_WORK.includes(newest.state)
+        ? !trusted()
+        : event === 'daemon'
+          ? !isPast(key)
+          : event !== 'overdue' && newest !== null && IN_WORK.includes(newest.state)
     if (isOpen) continue
-    const last = newest && { ...factsOf(newest), line: null, column: null }
+    const last =
+      event === 'daemon'
+        ? pastCondition(key, now)
+        : newest && { ...factsOf(newest), line: null, column: null }
     const mark = String(newest?.id)
     changes.push(changeOf(event, { feed, campaign, ...last, key, mark, recovered: true }))
   }
   return changes
 }
+
+/** Which condition is over, and as its reason why feedsyncd does not work as it should all the same. */
+function pastCondition(key: string, now: ReadonlyMap<string, Change>): Partial<Change> {
+  const [, reasonCode] = JSON.parse(key) as [AlertEvent, string]
+  const left = [...now.values()].filter(({ event }) => OF_DAEMON.includes(event))
+  return { reasonCode, reason: left.map(({ reason }) => reason).join('; ') || null }
+}
+
+const OF_DAEMON: readonly AlertEvent[] = ['daemon', 'credentials']
 
 /** What a receiver knows once it was told of these changes. */
 export function tell(told: Told, changes: readonly Change[]): Told {

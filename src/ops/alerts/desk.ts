@@ -57,6 +57,8 @@ const RETRY_MS = 5 * SECOND
 const FAILURES_SHOWN = 2
 const FAILED_HINT = 'correct it, then: feedsyncd alerts test'
 const LONGEST_RETRY_MS = 10 * MINUTE
+/** After a start: a cause that lasts was met again by then. */
+const MET_AGAIN_MS = MINUTE
 
 export class AlertDesk implements Alerts {
   readonly #parts: AlertDeskParts
@@ -64,9 +66,14 @@ export class AlertDesk implements Alerts {
   #isNews = true
   #dataVersion: number | null = null
   #lookedAt = Number.NEGATIVE_INFINITY
+  /** Monotonic ms. */
+  readonly #openedAt: number
+  /** Keys of the conditions that this process has met. */
+  readonly #met = new Set<string>()
 
   constructor(parts: AlertDeskParts) {
     this.#parts = parts
+    this.#openedAt = parts.clock.monotonic()
     this.retarget(parts.targets)
   }
 
@@ -141,9 +148,12 @@ export class AlertDesk implements Alerts {
     this.#lookedAt = clock.monotonic()
     this.#isNews = false
     const now = troublesOf(history, facts, commandLine)
+    for (const { event, key } of now.values()) if (event === 'daemon') this.#met.add(key)
+    const isSettled = isLast || this.#lookedAt - this.#openedAt >= MET_AGAIN_MS
+    const isPast = (key: string) => isSettled || this.#met.has(key)
     for (const receiver of this.#receivers) {
       const { target, told } = receiver
-      const changes = changesFor(target.on, told, now, history, facts)
+      const changes = changesFor(target.on, told, now, history, { isPast, trusted: facts.trusted })
       if (changes.length === 0) continue
       // Whatever becomes of them, they are looked at again.
       this.#isNews = true

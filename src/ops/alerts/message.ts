@@ -97,9 +97,11 @@ function shownChange({ key: _, mark: __, ...change }: Change): AlertChange {
 }
 
 function sentence(change: AlertChange): string {
-  const { event, recovered, feed, campaign, state, reason, hint } = change
+  const { event, recovered, feed, campaign, state, reason, reasonCode, hint } = change
   const what = feed ?? (campaign === null ? 'the service' : `campaign ${campaign}`)
   const word = campaign === null ? event : event.replace('campaign-', '')
+  if (recovered && event === 'daemon' && reason !== null)
+    return `${reasonCode} is over; feedsyncd still cannot work as it should: ${reason}`
   if (recovered) {
     const now = campaign === null ? `, ${state ?? 'gone'} now` : ''
     return OF_ALL[event]?.over ?? `${what} recovered (${word} before${now})`
