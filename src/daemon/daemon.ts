@@ -114,11 +114,11 @@ export class Daemon {
       if (rest > 0) await clock.sleep(rest, options.stop)
     }
     if (options.once) await campaigns.once(options)
-    await this.#finish(options, round)
+    await this.#finish(options, asked.abort, round)
     return this.#lost
   }
 
-  async #finish(options: RunOptions, round: Promise<void>): Promise<void> {
+  async #finish(options: RunOptions, abort: AbortSignal, round: Promise<void>): Promise<void> {
     const { alerts, clock, deliveries, log, campaigns, supervisor, upkeep } = this.#parts
     const { drain } = this
     this.#stage = 'stopping'
@@ -136,7 +136,9 @@ export class Daemon {
     await drain.wait('campaigns', ...campaigns.running)
     this.#report()
     await drain.wait('the history', this.#reporting)
-    await drain.wait('alerts', alerts.finish({ flush: options.once, signal: options.abort }))
+    // That the database is lost is said now: perhaps nobody starts feedsyncd again.
+    const flush = options.once || this.#lost !== null
+    await drain.wait('alerts', alerts.finish({ flush, signal: abort }))
     await drain.wait('systemd', told)
     log.info({ event: 'daemon.stopped' }, 'daemon stopped')
   }

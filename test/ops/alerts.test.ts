@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { ALERT_EVENTS } from '../../src/config/config.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import type { AlertMessage } from '../../src/ops/alerts/message.ts'
 import { quickClock } from '../helpers/quick-clock.ts'
-import { feedOf, SECRET, Site } from '../helpers/site.ts'
+import { feedOf, finished, SECRET, Site } from '../helpers/site.ts'
 
 const BROKEN = '<source><job></source>'
 const ALL = ALERT_EVENTS
@@ -54,6 +54,32 @@ describe('the daemon', () => {
     expect(paged(file)[0]?.text).toMatch(
       /: a\.xml rejected: line 1, column 14: .+; correct the export/,
     )
+  })
+
+  it('tells that its database was taken away before it ends, since nobody starts it again', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    const ended = finished(await site.daemonProcess())
+
+    rmSync(join(site.root, 'state', 'feedsyncd.db'))
+
+    expect((await ended).code).toBe(78)
+    expect(paged(file)).toMatchObject([
+      { event: 'daemon', changes: [{ reasonCode: 'database-lost' }] },
+    ])
+  })
+
+  it('tells that the log of its database was taken away, and that it works again', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    const ended = finished(await site.daemonProcess())
+    rmSync(join(site.root, 'state', 'feedsyncd.db-wal'))
+    expect((await ended).code).toBe(75)
+
+    await site.daemon()
+    await untilPaged(file, ['daemon', 'recovered'])
+
+    expect(paged(file).at(-1)?.text).toMatch(/: feedsyncd works again$/)
   })
 
   it('tells of refused credentials once, and again only when they work', async () => {
