@@ -27,8 +27,11 @@ export function retryCommand(context: Context): Command {
     using decisions = openDecisions(config, context.clock)
     const { daemonRuns } = decisions
     const ids = id === undefined ? decisions.retriable() : [id]
-    const retried = ids.map((each) => versionOf(decisions.decide(each, 'retry')))
-    if (daemonRuns) await settled(context, decisions, ids)
+    const decided = ids.map((each) => decisions.decide(each, 'retry'))
+    // Of all, some may have gone on since they were listed.
+    const applied = id === undefined ? decided.filter(({ kind }) => kind === 'done') : decided
+    const retried = applied.map(versionOf)
+    if (daemonRuns) await settled(context, decisions, retried)
     const versions = retried.map((version) => decisions.version(version.id) ?? version)
     const reports = versions.map((version) => uploadReport(version))
     if (options.json) {
@@ -43,11 +46,11 @@ export function retryCommand(context: Context): Command {
 }
 
 /** Waits until each was tried, or one has shown that the service is still down. */
-async function settled(context: Context, decisions: Decisions, ids: readonly number[]) {
+async function settled(context: Context, decisions: Decisions, retried: readonly Version[]) {
   const { clock } = context
   const until = clock.monotonic() + LONGEST_MS
   while (clock.monotonic() < until) {
-    const versions = ids.flatMap((id) => decisions.version(id) ?? [])
+    const versions = retried.flatMap(({ id }) => decisions.version(id) ?? [])
     const tried = versions.filter(wasTried)
     if (tried.length === versions.length) return
     const hasFailed = tried.some(({ state }) => state === 'queued')

@@ -1,6 +1,8 @@
 // `retry` and reload are a person's word that it is worth trying now: the probe leaves at once, whatever the
 // breaker and Retry-After say, and what came of it is printed.
 
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, it, vi } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { feedOf } from '../helpers/feed.ts'
@@ -56,6 +58,24 @@ it('retry --all sends all that waits or failed', async () => {
   const { code, stdout } = await site.run('retry', '--all')
 
   expect(stdout.match(/ is uploaded/g)).toHaveLength(FEEDS.length)
+  expect(code).toBe(0)
+})
+
+it('retry --all goes on with the others where one has been sent or discarded since it was listed', async () => {
+  const { site, fault, id } = await down()
+  await using _ = site
+  fault.remove()
+  const [other] = site.uploads({ feed: 'b.xml' })
+  const database = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  database.exec(
+    `CREATE TRIGGER meanwhile AFTER UPDATE ON versions WHEN new.id = ${id} AND new.reason_code = 'retried'
+       BEGIN UPDATE versions SET state = 'discarded' WHERE id = ${other?.id}; END`,
+  )
+  database.close()
+
+  const { code, stdout } = await site.run('retry', '--all')
+
+  expect(stdout.match(/ is uploaded/g)).toHaveLength(FEEDS.length - 1)
   expect(code).toBe(0)
 })
 
