@@ -219,7 +219,7 @@ class Pass {
     if (item.action === 'create') return this.#create(item)
     const record = this.#parts.store.record(key)
     if (record === null || record.campaignId !== campaignId)
-      return this.#stale(item, 'it does not belong to the entry any more')
+      return this.#stale(item, 'it does not belong to the entry')
     const campaign = await this.#snapshot.get(campaignId)
     if (campaign === null)
       return this.#stale(

@@ -7,6 +7,7 @@ import type { Campaign } from '../service/port.ts'
 import { creationOf, tokenFor, whyRenamed } from './creation.ts'
 import { type DesiredCampaign, type Removal, wantedTargeting } from './desired.ts'
 import { selectionOf } from './effects.ts'
+import { FIELDS, rawOf } from './fields.ts'
 import { type CampaignState, campaignState, feedFindings, findingsOf } from './findings.ts'
 import { maySpendWith, showMoney } from './ledger.ts'
 import { CHANGE_GUARD, campaignOf, isHeld, UpdatePlanner } from './manage.ts'
@@ -22,7 +23,7 @@ import {
 import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { adoptedRecord, named, wayFrom, whyStopped } from './record.ts'
-import { filtersOf } from './targeting.ts'
+import { filtersOf, readTargeting } from './targeting.ts'
 import { whyFixed, whyNotGone } from './word.ts'
 
 export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignState[] } {
@@ -108,18 +109,29 @@ function consider(planning: Planning, entry: DesiredCampaign) {
 function adopt(planning: Planning, entry: DesiredCampaign, found: Campaign) {
   const record = adoptedRecord(entry.key, found)
   const owner = planning.absence.ownerOf(found)
-  if (owner === undefined || owner === entry.key)
-    return takeOver(planning, entry, record, `campaign ${named(found)} is managed from now on`)
+  if (owner === undefined || owner === entry.key) {
+    const why = `campaign ${named(found)} is managed from now on`
+    // What is approved is what the plan shows of it: nothing is known that somebody's change is told from.
+    const shown = FIELDS.map((field) => [field, rawOf(found, field) ?? null] as const)
+    const targeting = readTargeting(rawOf(found, 'targeting') ?? 0)
+    return takeOver(planning, entry, record, why, { ...Object.fromEntries(shown), targeting })
+  }
   const reason = `campaign ${named(found)} carries the mark of the entry ${owner}`
   planning.hold(entry.key, found.id, heldBy('foreign', reason, 'correct its campaignId'))
 }
 
 /** A campaign that was not this entry's before: a person approves it, with everything that is sent. */
-function takeOver(planning: Planning, entry: DesiredCampaign, record: CampaignRecord, why: string) {
+function takeOver(
+  planning: Planning,
+  entry: DesiredCampaign,
+  record: CampaignRecord,
+  why: string,
+  before: PlanItem['before'] = {},
+) {
   const { key, campaignId } = record
   const campaign = campaignOf(planning, record)
   if (isHeld(campaign)) return planning.hold(key, campaignId, campaign)
-  planning.add({ key, campaignId, action: 'adopt', why, approval: true })
+  planning.add({ key, campaignId, action: 'adopt', why, before, approval: true })
   new UpdatePlanner(planning, record, campaign).follow(entry, true)
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Plan } from '../../../src/campaigns/plan.ts'
 import { entry, fileOf } from '../reconciling.ts'
-import { opened } from '../world.ts'
+import { installed, opened } from '../world.ts'
 
 const FILE = fileOf(entry('A'))
 const DEAR = fileOf(entry('A').replace('100.00', '5000.00'), entry('B'))
@@ -27,5 +28,30 @@ describe('the first plan of a database', () => {
     await host.daemon()
 
     expect(world.all).toHaveLength(2)
+  })
+})
+
+describe('an approved plan that takes a campaign over', () => {
+  it.each([
+    ['somebody lowered it', { budget: 70 }],
+    ['somebody set an end', { endDate: '2027-01-31T00:00:00Z' }],
+  ])('%s since: it is not taken over, and the daemon writes nothing to it', async (_, change) => {
+    const { world, host } = await installed(fileOf(entry('B')))
+    const theirs = world.make('Old nurses', { budget: 90 })
+    host.file = fileOf(entry('B'), entry('A', `campaignId: "${theirs.id}"\nendDate: none`))
+    const plan = await host.plan()
+    Object.assign(theirs, change)
+
+    const results = await host.apply({ approved: plan })
+    await host.daemon()
+
+    expect(results.map(({ outcome }) => outcome)).toEqual(['stale', 'stale', 'stale'])
+    expect(host.store.record('A')).toBeNull()
+    expect(theirs).toMatchObject({ name: 'Old nurses', budget: 90, ...change })
+
+    world.shape = ({ period: _, ...shown }) => shown
+    const kept = host.store.keepPlan(await host.plan(), world.now)
+    await host.apply({ approved: host.store.plan(kept) as Plan })
+    expect(host.store.record('A')).toMatchObject({ campaignId: theirs.id })
   })
 })
