@@ -47,6 +47,9 @@ export interface ServiceCall {
   freshConnection?: boolean
 }
 
+/** How a service may reject an old date: the specification names no status (section 7). */
+const OLD_DATE: ReadonlySet<number> = new Set([400, 401, 403])
+
 /** Beyond this a refused request is signed again with the service's time. */
 const SKEW_LIMIT = 60 * SECOND
 
@@ -104,7 +107,7 @@ export class ServiceClient {
   async call(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {
     const datedWith = this.#skewOf(this.#applied) ?? 0
     const answer = await this.#send(call, signal)
-    const refused = answer.kind === 'answer' && (answer.status === 401 || answer.status === 403)
+    const refused = answer.kind === 'answer' && OLD_DATE.has(answer.status)
     const skewMs = this.clockSkewMs()
     if (!refused || skewMs === null) return answer
     // Of this request's own date: another one, sent at the same time, may have corrected the clock already.

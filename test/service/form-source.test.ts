@@ -184,27 +184,32 @@ describe('a request for a form', () => {
 
 describe('the clock of the service', () => {
   const ahead = new Date(NOW + 20 * MINUTE).toUTCString()
-  const refuseFirst: Handler = (request, response, n) => {
-    response.setHeader('date', ahead)
-    if (n === 1) response.writeHead(401).end()
-    else sendForm(request, response, n)
-  }
+  const refuseFirst =
+    (status: number): Handler =>
+    (request, response, n) => {
+      response.setHeader('date', ahead)
+      if (n === 1) response.writeHead(status).end()
+      else sendForm(request, response, n)
+    }
 
-  it('dates the request once more when ours is wrong, and stays in use', async () => {
-    const { ask, seen, forms } = await service(refuseFirst)
+  it.each([400, 401, 403])(
+    'dates the request once more when ours is wrong (%i), and stays in use',
+    async (status) => {
+      const { ask, seen, forms } = await service(refuseFirst(status))
 
-    const first = await ask()
-    await ask()
+      const first = await ask()
+      await ask()
 
-    expect(first.kind).toBe('form')
-    expect(seen.map(({ headers }) => headers['x-svc-date'])).toEqual([
-      new Date(NOW).toUTCString(),
-      ahead,
-      ahead,
-    ])
-    // Our time went on by some ms since.
-    expect(Math.round((forms.clockSkewMs() ?? 0) / MINUTE)).toBe(20)
-  })
+      expect(first.kind).toBe('form')
+      expect(seen.map(({ headers }) => headers['x-svc-date'])).toEqual([
+        new Date(NOW).toUTCString(),
+        ahead,
+        ahead,
+      ])
+      // Our time went on by some ms since.
+      expect(Math.round((forms.clockSkewMs() ?? 0) / MINUTE)).toBe(20)
+    },
+  )
 
   it('dates each of several requests once more that were refused at the same time', async () => {
     const { ask } = await service((request, response, n) => {
