@@ -71,7 +71,8 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
     read: (body: Buffer) => Reading<T>,
     signal: AbortSignal,
   ): Promise<CampaignAnswer<T>> => {
-    if (client.lacksAccount(call.path, null)) return NO_ACCOUNT
+    // Of a name or an id in the path nothing follows.
+    if (client.lacksAccount(PATH, null)) return NO_ACCOUNT
     const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body))
     const answer = await client.call(
       {

@@ -109,6 +109,21 @@ describe('the campaign client', () => {
     },
   )
 
+  it('sends nothing for a partner without an account, also where a name or an id says "bulk"', async () => {
+    const { api, sandbox } = await openAccount({}, { identity: { partner: 'acme' } })
+
+    const answers = [
+      await api.search({ name: 'bulk hiring' }, forever),
+      await api.get('bulk-1', forever),
+      await api.update('bulk-1', { budget: 5 }, forever),
+      await api.search({}, forever),
+    ]
+
+    for (const answer of answers)
+      expect(answer).toMatchObject({ class: 'configuration', effect: 'not-sent' })
+    expect(sandbox.requests()).toEqual([])
+  })
+
   it('knows that a create was not sent when nobody listens', async () => {
     const { api, sandbox } = await openAccount()
     await sandbox.close()
