@@ -97,12 +97,15 @@ const tooLarge = (limit: Amount, budget: Value) => {
   return refused('maxBudget', `guards.maxBudget is ${showAmount(limit)}, ${would}`)
 }
 
+/** The entry of a campaign that has no id yet: its key may be the id of another campaign. */
+export const pending = (key: string) => `entry ${key}`
+
 export class Ledger {
   readonly #guards: Guards
   readonly #now: number
   /** Writes of the last day. */
   readonly #day: readonly CampaignWrite[]
-  /** By campaign id, or by key for what has none yet. */
+  /** By campaign id, or what `pending` says for what has none yet. */
   readonly #amounts = new Map<string, MaySpend>()
   #creates: number
 
@@ -176,7 +179,7 @@ export class Ledger {
       return refused('endDate', `endDate ${String(endDate)} is past: write a later one`)
     if (this.#creates >= createsPerDay)
       return refused('createsPerDay', `guards.createsPerDay is ${createsPerDay}`)
-    const isTooMuch = this.#reach(key, maySpendWith(values, this.#now))
+    const isTooMuch = this.#reach(pending(key), maySpendWith(values, this.#now))
     if (isTooMuch === null) this.#creates++
     return isTooMuch
   }

@@ -8,7 +8,7 @@ import { valueNow } from './compare.ts'
 import type { Desired } from './desired.ts'
 import type { Effects } from './effects.ts'
 import { createdValues, endsBy, whyIdle } from './fields.ts'
-import { Ledger, type MaySpend, maySpend, maySpendWith, sumOf } from './ledger.ts'
+import { Ledger, type MaySpend, maySpend, maySpendWith, pending, sumOf } from './ledger.ts'
 import type { Finding, Held, PlanItem } from './plan.ts'
 import type { CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { keysOf, openByCampaign } from './record.ts'
@@ -156,7 +156,7 @@ export class Planning {
       this.ledger.set(id, this.unmanagedSpend(id))
     for (const [key, sent] of Map.groupBy(creates.filter(isUnsettled), (create) => create.key))
       this.ledger.set(
-        key,
+        pending(key),
         sumOf(sent.map(({ body }) => maySpendWith(createdValues(body ?? {}), now))),
       )
   }

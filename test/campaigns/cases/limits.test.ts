@@ -169,3 +169,30 @@ describe('what the service does not show', () => {
     expect(plan.exposure.before).toBe('unlimited')
   })
 })
+
+describe('maxExposure counts', () => {
+  it('a new entry whose key is the id of another campaign', async () => {
+    const both = (...keys: string[]) =>
+      `${fileOf(...keys.map((key) => budget(key, '4000.00')))}${guards('maxExposure: "5000.00"')}`
+    const { world, host } = await installed(both('X'))
+    host.file = both('X', '"48001"')
+
+    const plan = await host.plan()
+    await host.daemon()
+
+    expect(itemOf(plan, '48001')?.held?.reason).toContain('might spend 8000.00')
+    expect(world.all).toHaveLength(1)
+  })
+
+  it('a budget below zero as one that is not known', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    await host.apply()
+    world.make('Campaign B', { budget: -1 })
+    const takesOver = budget('B', '100.00', 'campaignId: "48002"').replace(/ *budget: .*\n/, '')
+    host.file = fileOf(budget('A', '140.00'), takesOver)
+    await host.daemon()
+
+    expect(itemOf(await host.plan(), 'A')?.held?.reason).toContain('48002')
+    expect(world.campaign('48001').budget).toBe(100)
+  })
+})
