@@ -19,7 +19,7 @@ import {
 } from './record.ts'
 import type { ReconcilerParts, Result, Sender } from './send.ts'
 import { tokenIn } from './token.ts'
-import { seenWrite, withWritten } from './verify.ts'
+import { hides, seenWrite, withWritten } from './verify.ts'
 
 /** Calls at a time: reads of many campaigns, and reductions. */
 const AT_ONCE = 8
@@ -230,7 +230,9 @@ function withForms(record: CampaignRecord, listed: Campaign, read: Campaign): Ca
     const [value, raw] = [written[field], rawOf(listed, field)]
     if (value === undefined || raw === undefined || readValue(field, raw) === value) return []
     const [known, text] = [forms[field] ?? [], JSON.stringify(raw)]
-    const isForm = valueNow(record, read, field) === value && isFormOf(field, value, raw)
+    // A late list may show the day before: another day is no form.
+    const isLike = isFormOf(field, value, raw) && hides(field, value, raw)
+    const isForm = isLike && valueNow(record, read, field) === value
     return isForm && !known.includes(text) ? [[field, [...known, text].slice(-3)]] : []
   })
   return added.length === 0

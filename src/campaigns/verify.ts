@@ -105,7 +105,8 @@ export function verify(
   return { unchanged, forms, doubt, moved }
 }
 
-function hides(field: Field, value: Value, raw: unknown): boolean {
+/** Whether a form may hide what was there before. */
+export function hides(field: Field, value: Value, raw: unknown): boolean {
   if (field !== 'endDate' && field !== 'startDate') return true
   return String(raw).length <= 10 && String(value).startsWith(String(raw))
 }

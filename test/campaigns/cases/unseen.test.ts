@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HOUR } from '../../../src/lib/clock.ts'
+import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf } from '../reconciling.ts'
 import { installed, opened } from '../world.ts'
 
@@ -73,5 +73,25 @@ describe('a targeting that somebody blanks on a service that shows it', () => {
     const plan = await host.plan()
 
     expect(plan.summary.reduce).toBe(0)
+  })
+})
+
+describe('an end that a late list shows a day later', () => {
+  it('is no form of the new one: moved back on the service, it is reported', async () => {
+    const until = (end: string) => fileOf(entry('A', `endDate: ${end}`))
+    const { world, host } = await installed(until('2026-12-31'))
+    const old = structuredClone(world.all)
+    world.listed = () => old
+    host.file = until('2026-12-30')
+    await host.daemon()
+    world.pass(MINUTE)
+    await host.daemon()
+    world.listed = null
+    world.pass(HOUR)
+    world.campaign('48001').endDate = '2026-12-31T00:00:00Z'
+
+    const run = await host.run()
+
+    expect(run.findings).toMatchObject([{ code: 'drift', key: 'A' }])
   })
 })
