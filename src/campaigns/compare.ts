@@ -34,6 +34,8 @@ import {
 export interface Goal {
   values: Values
   targeting?: CanonicalTargeting
+  /** Listed under removed: an end that is not known is none. */
+  isEnd?: true
 }
 
 /** One write: fields that go together. */
@@ -90,13 +92,16 @@ interface Step extends Omit<Difference, 'kind'> {
   isBlind?: boolean
 }
 
-type Known = readonly [CampaignRecord, Campaign, readonly CampaignWrite[]]
+type NowKnown = readonly [Campaign, readonly CampaignWrite[]]
+type Known = readonly [CampaignRecord, ...NowKnown]
 
 /** Of what was read before a write, beside the fields of its body: what its spend effect rests on. */
 const RESTS_ON = ['budget', 'endDate', 'status'] as const
 
-export function compare(goal: Goal, ...known: Known): Comparison {
-  const [record, campaign] = known
+export function compare(goal: Goal, owned: CampaignRecord, ...now: NowKnown): Comparison {
+  const record = goal.isEnd ? { ...owned, written: { endDate: null, ...owned.written } } : owned
+  const [campaign] = now
+  const known: Known = [record, ...now]
   const steps: Step[] = []
   const agreed: Comparison['agreed'] = { values: {}, targeting: null }
   for (const field of FIELDS) {
@@ -258,7 +263,12 @@ function partOf(
  * Values of a field in updates whose outcome is not known. What a person sent past the file counts where it
  * may spend more than the file wants; where it spends less, it is left to that person.
  */
-function sent(field: Field, want: Value, outcome: 'unknown' | 'given-up', open: Known[2]): Value[] {
+function sent(
+  field: Field,
+  want: Value,
+  outcome: 'unknown' | 'given-up',
+  open: readonly CampaignWrite[],
+): Value[] {
   return open.flatMap((write) => {
     if (write.outcome !== outcome || write.action !== 'update') return []
     const value = readValue(field, (write.body as Record<string, unknown>)[field])

@@ -79,7 +79,10 @@ export function readValue(field: Field, raw: unknown): Value | undefined {
     case 'amount': {
       const isNumber =
         typeof raw === 'number' || (typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw.trim()))
-      return isNumber && Number.isFinite(Number(raw)) ? fromWire(Number(raw)) : undefined
+      // Below zero it is a sign, such as -1 for "no limit", and no amount.
+      return isNumber && Number.isFinite(Number(raw)) && Number(raw) >= 0
+        ? fromWire(Number(raw))
+        : undefined
     }
     case 'date':
       return typeof raw === 'string' ? dateOf(raw) : undefined
@@ -114,12 +117,19 @@ export const createdValues = (body: object): Values => ({
   ...valuesOf(body),
 })
 
-/** Without a zone it is UTC, whatever the zone of this process. */
+/**
+ * Without a zone it is UTC, whatever the zone of this process. To the second, and with a year of four digits, so that
+ * texts compare like times; before 1970 it stands for "no date".
+ */
 function dateOf(text: string): string | undefined {
-  const isZoned = /(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T')
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
+  const isZoned = isDay || /(Z|GMT|UTC|[+-]\d\d:?\d\d)$/.test(text)
   const ms = Date.parse(isZoned ? text : `${text}Z`)
-  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().replace(/\.000Z$/, 'Z')
+  if (Number.isNaN(ms) || ms <= 0) return undefined
+  return `${new Date(Math.min(ms, LAST_SECOND)).toISOString().slice(0, 19)}Z`
 }
+
+const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59)
 
 /** Wall ms at which a campaign with this end is over in any zone, an end that still counts as a day included. */
 export const endsBy = (endDate: string) => Date.parse(endDate) + 38 * 3_600_000

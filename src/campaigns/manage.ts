@@ -94,7 +94,7 @@ export class UpdatePlanner {
 
   /** As `removed` says; an end that came earlier is as good. */
   end({ endDate }: Removal): void {
-    const { reduce, differences } = this.#compare({ values: { endDate } })
+    const { reduce, differences } = this.#compare({ values: { endDate }, isEnd: true })
     const isLater = ({ kind, service, file }: Difference) =>
       kind !== 'conflict' && (service === 'no end' || service > file)
     this.#report(differences.filter(isLater), () => 'move it from removed: to campaigns:')

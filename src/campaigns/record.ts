@@ -119,7 +119,7 @@ export function managedCampaigns(
     const one = { record, open: open.get(campaignId) ?? [] }
     const endDate = ends.get(key)
     if (endDate !== undefined)
-      return { ...one, goal: { values: { endDate } }, why: 'listed under removed' }
+      return { ...one, goal: { values: { endDate }, isEnd: true }, why: 'listed under removed' }
     const entry = keys.has(key) ? byKey.get(key) : renamed.get(campaignId)
     if (entry === undefined || (entry.campaignId ?? campaignId) !== campaignId)
       return { ...one, goal: null, why: '' }

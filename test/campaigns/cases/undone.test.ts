@@ -209,3 +209,30 @@ describe('a reduction goes before and without anything else', () => {
     expect(read.length).toBeLessThan(20)
   })
 })
+
+describe('listed under removed', () => {
+  it.each([
+    ['the service does not show its end', undefined],
+    ['its end is shown as an empty text', ''],
+    ['its end is a placeholder', '0001-01-01T00:00:00'],
+    ['its end is the last one that there is, in a zone to the west', '9999-12-31T23:59:59-05:00'],
+  ])(
+    'a campaign that was taken over, and %s: it is ended, once, while the search is down',
+    async (_, shownAs) => {
+      const { world, host } = opened(fileOf(entry('A', 'campaignId: "48001"')))
+      world.make('Campaign A')
+      world.shape = ({ endDate, ...shown }) =>
+        shownAs === undefined || endDate !== null
+          ? { ...shown, ...(shownAs !== undefined && { endDate }) }
+          : { ...shown, endDate: shownAs }
+      await host.apply()
+      host.file = 'version: 1\nremoved:\n  - { externalCampaignId: A, endDate: 2026-12-02 }\n'
+      world.trouble = troubles(searchDown)
+      await host.daemon()
+      world.trouble = () => null
+      await host.daemon()
+
+      expect(world.writes().map(({ body }) => body)).toEqual([{ endDate: '2026-12-02T00:00:00Z' }])
+    },
+  )
+})
