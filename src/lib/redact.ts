@@ -9,6 +9,8 @@ import { unescaped } from './unescape.ts'
 const MOST_LEVELS = 8
 /** Values of forms, and signatures: those of about 25 uploads. */
 const MOST_RECENT = 150
+/** The same in characters: a search first finds the place of each, which large forms would make slow. */
+const MOST_RECENT_CHARACTERS = 64 * 1024
 /** A token in an address is longer than the words beside it. */
 const SHORTEST_TOKEN = 16
 /** Stands for a secret while the text is searched further. */
@@ -18,7 +20,7 @@ const SHOWN = '[secret]'
 const WORD_WITH_MARK = /[^\s"'<>,{}()]*\ue000[^\s"'<>,{}()]*/g
 
 const permanent = new SecretSet()
-const recent = new SecretSet(MOST_RECENT)
+const recent = new SecretSet(MOST_RECENT, MOST_RECENT_CHARACTERS)
 
 /** A key or password: it, its Base64 and its hex are never shown again by this process. */
 export function keepSecret(value: Buffer | string): void {

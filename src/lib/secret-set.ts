@@ -45,24 +45,33 @@ type Hide = (from: number, to: number) => void
 export class SecretSet {
   readonly #secrets = new Map<string, KnownSecret>()
   readonly #most: number
+  readonly #mostCharacters: number
+  #characters = 0
   /** Made when it is needed, of what is known then. */
   #index: Index | null = null
 
-  /** `most`: how many values are kept; the oldest are forgotten. */
-  constructor(most = Number.POSITIVE_INFINITY) {
+  /** `most`: how many values are kept, and how many characters of them all; the oldest are forgotten. */
+  constructor(most = Number.POSITIVE_INFINITY, mostCharacters = Number.POSITIVE_INFINITY) {
     this.#most = most
+    this.#mostCharacters = mostCharacters
   }
 
   /** `partly` false: its parts, such as a date or a region, are not secret. */
   add(literal: string, partly = true): void {
     if (literal.length < SHORTEST) return
     this.#index = null
-    this.#secrets.delete(literal)
+    this.#forget(literal)
     this.#secrets.set(literal, new KnownSecret(literal, partly))
+    this.#characters += literal.length
     for (const oldest of this.#secrets.keys()) {
-      if (this.#secrets.size <= this.#most) break
-      this.#secrets.delete(oldest)
+      const isTooMuch = this.#characters > this.#mostCharacters && oldest !== literal
+      if (this.#secrets.size <= this.#most && !isTooMuch) break
+      this.#forget(oldest)
     }
+  }
+
+  #forget(literal: string): void {
+    if (this.#secrets.delete(literal)) this.#characters -= literal.length
   }
 
   /** Calls `hide` for every part of `text` that holds a secret, or unless `onlyWhole` a fragment of one. */

@@ -122,6 +122,16 @@ describe('the secrets of a form', () => {
   })
 })
 
+it('of large forms only the newest are remembered, so that they fill no memory', () => {
+  const policies = Array.from({ length: 20 }, (_, n) =>
+    hash('shake256', `policy ${n}`, { outputEncoding: 'base64', outputLength: 20_000 }),
+  )
+  for (const policy of policies) rememberForm([['policy', policy]], [])
+
+  const known = policies.filter((policy) => redact(policy.slice(0, 40)) === '[secret]')
+  expect(known).toEqual(policies.slice(-2))
+})
+
 describe('what is shown of another host', () => {
   it('is a code only when it is a word without a secret', () => {
     expect(shownCode('AccessDenied')).toBe('AccessDenied')
