@@ -73,7 +73,8 @@ export class Decider {
     if (wrong !== null) return wrong
     const records = store.records()
     const owner = records.find(({ campaignId }) => campaignId === id)
-    if (owner?.key === key && owner.succeeding) return done(keepCampaign(this.#parts, owner), id)
+    if (owner?.key === key && (owner.succeeding || isUnsettled(store.newestCreate(key))))
+      return done(keepCampaign(this.#parts, owner), id)
     if (owner !== undefined) {
       const hint = `${COMMAND} forget ${quoted(owner.key)} lets it go`
       return refused(`campaign ${id} belongs to ${owner.key} already`, hint)
@@ -135,9 +136,10 @@ export class Decider {
     const wrong = whyWrongAccount(this.#parts)
     if (wrong !== null) return wrong
     const entry = this.#parts.desired.campaigns.find((one) => one.key === key)
-    if (entry === undefined)
+    const isSent = isUnsettled(store.newestCreate(key))
+    if (entry === undefined && !isSent)
       return refused(`${key} is no entry of the campaigns file`, 'write the entry first')
-    if (entry.campaignId !== null)
+    if (entry !== undefined && entry.campaignId !== null)
       return refused(
         `the entry names campaign ${entry.campaignId}`,
         `${WITHOUT_ID}, then say it again`,
@@ -146,7 +148,7 @@ export class Decider {
     if (listing.kind === 'failure') return listing
     const record = store.record(key)
     // A successor that was sent without an answer is settled before the word counts again.
-    if (record !== null && !(record.succeeding && isUnsettled(store.newestCreate(key)))) {
+    if (entry !== undefined && record !== null && !(record.succeeding && isSent)) {
       const answer = await api.get(record.campaignId, this.#parts.signal)
       if (answer.kind !== 'ok' && answer.class !== 'missing') return answer
       const hint = `${COMMAND} create ${quoted(key)} --new stops it and makes a successor`
@@ -158,6 +160,7 @@ export class Decider {
     const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
     const early = endWait(this.#parts, key, listing, owned)
     if (early !== null) return early
+    if (entry === undefined) return done(`no campaign of ${key} is waited for any more`, null)
     store.atomically(() => {
       store.keepNewEntry(
         key,

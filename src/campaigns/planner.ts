@@ -32,6 +32,7 @@ export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignSta
   const before = showMoney(planning.ledger.total())
   for (const entry of desired.campaigns) consider(planning, entry)
   for (const removal of desired.removed) remove(planning, removal)
+  for (const sent of planning.creates.values()) outside(planning, sent)
   for (const judge of planning.raises) judge()
   const items = planning.items.sort((a, b) => rank(a) - rank(b))
   const count = (isMeant: (item: PlanItem) => boolean) => items.filter(isMeant).length
@@ -243,6 +244,17 @@ function whyUnknown({ input }: Planning, { key, at, reason }: CampaignWrite): He
   return heldBy('unknown', why, needs, '', true)
 }
 
+/** A create without an answer that no entry waits for may spend all the same. */
+function outside(planning: Planning, sent: CampaignWrite) {
+  const { key } = sent
+  const isSaid = planning.items.some((item) => item.key === key && item.held?.code === 'unknown')
+  if (!isUnsettled(sent) || isSaid || key === '') return
+  const why = whyUnknown(planning, sent)
+  const kept = planning.records.get(key)?.campaignId
+  const needs = `look on the service, then: ${COMMAND} adopt ${quoted(key)} ${kept} ends the wait for it`
+  planning.hold(key, null, kept === undefined ? why : { ...why, needs })
+}
+
 function remove(planning: Planning, removal: Removal) {
   const { key } = removal
   const record = planning.records.get(key)
@@ -255,7 +267,7 @@ function remove(planning: Planning, removal: Removal) {
   }
   const made = planning.creates.get(key)
   if (isUnsettled(made)) {
-    const needs = `nothing, or when it is found on the service: ${COMMAND} adopt ${quoted(key)} ID`
+    const needs = `nothing, or when it is found on the service: ${COMMAND} adopt ${quoted(key)} ID, or when it is not: ${COMMAND} create ${quoted(key)} --new`
     return planning.hold(key, null, { ...whyUnknown(planning, made), needs })
   }
   const marked = planning.absence.marked(key)

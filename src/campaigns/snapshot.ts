@@ -2,10 +2,12 @@
 // what of it is written down before anything is sent.
 
 import { DAY } from '../lib/clock.ts'
+import { isDue } from '../lib/due.ts'
 import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { compare, type Goal, valueNow } from './compare.ts'
 import type { Desired } from './desired.ts'
 import { FIELDS, type Field, isFormOf, rawOf, readValue } from './fields.ts'
+import { LATEST_LISTING } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import {
   adoptedRecord,
@@ -141,6 +143,7 @@ export class Snapshot {
         for (const id of this.listed.keys()) if (!owned.has(id)) store.addOther({ id, key: null })
       }
       const found = this.settleCreates(sender)
+      this.#endDirect()
       this.#settleUpdates()
       this.recordAgreed(desired)
       return found
@@ -167,6 +170,17 @@ export class Snapshot {
   #isSought({ key, outcome }: CampaignWrite): boolean {
     const record = this.#parts.store.record(key)
     return outcome === 'unknown' && (record === null || record.succeeding)
+  }
+
+  /** A direct create for no entry: by now lists show its campaign as one in no entry, or it was not made. */
+  #endDirect(): void {
+    const { store, clock } = this.#parts
+    const now = clock.now()
+    for (const { id, at, action, outcome, key, reason } of store.open()) {
+      const isIts = action === 'create' && outcome === 'unknown' && key === ''
+      if (isIts && this.incomplete === null && isDue(at + LATEST_LISTING, now, LATEST_LISTING))
+        store.end(id, 'given-up', reason, now)
+    }
   }
 
   #settleUpdates(): void {

@@ -89,3 +89,73 @@ describe('a create without an answer, and a direct create of its key', () => {
     expect(host.store.open()).toMatchObject([{ outcome: 'given-up', isDirect: true }])
   })
 })
+
+describe('a create without an answer whose entry is not in the file any more', () => {
+  const ONLY_B = fileOf(entry('B'))
+
+  async function neverMade(file: string) {
+    const { world, host } = await installed(ONLY_B)
+    host.file = BOTH
+    world.trouble = onCreate(never)
+    await host.daemon()
+    host.file = file
+    return { world, host }
+  }
+
+  it.each([
+    ['taken out', ONLY_B],
+    [
+      'listed under removed',
+      `${ONLY_B}removed:\n  - { externalCampaignId: K, endDate: 2027-01-31 }\n`,
+    ],
+  ])('%s: it is said, and its advice ends the wait after an hour', async (_, file) => {
+    const { world, host } = await neverMade(file)
+
+    const plan = await host.plan()
+    const early = await host.decide().isNew('K')
+    world.pass(HOUR)
+    const said = await host.decide().isNew('K')
+    await host.daemon()
+    const after = await host.plan()
+
+    expect(itemOf(plan, 'K')?.held).toMatchObject({
+      code: 'unknown',
+      needs: expect.stringContaining('campaigns create K --new'),
+    })
+    expect(early).toMatchObject({ kind: 'refused', isEarly: true })
+    expect(said).toMatchObject({ kind: 'done', campaignId: null })
+    expect([plan.exposure.before, after.exposure.before]).toEqual(['200.00', '100.00'])
+    expect(host.store.newEntries().size).toBe(0)
+    expect(world.all).toHaveLength(1)
+  })
+
+  it('a direct create of a key that has a campaign: its advice ends the wait', async () => {
+    const { world, host } = await installed(ONLY_B)
+    world.trouble = onCreate(never)
+    await direct(host, 'B')
+
+    const plan = await host.plan()
+    const said = await host.decide().adopt('B', '48001')
+
+    expect(itemOf(plan, 'B')?.held).toMatchObject({
+      code: 'unknown',
+      needs: expect.stringContaining('campaigns adopt B 48001'),
+    })
+    expect(said).toMatchObject({ kind: 'done' })
+    expect((await host.plan()).exposure.before).toBe('100.00')
+  })
+
+  it('a direct create of no key counts until lists had the time to show it', async () => {
+    const { world, host } = await installed(ONLY_B)
+    world.trouble = onCreate(never)
+    await createDirectly(host.person(), { name: 'Fair', budget: 50, targeting: {} }, true)
+
+    await host.daemon()
+    const { exposure } = await host.plan()
+    world.pass(HOUR)
+    await host.daemon()
+
+    expect(exposure.before).toBe('150.00')
+    expect((await host.plan()).exposure.before).toBe('100.00')
+  })
+})
