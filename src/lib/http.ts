@@ -133,14 +133,23 @@ function proxyAddress(env: Readonly<Record<string, string | undefined>>, name: s
   if (value === '') return ''
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`
   const url = URL.parse(address)
-  if (url !== null && /^https?:/i.test(address)) {
+  if (url !== null && /^https?:/i.test(address) && isDecodable(url.username + url.password)) {
     keepCredentials(url)
     return address
   }
   throw new FeedsyncError(`${name.toUpperCase()} holds no usable proxy address`, {
-    hint: 'write it as http://host:port, with user:password@ before the host if the proxy wants one',
+    hint: 'write it as http://host:port, with user:password@ before the host if the proxy wants one, and a % in either as %25',
     exitCode: 78,
   })
+}
+
+/** As undici does it, which throws where a % begins no escape. */
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== null
+  } catch {
+    return false
+  }
 }
 
 /** Of a proxy: the password as it was written and as it is sent. A user name without a password may be a token. */

@@ -118,7 +118,10 @@ describe('a proxy of the environment', () => {
     })
   })
 
-  it.each(['http://', 'socks5://127.0.0.1:1080', 'http://user:hidden-password@:x'])(
+  it.each([
+    ...['http://', 'socks5://127.0.0.1:1080', 'http://user:hidden-password@:x'],
+    'http://user:hidden-100%@127.0.0.1:3128',
+  ])(
     'whose address cannot be used is a configuration error that does not repeat it (%s)',
     (address) => {
       const create = () =>
