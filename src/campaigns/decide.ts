@@ -14,6 +14,7 @@ import {
   named,
   noFacts,
   ownersOf,
+  sinceOf,
   whyForeign,
   whyStopped,
 } from './record.ts'
@@ -286,8 +287,8 @@ export class Decider {
       const reason = `campaign ${campaignId} is listed, and is not found by its id`
       return refused(reason, 'try again later', true)
     }
-    const since = record.missingSince ?? clock.now()
-    if (record.missingSince === null) store.save({ ...record, missingSince: since })
+    const since = sinceOf(record.missingSince, clock.now())
+    if (record.missingSince !== since) store.save({ ...record, missingSince: since })
     return tooEarly(listing, since, `whether campaign ${campaignId} is gone`, clock.now())
   }
 

@@ -3,6 +3,7 @@
 
 import type { Amount } from '../lib/amount.ts'
 import { DAY } from '../lib/clock.ts'
+import { latestLegal } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Goal } from './compare.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
@@ -128,6 +129,10 @@ export function managedCampaigns(
       : { ...one, goal: goalOf(entry, record), why: 'the file changed' }
   })
 }
+
+/** Since when something is so: from now on where it was not, or where a clock that ran ahead dated it. */
+export const sinceOf = (at: number | null, now: number) =>
+  at === null || at > latestLegal(now, 0) ? now : at
 
 /** What raises count from, whatever the service shows since; null: not known. */
 export const agreedBudget = ({ written, firstBudget }: CampaignRecord): Amount | null =>

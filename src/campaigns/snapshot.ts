@@ -17,6 +17,7 @@ import {
   type ManagedCampaign,
   managedCampaigns,
   noFacts,
+  sinceOf,
   whyForeign,
 } from './record.ts'
 import type { ReconcilerParts, Result, Sender } from './send.ts'
@@ -214,7 +215,7 @@ export class Snapshot {
       if (campaign != null) {
         if (missingSince !== null) noted = { ...noted, missingSince: null }
       } else if (this.incomplete === null && read === null)
-        noted = { ...noted, missingSince: missingSince ?? clock.now() }
+        noted = { ...noted, missingSince: sinceOf(missingSince, clock.now()) }
       if (campaign != null && whyForeign(record, campaign) === null) {
         if (accountId === null && campaign.accountId != null)
           noted = { ...noted, accountId: campaign.accountId }

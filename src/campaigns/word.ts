@@ -7,7 +7,7 @@ import type { Desired, DesiredCampaign } from './desired.ts'
 import { COMMAND, type Held, quoted } from './plan.ts'
 import { heldBy, isUnsettled, LATEST_LISTING, later } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
-import { keysOf, named } from './record.ts'
+import { keysOf, named, sinceOf } from './record.ts'
 import type { ReconcilerParts } from './send.ts'
 import { hasSameMark } from './token.ts'
 
@@ -112,11 +112,14 @@ export function endWait(
   const now = clock.now()
   const free = [...listing.campaigns.values()].filter(({ id }) => !owned.has(id))
   for (let sent = sentFor(store, key); sent !== null; sent = sentFor(store, key)) {
-    const { id, at, body, reason } = sent
+    const { id, at, endedAt, body, reason } = sent
     const found = free.find(({ name }) => hasSameMark(body?.name, name))
     const hint = `${COMMAND} adopt ${quoted(key)} ${found?.id}`
     if (found !== undefined) return refused(`it was created: campaign ${named(found)}`, hint)
-    const early = tooEarly(listing, at, 'whether it was created', now)
+    // Where a clock that ran ahead dated it, the time counts from the first word on.
+    const since = sinceOf(at, now) === at ? at : sinceOf(endedAt, now)
+    if (since === now) store.end(id, 'unknown', reason, now)
+    const early = tooEarly(listing, since, 'whether it was created', now)
     if (early !== null) return early
     store.end(id, 'given-up', reason, now)
   }
