@@ -1,6 +1,7 @@
 // What `doctor` asks of the host as the daemon's unit sees it: folders, the key that systemd hands over, and what
 // the running daemon says of itself.
 
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { probeFilesystem, remoteFilesystem } from '../inbox/filesystem-type.ts'
@@ -10,9 +11,11 @@ import { LONGEST_SECRET, readRegular } from '../lib/read-regular.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { type Finding, ok, problem, skipped, warning } from '../ops/doctor/finding.ts'
 import {
+  checkFile,
   checkFolder,
   checkHidden,
   checkRoom,
+  checkState,
   checkWatches,
   type Runner,
 } from '../ops/doctor/host-checks.ts'
@@ -79,6 +82,20 @@ export function* keyInUseCheck(
   }
 }
 
+/** A key that systemd does not hand over is read by the unit's user. */
+export async function* keyAccessCheck(
+  { service }: Config,
+  { account, unit }: Runner,
+): AsyncGenerator<Finding> {
+  const { keyFile } = service.auth
+  const source = handedOver(unit)
+  const isHandedOver = source !== null && resolve(source) === keyFile
+  if (account === null || isHandedOver || !existsSync(keyFile)) return
+  const finding = await checkFile('key', keyFile, 'read', { account, unit })
+  // Its group must not read it.
+  if (finding.verdict !== 'ok') yield { ...finding, fix: `chown ${account.name} ${keyFile}` }
+}
+
 /** Whether the daemon may use its folders, as its unit runs. */
 export async function* folderChecks(
   { inbox, state }: Config,
@@ -95,9 +112,9 @@ export async function* folderChecks(
     ...(afterReject === 'quarantine'
       ? [{ check: 'quarantine', path: inbox.quarantineDirectory }]
       : []),
-    { check: 'state', path: state.directory },
   ]
   for (const use of made) yield checkFolder({ ...use, write: true, made: true }, runner)
+  yield checkState({ check: 'state', path: state.directory, write: true, made: true }, runner)
   yield checkRoom(state.directory)
 }
 

@@ -1,7 +1,8 @@
 // `doctor`: every part that the daemon needs, asked one after the other, each answer with its fix. Nothing
 // is uploaded and nothing is changed. Composes what the features can say of themselves.
 
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import { openReader } from '../history/migrations.ts'
@@ -15,17 +16,30 @@ import { formatBytes, formatDuration } from '../lib/units.ts'
 import { VERSION } from '../lib/version.ts'
 import { checkEndpoint } from '../ops/doctor/endpoint-check.ts'
 import { type Finding, ok, problem, skipped, warning } from '../ops/doctor/finding.ts'
-import { checkAccount, checkFile, checkKeyMode, checkSystemd } from '../ops/doctor/host-checks.ts'
+import {
+  checkAccount,
+  checkFile,
+  checkKeyMode,
+  checkSystemd,
+  type Runner,
+} from '../ops/doctor/host-checks.ts'
 import { accountOf, readUnit } from '../ops/systemd/unit.ts'
 import { ServiceClient } from '../service/client.ts'
 import { createFormSource } from '../service/form-source.ts'
 import { readCampaignsFile } from './campaigns.ts'
-import { conditionChecks, folderChecks, keyInUseCheck, rootsOwnKey } from './doctor-host.ts'
+import {
+  conditionChecks,
+  folderChecks,
+  keyAccessCheck,
+  keyInUseCheck,
+  rootsOwnKey,
+} from './doctor-host.ts'
 import { historyFile, serviceOptions } from './queries.ts'
 
 export interface DoctorOptions {
   clock: Clock
   env: Record<string, string | undefined>
+  configFile: string
   /** Without the network. */
   offline: boolean
 }
@@ -44,18 +58,20 @@ export async function* diagnose(config: Config, options: DoctorOptions): AsyncGe
   const unit = await readUnit()
   const runner = { unit, account: unit && accountOf(unit) }
   yield checkAccount(process.getuid?.(), runner)
+  yield checkFile('configuration', resolve(options.configFile), 'read', runner)
   yield* folderChecks(config, runner)
   yield history(config)
   const alive = daemon(config)
   yield alive
   yield* conditionChecks(config, env)
   yield checkEndpoint(config.http.listen, alive.verdict === 'ok')
-  yield campaigns(config)
+  yield campaigns(config, runner)
   yield checkKeyMode(config.service.auth.keyFile, env.CREDENTIALS_DIRECTORY)
   yield* keyInUseCheck(config, runner, env)
-  yield* alerts(config)
+  yield* alerts(config, runner)
   yield checkSystemd()
   yield proxy(env)
+  yield* keyAccessCheck(config, runner)
   yield* rootsOwnKey(config, runner) ?? service(config, options)
 }
 
@@ -67,6 +83,11 @@ function history(config: Config): Finding {
       integrity: String(connection.pragma('quick_check(1)')),
       bytes: Number(connection.pragma('page_count')) * Number(connection.pragma('page_size')),
     }))
+    if (found === null && existsSync(join(config.state.directory, 'daemon.lock'))) {
+      const fix =
+        'put back the copy of state.directory from your backup, or go on without: each feed is held once, and feedsyncd release --lost-history accepts them'
+      return problem(check, `${file} is gone or empty, although a daemon ran here`, fix)
+    }
     if (found === null) return skipped(check, 'there is none yet: the daemon never ran')
     const { integrity, bytes } = found
     if (integrity !== 'ok') {
@@ -98,7 +119,7 @@ function daemon({ state }: Config): Finding {
 }
 
 /** What the daemon would say at its next look, without asking the service. */
-function campaigns(config: Config): Finding {
+async function campaigns(config: Config, runner: Runner): Promise<Finding> {
   const check = 'campaigns'
   const read = readCampaignsFile(config)
   switch (read.kind) {
@@ -111,19 +132,23 @@ function campaigns(config: Config): Finding {
         'correct the file, then: feedsyncd campaigns plan',
         CONFIG,
       )
-    case 'read':
+    case 'read': {
+      const readable = await checkFile(check, read.file, 'read', runner)
+      if (readable.verdict !== 'ok') return readable
       return ok(check, `${read.file} has ${read.desired.campaigns.length} entries, and can be read`)
+    }
     default:
       return read satisfies never
   }
 }
 
-async function* alerts(config: Config): AsyncGenerator<Finding> {
+async function* alerts(config: Config, runner: Runner): AsyncGenerator<Finding> {
   if (config.alerts.length === 0)
     yield skipped('alerts', 'problems are not reported: alerts is empty')
   for (const { action } of config.alerts) {
-    if (action.kind === 'exec') yield checkFile('alerts', action.command[0] ?? '', 'run')
-    else if (action.secretFile !== null) yield checkFile('alerts', action.secretFile, 'read')
+    if (action.kind === 'exec') yield checkFile('alerts', action.command[0] ?? '', 'run', runner)
+    else if (action.secretFile !== null)
+      yield checkFile('alerts', action.secretFile, 'read', runner)
     else yield ok('alerts', `${action.origin} gets alerts; try it: feedsyncd alerts test`)
   }
 }

@@ -1,6 +1,7 @@
 // feedsyncd doctor: checks everything that the daemon needs, and prints the fix of each problem.
 
 import type { Command } from 'commander'
+import { findConfig } from '../config/load.ts'
 import type { Finding } from '../ops/doctor/finding.ts'
 import { type Context, outJson } from './context.ts'
 import { define } from './define.ts'
@@ -16,7 +17,9 @@ export function doctorCommand(context: Context): Command {
     const { diagnose } = await import('../app/doctor.ts')
     const findings: Finding[] = []
     const { clock, env } = context
-    const checks = diagnose(config, { clock, env, offline: options.offline ?? false })
+    const configFile = findConfig(options.config, env)
+    const { offline = false } = options
+    const checks = diagnose(config, { clock, configFile, env, offline })
     for await (const finding of checks) {
       if (!options.json) context.out(findingText(finding, context.terminal))
       findings.push(finding)

@@ -1,10 +1,12 @@
 // `doctor` beside a unit of systemd, which a fake systemctl prints: it judges by how the unit runs.
 
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Finding } from '../../src/ops/doctor/finding.ts'
 import { finished, SECRET, Site } from '../helpers/site.ts'
+import { SmallDisk } from '../helpers/small-disk.ts'
 
 const NOBODY = 65_534
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
@@ -76,6 +78,106 @@ describe('doctor beside a unit', () => {
         fix: expect.not.stringContaining('chmod'),
       })
       expect(after.of('inbox')).toMatchObject({ verdict: 'ok' })
+    },
+  )
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'finds that the disk of the state is read-only, which root would not meet',
+    async (test) => {
+      await using site = await Site.open()
+      const state = join(site.root, 'state')
+      using disk = new SmallDisk(state)
+      if (!disk.isMounted) return test.skip()
+      chownSync(state, NOBODY, NOBODY)
+      installUnit(site, 'User=nobody')
+      disk.make('read-only')
+
+      const asked = [await doctor(site), await doctor(site, AS_NOBODY)]
+
+      for (const { of } of asked) {
+        expect(of('state')).toMatchObject({
+          verdict: 'problem',
+          says: expect.stringContaining('EROFS'),
+          fix: expect.stringMatching(/^mount it writable/),
+        })
+      }
+    },
+  )
+
+  it.skipIf(process.getuid?.() !== 0).each(['feedsyncd.db', 'daemon.lock', 'spool', '.'])(
+    'finds that root owns %s of the state directory, and the command that gives it back',
+    async (name) => {
+      await using site = await Site.open()
+      const state = join(site.root, 'state')
+      await site.process('run', '--once')
+      execFileSync('chown', ['-R', 'nobody', state])
+      chownSync(join(state, name), 0, 0)
+      chmodSync(state, 0o750)
+      installUnit(site, 'User=nobody')
+
+      const { of } = await doctor(site)
+      execFileSync('/bin/sh', ['-c', of('state')?.fix ?? ''])
+      const after = await doctor(site)
+
+      expect(of('state')).toMatchObject({
+        verdict: 'problem',
+        says: expect.stringContaining(join(state, name)),
+        fix: expect.stringMatching(/^chown -R nobody:\S+ \/.+state$/),
+      })
+      expect(after.of('state')).toMatchObject({ verdict: 'ok' })
+    },
+  )
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'finds a folder of feeds that is missing, or root’s alone, and what ends that',
+    async () => {
+      await using site = await Site.open()
+      installUnit(site, 'User=nobody', 'Group=nogroup')
+      rmSync(site.inbox, { recursive: true })
+      const follow = (fix?: string | null) =>
+        execFileSync('/bin/sh', ['-c', /install .+$/.exec(fix ?? '')?.[0] ?? 'false'])
+
+      const missing = await doctor(site)
+      follow(missing.of('inbox')?.fix)
+      const made = await doctor(site)
+      chownSync(site.inbox, 0, 0)
+      const roots = await doctor(site)
+      follow(roots.of('inbox')?.fix)
+      const given = await doctor(site)
+
+      const verdicts = [missing, made, roots, given].map(({ of }) => of('inbox')?.verdict)
+      expect(verdicts).toEqual(['problem', 'ok', 'problem', 'ok'])
+    },
+  )
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'finds the files that root may read and run, and the unit’s user may not',
+    async () => {
+      await using site = await Site.open()
+      const at = (name: string) => join(site.root, name)
+      site.configure({
+        alerts: [
+          { on: ['held'], exec: [at('bin/hook')] },
+          { on: ['held'], webhook: 'https://hooks.example.com/x', secretFile: 'hook.key' },
+        ],
+      })
+      installUnit(site, 'User=nobody')
+      writeFileSync(at('bin/hook'), '#!/bin/sh\n', { mode: 0o700 })
+      writeFileSync(at('hook.key'), 'x', { mode: 0o600 })
+      const campaigns = 'version: 1\ncampaigns:\n  - { externalCampaignId: A, name: A }\n'
+      writeFileSync(at('campaigns.yaml'), campaigns, { mode: 0o600 })
+      chmodSync(site.configFile, 0o600)
+
+      const { findings } = await doctor(site)
+
+      const refused = findings.filter(({ says }) => says.includes('EACCES'))
+      expect(refused).toMatchObject([
+        { check: 'configuration', verdict: 'problem', says: expect.stringContaining('.yaml') },
+        { check: 'campaigns', verdict: 'problem', says: expect.stringContaining('campaigns.yaml') },
+        { check: 'alerts', verdict: 'problem', says: expect.stringContaining('bin/hook') },
+        { check: 'alerts', verdict: 'problem', says: expect.stringContaining('hook.key') },
+        { check: 'key', verdict: 'problem', says: expect.stringContaining('service.key') },
+      ])
     },
   )
 

@@ -3,7 +3,7 @@
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { access, constants, opendir, readFile, stat, statfs } from 'node:fs/promises'
+import { opendir, readFile, readlink, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { SECOND } from '../../lib/clock.ts'
@@ -11,7 +11,7 @@ import { errorCode } from '../../lib/errors.ts'
 import { formatBytes } from '../../lib/units.ts'
 import { type Account, hiddenBy, mayWrite, parseUnit, type Unit } from '../systemd/unit.ts'
 import { type Finding, ok, problem, skipped, warning } from './finding.ts'
-import { refusalOf } from './folder-access.ts'
+import { ENTER, READ, type Refusal, refusalOf, WRITE } from './folder-access.ts'
 
 /** Who the daemon runs as; both null where nothing is known of a unit: then it is who asks. */
 export interface Runner {
@@ -57,28 +57,73 @@ export async function checkFolder(
     const says = `${path} is read-only for the unit feedsyncd: ReadWritePaths= does not have it`
     return problem(check, says, DROPIN)
   }
-  const code = await refusalOf(path, write, account)
-  if (code === 'ENOENT' && made && (await canMake(path, account))) {
+  const refusal = await refusalOf(path, READ | ENTER | (write ? WRITE : 0), account)
+  const target = found === null ? await readlink(path).catch(() => null) : null
+  if (target !== null) {
+    const fix = 'mount or create what it leads to, or correct the link'
+    return problem(check, `${path} is a link to ${target}, which is not there`, fix)
+  }
+  if (refusal?.code === 'ENOENT' && made && (await canMake(path, account))) {
     return ok(check, `${path} does not exist yet and can be created`)
   }
-  if (code === 'ENOENT') {
-    const fix = `create it and give the unit’s user access: install -d -m 0750 ${path}`
+  const owner = made && account !== null ? `-o ${account.name} ` : ''
+  const mode = write && !made ? '0770' : '0750'
+  const install = `install -d -m ${mode} ${owner}-g ${groupOf({ account, unit })} ${path}`
+  if (refusal?.code === 'ENOENT') {
+    const fix = `create it, and give the unit’s user access: ${install}`
     return problem(check, `${path} does not exist`, fix)
   }
   const verb = write ? 'read and written' : 'read'
   const who = account === null ? 'this user' : account.name
-  if (code === null) return ok(check, `${path} can be ${verb}`)
-  return problem(
-    check,
-    `${path} cannot be ${verb} by ${who} (${code})`,
-    `let ${account?.name ?? 'the unit’s user'} ${write ? 'write there' : 'list and read it'} through the group that owns it: feedsyncd service print has SupplementaryGroups= for it`,
-  )
+  if (refusal === null) return ok(check, `${path} can be ${verb}`)
+  // The group that owns it is root's: no drop-in can add the unit to that.
+  const isRoots = refusal.at === path && account !== null && found?.gid === 0
+  const given = made ? giveBack(path, { account, unit }) : `give it to the unit’s group: ${install}`
+  const fix = isRoots ? given : accessFix(refusal, account)
+  return problem(check, `${path} cannot be ${verb} by ${who} (${refusal.code})`, fix)
+}
+
+/** What lets an account use a folder of somebody else. */
+function accessFix({ code, at }: Refusal, account: Account | null): string {
+  if (code === 'EROFS') return 'mount it writable, after a look at dmesg'
+  return `let ${account?.name ?? 'the unit’s user'} use ${at} through the group that owns it, which needs its rights: ${DROPIN}`
+}
+
+/** The files in the state directory: a command of root, or a restored backup, may have left them to another user. */
+export async function checkState(use: FolderUse, runner: Runner): Promise<Finding> {
+  const finding = await checkFolder(use, runner)
+  if (finding.verdict !== 'ok') return finding
+  for (const name of [
+    'daemon.lock',
+    'feedsyncd.db',
+    'feedsyncd.db-wal',
+    'feedsyncd.db-shm',
+    'spool',
+  ]) {
+    const path = join(use.path, name)
+    const needed = READ | WRITE | (name === 'spool' ? ENTER : 0)
+    const refusal = await refusalOf(path, needed, runner.account)
+    if (refusal === null || refusal.code === 'ENOENT') continue
+    const isForeign = refusal.code === 'EACCES'
+    const fix = isForeign ? giveBack(use.path, runner) : accessFix(refusal, null)
+    return problem(use.check, `${path} cannot be read and written (${refusal.code})`, fix)
+  }
+  return finding
+}
+
+const giveBack = (path: string, runner: Runner) =>
+  `chown -R ${runner.account?.name ?? process.getuid?.()}:${groupOf(runner)} ${path}`
+
+/** The one of the unit; else of its user, or of who asks. */
+function groupOf({ account, unit }: Runner): string | number {
+  return unit?.groups[0] ?? account?.gids[0] ?? process.getgid?.() ?? 0
 }
 
 async function canMake(path: string, account: Account | null): Promise<boolean> {
   const parent = dirname(path)
-  const code = await refusalOf(parent, true, account)
-  return code === null || (code === 'ENOENT' && parent !== path && (await canMake(parent, account)))
+  const refusal = await refusalOf(parent, READ | ENTER | WRITE, account)
+  if (refusal === null) return true
+  return refusal.code === 'ENOENT' && parent !== path && (await canMake(parent, account))
 }
 
 /** The unit hides some places: there a folder that is readable here is not there for the service. */
@@ -157,15 +202,27 @@ export async function checkFile(
   check: string,
   path: string,
   use: 'run' | 'read',
+  { account, unit }: Runner,
 ): Promise<Finding> {
-  try {
-    await access(path, use === 'run' ? constants.X_OK : constants.R_OK)
-    return ok(check, `${path} can be ${use}`)
-  } catch (error) {
-    const other = use === 'run' ? ', or name another program in alerts' : ''
-    const fix = `let the unit’s user ${use} it${other}`
-    return problem(check, `${path} cannot be ${use} (${errorCode(error)})`, fix, 78)
+  const setting = unit && hiddenBy(unit, path)
+  if (setting) {
+    const says = `${path} is hidden from the unit feedsyncd (${setting})`
+    return problem(
+      check,
+      says,
+      'move it to a folder that the unit sees, such as /etc/feedsyncd',
+      78,
+    )
   }
+  const refusal = await refusalOf(path, use === 'run' ? ENTER : READ, account)
+  if (refusal === null) return ok(check, `${path} can be ${use}`)
+  const { at, code } = refusal
+  const other = use === 'run' ? ', or name another program in alerts' : ''
+  const isGiven = use === 'read' && at === path && code === 'EACCES' && account !== null
+  const fix = isGiven
+    ? `chgrp ${groupOf({ account, unit })} ${path} && chmod 0640 ${path}`
+    : `let the unit’s user ${use} it${other}`
+  return problem(check, `${at} cannot be ${at === path ? use : 'entered'} (${code})`, fix, 78)
 }
 
 /** For whom the answers are true: the unit's user where there is one, else who asks. */
