@@ -85,6 +85,7 @@ function advice(code: string, file: string, detail: string): Advice {
     case 'AUTH':
     case 'EACCES':
     case 'EPERM':
+    case 'ENOENT':
     case 'ENOTDIR':
     case 'EEXIST':
       return {

@@ -1,6 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -118,6 +118,17 @@ describe('doctor', () => {
     expect(of('history')?.verdict).toBe('problem')
   })
 
+  it('finds that the history was deleted, and does not say that no daemon ever ran', async () => {
+    await using site = await Site.open()
+    await site.run('run', '--once')
+    rmSync(join(site.root, 'state', 'feedsyncd.db'))
+
+    const { code, of } = await doctor(site, '--offline')
+
+    expect(code).toBe(1)
+    expect(of('history')).toMatchObject({ verdict: 'problem' })
+  })
+
   it('finds a history that a newer feedsyncd has written; exit 78', async () => {
     await using site = await Site.open()
     site.drop('a.xml', feedOf(3))
@@ -143,6 +154,51 @@ describe('doctor', () => {
 
     expect(code).toBe(75)
     expect(of('endpoint')).toMatchObject({ says: `another program answers on 127.0.0.1:${port}` })
+  })
+
+  it.each(['says nothing', 'speaks another language'])(
+    'finds that the address of http.listen is taken by a program that %s',
+    async (how) => {
+      const other = createTcpServer((socket) => {
+        if (how !== 'says nothing') socket.end('220 mail.example.com ESMTP\r\n')
+        onTestFinished(() => void socket.destroy())
+      })
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void other.close())
+      const { port } = other.address() as AddressInfo
+
+      const finding = await checkEndpoint({ kind: 'tcp', host: '127.0.0.1', port }, false)
+
+      expect(finding).toMatchObject({ verdict: 'problem', exitCode: 75 })
+    },
+  )
+
+  it('finds that http.listen names no place where anybody can listen', async () => {
+    const path = `/nonexistent/${'x'.repeat(5)}.sock`
+    const long = join(tmpdir(), 'x'.repeat(120))
+
+    const findings = [
+      await checkEndpoint({ kind: 'tcp', host: '192.0.2.1', port: 9464 }, false),
+      await checkEndpoint({ kind: 'unix', path }, false),
+      await checkEndpoint({ kind: 'unix', path: long }, false),
+    ]
+
+    expect(findings.map(({ verdict }) => verdict)).toEqual(['problem', 'problem', 'problem'])
+  })
+
+  it('finds that the state directory is a link to a place that is not there', async () => {
+    await using site = await Site.open()
+    symlinkSync('/nonexistent/disk', join(site.root, 'state'))
+
+    const { of } = await doctor(site, '--offline')
+    const { code, stderr } = await site.run('run', '--once')
+
+    expect(of('state')).toMatchObject({
+      verdict: 'problem',
+      says: expect.stringContaining('/nonexistent/disk'),
+    })
+    expect(code).toBe(75)
+    expect(stderr).not.toContain('internal error')
   })
 
   it('finds what is wrong with the file of campaigns, with line and column; exit 78', async () => {
