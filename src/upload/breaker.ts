@@ -7,6 +7,8 @@ import type { Failure, UploadHealth } from './port.ts'
 const OPENS_AFTER = 5
 const FIRST_PROBE = 5 * SECOND
 const LONGEST_PAUSE = 10 * MINUTE
+/** After that long a probe says nothing of the origin: it may be a large file on a slow line. Another one follows. */
+const LONGEST_PROBE = MINUTE
 
 /** An origin that refuses so many feeds, and accepts none between them, has a fault of its own. */
 const REJECTS_ALL_FROM = 3
@@ -24,7 +26,7 @@ export type BreakerResult = 'up' | 'nothing' | Pick<Failure, 'reason' | 'retryAf
 
 type State =
   | { kind: 'closed'; failures: number }
-  /** `probeAt`: monotonic ms; `shownAt`: the same in wall ms. */
+  /** `probeAt`: monotonic ms, also of the probe that runs; `shownAt`: the same in wall ms. */
   | { kind: 'open'; probeAt: number; shownAt: number; pauseMs: number; isProbing: boolean }
 
 export class Breaker {
@@ -47,16 +49,18 @@ export class Breaker {
   /** Whole ms until a request would be let through, as the history takes them; 0: now. */
   waitMs(): number {
     if (this.#state.kind === 'closed') return 0
+    const { isProbing, probeAt } = this.#state
+    const from = isProbing ? probeAt + LONGEST_PROBE : probeAt
+    const left = Math.max(0, Math.ceil(from - this.#clock.monotonic()))
     // A running probe ends soon: look again after the shortest pause.
-    if (this.#state.isProbing) return FIRST_PROBE
-    return Math.max(0, Math.ceil(this.#state.probeAt - this.#clock.monotonic()))
+    return isProbing ? Math.min(left, FIRST_PROBE) : left
   }
 
   /** Null while nothing may be sent. */
   enter(): Pass | null {
     if (this.waitMs() > 0) return null
     if (this.#state.kind === 'closed') return { isProbe: false }
-    this.#state = { ...this.#state, isProbing: true }
+    this.#state = { ...this.#state, isProbing: true, probeAt: this.#clock.monotonic() }
     return { isProbe: true }
   }
 

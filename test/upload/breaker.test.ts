@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTE, SECOND } from '../../src/lib/clock.ts'
+import { HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts'
 import { Breaker } from '../../src/upload/breaker.ts'
 import { harness, testClock } from './harness.ts'
 
@@ -70,6 +70,30 @@ describe('a breaker', () => {
     it.leave(probe ?? { isProbe: false }, 'up')
     expect(request('up')).toBe(true)
     expect(it.health()).toEqual({ state: 'ok', reason: null, nextProbeAt: null })
+  })
+
+  it('sends another probe a minute later: the first may be a large file on a slow line', () => {
+    const { it, request, pass } = breaker()
+    for (let i = 0; i < 5; i++) request('down')
+    pass(HOUR)
+    const large = it.enter()
+    pass(MINUTE - 1)
+    const before = it.enter()
+    pass(1)
+
+    const small = it.enter()
+    const third = it.enter()
+    it.leave(small ?? { isProbe: false }, 'up')
+
+    expect([large, before, small, third]).toEqual([
+      { isProbe: true },
+      null,
+      { isProbe: true },
+      null,
+    ])
+    expect(request('up')).toBe(true)
+    it.leave(large ?? { isProbe: false }, 'up')
+    expect(it.health().state).toBe('ok')
   })
 
   it('gives the probe to the next one when it taught nothing', () => {
