@@ -177,7 +177,7 @@ export class Pipeline {
   async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
     const { clock, history, ledger, settings, spool } = this.#parts
     const { verdict } = read
-    const same = sameBytesOf(history, file, read.sha256)
+    const same = sameBytesOf(history, file, read)
     if (same !== null) {
       await spool.discard(copy)
       await history.commit(() => ledger.seen(file, same), 'soon')

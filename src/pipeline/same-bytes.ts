@@ -1,6 +1,6 @@
 // Whether the bytes of a file are a new version of its feed, or one that is there.
 
-import type { FileIdentity } from '../feed/port.ts'
+import type { CheckResult, FileIdentity } from '../feed/port.ts'
 import type { Files, Version, VersionReads } from '../history/port.ts'
 import { COPY_LOST } from '../history/reason-codes.ts'
 import type { RuleInForce } from '../history/rules-in-force.ts'
@@ -12,11 +12,14 @@ interface ReadFile {
   rule: RuleInForce
 }
 
+/** What the guards look at and the rules have a say in. */
+const COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
+
 /** The version that these bytes are; null: they are a new one. `sha256` null: not read to their end. */
 export function sameBytesOf(
   history: VersionReads & Files,
   { identity, path, rule }: ReadFile,
-  sha256: string | null,
+  { sha256, verdict }: Extract<CheckResult, { kind: 'read' }>,
 ): Version | null {
   if (sha256 === null) return null
   const newest = history.newestTaken(rule.feed)
@@ -25,7 +28,12 @@ export function sameBytesOf(
     const hasCopy = newest.spool !== null && !COPY_LOST.includes(newest.reasonCode ?? '')
     const isLost = newest.state === 'gone' || (newest.state === 'failed' && !hasCopy)
     const isElsewhere = newest.state === 'uploaded' && newest.account !== rule.account
-    return isLost || isElsewhere ? null : newest
+    // It may be held for want of what other rules have found by now.
+    const isReadAnew =
+      newest.state === 'held' &&
+      verdict.kind === 'ok' &&
+      COUNTS.some((count) => newest[count] !== verdict.content[count])
+    return isLost || isElsewhere || isReadAnew ? null : newest
   }
   // A boot, a backup or chmod changes the rest of what stat says. What nobody wrote since goes over no younger version.
   const known = history.known(path)

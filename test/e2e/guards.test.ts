@@ -72,6 +72,29 @@ describe('a feed is held', () => {
   })
 })
 
+describe('a feed that is held since its postings were not found', () => {
+  it('is judged anew when it is dropped again after the rules say where they are', async () => {
+    await using site = await Site.open()
+    const feed = '<liste><gesuch><id>1</id><titel>Koch</titel></gesuch></liste>'
+    site.drop('jobs.xml', feed)
+    await site.run('run', '--once')
+    const held = site.uploads()[0]
+
+    site.drop('jobs.xml', feed)
+    await site.run('run', '--once')
+    const still = site.uploads()[0]
+    site.configure({ feeds: [{ match: '*.xml', records: '/liste/gesuch' }] })
+    site.drop('jobs.xml', feed)
+    await site.run('run', '--once')
+
+    expect(held).toMatchObject({ state: 'held', postings: 0 })
+    expect(held?.hint).toMatch(/configure their path in "records" and drop it again/)
+    expect(still).toMatchObject({ id: held?.id, state: 'held' })
+    expect(site.uploads()[0]).toMatchObject({ state: 'uploaded', postings: 1 })
+    expect(site.show(held?.id ?? 0).state).toBe('superseded')
+  })
+})
+
 describe('what a person decides about a held feed', () => {
   it('release: it is sent, and the next one is compared with it', async () => {
     await using site = await withTen()
