@@ -39,6 +39,7 @@ const STATE_OF = {
   ...({ refused: 'refused', missing: 'refused' } as const),
   ...({ temporary: 'failed', unreadable: 'failed' } as const),
 }
+const MOST_LINES = 20
 const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 
 /** The daemon's campaigns, to be looked at when it is time. */
@@ -102,7 +103,7 @@ export async function reconcile(
     const count = store.records().length
     const gone = `${file.file} is gone, and ${count} ${count === 1 ? 'campaign goes' : 'campaigns go'} on as it is`
     return keepRun(store, looked, {
-      ...{ state: 'unusable', problem: file.kind === 'off' ? gone : file.lines.join('; ') },
+      ...{ state: 'unusable', problem: file.kind === 'off' ? gone : someOf(file.lines) },
       hint: 'correct the file; until then no campaign is written, and feeds are uploaded',
     })
   }
@@ -125,6 +126,12 @@ export async function reconcile(
     if (exitCode !== 75) throw error
     return kept
   }
+}
+
+/** A file may have a mistake in each of its lines; `plan` names all of them. */
+function someOf(lines: readonly string[]): string {
+  const more = lines.length - MOST_LINES
+  return [...lines.slice(0, MOST_LINES), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }
 
 function isManaged(config: Config): boolean {

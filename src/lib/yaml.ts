@@ -9,10 +9,12 @@ import {
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   type ParsedNode,
   parseDocument,
   stringify,
   visit,
+  type YAMLMap,
 } from 'yaml'
 
 export type YamlPath = readonly (string | number)[]
@@ -52,6 +54,8 @@ export function parseYaml(text: string, options: YamlOptions = { schema: 'core' 
     schema: options.schema,
     lineCounter,
     stringKeys: true,
+    // The library compares each key with all before it: `duplicates` takes a few ms for what it takes hours.
+    uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'error',
   })
@@ -61,16 +65,18 @@ export function parseYaml(text: string, options: YamlOptions = { schema: 'core' 
   }
   const found = [
     ...document.errors.map((e) => ({ offset: e.pos[0], message: wording(e.code, e.message) })),
+    ...duplicates(document),
     // A large file without any of their marks need not be walked through.
     ...(/[&*!%<]/.test(text) ? unsupported(document) : []),
   ]
   const problems = found
     .sort((a, b) => a.offset - b.offset)
     .map(({ offset, message }) => ({ ...at(offset), message }))
+  const pairsOf = pairsByKey()
   return {
     value: problems.length === 0 ? document.toJS() : null,
     problems,
-    positionOf: (path, what) => at(offsetOf(document, path, what)),
+    positionOf: (path, what) => at(offsetOf(document, path, what, pairsOf)),
   }
 }
 
@@ -110,12 +116,49 @@ function unsupported(document: Document): { offset: number; message: string }[] 
   return found
 }
 
-function offsetOf(document: Document, path: YamlPath, what: 'key' | 'value'): number {
+function duplicates(document: Document): { offset: number; message: string }[] {
+  const found: { offset: number; message: string }[] = []
+  visit(document, {
+    Map: (_, { items }) => {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (seen.has(key.value))
+          found.push({ offset: key.range?.[0] ?? 0, message: 'duplicate key' })
+        seen.add(key.value)
+      }
+    },
+  })
+  return found
+}
+
+type PairsOf = (map: YAMLMap) => ReadonlyMap<string, Pair>
+
+/** The pairs of each map by key, found once: a file may have a mistake in each of its keys. */
+function pairsByKey(): PairsOf {
+  const known = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>()
+  return (map) => {
+    const pairs =
+      known.get(map) ??
+      new Map(
+        map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])),
+      )
+    known.set(map, pairs)
+    return pairs
+  }
+}
+
+function offsetOf(
+  document: Document,
+  path: YamlPath,
+  what: 'key' | 'value',
+  pairsOf: PairsOf,
+): number {
   let node: unknown = document.contents
   let offset = isNode(node) ? node.range[0] : 0
   for (const [index, step] of path.entries()) {
     if (isMap(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step)
+      const pair = pairsOf(node).get(String(step))
       if (pair === undefined) return offset
       const last = index === path.length - 1
       // A key without a value has no position of its own worth pointing at.
@@ -141,8 +184,6 @@ const hasSource = (value: unknown) =>
 /** The library's own words where they are plain; ours where they need its insider's knowledge. */
 function wording(code: string, message: string): string {
   switch (code) {
-    case 'DUPLICATE_KEY':
-      return 'duplicate key'
     case 'TAB_AS_INDENT':
       return 'tabs cannot indent YAML: use spaces'
     case 'MULTIPLE_DOCS':

@@ -22,6 +22,18 @@ describe('reading YAML', () => {
     ])
   })
 
+  it('a block of 100,000 keys, each of them a mistake, takes no hours', {
+    timeout: 120_000,
+  }, () => {
+    const keys = Array.from({ length: 100_000 }, (_, n) => `K${n}: x\n`).join('')
+
+    const { problems, positionOf } = parseYaml(`${keys}K7: x\n`, { schema: 'failsafe' })
+    const lines = Array.from({ length: 100_000 }, (_, n) => positionOf([`K${n}`], 'key').line)
+
+    expect(problems).toEqual([{ line: 100_001, column: 1, message: 'duplicate key' }])
+    expect(lines.at(-1)).toBe(100_000)
+  })
+
   it('reports everything that is wrong with the syntax, in the order of the file', () => {
     const text = 'a: 1\na: 2\nb: &x 3\nc: *x\nd: !!str 4\n<<: {}\n'
 
