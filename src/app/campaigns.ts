@@ -53,7 +53,7 @@ export type CampaignsFile =
   | { kind: 'off'; file: string }
   /** Stops every campaign write; each line says what is wrong, and where. */
   | { kind: 'unusable'; file: string; lines: string[] }
-  | { kind: 'read'; file: string; desired: Desired; fileSha256: string }
+  | { kind: 'read'; file: string; desired: Desired; fileSha256: string; stamp: string | null }
 
 /** An editor or a copy writes a file in several steps. */
 const STABLE_MS = 2 * SECOND
@@ -66,6 +66,8 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
     ...{ kind: 'unusable', file },
     lines: [`${file} ${why}`],
   })
+  // Before its bytes: what replaces it from here on is another file.
+  const stamp = stampOf(file)?.text ?? null
   let bytes: Buffer
   try {
     bytes = readRegular(file, LARGEST)
@@ -79,7 +81,7 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   const reading = readDesired(bytes.toString('utf8'))
   const fileSha256 = createHash('sha256').update(bytes).digest('hex')
   if (reading.kind === 'desired')
-    return { kind: 'read', file, desired: reading.desired, fileSha256 }
+    return { kind: 'read', file, desired: reading.desired, fileSha256, stamp }
   const lines = reading.problems.map(
     ({ line, column, key, problem }) =>
       `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem}`,
@@ -125,13 +127,12 @@ export function stampOf(file: string): { text: string; changedAt: number } | nul
   }
 }
 
-/** What a pass works with; `isCurrent` reads the file again where its date changed. */
+/** What a pass works with; `isCurrent` reads the file again where its date changed since it was read. */
 export function wantedOf(
   config: Config,
-  { desired, fileSha256, file }: Extract<CampaignsFile, { kind: 'read' }>,
+  { desired, fileSha256, file, stamp }: Extract<CampaignsFile, { kind: 'read' }>,
   allowWiden: ReadonlySet<string>,
 ): Wanted {
-  const stamp = stampOf(file)?.text
   const isCurrent = () => {
     if (stampOf(file)?.text === stamp) return true
     const now = readCampaignsFile(config)

@@ -104,6 +104,16 @@ describe('the file is hostile input', () => {
     expect(wanted.isCurrent()).toBe(false)
   })
 
+  it('replaced between being read and the look: nothing of the older one is raised', () => {
+    const { file, config } = folder()
+    writeFileSync(file, fileOf(entry('A')))
+    const read = readCampaignsFile(config)
+    if (read.kind !== 'read') throw new Error('it cannot be read')
+    writeFileSync(file, fileOf(entry('B')))
+
+    expect(wantedOf(config, read, new Set()).isCurrent()).toBe(false)
+  })
+
   it('a file that changes while it is applied: nothing is raised any more', async () => {
     const { world, host } = opened(fileOf(entry('A'), entry('B'), entry('C')))
     world.trouble = ({ kind }) => {
