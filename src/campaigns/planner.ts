@@ -208,8 +208,11 @@ function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null 
 const MOST = 5
 
 /** Whoever made campaigns of this account from another database may make this one, too. */
-function whyShared({ records, newEntries }: PlanInput, key: string): Held | null {
-  const shared = records.find(({ origin, token }) => origin === 'adopted' && token !== null)
+function whyShared({ records, newEntries, made }: PlanInput, key: string): Held | null {
+  const shared = records.find(
+    ({ campaignId, origin, token }) =>
+      origin === 'adopted' && token !== null && !made.has(campaignId),
+  )
   if (shared === undefined || newEntries.has(key)) return null
   const reason = `another database made campaign ${shared.campaignId}, so it may make this one too`
   const needs = `${COMMAND} create ${quoted(key)} --new; if that database is gone for good: ${COMMAND} adopt --marked --yes`

@@ -179,6 +179,7 @@ export class Planning {
 export const memoryOf = (store: CampaignStore, now: number) => ({
   ...{ facts: store.account(), records: store.records(), others: store.others() },
   ...{ newEntries: store.newEntries(), open: store.open(), creates: store.creates() },
+  made: store.made(),
   day: store.since(now - DAY),
   generation: (key: string) => store.generation(key),
   unknownCreatesUntil: store.unknownCreatesUntil(),

@@ -137,6 +137,8 @@ export interface CampaignStore extends Disposable {
   open(): CampaignWrite[]
   /** The newest create of each key, and each one that is not settled; what is not settled comes last. */
   creates(): CampaignWrite[]
+  /** Ids of the campaigns that this database made. */
+  made(): ReadonlySet<string>
   /** One that is not settled comes before newer ones: a direct call may have been made meanwhile. */
   newestCreate(key: string): CampaignWrite | null
   /** Creates of this key that were sent, whatever became of them: the number in its token. */

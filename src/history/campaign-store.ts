@@ -102,6 +102,10 @@ function reads(connection: Connection) {
         `WHERE id IN (${newest}) OR (action = 'create' AND ${UNSETTLED}) ORDER BY ${UNSETTLED}, id`,
       )
     },
+    made: () => {
+      const sql = `SELECT campaign_id AS id FROM campaign_writes WHERE action = 'create' AND outcome = 'done'`
+      return new Set(all<{ id: string }>(sql).map(({ id }) => id))
+    },
     newestCreate: (key) => {
       const where = `WHERE action = 'create' AND key = ? ORDER BY ${UNSETTLED} DESC, id DESC LIMIT 1`
       return writes(where, key)[0] ?? null
