@@ -185,7 +185,8 @@ function judge<T>(
     const hint = `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner`
     return { ...refused, class: 'credentials', hint }
   }
-  if (status === 404) return { ...refused, class: 'missing', hint: HOW_TO_LIST }
+  // A campaign that is gone for good is no matter of time.
+  if (status === 404 || status === 410) return { ...refused, class: 'missing', hint: HOW_TO_LIST }
   if (!TEMPORARY(status)) return refused
   const wait = retryAfterMs(headers, clock.now())
   return { ...refused, class: 'temporary', retryAfterMs: wait, hint: 'try again later' }

@@ -150,6 +150,7 @@ describe('the campaign client', () => {
     [403, 'credentials'],
     [404, 'missing'],
     [409, 'refused'],
+    [410, 'missing'],
     [500, 'temporary'],
   ])('classes a read that is answered %i as %s', async (status, kind) => {
     const { api, sandbox } = await openAccount()
