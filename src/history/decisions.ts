@@ -146,10 +146,24 @@ function supersedeOthers(history: Versions, newer: Version, now: number): void {
     history.move(id, 'superseded', supersededBy(newer.id, id), now)
 }
 
-/** Older versions whose place this one takes. What is held takes that of others alone that are held: it may be discarded. */
-export function replacedBy(history: VersionReads, { feed, id, state }: Version): Version[] {
-  const states = state === 'held' ? [state] : REPLACEABLE
-  return history.list({ feed, states, before: id, all: true })
+/** Older versions whose place this one takes. */
+export function replacedBy(history: VersionReads, version: Version): Version[] {
+  const { feed, id } = version
+  return history.list({ feed, states: replaceable(version), before: id, all: true })
+}
+
+/** The same where both were found in one file, which belonged to another feed before. */
+export function takesPlaceOf(newer: Version, older: Version): boolean {
+  return (
+    [...SENT, 'held'].includes(newer.state) &&
+    newer.id > older.id &&
+    replaceable(newer).includes(older.state)
+  )
+}
+
+/** What is held takes the place of others alone that are held: it may be discarded. */
+function replaceable({ state }: Version): readonly State[] {
+  return state === 'held' ? [state] : REPLACEABLE
 }
 
 export function supersededBy(newer: number, older: number): Reason {

@@ -4,7 +4,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { type FileIdentity, sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
-import { isNewest, newerOf, replacedBy, supersededBy } from './decisions.ts'
+import { isNewest, newerOf, replacedBy, supersededBy, takesPlaceOf } from './decisions.ts'
 import { KnownPaths } from './known-paths.ts'
 import type {
   Attempts,
@@ -164,10 +164,7 @@ export class Ledger {
     return this.#pending(origin) ?? this.#reopen(origin) ?? this.#add(origin)
   }
 
-  /**
-   * The same for bytes that are accepted: newer than all that is known of the feed, since its writer was done with
-   * them last. Another file of the feed, or a version that a person restored, may have come first.
-   */
+  /** The same for bytes that are accepted: newer than all of the feed, since its writer was done with them last. */
   newestFor(origin: Origin): Version {
     const version = this.versionFor(origin)
     return isNewest(this.#history, version) ? version : this.#replace(version, origin)
@@ -283,11 +280,14 @@ export class Ledger {
     return this.move(before.id, 'settling', null)
   }
 
-  /** What another feed found at this path and rejected is not there any more. */
+  /** What another feed found at this path is not there any more: neither what it rejected, nor what waits to be sent. */
   #becomes(origin: Origin, version: Version): void {
     const before = origin.identity === null ? null : this.#history.lastVersionAt(origin.path)
-    if (before !== null && before.feed !== version.feed) this.#rejectedGone(origin.path)
+    const other = before?.feed === version.feed ? null : before
+    if (other !== null) this.#rejectedGone(origin.path)
     this.#known.know(origin.path, origin.identity, version.id)
+    const isNowhere = other !== null && this.#history.pathsOf(other.id).length === 0
+    if (isNowhere && takesPlaceOf(version, other)) this.supersede(other, version)
   }
 
   #add(origin: Origin, patch: VersionPatch = {}): Version {

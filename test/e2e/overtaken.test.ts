@@ -6,6 +6,7 @@ import { chmodSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
+import type { Command } from '../helpers/command.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
 const FEEDS = { feeds: [{ match: '{1}/*.xml', name: '{1}' }] }
@@ -173,5 +174,47 @@ describe('a file that nobody has written since it was taken', () => {
     await site.until('acme', 'uploaded', sha256(MONDAY))
 
     expectNewest(site, 'acme', MONDAY)
+  })
+})
+
+describe('when a rule gives a file to another feed while a version of it waits', () => {
+  /** A version of the feed `old` waits, with these files; then `moved.xml` belongs to `new`. */
+  async function moved(site: Site, files: string[]): Promise<Command> {
+    const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+    site.sandbox.faults.add(down)
+    const daemon = await site.daemon()
+    for (const file of files) {
+      site.drop(file, MONDAY)
+      if (file === files[0]) await site.passed('old', 'queued', { nth: 2 })
+      else await site.passed('old', 'seen')
+    }
+    site.configure({ feeds: [{ match: 'moved.xml', name: 'new' }, OLD] })
+    daemon.kill('SIGHUP')
+    await site.passed('old', 'queued', { nth: 3 })
+    site.sandbox.faults.clear()
+    site.drop('moved.xml', TUESDAY)
+    return daemon
+  }
+  const OLD = { match: '*.xml', name: 'old' }
+
+  it('its new content is sent, and the one that waits is not sent after it', async () => {
+    await using site = await Site.open({ feeds: [OLD] })
+    await moved(site, ['moved.xml'])
+
+    await site.until('new', 'uploaded', sha256(TUESDAY))
+    const { reason } = await site.until('old', 'superseded')
+
+    expect(reason).toBe('version 2 took the place of version 1')
+    expectNewest(site, 'new', TUESDAY)
+  })
+
+  it('the one that waits is sent where another file of its feed has its bytes', async () => {
+    await using site = await Site.open({ feeds: [OLD] })
+    const daemon = await moved(site, ['moved.xml', 'stays.xml'])
+
+    await site.until('new', 'uploaded', sha256(TUESDAY))
+    daemon.kill('SIGHUP')
+
+    await site.until('old', 'uploaded', sha256(MONDAY))
   })
 })
