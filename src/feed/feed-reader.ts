@@ -212,7 +212,8 @@ class Reading {
   async #keepIndex(index: Entries | null): Promise<void> {
     if (index === null || this.#job.indexTo === null) return
     this.#index = new SpoolCopy(this.#job.indexTo, 'the posting index')
-    for (const part of indexParts(index)) await this.#index.write(part)
+    const { id } = this.#job.mapping.fields
+    for (const part of indexParts(index, id)) await this.#index.write(part)
   }
 
   /** The first guess of the record path was wrong: the same bytes again, only to count. */

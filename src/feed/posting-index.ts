@@ -9,18 +9,22 @@ import { type Entries, MOST_ENTRIES, WORDS } from './entries.ts'
 import { sortEntries } from './entry-sort.ts'
 import type { PostingChanges } from './port.ts'
 
-/** Names the layout: magic, CRC-32 of the entries, their number, the entries in the machine's byte order. */
-const MAGIC = Buffer.from('FSIX6\0\0\0')
-const HEADER_BYTES = MAGIC.length + 8
+/**
+ * Names the layout: magic, CRC-32 of the entries, their number, CRC-32 of the path of the ids, the entries in the
+ * machine's byte order.
+ */
+const MAGIC = Buffer.from('FSIX7\0\0\0')
+const HEADER_BYTES = MAGIC.length + 12
 
-/** The bytes of an index file, in parts. */
-export function* indexParts(entries: Entries): Generator<Uint8Array, void, void> {
+/** The bytes of an index file, in parts. `idPath`: where the ids were read from; empty: where they were found. */
+export function* indexParts(entries: Entries, idPath = ''): Generator<Uint8Array, void, void> {
   const header = Buffer.alloc(HEADER_BYTES)
   MAGIC.copy(header)
   let crc = 0
   for (const words of entries.parts()) crc = crc32(bytesOf(words), crc)
   header.writeUInt32LE(crc, MAGIC.length)
   header.writeUInt32LE(entries.count, MAGIC.length + 4)
+  header.writeUInt32LE(crc32(idPath), MAGIC.length + 8)
   // Most feeds have one part, and one write is one place where a crash can happen.
   let before: Uint8Array = header
   for (const words of entries.parts()) {
@@ -35,13 +39,13 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Uint32Array) =
 
 /**
  * Counts what changed between two versions, from the paths of their index files. Null where one of them
- * is not there, not whole or cannot be read: then nothing is known, which is no reason to hold up a
- * feed. Several postings of one id are compared by their contents, each counted once.
+ * is not there, not whole or cannot be read, or where their ids come from different fields: then nothing is
+ * known, which is no reason to hold up a feed. Several postings of one id are compared by their contents, each counted once.
  */
 export function compareIndexes(older: string, newer: string): PostingChanges | null {
-  const a = entriesOf(older)
-  const b = entriesOf(newer)
-  if (a === null || b === null) return null
+  const [before, now] = [indexAt(older), indexAt(newer)]
+  if (before === null || now === null || before.idPath !== now.idPath) return null
+  const [a, b] = [before.entries, now.entries]
   sortEntries(a)
   sortEntries(b)
   const changes = { added: 0, removed: 0, changed: 0 }
@@ -79,12 +83,18 @@ function isBefore(a: Uint32Array, i: number, b: Uint32Array, j: number): boolean
   return high < 0 || (high === 0 && (a[i + 1] as number) < (b[j + 1] as number))
 }
 
+interface Index {
+  entries: Uint32Array
+  /** CRC-32 of the path of the ids. */
+  idPath: number
+}
+
 /** Null where that is not a whole index: the file is not durable, and a power cut may have left anything. */
-function entriesOf(path: string): Uint32Array | null {
+function indexAt(path: string): Index | null {
   let fd: number | null = null
   try {
     fd = openSync(path, 'r')
-    return entriesIn(fd)
+    return indexIn(fd)
   } catch (error) {
     if (errorCode(error) === null) throw error
     return null
@@ -93,7 +103,7 @@ function entriesOf(path: string): Uint32Array | null {
   }
 }
 
-function entriesIn(fd: number): Uint32Array | null {
+function indexIn(fd: number): Index | null {
   const read = (to: Uint8Array, at: number) => readWhole(fd, to, 0, to.length, at)
   const header = Buffer.alloc(HEADER_BYTES)
   if (read(header, 0) < HEADER_BYTES) return null
@@ -101,5 +111,6 @@ function entriesIn(fd: number): Uint32Array | null {
   if (!MAGIC.equals(header.subarray(0, MAGIC.length)) || count > MOST_ENTRIES) return null
   const entries = new Uint32Array(count * WORDS)
   if (read(bytesOf(entries), HEADER_BYTES) < entries.byteLength) return null
-  return crc32(bytesOf(entries)) === header.readUInt32LE(MAGIC.length) ? entries : null
+  if (crc32(bytesOf(entries)) !== header.readUInt32LE(MAGIC.length)) return null
+  return { entries, idPath: header.readUInt32LE(MAGIC.length + 8) }
 }

@@ -72,6 +72,28 @@ describe('a feed is held', () => {
   })
 })
 
+describe('a feed whose ids are read from elsewhere by now', () => {
+  it('is not held as if its postings were others, and nothing is said to have changed', async () => {
+    await using site = await Site.open()
+    const feed = (date: number) => {
+      const jobs = Array.from({ length: 10 }, (_, i) => `<job><id>${i}</id><ref>R${i}</ref></job>`)
+      return `<source><date>${date}</date>${jobs.join('')}</source>`
+    }
+    for (const date of [1, 2]) {
+      site.drop('jobs.xml', feed(date))
+      await site.run('run', '--once')
+    }
+    const before = site.uploads()[0]
+
+    site.configure({ feeds: [{ match: '*.xml', fields: { id: 'ref' } }] })
+    site.drop('jobs.xml', feed(3))
+    await site.run('run', '--once')
+
+    expect(before?.changes).toEqual({ added: 0, removed: 0, changed: 0 })
+    expect(site.uploads()[0]).toMatchObject({ state: 'uploaded', postings: 10, changes: null })
+  })
+})
+
 describe('a feed that is held since its postings were not found', () => {
   it('is judged anew when it is dropped again after the rules say where they are', async () => {
     await using site = await Site.open()

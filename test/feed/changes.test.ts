@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Entries } from '../../src/feed/entries.ts'
+import type { FieldPaths } from '../../src/feed/port.ts'
 import { compareIndexes, indexParts } from '../../src/feed/posting-index.ts'
 import { hashText } from '../../src/feed/posting-values.ts'
 import {
@@ -26,10 +27,12 @@ afterAll(() => {
 const newPath = () => join(folder.path, `${files++}.index`)
 
 /** The path of the index file. */
-async function indexOf(...jobs: string[]): Promise<string> {
+const indexOf = (...jobs: string[]) => indexBy({}, ...jobs)
+
+async function indexBy(fields: FieldPaths, ...jobs: string[]): Promise<string> {
   const indexTo = newPath()
   const document = `<s>${jobs.map((job) => `<job>${job}</job>`).join('\n')}<job><id>last</id></job></s>`
-  const { verdict } = await readDocument(document, {}, {}, { indexTo })
+  const { verdict } = await readDocument(document, { fields }, {}, { indexTo })
   if (verdict.kind !== 'ok') throw new Error(verdict.reason)
   return indexTo
 }
@@ -111,6 +114,17 @@ describe('changes between two versions', () => {
       removed: 10_000,
       changed: 40,
     })
+  })
+
+  it('is not known where the ids of the two were read from different fields', async () => {
+    const byTitle = await indexBy({ id: 'title' }, nurse)
+    const nothing = { added: 0, removed: 0, changed: 0 }
+
+    expect(compareIndexes(await indexOf(nurse), byTitle)).toBeNull()
+    expect(compareIndexes(byTitle, await indexBy({ id: 'title' }, nurse))).toEqual(nothing)
+    expect(compareIndexes(await indexBy({ city: 'town' }, nurse), await indexOf(nurse))).toEqual(
+      nothing,
+    )
   })
 
   it('is not known where an index is missing', async () => {
