@@ -77,13 +77,13 @@ export class AccountHolds {
   }
 
   /**
-   * Whether one more version may be sent while versions of the accounts `running` are. A refused account is
+   * Whether one more version may be sent while versions of the accounts `asking` ask for forms. A refused account is
    * tried by one version at a time. While it is not known whether the key works, so are all accounts.
    */
-  admits(account: Account, running: readonly Account[]): boolean {
+  admits(account: Account, asking: readonly Account[]): boolean {
     const isKeyUnverified = this.#holds.size > 0 && this.#verified.size === 0
-    if (isKeyUnverified) return running.length === 0
-    return !(this.#holds.has(account) && running.includes(account))
+    if (isKeyUnverified) return asking.length === 0
+    return !(this.#holds.has(account) && asking.includes(account))
   }
 
   /** The service gave it a form. `askedAt` (monotonic ms): a request from before the refusal does not end the hold. */

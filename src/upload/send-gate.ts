@@ -40,6 +40,8 @@ interface Sending {
   account: Account
   /** Its file is not stored yet. */
   isSending: boolean
+  /** The service has not answered what it asked last: nobody knows whether it accepts the account. */
+  isAsking: boolean
   /** It shall probe an origin that is down, and has not done so yet. */
   isProbe: boolean
 }
@@ -112,15 +114,15 @@ export class SendGate {
     if (hold !== null && !isRetried)
       return { kind: 'wait', for: 'account', until: hold.until, failure: hold.failure }
     const sending = [...this.#sending.values()]
-    const running = sending.map((other) => other.account)
+    const asking = sending.filter((other) => other.isAsking).map((other) => other.account)
     const isProbe = this.#isOpen(origins)
     if (this.places === 0 || this.#sending.has(feed)) return PLACE
     if (isProbe && sending.some((other) => other.isProbe)) return PLACE
-    if (!this.accounts.admits(account, running)) return PLACE
+    if (!this.accounts.admits(account, asking)) return PLACE
     if (isProbe) this.#probes += 1
     if (isProbe) this.#probedBy.account.set(account, this.#probes)
     if (isProbe) this.#probedBy.feed.set(feed, this.#probes)
-    const mine = { account, isSending: true, isProbe }
+    const mine = { account, isSending: true, isAsking: true, isProbe }
     this.#sending.set(feed, mine)
     return {
       kind: 'permit',
@@ -161,10 +163,12 @@ export class SendGate {
     if (pass === null) return { kind: 'failed', failure: this.#waiting(origin) }
     const mine = this.#sending.get(feed)
     if (mine !== undefined && pass.isProbe) mine.isProbe = false
+    if (mine !== undefined) mine.isAsking = origin === this.#options.serviceOrigin
     let result: BreakerResult = 'nothing'
     try {
       const sent = unlessAllAreRejected(await send(), breaker, feed)
       result = classify(sent)
+      if (mine !== undefined && !('failure' in sent)) mine.isAsking = false
       return sent
     } finally {
       breaker.leave(pass, result)

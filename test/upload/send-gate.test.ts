@@ -155,6 +155,20 @@ describe('an account on hold', () => {
     expect(next('3', 'a').kind).toBe('permit')
   })
 
+  it('is tried when its time is over, also while an upload goes on that had its form before', async () => {
+    const { gate, next, refused, pass } = gateOf(4)
+    gate.accounts.accept(null, 0)
+    next('large')
+    await gate.withBreaker(SERVICE, 'large', async () => ({ kind: 'facts' }))
+    const wrongKey = { ...refused, status: 401 }
+    const answers = [1, 2].map(() => gate.accounts.refuse(null, wrongKey, 0))
+    pass(15 * MINUTE)
+
+    expect(answers).toEqual(['again', 'on-hold'])
+    expect(next('1').kind).toBe('permit')
+    expect(next('2')).toEqual(PLACE)
+  })
+
   it('is not released by an answer to what was asked before the refusal', () => {
     const { gate, next, refused, pass } = gateOf()
     pass(SECOND)
