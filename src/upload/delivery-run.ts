@@ -11,13 +11,14 @@ import type { FormSource } from '../service/port.ts'
 import { type FormFacts, readFormFacts } from './form.ts'
 import type { AttemptOutcome, Delivery, DeliveryResult, Failure } from './port.ts'
 import { type PostParts, postFile } from './post.ts'
-import { queueDelay, RetryBudget } from './retry.ts'
+import { type FailingTimes, queueDelay, RetryBudget } from './retry.ts'
 import type { NotSent } from './send-gate.ts'
 
 export interface RunParts extends PostParts {
   forms: FormSource
   log: Log
   random: () => number
+  failing: FailingTimes
   /** Hears of the bytes of the file that an attempt has sent, at its end. */
   onSent: (bytes: number) => void
 }
@@ -86,15 +87,15 @@ export class DeliveryRun {
   }
 
   #conclude(attempt: Attempt): Ended {
-    const { clock, log } = this.#parts
+    const { failing, log } = this.#parts
     if (attempt.kind !== 'failed') return ended(attempt)
     const { failure } = attempt
     this.#lastFailure = failure
     const { reason, code, status, ambiguous, rule } = failure
-    const since = this.#delivery.attempts.failingSince(code) ?? this.#startedAt
-    const step = this.#budget.next(failure, clock.now() - since)
-    const wait = step.kind === 'end' ? null : step.delayMs
     const { id, feed } = this.#delivery
+    const since = this.#delivery.attempts.failingSince(code) ?? this.#startedAt
+    const step = this.#budget.next(failure, failing.of(id, since))
+    const wait = step.kind === 'end' ? null : step.delayMs
     log.warn(
       {
         event: 'upload.failed',

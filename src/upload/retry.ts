@@ -1,7 +1,7 @@
 // Owns how often and how soon: the budget of one delivery (four posts of a form, three forms), its waits, and
-// when the rest is for later. Pure; it neither sleeps nor sends.
+// when the rest is for later. It neither sleeps nor sends.
 
-import { MINUTE, SECOND } from '../lib/clock.ts'
+import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
 import type { Failure, Pace, Rule } from '../lib/decision-table.ts'
 import { fullJitter } from '../lib/retry.ts'
 
@@ -87,6 +87,35 @@ export class RetryBudget {
     const first = !this.#sameForm.has(rule) && !this.#newForms.has(rule)
     const own = rule.firstAtOnce && first ? 0 : paced(rule.pace, this.#failures, this.#random)
     return Math.max(own, retryAfterMs ?? 0)
+  }
+}
+
+/**
+ * For how long versions fail alike: before this process heard of it by the wall clock, as it is on record, and from
+ * then on by the clock that never jumps.
+ */
+export class FailingTimes {
+  readonly #clock: Clock
+  /** By version. */
+  readonly #known = new Map<number, { since: number; beforeMs: number; heardAt: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** In ms. `since`: wall ms of the first attempt that ended so. */
+  of(id: number, since: number): number {
+    const heardAt = this.#clock.monotonic()
+    const before = this.#known.get(id)
+    const known =
+      before?.since === since ? before : { since, beforeMs: this.#clock.now() - since, heardAt }
+    this.#known.set(id, known)
+    return known.beforeMs + heardAt - known.heardAt
+  }
+
+  /** It is delivered, or given up. */
+  ended(id: number): void {
+    this.#known.delete(id)
   }
 }
 

@@ -4,10 +4,10 @@
 import { retry } from '../lib/retry.ts'
 import { DeliveryRun, type RunParts } from './delivery-run.ts'
 import type { Delivery, DeliveryResult, Uploader } from './port.ts'
-import { FORMS_PER_DELIVERY, POSTS_PER_FORM } from './retry.ts'
+import { FailingTimes, FORMS_PER_DELIVERY, POSTS_PER_FORM } from './retry.ts'
 
 /** `random`: from 0 to 1, as Math.random, its default. */
-export type UploaderOptions = Omit<RunParts, 'random' | 'onSent'> &
+export type UploaderOptions = Omit<RunParts, 'random' | 'onSent' | 'failing'> &
   Partial<Pick<RunParts, 'random'>>
 
 export class StorageUploader implements Uploader {
@@ -20,7 +20,8 @@ export class StorageUploader implements Uploader {
     const onSent = (bytes: number) => {
       this.#bytesSent += bytes
     }
-    this.#parts = { random: Math.random, ...options, onSent }
+    const failing = new FailingTimes(options.clock)
+    this.#parts = { random: Math.random, ...options, onSent, failing }
   }
 
   get bytesSent(): number {
@@ -45,6 +46,7 @@ export class StorageUploader implements Uploader {
       (ended) => ended.againInMs,
       { clock: this.#parts.clock, signal, tries: POSTS_PER_FORM * FORMS_PER_DELIVERY },
     )
+    if (result.kind !== 'later') this.#parts.failing.ended(delivery.id)
     return signal.aborted && againInMs !== null ? { kind: 'aborted' } : result
   }
 }

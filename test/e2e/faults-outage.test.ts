@@ -113,6 +113,19 @@ describe('fault 25: the clock on the wall', () => {
     expect(outlet.writes()).toEqual([1, 1, 1])
   })
 
+  it('that jumps by hours ends no version that was refused for a minute', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'service', kind: 'answer', status: 404, times: 3 })
+    await outlet.take('jobs.xml')
+    await outlet.run(0)
+
+    outlet.clock.setWallClock(10 * HOUR)
+    await outlet.run(30 * MINUTE)
+
+    expect(outlet.outcomes()).toEqual(['refused', 'refused', 'refused', 'stored'])
+    expect(outlet.version().state).toBe('uploaded')
+  })
+
   it('of a service that drifts is followed', async () => {
     await using outlet = await Outlet.open({
       ...{ concurrency: 1, sandbox: { formLifetimeMs: 3 * HOUR } },
