@@ -6,7 +6,7 @@ import { compare, valueNow } from './compare.ts'
 import { type Refusal, whyWrongAccount } from './decide.ts'
 import { measure, selectionOf } from './effects.ts'
 import { createdValues, FIELDS, rawOf, valuesOf } from './fields.ts'
-import { CHANGE_GUARD, UpdatePlanner } from './manage.ts'
+import { UpdatePlanner } from './manage.ts'
 import { memoryOf, Planning } from './planning.ts'
 import type { CampaignRecord, NewWrite } from './port.ts'
 import { adoptedRecord } from './record.ts'
@@ -35,7 +35,7 @@ export async function createDirectly(
   const selected = allPostings ? null : selectionOf(input.effects, null, targeting)
   const refused =
     ledger.share(selected, input.effects) ?? ledger.create('(new)', createdValues(body))
-  if (refused !== null) return { kind: 'refused', reason: refused.reason, hint: CHANGE_GUARD }
+  if (refused !== null) return { kind: 'refused', reason: refused.reason, hint: refused.needs }
   const row = { key, campaignId: null, action: 'create', body, before: {}, spend: 'up' } as const
   return send(parts, row, null)
 }
@@ -60,7 +60,7 @@ export async function updateDirectly(
     const planning = await planningOf(parts, targeting)
     if ('kind' in planning) return planning
     const refused = new UpdatePlanner(planning, known, read.value).guardAgainst(raise)
-    if (refused !== null) return { kind: 'refused', reason: refused.reason, hint: CHANGE_GUARD }
+    if (refused !== null) return { kind: 'refused', reason: refused.reason, hint: refused.needs }
   }
   const spend = raise?.spend ?? reduce?.spend ?? 'neutral'
   const before = { ...raise?.before, ...reduce?.before }

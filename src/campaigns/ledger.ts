@@ -88,9 +88,15 @@ export interface Refused {
   /** Or the field of the entry that is missing or past. */
   guard: keyof Guards | Field
   reason: string
+  /** What moves it on. */
+  needs: string
 }
 
-const refused = (guard: Refused['guard'], reason: string): Refused => ({ guard, reason })
+const CHANGE_GUARD = 'change the guard or the entry in the file'
+
+const refused = (guard: Refused['guard'], reason: string, needs = CHANGE_GUARD): Refused => ({
+  ...{ guard, reason, needs },
+})
 
 const tooLarge = (limit: Amount, budget: Value) => {
   const would = `the budget would be ${showAmount(Number(budget))}`
@@ -158,11 +164,14 @@ export class Ledger {
         return refused(
           'raisePercent',
           'the service does not show its budget, so guards.raisePercent cannot be checked',
+          'set the budget on the service, and leave it out of the entry',
         )
       if ((Number(budget) - least) * 100 > least * raisePercent)
         return refused(
           'raisePercent',
           `guards.raisePercent is ${raisePercent}, the budget would go from ${showAmount(least)} to ${showAmount(Number(budget))} within 24 hours`,
+          // No percentage of nothing is enough.
+          least === 0 ? 'set a budget above 0 on the service first' : CHANGE_GUARD,
         )
     }
     return this.#reach(id, after)
@@ -213,6 +222,7 @@ export class Ledger {
       return refused(
         'maxExposure',
         `what campaign ${unknown} may spend is not limited or not known, so guards.maxExposure cannot be checked`,
+        `give campaign ${unknown} a budget, in its entry or on the service, or have it archived there`,
       )
     const total = Number(sumOf([after, ...others.map(([, amount]) => amount)]))
     if (total > maxExposure)

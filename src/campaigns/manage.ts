@@ -15,7 +15,6 @@ import { agreedBudget, goalOf, whyForeign } from './record.ts'
 
 /** After a PUT without an answer: it may still arrive, on top of a later one. */
 const LATE_ARRIVAL = 2 * MINUTE
-export const CHANGE_GUARD = 'change the guard or the entry in the file'
 
 /** The campaign of a record, or why nothing can be written to it. */
 export function campaignOf(planning: Planning, record: CampaignRecord): Campaign | Held {
@@ -87,7 +86,7 @@ export class UpdatePlanner {
       const why = archived ?? this.#whyNotRaised(raise)
       const before = ledger.get(campaignId)
       const guard = why === null ? this.guardAgainst(raise, after) : null
-      const held = guard === null ? why : heldBy('guard', guard.reason, CHANGE_GUARD, guard.guard)
+      const held = guard === null ? why : heldBy('guard', guard.reason, guard.needs, guard.guard)
       this.#add(raise, { held, approval: approval || raise.isBlind, before, after })
     })
   }

@@ -10,7 +10,7 @@ import { selectionOf } from './effects.ts'
 import { FIELDS, rawOf } from './fields.ts'
 import { type CampaignState, campaignState, feedFindings, findingsOf } from './findings.ts'
 import { maySpendWith, showMoney } from './ledger.ts'
-import { CHANGE_GUARD, campaignOf, isHeld, UpdatePlanner } from './manage.ts'
+import { campaignOf, isHeld, UpdatePlanner } from './manage.ts'
 import {
   COMMAND,
   type Held,
@@ -158,7 +158,7 @@ function create(planning: Planning, entry: DesiredCampaign) {
     const first = isFirst ? '; the first plan of a database is approved by a person' : ''
     planning.add({
       ...{ key, action: 'create', method: 'POST', spend: 'up', postings, ...made },
-      held: guard ? heldBy('guard', guard.reason, CHANGE_GUARD, guard.guard) : why,
+      held: guard ? heldBy('guard', guard.reason, guard.needs, guard.guard) : why,
       money: { before: '0.00', after: showMoney(maySpendWith(made.values, now)) },
       approval: isFirst || isRefused,
       why: isRefused

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readDesired } from '../../../src/campaigns/desired.ts'
+import { DAY } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
 import { installed, opened } from '../world.ts'
 
@@ -77,5 +78,54 @@ describe('a campaign that we made, named under a second entry', () => {
     expect(itemOf(await host.plan(), 'B')?.held?.needs).toBe(
       'correct campaignId, or: feedsyncd campaigns forget A',
     )
+  })
+})
+
+describe('the advice of a guard that no limit satisfies is followed to its end', () => {
+  it('a budget of nothing on the service: no percentage raises it', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    world.pass(2 * DAY)
+    world.campaign('48001').budget = 0
+    await host.daemon()
+    await host.decide().settle('A', 'revert')
+    const held = itemOf(await host.plan(), 'A')?.held
+    world.campaign('48001').budget = 80
+    await host.daemon()
+    await host.decide().settle('A', 'revert')
+
+    await host.daemon()
+
+    expect(held?.needs).toBe('set a budget above 0 on the service first')
+    expect(world.campaign('48001').budget).toBe(100)
+  })
+
+  it('a budget that the service does not show', async () => {
+    const { world, host } = opened(fileOf(entry('A', 'campaignId: "48001"')))
+    world.make('Campaign A')
+    world.shape = ({ budget, ...shown }) => shown
+    await host.apply()
+    const held = itemOf(await host.plan(), 'A')?.held
+    host.file = host.file.replace('    budget: "100.00"\n', '')
+    await host.daemon()
+
+    expect(held?.needs).toBe('set the budget on the service, and leave it out of the entry')
+    expect((await host.plan()).items).toEqual([])
+  })
+
+  it('another campaign without a budget: with one in its entry, the new one is created', async () => {
+    const without = entry('A', 'campaignId: "48001"').replace('    budget: "100.00"\n', '')
+    const { world, host } = opened(fileOf(without))
+    world.make('Campaign A', { budget: null })
+    await host.apply()
+    host.file = fileOf(without, entry('B'))
+    await host.daemon()
+    const held = itemOf(await host.plan(), 'B')?.held
+    host.file = fileOf(entry('A', 'campaignId: "48001"'), entry('B'))
+
+    await host.daemon()
+
+    expect(held?.needs).toContain('give campaign 48001 a budget, in its entry')
+    expect(world.campaign('48001').budget).toBe(100)
+    expect(world.campaign('48002').budget).toBe(100)
   })
 })
