@@ -76,6 +76,8 @@ export type Update = Omit<Part, 'isBlind' | 'changes'> & { why: string }
 export interface Sent {
   result: Result
   after: Campaign | null
+  /** One field of several may be what the service did not take. */
+  mayBeField?: boolean
 }
 
 export class Sender {
@@ -125,8 +127,8 @@ export class Sender {
   async update(record: CampaignRecord, now: Campaign, update: Update): Promise<Sent> {
     const sent = await this.#put(record, now, update)
     const parts = Object.keys(update.body).map((field) => only(update, field))
-    if (sent.result.outcome !== 'failed' || update.spend !== 'down' || parts.length < 2) return sent
-    // A field that the service refuses does not keep the others from being lowered.
+    if (!sent.mayBeField || update.spend !== 'down' || parts.length < 2) return sent
+    // A field that the service refuses, or fails at, does not keep the others from being lowered.
     let after: Campaign | null = null
     const reasons: string[] = []
     for (const part of parts) {
@@ -173,6 +175,7 @@ export class Sender {
       return {
         result: isUnknown ? doubtful(reason, answer) : ended('failed', reason, answer),
         after: null,
+        mayBeField: !isUnknown || answer.status === 500,
       }
     }
     const read = await api.get(campaignId, signal)
