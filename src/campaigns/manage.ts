@@ -2,6 +2,7 @@
 // raise spending is judged later, and held by a reason and the one command that decides. Pure.
 
 import { isoTime, MINUTE } from '../lib/clock.ts'
+import { isRecent } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import { compare, type Difference, type Goal, type Part, valueNow } from './compare.ts'
 import type { DesiredCampaign, Removal } from './desired.ts'
@@ -220,7 +221,9 @@ export class UpdatePlanner {
       return heldBy('state', 'it is paused on the service, so nothing is raised', needs, 'paused')
     }
     const isOther = (body: unknown) => JSON.stringify(body) !== JSON.stringify(raise.body)
-    const young = this.#open.find(({ at, body }) => at > input.now - LATE_ARRIVAL && isOther(body))
+    const young = this.#open.find(
+      ({ at, body }) => isRecent(at, input.now, LATE_ARRIVAL) && isOther(body),
+    )
     if (young !== undefined) {
       const until = isoTime(young.at + LATE_ARRIVAL)
       return later(`an earlier write may still arrive; nothing else is raised before ${until}`)

@@ -3,7 +3,7 @@
 
 import type { Amount } from '../lib/amount.ts'
 import { DAY } from '../lib/clock.ts'
-import { latestLegal } from '../lib/due.ts'
+import { isRecent, latestLegal } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Goal } from './compare.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
@@ -93,7 +93,7 @@ export interface ManagedCampaign {
 /** Writes that may have arrived or may still arrive, by campaign; one that was given up does so for a day. */
 export const openByCampaign = (open: readonly CampaignWrite[], now: number) =>
   Map.groupBy(
-    open.filter(({ outcome, at }) => outcome !== 'given-up' || at > now - DAY),
+    open.filter(({ outcome, at }) => outcome !== 'given-up' || isRecent(at, now, DAY)),
     ({ campaignId }) => campaignId,
   )
 

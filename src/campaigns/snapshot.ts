@@ -2,7 +2,7 @@
 // what of it is written down before anything is sent.
 
 import { DAY } from '../lib/clock.ts'
-import { isDue } from '../lib/due.ts'
+import { isDue, isRecent } from '../lib/due.ts'
 import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { compare, type Goal, valueNow } from './compare.ts'
 import type { Desired } from './desired.ts'
@@ -199,7 +199,7 @@ export class Snapshot {
         byId.set(settled.campaignId, settled)
         store.save(settled)
         store.end(id, 'done', 'seen on the service afterwards', now)
-      } else if (at < now - DAY) store.end(id, 'given-up', reason, now)
+      } else if (!isRecent(at, now, DAY)) store.end(id, 'given-up', reason, now)
     }
   }
 

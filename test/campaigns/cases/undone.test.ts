@@ -25,6 +25,7 @@ const feedOf =
       return []
     },
   })
+const noAnswer = { kind: 'fail', failure: failure.temporary() } as const
 const states = (list: string) => fileOf(entry('A', `targeting: { stateProvCodes: [${list}] }`))
 
 describe('a process that dies while it widens, on a service that does not show targeting', () => {
@@ -173,6 +174,20 @@ describe('what our own write changes beside what it should', () => {
 })
 
 describe('a reduction goes before and without anything else', () => {
+  it('with one field of it at which the service fails each time: the others are lowered', async () => {
+    const { world, host } = await installed(budget('100.00', 'endDate: 2026-12-31'))
+    world.trouble = ({ kind, body }) =>
+      kind === 'update' && body?.endDate !== undefined
+        ? { kind: 'fail', failure: failure.temporary(500) }
+        : null
+    host.file = budget('50.00', 'endDate: 2026-12-02')
+
+    const run = await host.run()
+
+    expect(world.campaign('48001').budget).toBe(50)
+    expect(run.owesReduction).toBe(true)
+  })
+
   it('of what somebody raised, once a person said --revert: while the search is down', async () => {
     const { world, host } = await installed(budget('100.00'))
     world.campaign('48001').budget = 9999
@@ -235,4 +250,21 @@ describe('listed under removed', () => {
       expect(world.writes().map(({ body }) => body)).toEqual([{ endDate: '2026-12-02T00:00:00Z' }])
     },
   )
+})
+
+describe('a clock that ran ahead by years when a write had no answer', () => {
+  it('holds no raise for years once it is right again', async () => {
+    const { world, host } = await installed(budget('100.00'))
+    world.now += 3650 * DAY
+    world.trouble = troubles({ on: 'update', times: 1, trouble: noAnswer })
+    host.file = budget('110.00')
+    await host.daemon()
+    world.now -= 3650 * DAY
+    world.pass(5 * MINUTE)
+    host.file = budget('120.00')
+
+    await host.daemon()
+
+    expect(world.campaign('48001').budget).toBe(120)
+  })
 })
