@@ -1,6 +1,7 @@
 // Everything that a create sends for an entry, the mark in its name, and whether the entry may be one that was
 // called otherwise. Pure.
 
+import { DAY } from '../lib/clock.ts'
 import type { CampaignCreate } from '../service/port.ts'
 import type { Part } from './compare.ts'
 import { type DesiredCampaign, wantedTargeting } from './desired.ts'
@@ -45,6 +46,31 @@ export function creationOf(
       return { path, before: null, after, spend: 'up' }
     }),
   }
+}
+
+/** Why the entry itself is not enough for a new campaign. */
+export function whyNotWhole(entry: DesiredCampaign, now: number): Held | null {
+  const { values, emptyLists, allPostings } = entry
+  if (filtersOf(wantedTargeting(entry)) === 0 && !allPostings) {
+    const reason =
+      'the entry has no targeting, so it would sponsor every posting that carries its id'
+    return heldBy('entry', reason, 'write targeting:, or allPostings: true', 'targeting')
+  }
+  const [empty] = emptyLists
+  if (empty !== undefined && !allPostings) {
+    const reason = `targeting.${empty} is an empty list, which selects any`
+    return heldBy('entry', reason, 'leave it out, or write allPostings: true', 'empty list')
+  }
+  const { startDate } = values
+  // A day begins at different times: a start of today is no start in the past.
+  if (typeof startDate === 'string' && Date.parse(startDate) < now - DAY)
+    return heldBy(
+      'entry',
+      `startDate ${startDate} is past`,
+      'write a later one, or leave it out',
+      'startDate',
+    )
+  return null
 }
 
 /** A campaign that runs on, or may, whose entry is not in the file: this entry may be it under another key. */

@@ -16,9 +16,9 @@ import {
   ownersOf,
   sinceOf,
   whyForeign,
-  whyStopped,
 } from './record.ts'
-import { type PersonParts, type ReconcilerParts, Sender } from './send.ts'
+import { type PersonParts, Sender } from './send.ts'
+import { whyNoSuccessor } from './successor.ts'
 import { hasSameMark, tokenIn } from './token.ts'
 import {
   askSuccessor,
@@ -30,6 +30,7 @@ import {
   takeBack,
   tooEarly,
   WITHOUT_ID,
+  whyWrongAccount,
 } from './word.ts'
 
 export interface Refusal {
@@ -53,11 +54,6 @@ export type Decision =
 export interface Marked {
   key: string
   campaign: Campaign
-}
-
-export function whyWrongAccount({ account, store }: ReconcilerParts): Refusal | null {
-  const stopped = whyStopped(account, store.account()?.account)
-  return stopped && refused(stopped.reason, stopped.needs)
 }
 
 export class Decider {
@@ -148,6 +144,8 @@ export class Decider {
     const listing = await list(this.#parts.signal)
     if (listing.kind === 'failure') return listing
     const record = store.record(key)
+    const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
+    const free = [...listing.campaigns.keys()].filter((id) => !owned.has(id))
     // A successor that was sent without an answer is settled before the word counts again.
     if (entry !== undefined && record !== null && !(record.succeeding && isSent)) {
       const answer = await api.get(record.campaignId, this.#parts.signal)
@@ -155,18 +153,17 @@ export class Decider {
       const hint = `${COMMAND} create ${quoted(key)} --new stops it and makes a successor`
       if (answer.kind === 'ok' && isGone)
         return refused(`campaign ${named(answer.value)} is there`, hint)
-      const early = answer.kind === 'ok' ? null : this.#lost(record, listing)
-      return early ?? done(askSuccessor(this.#parts, record), record.campaignId)
+      const not =
+        answer.kind === 'ok'
+          ? await whyNoSuccessor(this.#parts, entry, record, answer.value)
+          : this.#lost(record, listing)
+      return not ?? done(askSuccessor(this.#parts, record, free), record.campaignId)
     }
-    const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
     const early = endWait(this.#parts, key, listing, owned)
     if (early !== null) return early
     if (entry === undefined) return done(`no campaign of ${key} is waited for any more`, null)
     store.atomically(() => {
-      store.keepNewEntry(
-        key,
-        [...listing.campaigns.keys()].filter((id) => !owned.has(id)),
-      )
+      store.keepNewEntry(key, free)
       this.#note(key, null, 'none of the campaigns that are there is this one: it is new')
     })
     return done(`${key} is new; the next apply creates it: ${COMMAND} apply --yes`, null)

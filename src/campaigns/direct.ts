@@ -3,7 +3,7 @@
 
 import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '../service/port.ts'
 import { compare, valueNow } from './compare.ts'
-import { type Refusal, whyWrongAccount } from './decide.ts'
+import type { Refusal } from './decide.ts'
 import { measure, selectionOf } from './effects.ts'
 import { createdValues, FIELDS, rawOf, valuesOf } from './fields.ts'
 import { UpdatePlanner } from './manage.ts'
@@ -13,6 +13,7 @@ import { adoptedRecord } from './record.ts'
 import { mayHave, type PersonParts, Sender } from './send.ts'
 import { Snapshot } from './snapshot.ts'
 import { type CanonicalTargeting, canonical, filtersOf, readTargeting } from './targeting.ts'
+import { whyWrongAccount } from './word.ts'
 
 export type Direct = { kind: 'ok'; campaign: Campaign } | Refusal | CampaignFailure
 
@@ -96,7 +97,7 @@ async function send(
   return answer.kind === 'ok' ? { kind: 'ok', campaign: answer.value } : answer
 }
 
-async function planningOf(
+export async function planningOf(
   parts: PersonParts,
   targeting: CanonicalTargeting | null,
 ): Promise<Planning | Refusal | CampaignFailure> {

@@ -4,7 +4,7 @@
 import { DAY, isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
-import { creationOf, tokenFor, whyRenamed } from './creation.ts'
+import { creationOf, tokenFor, whyNotWhole, whyRenamed } from './creation.ts'
 import { type DesiredCampaign, type Removal, wantedTargeting } from './desired.ts'
 import { selectionOf } from './effects.ts'
 import { FIELDS, rawOf } from './fields.ts'
@@ -23,7 +23,7 @@ import {
 import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { adoptedRecord, named, wayFrom, whyStopped } from './record.ts'
-import { filtersOf, readTargeting } from './targeting.ts'
+import { readTargeting } from './targeting.ts'
 import { whyFixed, whyNotGone } from './word.ts'
 
 export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignState[] } {
@@ -168,30 +168,20 @@ function create(planning: Planning, entry: DesiredCampaign) {
   })
 }
 
+/** What would hold a new campaign of the entry now; null: nothing. Nothing else can be planned with it. */
+export function heldCreation(planning: Planning, entry: DesiredCampaign): Held | null {
+  create(planning, entry)
+  for (const judge of planning.raises) judge()
+  return planning.items.find(({ key }) => key === entry.key)?.held ?? null
+}
+
 function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null {
   const { absence, input } = planning
-  const { key, name, values, emptyLists, allPostings } = entry
+  const { key, name } = entry
   const { incomplete } = input.seen
   if (incomplete !== null) return later(`the listing is not complete: ${incomplete}`)
-  if (filtersOf(wantedTargeting(entry)) === 0 && !allPostings) {
-    const reason =
-      'the entry has no targeting, so it would sponsor every posting that carries its id'
-    return heldBy('entry', reason, 'write targeting:, or allPostings: true', 'targeting')
-  }
-  const [empty] = emptyLists
-  if (empty !== undefined && !allPostings) {
-    const reason = `targeting.${empty} is an empty list, which selects any`
-    return heldBy('entry', reason, 'leave it out, or write allPostings: true', 'empty list')
-  }
-  const { startDate } = values
-  // A day begins at different times: a start of today is no start in the past.
-  if (typeof startDate === 'string' && Date.parse(startDate) < input.now - DAY)
-    return heldBy(
-      'entry',
-      `startDate ${startDate} is past`,
-      'write a later one, or leave it out',
-      'startDate',
-    )
+  const incompleteEntry = whyNotWhole(entry, input.now)
+  if (incompleteEntry !== null) return incompleteEntry
   const renamed = input.newEntries.has(key) ? null : whyRenamed(planning, entry)
   if (renamed !== null) return renamed
   const { count, likeliest: candidates } = absence.candidates(key, name, MOST)

@@ -7,7 +7,7 @@ import type { Desired, DesiredCampaign } from './desired.ts'
 import { COMMAND, type Held, quoted } from './plan.ts'
 import { heldBy, isUnsettled, LATEST_LISTING, later } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
-import { keysOf, named, sinceOf } from './record.ts'
+import { keysOf, named, sinceOf, whyStopped } from './record.ts'
 import type { ReconcilerParts } from './send.ts'
 import { hasSameMark } from './token.ts'
 
@@ -16,11 +16,16 @@ export const WITHOUT_ID = 'take campaignId out of the entry'
 
 type Parts = Pick<ReconcilerParts, 'store' | 'clock'> & { by: string }
 
-/** Answers what a person is told. */
-export function askSuccessor({ store, clock, by }: Parts, record: CampaignRecord): string {
+/** `excluded`: campaigns that are there and are not the successor. Answers what a person is told. */
+export function askSuccessor(
+  { store, clock, by }: Parts,
+  record: CampaignRecord,
+  excluded: readonly string[],
+): string {
   const { key, campaignId } = record
   store.atomically(() => {
     store.save({ ...record, succeeding: true })
+    store.keepNewEntry(key, excluded)
     store.decide({ at: clock.now(), key, campaignId, why: 'a successor takes its place', by })
   })
   const next = `campaign ${campaignId} is paused by the next apply, and ${key} is made anew as the file says`
@@ -152,4 +157,9 @@ export const refused = (reason: string, hint: string, isEarly = false): Refusal 
 function sentFor(store: Parts['store'], key: string) {
   const create = store.newestCreate(key)
   return isUnsettled(create) ? create : null
+}
+
+export function whyWrongAccount({ account, store }: ReconcilerParts): Refusal | null {
+  const stopped = whyStopped(account, store.account()?.account)
+  return stopped && refused(stopped.reason, stopped.needs)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
 import { failure, installed, Killed, troubles, type World } from '../world.ts'
 
@@ -129,5 +129,72 @@ describe('one word, one successor', () => {
 
     expect(before).toBe(1)
     expect(world.all).toMatchObject([{ id: '48002', status: 1 }])
+  })
+})
+
+describe('a successor that could not be made', () => {
+  const WEEKLY = 'startDate: 2026-12-02'
+  const guards = (text: string) => `${fileOf(entry('A'))}guards: { ${text} }\n`
+
+  it.each<[string, string, string]>([
+    ['starts in the past', fileOf(entry('A', `${WEEKLY}\nperiod: monthly`)), 'startDate'],
+    ['has no budget any more', FILE.replace('    budget: "100.00"\n', ''), 'without a budget'],
+    ['has a budget above the guard', guards('maxBudget: "90.00"'), 'guards.maxBudget is 90.00'],
+    ['ends in the past', fileOf(entry('A', 'endDate: 2026-12-01')), 'is past'],
+    ['would pass maxExposure beside it', guards('maxExposure: "150.00"'), 'archive'],
+    ['has nothing to select by', FILE.replace('    allPostings: true\n', ''), 'no targeting'],
+  ])('the entry %s: that is said, and its campaign goes on', async (_, file, why) => {
+    const { world, host } = await installed(fileOf(entry('A', WEEKLY)))
+    world.pass(20 * DAY)
+    host.file = file
+
+    const said = await host.decide().isNew('A')
+    await host.daemon()
+
+    expect(said).toMatchObject({ kind: 'refused' })
+    expect(JSON.stringify(said)).toContain(why)
+    expect(world.all).toMatchObject([{ status: 1 }])
+  })
+
+  it('the advice leads on: archived on the service, its successor is made', async () => {
+    const { world, host } = await installed(FILE)
+    host.file = guards('maxExposure: "150.00"')
+    await host.decide().isNew('A')
+    world.campaign('48001').status = 2
+
+    const said = await host.decide().isNew('A')
+    await host.daemon()
+
+    expect(said).toMatchObject({ kind: 'done' })
+    expect(world.all.map(({ status }) => status)).toEqual([2, 1])
+  })
+
+  it('another database made its campaign: the word is enough for the successor', async () => {
+    const { world, host } = await installed(FILE)
+    host.lose()
+    await host.look('report')
+    await host.decide().adopt('A', '48001')
+    await host.apply()
+    host.file = fileOf(entry('A', 'period: monthly'))
+    const advice = itemOf(await host.plan(), 'A', 'fixed')?.held?.needs
+
+    await host.decide().isNew('A')
+    await host.apply()
+
+    expect(advice).toContain('campaigns create A --new')
+    expect(world.all).toMatchObject([
+      { status: 3, period: null },
+      { status: 1, period: 1 },
+    ])
+  })
+
+  it('a twin of its campaign was put beside it: the word says that it is no successor', async () => {
+    const { world, host } = await installed(FILE)
+    world.make(world.campaign('48001').name, { status: 3 })
+
+    await host.decide().isNew('A')
+    await host.daemon()
+
+    expect(world.all.map(({ status }) => status)).toEqual([3, 3, 1])
   })
 })

@@ -1,0 +1,34 @@
+// Whether a successor could be made, asked before its campaign is stopped for it.
+
+import type { Campaign, CampaignFailure } from '../service/port.ts'
+import type { Refusal } from './decide.ts'
+import { type DesiredCampaign, wantedTargeting } from './desired.ts'
+import { planningOf } from './direct.ts'
+import { COMMAND, quoted } from './plan.ts'
+import { heldCreation } from './planner.ts'
+import type { CampaignRecord } from './port.ts'
+import type { PersonParts } from './send.ts'
+import { refused } from './word.ts'
+
+/** null: nothing speaks against it, or it does not run. */
+export async function whyNoSuccessor(
+  parts: PersonParts,
+  entry: DesiredCampaign,
+  { key, campaignId, succeeding }: CampaignRecord,
+  campaign: Campaign,
+): Promise<Refusal | CampaignFailure | null> {
+  if (succeeding) return null
+  const planning = await planningOf(parts, wantedTargeting(entry))
+  if ('kind' in planning) return planning
+  const held = planning.runs(campaign) ? heldCreation(planning, entry) : null
+  // The word itself says that none of the campaigns that are there is the successor.
+  if (held === null || held.code === 'absence') return null
+  const { cause, code, passes, reason, needs } = held
+  const ways =
+    code === 'unknown'
+      ? `${COMMAND} adopt ${quoted(key)} ${campaignId} ends the wait for it`
+      : cause === 'maxExposure'
+        ? `${needs}, or have campaign ${campaignId} archived on the service first`
+        : needs
+  return refused(`no successor could be made: ${reason}`, ways, passes && code !== 'unknown')
+}
