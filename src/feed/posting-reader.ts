@@ -41,6 +41,8 @@ export class PostingReader implements XmlHandler {
   readonly #hashed: boolean
   #node: PathNode | null = null
   #record: PathNode | null = null
+  /** An element in the only record so far that may be a posting. */
+  #held: PathNode | null = null
   /** Place and text of each open element of the posting; the text only where a field wants it. */
   readonly #places: Place[] = []
   readonly #texts: string[] = []
@@ -82,9 +84,11 @@ export class PostingReader implements XmlHandler {
   open(name: Name, attributes: Attributes, from: number): boolean {
     const place = this.#place
     if (place !== null) {
-      if (this.#node !== null) this.#node.hasElements = true
+      const record = this.#node as PathNode
+      record.hasElements = true
+      const isHeld = record.count === 1 && this.#isHeld(record, name, attributes)
       const inner = place.enter(name, attributes)
-      if (!inner.mayHold(this.#values)) return false
+      if (!inner.mayHold(this.#values) && !isHeld) return false
       this.#enter(inner, attributes)
       return true
     }
@@ -174,6 +178,15 @@ export class PostingReader implements XmlHandler {
       this.#only === null ? this.#finder.looksLikeRecord(node) : pathOf(node) === this.#only
     if (wanted) this.#record = node
     return wanted
+  }
+
+  /** Whether the element in the only record so far may be a posting; notes whether such a one has elements. */
+  #isHeld(record: PathNode, name: Name, attributes: Attributes): boolean {
+    if (this.#depth === 2 && this.#held !== null) this.#held.hasElements = true
+    if (this.#depth > 1) return false
+    this.#held = this.#finder.within(record, name.text)
+    if (this.#held !== null && attributes.count > 0) this.#held.hasAttributes = true
+    return this.#held !== null
   }
 
   #enter(place: Place, attributes: Attributes): void {

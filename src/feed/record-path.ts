@@ -13,7 +13,7 @@ export interface PathNode {
   hasAttributes: boolean
 }
 
-/** An element with such a name is a posting wherever it stands; the root, unless it holds several others. */
+/** An element with such a name is a posting wherever it stands, also as the root. */
 const STRONG = new Set(
   `job jobad job_ad jobadvert joboffer job_offer jobposting job_posting joblisting job_listing
   jobpositionposting position positionopening vacancy vacature posting ad opening stelle
@@ -50,19 +50,31 @@ export class RecordFinder {
   looksLikeRecord(node: PathNode): boolean {
     if (this.#configured !== null) return matches(node, this.#configured, lower)
     const name = localName(node.name)
-    // Whether the root is one shows at the end.
-    return node.depth > 1 && (STRONG.has(name) || WEAK.has(name))
+    return STRONG.has(name) || (node.depth > 1 && WEAK.has(name))
+  }
+
+  /** Counts an element in the only record so far, which may hold the postings; null: it is none of them. */
+  within(record: PathNode, name: string): PathNode | null {
+    if (this.#configured !== null || !STRONG.has(localName(name))) return null
+    return this.enter(record, name)
   }
 
   /** The record path after the whole document was seen; `guess` is what was taken meanwhile. */
   chosen(guess: PathNode | null): PathNode | null {
+    const best = this.#best(guess)
+    if (best === null || best !== guess || best.count > 1) return best
+    // <listing><job>…</job><job>…</job></listing>
+    const held = [...best.children.values()].filter((node) => node.count > 1 && isStructured(node))
+    return first(held) ?? best
+  }
+
+  #best(guess: PathNode | null): PathNode | null {
     const configured = this.#configured
-    const all = this.#root === null ? [] : [...descendants(this.#root)]
+    const nodes = this.#root === null ? [] : [...descendants(this.#root)]
+    const all = nodes.filter(({ parent }) => parent === null || parent !== guess)
     if (configured !== null) return all.find((node) => matches(node, configured, same)) ?? guess
-    const structured = all.filter((node) => node.hasElements || node.hasAttributes)
-    const named = structured.filter((node) => STRONG.has(localName(node.name)))
-    const isSeveral = named.some(({ count, depth }) => depth === 2 && count > 1)
-    const strong = named.filter(({ depth }) => depth > 1 || !isSeveral)
+    const structured = all.filter(isStructured)
+    const strong = structured.filter((node) => STRONG.has(localName(node.name)))
     const weak = structured.filter(
       (node) => node.depth > 1 && WEAK.has(localName(node.name)) && single(node.parent),
     )
@@ -114,6 +126,8 @@ function matches(node: PathNode, path: readonly string[], fold: (name: string) =
   }
   return true
 }
+
+const isStructured = (node: PathNode) => node.hasElements || node.hasAttributes
 
 function single(node: PathNode | null): boolean {
   return node === null || (node.count === 1 && single(node.parent))

@@ -69,20 +69,47 @@ describe('the record path', () => {
     })
   })
 
-  it.each(['joblisting', 'job', 'ad'])('is not the root <%s> that holds several', async (root) => {
+  it.each([
+    ['/joblisting', ''],
+    ['/job', ''],
+    ['/source/listing', '<source>'],
+    ['/data/record', '<data>'],
+    ['/rss/channel/item', '<rss><channel>'],
+  ])('is not %s where that is there once, and holds several', async (path, before) => {
+    const name = path.split('/').at(-1)
+    const after = before
+      .split('<')
+      .slice(1)
+      .reverse()
+      .map((tag) => `</${tag}`)
+      .join('')
     const jobs = [1, 2, 3].map((id) => `<job><id>${id}</id></job>`).join('')
+    const words = '<position>cook</position><position>waiter</position>'
+    const document = (...postings: string[]) =>
+      `${before}${postings.map((each) => `<${name}>${each}</${name}>`).join('')}${after}`
 
-    expect(await contentOf(`<${root}><date/>${jobs}</${root}>`)).toMatchObject({
-      records: `/${root}/job`,
+    expect(await contentOf(document(`<date/>${jobs}`))).toMatchObject({
+      records: `${path}/job`,
       postings: 3,
       warnings: [],
     })
     // A list of words is no list of postings.
-    const words = '<position>cook</position><position>waiter</position>'
-    expect(await contentOf(`<${root}>${fields}${words}</${root}>`)).toMatchObject({
-      records: `/${root}`,
+    const lists = [fields + words, ...(before === '' ? [] : [`<id>8</id>${jobs}`])]
+    for (const count of lists.keys()) {
+      expect(await contentOf(document(...lists.slice(0, count + 1)))).toMatchObject({
+        records: path,
+        postings: count + 1,
+        warnings: [],
+      })
+    }
+  })
+
+  it('is no other for what a header holds', async () => {
+    const header = '<publisher><ad><offre><a/></offre><offre><a/></offre></ad></publisher>'
+
+    expect(await contentOf(`<source>${header}<job>${fields}</job></source>`)).toMatchObject({
+      records: '/source/job',
       postings: 1,
-      warnings: [],
     })
   })
 
