@@ -237,7 +237,7 @@ const TABLE = {
   }),
   spoolUnreadable: rule({
     from: 'here',
-    when: 'the copy of the file in the state directory cannot be opened',
+    when: 'the copy of the file in the state directory cannot be opened or read',
     hint: 'check the disk and the permissions of the state directory',
   }),
 } satisfies Record<string, Omit<Rule, 'name'>>

@@ -21,7 +21,7 @@ export type NoAnswerKind =
 export interface NoAnswer {
   kind: 'no-answer'
   why: NoAnswerKind
-  /** The system's code where there is one (`ECONNREFUSED`), otherwise a short name of ours. */
+  /** The system's code where there is one (`ECONNREFUSED`), otherwise a short name of ours (`body-source`). */
   code: string
   /** A clause for people: "api.example.com refused the connection (ECONNREFUSED)". */
   reason: string

@@ -30,7 +30,8 @@ export class CountedBody implements AsyncIterable<Buffer> {
   bytes = 0
   /** Another number whenever a chunk was read, or was taken by the socket. */
   steps = 0
-  failed = false
+  /** What its source threw; null: nothing. */
+  error: unknown = null
   /** Null until the request is written to a connection. */
   socket: Socket | null = null
 
@@ -60,7 +61,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
         this.#source.accepted?.(this.bytes)
       }
     } catch (error) {
-      this.failed = true
+      this.error = error
       throw error
     }
   }

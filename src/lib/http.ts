@@ -7,7 +7,7 @@
 import { constants, gunzipSync } from 'node:zlib'
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { type Clock, SECOND } from './clock.ts'
-import { FeedsyncError } from './errors.ts'
+import { errorCode, FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
 import { passOverInterim } from './http-interim.ts'
 import { CountedBody, watchProgress } from './http-progress.ts'
@@ -208,9 +208,10 @@ async function send(
     if (signal.aborted)
       return none({ why: 'aborted', code: 'aborted', reason: 'the request was stopped' })
     if (watch?.signal.aborted) return none(watch.explain(url.host))
-    if (counted?.failed || isLengthMismatch(error)) {
+    const failure = counted?.error ?? null
+    if (failure !== null || isLengthMismatch(error)) {
       const reason = 'the body could not be read as announced'
-      return none({ why: 'source', code: 'body-source', reason })
+      return none({ why: 'source', code: errorCode(failure) ?? 'body-source', reason })
     }
     const verdict = explainNetworkError(error, url.host)
     const mayBeSent = counted !== null || verdict.why === 'lost' || verdict.why === 'silent'

@@ -208,7 +208,9 @@ export class DeliveryRun {
     this.#postFailed = true
     if (result.kind === 'failed' && result.failure.rule === RULES.digestDiffers) {
       const { file, md5 } = this.#delivery
-      if ((await md5Of(file)) !== md5) return { kind: 'failed', failure: spoolDiffers() }
+      // A copy that cannot be read now is found by the next attempt.
+      if ((await md5Of(file).catch(() => md5)) !== md5)
+        return { kind: 'failed', failure: spoolDiffers() }
     }
     return result
   }

@@ -54,11 +54,16 @@ export async function postFile(
   try {
     file = isSmall ? readFileSync(post.file) : await open(post.file)
   } catch (error) {
-    return unsent(noSpool(post.file, errorCode(error)))
+    return unsent(noSpool(post.file, errorCode(error), 'opened'))
   }
   // Closed here, because a body that is never read would not close it.
   await using _handle = Buffer.isBuffer(file) ? null : file
-  const size = Buffer.isBuffer(file) ? file.length : (await file.stat()).size
+  let size: number
+  try {
+    size = Buffer.isBuffer(file) ? file.length : (await file.stat()).size
+  } catch (error) {
+    return unsent(noSpool(post.file, errorCode(error), 'read'))
+  }
   if (size !== post.bytes) return unsent(otherSize(size, post.bytes))
   return await postTo(post.facts.url, true, file, parts, post, signal)
 }
@@ -98,7 +103,11 @@ async function postTo(
   const bytesSent = ofFile(answer.bytesSent)
   if (answer.kind === 'no-answer') {
     if (signal.aborted) return { kind: 'aborted', bytesSent, status: null }
-    const failure = judgeNoAnswer(answer, body.length, url.origin)
+    const { code, why } = answer
+    const isUnreadable = why === 'source' && code !== 'body-source'
+    const failure = isUnreadable
+      ? noSpool(post.file, code, 'read')
+      : judgeNoAnswer(answer, body.length, url.origin)
     return { kind: 'failed', failure, bytesSent, status: null }
   }
   const { status } = answer
@@ -108,7 +117,7 @@ async function postTo(
   return { kind: 'failed', failure: judgement.failure, bytesSent, status }
 }
 
-function noSpool(path: string, code: string | null): Failure {
+function noSpool(path: string, code: string | null, how: 'opened' | 'read'): Failure {
   if (code === 'ENOENT') {
     const reason = 'the copy of the file in the state directory is gone'
     return failureOf(RULES.spoolChanged, { code: 'spool-gone', reason })
@@ -118,7 +127,7 @@ function noSpool(path: string, code: string | null): Failure {
   return failureOf(RULES.spoolUnreadable, {
     code: code ?? 'spool-unreadable',
     condition,
-    reason: `the copy ${path} cannot be opened (${code})`,
+    reason: `the copy ${path} cannot be ${how} (${code})`,
     // A command or another program that ran as root may have left it.
     ...(isForeign && {
       hint: `chown -R ${process.getuid?.()} ${dirname(path)}, then: feedsyncd retry --all`,

@@ -1,8 +1,8 @@
 // One test for each row of docs/decision-table.md that a network can bring about:
 // the form, the connection and our own side.
 
-import { truncate, writeFile } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import { open, truncate, writeFile } from 'node:fs/promises'
+import { describe, expect, it, vi } from 'vitest'
 import { HOUR } from '../../src/lib/clock.ts'
 import { codes, distinctKeys, formsAsked, harness, keysSeen, outcomes } from './harness.ts'
 
@@ -266,6 +266,28 @@ describe('our own side', () => {
 
     expect(result).toMatchObject({ kind: 'refused', failure: { code: 'spool-gone' } })
   })
+
+  it.each(['read', 'stat'] as const)(
+    'row 29: a spool file of which a %s fails at the moment is sent later',
+    async (call) => {
+      const h = await harness()
+      const file = `${h.directory}/failing`
+      await writeFile(file, BIG)
+      const handle = await open(file)
+      await handle.close()
+      const failing = vi.spyOn(Object.getPrototypeOf(handle), call).mockImplementation(async () => {
+        throw Object.assign(new Error(`EIO: i/o error, ${call}`), { code: 'EIO', errno: -5 })
+      })
+
+      const result = await h.deliver(BIG, { file })
+      failing.mockRestore()
+
+      const condition = 'state-failing'
+      expect(result).toMatchObject({ kind: 'later', failure: { code: 'EIO', condition } })
+      expect(h.sandbox.objects()).toEqual([])
+      expect(await h.deliver(BIG, { file })).toMatchObject({ kind: 'stored' })
+    },
+  )
 
   it('row 30: an abort in the body ends the attempt as unknown', async () => {
     const h = await harness()
