@@ -209,14 +209,14 @@ export function feedSideOf(config: Config): FeedSide {
 /** Hands over each posting of an upload; answers why it cannot. */
 async function readPostings(
   { feeds, state }: Config,
-  { path, records, spool }: FeedUpload,
+  { feed, path, records, spool }: FeedUpload,
   fields: readonly (keyof FieldPaths)[],
   needed: readonly (keyof FieldPaths)[],
   take: (values: FieldPaths) => void,
   signal: AbortSignal,
 ): Promise<string | null> {
   if (spool === null) return 'its bytes are not kept any more; upload it again'
-  const paths = feedFor(path, feeds).mapping.fields
+  const paths = feedFor(path, feeds, feed).mapping.fields
   const missing = new Set(needed.filter((field) => field !== 'externalCampaignId'))
   let postings = 0
   const see = (values: FieldPaths) => {

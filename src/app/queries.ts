@@ -42,6 +42,13 @@ export function serviceOptions({ service }: Config) {
   return { ...service, identity: { partner, ...(partnerAccount !== null && { partnerAccount }) } }
 }
 
+type RuleFor = (path: string, named?: string | null) => FeedRule
+
+const rulesOf =
+  ({ feeds }: Pick<Config, 'feeds'>): RuleFor =>
+  (path, named) =>
+    feedFor(path, feeds, named)
+
 /** Looking for late feeds takes at most this share of the time. */
 const OVERDUE_SHARE = 0.01
 
@@ -49,7 +56,7 @@ const OVERDUE_SHARE = 0.01
 export function overdueFeeds(
   rules: () => Config['feeds'],
   history: VersionReads,
-  ruleFor: (path: string) => FeedRule,
+  ruleFor: RuleFor,
   clock: Clock,
 ): () => { version: Version; expectedBy: number }[] {
   let known: { version: Version; expectedBy: number }[] = []
@@ -145,7 +152,7 @@ export function statusOf(
   filter: ListFilter,
   { conditions, running, uploads }: DaemonLook = { conditions: null, running: true, uploads: {} },
 ): StatusReport {
-  const ruleFor = (path: string) => feedFor(path, config.feeds)
+  const ruleFor = rulesOf(config)
   const expect = history === null ? undefined : expectations(history, ruleFor, clock.now())
   const report = statusReport(history, running, config.service.baseUrl, filter, expect)
   for (const upload of report.uploads) upload.progress = progressOf(upload, uploads)
@@ -196,7 +203,7 @@ export function versionOf(
   most?: number,
   uploads: DaemonFile['uploads'] = {},
 ): ShowReport | null {
-  const ruleFor = (path: string) => feedFor(path, config.feeds)
+  const ruleFor = rulesOf(config)
   const report = showReport(history, id, expectations(history, ruleFor, clock.now()), most)
   return report && { ...report, progress: progressOf(report, uploads) }
 }

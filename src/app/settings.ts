@@ -22,8 +22,9 @@ export class LiveSettings implements Settings {
     return { ...this.#first, feeds: this.#current.feeds }
   }
 
-  /** The feed that a path belongs to. */
-  readonly ruleFor = (path: string): FeedRule => feedFor(path, this.#current.feeds)
+  /** The feed that a path belongs to; `named`: the one that a person named for the file. */
+  readonly ruleFor = (path: string, named: string | null = null): FeedRule =>
+    feedFor(path, this.#current.feeds, named)
 
   /** Answers the keys that have no effect before a restart. */
   replace(config: Config): string[] {

@@ -117,7 +117,7 @@ async function inThisProcess(job: Job): Promise<Ended> {
     { clock, env, notifyOperator: (message, hint) => tellError(context, message, hint) },
   )
   const path = pathInInbox(config, source)
-  const rule = { ...feedFor(path, config.feeds), ...(feed !== null && { feed }) }
+  const rule = feedFor(path, config.feeds, feed)
   const root = isAbsolute(path) ? undefined : config.inbox.directory
   const candidate = { path, source, root, identity: null, rule, final: true }
   const taken = await app.pipeline.take(candidate, signals.abort)

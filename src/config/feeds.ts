@@ -23,27 +23,45 @@ const matchers = new WeakMap<FeedConfig, Matcher>()
 
 /**
  * The first rule that matches wins. `path` is relative to the folder, with `/`. A directory that cannot be read
- * (`acme/`) belongs to no rule's feed: it says nothing about the files of that feed.
+ * (`acme/`) belongs to no rule's feed: it says nothing about the files of that feed. `named`: the feed that a person
+ * named for the file; the rule that gives this name says the rest, else the one of the path.
  */
-export function feedFor(path: string, rules: readonly FeedConfig[]): FeedRule {
-  for (const rule of path.endsWith('/') ? [] : rules) {
-    const captured = matcherOf(rule)(path)
+export function feedFor(
+  path: string,
+  rules: readonly FeedConfig[],
+  named: string | null = null,
+): FeedRule {
+  const ofPath = path.endsWith('/') ? null : firstOf(rules, (rule) => matcherOf(rule)(path))
+  const feed = ofPath?.feed ?? path
+  if (named === null || named === feed) return ofPath ? { ...ofPath, feed } : unruled(feed)
+  const ofName = firstOf(rules, ({ match, name }) => capturingMatcher(name ?? match)(named))
+  return { ...(ofName ?? ofPath ?? unruled(named)), feed: named }
+}
+
+type Captured = ReturnType<ReturnType<typeof capturingMatcher>>
+
+/** `feed` null: the rule names none. */
+function firstOf(
+  rules: readonly FeedConfig[],
+  match: (rule: FeedConfig) => Captured,
+): (Omit<FeedRule, 'feed'> & { feed: string | null }) | null {
+  for (const rule of rules) {
+    const captured = match(rule)
     if (captured === null) continue
     const filled = (template: string | null) =>
       template === null ? null : fillTemplate(template, captured)
     return {
-      feed: filled(rule.name) ?? path,
+      feed: filled(rule.name),
       account: filled(rule.partnerAccount),
       mapping: { records: rule.records, fields: rule.fields },
       expectEveryMs: rule.expectEveryMs,
     }
   }
-  return {
-    feed: path,
-    account: null,
-    mapping: { records: null, fields: {} },
-    expectEveryMs: null,
-  }
+  return null
+}
+
+function unruled(feed: string): FeedRule {
+  return { feed, account: null, mapping: { records: null, fields: {} }, expectEveryMs: null }
 }
 
 function matcherOf(rule: FeedConfig): Matcher {

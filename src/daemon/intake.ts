@@ -41,7 +41,7 @@ export interface IntakeParts {
   conditions: Conditions
   /** Shows a person at the terminal what one feed waits for. */
   notifyOperator: (message: string, hint: string | null) => void
-  ruleFor: (path: string) => FeedRule
+  ruleFor: (path: string, named?: string | null) => FeedRule
   settings: Settings<'inbox'>
 }
 
@@ -284,7 +284,7 @@ export class Intake {
     }
     // In each round until they are answered, whatever went wrong before.
     for (const { id, path, source, feed } of history.openRequests()) {
-      const rule = feed === null ? ruleFor(path) : { ...ruleFor(path), feed }
+      const rule = ruleFor(path, feed)
       const file = isAbsolute(path) ? { path, source } : this.#inFolder(path)
       this.#enqueue({ ...file, identity: null, rule, final: true, request: id })
     }

@@ -57,8 +57,8 @@ export interface PipelineParts {
   postDelivery: PostDelivery
   /** The campaigns are looked at again, when their time comes. */
   reconcile: () => void
-  /** The feed that a path belongs to. */
-  ruleFor: (path: string) => FeedRule
+  /** The feed that a path belongs to; `named`: the one that a person named for the file. */
+  ruleFor: (path: string, named?: string | null) => FeedRule
   guard: Guard
   /** null: metrics are off. */
   observer: Observer | null
@@ -162,8 +162,7 @@ export class Pipeline {
 
   /** Whether the rules say something else of it by now; the feed that a person named stays. */
   #isOutdated({ identity, path, rule }: Candidate): boolean {
-    const now = this.#parts.ruleFor(path)
-    return !isDeepStrictEqual(identity === null ? { ...now, feed: rule.feed } : now, rule)
+    return !isDeepStrictEqual(this.#parts.ruleFor(path, identity === null ? rule.feed : null), rule)
   }
 
   #unreadable(file: Candidate, { code, lasting, reason: text }: Unreadable): Promise<Taken> {

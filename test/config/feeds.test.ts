@@ -63,3 +63,39 @@ describe('the feed of a path', () => {
     expect(feedFor('{2}/jobs.xml', rules).feed).toBe('{2}-jobs')
   })
 })
+
+describe('the feed that a person named for a file', () => {
+  const named = (feed: string, rules: FeedConfig[]) => feedFor('/root/new.xml', rules, feed)
+  const byFolder = rule('{1}/*.xml', { name: 'feed-{1}', partnerAccount: '{1}', expectEveryMs: 9 })
+
+  it('has all that the rule says which gives this name', () => {
+    const rules = [rule('acme/*.xml', { name: 'acme', partnerAccount: '7' }), byFolder]
+
+    expect(named('acme', rules)).toMatchObject({ feed: 'acme', account: '7', expectEveryMs: null })
+    expect(named('feed-43', rules)).toMatchObject({
+      ...{ feed: 'feed-43', account: '43', expectEveryMs: 9 },
+    })
+  })
+
+  it('has all that the rule of a path says, where the feed is named by its path', () => {
+    const rules = [rule('{1}/jobs.xml', { partnerAccount: '{1}' })]
+
+    expect(named('43/jobs.xml', rules)).toMatchObject({ feed: '43/jobs.xml', account: '43' })
+  })
+
+  it('has what the rule of the file says, where no rule gives this name', () => {
+    expect(named('other', [byFolder])).toMatchObject({ feed: 'other', account: null })
+    expect(feedFor('43/jobs.xml', [byFolder], 'other')).toMatchObject({
+      ...{ feed: 'other', account: '43' },
+    })
+  })
+
+  it('is as without a name where the rules give the same name to the file', () => {
+    const rules = [
+      rule('jobs.xml', { name: 'acme', partnerAccount: '8' }),
+      rule('*', { name: 'acme' }),
+    ]
+
+    expect(feedFor('jobs.xml', rules, 'acme')).toEqual(feedFor('jobs.xml', rules))
+  })
+})

@@ -1,5 +1,7 @@
 // A partner that names no account of its own: each rule of feeds names one, and a path may be left without any.
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Command } from '../helpers/command.ts'
 import { feedOf, finished, SECRET, Site } from '../helpers/site.ts'
@@ -308,4 +310,24 @@ it('a file that a person names a feed for is taken as that feed, although it was
   await site.run('upload', '--feed', 'X', `${site.inbox}/p.xml`)
 
   expect((await site.until('X', 'rejected')).path).toBe('p.xml')
+})
+
+describe('a file from elsewhere that a person names a feed for', () => {
+  const BY_FOLDER = { match: '{1}/*.xml', name: 'feed-{1}', partnerAccount: '{1}' }
+  const RULES = [{ ...BY_FOLDER, fields: { id: 'title' } }]
+
+  it.each(['with a daemon', 'without a daemon'])(
+    'goes to the account of that feed, and is read by its rule: %s',
+    async (how) => {
+      await using site = await partnerSite({ service: DEFAULT_42, feeds: RULES })
+      if (how === 'with a daemon') await site.daemon()
+      const file = join(site.root, 'corrected.xml')
+      writeFileSync(file, feedOf(3).replaceAll('J-1<', 'J-0<'))
+
+      const { stdout } = await site.run('upload', file, '--feed', 'feed-43', '--json')
+
+      expect(JSON.parse(stdout)).toMatchObject({ account: '43', state: 'uploaded', warnings: [] })
+      expect(asked(site)).toEqual(['43'])
+    },
+  )
 })
