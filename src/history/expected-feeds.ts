@@ -2,6 +2,7 @@
 // is answered with the daemon down too. A feed that nobody has seen yet gets a version that is `gone`, so that it is in
 // `status` from the start, overdue when nothing comes, and the first file's own when one does.
 
+import { isAbsolute } from 'node:path'
 import { isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import { formatDuration } from '../lib/units.ts'
@@ -17,7 +18,10 @@ export interface Expectation {
 export const NOT_EXPECTED: Expectation = { expectedBy: null, overdue: false }
 
 /** What the rules say of a path: `FeedRule` of the configuration. */
-export type ExpectingRules = (path: string) => { feed: string; expectEveryMs: number | null }
+export type ExpectingRules = (
+  path: string,
+  named?: string | null,
+) => { feed: string; expectEveryMs: number | null }
 
 /**
  * Answers for any version whether its feed is late. The same bytes again count as an arrival, since
@@ -29,7 +33,9 @@ export function expectations(
   now: number,
 ): (version: Version) => Expectation {
   return (version) => {
-    const { feed, expectEveryMs } = ruleFor(version.path)
+    // A file from elsewhere, which a person uploaded, does not keep its feed from being missed.
+    const named = isAbsolute(version.path) ? version.feed : null
+    const { feed, expectEveryMs } = ruleFor(version.path, named)
     const isNewest = () => history.newest(version.feed)?.id === version.id
     if (expectEveryMs === null || feed !== version.feed || !isNewest()) return NOT_EXPECTED
     const expectedBy = lastArrival(history, version, now) + expectEveryMs

@@ -10,7 +10,10 @@ const START = Date.UTC(2027, 0, 4, 6)
 function nightly(expectEveryMs: number | null = 26 * HOUR) {
   const { history } = temporaryHistory()
   const version = versionIn(history, 'uploaded', { at: START, patch: { sha256: 'a'.repeat(64) } })
-  const ruleFor = (path: string) => ({ feed: path.replace('.xml', ''), expectEveryMs })
+  const ruleFor = (path: string, named: string | null = null) => ({
+    feed: named ?? path.replace('.xml', ''),
+    expectEveryMs,
+  })
   const at = (now: number) => {
     const newest = history.newest('acme') ?? version
     return expectations(history, ruleFor, now)(newest)
@@ -62,6 +65,15 @@ describe('a feed that is expected at least so often', () => {
     history.move(id, 'settling', null, START + 3 * DAY)
 
     expect(at(START + 4 * DAY).overdue).toBe(false)
+  })
+
+  it('is missed also when a person uploaded a file from elsewhere in between', () => {
+    const { at, history } = nightly()
+
+    versionIn(history, 'uploaded', { at: START + DAY, path: '/root/corrected.xml' })
+
+    expect(at(START + 2 * DAY).overdue).toBe(false)
+    expect(at(START + 3 * DAY).overdue).toBe(true)
   })
 })
 

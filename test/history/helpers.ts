@@ -29,10 +29,11 @@ export function versionIn(
   state: State,
   {
     feed = 'acme',
+    path = `${feed}.xml`,
     at = 1000,
     patch = {},
     reason,
-  }: { feed?: string; at?: number; patch?: VersionPatch; reason?: Reason } = {},
+  }: { feed?: string; path?: string; at?: number; patch?: VersionPatch; reason?: Reason } = {},
 ): Version {
   const steps: Record<State, State[]> = {
     settling: [],
@@ -50,7 +51,7 @@ export function versionIn(
   }
   const first = history.add({
     feed,
-    path: `${feed}.xml`,
+    path,
     account: null,
     state: 'settling',
     reason: null,
