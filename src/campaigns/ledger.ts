@@ -198,11 +198,10 @@ export class Ledger {
     const { maxShareOfFeed: limit, fromPostings } = this.#guards
     if (selected === null || latest.length === 0 || limit >= 1) return null
     const { before, after } = selected
-    if (after === null)
-      return refused(
-        'maxShareOfFeed',
-        `guards.maxShareOfFeed cannot be checked: ${problems.join('; ')}`,
-      )
+    // Of an empty export everything is nothing: what it selects is seen when the postings are back.
+    const why = after === null ? problems.join('; ') : 'no posting is in the last uploads'
+    if (after === null || postings === 0)
+      return refused('maxShareOfFeed', `guards.maxShareOfFeed cannot be checked: ${why}`)
     const isMore = after > (before ?? 0) && after > postings * limit
     return isMore && postings >= fromPostings
       ? refused(

@@ -23,7 +23,7 @@ const feedOf =
     absence: () => null,
     read: async (_fields, _needed, take) => {
       for (let n = 0; n < postings; n++)
-        take({ externalCampaignId: 'A', requisitionId: `R${n}`, state: 'MA' })
+        take({ externalCampaignId: 'A', requisitionId: `R${n}`, state: n % 2 ? 'ON' : 'MA' })
       return []
     },
   })
@@ -167,6 +167,26 @@ describe('what the service does not show', () => {
     const plan = await host.plan()
 
     expect(plan.exposure.before).toBe('unlimited')
+  })
+})
+
+describe('maxShareOfFeed', () => {
+  it('is not passed while an export is empty: its postings come back', async () => {
+    const { world, host } = await installed(states('MA'))
+    host.feeds = feedOf(1000, 100)
+    host.file = states('MA, ON')
+    const before = itemOf(await host.plan(), 'A')?.held?.reason
+    host.feeds = feedOf(0)
+    await host.daemon()
+    const meanwhile = itemOf(await host.plan(), 'A')?.held?.reason
+    host.feeds = feedOf(10, 1000)
+
+    const { results } = await host.daemon()
+
+    expect(before).toContain('it would select 1000 of 1100 postings')
+    expect(meanwhile).toContain('cannot be checked: no posting is in the last uploads')
+    expect(results).toMatchObject([{ key: 'A', outcome: 'updated' }])
+    expect(world.writes()).toHaveLength(2)
   })
 })
 
