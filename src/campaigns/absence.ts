@@ -3,7 +3,7 @@
 
 import type { Campaign } from '../service/port.ts'
 import type { DesiredCampaign } from './desired.ts'
-import { plain, rawOf } from './fields.ts'
+import { plain, rawOf, readValue } from './fields.ts'
 import type { PlanInput } from './planning.ts'
 import { keysOf, noFacts, ownersOf } from './record.ts'
 import { carriedId } from './targeting.ts'
@@ -47,7 +47,10 @@ export class Absence {
     const tokened = this.unowned.filter(({ name }) => tokenIn(name) !== null)
     const keys = tokened.length > 0 ? keysOf(desired, records) : new Set<string>()
     this.#owners = ownersOf(identity, keys)
-    this.#marked = Map.groupBy(tokened, (one) => this.ownerOf(one))
+    this.#marked = Map.groupBy(
+      tokened.sort((a, b) => idleness(a) - idleness(b)),
+      (one) => this.ownerOf(one),
+    )
     this.#byName = Map.groupBy(this.unowned, ({ name }) => plain(bareName(name ?? '')))
     const done = input.creates.filter(({ outcome }) => outcome === 'done')
     const keyOf = new Map(done.map(({ campaignId, key }) => [campaignId, key]))
@@ -58,7 +61,9 @@ export class Absence {
     const mayBeAny = (one: Campaign) =>
       // It was there before this database, or no name proves anything.
       !isCounted || keepsTokens === false || this.#others.get(one.id) === null || rankOfAny(one) < 3
-    this.#any = this.unowned.filter(mayBeAny).sort((a, b) => rankOfAny(a) - rankOfAny(b))
+    this.#any = this.unowned
+      .filter(mayBeAny)
+      .sort((a, b) => rankOfAny(a) - rankOfAny(b) || idleness(a) - idleness(b))
     this.#anyIds = new Set(this.#any.map(({ id }) => id))
     this.#places = new Map(this.unowned.map(({ id }, n) => [id, n]))
   }
@@ -68,7 +73,7 @@ export class Absence {
     return this.#owners.get(tokenIn(name) ?? '')
   }
 
-  /** Campaigns beside the recorded one that carry a token of the key. */
+  /** Campaigns beside the recorded one that carry a token of the key, those that run first. */
   marked(key: string): readonly Campaign[] {
     return this.#marked.get(key) ?? []
   }
@@ -97,7 +102,9 @@ export class Absence {
     const itsBeside = [...its].filter(({ id }) => !this.#anyIds.has(id)).length
     return {
       count: this.#any.length - outOfAny + itsBeside,
-      likeliest: both.sort((a, b) => rank(a) - rank(b) || place(a) - place(b)).slice(0, most),
+      likeliest: both
+        .sort((a, b) => rank(a) - rank(b) || idleness(a) - idleness(b) || place(a) - place(b))
+        .slice(0, most),
     }
   }
 
@@ -109,5 +116,12 @@ export class Absence {
   }
 }
 
+/** A campaign that was stopped is less likely meant than its successor. */
+const idleness = (one: Campaign) =>
+  ['running', 'paused', 'archived'].indexOf(String(readValue('status', rawOf(one, 'status'))))
+
 /** Of what may be the campaign of any entry: a name that is not known is like any. */
 const rankOfAny = ({ name }: Campaign) => (typeof name !== 'string' ? 1 : isMarked(name) ? 2 : 3)
+
+/** Paused or archived, as far as the service shows it. */
+export const isStopped = (one: Campaign) => idleness(one) > 0

@@ -2,7 +2,7 @@
 // left alone, and what becomes of a difference. Nothing here writes to the service.
 
 import type { Campaign, CampaignFailure, Listing } from '../service/port.ts'
-import { Absence, NOBODYS } from './absence.ts'
+import { Absence, isStopped, NOBODYS } from './absence.ts'
 import { compare } from './compare.ts'
 import { COMMAND, quoted } from './plan.ts'
 import { isUnsettled, memoryOf } from './planning.ts'
@@ -107,7 +107,9 @@ export class Decider {
     const owned = new Set(memory.records.map(({ key }) => key))
     const pairs = [...keysOf(desired)].flatMap((key) => {
       const [campaign, another] = absence.marked(key)
-      const isClear = campaign !== undefined && another === undefined && !owned.has(key)
+      const isOnly =
+        another === undefined || (campaign && isStopped(another) && !isStopped(campaign))
+      const isClear = campaign !== undefined && isOnly && !owned.has(key)
       return isClear ? [{ key, campaign }] : []
     })
     return { kind: 'found', pairs }
