@@ -37,7 +37,15 @@ export function createSigner(algorithm: SignatureAlgorithm, key: Secret, keyFile
   const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants
   const how = algorithm === 'rsa-pss-sha256' ? { key: pem, padding, saltLength } : pem
   // Ed25519 has a digest of its own.
-  return (text) => sign(algorithm === 'ed25519' ? null : digest, text, how).toString('base64')
+  const signer: Signer = (text) =>
+    sign(algorithm === 'ed25519' ? null : digest, text, how).toString('base64')
+  try {
+    signer(Buffer.alloc(0))
+  } catch {
+    // Too short for the digest, or made for another one: that shows when it signs.
+    throw unfit(`the key in ${keyFile} cannot sign with ${algorithm}`)
+  }
+  return signer
 }
 
 function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): KeyObject {
@@ -64,13 +72,14 @@ function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): K
     (algorithm === 'ecdsa-p256-sha256' && found === 'ec' && curve === 'prime256v1') ||
     (algorithm === 'ed25519' && found === 'ed25519')
   if (fits) return pem
-  throw new FeedsyncError(
+  throw unfit(
     `the key file ${keyFile} holds ${article(curve ?? found)} ${curve ?? found} key, and ${algorithm} needs another kind`,
-    {
-      hint: 'set service.auth.algorithm to the kind of the key, or use the right key',
-      exitCode: 78,
-    },
   )
+}
+
+function unfit(message: string): FeedsyncError {
+  const hint = 'set service.auth.algorithm to the kind of the key, or use the right key'
+  return new FeedsyncError(message, { hint, exitCode: 78 })
 }
 
 const article = (word: string) => (/^[aeiou]|^rsa/.test(word) ? 'an' : 'a')

@@ -93,6 +93,8 @@ describe('the signature', () => {
   })
 })
 
+const PSS_OF_SHA384 = { hashAlgorithm: 'sha384', mgf1HashAlgorithm: 'sha384' }
+
 describe('a key of another kind', () => {
   const kinds = [
     ['rsa-sha256', ec.privateKey, 'holds a prime256v1 key'],
@@ -112,6 +114,23 @@ describe('a key of another kind', () => {
       expect.objectContaining({ exitCode: 78, message: expect.stringContaining(message) }),
     )
   })
+
+  it.each([
+    ['rsa-sha512', generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey],
+    [
+      'rsa-pss-sha256',
+      generateKeyPairSync('rsa-pss', { modulusLength: 1024, ...PSS_OF_SHA384 }).privateKey,
+    ],
+  ] as const)(
+    'is refused when it cannot sign so, before anything is to be signed (%s)',
+    (algorithm, key) => {
+      const create = () => createSigner(algorithm, pem(key, 'pkcs8'), '/etc/key')
+
+      expect(create).toThrow(
+        expect.objectContaining({ exitCode: 78, message: expect.stringContaining('cannot sign') }),
+      )
+    },
+  )
 
   it('is refused without a word of it when it is no PEM', () => {
     const create = () => createSigner('rsa-sha256', secret('hunter2'), '/etc/key')
