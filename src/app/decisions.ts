@@ -22,13 +22,11 @@ export function openDecisions(config: Config, clock: Clock) {
     restore: (id: number) => restore(history, id, clock.now()),
     /** What is in the folder is right as it is, although a history was lost; null: none was. */
     acceptFolder: () => acceptFolder(history, clock.now()),
-    /** What a retry can be about: all that failed, or waits for its time. */
+    /** What a retry can be about: all that failed, or waits for its time. The decision refuses what is out of date. */
     retriable: () =>
       history
         .list({ states: ['failed', 'queued'], all: true })
-        .filter(({ feed, id, nextAttemptAt, state }) =>
-          state === 'queued' ? nextAttemptAt !== null : history.newest(feed)?.id === id,
-        )
+        .filter(({ nextAttemptAt, state }) => state === 'failed' || nextAttemptAt !== null)
         .map(({ id }) => id)
         .reverse(),
     /** As the daemon has last recorded it. */

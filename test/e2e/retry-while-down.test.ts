@@ -89,3 +89,19 @@ it('reload sends the probe at once, and then all that waits', async () => {
   await site.logged(daemon, 'asked the service again')
   for (const feed of FEEDS) await site.until(feed, 'uploaded')
 })
+
+it('retry --all sends what failed also while a newer file of its feed is incomplete', async () => {
+  await using site = await Site.open()
+  const refusal = site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413 })
+  await site.daemon()
+  site.drop('jobs.xml', feedOf(3))
+  await site.until('jobs.xml', 'failed')
+  site.drop('jobs.xml', feedOf(4).slice(0, -20))
+  await site.until('jobs.xml', 'incomplete')
+  refusal.remove()
+
+  const { code, stdout } = await site.run('retry', '--all')
+
+  expect(stdout).toMatch(/ of jobs\.xml is uploaded/)
+  expect(code).toBe(0)
+})
