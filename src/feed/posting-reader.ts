@@ -49,6 +49,8 @@ export class PostingReader implements XmlHandler {
   #depth = 0
   /** The text that prose goes to, of the elements within it as well. */
   #prose = 0
+  /** Markup came since its last text. */
+  #isParted = false
   /** The place of the innermost one; null outside postings. */
   #place: Place | null = null
   readonly #values = new PostingValues()
@@ -126,7 +128,9 @@ export class PostingReader implements XmlHandler {
     // As much as a value can need.
     text.to = Math.min(text.to, text.from + place.longest * LONGEST_CHARACTER)
     const read = decodedText(text)
-    this.#texts[at] = known === '' ? read : known + read
+    // Markup inside prose parts words.
+    this.#texts[at] = known === '' ? read : `${known}${this.#isParted ? ' ' : ''}${read}`
+    this.#isParted = false
   }
 
   close(data: Buffer, to: number): void {
@@ -136,7 +140,7 @@ export class PostingReader implements XmlHandler {
       return
     }
     const depth = --this.#depth
-    if (place.inProse) this.#part()
+    if (place.inProse) this.#isParted = true
     else if (place.captures.length > 0) {
       const { captures } = place
       for (let i = 0; i < captures.length; i++) {
@@ -194,21 +198,14 @@ export class PostingReader implements XmlHandler {
     this.#place = place
     this.#places[this.#depth++] = place
     if (place.captures.length === 0) return
-    if (place.inProse) {
-      this.#part()
-      return
-    }
+    this.#isParted = place.inProse
+    if (place.inProse) return
     this.#prose = this.#depth - 1
     this.#texts[this.#prose] = ''
     for (const { field, rank, attribute } of place.captures) {
       if (attribute === null) continue
       this.#values.put(field, rank, attributeValue(attributes, attribute) ?? '')
     }
-  }
-
-  /** Markup inside prose parts words. */
-  #part(): void {
-    this.#texts[this.#prose] += ' '
   }
 
   #finish(): void {

@@ -104,6 +104,12 @@ describe('the postings of a feed that was checked', () => {
     expect(await of(posting)).toEqual({ description: 'one\ntwo' })
   })
 
+  it('have the text behind elements without any, which take no memory however many they are', async () => {
+    const posting = `<description>day${'<br/>'.repeat(100_000)}and night</description>`
+
+    expect(await of(posting)).toEqual({ description: 'day and night' })
+  })
+
   it('have at most 1,000 characters of a title and 65,536 of a description', async () => {
     const long = 'x'.repeat(70_000)
     const posting = await of(`<title>${long}</title><description>${long}</description>`)
