@@ -79,7 +79,7 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   }
   if (!isUtf8(bytes)) return unusable('is not UTF-8')
   const reading = readDesired(bytes.toString('utf8'))
-  const fileSha256 = createHash('sha256').update(bytes).digest('hex')
+  const fileSha256 = sha256Of(bytes)
   if (reading.kind === 'desired')
     return { kind: 'read', file, desired: reading.desired, fileSha256, stamp }
   const lines = reading.problems.map(
@@ -88,6 +88,8 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   )
   return { kind: 'unusable', file, lines }
 }
+
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 /** The same, once the file has not changed for two seconds. */
 export async function stableCampaignsFile(
@@ -124,6 +126,27 @@ export function stampOf(file: string): { text: string; changedAt: number } | nul
     return { text: JSON.stringify(identityOf(stats)), changedAt }
   } catch (error) {
     return { text: errorCode(error) ?? 'unreadable', changedAt: 0 }
+  }
+}
+
+/**
+ * Answers another text when what the file says changed, and the same when it was only written again, as a job does
+ * each minute; null: there is none.
+ */
+export function contentStampOf(file: string): () => string | null {
+  let known: string | null = null
+  let said: string | null = null
+  return () => {
+    const now = stampOf(file)?.text ?? null
+    if (now === known) return said
+    known = now
+    try {
+      said = now === null ? null : sha256Of(readRegular(file, LARGEST))
+    } catch {
+      // It cannot be read: a look says why.
+      said = now
+    }
+    return said
   }
 }
 

@@ -13,10 +13,10 @@ import { isoTime, MINUTE } from '../lib/clock.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { CampaignRun, WaitingCampaign } from '../ops/port.ts'
 import {
+  contentStampOf,
   openReconciler,
   type Surroundings,
   stableCampaignsFile,
-  stampOf,
   wantedOf,
 } from './campaigns.ts'
 import { openCampaignMemory } from './queries.ts'
@@ -52,9 +52,10 @@ export function campaignScheduleOf(
 ): CampaignSchedule {
   const config = settings.inForce
   const { file, explicit } = config.campaigns
+  const stamp = contentStampOf(file)
   return new CampaignSchedule({
     ...parts,
-    stamp: () => stampOf(file)?.text ?? (explicit ? 'missing' : null),
+    stamp: () => stamp() ?? (explicit ? 'missing' : null),
     memory: memoryOf(config, parts.history),
     // What it reads of the uploads is as the rules of this moment say.
     look: (cause, stop, abort) => reconcile(settings.inForce, parts, { cause, stop, abort }),

@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readCampaignsFile, stableCampaignsFile, wantedOf } from '../../../src/app/campaigns.ts'
+import {
+  contentStampOf,
+  readCampaignsFile,
+  stableCampaignsFile,
+  stampOf,
+  wantedOf,
+} from '../../../src/app/campaigns.ts'
 import { readDesired } from '../../../src/campaigns/desired.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
@@ -102,6 +108,22 @@ describe('the file is hostile input', () => {
     expect(wanted.isCurrent()).toBe(true)
     writeFileSync(file, fileOf(entry('B')))
     expect(wanted.isCurrent()).toBe(false)
+  })
+
+  it('written again with the same text is no change: a look goes on, and none begins', () => {
+    const { file } = folder()
+    const stamp = contentStampOf(file)
+    const none = stamp()
+    writeFileSync(file, fileOf(entry('A')))
+    const [first, before] = [stamp(), stampOf(file)]
+    utimesSync(file, 1, 1)
+    const [again, after] = [stamp(), stampOf(file)]
+    writeFileSync(file, fileOf(entry('B')))
+
+    expect(none).toBeNull()
+    expect(after?.text).not.toBe(before?.text)
+    expect(again).toBe(first)
+    expect(stamp()).not.toBe(first)
   })
 
   it('replaced between being read and the look: nothing of the older one is raised', () => {
