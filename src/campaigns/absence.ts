@@ -23,6 +23,10 @@ export class Absence {
   readonly #others: ReadonlyMap<string, string | null>
   /** Campaigns that no record has and no person put aside. */
   readonly unowned: readonly Campaign[]
+  /** Those that run, and a person put aside. */
+  readonly #aside: readonly Campaign[]
+  /** By id: the key for which our own history made it. */
+  readonly #keyOf: ReadonlyMap<string | null, string>
   readonly #owners: ReadonlyMap<string, string>
   readonly #marked: ReadonlyMap<string | undefined, readonly Campaign[]>
   readonly #byName: ReadonlyMap<string, readonly Campaign[]>
@@ -41,11 +45,13 @@ export class Absence {
     this.#input = input
     this.#others = new Map(others.map(({ id, key }) => [id, key]))
     const owned = new Set(records.flatMap(({ campaignId, past }) => [campaignId, ...past]))
-    this.unowned = [...campaigns.values()].filter(
-      ({ id }) => !owned.has(id) && this.#others.get(id) !== NOBODYS,
-    )
-    const tokened = this.unowned.filter(({ name }) => tokenIn(name) !== null)
-    const keys = tokened.length > 0 ? keysOf(desired, records) : new Set<string>()
+    const free = [...campaigns.values()].filter(({ id }) => !owned.has(id))
+    this.unowned = free.filter(({ id }) => this.#others.get(id) !== NOBODYS)
+    this.#aside = free.filter((one) => this.#others.get(one.id) === NOBODYS && !isStopped(one))
+    const hasToken = ({ name }: Campaign) => tokenIn(name) !== null
+    const tokened = this.unowned.filter(hasToken)
+    const isAny = tokened.length > 0 || this.#aside.some(hasToken)
+    const keys = isAny ? keysOf(desired, records) : new Set<string>()
     this.#owners = ownersOf(identity, keys)
     this.#marked = Map.groupBy(
       tokened.sort((a, b) => idleness(a) - idleness(b)),
@@ -54,6 +60,7 @@ export class Absence {
     this.#byName = Map.groupBy(this.unowned, ({ name }) => plain(bareName(name ?? '')))
     const done = input.creates.filter(({ outcome }) => outcome === 'done')
     const keyOf = new Map(done.map(({ campaignId, key }) => [campaignId, key]))
+    this.#keyOf = keyOf
     this.#madeFor = Map.groupBy(this.unowned, ({ id }) => keyOf.get(id))
     this.#meantFor = Map.groupBy(this.unowned, ({ id }) => this.#others.get(id))
     this.#carrying = Map.groupBy(this.unowned, (one) => carriedId(rawOf(one, 'targeting')))
@@ -89,8 +96,13 @@ export class Absence {
    */
   candidates(key: string, name: string, most: number): { count: number; likeliest: Campaign[] } {
     const ruledOut = new Set(this.#input.newEntries.get(key))
-    const sure = new Set([...this.marked(key), ...(this.#madeFor.get(key) ?? [])])
-    const alike = new Set(this.#likeName(name))
+    // "It belongs to no entry" was said of the entries of that day.
+    const isIts = (one: Campaign) => this.ownerOf(one) === key || this.#keyOf.get(one.id) === key
+    const isNamesake = (one: Campaign) => plain(bareName(one.name ?? '')) === plain(name)
+    const aside = Map.groupBy(this.#aside, (one) => (isIts(one) ? 0 : isNamesake(one) ? 1 : 2))
+    const made = this.#madeFor.get(key) ?? []
+    const sure = new Set([...this.marked(key), ...made, ...(aside.get(0) ?? [])])
+    const alike = new Set([...this.#likeName(name), ...(aside.get(1) ?? [])])
     const meant = [...(this.#meantFor.get(key) ?? []), ...(this.#carrying.get(key) ?? [])]
     const rank = (one: Campaign) => (sure.has(one) ? 0 : alike.has(one) ? 1 : rankOfAny(one))
     const isLeft = (one: Campaign) => !ruledOut.has(one.id)

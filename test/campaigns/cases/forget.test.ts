@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DAY } from '../../../src/lib/clock.ts'
-import { entry, fileOf, itemOf } from '../reconciling.ts'
+import { entry, fileOf, findingOf, itemOf } from '../reconciling.ts'
 import { failure, installed, opened, troubles } from '../world.ts'
 
 const WITHOUT = fileOf(entry('B'), entry('K'))
@@ -77,5 +77,50 @@ describe('forget KEY where the entry has no campaign', () => {
     const theirs = world.make('Spring fair')
 
     expect(host.decide().forget(theirs.id)).toMatchObject({ kind: 'done', campaignId: theirs.id })
+  })
+})
+
+describe('forget ID, as the report of campaigns in no entry advises', () => {
+  it('of one that was let go while its entry stays in the file: no second one is made beside it', async () => {
+    const { world, host } = await installed(WITHOUT)
+    host.decide().forget('K')
+    const advice = findingOf(await host.plan(), 'unmanaged')?.needs
+
+    host.decide().forget('48002')
+    await host.daemon()
+    const held = itemOf(await host.plan(), 'K')?.held
+    await host.decide().isNew('K')
+    await host.daemon()
+
+    expect(advice).toContain('campaigns forget ID')
+    expect(held).toMatchObject({ needs: expect.stringContaining('campaigns adopt K 48002') })
+    expect(world.all).toHaveLength(3)
+  })
+
+  it('and its entry comes back a month later: no second one is made beside it, nor beside one of its name', async () => {
+    const { world, host } = await installed(WITHOUT)
+    host.file = fileOf(entry('B'))
+    host.decide().forget('K')
+    host.decide().forget('48002')
+    const fair = world.make('Campaign F')
+    host.decide().forget(fair.id)
+    world.pass(30 * DAY)
+    host.file = fileOf(entry('B'), entry('K'), entry('F'))
+
+    await host.daemon()
+
+    expect(world.all).toHaveLength(3)
+    expect((await host.plan()).findings).toEqual([])
+  })
+
+  it('of one that was stopped first, as the advice about twins says: its entry is made', async () => {
+    const { world, host } = await installed(WITHOUT)
+    host.decide().forget('K')
+    world.campaign('48002').status = 2
+    host.decide().forget('48002')
+
+    await host.daemon()
+
+    expect(host.store.record('K')).toMatchObject({ campaignId: '48003' })
   })
 })

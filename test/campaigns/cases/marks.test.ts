@@ -30,6 +30,7 @@ describe('the mark of a campaign that is there already', () => {
     host.lose()
     await host.daemon()
     host.decide().forget('48001')
+    await host.decide().isNew('A')
     world.trouble = troubles({ on: 'create', times: 1, trouble: late })
 
     await host.apply()
