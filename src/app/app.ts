@@ -55,8 +55,10 @@ export interface App extends AsyncDisposable {
   reload(read: () => Reread): void
 }
 
-/** The configuration file, read again: all of it, or its mistakes. */
-export type Reread = { kind: 'ok'; config: Config } | { kind: 'problems'; lines: string[] }
+/** The configuration file, read again: all of it, or its mistakes. `hint`: null where `config check` names them. */
+export type Reread =
+  | { kind: 'ok'; config: Config }
+  | { kind: 'problems'; lines: string[]; hint: string | null }
 
 /**
  * Builds everything that delivers, under the lock of the state directory. Throws `FeedsyncError` when
@@ -97,7 +99,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       // What can fail comes first: then all of it is taken, or nothing.
       alerts.retarget(read.config.alerts)
     } catch (error) {
-      return { kind: 'problems', lines: [messageOf(error)] }
+      return { kind: 'problems', lines: [messageOf(error)], hint: null }
     }
     const waiting = settings.replace(read.config)
     void noteExpected(recovery, read.config.feeds)
@@ -124,7 +126,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
           'configuration not reloaded; the one in force stays',
         )
         const message = `configuration not reloaded: ${taken.lines[0]}`
-        conditions.set('reload-failed', { message, hint: 'feedsyncd config check' })
+        const hint = taken.hint ?? 'feedsyncd config check'
+        conditions.set('reload-failed', { message, hint })
       }
       metrics?.reloaded(taken.kind === 'ok', clock.now())
       daemon.wake()

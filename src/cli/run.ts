@@ -8,7 +8,7 @@ import type { Links } from '../config/rules.ts'
 import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
 import { isOfInbox } from '../lib/conditions.ts'
-import { messageOf } from '../lib/errors.ts'
+import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { commandLineAnywhere } from './command-line.ts'
@@ -77,8 +77,9 @@ function reread(read: () => Config): Reread {
   try {
     return { kind: 'ok', config: read() }
   } catch (error) {
-    if (error instanceof ConfigProblems) return { kind: 'problems', lines: error.lines }
-    return { kind: 'problems', lines: [messageOf(error)] }
+    if (error instanceof ConfigProblems) return { kind: 'problems', lines: error.lines, hint: null }
+    const hint = error instanceof FeedsyncError ? error.hint : null
+    return { kind: 'problems', lines: [messageOf(error)], hint }
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import type { Command } from '../helpers/command.ts'
@@ -45,6 +45,19 @@ describe('SIGHUP', () => {
     expect(JSON.parse(line).problems[0]).toMatch(/upload\.concurrency: expected a whole number/)
     expect(daemon.output).toMatch(
       /^error: configuration not reloaded: .+\ntry: feedsyncd config check\n/m,
+    )
+  })
+
+  it('says what to do about a file that cannot be read, where a check by root may find nothing', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    rmSync(site.configFile)
+    mkdirSync(site.configFile)
+
+    await reload(site, daemon)
+
+    expect(daemon.output).toMatch(
+      /^error: configuration not reloaded: .+ is a folder\ntry: name the /m,
     )
   })
 
