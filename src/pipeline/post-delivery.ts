@@ -51,6 +51,7 @@ const NOT_DONE = {
 
 /** Files that are moved for one transaction before, and one after. */
 const AT_ONCE = 64
+const MOST_LOUD = 5
 /** What fails is tried again with a later listing; a change of the configuration may end it unseen. */
 const FAILING_MS = 10 * MINUTE
 
@@ -65,6 +66,8 @@ export class PostDelivery {
   readonly #taken = new Map<string, { identity: FileIdentity; isAway: boolean }>()
   /** Monotonic ms until which a file is left where it is: putting it back is a change of the folder, and brings a listing. */
   readonly #waiting = new Map<string, number>()
+  /** Why a path could not be moved, as the system's code; `isLoud`: the log says so again each time. */
+  readonly #failing = new Map<string, { code: string; isLoud: boolean }>()
   #moving: Promise<void> | null = null
   #isOver = false
 
@@ -150,6 +153,8 @@ export class PostDelivery {
       const disposition = this.#waiting.has(file.path) ? null : this.#dispositionOf(file)
       return disposition === null ? [] : [{ ...file, disposition, token: newToken() }]
     })
+    const stays = new Set([...due.map(({ path }) => path), ...this.#waiting.keys()])
+    for (const path of this.#failing.keys()) if (!stays.has(path)) this.#failing.delete(path)
     for (let from = 0; from < due.length && !this.#isOver; from += AT_ONCE) {
       const departures = due.slice(from, from + AT_ONCE)
       await history.commit(() => {
@@ -262,15 +267,19 @@ export class PostDelivery {
     const file = { id, feed, path }
     if (disposed.kind === 'done') {
       log.info({ event: DONE[disposition], ...file, to: disposed.to }, `${disposition} done`)
-      conditions.clear('dispositions-failing')
+      this.#failing.delete(path)
+      if (this.#failing.size === 0) conditions.clear('dispositions-failing')
     }
     if (disposed.kind !== 'problem') return
     const { isHalf = false, returned, ...facts } = disposed
     const message = `files stay in the folder: ${disposition} is not possible (${disposed.code})`
     conditions.set('dispositions-failing', { message, hint: disposed.hint }, FAILING_MS)
     if (isHalf) this.#half.set(token, departure)
-    // It is tried again and again, and logged once.
-    if (!wasHalf)
+    const known = this.#failing.get(path)
+    // Thousands of files that are tried with each listing must not fill the log.
+    const { isLoud } = known ?? { isLoud: this.#failing.size < MOST_LOUD }
+    this.#failing.set(path, { code: disposed.code, isLoud })
+    if (!wasHalf && (isLoud || known?.code !== disposed.code))
       log.warn({ event: NOT_DONE[disposition], ...file, ...facts }, `${disposition} not possible`)
   }
 
