@@ -38,6 +38,8 @@ function assertNotNewer(connection: Connection, newest = MIGRATIONS.length): voi
     `${connection.file} was written by a newer feedsyncd (schema ${found}, this one knows ${newest})`,
     {
       hint: 'Install that newer feedsyncd again, or restore the copy of the history made before it.',
+      // Critical for `status --check`: no daemon starts with it.
+      condition: 'state-failing',
       exitCode: 78,
     },
   )

@@ -1,8 +1,9 @@
 // What stops or slows the daemon is shown at once, in the same words, wherever somebody looks: with real
 // processes, a real disk that is full, and a real systemd socket where that is asked for.
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
 import { statusOf } from '../helpers/look.ts'
 import { feedOf, finished, preload, Site } from '../helpers/site.ts'
@@ -113,7 +114,47 @@ describe('a daemon that goes on with less than it should', () => {
   })
 })
 
+describe('a history that a newer feedsyncd has written', () => {
+  it('is critical for --check, since no daemon starts with it', async () => {
+    await using site = await Site.open()
+    await site.run('run', '--once')
+    const newer = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    newer.pragma('user_version = 999')
+    newer.close()
+
+    const check = await site.run('status', '--check')
+
+    expect(check).toMatchObject({ code: 2, stdout: expect.stringMatching(/^CRITICAL - .+ newer /) })
+  })
+})
+
 describe('files that cannot be moved', () => {
+  it('do not fill the log with each listing, and are not over because another one was moved', async () => {
+    await using site = await Site.open()
+    site.configure({ inbox: { afterUpload: 'archive', archiveDirectory: './archive' } })
+    mkdirSync(join(site.root, 'archive'))
+    writeFileSync(join(site.root, 'archive', 'sub'), 'this is no folder')
+    const daemon = await site.daemon()
+    for (let n = 0; n < 20; n++) site.drop(`sub/${n}.xml`, feedOf(3, `${n}`))
+    await site.logged(daemon, '"event":"file.not-archived"', 20)
+
+    for (const [n, name] of ['a.xml', 'b.xml', 'c.xml', 'd.xml'].entries()) {
+      site.drop(name, feedOf(3, name))
+      await site.logged(daemon, '"event":"file.archived"', n + 1)
+      const { lastScanAt } = statusOf(site).daemon
+      const isListed = () => expect(statusOf(site).daemon.lastScanAt).not.toBe(lastScanAt)
+      await vi.waitFor(isListed, PATIENCE)
+    }
+
+    const failing = daemon.output.split('\n').filter((line) => line.includes('file.not-archived'))
+    const paths = failing.map((line) => /"path":"([^"]+)"/.exec(line)?.[1])
+    const repeated = paths.filter((path, at) => paths.indexOf(path) < at)
+    expect(new Set(paths).size).toBe(20)
+    expect(new Set(repeated).size).toBeLessThanOrEqual(5)
+    expect(daemon.output).not.toContain('daemon.recovered')
+    expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'dispositions-failing' }])
+  })
+
   it('are a warning in status and --check, until they can', async () => {
     await using site = await Site.open()
     const inbox = { afterUpload: 'archive', archiveDirectory: './archive' }
