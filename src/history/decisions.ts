@@ -152,13 +152,9 @@ export function replacedBy(history: VersionReads, version: Version): Version[] {
   return history.list({ feed, states: replaceable(version), before: id, all: true })
 }
 
-/** The same where both were found in one file, which belonged to another feed before. */
-export function takesPlaceOf(newer: Version, older: Version): boolean {
-  return (
-    [...SENT, 'held'].includes(newer.state) &&
-    newer.id > older.id &&
-    replaceable(newer).includes(older.state)
-  )
+/** Whether what a file is now takes the place of what was found in it before, as a version of another feed. */
+export function takesPlaceOf(present: Version, before: Version): boolean {
+  return [...SENT, 'held'].includes(present.state) && replaceable(present).includes(before.state)
 }
 
 /** What is held takes the place of others alone that are held: it may be discarded. */

@@ -217,4 +217,27 @@ describe('when a rule gives a file to another feed while a version of it waits',
 
     await site.until('old', 'uploaded', sha256(MONDAY))
   })
+
+  it('what waits is not sent after bytes that the feed of its file has been sent already', async () => {
+    const feed = (name: string) => ({ feeds: [{ match: '*.xml', name }] })
+    await using site = await Site.open(feed('one'))
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', MONDAY)
+    await site.until('one', 'uploaded')
+    const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+    site.sandbox.faults.add(down)
+    site.configure(feed('two'))
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, 'configuration reloaded')
+    site.drop('jobs.xml', TUESDAY)
+    await site.passed('two', 'queued', { nth: 2 })
+    site.configure(feed('one'))
+    daemon.kill('SIGHUP')
+    await site.passed('two', 'queued', { nth: 3 })
+
+    site.drop('jobs.xml', MONDAY)
+    await site.passed('one', 'seen')
+
+    expect(await site.until('two', 'superseded')).toMatchObject({ sha256: sha256(TUESDAY) })
+  })
 })
