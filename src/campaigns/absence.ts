@@ -86,7 +86,7 @@ export class Absence {
   }
 
   /** Campaigns that look like the one of an entry: by its mark, or by what is left of its name. */
-  resembling({ key, name }: DesiredCampaign): Campaign[] {
+  resembling({ key, name }: Pick<DesiredCampaign, 'key' | 'name'>): Campaign[] {
     return [...this.marked(key), ...this.#likeName(name)]
   }
 

@@ -24,6 +24,7 @@ import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } 
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { adoptedRecord, named, wayFrom, whyStopped } from './record.ts'
 import { readTargeting } from './targeting.ts'
+import { bareName } from './token.ts'
 import { whyFixed, whyNotGone } from './word.ts'
 
 export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignState[] } {
@@ -229,11 +230,14 @@ function whyNotListed({ byId, campaigns, creates, input, records }: Planning, ke
   )
 }
 
-function whyUnknown({ input }: Planning, { key, at, reason }: CampaignWrite): Held {
-  const looked = input.seen.incomplete ?? 'no complete listing shows it so far'
+function whyUnknown({ absence, input }: Planning, { key, at, body, reason }: CampaignWrite): Held {
+  const alike = [...new Set(absence.resembling({ key, name: bareName(body?.name ?? '') }))]
+  const [first] = alike
+  const missed = input.seen.incomplete ?? 'no complete listing shows it so far'
+  const looked = first ? `it may be ${alike.slice(0, MOST).map(named).join(', ')}` : missed
   const said = reason === null ? '' : ` (${reason})`
   const why = `whether it was created at ${isoTime(at)} is not known${said}: ${looked}`
-  const needs = `look on the service, then: ${COMMAND} adopt ${quoted(key)} ID, or ${COMMAND} create ${quoted(key)} --new`
+  const needs = `look on the service, then: ${COMMAND} adopt ${quoted(key)} ${first?.id ?? 'ID'}, or ${COMMAND} create ${quoted(key)} --new`
   return heldBy('unknown', why, needs, '', true)
 }
 

@@ -7,6 +7,7 @@ import { planningOf } from './direct.ts'
 import { COMMAND, quoted } from './plan.ts'
 import { heldCreation } from './planner.ts'
 import type { CampaignRecord } from './port.ts'
+import { whyForeign } from './record.ts'
 import type { PersonParts } from './send.ts'
 import { refused } from './word.ts'
 
@@ -14,9 +15,13 @@ import { refused } from './word.ts'
 export async function whyNoSuccessor(
   parts: PersonParts,
   entry: DesiredCampaign,
-  { key, campaignId, succeeding }: CampaignRecord,
+  record: CampaignRecord,
   campaign: Campaign,
 ): Promise<Refusal | CampaignFailure | null> {
+  const { key, campaignId, succeeding } = record
+  const foreign = whyForeign(record, campaign)
+  if (foreign !== null)
+    return refused(foreign, `${COMMAND} forget ${quoted(key)}, then say it again`)
   if (succeeding) return null
   const planning = await planningOf(parts, wantedTargeting(entry))
   if ('kind' in planning) return planning

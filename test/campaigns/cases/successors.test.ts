@@ -197,4 +197,20 @@ describe('a successor that could not be made', () => {
 
     expect(world.all.map(({ status }) => status)).toEqual([3, 3, 1])
   })
+
+  it('its campaign carries the mark of another entry: nothing would be stopped, and the word says so', async () => {
+    const { world, host } = await installed(FILE)
+    world.campaign('48001').name = 'Theirs [#0123456789]'
+
+    expect(await host.decide().isNew('A')).toMatchObject({
+      kind: 'refused',
+      hint: expect.stringContaining('campaigns forget A'),
+    })
+    expect(host.store.record('A')).toMatchObject({ succeeding: false })
+
+    host.decide().forget('A')
+    await host.decide().isNew('A')
+    await host.daemon()
+    expect(world.all).toMatchObject([{ name: 'Theirs [#0123456789]', status: 1 }, { status: 1 }])
+  })
 })

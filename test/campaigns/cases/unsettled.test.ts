@@ -2,15 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { createDirectly } from '../../../src/campaigns/direct.ts'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { failure, type Host, installed, troubles } from '../world.ts'
+import { failure, type Host, installed, type Trouble, troubles } from '../world.ts'
 
 const BOTH = fileOf(entry('B'), entry('K'))
 
 const late = { kind: 'lost', afterMs: 10 * MINUTE } as const
 const refusal = { kind: 'fail', failure: failure.refused() } as const
 const never = { kind: 'fail', failure: failure.temporary() } as const
-const onCreate = (trouble: typeof late | typeof refusal | typeof never) =>
-  troubles({ on: 'create', trouble, times: 1 })
+const onCreate = (trouble: Trouble) => troubles({ on: 'create', trouble, times: 1 })
 
 /** `campaigns create` of a person; its name carries no mark. */
 const direct = (host: Host, key: string, name = `Fair ${key}`) =>
@@ -157,5 +156,39 @@ describe('a create without an answer whose entry is not in the file any more', (
 
     expect(exposure.before).toBe('150.00')
     expect((await host.plan()).exposure.before).toBe('100.00')
+  })
+})
+
+describe('a create without an answer that shows up without its mark', () => {
+  it('the service cut the name: what looks like it is named, and the advice leads on', async () => {
+    const { world, host } = await installed(fileOf(entry('B')))
+    host.file = BOTH
+    world.book.knobs.nameLength = 12
+    world.trouble = onCreate({ kind: 'lost' })
+    await host.daemon()
+
+    const held = itemOf(await host.plan(), 'K')?.held
+    await host.decide().adopt('K', '48002')
+    await host.apply()
+
+    expect(held).toMatchObject({
+      code: 'unknown',
+      reason: expect.stringContaining('48002 "Campaign K ['),
+      needs: expect.stringContaining('campaigns adopt K 48002'),
+    })
+    expect(world.all).toHaveLength(2)
+  })
+
+  it('somebody copied it meanwhile, with its mark: both are named', async () => {
+    const { world, host } = await sentWithoutAnswer()
+    world.pass(HOUR)
+    world.make(`${world.campaign('48002').name} (copy)`)
+
+    await host.daemon()
+
+    expect(itemOf(await host.plan(), 'K')?.held).toMatchObject({
+      code: 'unknown',
+      reason: expect.stringMatching(/48002 .*48003/),
+    })
   })
 })
