@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { type ConditionCode, conditionOfState } from '../lib/conditions.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { foreignOwner } from '../lib/owner.ts'
 
 const CONFIGURATION = 78
 const TEMPORARY = 75
@@ -29,8 +30,21 @@ export function fileError(error: unknown, file: string): unknown {
 }
 
 function translated(error: unknown, file: string): FeedsyncError {
-  const { what, ...options } = advice(errorCode(error) ?? '', file, messageOf(error))
+  const code = errorCode(error) ?? ''
+  const found = advice(code, file, messageOf(error))
+  const { what, ...options } = OF_OWNER.test(code) ? ofOwner(found, file) : found
   return new FeedsyncError(what, { ...options, cause: error })
+}
+
+const OF_OWNER = /^(SQLITE_(READONLY|CANTOPEN|PERM|AUTH)|EACCES|EPERM)/
+
+/** The same error where the owner of the file is its cause. */
+function ofOwner(found: Advice, file: string): Advice {
+  const foreign = foreignOwner(file)
+  if (foreign === null) return found
+  const { hint, what } = foreign
+  if (what === null) return { ...found, hint }
+  return { what, hint, condition: 'state-foreign-owner', exitCode: TEMPORARY }
 }
 
 function advice(code: string, file: string, detail: string): Advice {

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { conditionOfState } from '../lib/conditions.ts'
 import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import { giveFolderToOwnerOf } from '../lib/owner.ts'
+import { foreignOwner, giveFolderToOwnerOf } from '../lib/owner.ts'
 
 const INDEX = '.index'
 const TEMPORARY = 75
@@ -138,10 +138,14 @@ async function freeBytesOf(directory: string): Promise<number> {
 
 function translated(what: string, directory: string, error: unknown): FeedsyncError {
   const code = errorCode(error)
-  return new FeedsyncError(`${what} ${directory}: ${code ?? messageOf(error)}`, {
-    hint: HINTS[code ?? ''] ?? 'check that state.directory is a directory of the daemon’s user',
+  const condition = conditionOfState(code)
+  const foreign = condition === 'state-foreign-owner' ? foreignOwner(directory) : null
+  const advice =
+    HINTS[code ?? ''] ?? 'check that state.directory is a directory of the daemon’s user'
+  return new FeedsyncError(foreign?.what ?? `${what} ${directory}: ${code ?? messageOf(error)}`, {
+    hint: foreign?.hint ?? advice,
     exitCode: code === null ? 1 : TEMPORARY,
-    condition: conditionOfState(code),
+    condition,
     cause: error,
   })
 }

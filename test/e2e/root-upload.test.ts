@@ -1,11 +1,12 @@
 // Commands that root runs beside a daemon with an account of its own. They need root to be tried.
 
+import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { feedOf } from '../helpers/feed.ts'
 import { statusOf } from '../helpers/look.ts'
-import { Site } from '../helpers/site.ts'
+import { finished, Site } from '../helpers/site.ts'
 
 /** `nobody` of Debian; no account of this number has to exist. */
 const ACCOUNT = 65_534
@@ -76,3 +77,42 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
     await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
   })
 })
+
+describe.skipIf(process.getuid?.() !== 0)(
+  'files in the state directory that belong to another user',
+  () => {
+    const as = (id: number) => ['setpriv', `--reuid=${id}`, `--regid=${id}`, '--clear-groups']
+
+    it.each(['feedsyncd.db', 'daemon.lock', 'spool'])(
+      'stop a start with the command that gives them back (%s)',
+      async (name) => {
+        await using site = await ownedSite()
+        const state = join(site.root, 'state')
+        await site.process('run', '--once')
+        chownSync(join(state, name), 0, 0)
+
+        const refused = await finished(site.spawnBy(as(ACCOUNT), 'run', '--once'))
+        const [, command = 'false'] = /^try: (chown .+)$/m.exec(refused.stderr) ?? []
+        execFileSync('/bin/sh', ['-c', command])
+        const started = await finished(site.spawnBy(as(ACCOUNT), 'run', '--once'))
+
+        expect(refused.code).toBe(75)
+        expect(refused.stderr).toContain(`${join(state, name)} belongs to another user (uid 0)`)
+        expect(started).toMatchObject({ code: 0 })
+      },
+    )
+
+    it('are no advice to change rights for who merely asks', async () => {
+      await using site = await ownedSite()
+      await site.process('run', '--once')
+      chmodSync(join(site.root, 'state'), 0o750)
+
+      const { code, stderr } = await finished(site.spawnBy(as(ACCOUNT - 1), 'status'))
+
+      expect(code).toBe(75)
+      expect(stderr).toMatch(
+        /^try: run this as root, or as the user that owns .+state \(uid 65534\)/m,
+      )
+    })
+  },
+)
