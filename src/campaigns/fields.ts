@@ -88,7 +88,9 @@ export function readValue(field: Field, raw: unknown): Value | undefined {
       return typeof raw === 'string' ? dateOf(raw) : undefined
     case 'text':
       if (typeof raw !== 'string') return undefined
-      return field === 'name' ? raw.normalize('NFC').trim().replace(/\s+/g, ' ') : raw
+      return field === 'name'
+        ? raw.normalize('NFC').trim().replace(/\s+/g, ' ')
+        : raw.trim().toLowerCase()
     case 'period':
       return String(raw) === '1' ? 'monthly' : String(raw)
     case 'status': {

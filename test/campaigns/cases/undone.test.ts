@@ -174,6 +174,19 @@ describe('what our own write changes beside what it should', () => {
 })
 
 describe('a reduction goes before and without anything else', () => {
+  it('from an auto bid level that the service writes with a capital', async () => {
+    const taken = (fields = '') => fileOf(entry('A', `campaignId: "48001"\n${fields}`))
+    const { world, host } = opened(taken())
+    world.make('Campaign A', { autoBidLevel: 'Accelerated' })
+    await host.apply()
+    world.trouble = troubles(searchDown)
+    host.file = taken('autoBidLevel: standard')
+
+    await host.daemon()
+
+    expect(world.campaign('48001').autoBidLevel).toBe('standard')
+  })
+
   it('with one field of it at which the service fails each time: the others are lowered', async () => {
     const { world, host } = await installed(budget('100.00', 'endDate: 2026-12-31'))
     world.trouble = ({ kind, body }) =>
