@@ -9,6 +9,7 @@ import { isUnsettled, memoryOf } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import {
   adoptedRecord,
+  asRead,
   keysOf,
   managedCampaigns,
   named,
@@ -221,7 +222,7 @@ export class Decider {
     const foreign = whyForeign(record, answer.value)
     if (foreign !== null) return refused(foreign, 'nothing was changed')
     const isReverted = how === 'revert'
-    const { differences } = compare(goal, record, answer.value, open)
+    const { differences } = compare(goal, record, asRead(record, answer.value), open)
     const chosen = differences.filter(
       ({ kind }) => kind !== 'fixed' && (isReverted || kind !== 'conflict'),
     )

@@ -38,7 +38,27 @@ export function adoptedRecord(key: string, campaign: Campaign): CampaignRecord {
     missingSince: null,
     succeeding: false,
   }
-  return { ...known, ...nothing, written: {}, uncertain: [], forms: {}, past: [], said: {} }
+  return {
+    ...{ ...known, ...nothing, written: {}, uncertain: [], forms: {}, past: [], said: {} },
+    shown: shownOf(campaign),
+  }
+}
+
+export const shownOf = (campaign: Campaign) =>
+  [...FIELDS, 'targeting' as const].filter((field) => rawOf(campaign, field) != null)
+
+/**
+ * As it was read by id. Many services leave out what is null: where an answer holds no null at all, a field that was
+ * shown before and is not any more is null.
+ */
+export function asRead(record: CampaignRecord, campaign: Campaign): Campaign {
+  const { other, ...known } = campaign
+  if ([...Object.values(known), ...Object.values(other)].includes(null)) return campaign
+  const gone = record.shown.filter((field) => rawOf(campaign, field) === undefined)
+  return {
+    ...campaign,
+    other: { ...other, ...Object.fromEntries(gone.map((field) => [field, null])) },
+  }
 }
 
 /** Why a campaign that answered under a recorded id is not the one of the record; null: it is. */

@@ -11,12 +11,14 @@ import { LATEST_LISTING } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import {
   adoptedRecord,
+  asRead,
   goalOf,
   hasChanged,
   isUnwritten,
   type ManagedCampaign,
   managedCampaigns,
   noFacts,
+  shownOf,
   sinceOf,
   whyForeign,
 } from './record.ts'
@@ -39,6 +41,8 @@ export class Snapshot {
   incomplete: string | null = null
   readonly #parts: ReconcilerParts
   readonly #stop: AbortSignal
+  /** By id, as they were before this look. */
+  #known: ReadonlyMap<string, CampaignRecord> | null = null
 
   constructor(parts: ReconcilerParts, stop: AbortSignal) {
     this.#parts = parts
@@ -59,10 +63,18 @@ export class Snapshot {
       this.failed.set(id, answer.reason)
       return null
     }
-    const campaign = answer.kind === 'failure' ? null : answer.value
+    const record = this.#records().get(id)
+    const shown = answer.kind === 'failure' ? null : answer.value
+    const campaign = shown && record ? asRead(record, shown) : shown
     this.read.set(id, campaign)
     this.failed.delete(id)
     return campaign
+  }
+
+  #records(): ReadonlyMap<string, CampaignRecord> {
+    const all = () => this.#parts.store.records().map((one) => [one.campaignId, one] as const)
+    this.#known ??= new Map(all())
+    return this.#known
   }
 
   /** Reads by id what the listing does not settle: a listing may lag, cut and round. */
@@ -75,8 +87,9 @@ export class Snapshot {
       if (listed === undefined || whyForeign(record, listed) !== null) return false
       if (open.length > 0 || Object.keys(record.said).length > 0) return false
       if (goal === null) return true
-      if (wantedOf(goal).some((field) => left.has(field) && rawOf(listed, field) === undefined))
-        return false
+      const isGone = (field: Field | 'targeting') =>
+        rawOf(listed, field) === undefined && (left.has(field) || record.shown.includes(field))
+      if (wantedOf(goal).some(isGone)) return false
       // A late list may show what the file went back to, and not what was written in between.
       if (!isUnwritten(record) && hasChanged({ record, goal })) return false
       const { reduce, neutral, raise, differences } = compare(goal, record, listed, open)
@@ -217,6 +230,8 @@ export class Snapshot {
       } else if (this.incomplete === null && read === null)
         noted = { ...noted, missingSince: sinceOf(missingSince, clock.now()) }
       if (campaign != null && whyForeign(record, campaign) === null) {
+        const seen = shownOf(campaign).filter((field) => !record.shown.includes(field))
+        if (seen.length > 0) noted = { ...noted, shown: [...record.shown, ...seen] }
         if (accountId === null && campaign.accountId != null)
           noted = { ...noted, accountId: campaign.accountId }
         const isProof = read != null || isUnwritten(record)

@@ -95,3 +95,35 @@ describe('an end that a late list shows a day later', () => {
     expect(run.findings).toMatchObject([{ code: 'drift', key: 'A' }])
   })
 })
+
+describe('a service that leaves out what is null', () => {
+  const withoutNulls = (shown: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== null))
+  const until = fileOf(entry('A', 'endDate: 2026-12-31'))
+
+  it('an end that somebody takes away there is reported, and written again when a person says so', async () => {
+    const { world, host } = opened(until)
+    world.shape = withoutNulls
+    await host.apply()
+    world.pass(HOUR)
+    await host.daemon()
+    world.campaign('48001').endDate = null
+    const { findings } = await host.run()
+    await host.decide().settle('A', 'revert')
+
+    await host.daemon()
+
+    expect(findings).toMatchObject([{ code: 'drift', key: 'A' }])
+    expect(world.campaign('48001').endDate).toBe('2026-12-31T00:00:00Z')
+  })
+
+  it('an answer that shows other nulls says nothing of a field that it lacks', async () => {
+    const { world, host } = await installed(until)
+    await host.daemon()
+    world.shape = ({ endDate, ...shown }) => shown
+
+    const { findings } = await host.run()
+
+    expect(findings).toEqual([])
+  })
+})
