@@ -37,6 +37,8 @@ const SHORTEST = 4
 const FRAGMENT = 8
 /** Up to this length all fragments are found; of a longer value its start, and whatever has 15 characters. */
 const ALL_FRAGMENTS = 256
+/** So often a fragment is looked for in a secret that repeats itself. */
+const MOST_PLACES = 32
 /** A whole value of this length does not occur by chance in a name that somebody chose. */
 export const LONG = 12
 
@@ -87,11 +89,18 @@ export class SecretSet {
         for (const from of placesOf(literal, text)) hide(from, from + literal.length)
       else for (const from of placesOf(whole, folded.text)) hideFolded(from, from + whole.length)
     }
-    for (let place = 0; place + FRAGMENT <= folded.text.length; place++)
-      for (const [secret, at] of this.#index.fragments.get(gram(folded.text, place)) ?? []) {
+    /** Up to where a part of each secret was found: what lies within that part is not looked at again. */
+    const ends = new Map<KnownSecret, number>()
+    for (let place = 0; place + FRAGMENT <= folded.text.length; place++) {
+      const places = this.#index.fragments.get(gram(folded.text, place)) ?? []
+      const found = places.flatMap(([secret, at]) => {
+        if (place + FRAGMENT <= (ends.get(secret) ?? 0)) return []
         const [from, to] = widest(folded.text, place, secret.folded, at)
         if (!onlyWhole || to - from >= Math.max(LONG, secret.folded.length)) hideFolded(from, to)
-      }
+        return [[secret, to] as const]
+      })
+      for (const [secret, to] of found) ends.set(secret, Math.max(to, ends.get(secret) ?? 0))
+    }
   }
 }
 
@@ -125,7 +134,7 @@ function indexOf(secrets: readonly KnownSecret[]): Index {
       const key = gram(secret.folded, at)
       const places = fragments.get(key)
       if (places === undefined) fragments.set(key, [[secret, at]])
-      else places.push([secret, at])
+      else if (places.at(-MOST_PLACES)?.[0] !== secret) places.push([secret, at])
     }
   }
   return { whole: secrets.filter(isWhole), fragments }

@@ -122,6 +122,14 @@ describe('the secrets of a form', () => {
   })
 })
 
+it('a token of one letter is found in a text of that letter, and the search ends', () => {
+  const own = rememberForm([['x-store-security-token', 'A'.repeat(200_000)]], [])
+  const text = 'A'.repeat(16_000)
+
+  expect(redact(`no ${text}, sorry`, own)).toBe('no [secret], sorry')
+  expect(redact('AB'.repeat(8_000), own)).not.toBe('[secret]')
+})
+
 it('of large forms only the newest are remembered, so that they fill no memory', () => {
   const policies = Array.from({ length: 20 }, (_, n) =>
     hash('shake256', `policy ${n}`, { outputEncoding: 'base64', outputLength: 20_000 }),
