@@ -105,3 +105,14 @@ export function whyRenamed(planning: Planning, { key, name }: DesiredCampaign): 
   const needs = `wait until lists show it if it is the same campaign under another key; ${other}`
   return heldBy('absence', reason, needs, 'renamed')
 }
+
+/** A person let it go, and nothing shows it: it may be there all the same. */
+export function whyLetGo({ byId, campaigns, input }: Planning, key: string): Held | null {
+  if (input.newEntries.has(key)) return null
+  const gone = input.others.find(
+    ({ id, key: of }) => of === key && !campaigns.has(id) && !byId.has(id),
+  )
+  if (gone === undefined) return null
+  const reason = `campaign ${gone.id} was its campaign until it was forgotten, and the service does not show it now`
+  return heldBy('absence', reason, `${COMMAND} create ${quoted(key)} --new`, 'forgotten')
+}

@@ -4,7 +4,7 @@
 import { DAY, isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
-import { creationOf, tokenFor, whyNotWhole, whyRenamed } from './creation.ts'
+import { creationOf, tokenFor, whyLetGo, whyNotWhole, whyRenamed } from './creation.ts'
 import { type DesiredCampaign, type Removal, wantedTargeting } from './desired.ts'
 import { selectionOf } from './effects.ts'
 import { FIELDS, rawOf } from './fields.ts'
@@ -188,7 +188,12 @@ function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null 
   const { count, likeliest: candidates } = absence.candidates(key, name, MOST)
   const [likeliest] = candidates
   if (likeliest === undefined)
-    return whyShared(input, key) ?? whyTooEarly(input) ?? whyNotListed(planning, key)
+    return (
+      whyShared(input, key) ??
+      whyTooEarly(input) ??
+      whyNotListed(planning, key) ??
+      whyLetGo(planning, key)
+    )
   const more = count > MOST ? ` and ${count - MOST} more` : ''
   const all = candidates.map(named).join(', ')
   const needs = `${COMMAND} adopt ${quoted(key)} ${likeliest.id} if that is it; ${COMMAND} create ${quoted(key)} --new if none of them is`

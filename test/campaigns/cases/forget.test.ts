@@ -124,3 +124,29 @@ describe('forget ID, as the report of campaigns in no entry advises', () => {
     expect(host.store.record('K')).toMatchObject({ campaignId: '48003' })
   })
 })
+
+describe('forget KEY of a campaign that the service does not show just then', () => {
+  it('nothing is made instead of it, and the advice leads on', async () => {
+    const { world, host } = await installed(WITHOUT)
+    world.listed = (all) => all.filter(({ id }) => id !== '48002')
+    const missing = { kind: 'fail', failure: failure.missing() } as const
+    world.trouble = troubles({ on: 'get', id: '48002', trouble: missing })
+    await host.daemon()
+
+    host.decide().forget('K')
+    world.pass(2 * DAY)
+    await host.daemon()
+    const held = itemOf(await host.plan(), 'K')?.held
+    const before = world.all.length
+    await host.decide().isNew('K')
+    await host.daemon()
+
+    expect(before).toBe(2)
+    expect(held).toMatchObject({
+      code: 'absence',
+      reason: expect.stringContaining('48002'),
+      needs: expect.stringContaining('campaigns create K --new'),
+    })
+    expect(host.store.record('K')).toMatchObject({ campaignId: '48003' })
+  })
+})
