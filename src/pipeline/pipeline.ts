@@ -8,6 +8,7 @@
 //   5. deliver   `deliver`: the copy is uploaded, when it is due
 //   6. clean up  post-delivery.ts, after each end: receipt, archive or quarantine, copies that are not needed
 
+import { isAbsolute } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Settings } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
@@ -226,9 +227,12 @@ export class Pipeline {
     return { kind: 'version', version }
   }
 
-  /** 5. Accepted and due: it goes to the account that the rules name by now. */
+  /** 5. Accepted and due: it goes to the account that the rules name by now, of a file from elsewhere for its feed. */
   addressed(queued: Version): Version {
-    return this.#parts.ledger.addressed(queued, this.#parts.ruleFor(queued.path))
+    const { ledger, ruleFor } = this.#parts
+    const { feed, path } = queued
+    const named = isAbsolute(path) ? ruleFor(path, feed) : null
+    return ledger.addressed(queued, named?.account ? named : ruleFor(path))
   }
 
   /**

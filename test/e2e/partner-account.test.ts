@@ -330,4 +330,18 @@ describe('a file from elsewhere that a person names a feed for', () => {
       expect(asked(site)).toEqual(['43'])
     },
   )
+
+  it('that failed for want of an account is uploaded when a rule gives the feed one, after a reload and a retry', async () => {
+    await using site = await partnerSite({ feeds: [] })
+    const daemon = await site.daemon()
+    const file = join(site.root, 'corrected.xml')
+    writeFileSync(file, feedOf(3))
+    await site.run('upload', file, '--feed', 'feed-43')
+    const { id } = await site.until('feed-43', 'failed')
+
+    await reload(site, daemon, { feeds: RULES })
+    await site.run('retry', String(id))
+
+    expect(await site.until('feed-43', 'uploaded')).toMatchObject({ account: '43' })
+  })
 })
