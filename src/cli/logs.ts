@@ -25,27 +25,48 @@ export function logsCommand(context: Context): Command {
     .option('--since <time>', 'of the journal, such as today or "1 hour ago"')
     .option('--file <file>', 'the log in this file, or - for stdin; else in the journal')
     .action(async (feed: string | undefined, options: Options) => {
-      for await (const line of createInterface(sourceOf(options))) {
-        const shown = shownAs(line, feed)
-        if (shown !== null) context.out(shown)
+      const { input, ended = null } = sourceOf(options)
+      try {
+        for await (const line of createInterface(input)) {
+          const shown = shownAs(line, feed)
+          if (shown !== null) context.out(shown)
+        }
+      } catch (error) {
+        throw unreadable(error, options.file)
       }
+      const code = await ended
+      if (!code) return
+      const hint = 'it says why above; root and the group systemd-journal may read the journal'
+      throw new FeedsyncError(`logs: journalctl ended with ${code}`, { hint })
     })
 }
 
-function sourceOf({ file, follow = false, since }: Options): NodeJS.ReadableStream {
-  if (file === '-') return process.stdin
+/** `ended`: the exit code of the program that writes it; null: by a signal. */
+interface Source {
+  input: NodeJS.ReadableStream
+  ended?: Promise<number | null>
+}
+
+function sourceOf({ file, follow = false, since }: Options): Source {
+  if (file === '-') return { input: process.stdin }
   if (file !== undefined) {
-    if (existsSync(file)) return createReadStream(file)
+    if (existsSync(file)) return { input: createReadStream(file) }
     const hint = 'check the path'
     throw new FeedsyncError(`logs: there is no file ${file}`, { hint, exitCode: EXIT.usage })
   }
   const args = ['-u', 'feedsyncd', '-o', 'cat', '--no-pager', ...(follow ? ['-f'] : [])]
   const all = since === undefined ? args : [...args, '--since', since]
-  const { stdout } = spawn('journalctl', all, { stdio: ['ignore', 'pipe', 'inherit'] }).on(
-    'error',
-    (error) => stdout.destroy(noJournal(error)),
-  )
-  return stdout
+  const child = spawn('journalctl', all, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  child.on('error', (error) => child.stdout.destroy(noJournal(error)))
+  return { input: child.stdout, ended }
+}
+
+function unreadable(error: unknown, file: string | undefined): unknown {
+  const code = errorCode(error)
+  if (file === undefined || code === null) return error
+  const hint = 'name a file that this user may read'
+  return new FeedsyncError(`logs: ${file} cannot be read (${code})`, { hint, cause: error })
 }
 
 function noJournal(error: Error): Error {

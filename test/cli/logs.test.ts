@@ -48,6 +48,35 @@ describe('logs', () => {
     ])
   })
 
+  it('refuses a folder in plain words', async () => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await site.run('logs', '--file', site.inbox)
+
+    expect([code, stderr]).toEqual([
+      1,
+      `error: logs: ${site.inbox} cannot be read (EISDIR)\n` +
+        'try: name a file that this user may read\n',
+    ])
+  })
+
+  it('fails where the journal may not be read, and does not say that nothing happened', async () => {
+    await using site = await Site.open()
+    const bin = join(site.root, 'bin')
+    mkdirSync(bin)
+    writeFileSync(
+      join(bin, 'journalctl'),
+      '#!/bin/sh\necho "insufficient permissions" >&2; exit 1\n',
+    )
+    chmodSync(join(bin, 'journalctl'), 0o755)
+    site.env = { PATH: `${bin}:${process.env.PATH}` }
+
+    const { code, stderr } = await site.run('logs')
+
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: logs: journalctl ended with 1\ntry: .+systemd-journal/m)
+  })
+
   it('says what to do where there is no journal', async () => {
     await using site = await Site.open()
     site.env = { PATH: site.root }
