@@ -102,6 +102,8 @@ function advice(code: string, file: string, detail: string): Advice {
     case 'ENOENT':
     case 'ENOTDIR':
     case 'EEXIST':
+    case 'ELOOP':
+    case 'ENAMETOOLONG':
       return {
         what: `${file} cannot be opened (${code})`,
         hint:
@@ -109,7 +111,7 @@ function advice(code: string, file: string, detail: string): Advice {
           'and write, on a local disk.',
         // A disk that is read-only after an error, or not mounted yet, is for a supervisor to try again.
         condition: conditionOfState(code),
-        exitCode: /^E(NOTDIR|EXIST)$/.test(code) ? CONFIGURATION : TEMPORARY,
+        exitCode: /^E(NOTDIR|EXIST|LOOP|NAMETOOLONG)$/.test(code) ? CONFIGURATION : TEMPORARY,
       }
     default:
       return {

@@ -71,7 +71,7 @@ export function readDaemonFile(
   env: Environment,
 ): (DaemonFile & { alive: boolean }) | null {
   const directory = resolve(stateDirectory)
-  const owner = statSync(directory, { throwIfNoEntry: false })?.uid ?? null
+  const owner = ownerOf(directory)
   const found = foldersToRead(env, owner)
     .map((folder) => readFrom(join(folder, nameOf(directory)), owner))
     .filter((file) => file !== null && file.stateDirectory === directory)
@@ -80,6 +80,15 @@ export function readDaemonFile(
   if (isAlive(file)) return { ...file, alive: true }
   const lost = file.conditions.filter(({ code }) => code === 'database-lost')
   return lost.length === 0 ? null : { ...file, alive: false, conditions: lost }
+}
+
+/** null where nothing can be seen there; what is wrong with it is for others to say. */
+function ownerOf(directory: string): number | null {
+  try {
+    return statSync(directory).uid
+  } catch {
+    return null
+  }
 }
 
 /** Where the last start with this configuration file had its state; null where that is not known. */

@@ -186,6 +186,19 @@ describe('doctor', () => {
     expect(findings.map(({ verdict }) => verdict)).toEqual(['problem', 'problem', 'problem'])
   })
 
+  it('finds that the state directory is a link to itself, as every command says in plain words', async () => {
+    await using site = await Site.open()
+    symlinkSync('state', join(site.root, 'state'))
+
+    const { of } = await doctor(site, '--offline')
+    const status = await site.run('status')
+    const { code, stderr } = await site.run('run', '--once')
+
+    expect(of('state')).toMatchObject({ verdict: 'problem' })
+    expect([status.code, code]).toEqual([78, 78])
+    expect(stderr + status.stderr).not.toMatch(/internal error|unexpected/)
+  })
+
   it('finds that the state directory is a link to a place that is not there', async () => {
     await using site = await Site.open()
     symlinkSync('/nonexistent/disk', join(site.root, 'state'))
