@@ -47,7 +47,9 @@ export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
 export const MOST_NAMES = 2_000
 /** More than those, the names of the open elements and those of one tag. */
 const ROOM = 4_096
-const SLOTS = 1_024
+const SLOT_BITS = 10
+/** Of this process, so that nobody can make up names that all meet in one place of the table. */
+const [SEED = 0, FACTOR = 1] = crypto.getRandomValues(new Int32Array(2)).map((word) => word | 1)
 const FIRST_WORDS = 4_096
 
 const LONGEST_NAME = new RegExp(NAME, 'uy')
@@ -75,7 +77,7 @@ export class NameTable {
   #names: Name[] = []
   #filled = 0
   /** Numbers by hash; NONE: there is none. `#next` has the same hash. */
-  readonly #slots = new Int32Array(SLOTS)
+  readonly #slots = new Int32Array(2 ** SLOT_BITS)
   readonly #next = new Int32Array(ROOM)
   readonly #prefixes = new Map<string, Prefix>([
     ['xml', { text: 'xml', namespace: XML_NAMESPACE }],
@@ -101,12 +103,12 @@ export class NameTable {
    */
   find(view: DataView, from: number, to: number, last: number): number {
     const length = to - from
-    let hash = length
+    let hash = length ^ SEED
     for (let i = 0; i < length; i += 4) {
       hash = Math.imul(hash ^ wordAt(view, from + i, length - i), 0x9e3779b1)
       hash ^= hash >>> 15
     }
-    const slot = hash & (SLOTS - 1)
+    const slot = Math.imul(hash, FACTOR) >>> (32 - SLOT_BITS)
     let number = this.#slots[slot] as number
     while (number !== NONE && !this.#isAt(number, view, from, length)) {
       number = this.#next[number] as number
