@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { probeFilesystem, remoteFilesystem } from '../inbox/filesystem-type.ts'
 import { errorCode } from '../lib/errors.ts'
 import { UNIT_KEY_FILE } from '../lib/key-advice.ts'
-import { LONGEST_SECRET, readRegular } from '../lib/read-regular.ts'
+import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/read-regular.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
 import { type Finding, ok, problem, skipped, warning } from '../ops/doctor/finding.ts'
 import {
@@ -94,6 +94,24 @@ export async function* keyAccessCheck(
   const finding = await checkFile('key', keyFile, 'read', { account, unit })
   // Its group must not read it.
   if (finding.verdict !== 'ok') yield { ...finding, fix: `chown ${account.name} ${keyFile}` }
+}
+
+/** A secret is every byte of its file but one newline: what an editor left there is sent as a part of it. */
+export function keyCheck({ service }: Config): Finding {
+  const { algorithm, keyFile, method } = service.auth
+  const sound = ok('key', `${keyFile} holds a key that can sign`)
+  if (method === 'signature' && !algorithm.startsWith('hmac')) return sound
+  const text = withoutNewline(readRegular(keyFile, LONGEST_SECRET)).toString('latin1')
+  const how = text.startsWith('\xef\xbb\xbf')
+    ? 'begins with a byte order mark'
+    : /^\s/.test(text)
+      ? 'begins with white space'
+      : /\s$/.test(text)
+        ? 'ends with white space'
+        : null
+  if (how === null) return sound
+  const fix = 'unless the service operator issued it so, write the file again with the key alone'
+  return warning('key', `${keyFile} ${how}, which counts as a part of the key`, fix)
 }
 
 /** Whether the daemon may use its folders, as its unit runs. */

@@ -31,6 +31,7 @@ import {
   conditionChecks,
   folderChecks,
   keyAccessCheck,
+  keyCheck,
   keyInUseCheck,
   rootsOwnKey,
 } from './doctor-host.ts'
@@ -177,7 +178,7 @@ async function* service(
     yield failed('key', error)
     return
   }
-  yield ok('key', `${config.service.auth.keyFile} holds a key that can sign`)
+  yield keyCheck(config)
   if (offline) return
   const authorization = await authorized(client, config)
   yield authorization

@@ -59,6 +59,20 @@ describe('doctor', () => {
     expect(said).not.toMatch(new RegExp(`another-secret|${SECRET}`))
   })
 
+  it.each([
+    ['begins with a byte order mark', `\ufeff${SECRET}\n`],
+    ['ends with white space', `${SECRET}  \n`],
+    ['ends with white space', `${SECRET}\n\n`],
+  ])('names what nobody sees in a key file: it %s', async (says, bytes) => {
+    await using site = await Site.open()
+    writeFileSync(join(site.root, 'service.key'), bytes, { mode: 0o600 })
+
+    const { of, said } = await doctor(site, '--offline')
+
+    expect(of('key')).toMatchObject({ verdict: 'warning', says: expect.stringContaining(says) })
+    expect(said).not.toContain(SECRET)
+  })
+
   it('finds that the service cannot be reached; exit 75', async () => {
     await using site = await Site.open()
     site.configure({ service: { baseUrl: 'http://127.0.0.1:1/api', account: '123' } })
