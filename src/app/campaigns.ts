@@ -99,20 +99,22 @@ export async function stableCampaignsFile(
 ): Promise<CampaignsFile> {
   const { file } = config.campaigns
   const began = clock.monotonic()
+  const content = contentStampOf(file)
   let since = began
-  for (let known = stampOf(file); ; ) {
-    const age = known === null ? STABLE_MS : clock.now() - known.changedAt
-    // A date that lies in the future tells nothing: the file is watched instead.
-    const rested = age >= 0 ? age : clock.monotonic() - since
+  for (let known = content(); ; ) {
+    const changedAt = stampOf(file)?.changedAt
+    const age = changedAt === undefined ? STABLE_MS : clock.now() - changedAt
+    // What is only touched again and again, or bears a date of the future, has rested as long as its text is the same.
+    const rested = Math.max(age, clock.monotonic() - since)
     if (rested >= STABLE_MS) {
       const read = readCampaignsFile(config)
-      if (stampOf(file)?.text === known?.text) return read
+      if (content() === known) return read
     }
     if (clock.monotonic() - began > LONGEST_WAIT_MS || signal.aborted)
       return { kind: 'unusable', file, lines: [`${file} is still being written`] }
     await clock.sleep(Math.max(0, STABLE_MS - rested), signal)
-    const now = stampOf(file)
-    if (now?.text !== known?.text) since = clock.monotonic()
+    const now = content()
+    if (now !== known) since = clock.monotonic()
     known = now
   }
 }

@@ -98,6 +98,21 @@ describe('the file is hostile input', () => {
     })
   })
 
+  it('a file that is only touched each second has rested once its text did', async () => {
+    const { file, config } = folder()
+    writeFileSync(file, fileOf(entry('A')))
+    let now = Date.now()
+    const sleep = async () => {
+      now += SECOND
+      utimesSync(file, now / SECOND, now / SECOND)
+    }
+    const clock = { ...systemClock, now: () => now, monotonic: () => now, sleep }
+
+    const read = await stableCampaignsFile(config, clock, forever)
+
+    expect(read.kind).toBe('read')
+  })
+
   it('is looked at again before a write that raises', async () => {
     const { file, config } = folder()
     writeFileSync(file, fileOf(entry('A')))
