@@ -95,7 +95,11 @@ export class SendGate {
    * done so for longest. Else one feed that can never be sent would have each probe, and all others wait for it.
    */
   get turns(): ((a: Asking, b: Asking) => number) | null {
-    if (!this.#isOpen(this.#origins)) return null
+    const isDue = (origin: string) => {
+      const breaker = this.#breaker(origin)
+      return breaker.isOpen && breaker.waitMs() === 0
+    }
+    if (![...this.#all].some(isDue)) return null
     const { account, feed } = this.#probedBy
     const last = <T>(turns: Map<T, number>, of: T) => turns.get(of) ?? 0
     return (a, b) =>
@@ -178,8 +182,7 @@ export class SendGate {
   /** An origin that is down may be probed at once. */
   probeNow(): void {
     for (const sending of this.#sending.values()) sending.isProbe = false
-    for (const origin of [...this.#origins, ...this.#storageOf.values()])
-      this.#breaker(origin).probeNow()
+    for (const origin of this.#all) this.#breaker(origin).probeNow()
   }
 
   /** The worst of the origins in use. */
@@ -193,6 +196,11 @@ export class SendGate {
   get #origins(): string[] {
     const { serviceOrigin } = this.#options
     return this.#storageOrigin === null ? [serviceOrigin] : [serviceOrigin, this.#storageOrigin]
+  }
+
+  /** With those that are in use by single accounts. */
+  get #all(): Set<string> {
+    return new Set([...this.#origins, ...this.#storageOf.values()])
   }
 
   #originsOf(account: Account): string[] {

@@ -35,6 +35,11 @@ async function deadAddress(): Promise<string> {
   return `http://127.0.0.1:${port}/feeds`
 }
 
+/** The same storage, by another name. */
+function atLocalhost(form: UploadForm): UploadForm {
+  return { ...form, url: form.url.replace('127.0.0.1', 'localhost') }
+}
+
 const formsFor = (outlet: Outlet, asked: string) =>
   outlet.requests('service').filter(({ account }) => account === asked).length
 
@@ -72,17 +77,22 @@ it('feeds of an account go on while the service fails for another account', asyn
   expect(outlet.version(7).state).toBe('uploaded')
 })
 
-it('a feed goes on while each upload of an older one of its account breaks', async () => {
-  await using outlet = await outletOf()
+it.each([
+  ['', (form: UploadForm) => form],
+  [', also where that has storage of its own', atLocalhost],
+])('a feed goes on while each upload of an older one of its account breaks%s', async (_, form) => {
+  await using outlet = await outletOf(form)
   const fault = { at: 'storage', kind: 'drop-at-byte', fileByte: 10_000, how: 'rst' } as const
   const handle = outlet.sandbox.faults.add(fault)
   await outlet.take('a/large.xml', largeFeed(40_000))
   await outlet.run(30 * MINUTE)
   const { state, reason } = outlet.version(1)
+  await outlet.take('b/0.xml')
+  await outlet.run(20 * MINUTE)
 
   await outlet.take('a/small.xml')
   await outlet.run(20 * MINUTE)
-  const other = outlet.version(2).state
+  const other = outlet.version(3).state
   handle.remove()
   await outlet.run(HOUR)
 
