@@ -9,7 +9,7 @@ import type { Name } from '../xml/names.ts'
 import { attributeValue, type Capture, type Place, recordPlace } from './field-matcher.ts'
 import { CHECKED_FIELDS, type Field, pathsOf } from './field-paths.ts'
 import type { Mapping } from './port.ts'
-import { isPlain, PostingValues } from './posting-values.ts'
+import { isPlain, longest, PostingValues, PROSE } from './posting-values.ts'
 import { type PathNode, pathOf, RecordFinder } from './record-path.ts'
 
 /**
@@ -142,6 +142,7 @@ export class PostingReader implements XmlHandler {
     const depth = --this.#depth
     if (place.inProse) this.#isParted = true
     else if (place.captures.length > 0) {
+      if (depth > 0 && this.#places[depth - 1]?.isPlain === false) this.#joinProse(data, depth)
       const { captures } = place
       for (let i = 0; i < captures.length; i++) {
         const { field, rank, attribute } = captures[i] as Capture
@@ -166,10 +167,20 @@ export class PostingReader implements XmlHandler {
   }
 
   /** The text so far is not the whole one, or its bytes go. */
-  #keepPlain(data: Buffer): void {
+  #keepPlain(data: Buffer, at = this.#depth - 1): void {
     const text = { data, from: this.#plainFrom, to: this.#plainEnd, literal: true }
-    this.#texts[this.#depth - 1] = decodedText(text)
+    this.#texts[at] = decodedText(text)
     this.#plainTo = 0
+  }
+
+  /** What the element at `at` holds for a field of its own is part of the prose around it, too. */
+  #joinProse(data: Buffer, at: number): void {
+    if (this.#plainTo > 0) this.#keepPlain(data, at)
+    this.#prose = at - 1
+    this.#isParted = true
+    const [around, text] = [this.#texts[at - 1] as string, this.#texts[at] as string]
+    if (text === '' || around.length >= longest(PROSE)) return
+    this.#texts[at - 1] = `${around} ${text}`
   }
 
   #hash(data: Buffer, to: number): void {

@@ -104,6 +104,20 @@ describe('the postings of a feed that was checked', () => {
     expect(await of(posting)).toEqual({ description: 'one\ntwo' })
   })
 
+  it.each<[text: string, description: string, paths?: FieldPaths]>([
+    ['<skills>nights</skills><summary>Ward <b>7</b></summary>', 'nights  Ward  7'],
+    ['<summary>Ward 7</summary><skills>nights</skills>', 'Ward 7 nights'],
+    ['day<summary>Ward 7</summary>night', 'day Ward 7 night'],
+    ['day<town>Bonn</town>night', 'day Bonn night', { city: 'description/town' }],
+  ])(
+    'have the whole text of %s, a field of its own included',
+    async (text, description, paths = {}) => {
+      const posting = await of(`<description>${text}</description>`, paths)
+
+      expect(posting?.description?.replaceAll(/ +/g, ' ')).toBe(description.replaceAll(/ +/g, ' '))
+    },
+  )
+
   it('have the text behind elements without any, which take no memory however many they are', async () => {
     const posting = `<description>day${'<br/>'.repeat(100_000)}and night</description>`
 
