@@ -22,7 +22,7 @@ import {
 } from './plan.ts'
 import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
-import { adoptedRecord, named, wayFrom, whyStopped } from './record.ts'
+import { adoptedRecord, named, namesAnother, wayFrom, whyStopped } from './record.ts'
 import { readTargeting } from './targeting.ts'
 import { bareName } from './token.ts'
 import { whyFixed, whyNotGone } from './word.ts'
@@ -72,7 +72,9 @@ function consider(planning: Planning, entry: DesiredCampaign) {
   const record = planning.records.get(key)
   const owner = campaignId === null ? undefined : planning.byId.get(campaignId)
   if (owner !== undefined && owner.key !== key) {
-    if (record === undefined && !planning.keys.has(owner.key)) {
+    const its = planning.input.desired.campaigns.find((one) => one.key === owner.key)
+    const isFree = its === undefined ? !planning.keys.has(owner.key) : namesAnother(its, owner)
+    if (record === undefined && isFree) {
       const why = `the entry ${owner.key} is called ${key} now`
       return takeOver(planning, entry, { ...owner, key, succeeding: false }, why)
     }

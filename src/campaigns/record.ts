@@ -126,7 +126,6 @@ export function managedCampaigns(
   const records = store.records()
   const open = openByCampaign(store.open(), now)
   const known = new Set(records.map(({ key }) => key))
-  const keys = keysOf(desired)
   const byKey = new Map(desired.campaigns.map((entry) => [entry.key, entry]))
   const ends = new Map(desired.removed.map(({ key, endDate }) => [key, endDate]))
   // A key may be renamed in the file by naming the campaign's id under the new key.
@@ -141,9 +140,9 @@ export function managedCampaigns(
     const endDate = ends.get(key)
     if (endDate !== undefined)
       return { ...one, goal: { values: { endDate }, isEnd: true }, why: 'listed under removed' }
-    const entry = keys.has(key) ? byKey.get(key) : renamed.get(campaignId)
-    if (entry === undefined || (entry.campaignId ?? campaignId) !== campaignId)
-      return { ...one, goal: null, why: '' }
+    const own = byKey.get(key)
+    const entry = own && !namesAnother(own, record) ? own : renamed.get(campaignId)
+    if (entry === undefined) return { ...one, goal: null, why: '' }
     return succeeding
       ? { ...one, goal: { values: { status: 'paused' } }, why: 'its successor takes its place' }
       : { ...one, goal: goalOf(entry, record), why: 'the file changed' }
@@ -157,6 +156,10 @@ export const sinceOf = (at: number | null, now: number) =>
 /** What raises count from, whatever the service shows since; null: not known. */
 export const agreedBudget = ({ written, firstBudget }: CampaignRecord): Amount | null =>
   typeof written.budget === 'number' ? written.budget : firstBudget
+
+/** The entry of its key says that another campaign is its own. */
+export const namesAnother = (entry: DesiredCampaign, record: CampaignRecord) =>
+  (entry.campaignId ?? record.campaignId) !== record.campaignId
 
 /** Nothing of it was agreed so far. */
 export const isUnwritten = ({ written, targeting }: CampaignRecord) =>

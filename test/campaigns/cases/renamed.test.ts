@@ -105,3 +105,34 @@ describe('a file that goes back to the key from before', () => {
     expect(world.all).toHaveLength(2)
   })
 })
+
+describe('keys that move on by one in the same edit', () => {
+  const lowered = (text: string) => text.replace('"100.00"', '"60.00"')
+  const MOVED = fileOf(
+    entry('B', 'campaignId: "48001"'),
+    lowered(entry('C', 'campaignId: "48002"')),
+  )
+
+  it('what is lowered there goes at once', async () => {
+    const { world, host } = await installed(fileOf(entry('A'), entry('B')))
+    host.file = MOVED
+
+    await host.daemon()
+
+    expect(world.all.map(({ budget }) => budget)).toEqual([100, 60])
+  })
+
+  it('applied twice, each campaign has its new key, and none is made', async () => {
+    const { world, host } = await installed(fileOf(entry('A'), entry('B')))
+    host.file = MOVED
+
+    for (let n = 0; n < 3; n++) await host.apply()
+
+    expect(host.store.records().map(({ key, campaignId }) => [key, campaignId])).toEqual([
+      ['B', '48001'],
+      ['C', '48002'],
+    ])
+    expect(world.all.map(({ name }) => name.slice(0, 10))).toEqual(['Campaign B', 'Campaign C'])
+    expect((await host.plan()).items).toEqual([])
+  })
+})
