@@ -201,7 +201,7 @@ async function authorized(client: ServiceClient, { service, feeds }: Config): Pr
   if (answer.kind === 'no-answer') {
     const fix =
       answer.why === 'certificate'
-        ? 'if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to its CA; otherwise report it to the service operator'
+        ? 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to its CA; otherwise report it to the service operator'
         : 'check service.baseUrl, the name server, the firewall and HTTPS_PROXY'
     return problem(check, `no answer: ${answer.reason}`, fix, TEMPORARY)
   }

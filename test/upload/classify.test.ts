@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { HttpReply } from '../../src/lib/http.ts'
-import { type Judgement, judgeReply } from '../../src/upload/classify.ts'
+import { type Judgement, judgeNoAnswer, judgeReply } from '../../src/upload/classify.ts'
 import { readFormFacts } from '../../src/upload/form.ts'
 
 const MD5 = '0123456789abcdef0123456789abcdef'
@@ -241,6 +241,13 @@ describe('a form', () => {
     const { fileUrl: shown } = readFormFacts({ url: 'https://a.example/', fileUrl, fields: [] })
     expect(shown).toBe('https://a.example:8443/b.xml')
   })
+})
+
+it('a certificate that is not valid yet may be right: the advice names the clock of this machine', () => {
+  const said = { code: 'CERT_NOT_YET_VALID', reason: 'it cannot be trusted', bytesSent: 0 }
+  const answer = { kind: 'no-answer', why: 'certificate', ...said } as const
+
+  expect(judgeNoAnswer(answer, 10, 'https://storage.example').hint).toContain('timedatectl')
 })
 
 describe('other stores than S3', () => {
