@@ -153,7 +153,7 @@ export class PostDelivery {
       const disposition = this.#waiting.has(file.path) ? null : this.#dispositionOf(file)
       return disposition === null ? [] : [{ ...file, disposition, token: newToken() }]
     })
-    const stays = new Set([...due.map(({ path }) => path), ...this.#waiting.keys()])
+    const stays = new Set([...listing.files.map(({ path }) => path), ...this.#waiting.keys()])
     for (const path of this.#failing.keys()) if (!stays.has(path)) this.#failing.delete(path)
     for (let from = 0; from < due.length && !this.#isOver; from += AT_ONCE) {
       const departures = due.slice(from, from + AT_ONCE)
