@@ -35,9 +35,11 @@ export function sameBytesOf(
       COUNTS.some((count) => newest[count] !== verdict.content[count])
     return isLost || isElsewhere || isReadAnew ? null : newest
   }
-  // A boot, a backup or chmod changes the rest of what stat says. What nobody wrote since goes over no younger version.
+  // A boot, a backup or chmod changes the rest of what stat says. What nobody wrote since goes over no younger version;
+  // a file that is put there again has another inode, whatever its date.
   const known = history.known(path)
-  if (known === null || known.identity.mtimeNs !== identity?.mtimeNs) return null
+  const [a, b] = [known?.identity, identity]
+  if (known === null || a?.mtimeNs !== b?.mtimeNs || a?.ino !== b?.ino) return null
   const before = history.version(known.versionId)
   return before?.feed === rule.feed && before.sha256 === sha256 ? before : null
 }

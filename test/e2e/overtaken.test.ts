@@ -2,7 +2,16 @@
 // was detected first; and what nobody has written is not sent over it.
 
 import { createHash } from 'node:crypto'
-import { chmodSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
@@ -13,6 +22,8 @@ const FEEDS = { feeds: [{ match: '{1}/*.xml', name: '{1}' }] }
 const PATIENCE = { timeout: 200_000, interval: 20 }
 const MONDAY = feedOf(10, 'Nurse')
 const TUESDAY = feedOf(11, 'Nurse')
+/** Seconds since 1970. */
+const DATE = 1_790_000_000
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 
 /** What came to storage last is what the history calls the newest, and what it says was uploaded last. */
@@ -162,18 +173,26 @@ describe('a file that nobody has written since it was taken', () => {
     expect(site.sandbox.objects()).toHaveLength(2)
   })
 
-  it('is sent once its writer writes it again', async () => {
+  it.each([0, 1])('is sent once it is put there again, dated %i s later', async (later) => {
     await using site = await Site.open(FEEDS)
     await site.daemon()
-    site.drop('acme/monday.xml', MONDAY)
-    await site.until('acme', 'uploaded', sha256(MONDAY))
+    const put = (seconds: number) => {
+      const staged = join(site.root, 'monday.xml')
+      writeFileSync(staged, MONDAY)
+      utimesSync(staged, seconds, seconds)
+      mkdirSync(join(site.inbox, 'acme'), { recursive: true })
+      renameSync(staged, join(site.inbox, 'acme/monday.xml'))
+    }
+    put(DATE)
+    const { id } = await site.until('acme', 'uploaded', sha256(MONDAY))
     site.drop('acme/tuesday.xml', TUESDAY)
     await site.until('acme', 'uploaded', sha256(TUESDAY))
 
-    site.drop('acme/monday.xml', MONDAY)
+    put(DATE + later)
     await site.until('acme', 'uploaded', sha256(MONDAY))
 
     expectNewest(site, 'acme', MONDAY)
+    expect(site.uploads({ feed: 'acme' })[0]?.id).toBe(id + 2)
   })
 })
 
