@@ -117,7 +117,8 @@ export class ServiceClient {
       { event: 'service.clock-skew', skewMs, status: answer.status },
       'the clock of this machine differs from that of the service; requests are dated with its time',
     )
-    return this.#send(call, signal)
+    // 400 may as well be about what it carries: a create is sent once.
+    return answer.status === 400 && call.body !== null ? answer : this.#send(call, signal)
   }
 
   async #send(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {

@@ -64,6 +64,17 @@ describe('the campaign client', () => {
     expect(page).toMatchObject({ fromCache: false, listField: 'campaigns' })
   })
 
+  it('sends a create once that is answered 400, whatever the clock of the service says', async () => {
+    const { api, sandbox, calls } = await openAccount()
+    sandbox.faults.add({ at: 'service', kind: 'date', skewMs: 20 * 60_000 })
+    sandbox.faults.add({ at: 'service', kind: 'answer', status: 400, times: 1 })
+
+    const created = await api.create({ name: 'Cooks' }, forever)
+
+    expect(created).toMatchObject({ kind: 'failure', effect: 'refused' })
+    expect(calls('campaign-create')).toBe(1)
+  })
+
   it('repeats reads and updates that may succeed later, and obeys Retry-After', async () => {
     const { api, sandbox, calls, waits } = await openAccount()
     const { id } = granted(await api.create({ name: 'Cooks' }, forever))
