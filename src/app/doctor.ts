@@ -2,8 +2,9 @@
 // is uploaded and nothing is changed. Composes what the features can say of themselves.
 
 import { existsSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { lockFile } from '../history/connection.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import { openReader } from '../history/migrations.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
@@ -84,7 +85,7 @@ function history(config: Config): Finding {
       integrity: String(connection.pragma('quick_check(1)')),
       bytes: Number(connection.pragma('page_count')) * Number(connection.pragma('page_size')),
     }))
-    if (found === null && existsSync(join(config.state.directory, 'daemon.lock'))) {
+    if (found === null && existsSync(lockFile(config.state.directory))) {
       const fix =
         'put back the copy of state.directory from your backup, or go on without: each feed is held once, and feedsyncd release --lost-history accepts them'
       return problem(check, `${file} is gone or empty, although a daemon ran here`, fix)

@@ -6,7 +6,7 @@ import { hostname } from 'node:os'
 import { isAbsolute, join, normalize, relative, sep } from 'node:path'
 import type { CampaignStore } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
-import { type FeedRule, feedFor } from '../config/feeds.ts'
+import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
@@ -41,8 +41,6 @@ export function serviceOptions({ service }: Config) {
   const { partner, partnerAccount } = who
   return { ...service, identity: { partner, ...(partnerAccount !== null && { partnerAccount }) } }
 }
-
-type RuleFor = (path: string, named?: string | null) => FeedRule
 
 const rulesOf =
   ({ feeds }: Pick<Config, 'feeds'>): RuleFor =>

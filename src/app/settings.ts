@@ -1,7 +1,7 @@
 // The configuration in force. SIGHUP replaces it as a whole; what needs a restart keeps its first value.
 
 import type { Config, Settings } from '../config/config.ts'
-import { type FeedRule, feedFor } from '../config/feeds.ts'
+import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { keysForRestart } from '../config/reload.ts'
 
 export class LiveSettings implements Settings {
@@ -22,9 +22,7 @@ export class LiveSettings implements Settings {
     return { ...this.#first, feeds: this.#current.feeds }
   }
 
-  /** The feed that a path belongs to; `named`: the one that a person named for the file. */
-  readonly ruleFor = (path: string, named: string | null = null): FeedRule =>
-    feedFor(path, this.#current.feeds, named)
+  readonly ruleFor: RuleFor = (path, named) => feedFor(path, this.#current.feeds, named)
 
   /** Answers the keys that have no effect before a restart. */
   replace(config: Config): string[] {

@@ -16,6 +16,9 @@ export interface FeedRule {
   expectEveryMs: number | null
 }
 
+/** `path` is relative to the folder; `named`: the feed that a person named for the file. */
+export type RuleFor = (path: string, named?: string | null) => FeedRule
+
 type Matcher = ReturnType<typeof capturingMatcher>
 
 /** Patterns are compiled once a rule: a scan asks for each of its files. */

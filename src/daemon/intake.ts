@@ -4,7 +4,7 @@
 
 import { isAbsolute } from 'node:path'
 import type { Settings } from '../config/config.ts'
-import type { FeedRule } from '../config/feeds.ts'
+import type { RuleFor } from '../config/feeds.ts'
 import type { FeedChecker, FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
 import type { Files, Notes, Reason, Requests, Transactions, Versions } from '../history/port.ts'
@@ -41,7 +41,7 @@ export interface IntakeParts {
   conditions: Conditions
   /** Shows a person at the terminal what one feed waits for. */
   notifyOperator: (message: string, hint: string | null) => void
-  ruleFor: (path: string, named?: string | null) => FeedRule
+  ruleFor: RuleFor
   settings: Settings<'inbox'>
 }
 

@@ -11,7 +11,7 @@
 import { isAbsolute } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Settings } from '../config/config.ts'
-import type { FeedRule } from '../config/feeds.ts'
+import type { FeedRule, RuleFor } from '../config/feeds.ts'
 import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
 import { createBacklog } from '../history/backlog.ts'
 import { isNewest } from '../history/decisions.ts'
@@ -58,8 +58,7 @@ export interface PipelineParts {
   postDelivery: PostDelivery
   /** The campaigns are looked at again, when their time comes. */
   reconcile: () => void
-  /** The feed that a path belongs to; `named`: the one that a person named for the file. */
-  ruleFor: (path: string, named?: string | null) => FeedRule
+  ruleFor: RuleFor
   guard: Guard
   /** null: metrics are off. */
   observer: Observer | null

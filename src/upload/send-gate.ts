@@ -123,9 +123,11 @@ export class SendGate {
     if (this.places === 0 || this.#sending.has(feed)) return PLACE
     if (isProbe && sending.some((other) => other.isProbe)) return PLACE
     if (!this.accounts.admits(account, asking)) return PLACE
-    if (isProbe) this.#probes += 1
-    if (isProbe) this.#probedBy.account.set(account, this.#probes)
-    if (isProbe) this.#probedBy.feed.set(feed, this.#probes)
+    if (isProbe) {
+      this.#probes += 1
+      this.#probedBy.account.set(account, this.#probes)
+      this.#probedBy.feed.set(feed, this.#probes)
+    }
     const mine = { account, isSending: true, isAsking: true, isProbe }
     this.#sending.set(feed, mine)
     return {
