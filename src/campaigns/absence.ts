@@ -21,9 +21,9 @@ type AbsenceInput = Pick<
 export class Absence {
   readonly #input: AbsenceInput
   readonly #others: ReadonlyMap<string, string | null>
-  /** Campaigns that no record has and no person put aside. */
+  /** Campaigns that no record has and no person gave up. */
   readonly unowned: readonly Campaign[]
-  /** Those that run, and a person put aside. */
+  /** Those that run, and a person gave up. */
   readonly #aside: readonly Campaign[]
   /** By id: the key for which our own history made it. */
   readonly #keyOf: ReadonlyMap<string | null, string>

@@ -249,7 +249,7 @@ it.each(['quarantine', 'keep'])(
   },
 )
 
-it('a discarded file is put aside after a while, and never deleted', async () => {
+it('a discarded file is quarantined after a while, and never deleted', async () => {
   await using site = await Site.open({
     inbox: {
       incompleteAfter: '1s',

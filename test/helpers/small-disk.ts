@@ -31,7 +31,7 @@ export class SmallDisk implements Disposable {
     else limit(daemon, 'unlimited')
   }
 
-  /** Root heeds no directory's mode. */
+  /** Root ignores every directory's mode. */
   get canBeReadOnly(): boolean {
     return this.isMounted || process.getuid?.() !== 0
   }

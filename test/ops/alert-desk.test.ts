@@ -414,7 +414,7 @@ describe('alerts', () => {
     expect(await bench.pass(SECOND)).toEqual([])
   })
 
-  it('never hinder the daemon while the database is in trouble, and are told afterwards', async () => {
+  it('never stop the daemon while the database is in trouble, and are told afterwards', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')
     let isLocked = true

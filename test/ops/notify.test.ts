@@ -67,7 +67,7 @@ if (HAS_NOTIFY) {
       await socket.until(/^STATUS=a MAINPID=1$/)
     })
 
-    it('a socket that nobody reads does not hinder the daemon', async () => {
+    it('a socket that nobody reads does not slow the daemon', async () => {
       await using site = await Site.open({}, { env: { NOTIFY_SOCKET: '/nonexistent/notify' } })
       const daemon = await site.daemonProcess()
 

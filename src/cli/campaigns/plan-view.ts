@@ -29,9 +29,8 @@ export function planText(plan: Plan, id: number): string {
     lines.push(`  ${key === null ? '' : `${key}: `}${text}`)
     if (needs !== null) lines.push(`    to decide: ${needs}`)
   }
-  const notices = feedNotices(plan.feed)
-  if (notices.length > 0)
-    lines.push('', 'feeds and campaigns:', ...notices.map((text) => `  ${text}`))
+  const feeds = feedLines(plan.feed)
+  if (feeds.length > 0) lines.push('', 'feeds and campaigns:', ...feeds.map((text) => `  ${text}`))
   const counts = Object.entries(summary).map(([name, n]) => `${n} ${WORDS[name] ?? name}`)
   const { before, after, limit } = exposure
   lines.push('', counts.join(', '), `may spend, all together: ${before} -> ${after} of ${limit}`)
@@ -116,7 +115,7 @@ export function selectionText({ before, after }: Selection): string {
   return `postings ${shown(before)} -> ${shown(after)}`
 }
 
-function feedNotices(feed: FeedFindings): string[] {
+function feedLines(feed: FeedFindings): string[] {
   const { waiting, gone, stale, overlaps, dead, orphans } = feed
   const soon = waiting.filter(({ startsSoon }) => startsSoon).map(({ key }) => key)
   return [

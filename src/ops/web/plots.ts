@@ -1,5 +1,5 @@
 // How a feed grew or shrank, as SVG without text: what is to be read stands beside it as text.
-// Lines keep their width and dots their roundness however the plot is stretched.
+// Lines keep their width and dots their roundness at any size of the plot.
 
 import { html, type Markup } from './html.ts'
 

@@ -72,7 +72,7 @@ describe('forget KEY where the entry has no campaign', () => {
     },
   )
 
-  it('an id that no key is like is put aside as before', async () => {
+  it('an id that no key is like is given up as before', async () => {
     const { world, host } = await installed(fileOf(entry('B')))
     const theirs = world.make('Spring fair')
 

@@ -25,7 +25,7 @@ describe('the mark of a campaign that is there already', () => {
     expect(new Set(world.all.map(({ name }) => name)).size).toBe(2)
   })
 
-  it('put aside with `forget ID`: the new campaign of the entry has a mark of its own', async () => {
+  it('given up with `forget ID`: the new campaign of the entry has a mark of its own', async () => {
     const { world, host } = await installed(FILE)
     host.lose()
     await host.daemon()

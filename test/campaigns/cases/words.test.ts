@@ -219,7 +219,7 @@ describe('create --new that would lead nowhere', () => {
     expect((await host.plan()).summary.held).toBe(0)
   })
 
-  it('forget KEY while its create has no answer: it is no campaign, and nothing is put aside', async () => {
+  it('forget KEY while its create has no answer: it is no campaign, and nothing is given up', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.trouble = neverMade
     await host.apply()
