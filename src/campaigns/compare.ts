@@ -140,6 +140,7 @@ export function valueNow(
   field: Field,
 ): Value | undefined {
   const raw = rawOf(campaign, field)
+  if (campaign.gone?.includes(field)) return readValue(field, null)
   if (raw === undefined || record.forms[field]?.includes(JSON.stringify(raw)))
     return record.written[field]
   return readValue(field, raw)
@@ -160,8 +161,10 @@ export function shownAs(
 function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | null {
   const [record, campaign, open] = known
   const last = record.written[field]
-  const now = valueNow(record, campaign, field)
   const late = sent(field, want, 'unknown', open)
+  // What may be null is said to be so while nothing else is to be written; it makes no raise a reduction.
+  const isNotKnown = campaign.gone?.includes(field) && (last !== want || late.length > 0)
+  const now = isNotKnown ? last : valueNow(record, campaign, field)
   if (now === want && late.every((value) => value === want)) return 'same'
   // Shown in no form that can be read, it still goes down from what was agreed last.
   const isLess = last !== undefined && direction(field, last, want) === 'down'
@@ -194,15 +197,18 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
 function targetingStep(want: CanonicalTargeting, ...known: Known): Step | 'agreed' | null {
   const [record, campaign, open] = known
   const { targeting: last, uncertain, forms, said } = record
-  const shownRaw = rawOf(campaign, 'targeting')
+  const isFile = last !== null && isSame(last, want)
+  const isGone = campaign.gone?.includes('targeting') && isFile
+  const shownRaw = isGone ? null : rawOf(campaign, 'targeting')
   // Null is blank, or what a service says that does not show targeting: it may be either.
   const isBlank = shownRaw === null
-  const shown = isBlank && last === null ? null : readTargeting(shownRaw)
+  // What else may be there is taken back all the same.
+  const isOpen = isFile && uncertain.some((one) => !isSame(one, want))
+  const shown = isBlank && (last === null || isOpen) ? null : readTargeting(shownRaw)
   const isForm = shown !== null && forms.targeting?.includes(JSON.stringify(shown))
   const echo = isForm && last !== null ? last : shown
   const written = last === null ? null : [last, ...uncertain]
   const there = echo === null ? written : [echo, ...(isBlank && written !== null ? written : [])]
-  const isFile = last !== null && isSame(last, want)
   if (there?.every((one) => isSame(one, want))) {
     const isNew = !isFile || uncertain.length > 0 || said.targeting !== undefined
     return echo !== null && isNew ? 'agreed' : null

@@ -6,7 +6,7 @@ import { Absence, isStopped, NOBODYS } from './absence.ts'
 import { compare } from './compare.ts'
 import { COMMAND, quoted } from './plan.ts'
 import { isUnsettled, memoryOf } from './planning.ts'
-import type { CampaignRecord, CampaignWrite } from './port.ts'
+import type { CampaignRecord } from './port.ts'
 import {
   adoptedRecord,
   asRead,
@@ -90,7 +90,7 @@ export class Decider {
       const reason = `campaign ${named(campaign)} carries the mark of ${marked}`
       return refused(reason, `${COMMAND} adopt ${quoted(marked)} ${id}`)
     }
-    this.#take(key, campaign)
+    this.#take(key, campaign, campaign)
     const back = `to undo this: ${COMMAND} forget ${quoted(key)}`
     return done(`campaign ${id} belongs to ${key} now; ${back}`, id)
   }
@@ -258,19 +258,19 @@ export class Decider {
     return done(`campaign ${campaignId} of ${key} may be raised again`, campaignId)
   }
 
-  #take(key: string, campaign: Campaign): void {
+  #take(key: string, campaign: Campaign, read?: Campaign): void {
     const { store, account, clock } = this.#parts
     const earlier = store.record(key)
-    const isSent = (one: CampaignWrite) => one.action === 'create' && one.key === key
     const made = store
       .open()
-      .filter((one) => isSent(one) && isUnsettled(one))
+      .filter((one) => one.action === 'create' && one.key === key && isUnsettled(one))
       .find(({ body }) => hasSameMark(body?.name, campaign.name))
     store.atomically(() => {
       if (earlier !== null) store.addOther({ id: earlier.campaignId, key })
       store.remove(key)
-      if (made !== undefined) new Sender(this.#parts).recordCreated(made, campaign, 'recovered')
-      else store.save(adoptedRecord(key, campaign))
+      if (made !== undefined)
+        new Sender(this.#parts).recordCreated(made, campaign, 'recovered', read)
+      else store.save(adoptedRecord(key, campaign, read))
       giveUp(store, key, clock.now())
       store.removeOther(campaign.id)
       store.keepNewEntry(key, null)

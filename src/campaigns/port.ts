@@ -35,7 +35,7 @@ export interface CampaignRecord {
   uncertain: CanonicalTargeting[]
   /** How the service shows the value in `written`, as JSON texts, where it is not the form that was sent. */
   forms: Partial<Record<Field | 'targeting', string[]>>
-  /** Fields that the service showed once, and not as null. */
+  /** Fields that a read by id showed once, and not as null. */
   shown: (Field | 'targeting')[]
   /** What a write did beside what it should: nothing is raised before a person looked; null otherwise. */
   doubt: string | null

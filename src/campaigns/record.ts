@@ -25,12 +25,15 @@ export const noFacts = (account: string): AccountFacts => ({
   ...{ account, approvedAt: null, keepsTokens: null, isCounted: false },
 })
 
-/** The record of a campaign that a person or the file names: nothing of it was written by us. */
-export function adoptedRecord(key: string, campaign: Campaign): CampaignRecord {
+/**
+ * The record of a campaign that a person or the file names: nothing of it was written by us. `read`: as it was read by
+ * id, where it was.
+ */
+export function adoptedRecord(key: string, campaign: Campaign, read?: Campaign): CampaignRecord {
   const { id: campaignId, accountId = null, name } = campaign
   const known = { key, campaignId, accountId, token: tokenIn(name), origin: 'adopted' } as const
-  const shown = readValue('budget', rawOf(campaign, 'budget'))
-  const firstBudget = typeof shown === 'number' ? shown : null
+  const budget = readValue('budget', rawOf(campaign, 'budget'))
+  const firstBudget = typeof budget === 'number' ? budget : null
   const nothing = {
     firstBudget,
     targeting: null,
@@ -38,27 +41,21 @@ export function adoptedRecord(key: string, campaign: Campaign): CampaignRecord {
     missingSince: null,
     succeeding: false,
   }
-  return {
-    ...{ ...known, ...nothing, written: {}, uncertain: [], forms: {}, past: [], said: {} },
-    shown: shownOf(campaign),
-  }
+  const shown = read === undefined ? [] : shownOf(read)
+  return { ...known, ...nothing, written: {}, uncertain: [], forms: {}, past: [], said: {}, shown }
 }
 
 export const shownOf = (campaign: Campaign) =>
   [...FIELDS, 'targeting' as const].filter((field) => rawOf(campaign, field) != null)
 
 /**
- * As it was read by id. Many services leave out what is null: where an answer holds no null at all, a field that was
- * shown before and is not any more is null.
+ * As it was read by id. Many services leave out what is null: where an answer holds no null at all, a field that
+ * reads showed before and this one does not may be null.
  */
 export function asRead(record: CampaignRecord, campaign: Campaign): Campaign {
   const { other, ...known } = campaign
   if ([...Object.values(known), ...Object.values(other)].includes(null)) return campaign
-  const gone = record.shown.filter((field) => rawOf(campaign, field) === undefined)
-  return {
-    ...campaign,
-    other: { ...other, ...Object.fromEntries(gone.map((field) => [field, null])) },
-  }
+  return { ...campaign, gone: record.shown.filter((field) => rawOf(campaign, field) === undefined) }
 }
 
 /** Why a campaign that answered under a recorded id is not the one of the record; null: it is. */

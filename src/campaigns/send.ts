@@ -224,14 +224,17 @@ export class Sender {
       return ended('unknown', odd, null)
     }
     const after = shown.at(-1) ?? made
-    return ended('created', this.recordCreated({ ...row, id }, after, 'created', item), after)
+    const seen = read.kind === 'ok' ? read.value : undefined
+    const doubt = this.recordCreated({ ...row, id }, after, 'created', seen, item)
+    return ended('created', doubt, after)
   }
 
-  /** The campaign is the one of the create. Answers what is doubtful about it. */
+  /** The campaign is the one of the create; `read`: as it was read by id, where it was. Answers what is doubtful about it. */
   recordCreated(
     { id, key, ...write }: Pick<CampaignWrite, 'id' | 'key' | 'body'>,
     campaign: Campaign,
     origin: 'created' | 'recovered',
+    read?: Campaign,
     made?: Pick<Part, 'values' | 'targeting'>,
   ): string | null {
     const { store } = this.#parts
@@ -242,7 +245,7 @@ export class Sender {
     const token = tokenIn(body.name)
     const earlier = store.record(key)
     const past = earlier === null ? [] : [...earlier.past, earlier.campaignId]
-    const record = { ...adoptedRecord(key, campaign), origin, token, written, forms, doubt }
+    const record = { ...adoptedRecord(key, campaign, read), origin, token, written, forms, doubt }
     store.atomically(() => {
       store.save({ ...record, targeting, past })
       store.keepNewEntry(key, null)

@@ -230,8 +230,9 @@ export class Snapshot {
       } else if (this.incomplete === null && read === null)
         noted = { ...noted, missingSince: sinceOf(missingSince, clock.now()) }
       if (campaign != null && whyForeign(record, campaign) === null) {
-        const seen = shownOf(campaign).filter((field) => !record.shown.includes(field))
-        if (seen.length > 0) noted = { ...noted, shown: [...record.shown, ...seen] }
+        const seen = read == null ? [] : shownOf(read)
+        const added = seen.filter((field) => !record.shown.includes(field))
+        if (added.length > 0) noted = { ...noted, shown: [...record.shown, ...added] }
         if (accountId === null && campaign.accountId != null)
           noted = { ...noted, accountId: campaign.accountId }
         const isProof = read != null || isUnwritten(record)

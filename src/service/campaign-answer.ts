@@ -11,7 +11,7 @@ type Kind = 'text' | 'number' | 'integer'
 
 /** Specification section 2, "Campaign"; all but `spend` and `sponsoredPostings` may be null. */
 const FIELDS: Record<
-  Exclude<keyof Campaign, 'id' | 'other'>,
+  Exclude<keyof Campaign, 'id' | 'other' | 'gone'>,
   readonly [Kind, nullable: boolean]
 > = {
   accountId: ['text', true],

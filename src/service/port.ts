@@ -76,6 +76,8 @@ export interface Campaign {
   paidCpaGoal?: number | null
   /** Everything else that the answer held, as it came; also documented fields of an unexpected type. */
   other: Readonly<Record<string, unknown>>
+  /** Fields that earlier answers showed and this one leaves out, as it does with each null: they may be null. */
+  gone?: readonly string[]
 }
 
 /** The documented body of POST /v1/campaigns. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf } from '../reconciling.ts'
-import { installed, opened } from '../world.ts'
+import { failure, installed, opened, troubles } from '../world.ts'
 
 const states = (list: string) => fileOf(entry('A', `targeting: { stateProvCodes: [${list}] }`))
 
@@ -125,5 +125,131 @@ describe('a service that leaves out what is null', () => {
     const { findings } = await host.run()
 
     expect(findings).toEqual([])
+  })
+
+  /** Installed on it, and what reads by id leave out from then on. */
+  const partial = async (fields: string, left: readonly string[]) => {
+    const { world, host } = opened(fileOf(entry('A', fields)))
+    world.shape = withoutNulls
+    await host.apply()
+    world.pass(2 * DAY)
+    world.shape = (shown, where) =>
+      withoutNulls(
+        where === 'read'
+          ? Object.fromEntries(Object.entries(shown).filter(([field]) => !left.includes(field)))
+          : shown,
+      )
+    return { world, host }
+  }
+
+  it.each([
+    ['budget', 'budget: "100.00"', 'budget: "4000.00"'],
+    ['endDate', 'endDate: 2026-12-31', 'endDate: 2036-12-31'],
+    ['maxCpc', 'maxCpc: "1.00"', 'maxCpc: "9.00"'],
+  ])('and then the %s too: a raise is no reduction for that', async (field, before, after) => {
+    const { world, host } = await partial(field === 'budget' ? '' : before, [field])
+    host.file = host.file.replace(before, after)
+    const plan = await host.plan()
+    world.trouble = troubles({
+      on: 'search',
+      trouble: { kind: 'fail', failure: failure.temporary() },
+    })
+
+    await host.daemon()
+
+    expect(plan.summary.reduce).toBe(0)
+    expect(world.writes()).toHaveLength(1)
+  })
+
+  it.each([
+    ['autoBidLevel', 'autoBidLevel: accelerated', 'autoBidLevel: standard', 'standard'],
+    ['cpc', 'cpc: "2.00"', 'cpc: "1.00"', 1],
+  ] as const)(
+    'and then the %s too: a reduction of it goes before anything else',
+    async (field, before, after, written) => {
+      const { world, host } = await partial(before, [field])
+      host.file = host.file.replace(before, after)
+      world.trouble = troubles({
+        on: 'search',
+        trouble: { kind: 'fail', failure: failure.temporary() },
+      })
+
+      await host.daemon()
+
+      expect(world.campaign('48001')[field]).toBe(written)
+    },
+  )
+
+  it.each([
+    ['budget', (file: string) => file.replace('100.00', '120.00')],
+    ['targeting', (file: string) => file.replace('[MA]', '[MA, ON]')],
+  ])(
+    'and then the %s too: a raise without an answer is taken back once the file goes back',
+    async (field, raised) => {
+      const { world, host } = opened(fileOf(entry('A', 'targeting: { stateProvCodes: [MA] }')))
+      world.book.knobs.echoTargeting = true
+      world.shape = withoutNulls
+      await host.apply()
+      const before = host.file
+      world.pass(2 * DAY)
+      world.shape = ({ [field]: _, ...shown }) => withoutNulls(shown)
+      world.trouble = troubles({ on: 'update', times: 1, trouble: { kind: 'lost' } })
+      host.file = raised(before)
+      await host.daemon()
+      host.file = before
+      world.pass(5 * MINUTE)
+
+      await host.daemon()
+
+      expect(world.campaign('48001')).toMatchObject({
+        budget: 100,
+        targeting: { stateProvCodes: ['MA'] },
+      })
+    },
+  )
+
+  it('and one read that shows less than the next: our write changed nothing beside what it should', async () => {
+    const { world, host } = await partial('endDate: 2026-12-31', [])
+    let reads = 0
+    world.shape = ({ endDate, startDate, ...shown }, where) =>
+      withoutNulls(where === 'read' && reads++ === 0 ? shown : { ...shown, endDate, startDate })
+    host.file = host.file.replace('100.00', '90.00')
+
+    const run = await host.run()
+
+    expect(world.campaign('48001').budget).toBe(90)
+    expect(run.waiting).toEqual([])
+  })
+
+  it('what lists show and reads by id never do has not changed there', async () => {
+    const { world, host } = opened(fileOf(entry('A', 'autoBidLevel: accelerated')))
+    world.shape = ({ autoBidLevel, ...shown }, where) =>
+      withoutNulls(where === 'read' ? shown : { ...shown, autoBidLevel })
+    await host.apply()
+    world.pass(HOUR)
+    await host.daemon()
+    world.campaign('48001').budget = 9999
+
+    const { findings } = await host.run()
+
+    expect(findings).toMatchObject([
+      { reason: expect.stringContaining('budget was changed on the service') },
+    ])
+  })
+})
+
+describe('a targeting that may be there, on a service that shows each as null', () => {
+  it('from a process that died while it widened: it is taken back once the file goes back', async () => {
+    const { world, host } = await installed(states('MA'))
+    world.trouble = troubles({ on: 'update', times: 1, trouble: { kind: 'die', when: 'after' } })
+    host.file = states('MA, ON')
+    await expect(host.daemon()).rejects.toThrow()
+    world.shape = (shown) => ({ ...shown, targeting: null })
+    host.file = states('MA')
+    world.pass(5 * MINUTE)
+
+    await host.daemon()
+
+    expect(world.campaign('48001').targeting).toMatchObject({ stateProvCodes: ['MA'] })
   })
 })
