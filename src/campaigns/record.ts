@@ -33,7 +33,8 @@ export function adoptedRecord(key: string, campaign: Campaign, read?: Campaign):
   const { id: campaignId, accountId = null, name } = campaign
   const known = { key, campaignId, accountId, token: tokenIn(name), origin: 'adopted' } as const
   const budget = readValue('budget', rawOf(campaign, 'budget'))
-  const firstBudget = typeof budget === 'number' ? budget : null
+  // Of nothing no percentage is a raise.
+  const firstBudget = typeof budget === 'number' && budget > 0 ? budget : null
   const nothing = {
     firstBudget,
     targeting: null,

@@ -99,6 +99,19 @@ describe('the advice of a guard that no limit satisfies is followed to its end',
     expect(world.campaign('48001').budget).toBe(100)
   })
 
+  it('a budget of nothing that the campaign had when it was taken over', async () => {
+    const { world, host } = opened(fileOf(entry('A', 'campaignId: "48001"')))
+    world.make('Campaign A', { budget: 0 })
+    await host.apply()
+    const held = itemOf(await host.plan(), 'A', 'guard')?.held
+    world.campaign('48001').budget = 80
+
+    await host.daemon()
+
+    expect(held?.needs).toBe('set a budget above 0 on the service first')
+    expect(world.campaign('48001').budget).toBe(100)
+  })
+
   it('a budget that the service does not show', async () => {
     const { world, host } = opened(fileOf(entry('A', 'campaignId: "48001"')))
     world.make('Campaign A')
