@@ -158,7 +158,7 @@ export class Decider {
         return refused(`campaign ${named(answer.value)} is there`, hint)
       const not =
         answer.kind === 'ok'
-          ? await whyNoSuccessor(this.#parts, entry, record, answer.value)
+          ? await whyNoSuccessor(this.#parts, entry, record, answer.value, free)
           : this.#lost(record, listing)
       return not ?? done(askSuccessor(this.#parts, record, free), record.campaignId)
     }

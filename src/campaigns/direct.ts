@@ -97,9 +97,11 @@ async function send(
   return answer.kind === 'ok' ? { kind: 'ok', campaign: answer.value } : answer
 }
 
+/** `words`: entries that are new besides, and what they are not. */
 export async function planningOf(
   parts: PersonParts,
   targeting: CanonicalTargeting | null,
+  words: readonly (readonly [key: string, excluded: readonly string[]])[] = [],
 ): Promise<Planning | Refusal | CampaignFailure> {
   const { account, identity, clock, feeds, signal, store, unusable = [] } = parts
   const wrong = whyWrongAccount(parts)
@@ -116,14 +118,9 @@ export async function planningOf(
   const effects = await measure(feeds(), questions, now, signal)
   const file = { fileSha256: '', allowWiden: new Set<string>(), countsReductions: false }
   const memory = memoryOf(store, now)
+  const newEntries = new Map([...memory.newEntries, ...words])
+  const { desired } = parts
   return new Planning({
-    desired: parts.desired,
-    ...file,
-    account,
-    identity,
-    effects,
-    now,
-    ...memory,
-    seen,
+    ...{ ...memory, ...file, newEntries, desired, account, identity, effects, now, seen },
   })
 }

@@ -11,23 +11,23 @@ import { whyForeign } from './record.ts'
 import type { PersonParts } from './send.ts'
 import { refused } from './word.ts'
 
-/** null: nothing speaks against it, or it does not run. */
+/** null: nothing speaks against it, or it does not run. `excluded`: campaigns that the word says are not the successor. */
 export async function whyNoSuccessor(
   parts: PersonParts,
   entry: DesiredCampaign,
   record: CampaignRecord,
   campaign: Campaign,
+  excluded: readonly string[],
 ): Promise<Refusal | CampaignFailure | null> {
   const { key, campaignId, succeeding } = record
   const foreign = whyForeign(record, campaign)
   if (foreign !== null)
     return refused(foreign, `${COMMAND} forget ${quoted(key)}, then say it again`)
   if (succeeding) return null
-  const planning = await planningOf(parts, wantedTargeting(entry))
+  const planning = await planningOf(parts, wantedTargeting(entry), [[key, excluded]])
   if ('kind' in planning) return planning
   const held = planning.runs(campaign) ? heldCreation(planning, entry) : null
-  // The word itself says that none of the campaigns that are there is the successor.
-  if (held === null || held.code === 'absence') return null
+  if (held === null) return null
   const { cause, code, passes, reason, needs } = held
   const ways =
     code === 'unknown'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { failure, installed, Killed, troubles, type World } from '../world.ts'
+import { failure, installed, Killed, opened, troubles, type World } from '../world.ts'
 
 const FILE = fileOf(entry('A'))
 
@@ -154,6 +154,20 @@ describe('a successor that could not be made', () => {
     expect(said).toMatchObject({ kind: 'refused' })
     expect(JSON.stringify(said)).toContain(why)
     expect(world.all).toMatchObject([{ status: 1 }])
+  })
+
+  it('another campaign might be the successor: the guards are asked all the same', async () => {
+    const { world, host } = opened(guards('maxExposure: "150.00"'))
+    world.make('Somebody’s own')
+    await host.daemon()
+    await host.decide().isNew('A')
+    await host.apply()
+
+    const said = await host.decide().isNew('A')
+    await host.daemon()
+
+    expect(said).toMatchObject({ kind: 'refused', reason: expect.stringContaining('maxExposure') })
+    expect(world.all.map(({ status }) => status)).toEqual([1, 1])
   })
 
   it('the advice leads on: archived on the service, its successor is made', async () => {
