@@ -26,7 +26,7 @@ import type {
   Outcome,
 } from './port.ts'
 import { adoptedRecord, agreedBudget } from './record.ts'
-import { canonical } from './targeting.ts'
+import { canonical, isSame } from './targeting.ts'
 import { tokenIn } from './token.ts'
 import { verify, whyNotIts, withoutMoved, withWritten } from './verify.ts'
 
@@ -277,10 +277,11 @@ export class Sender {
 }
 
 /** This targeting may be there in place of the one that was agreed. */
-export const mayHave = (record: CampaignRecord, targeting: Targeting): CampaignRecord => ({
-  ...record,
-  uncertain: [...record.uncertain, canonical(targeting)],
-})
+export function mayHave(record: CampaignRecord, targeting: Targeting): CampaignRecord {
+  const one = canonical(targeting)
+  const others = record.uncertain.filter((known) => !isSame(known, one))
+  return { ...record, uncertain: [...others, one] }
+}
 
 /** One field of an update. */
 function only({ body, values, targeting, ...rest }: Update, field: string): Update {

@@ -56,6 +56,18 @@ describe('a process that dies while it widens, on a service that does not show t
   })
 })
 
+describe('a service that fails at each narrower targeting', () => {
+  it('what may be there is written down once, however often it is tried', async () => {
+    const { world, host } = await installed(states('MA, ON'))
+    world.trouble = troubles({ on: 'update', trouble: noAnswer })
+    host.file = states('MA')
+    for (let n = 0; n < 3; n++) await host.daemon()
+
+    expect(world.writes()).toHaveLength(4)
+    expect(host.store.record('A')?.uncertain).toHaveLength(1)
+  })
+})
+
 describe('a person’s word about a difference is about what that person saw', () => {
   it.each(['lowered again', 'raised'])(
     '--revert is held, and later %s on the service: reported',
@@ -276,8 +288,9 @@ describe('a clock that ran ahead by years when a write had no answer', () => {
     world.pass(5 * MINUTE)
     host.file = budget('120.00')
 
-    await host.daemon()
+    const run = await host.run()
 
     expect(world.campaign('48001').budget).toBe(120)
+    expect(run.owesReduction).toBe(false)
   })
 })
