@@ -10,6 +10,7 @@ import type { Result } from '../campaigns/send.ts'
 import type { Config } from '../config/config.ts'
 import type { Transactions } from '../history/port.ts'
 import { isoTime, MINUTE } from '../lib/clock.ts'
+import { isRecent } from '../lib/due.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { CampaignRun, WaitingCampaign } from '../ops/port.ts'
 import {
@@ -177,7 +178,9 @@ export function keepPass(store: CampaignStore, looked: Looked, pass: PassResult)
   const good = pass.results.filter(({ outcome }) => GOOD.includes(outcome))
   const done = good.map(({ key, outcome }) => `${outcome} ${key}`)
   const now = Date.parse(looked.at)
-  const mayArrive = store.open().some(({ action, at }) => action === 'update' && now - at < LATE_MS)
+  const mayArrive = store
+    .open()
+    .some(({ action, at }) => action === 'update' && isRecent(at, now, LATE_MS))
   const owesReduction = mayArrive || left.some(({ isReduction }) => isReduction)
   if (pass.kind === 'failure') {
     const { reason: problem, hint } = pass
