@@ -23,10 +23,9 @@ export class Absence {
   readonly #others: ReadonlyMap<string, string | null>
   /** Campaigns that no record has and no person gave up. */
   readonly unowned: readonly Campaign[]
-  /** Those that run, and a person gave up. */
-  readonly #aside: readonly Campaign[]
-  /** By id: the key for which our own history made it. */
-  readonly #keyOf: ReadonlyMap<string | null, string>
+  /** Those that run, and a person gave up, by the key that they are known to be of, and by name. */
+  readonly #asideOf: ReadonlyMap<string, readonly { one: Campaign }[]>
+  readonly #asideNamed: ReadonlyMap<string, readonly Campaign[]>
   readonly #owners: ReadonlyMap<string, string>
   readonly #marked: ReadonlyMap<string | undefined, readonly Campaign[]>
   readonly #byName: ReadonlyMap<string, readonly Campaign[]>
@@ -47,20 +46,28 @@ export class Absence {
     const owned = new Set(records.flatMap(({ campaignId, past }) => [campaignId, ...past]))
     const free = [...campaigns.values()].filter(({ id }) => !owned.has(id))
     this.unowned = free.filter(({ id }) => this.#others.get(id) !== NOBODYS)
-    this.#aside = free.filter((one) => this.#others.get(one.id) === NOBODYS && !isStopped(one))
+    const aside = free.filter((one) => this.#others.get(one.id) === NOBODYS && !isStopped(one))
     const hasToken = ({ name }: Campaign) => tokenIn(name) !== null
     const tokened = this.unowned.filter(hasToken)
-    const isAny = tokened.length > 0 || this.#aside.some(hasToken)
+    const isAny = tokened.length > 0 || aside.some(hasToken)
     const keys = isAny ? keysOf(desired, records) : new Set<string>()
     this.#owners = ownersOf(identity, keys)
     this.#marked = Map.groupBy(
       tokened.sort((a, b) => idleness(a) - idleness(b)),
       (one) => this.ownerOf(one),
     )
-    this.#byName = Map.groupBy(this.unowned, ({ name }) => plain(bareName(name ?? '')))
+    const nameOf = ({ name }: Campaign) => plain(bareName(name ?? ''))
+    this.#byName = Map.groupBy(this.unowned, nameOf)
+    this.#asideNamed = Map.groupBy(aside, nameOf)
     const done = input.creates.filter(({ outcome }) => outcome === 'done')
     const keyOf = new Map(done.map(({ campaignId, key }) => [campaignId, key]))
-    this.#keyOf = keyOf
+    const keysOfOne = (one: Campaign) => [this.ownerOf(one), keyOf.get(one.id)]
+    this.#asideOf = Map.groupBy(
+      aside.flatMap((one) =>
+        keysOfOne(one).flatMap((key) => (key === undefined ? [] : { key, one })),
+      ),
+      ({ key }) => key,
+    )
     this.#madeFor = Map.groupBy(this.unowned, ({ id }) => keyOf.get(id))
     this.#meantFor = Map.groupBy(this.unowned, ({ id }) => this.#others.get(id))
     this.#carrying = Map.groupBy(this.unowned, (one) => carriedId(rawOf(one, 'targeting')))
@@ -97,12 +104,10 @@ export class Absence {
   candidates(key: string, name: string, most: number): { count: number; likeliest: Campaign[] } {
     const ruledOut = new Set(this.#input.newEntries.get(key))
     // "It belongs to no entry" was said of the entries of that day.
-    const isIts = (one: Campaign) => this.ownerOf(one) === key || this.#keyOf.get(one.id) === key
-    const isNamesake = (one: Campaign) => plain(bareName(one.name ?? '')) === plain(name)
-    const aside = Map.groupBy(this.#aside, (one) => (isIts(one) ? 0 : isNamesake(one) ? 1 : 2))
-    const made = this.#madeFor.get(key) ?? []
-    const sure = new Set([...this.marked(key), ...made, ...(aside.get(0) ?? [])])
-    const alike = new Set([...this.#likeName(name), ...(aside.get(1) ?? [])])
+    const aside = this.#asideOf.get(key)?.map(({ one }) => one) ?? []
+    const namesakes = this.#asideNamed.get(plain(name)) ?? []
+    const sure = new Set([...this.marked(key), ...(this.#madeFor.get(key) ?? []), ...aside])
+    const alike = new Set([...this.#likeName(name), ...namesakes])
     const meant = [...(this.#meantFor.get(key) ?? []), ...(this.#carrying.get(key) ?? [])]
     const rank = (one: Campaign) => (sure.has(one) ? 0 : alike.has(one) ? 1 : rankOfAny(one))
     const isLeft = (one: Campaign) => !ruledOut.has(one.id)

@@ -7,7 +7,7 @@ import type { Part } from './compare.ts'
 import { type DesiredCampaign, wantedTargeting } from './desired.ts'
 import { FIELDS, type Field, plain, showValue, type Values, wireOf } from './fields.ts'
 import { COMMAND, type Held, quoted } from './plan.ts'
-import { heldBy, isUnsettled, type Planning } from './planning.ts'
+import { heldBy, isUnsettled, markOf, type Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { named } from './record.ts'
 import { CRITERIA, filtersOf, isEmpty, onTheWire, said, valuesIn } from './targeting.ts'
@@ -77,29 +77,28 @@ export function whyNotWhole(entry: DesiredCampaign, now: number): Held | null {
 export function whyRenamed(planning: Planning, { key, name }: DesiredCampaign): Held | null {
   const { campaigns, creates, input, keys, records, unlisted } = planning
   const wanted = plain(name)
-  const isSame = (text: unknown) => typeof text === 'string' && plain(bareName(text)) === wanted
-  const tokens = new Set<string | null>(tokensOf(input.identity, key))
-  const isIts = ({ campaignId, token, written }: CampaignRecord) =>
-    // Its name may be cut there, or somebody's own.
-    tokens.has(token) || isSame(written.name) || isSame(campaigns.get(campaignId)?.name)
+  const tokens = tokensOf(input.identity, key)
+  const its = new Set([...tokens.map(markOf), wanted].flatMap((text) => planning.unlistedBy(text)))
   const mayRun = (record: CampaignRecord) => {
     const campaign = campaigns.get(record.campaignId)
     if (campaign !== undefined) return planning.runs(campaign)
     return !planning.isOver(record) && whyNotGone(record, input.now) !== null
   }
   const other = `${COMMAND} create ${quoted(key)} --new if it is not`
-  const found = unlisted.find((record) => isIts(record) && mayRun(record))
+  const found = unlisted.find((record) => its.has(record) && mayRun(record))
   if (found !== undefined) {
-    const { campaignId: id } = found
-    const has = tokens.has(found.token) ? 'was made for this entry' : 'has this name'
+    const { campaignId: id, token } = found
+    const has =
+      token !== null && tokens.includes(token) ? 'was made for this entry' : 'has this name'
     const reason = `campaign ${named(campaigns.get(id) ?? { id, other: {} })} ${has}, runs on, and its entry is not in the file any more`
     const needs = `write campaignId: ${JSON.stringify(id)} into the entry if it is the same campaign under another key; ${other}`
     return heldBy('absence', reason, needs, 'renamed')
   }
   const isOut = (sent: CampaignWrite) => !keys.has(sent.key) && !records.has(sent.key)
-  const sent = [...creates.values()].find(
-    (one) => isUnsettled(one) && isOut(one) && isSame(one.body?.name),
-  )
+  const isSame = (text: unknown) => typeof text === 'string' && plain(bareName(text)) === wanted
+  const sent = creates
+    .values()
+    .find((one) => isUnsettled(one) && isOut(one) && isSame(one.body?.name))
   if (sent === undefined) return null
   const reason = `whether the campaign of ${sent.key} was created, which has this name and is not in the file any more, is not known`
   const needs = `wait until lists show it if it is the same campaign under another key; ${other}`

@@ -7,13 +7,13 @@ import { Absence } from './absence.ts'
 import { valueNow } from './compare.ts'
 import type { Desired } from './desired.ts'
 import type { Effects } from './effects.ts'
-import { createdValues, endsBy, whyIdle } from './fields.ts'
+import { createdValues, endsBy, plain, whyIdle } from './fields.ts'
 import { Ledger, type MaySpend, maySpend, maySpendWith, pending, sumOf } from './ledger.ts'
 import type { Finding, Held, PlanItem } from './plan.ts'
 import type { CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { keysOf, openByCampaign } from './record.ts'
 import type { Snapshot } from './snapshot.ts'
-import { tokenIn } from './token.ts'
+import { bareName, tokenIn } from './token.ts'
 
 export interface PlanInput extends ReturnType<typeof memoryOf> {
   desired: Desired
@@ -59,6 +59,9 @@ const NO_ITEM: Omit<PlanItem, 'key'> = {
   ...{ why: '', approval: false, held: null },
 }
 
+/** No plain name is one. */
+export const markOf = (token: string) => `#${token}`
+
 export class Planning {
   readonly input: PlanInput
   readonly items: PlanItem[] = []
@@ -81,6 +84,7 @@ export class Planning {
   /** Why nothing at all is raised. */
   readonly truncated: Held | null
   unchanged = 0
+  #unlistedBy: ReadonlyMap<string, readonly { record: CampaignRecord }[]> | null = null
   readonly #open: ReadonlyMap<string | null, readonly CampaignWrite[]>
 
   constructor(input: PlanInput) {
@@ -106,6 +110,24 @@ export class Planning {
 
   openOf(campaignId: string): readonly CampaignWrite[] {
     return this.#open.get(campaignId) ?? []
+  }
+
+  /** Those of `unlisted` with this mark or plain name: they are looked through once, and not for each new entry. */
+  unlistedBy(text: string): CampaignRecord[] {
+    const textsOf = ({ campaignId, token, written }: CampaignRecord) => {
+      // Its name may be cut there, or somebody's own.
+      const names = [written.name, this.campaigns.get(campaignId)?.name]
+      const plainNames = names
+        .filter((one) => typeof one === 'string')
+        .map(bareName)
+        .map(plain)
+      return token === null ? plainNames : [markOf(token), ...plainNames]
+    }
+    this.#unlistedBy ??= Map.groupBy(
+      this.unlisted.flatMap((record) => textsOf(record).map((of) => ({ of, record }))),
+      ({ of }) => of,
+    )
+    return this.#unlistedBy.get(text)?.map(({ record }) => record) ?? []
   }
 
   add(item: Partial<PlanItem> & Pick<PlanItem, 'key'>): void {

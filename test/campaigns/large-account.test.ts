@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { exportCampaigns } from '../../src/campaigns/export.ts'
 import { adoptedRecord } from '../../src/campaigns/record.ts'
 import { tokenOf, withToken } from '../../src/campaigns/token.ts'
+import { DAY } from '../../src/lib/clock.ts'
 import { entry, fileOf, IDENTITY, Vendor } from './reconciling.ts'
-import { World } from './world.ts'
+import { installed, World } from './world.ts'
 
 const COUNT = 10_000
 
@@ -47,6 +48,36 @@ describe('taking over what was exported', () => {
     expect(results).toHaveLength(all.length)
     expect(world.calls.filter(({ kind }) => kind !== 'search')).toEqual([])
     expect((await host.plan()).summary).toMatchObject({ unchanged: all.length })
+  })
+})
+
+describe('many new entries beside many campaigns that are not in the file any more', () => {
+  it('looks through those campaigns as often as for one new entry', async () => {
+    const over = entry('OLD', 'endDate: 2026-12-02')
+    const { world, host } = await installed(fileOf(over))
+    world.pass(30 * DAY)
+    let reads = 0
+    host.wrap = (store) => ({
+      ...store,
+      records: () =>
+        store.records().map((record) => {
+          const { name, ...written } = record.written
+          const get = () => {
+            reads++
+            return name
+          }
+          return { ...record, written: Object.defineProperty(written, 'name', { get }) }
+        }),
+    })
+    const readsFor = async (count: number) => {
+      host.file = fileOf(...Array.from({ length: count }, (_, n) => entry(`N${n}`)))
+      reads = 0
+      const { items } = await host.plan()
+      expect(items.filter(({ action }) => action === 'create')).toHaveLength(count)
+      return reads
+    }
+
+    expect(await readsFor(40)).toBe(await readsFor(1))
   })
 })
 
