@@ -87,15 +87,21 @@ export class Snapshot {
       if (listed === undefined || whyForeign(record, listed) !== null) return false
       if (open.length > 0 || Object.keys(record.said).length > 0) return false
       if (goal === null) return true
-      const isGone = (field: Field | 'targeting') =>
-        rawOf(listed, field) === undefined && (left.has(field) || record.shown.includes(field))
-      if (wantedOf(goal).some(isGone)) return false
       // A late list may show what the file went back to, and not what was written in between.
       if (!isUnwritten(record) && hasChanged({ record, goal })) return false
       const { reduce, neutral, raise, differences } = compare(goal, record, listed, open)
       return differences.length === 0 && [reduce, neutral, raise].every((part) => part === null)
     }
+    const leavesOut = ({ record, goal }: ManagedCampaign) => {
+      const listed = this.listed.get(record.campaignId)
+      const isGone = (field: Field | 'targeting') =>
+        listed !== undefined &&
+        rawOf(listed, field) === undefined &&
+        (left.has(field) || record.shown.includes(field))
+      return goal !== null && wantedOf(goal).some(isGone)
+    }
     const settled = new Set(all.filter(isSettled).map(({ record }) => record.campaignId))
+    const summaries = new Set(all.filter(leavesOut).map(({ record }) => record.campaignId))
     const ids = new Set(all.map(({ record }) => record.campaignId))
     for (const entry of desired.campaigns) {
       const { key, campaignId } = entry
@@ -109,7 +115,10 @@ export class Snapshot {
       if (isAsWanted) settled.add(campaignId)
     }
     let failures = 0
-    const unread = [...ids].filter((id) => !settled.has(id) && !this.read.has(id))
+    const isLeft = (id: string) => !this.read.has(id) && (!settled.has(id) || summaries.has(id))
+    const unread = [...ids].filter(isLeft)
+    // What may be written to does not wait for what is only looked at.
+    unread.sort((a, b) => Number(settled.has(a)) - Number(settled.has(b)))
     await inParallel(unread, async (id) => {
       if (failures >= MOST_FAILURES) {
         const reason = this.failed.values().next().value ?? 'the service cannot be asked'
@@ -117,6 +126,8 @@ export class Snapshot {
       } else {
         await this.get(id)
         failures = this.failed.has(id) ? failures + 1 : 0
+        // It is as it is listed: nothing waits for it, and no look is due soon.
+        if (settled.has(id)) this.failed.delete(id)
       }
     })
   }

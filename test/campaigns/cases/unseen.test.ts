@@ -33,6 +33,24 @@ describe('a list that shows less than a read by id does', () => {
     expect(run.findings).toMatchObject([{ code: 'drift', key: 'A' }])
   })
 
+  it('while the service limits calls: it is as it is listed, and nothing waits', async () => {
+    const { world, host } = opened(states('MA'))
+    world.book.knobs.echoTargeting = true
+    world.shape = ({ targeting, ...shown }, where) =>
+      where === 'listed' ? shown : { ...shown, targeting }
+    await host.apply()
+    world.pass(HOUR)
+    await host.daemon()
+    world.trouble = troubles({
+      on: 'get',
+      trouble: { kind: 'fail', failure: failure.temporary(429) },
+    })
+
+    const run = await host.run()
+
+    expect(run.waiting).toEqual([])
+  })
+
   it('what no answer shows costs one read for all campaigns', async () => {
     const { world, host } = await installed(
       fileOf(...['A', 'B', 'C'].map((key) => entry(key, 'targeting: { stateProvCodes: [MA] }'))),
