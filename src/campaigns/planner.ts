@@ -2,7 +2,7 @@
 // spending. Reductions are never held. Pure: what it knows of the service was listed or read before.
 
 import { DAY, isoTime } from '../lib/clock.ts'
-import { isDue } from '../lib/due.ts'
+import { isDue, isRecent } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import { creationOf, tokenFor, whyLetGo, whyNotWhole, whyRenamed } from './creation.ts'
 import { type DesiredCampaign, type Removal, wantedTargeting } from './desired.ts'
@@ -156,7 +156,7 @@ function create(planning: Planning, entry: DesiredCampaign) {
       why === null && (ledger.share(postings, effects) ?? ledger.create(key, made.values))
     const last = planning.creates.get(key)
     const isSame = JSON.stringify(last?.body) === JSON.stringify(made.body)
-    const isRefused = last?.outcome === 'refused' && last.at > now - DAY && isSame
+    const isRefused = last?.outcome === 'refused' && isRecent(last.at, now, DAY) && isSame
     const isFirst = facts?.approvedAt == null
     const first = isFirst ? '; the first plan of a database is approved by a person' : ''
     planning.add({

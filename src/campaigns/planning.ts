@@ -2,6 +2,7 @@
 // so far. Pure.
 
 import { DAY, HOUR } from '../lib/clock.ts'
+import { isRecent } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import { Absence } from './absence.ts'
 import { valueNow } from './compare.ts'
@@ -202,7 +203,7 @@ export const memoryOf = (store: CampaignStore, now: number) => ({
   ...{ facts: store.account(), records: store.records(), others: store.others() },
   ...{ newEntries: store.newEntries(), open: store.open(), creates: store.creates() },
   made: store.made(),
-  day: store.since(now - DAY),
+  day: store.since(now - DAY).filter(({ at }) => isRecent(at, now, DAY)),
   generation: (key: string) => store.generation(key),
   unknownCreatesUntil: store.unknownCreatesUntil(),
 })

@@ -45,4 +45,34 @@ describe('a clock that ran ahead and was set right', () => {
     expect(said).toMatchObject({ kind: 'done' })
     expect(host.store.record('A')).toMatchObject({ campaignId: '48002', past: [one?.id] })
   })
+
+  it('a raise that was sent then: it counts as one of the last 24 hours for no longer than that', async () => {
+    const costing = (amount: string) => fileOf(entry('A').replace('100.00', amount))
+    const { world, host } = await installed(fileOf(entry('A')))
+    world.now += AHEAD
+    host.file = costing('140.00')
+    await host.daemon()
+    world.now -= AHEAD
+    world.pass(2 * DAY)
+    host.file = costing('180.00')
+
+    await host.daemon()
+
+    expect(world.campaign('48001').budget).toBe(180)
+  })
+
+  it('a create that was refused then: after a day it needs no approval', async () => {
+    const { world, host } = await installed(fileOf(entry('B')))
+    host.file = fileOf(entry('B'), entry('K'))
+    const refused = { kind: 'fail', failure: failure.refused() } as const
+    world.trouble = troubles({ on: 'create', times: 1, trouble: refused })
+    world.now += AHEAD
+    await host.daemon()
+    world.now -= AHEAD
+    world.pass(2 * DAY)
+
+    await host.daemon()
+
+    expect(host.store.record('K')).not.toBeNull()
+  })
 })
