@@ -79,7 +79,10 @@ function consider(planning: Planning, entry: DesiredCampaign) {
       return takeOver(planning, entry, { ...owner, key, succeeding: false }, why)
     }
     const reason = `campaign ${campaignId} belongs to the entry ${owner.key}`
-    const needs = `correct campaignId${wayFrom(owner, key, record === undefined)}`
+    const needs =
+      record !== undefined && planning.movesOn(record)
+        ? `${COMMAND} apply --yes, then plan again: campaign ${record.campaignId} goes to another entry first`
+        : `correct campaignId${wayFrom(owner, key, record === undefined)}`
     return planning.hold(key, campaignId, heldBy('foreign', reason, needs))
   }
   if (record !== undefined) {

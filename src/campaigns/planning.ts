@@ -6,7 +6,7 @@ import { isRecent } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import { Absence } from './absence.ts'
 import { valueNow } from './compare.ts'
-import type { Desired } from './desired.ts'
+import type { Desired, DesiredCampaign } from './desired.ts'
 import type { Effects } from './effects.ts'
 import { createdValues, endsBy, plain, whyIdle } from './fields.ts'
 import { Ledger, type MaySpend, maySpend, maySpendWith, pending, sumOf } from './ledger.ts'
@@ -81,6 +81,8 @@ export class Planning {
   readonly campaigns: ReadonlyMap<string, Campaign>
   /** Marks in the names of all campaigns. */
   readonly tokens: ReadonlySet<string | null>
+  /** The entry that names a campaign, by its id. */
+  readonly naming: ReadonlyMap<string | null, DesiredCampaign>
   readonly unlisted: readonly CampaignRecord[]
   /** Why nothing at all is raised. */
   readonly truncated: Held | null
@@ -101,9 +103,9 @@ export class Planning {
     this.tokens = new Set([...this.campaigns.values()].map(({ name }) => tokenIn(name)))
     this.absence = new Absence({ ...input, campaigns: this.campaigns })
     this.ledger = new Ledger(desired.guards, day, now)
-    const named = new Set(desired.campaigns.map(({ campaignId }) => campaignId))
+    this.naming = new Map(desired.campaigns.map((entry) => [entry.campaignId, entry]))
     this.unlisted = records.filter(
-      ({ key, campaignId }) => !this.keys.has(key) && !named.has(campaignId),
+      ({ key, campaignId }) => !this.keys.has(key) && !this.naming.has(campaignId),
     )
     this.#count()
     this.truncated = this.#whyTruncated()
@@ -129,6 +131,19 @@ export class Planning {
       ({ of }) => of,
     )
     return this.#unlistedBy.get(text)?.map(({ record }) => record) ?? []
+  }
+
+  /** Whether its campaign goes to an entry that has none, or whose own goes on in the same way. */
+  movesOn(record: CampaignRecord): boolean {
+    const seen = new Set<string>()
+    for (let at: CampaignRecord | undefined = record; at !== undefined && !seen.has(at.key); ) {
+      seen.add(at.key)
+      const to = this.naming.get(at.campaignId)
+      if (to === undefined) return false
+      at = this.records.get(to.key)
+      if (at === undefined) return true
+    }
+    return false
   }
 
   add(item: Partial<PlanItem> & Pick<PlanItem, 'key'>): void {

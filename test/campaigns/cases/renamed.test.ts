@@ -106,6 +106,18 @@ describe('a file that goes back to the key from before', () => {
   })
 })
 
+describe('two entries that name each other’s campaign', () => {
+  it('neither moves on first: the ids are to be corrected', async () => {
+    const { host } = await installed(fileOf(entry('A'), entry('B')))
+    host.file = fileOf(entry('A', 'campaignId: "48002"'), entry('B', 'campaignId: "48001"'))
+
+    expect((await host.plan()).items.map(({ held }) => held?.needs)).toEqual([
+      'correct campaignId',
+      'correct campaignId',
+    ])
+  })
+})
+
 describe('keys that move on by one in the same edit', () => {
   const lowered = (text: string) => text.replace('"100.00"', '"60.00"')
   const MOVED = fileOf(
@@ -125,9 +137,13 @@ describe('keys that move on by one in the same edit', () => {
   it('applied twice, each campaign has its new key, and none is made', async () => {
     const { world, host } = await installed(fileOf(entry('A'), entry('B')))
     host.file = MOVED
+    const needs = itemOf(await host.plan(), 'B')?.held?.needs
 
     for (let n = 0; n < 3; n++) await host.apply()
 
+    expect(needs).toBe(
+      'feedsyncd campaigns apply --yes, then plan again: campaign 48002 goes to another entry first',
+    )
     expect(host.store.records().map(({ key, campaignId }) => [key, campaignId])).toEqual([
       ['B', '48001'],
       ['C', '48002'],
