@@ -211,27 +211,28 @@ export class Ledger {
     })
   }
 
-  /** An attempt to deliver ended without success: the version waits, unless a newer one waits already. */
+  /** An attempt to deliver ended without success: the version waits. */
   waitAgain(id: number, reason: Reason, nextAttemptAt: number | null): Version {
-    return this.#history.atomically(() => {
-      const before = this.#history.version(id)
-      // What was discarded, superseded or held before its first attempt does not wait.
-      if (before !== null && !ACCEPTED.includes(before.state)) return before
-      const waiting =
-        before?.state === 'queued'
-          ? this.#history.update(id, { nextAttemptAt }, reason)
-          : this.move(id, 'queued', reason, { nextAttemptAt })
-      const newer = newerOf(this.#history, waiting, ['queued'])
-      return newer === undefined ? waiting : this.supersede(waiting, newer)
-    })
+    return this.#notSent(id, (state) =>
+      state === 'queued'
+        ? this.#history.update(id, { nextAttemptAt }, reason)
+        : this.move(id, 'queued', reason, { nextAttemptAt }),
+    )
   }
 
-  /** A delivery ended for good. What was discarded, superseded or held before its first attempt stays so. */
+  /** A delivery ended for good. */
   fail(id: number, reason: Reason): Version {
+    return this.#notSent(id, () => this.move(id, 'failed', reason))
+  }
+
+  /** What was discarded, superseded or held before its first attempt stays so; a newer one that waits takes its place. */
+  #notSent(id: number, end: (state: State | undefined) => Version): Version {
     return this.#history.atomically(() => {
       const before = this.#history.version(id)
-      const isOver = before !== null && !ACCEPTED.includes(before.state)
-      return isOver ? before : this.move(id, 'failed', reason)
+      if (before !== null && !ACCEPTED.includes(before.state)) return before
+      const ended = end(before?.state)
+      const newer = newerOf(this.#history, ended, ['queued'])
+      return newer === undefined ? ended : this.supersede(ended, newer)
     })
   }
 

@@ -134,6 +134,28 @@ describe('of two files of a feed, the one that was detected first and is complet
   })
 })
 
+it('a version that fails while a newer one of its feed waits is superseded by that, and needs nobody', async () => {
+  await using site = await Site.open()
+  const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'headers' })
+  site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413, times: 1 })
+  await site.daemon()
+  site.drop('jobs.xml', MONDAY)
+  await site.until('jobs.xml', 'uploading')
+  site.drop('jobs.xml', TUESDAY)
+  await site.until('jobs.xml', 'queued', sha256(TUESDAY))
+
+  gate.remove()
+  await site.until('jobs.xml', 'uploaded', sha256(TUESDAY))
+
+  const [newest, older] = site.uploads({ all: true })
+  expect(older).toMatchObject({
+    state: 'superseded',
+    reason: `version ${newest?.id} took the place of version ${older?.id}`,
+  })
+  expect(site.events('jobs.xml').map(({ reason }) => reason)).toContain('storage answered 413')
+  expect(await site.run('status', '--check')).toMatchObject({ code: 0 })
+})
+
 describe('a file that nobody has written since it was taken', () => {
   /** Of each version of the feed, whether its bytes came again. */
   const seen = (site: Site) => site.events('acme').filter(({ to }) => to === 'seen').length
