@@ -24,9 +24,11 @@ export function sameBytesOf(
   if (sha256 === null) return null
   const newest = history.newestTaken(rule.feed)
   if (newest?.sha256 === sha256) {
-    // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes.
+    // What was rejected and left is a new version when it comes back; so is what failed and has lost its bytes, and what
+    // was superseded because its file belonged to another feed for a while.
     const hasCopy = newest.spool !== null && !COPY_LOST.includes(newest.reasonCode ?? '')
-    const isLost = newest.state === 'gone' || (newest.state === 'failed' && !hasCopy)
+    const isOver = newest.state === 'gone' || newest.state === 'superseded'
+    const isLost = isOver || (newest.state === 'failed' && !hasCopy)
     const isElsewhere = newest.state === 'uploaded' && newest.account !== rule.account
     // It may be held for want of what other rules have found by now.
     const isReadAnew =

@@ -281,4 +281,40 @@ describe('when a rule gives a file to another feed while a version of it waits',
 
     expect(await site.until('two', 'superseded')).toMatchObject({ sha256: sha256(TUESDAY) })
   })
+
+  it.each([
+    ['waited', false],
+    ['failed', true],
+  ])(
+    'its bytes are sent once it belongs to its feed again, where they had %s',
+    async (_, fails) => {
+      const feed = (name: string) => ({ feeds: [{ match: '*.xml', name }] })
+      await using site = await Site.open(feed('one'))
+      const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+      if (fails) site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413, times: 1 })
+      else site.sandbox.faults.add(down)
+      const daemon = await site.daemon()
+      site.drop('jobs.xml', MONDAY)
+      if (fails) await site.until('one', 'failed')
+      else await site.passed('one', 'queued', { nth: 2 })
+      if (fails) site.sandbox.faults.add(down)
+      site.configure(feed('two'))
+      daemon.kill('SIGHUP')
+      await site.logged(daemon, 'configuration reloaded')
+      site.drop('jobs.xml', MONDAY)
+      await site.until('one', 'superseded')
+      site.configure(feed('one'))
+      daemon.kill('SIGHUP')
+      await site.logged(daemon, 'configuration reloaded', 2)
+
+      site.drop('jobs.xml', MONDAY)
+      const { sha256: waits } = await site.until('two', 'superseded')
+      site.sandbox.faults.clear()
+      daemon.kill('SIGHUP')
+      await site.until('one', 'uploaded', sha256(MONDAY))
+
+      expect(waits).toBe(sha256(MONDAY))
+      expect(site.sandbox.objects()).toHaveLength(1)
+    },
+  )
 })
