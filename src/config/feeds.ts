@@ -2,7 +2,12 @@
 // never looks at what a feed contains.
 
 import type { Mapping } from '../feed/port.ts'
-import { capturingMatcher, fillTemplate } from '../lib/glob.ts'
+import {
+  type CapturingMatcher,
+  capturingMatcher,
+  filledMatcher,
+  fillTemplate,
+} from '../lib/glob.ts'
 import type { FeedConfig } from './config.ts'
 
 /** What the rules say of one path. */
@@ -19,10 +24,8 @@ export interface FeedRule {
 /** `path` is relative to the folder; `named`: the feed that a person named for the file. */
 export type RuleFor = (path: string, named?: string | null) => FeedRule
 
-type Matcher = ReturnType<typeof capturingMatcher>
-
 /** Patterns are compiled once a rule: a scan asks for each of its files. */
-const matchers = new WeakMap<FeedConfig, Matcher>()
+const matchers = new WeakMap<FeedConfig, CapturingMatcher>()
 
 /**
  * The first rule that matches wins. `path` is relative to the folder, with `/`. A directory that cannot be read
@@ -37,16 +40,18 @@ export function feedFor(
   const ofPath = path.endsWith('/') ? null : firstOf(rules, (rule) => matcherOf(rule)(path))
   const feed = ofPath?.feed ?? path
   if (named === null || named === feed) return ofPath ? { ...ofPath, feed } : unruled(feed)
-  const ofName = firstOf(rules, ({ match, name }) => capturingMatcher(name ?? match)(named))
+  const ofName =
+    firstOf(rules, ({ name }) => (name === named ? {} : null)) ??
+    firstOf(rules, ({ match, name }) =>
+      name === null ? capturingMatcher(match)(named) : filledMatcher(name)(named),
+    )
   return { ...(ofName ?? ofPath ?? unruled(named)), feed: named }
 }
-
-type Captured = ReturnType<ReturnType<typeof capturingMatcher>>
 
 /** `feed` null: the rule names none. */
 function firstOf(
   rules: readonly FeedConfig[],
-  match: (rule: FeedConfig) => Captured,
+  match: (rule: FeedConfig) => ReturnType<CapturingMatcher>,
 ): (Omit<FeedRule, 'feed'> & { feed: string | null }) | null {
   for (const rule of rules) {
     const captured = match(rule)
@@ -67,7 +72,7 @@ function unruled(feed: string): FeedRule {
   return { feed, account: null, mapping: { records: null, fields: {} }, expectEveryMs: null }
 }
 
-function matcherOf(rule: FeedConfig): Matcher {
+function matcherOf(rule: FeedConfig): CapturingMatcher {
   const known = matchers.get(rule)
   if (known !== undefined) return known
   const made = capturingMatcher(rule.match)

@@ -24,17 +24,26 @@ function inAnyCase(pattern: string): { glob: string; pathOf: (path: string) => s
   return { glob, pathOf: isNamed ? lower : (path) => path }
 }
 
+export type CapturingMatcher = (text: string) => Record<string, string> | null
+
 /**
  * Matches a path and captures its numbered segments: `{1}/*.xml` on `acme/jobs.xml` answers
  * `{ '1': 'acme' }`; null where the path does not match. `*` and `**` capture nothing.
  */
-export function capturingMatcher(pattern: string): (path: string) => Record<string, string> | null {
-  const token = (n: string) => `CAPTURE${n}CAPTURE`
+export function capturingMatcher(pattern: string): CapturingMatcher {
   const { glob, pathOf } = inAnyCase(pattern)
-  const source = picomatch.makeRe(
-    glob.replace(/\{(\d+)\}/g, (_, n: string) => token(n)),
-    OPTIONS,
-  ).source
+  const matches = capturing(picomatch.makeRe(withTokens(glob), OPTIONS).source)
+  return (path) => matches(pathOf(path))
+}
+
+/** The same for a text that a template was filled to (`fillTemplate`): all but its numbered segments is as it is written. */
+export function filledMatcher(template: string): CapturingMatcher {
+  return capturing(`^${withTokens(template).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`)
+}
+
+const withTokens = (text: string) => text.replace(/\{(\d+)\}/g, 'CAPTURE$1CAPTURE')
+
+function capturing(source: string): CapturingMatcher {
   const seen = new Set<string>()
   const regex = new RegExp(
     source.replace(/CAPTURE(\d+)CAPTURE/g, (_, n: string) => {
@@ -44,8 +53,8 @@ export function capturingMatcher(pattern: string): (path: string) => Record<stri
     }),
     OPTIONS.flags,
   )
-  return (path) => {
-    const match = regex.exec(pathOf(path))
+  return (text) => {
+    const match = regex.exec(text)
     if (match === null) return null
     return Object.fromEntries(
       Object.entries(match.groups ?? {}).map(([name, value]) => [name.slice(1), value]),

@@ -77,6 +77,25 @@ describe('the feed that a person named for a file', () => {
     })
   })
 
+  it.each(['Care (24/7)', 'jobs {us,ca}', '!acme', 'a*b', 'R&D [IT]', 'C\\D'])(
+    'is the one that a rule gives word by word, and no pattern: %s',
+    (name) => {
+      const rules = [rule('us/*.xml', { name, partnerAccount: '7' })]
+
+      expect(named(name, rules)).toMatchObject({ feed: name, account: '7' })
+      expect(named('ab', rules)).toMatchObject({ feed: 'ab', account: null })
+    },
+  )
+
+  it('is that of the rule which says the name as it is, before those that fill it in', () => {
+    const rules = [
+      rule('{1}/*.xml', { name: '{1}', partnerAccount: '{1}' }),
+      rule('special.xml', { name: 'special', partnerAccount: '9' }),
+    ]
+
+    expect(named('special', rules)).toMatchObject({ feed: 'special', account: '9' })
+  })
+
   it('has all that the rule of a path says, where the feed is named by its path', () => {
     const rules = [rule('{1}/jobs.xml', { partnerAccount: '{1}' })]
 
