@@ -46,6 +46,13 @@ export class Breaker {
     return this.#state.kind === 'open'
   }
 
+  /** It is down, and somebody asks it when its probes are due: nobody waits for it otherwise. */
+  get isAwaited(): boolean {
+    if (this.#state.kind === 'closed') return false
+    const { isProbing, probeAt } = this.#state
+    return isProbing || this.#clock.monotonic() < probeAt + LONGEST_PAUSE
+  }
+
   /** Whole ms until a request would be let through, as the history takes them; 0: now. */
   waitMs(): number {
     if (this.#state.kind === 'closed') return 0

@@ -61,7 +61,10 @@ export type DeliveryResult =
 
 /** How the service and its storage have answered lately: the worst of the two. */
 export interface UploadHealth {
-  /** `unknown`: nothing was asked yet. `degraded`: the last answer was a transient failure. `down`: a breaker is open. */
+  /**
+   * `unknown`: nothing was asked yet. `degraded`: the last answer was a transient failure, or storage of single accounts
+   * is down. `down`: a breaker is open.
+   */
   state: 'ok' | 'degraded' | 'down' | 'unknown'
   /** Plain sentence; null when ok or unknown. */
   reason: string | null

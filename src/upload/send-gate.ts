@@ -57,9 +57,7 @@ export class SendGate {
   readonly bandwidth: Bandwidth | null
   readonly #options: SendGateOptions
   readonly #breakers = new Map<string, Breaker>()
-  /** Where the newest form leads, as far as it is up; null before the first one. */
-  #storageOrigin: string | null = null
-  /** Where the newest form of each account leads: they may have storage of their own. */
+  /** Where the newest form of each account leads, the newest last: they may have storage of their own. */
   readonly #storageOf = new Map<Account, string>()
   /** Of the probes while an origin is down: by account and by feed, when it had the last one. */
   #probes = 0
@@ -139,12 +137,10 @@ export class SendGate {
     }
   }
 
-  /** A form of the account leads there. What is down takes no place of what is up: it is for other accounts, too. */
+  /** A form of the account leads there. */
   leadsTo(account: Account, origin: string): void {
+    this.#storageOf.delete(account)
     this.#storageOf.set(account, origin)
-    const before = this.#storageOrigin
-    if (before === null || this.#isOpen([before]) || !this.#isOpen([origin]))
-      this.#storageOrigin = origin
   }
 
   /** Why no attempt can succeed now; null: it can. An attempt that has a form asks its storage alone. */
@@ -168,8 +164,11 @@ export class SendGate {
     const pass = breaker.enter()
     if (pass === null) return { kind: 'failed', failure: this.#waiting(origin) }
     const mine = this.#sending.get(feed)
-    if (mine !== undefined && pass.isProbe) mine.isProbe = false
-    if (mine !== undefined) mine.isAsking = origin === this.#options.serviceOrigin
+    if (mine !== undefined) {
+      mine.isAsking = origin === this.#options.serviceOrigin
+      // Whoever has a form probes no storage but that one, which may be up.
+      mine.isProbe &&= mine.isAsking && !pass.isProbe
+    }
     let result: BreakerResult = 'nothing'
     try {
       const sent = unlessAllAreRejected(await send(), breaker, feed)
@@ -187,17 +186,24 @@ export class SendGate {
     for (const origin of this.#all) this.#breaker(origin).probeNow()
   }
 
-  /** The worst of the origins in use. */
+  /** The worst of the origins in use. Storage of single accounts that is down is not all of the service. */
   health(): UploadHealth {
-    return this.#origins
-      .map((origin) => this.#breaker(origin).health())
-      .reduce((a, b) => (HEALTH.indexOf(b.state) > HEALTH.indexOf(a.state) ? b : a))
+    const worst = (all: Iterable<string>) =>
+      [...all]
+        .map((origin) => this.#breaker(origin).health())
+        .reduce((a, b) => (HEALTH.indexOf(b.state) > HEALTH.indexOf(a.state) ? b : a))
+    const ofAll = worst(this.#origins)
+    const others = [...this.#all].filter((origin) => this.#breaker(origin).isAwaited)
+    if (ofAll.state === 'down' || others.length === 0) return ofAll
+    return { ...worst(others), state: 'degraded', nextProbeAt: null }
   }
 
-  /** The origins in use, not one that a form named last month. */
+  /** The origins in use, not one that a form named last month. What is down takes no place of what is up. */
   get #origins(): string[] {
     const { serviceOrigin } = this.#options
-    return this.#storageOrigin === null ? [serviceOrigin] : [serviceOrigin, this.#storageOrigin]
+    const storages = [...this.#storageOf.values()]
+    const storage = storages.findLast((origin) => !this.#isOpen([origin])) ?? storages.at(-1)
+    return storage === undefined ? [serviceOrigin] : [serviceOrigin, storage]
   }
 
   /** With those that are in use by single accounts. */

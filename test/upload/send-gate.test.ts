@@ -125,6 +125,55 @@ describe('an origin that is down', () => {
   })
 })
 
+describe('storage of one account that is down', () => {
+  const [OURS, THEIRS] = ['https://ours.test', 'https://theirs.test']
+
+  async function theirsDown() {
+    const made = gateOf(4)
+    made.gate.leadsTo('b', OURS)
+    await made.gate.withBreaker(OURS, 'b0', async () => ({ kind: 'stored' }))
+    made.gate.leadsTo('a', THEIRS)
+    await made.fail(5, null, THEIRS)
+    return made
+  }
+
+  it('takes no place of an account whose storage was up last', async () => {
+    const { gate, next } = await theirsDown()
+
+    expect(gate.places).toBe(4)
+    expect(next('b1', 'b').kind).toBe('permit')
+    expect(next('a1', 'a')).toMatchObject({ for: 'origin', until: 5 * SECOND })
+  })
+
+  it('is a degraded service as long as somebody waits for it, and not a good one', async () => {
+    const { gate, pass } = await theirsDown()
+
+    const first = gate.health()
+    pass(16 * MINUTE)
+
+    expect(first).toEqual({ state: 'degraded', reason: 'it is down', nextProbeAt: null })
+    expect(gate.health()).toMatchObject({ state: 'ok' })
+  })
+
+  it('is probed while a delivery that was led elsewhere goes on', async () => {
+    const { gate, next, fail, pass } = gateOf(4)
+    gate.leadsTo('a', THEIRS)
+    await fail(5, null, THEIRS)
+    pass(5 * SECOND)
+    const first = next('b1', 'b')
+    await gate.withBreaker(SERVICE, 'b1', async () => ({ kind: 'facts' }))
+    gate.leadsTo('b', OURS)
+    const stored = Promise.withResolvers<{ kind: string }>()
+    const sending = gate.withBreaker(OURS, 'b1', () => stored.promise)
+
+    const probe = next('a1', 'a')
+    stored.resolve({ kind: 'stored' })
+    await sending
+
+    expect([first.kind, probe.kind]).toEqual(['permit', 'permit'])
+  })
+})
+
 describe('an account on hold', () => {
   it('makes its feeds wait for 15 minutes, and no others', () => {
     const { gate, next, refused } = gateOf()
