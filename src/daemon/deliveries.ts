@@ -69,32 +69,35 @@ export class Deliveries {
 
   /** Starts what is due and fits. */
   start(signal: AbortSignal, news: DeliveryNews): void {
-    const { conditions, gate } = this.#parts
+    const { conditions, gate, history } = this.#parts
     const isKeyWanted = gate.accounts.first !== null || conditions.has('key-unreadable')
     if (isKeyWanted && this.#hasNewKey()) gate.accounts.newKey()
     this.#releaseHeld()
     this.#showHold()
-    let moreDue = true
-    while (moreDue) {
-      moreDue = false
-      for (const version of this.#due()) {
+    // Thousands may wait for one account: each look reads twice as many, and puts them off in one commit.
+    for (let more = 0; ; ) {
+      const waits: (() => void)[] = []
+      for (const version of this.#due(more)) {
         const answer = gate.next(version, version.reasonCode === RETRIED)
         if (answer.kind === 'permit') this.#run(version, answer, signal, news)
         else if (answer.for !== 'place') {
-          this.#wait(version, answer, answer.for === 'account' ? ON_HOLD : ENDPOINT_DOWN)
-          moreDue = true
+          const code = answer.for === 'account' ? ON_HOLD : ENDPOINT_DOWN
+          waits.push(() => this.#wait(version, answer, code))
         }
       }
+      if (waits.length === 0) return
+      history.atomically(() => waits.forEach((wait) => void wait()))
+      more += waits.length
     }
   }
 
-  /** Thousands may wait after an outage: no more of them are read than could be started. */
-  #due(): Version[] {
+  /** Thousands may wait after an outage: no more of them are read than could be started, and `more`. */
+  #due(more: number): Version[] {
     const { clock, gate, history } = this.#parts
     const { feeds, places } = gate
     if (places === 0) return []
     const retried = this.#retriedNow()
-    const others = history.due(clock.now(), places, feeds, gate.turns)
+    const others = history.due(clock.now(), places + more, feeds, gate.turns)
     const due = [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
     return due.map((version) => this.#parts.pipeline.addressed(version))
   }

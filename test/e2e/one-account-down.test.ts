@@ -2,7 +2,7 @@
 // delivered all the same, and nobody is asked without end.
 
 import { createServer } from 'node:net'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { FeedConfig } from '../../src/config/config.ts'
 import { HOUR, MINUTE } from '../../src/lib/clock.ts'
 import type { UploadForm } from '../../src/service/port.ts'
@@ -99,4 +99,27 @@ it.each([
   expect([state, other]).toEqual(['queued', 'uploaded'])
   expect(reason).toContain('no answer from storage')
   expect(outlet.version(1).state).toBe('uploaded')
+})
+
+it('hundreds of feeds that wait for the storage of their account are put off in a few steps', async () => {
+  const url = await deadAddress()
+  await using outlet = await outletOf((form) => ({ ...form, url }))
+  const { spool } = await outlet.take('a/0.xml')
+  await outlet.run(30 * MINUTE)
+  await outlet.take('b/0.xml')
+  await outlet.run(20 * MINUTE)
+  const { history } = outlet
+  history.atomically(() => {
+    for (let n = 1; n <= 300; n++) {
+      const of = { feed: `a-${n}`, path: `a/${n}.xml`, account: 'a', at: outlet.clock.now() }
+      history.add({ ...of, state: 'queued', reason: null, patch: { sha256: String(n), spool } })
+    }
+  })
+  const looks = vi.spyOn(history, 'due')
+
+  await outlet.run(1)
+
+  const waiting = history.list({ states: ['queued'], all: true })
+  expect(waiting.filter(({ nextAttemptAt }) => nextAttemptAt === null)).toEqual([])
+  expect(looks.mock.calls.length).toBeLessThan(20)
 })
