@@ -91,9 +91,8 @@ export async function* keyAccessCheck(
   const source = handedOver(unit)
   const isHandedOver = source !== null && resolve(source) === keyFile
   if (account === null || isHandedOver || !existsSync(keyFile)) return
-  const finding = await checkFile('key', keyFile, 'read', { account, unit })
-  // Its group must not read it.
-  if (finding.verdict !== 'ok') yield { ...finding, fix: `chown ${account.name} ${keyFile}` }
+  const finding = await checkFile('key', keyFile, 'read', { account, unit }, true)
+  if (finding.verdict !== 'ok') yield finding
 }
 
 /** A secret is every byte of its file but one newline: what an editor left there is sent as a part of it. */

@@ -61,6 +61,32 @@ describe('doctor beside a unit', () => {
     },
   )
 
+  it.skipIf(process.getuid?.() !== 0).each([
+    ['that the unit does not see', 'PrivateTmp=yes', /hidden from the unit/, /^move it /],
+    ['in a folder that is root’s alone', '', /keys cannot be entered/, /^let .+ enter it/],
+  ])(
+    'does not give a key %s to another user, which would not help',
+    async (_, setting, says, fix) => {
+      await using site = await Site.open()
+      const keys = join(site.root, 'keys')
+      mkdirSync(keys, { mode: 0o700 })
+      const keyFile = join(keys, 'service.key')
+      writeFileSync(keyFile, SECRET, { mode: 0o600 })
+      chownSync(keyFile, NOBODY, NOBODY)
+      const { url: baseUrl } = site.sandbox
+      site.configure({ service: { baseUrl, account: '123', auth: { keyFile } } })
+      installUnit(site, 'User=nobody', setting)
+
+      const { of } = await doctor(site)
+
+      expect(of('key')).toMatchObject({
+        verdict: 'problem',
+        says: expect.stringMatching(says),
+        fix: expect.stringMatching(fix),
+      })
+    },
+  )
+
   it.skipIf(process.getuid?.() !== 0)(
     'judges folders for the user of the unit when root asks',
     async () => {

@@ -197,12 +197,13 @@ export async function checkKeyMode(
   }
 }
 
-/** A file that the daemon is to `run` or `read`. */
+/** A file that the daemon is to `run` or `read`. `isSecret`: its group must not read it. */
 export async function checkFile(
   check: string,
   path: string,
   use: 'run' | 'read',
   { account, unit }: Runner,
+  isSecret = false,
 ): Promise<Finding> {
   const setting = unit && hiddenBy(unit, path)
   if (setting) {
@@ -219,10 +220,12 @@ export async function checkFile(
   const { at, code } = refusal
   const other = use === 'run' ? ', or name another program in alerts' : ''
   const isGiven = use === 'read' && at === path && code === 'EACCES' && account !== null
-  const fix = isGiven
-    ? `chgrp ${groupOf({ account, unit })} ${path} && chmod 0640 ${path}`
-    : `let the unit’s user ${use} it${other}`
-  return problem(check, `${at} cannot be ${at === path ? use : 'entered'} (${code})`, fix, 78)
+  const given = isSecret
+    ? `chown ${account?.name} ${path}`
+    : `chgrp ${groupOf({ account, unit })} ${path} && chmod 0640 ${path}`
+  const asked = `let the unit’s user ${at === path ? use : 'enter'} it${other}`
+  const says = `${at} cannot be ${at === path ? use : 'entered'} (${code})`
+  return problem(check, says, isGiven ? given : asked, 78)
 }
 
 /** For whom the answers are true: the unit's user where there is one, else who asks. */
