@@ -177,10 +177,10 @@ export class Ledger {
       if (open !== null) this.#history.forget(open.id)
       const same = { code: SAME_BYTES, text: `the same bytes at ${origin.path}` }
       this.#history.seen(version.id, same, this.#parts.clock.now())
-      this.#becomes(origin, version)
       const again = { code: DROPPED_AGAIN, text: 'the same file was dropped again' }
-      if (this.#history.version(version.id)?.state === 'failed')
-        this.move(version.id, 'queued', again)
+      const present = this.#history.version(version.id) ?? version
+      const isRetried = present.state === 'failed'
+      this.#becomes(origin, isRetried ? this.move(present.id, 'queued', again) : present)
     })
   }
 
