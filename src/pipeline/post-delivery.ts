@@ -15,13 +15,19 @@ import type {
   Listing,
   Sighting,
 } from '../inbox/port.ts'
-import { type Clock, MINUTE } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import { isDue } from '../lib/due.ts'
 import { sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
-import { newToken, type ReceiptsParts, recoverReceipts, writeReceipt } from './receipts.ts'
+import {
+  failingMs,
+  newToken,
+  type ReceiptsParts,
+  recoverReceipts,
+  writeReceipt,
+} from './receipts.ts'
 
 export interface PostDeliveryParts {
   clock: Clock
@@ -52,8 +58,6 @@ const NOT_DONE = {
 /** Files that are moved for one transaction before, and one after. */
 const AT_ONCE = 64
 const MOST_LOUD = 5
-/** What fails is tried again with a later listing; a change of the configuration may end it unseen. */
-const FAILING_MS = 10 * MINUTE
 
 export class PostDelivery {
   readonly #parts: PostDeliveryParts
@@ -107,6 +111,7 @@ export class PostDelivery {
    */
   moveFinished(listing: Listing): void {
     this.#moving ??= this.#moveFinished(listing)
+      .then(() => this.#endFailing(listing))
       .catch((error) =>
         this.#parts.log.error(
           { event: 'file.cleanup-failed', err: error },
@@ -153,8 +158,6 @@ export class PostDelivery {
       const disposition = this.#waiting.has(file.path) ? null : this.#dispositionOf(file)
       return disposition === null ? [] : [{ ...file, disposition, token: newToken() }]
     })
-    const stays = new Set([...listing.files.map(({ path }) => path), ...this.#waiting.keys()])
-    for (const path of this.#failing.keys()) if (!stays.has(path)) this.#failing.delete(path)
     for (let from = 0; from < due.length && !this.#isOver; from += AT_ONCE) {
       const departures = due.slice(from, from + AT_ONCE)
       await history.commit(() => {
@@ -170,6 +173,15 @@ export class PostDelivery {
       }
       await this.#recordEnds(departures, ended)
     }
+  }
+
+  /** Over once every file could be moved, or has left, and every receipt could be written. */
+  #endFailing({ files }: Listing): void {
+    const paths = [...files, ...this.#half.values()].map(({ path }) => path)
+    const stays = new Set([...paths, ...this.#waiting.keys()])
+    for (const path of this.#failing.keys()) if (!stays.has(path)) this.#failing.delete(path)
+    if (this.#failing.size + this.#unwritten.size > 0) return
+    this.#parts.conditions.clear('dispositions-failing')
   }
 
   /** What could not be put where it belongs, nor back, is tried again. */
@@ -261,19 +273,18 @@ export class PostDelivery {
 
   #logEnd(departure: Departure, disposed: Disposed): void {
     const { disposition, path, token } = departure
-    const { conditions, history, log } = this.#parts
+    const { conditions, history, log, settings } = this.#parts
     const wasHalf = this.#half.delete(token)
     const { id, feed } = history.lastVersionAt(path) ?? {}
     const file = { id, feed, path }
     if (disposed.kind === 'done') {
       log.info({ event: DONE[disposition], ...file, to: disposed.to }, `${disposition} done`)
       this.#failing.delete(path)
-      if (this.#failing.size === 0) conditions.clear('dispositions-failing')
     }
     if (disposed.kind !== 'problem') return
     const { isHalf = false, returned, ...facts } = disposed
     const message = `files stay in the folder: ${disposition} is not possible (${disposed.code})`
-    conditions.set('dispositions-failing', { message, hint: disposed.hint }, FAILING_MS)
+    conditions.set('dispositions-failing', { message, hint: disposed.hint }, failingMs(settings))
     if (isHalf) this.#half.set(token, departure)
     const known = this.#failing.get(path)
     // Thousands of files that are tried with each listing must not fill the log.

@@ -13,7 +13,7 @@ import type { Log } from '../lib/log.ts'
 
 export interface ReceiptsParts {
   clock: Clock
-  conditions: Pick<Conditions, 'set' | 'clear'>
+  conditions: Pick<Conditions, 'set'>
   log: Log
   history: VersionReads & Notes & Transactions
   dispositions: Pick<Dispositions, 'discardDraft' | 'writeReceipt'>
@@ -24,8 +24,12 @@ export interface ReceiptsParts {
 
 /** Name of the note that says which version still needs its receipt. */
 const NOTE = 'receipt owed '
-/** Each listing tries again; a newer version at the path may end it unseen. */
 const FAILING_MS = 10 * MINUTE
+
+/** What fails is tried again with each listing; a newer version or another configuration may end it unseen. */
+export function failingMs({ current }: Settings<'inbox'>): number {
+  return FAILING_MS + current.inbox.rescanMs
+}
 
 /** Within the transaction of the version's new state. */
 export function markReceiptPending(
@@ -91,8 +95,8 @@ async function writeNow(parts: ReceiptsParts, id: number, isRepeat: boolean): Pr
     const facts = { id: version.id, feed: version.feed, path: file, ...written }
     if (!isRepeat) log.warn({ event: 'file.no-receipt', ...facts }, 'receipt not written')
     const message = `receipts cannot be written (${written.code})`
-    conditions.set('dispositions-failing', { message, hint: written.hint }, FAILING_MS)
-  } else if (isRepeat) conditions.clear('dispositions-failing')
+    conditions.set('dispositions-failing', { message, hint: written.hint }, failingMs(settings))
+  }
   await history.commit(settle, 'soon')
   return written.kind !== 'problem'
 }

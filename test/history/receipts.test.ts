@@ -19,7 +19,7 @@ function slowMount() {
   const settings = { current: { inbox: { receipts: true } } } as ReceiptsParts['settings']
   const parts: ReceiptsParts = {
     ...{ clock: systemClock, log: silentLog, history, settings },
-    conditions: { set: () => {}, clear: () => {} },
+    conditions: { set: () => {} },
     dispositions: {
       discardDraft: async () => {},
       writeReceipt: (receipt) =>

@@ -1,0 +1,87 @@
+// When the daemon says that files cannot be put away, or receipts cannot be written, and when that is over.
+
+import { expect, it, vi } from 'vitest'
+import { Ledger } from '../../src/history/ledger.ts'
+import type { Disposed, Listing } from '../../src/inbox/port.ts'
+import { HOUR, MINUTE, systemClock } from '../../src/lib/clock.ts'
+import { Conditions } from '../../src/lib/conditions.ts'
+import { silentLog } from '../../src/lib/silent-log.ts'
+import { PostDelivery, type PostDeliveryParts } from '../../src/pipeline/post-delivery.ts'
+import { temporaryHistory, versionIn } from './helpers.ts'
+
+const PROBLEM: Disposed = { kind: 'problem', code: 'EROFS', reason: 'read-only', hint: 'mount it' }
+const DONE: Disposed = { kind: 'done', to: null }
+
+/** `ends`: how a path that is put away, or whose receipt is written, ends. */
+function folder({ rescanMs = 1000 } = {}) {
+  const { history } = temporaryHistory()
+  let ahead = 0
+  const clock = { ...systemClock, monotonic: () => ahead }
+  const conditions = new Conditions(clock)
+  const told: string[] = []
+  conditions.onChange(({ kind }) => told.push(kind))
+  const ends = { move: DONE, receipt: DONE }
+  const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs, receipts: true }
+  const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
+  for (const path of ['good.xml', 'other.xml'])
+    history.know({ path, identity, versionId: versionIn(history, 'uploaded', { path }).id })
+  const postDelivery = new PostDelivery({
+    ...{ clock, log: silentLog, history, conditions },
+    ledger: new Ledger({ history, clock, log: silentLog, onMove: () => {} }),
+    spool: {} as PostDeliveryParts['spool'],
+    dispositions: {
+      dispose: async () => ends.move,
+      writeReceipt: async () => ends.receipt,
+    } as unknown as PostDeliveryParts['dispositions'],
+    settings: {
+      current: { inbox, upload: { keepVersions: 3 } },
+    } as unknown as PostDeliveryParts['settings'],
+  })
+  /** A listing with a file that is uploaded. */
+  const listed = async (path: 'good.xml' | 'other.xml') => {
+    postDelivery.moveFinished({ files: [{ path, identity }] } as unknown as Listing)
+    await vi.waitFor(() => expect(postDelivery.isMoving).toBe(false))
+  }
+  const pass = (ms: number) => {
+    ahead += ms
+    conditions.expire()
+  }
+  return { conditions, ends, history, listed, pass, postDelivery, told }
+}
+
+it('receipts that cannot be written are not over because a file could be moved', async () => {
+  const { conditions, ends, history, listed, postDelivery, told } = folder()
+  ends.receipt = PROBLEM
+  await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: 'bad.xml' }))
+
+  await listed('good.xml')
+  const meanwhile = [...told]
+  ends.receipt = DONE
+  await listed('other.xml')
+
+  expect(meanwhile).toEqual(['set'])
+  expect(conditions.current()).toEqual([])
+})
+
+it('files that cannot be moved are not over because a receipt could be written', async () => {
+  const { conditions, ends, history, listed, postDelivery, told } = folder()
+  ends.receipt = PROBLEM
+  await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: 'bad.xml' }))
+  Object.assign(ends, { receipt: DONE, move: PROBLEM })
+
+  await listed('good.xml')
+  await listed('other.xml')
+
+  expect(told).toEqual(['set'])
+  expect(conditions.has('dispositions-failing')).toBe(true)
+})
+
+it('files that cannot be moved are tried with each listing, and are not over before the next one', async () => {
+  const { conditions, ends, listed, pass } = folder({ rescanMs: HOUR })
+  ends.move = PROBLEM
+  await listed('good.xml')
+
+  pass(55 * MINUTE)
+
+  expect(conditions.has('dispositions-failing')).toBe(true)
+})
