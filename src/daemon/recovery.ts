@@ -6,7 +6,7 @@ import type { FeedRule } from '../config/feeds.ts'
 import { expectFeeds } from '../history/expected-feeds.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { noteLoss } from '../history/lost-history.ts'
-import type { Attempts, Notes, Transactions, Versions } from '../history/port.ts'
+import type { Attempts, Files, Notes, Transactions, Versions } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
@@ -15,7 +15,7 @@ import type { Spool } from '../spool/port.ts'
 export interface RecoveryParts {
   clock: Clock
   log: Log
-  history: Versions & Attempts & Notes & Transactions
+  history: Versions & Attempts & Files & Notes & Transactions
   ledger: Ledger
   spool: Spool
   postDelivery: PostDelivery
@@ -38,8 +38,30 @@ export async function recover(parts: RecoveryParts, feeds: readonly FeedConfig[]
   if (recovered.checking + recovered.uploading + orphans > 0) {
     log.info({ event: 'daemon.resumed', ...recovered, orphans }, 'resumed after a crash')
   }
+  await history.commit(() => noteReader(parts))
   await postDelivery.recover()
   await noteExpected(parts, feeds)
+}
+
+/** Name of the note that says who read the folder last. */
+const READER = 'reader'
+/** What the system says to a user who may not read a file. */
+const FORBIDDEN: readonly unknown[] = ['EACCES', 'EPERM']
+
+/**
+ * Another user, or one of other groups, may read what was refused, although nothing about that file changes. The unit
+ * sees each group of the host as the same one, so each of its starts counts.
+ */
+function noteReader({ history, ledger }: Pick<RecoveryParts, 'history' | 'ledger'>): void {
+  const { env, geteuid, getgroups } = process
+  const reader = JSON.stringify([env.INVOCATION_ID, geteuid?.(), getgroups?.()])
+  if (history.note(READER) === reader) return
+  history.setNote(READER, reader)
+  for (const path of history.rejectedFiles()) {
+    const version = history.lastVersionAt(path)
+    if (version !== null && FORBIDDEN.includes(version.reasonCode))
+      ledger.move(version.id, 'settling', null)
+  }
 }
 
 /**

@@ -98,7 +98,8 @@ const HINT = {
   broken: 'correct the export and drop the file again',
   incomplete: 'wait for its writer; if the export is over, run it again',
   rejected: 'run the export again: its writer stopped before the end of the document',
-  refused: 'let the daemon’s user read it; it is looked at again when its permissions change',
+  refused:
+    'let the daemon’s user read it; it is read again when its permissions or the groups of that user change',
   unreadable: 'it is read again automatically; if this lasts, look into the system’s log',
 }
 

@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { statusOf } from '../helpers/look.ts'
@@ -222,6 +222,36 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     const { reason } = await site.until('jobs.xml', 'rejected')
 
     expect(reason).toContain('may not be read by this user')
+  })
+})
+
+describe.skipIf(process.getuid?.() !== 0)('a file that the daemon’s user may not read', () => {
+  const USER = 65_534
+  const GROUP = 65_533
+  const as = (group: number) => ['setpriv', `--reuid=${USER}`, `--regid=${group}`, '--clear-groups']
+
+  it('is read after a start with the group that may read it', async () => {
+    await using site = await Site.open()
+    const state = join(site.root, 'state')
+    mkdirSync(state)
+    for (const path of [site.root, state, join(site.root, 'service.key')])
+      chownSync(path, USER, USER)
+    site.drop('jobs.xml', feedOf(2))
+    chownSync(join(site.inbox, 'jobs.xml'), 0, GROUP)
+    chmodSync(join(site.inbox, 'jobs.xml'), 0o640)
+
+    const refused = await finished(site.spawnBy(as(USER), 'run', '--once'))
+    const [rejected] = site.uploads()
+    const again = await finished(site.spawnBy(as(USER), 'run', '--once'))
+    const events = site.events('jobs.xml').length
+    const taken = await finished(site.spawnBy(as(GROUP), 'run', '--once'))
+
+    expect([refused.code, again.code, taken.code]).toEqual([3, 3, 0])
+    expect(rejected).toMatchObject({ state: 'rejected', reasonCode: 'EACCES' })
+    // Nothing says that the same user may read it now.
+    expect(site.events('jobs.xml').slice(0, events).at(-1)?.to).toBe('rejected')
+    expect(site.events('jobs.xml').filter(({ to }) => to === 'rejected')).toHaveLength(1)
+    expect(await site.until('jobs.xml', 'uploaded')).toMatchObject({ id: rejected?.id })
   })
 })
 
