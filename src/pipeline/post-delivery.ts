@@ -300,7 +300,9 @@ export class PostDelivery {
     const keeps = Math.max(1, settings.current.upload.keepVersions)
     const kept = history.spooled(feed)
     const old = kept.filter(({ state }) => state === 'uploaded').slice(keeps)
-    const spent = kept.filter(({ state }) => SPENT.includes(state))
+    // What was discarded can be restored as long as the same bytes in the folder are no news.
+    const newest = history.newestTaken(feed)?.id
+    const spent = kept.filter(({ id, state }) => id !== newest && SPENT.includes(state))
     for (const { id, spool: name } of [...old, ...spent]) {
       // At once, so that no delivery of this feed begins in between.
       history.update(id, { spool: null })

@@ -106,6 +106,24 @@ describe('while the version before it is still on its way', () => {
 
     expect(held.reason).toMatch(/^the feed dropped from 1,000 postings to 350 \(65 %\)/)
   })
+
+  it('a version that was discarded by mistake can be restored after that one was uploaded', async () => {
+    const { site, gate } = await withGate()
+    await using _ = site
+    await dropped(site, feedOf(10), 'uploading')
+    await gate.held()
+    const { id } = await dropped(site, feedOf(1), 'held')
+    await site.run('discard', String(id))
+    gate.remove()
+    await vi.waitFor(() => expect(stored(site)).toEqual([sha256(feedOf(10))]), PATIENCE)
+    await vi.waitFor(() => expect(all(site)[1]?.state).toBe('uploaded'), PATIENCE)
+
+    const restored = await site.run('restore', String(id))
+
+    expect(restored).toMatchObject({ code: 0 })
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(1)))
+    expect(all(site).map(({ state }) => state)).toEqual(['uploaded', 'discarded', 'uploaded'])
+  })
 })
 
 describe('when its delivery starts', () => {
