@@ -92,7 +92,7 @@ export class DatabaseWatch {
     const { file } = this.#connection
     const copy = `${file}.saved-${process.pid}`
     try {
-      createPrivately(copy, 0o600)
+      createPrivately(copy, 0o640)
       this.#connection.script(`VACUUM INTO '${copy.replaceAll("'", "''")}'`)
       return copy
     } catch {

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { type Connection, openWritable } from '../../src/history/connection.ts'
@@ -37,4 +37,20 @@ it.each<[string, string, (state: string) => void]>([
 
   expect(lost?.exitCode).toBe(78)
   expect(lost?.message).toContain(`was ${what}`)
+})
+
+it('the copy of a database that was deleted can take its place: whoever might read that one may read it', () => {
+  const state = temporaryFolder()
+  const file = join(state, 'feedsyncd.db')
+  using connection = openWritable(file)
+  connection.script('CREATE TABLE t (n)')
+  const { mode } = statSync(file)
+  const watch = new DatabaseWatch(connection)
+  rmSync(file)
+
+  const lost = watch.lost()
+
+  const [copy = ''] = readdirSync(state).filter((name) => name.includes('.saved-'))
+  expect(lost?.hint).toContain(copy)
+  expect(statSync(join(state, copy)).mode).toBe(mode)
 })
