@@ -231,6 +231,9 @@ export function feedSideOf(config: Config): FeedSide {
   }
 }
 
+/** The same bytes again are no news, so that nothing but another version helps. */
+const UNTIL_NEXT = 'it is counted again once its next version is uploaded'
+
 /** Hands over each posting of an upload; answers why it cannot. */
 async function readPostings(
   { feeds, state }: Config,
@@ -240,7 +243,7 @@ async function readPostings(
   take: (values: FieldPaths) => void,
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (spool === null) return 'its bytes are not kept any more; upload it again'
+  if (spool === null) return `its bytes are not kept any more; ${UNTIL_NEXT}`
   const paths = feedFor(path, feeds, feed).mapping.fields
   const missing = new Set(needed.filter((field) => field !== 'externalCampaignId'))
   let postings = 0
@@ -251,10 +254,10 @@ async function readPostings(
   }
   const source = { file: join(state.directory, 'spool', spool), records, paths }
   const problem = await streamPostings(source, see, { fields, signal })
-  if (problem !== null) return `${problem}; upload it again`
+  if (problem !== null) return `${problem}; ${UNTIL_NEXT}`
   // A field that no posting has is more likely not mapped than absent.
   if (postings === 0 || missing.size === 0) return null
-  return `no posting has ${[...missing].join(', ')}; map it under feeds[].fields`
+  return `no posting has ${[...missing].join(', ')}; map it under feeds[].fields, then reload`
 }
 
 /** Another process may have begun to write: what would raise spending is not sent any more. */

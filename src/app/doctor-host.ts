@@ -53,7 +53,7 @@ export function rootsOwnKey({ service }: Config, { unit }: Runner): Finding[] | 
     if (errorCode(error) !== 'EACCES') return null
   }
   return [
-    ok('key', `${keyFile} is root's alone, and systemd hands it over to the service`),
+    ok('key', `${keyFile} is root's alone, and systemd hands it over to the unit`),
     skipped('service', 'only root can try this key: run doctor as root'),
   ]
 }

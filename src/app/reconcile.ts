@@ -106,7 +106,7 @@ export async function reconcile(
     const gone = `${file.file} is gone, and ${count} ${count === 1 ? 'campaign goes' : 'campaigns go'} on as it is`
     return keepRun(store, looked, {
       ...{ state: 'unusable', problem: file.kind === 'off' ? gone : someOf(file.lines) },
-      hint: 'correct the file; until then no campaign is written, and feeds are uploaded',
+      hint: `${file.kind === 'off' ? 'put it back' : 'correct the file'}; until then no campaign is written, and feeds are uploaded`,
     })
   }
   const wanted = wantedOf(config, file, new Set())

@@ -31,7 +31,7 @@ export function runCommand(context: Context): Command {
     .description('the daemon: watches the folder, checks, delivers')
     .option(
       '--once',
-      'deliver what is there, reconcile, then exit: 0 nothing owed, 75 owed, 3 rejected or held; ' +
+      'deliver what is there, reconcile, then exit: 0 nothing owed, 75 owed, 3 rejected, held or failed; ' +
         'waits for files that are being written, up to inbox.incompleteAfter',
     )
     .addOption(new Option('--log-level <level>', 'in place of log.level').choices([...LOG_LEVELS]))

@@ -82,7 +82,7 @@ function readText(file: string): string {
       case 'EACCES':
         throw fail(
           `the configuration file ${file} may not be read by this user`,
-          'let the group of the service read it: chgrp feedsyncd and chmod 0640',
+          `let the group of the unit read it: chgrp feedsyncd ${file} && chmod 0640 ${file}`,
         )
       case 'EISDIR':
         throw fail(

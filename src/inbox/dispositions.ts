@@ -196,7 +196,8 @@ async function giveBack(
   } catch (error) {
     const code = errorCode(error) ?? 'UNKNOWN'
     const reason = `${name} could not be put back (${code}): it is kept beside it as ${taken}`
-    const hint = 'move it where it belongs, by hand'
+    const hint =
+      'it is tried again after each listing; if this lasts, move it where it belongs, by hand'
     return { kind: 'problem', code, reason, hint, isHalf: true }
   }
 }
@@ -265,7 +266,7 @@ type Problem = Extract<Disposed, { kind: 'problem' }>
 const HINTS: Record<string, string> = {
   ENOSPC: 'make room on the disk of the folder, or of the archive',
   EROFS:
-    'let the service write there: feedsyncd service print has the ReadWritePaths= for it; or mount the folder writable',
+    'let the unit write there: feedsyncd service print has the ReadWritePaths= for it; or mount the folder writable',
   EACCES: 'let the daemon’s user write into the folder and the archive',
   EPERM: 'let the daemon’s user write into the folder and the archive',
   ELOOP: 'the archive leads back into the watched folder: let it lie elsewhere',

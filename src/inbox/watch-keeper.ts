@@ -203,7 +203,7 @@ function brokenReason(error: unknown): string {
     return `the limit of watched directories is reached (ENOSPC): raise it with ${raise('max_user_watches')}`
   }
   if (code === 'EMFILE') {
-    return `the limit of watchers or of open files is reached (EMFILE): raise it with ${raise('max_user_instances')}, or LimitNOFILE of the service`
+    return `the limit of watchers or of open files is reached (EMFILE): raise it with ${raise('max_user_instances')}, or LimitNOFILE= of the unit`
   }
   return `events of the folder cannot be had (${code ?? messageOf(error)})`
 }

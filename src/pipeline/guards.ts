@@ -54,7 +54,7 @@ export function guard(
   const postings = newer.postings ?? 0
   if (postings === 0) {
     const where = newer.records === null ? ` (none were found below <${newer.root}>)` : ''
-    const hint = `${RELEASE} If it has postings, configure their path in "records" and drop it again.`
+    const hint = `${RELEASE} If it has postings, configure their path in "records" and drop it again after a reload.`
     return { guard: 'empty', reason: `the feed contains no postings${where}`, hint }
   }
   if (postings < limits.minPostings) {

@@ -26,7 +26,7 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
     throw new FeedsyncError(`the key file ${path} ${problem}`, {
       hint:
         code === 'EACCES'
-          ? 'make the account that runs feedsyncd its owner, or let systemd hand it over (LoadCredential=)'
+          ? 'make the user that runs feedsyncd its owner, or let systemd hand it over (LoadCredential=)'
           : missing,
       exitCode: 78,
       cause: error,

@@ -95,7 +95,10 @@ function create(context: Context): Command {
     tellDirect(call, answer)
   })
     .argument('[key]', 'with --new: external campaign id of an entry')
-    .option('--new', 'no existing campaign belongs to the entry; the next apply creates it')
+    .option(
+      '--new',
+      'the next apply makes a new campaign for the entry, and pauses the one that it has',
+    )
     .option('--all-postings', 'without --targeting: it may sponsor every posting of the account')
   return addFields(command, 'create')
 }

@@ -93,8 +93,11 @@ function resolveCommand(context: Context): Command {
     .option('--accept', 'what was changed on the service may stay so')
     .option('--checked', 'a campaign in doubt was looked at; it may be raised again')
     .option('--adopt <id>', 'the same as adopt KEY ID')
-    .option('--not-created', 'the same as create KEY --new, for a create whose outcome is unknown')
-    .option('--recreate', 'the same as create KEY --new, for a campaign that is gone')
+    .option(
+      '--not-created',
+      'as create KEY --new, of a create whose outcome is unknown; stops no campaign',
+    )
+    .option('--recreate', 'as create KEY --new, of a campaign that is gone; stops no campaign')
     .addHelpText('after', '\nExample: feedsyncd campaigns resolve NUR-Q1 --accept')
 }
 

@@ -119,7 +119,7 @@ function tellResults(
 }
 
 function exportCommand(context: Context): Command {
-  const text = 'the running campaigns of the account as a campaigns file, on stdout'
+  const text = 'the running and paused campaigns of the account as a campaigns file, on stdout'
   return define(context, 'export', text, async ({ config, show }) => {
     const { openReconciler } = await import('../../app/campaigns.ts')
     const { exportCampaigns } = await import('../../campaigns/export.ts')

@@ -42,7 +42,7 @@ export interface FolderUse {
 }
 
 const DROPIN =
-  'feedsyncd service print > /etc/systemd/system/feedsyncd.service.d/folders.conf, then: systemctl daemon-reload && systemctl restart feedsyncd'
+  'feedsyncd service print > /etc/systemd/system/feedsyncd.service.d/folders.conf (mkdir -p its directory before), then: systemctl daemon-reload && systemctl restart feedsyncd'
 
 /** Whether the daemon may do there what the configuration wants: by its unit, or by the account that asks. */
 export async function checkFolder(
