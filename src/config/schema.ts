@@ -109,7 +109,9 @@ const inbox = section({
     .describe('What happens to a file once storage has confirmed it.'),
   afterReject: oneOf(['keep', 'quarantine'])
     .prefault('keep')
-    .describe('What happens to a rejected file that is left alone for incompleteAfter.'),
+    .describe(
+      'What happens to a rejected or discarded file that is left alone for incompleteAfter.',
+    ),
   archiveDirectory: path()
     .optional()
     .describe(
@@ -154,7 +156,7 @@ const feed = section({
     .describe('Where the fields stand, from the posting element. Default: detected.'),
   expectEvery: duration(SECOND)
     .optional()
-    .describe('The feed is overdue, and alerts, when no new version came for this long.'),
+    .describe('The feed is overdue, and alerts, when nothing of it came for this long.'),
 })
 
 const alert = section({
