@@ -7,7 +7,7 @@ import { noteExpected, recover } from '../daemon/recovery.ts'
 import type { History, Version } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
-import { messageOf } from '../lib/errors.ts'
+import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { Log, LogOptions } from '../lib/log.ts'
 import type { CampaignRun, CommandLine } from '../ops/port.ts'
 import type { Endpoint } from '../ops/web/endpoint.ts'
@@ -99,7 +99,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       // What can fail comes first: then all of it is taken, or nothing.
       alerts.retarget(read.config.alerts)
     } catch (error) {
-      return { kind: 'problems', lines: [messageOf(error)], hint: null }
+      const hint = error instanceof FeedsyncError ? error.hint : null
+      return { kind: 'problems', lines: [messageOf(error)], hint }
     }
     const waiting = settings.replace(read.config)
     void noteExpected(recovery, read.config.feeds)

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
 import type { Command } from '../helpers/command.ts'
 import { feedOf, Site } from '../helpers/site.ts'
@@ -59,6 +60,25 @@ describe('SIGHUP', () => {
     expect(daemon.output).toMatch(
       /^error: configuration not reloaded: .+ is a folder\ntry: name the /m,
     )
+  })
+
+  it('says what to do about a history that cannot be written: the file has no mistake', async () => {
+    const alerts = [{ on: ['rejected'], exec: ['/bin/true'] }]
+    await using site = await Site.open({ alerts })
+    const daemon = await site.daemon()
+    site.drop('a.xml', '<a></b>')
+    await site.logged(daemon, '"event":"alert.sent"')
+    await site.until('a.xml', 'rejected')
+    site.configure({ alerts: [] })
+    const other = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    other.exec('BEGIN IMMEDIATE')
+
+    const line = await reload(site, daemon)
+    other.exec('ROLLBACK')
+    other.close()
+
+    expect(JSON.parse(line).problems[0]).toContain('is locked by another process')
+    expect(daemon.output).toMatch(/^error: configuration not reloaded: .+\ntry: Try again/m)
   })
 
   it('survives a file that is gone or no YAML, and takes up the next good one', async () => {
