@@ -37,11 +37,8 @@ const ENVIRONMENT: [string, string][] = [
 ]
 
 const SIGNALS: [string, string][] = [
-  ['SIGTERM, SIGINT', 'stop: running uploads may finish. A second signal aborts them'],
-  [
-    'SIGHUP',
-    'load the configuration again, completely or not at all, and try the credentials again',
-  ],
+  ['SIGTERM, SIGINT', 'stop: running uploads have 30 s to finish. A second signal aborts them'],
+  ['SIGHUP', 'load the configuration again, completely or not at all, and try all that waits'],
 ]
 
 /** `day`: yyyy-mm-dd. */
