@@ -112,7 +112,8 @@ export async function planningOf(
   }
   const seen = new Snapshot(parts, signal)
   const failure = await seen.list()
-  if (failure !== null) return failure
+  // Only reading failed: what it was for was not sent.
+  if (failure !== null) return { ...failure, effect: 'not-sent' }
   const now = clock.now()
   const questions = targeting === null ? [] : [{ key: '', targeting, wanted: true }]
   const effects = await measure(feeds(), questions, now, signal)

@@ -93,4 +93,21 @@ describe('feedsyncd campaigns', () => {
     expect(ran.stderr).toContain('try: do not repeat it before a look')
     expect(site.sandbox.campaigns.all).toHaveLength(1)
   })
+
+  it('a create is not sent while the campaigns cannot be listed, and says so', async () => {
+    await using site = await Site.open()
+    site.sandbox.faults.add({
+      ...{ at: 'service', kind: 'answer', status: 503, retryAfter: '3600' },
+      ...{ route: 'campaign-search', times: 9 },
+    })
+
+    const ran = await site.run(
+      ...['campaigns', 'create', '--name', 'Nurses', '--budget', '9', '--all-postings'],
+    )
+
+    expect(ran).toMatchObject({ code: 75, stdout: '' })
+    expect(ran.stderr).toContain('the service answered 503')
+    expect(ran.stderr).not.toContain('not known')
+    expect(site.sandbox.campaigns.all).toEqual([])
+  })
 })
