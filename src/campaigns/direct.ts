@@ -18,6 +18,14 @@ import { whyWrongAccount } from './word.ts'
 export type Direct = { kind: 'ok'; campaign: Campaign } | Refusal | CampaignFailure
 
 /** `allPostings`: a person said that it may select every posting of the account. */
+function whyAll(targeting: CanonicalTargeting, allPostings: boolean): Refusal | null {
+  const isAll = filtersOf(targeting) === 0 && targeting.externalCampaignId === ''
+  if (!isAll || allPostings) return null
+  const reason = 'without targeting it would sponsor every posting of the account'
+  const hint = 'name a filter in --targeting, or add --all-postings if that is meant'
+  return { kind: 'refused', reason, hint, isUsage: true }
+}
+
 export async function createDirectly(
   parts: PersonParts,
   body: CampaignCreate,
@@ -25,11 +33,8 @@ export async function createDirectly(
 ): Promise<Direct> {
   const targeting = canonical(body.targeting ?? {})
   const { externalCampaignId: key } = targeting
-  if (filtersOf(targeting) === 0 && key === '' && !allPostings) {
-    const reason = 'without targeting it would sponsor every posting of the account'
-    const hint = 'add --targeting, or --all-postings if that is meant'
-    return { kind: 'refused', reason, hint, isUsage: true }
-  }
+  const everything = whyAll(targeting, allPostings)
+  if (everything !== null) return everything
   const planning = await planningOf(parts, allPostings ? null : targeting)
   if ('kind' in planning) return planning
   const { ledger, input } = planning
@@ -45,6 +50,7 @@ export async function updateDirectly(
   parts: PersonParts,
   campaignId: string,
   body: CampaignUpdate,
+  allPostings = false,
 ): Promise<Direct> {
   const { api, store, signal } = parts
   // The same id may be another campaign there.
@@ -62,6 +68,8 @@ export async function updateDirectly(
     if ('kind' in planning) return planning
     const refused = new UpdatePlanner(planning, known, read.value).guardAgainst(raise)
     if (refused !== null) return { kind: 'refused', reason: refused.reason, hint: refused.needs }
+    const everything = targeting && whyAll(targeting, allPostings)
+    if (everything !== null) return everything
   }
   const spend = raise?.spend ?? reduce?.spend ?? 'neutral'
   const before = { ...raise?.before, ...reduce?.before }

@@ -110,4 +110,22 @@ describe('feedsyncd campaigns', () => {
     expect(ran.stderr).not.toContain('not known')
     expect(site.sandbox.campaigns.all).toEqual([])
   })
+
+  it('an update lets a campaign select every posting only when that is said', async () => {
+    await using site = await Site.open()
+    const filters = ['--targeting', '{"jobTitles":["nurse"]}']
+    await site.run('campaigns', 'create', '--name', 'Nurses', '--budget', '9', ...filters)
+    const [made] = site.sandbox.campaigns.all
+    const widen = ['campaigns', 'update', String(made?.id), '--targeting', '{"jobTitles":[]}']
+
+    const refused = await site.run(...widen)
+    const targeted = site.sandbox.campaigns.all[0]?.targeting
+    const said = await site.run(...widen, '--all-postings')
+
+    expect(refused).toMatchObject({ code: 64, stdout: '' })
+    expect(refused.stderr).toContain('every posting of the account')
+    expect(targeted).toMatchObject({ jobTitles: ['nurse'] })
+    expect(said.code).toBe(0)
+    expect(site.sandbox.campaigns.all[0]?.targeting).not.toMatchObject({ jobTitles: ['nurse'] })
+  })
 })

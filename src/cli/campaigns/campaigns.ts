@@ -30,7 +30,10 @@ interface Search {
   num?: number
 }
 
-type Create = FieldOptions & { name?: string; new?: boolean; allPostings?: boolean }
+type Update = FieldOptions & { allPostings?: boolean }
+type Create = Update & { name?: string; new?: boolean }
+
+const ALL_POSTINGS = 'without a filter in --targeting: it may sponsor every posting of the account'
 
 export function campaignsCommand(context: Context): Command {
   const group = new Command('campaigns').description(
@@ -99,13 +102,14 @@ function create(context: Context): Command {
       '--new',
       'the next apply makes a new campaign for the entry, and pauses the one that it has',
     )
-    .option('--all-postings', 'without --targeting: it may sponsor every posting of the account')
+    .option('--all-postings', ALL_POSTINGS)
   return addFields(command, 'create')
 }
 
 function update(context: Context): Command {
   const text = 'change the fields that are given; the others stay as they are'
-  const command = define<FieldOptions>(context, 'update', text, async (call, id: string) => {
+  const command = define<Update>(context, 'update', text, async (call, id: string) => {
+    const { allPostings = false } = call.options
     const body = bodyOf(call.options)
     if (Object.keys(body).length === 0)
       throw usageError(
@@ -114,9 +118,11 @@ function update(context: Context): Command {
       )
     const { updateDirectly } = await import('../../campaigns/direct.ts')
     // What spends less goes, whatever the file is like.
-    const work = (parts: PersonParts) => updateDirectly(parts, id, body)
+    const work = (parts: PersonParts) => updateDirectly(parts, id, body, allPostings)
     tellDirect(call, await alone(call, `update ${id}`, work, { needsFile: false }))
-  }).argument('<id>', "the service's id of the campaign", campaignId)
+  })
+    .argument('<id>', "the service's id of the campaign", campaignId)
+    .option('--all-postings', ALL_POSTINGS)
   return addFields(command, 'update')
 }
 
