@@ -2,7 +2,7 @@
 // prints the first that decides.
 
 import { existsSync } from 'node:fs'
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute, normalize, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openStatus, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
@@ -31,9 +31,13 @@ export function explainCommand(context: Context): Command {
   }).argument('<path>', 'a path in the inbox, relative to it or not')
 }
 
-/** The current folder may have a file of the same name: only one inside the inbox is meant. */
+/**
+ * The current folder may have a file of the same name: only one inside the inbox is meant. What leads upwards is
+ * relative to the current folder, since no path in the inbox does.
+ */
 function pathOf(config: Config, given: string): string {
   const path = pathInInbox(config, resolve(given))
-  const isMeant = isAbsolute(given) || (existsSync(given) && !isAbsolute(path))
+  const isUpwards = normalize(given).startsWith('../')
+  const isMeant = isAbsolute(given) || isUpwards || (existsSync(given) && !isAbsolute(path))
   return isMeant ? path : given
 }

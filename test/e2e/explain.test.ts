@@ -30,10 +30,12 @@ describe('explain', () => {
     const missing = await explained(site, 'missing.xml')
     const unlisted = await explained(site, 'new.xml')
     const outside = await explained(site, join(site.root, 'feedsyncd.yaml.xml'))
+    const above = await site.run('explain', '../nosuch/feedsyncd.yaml.xml')
 
     expect(missing.because).toBe('there is no such file, and none was seen before')
     expect(unlisted).toMatchObject({ because: 'no daemon is running', upload: null })
     expect(outside.because).toMatch(/^it lies outside the inbox/)
+    expect(above.stdout).toContain(': it lies outside the inbox')
   })
 
   it('says of what is refused what it is', async () => {
