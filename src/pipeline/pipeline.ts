@@ -100,6 +100,7 @@ const HINT = {
   rejected: 'run the export again: its writer stopped before the end of the document',
   refused:
     'let the daemon’s user read it; it is read again when its permissions or the groups of that user change',
+  noFile: 'put a regular file in its place',
   unreadable: 'it is read again automatically; if this lasts, look into the system’s log',
 }
 
@@ -169,7 +170,8 @@ export class Pipeline {
   #unreadable(file: Candidate, { code, lasting, reason: text }: Unreadable): Promise<Taken> {
     if (isMissing(code))
       return this.#lookAgain(file, { code: LEFT, text: 'it left while it was read' })
-    if (lasting) return this.#conclude(file, 'rejected', { code, text, hint: HINT.refused })
+    const hint = code === 'EACCES' || code === 'EPERM' ? HINT.refused : HINT.noFile
+    if (lasting) return this.#conclude(file, 'rejected', { code, text, hint })
     return this.#lookAgain(file, { code, text, hint: HINT.unreadable }, 'later')
   }
 

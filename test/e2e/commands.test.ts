@@ -1,4 +1,5 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openHistory } from '../../src/history/sqlite-history.ts'
@@ -316,6 +317,20 @@ describe('upload', () => {
     expect(code).toBe(1)
     expect(site.uploads({ all: true })).toEqual([])
     expect(`${explained.stderr}${checked.stderr}`).not.toMatch(/unexpected|ENAMETOOLONG/)
+  })
+
+  it.each([
+    ['a link', (site: Site, file: string) => symlinkSync(site.configFile, file)],
+    ['a fifo', (_: Site, file: string) => execFileSync('mkfifo', [file])],
+  ])('rejects %s, and says what to put in its place', async (_, make) => {
+    await using site = await Site.open()
+    const file = join(site.root, 'jobs.xml')
+    make(site, file)
+
+    const { code, stderr } = await site.run('upload', file)
+
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/\ntry: put a regular file in its place\n$/)
   })
 
   it('refuses an empty name of a feed', async () => {
