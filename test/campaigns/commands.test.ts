@@ -94,6 +94,26 @@ describe('feedsyncd campaigns', () => {
     expect(site.sandbox.campaigns.all).toHaveLength(1)
   })
 
+  it('status names the campaign of a direct write that nobody knows the end of, and where to look', async () => {
+    await using site = await Site.open()
+    for (const route of ['campaign-create', 'campaign-update'])
+      site.sandbox.faults.add({ at: 'service', kind: 'commit-drop', how: 'rst', route, times: 9 })
+    const fields = ['--name', 'Nurses', '--budget', '9', '--all-postings']
+    await site.run('campaigns', 'create', ...fields)
+    const id = String(site.sandbox.campaigns.all[0]?.id)
+    await site.run('campaigns', 'update', id, '--budget', '8')
+
+    const { code, stdout } = await site.run('campaigns', 'status')
+
+    expect(code).toBe(3)
+    expect(stdout).toMatch(/^\? Nurses: whether it was written/m)
+    expect(stdout).toContain(
+      'to go on: feedsyncd campaigns search --name "Nurses" shows it if it was',
+    )
+    expect(stdout).toContain(`? campaign ${id}: whether it was written`)
+    expect(stdout).toContain(`to go on: feedsyncd campaigns get ${id} shows it`)
+  })
+
   it('a create is not sent while the campaigns cannot be listed, and says so', async () => {
     await using site = await Site.open()
     site.sandbox.faults.add({

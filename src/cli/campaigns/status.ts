@@ -67,7 +67,9 @@ async function statusOf({ config }: Call<unknown>) {
     account: memory?.account()?.account ?? null,
     mode: config.campaigns.mode,
     ...{ lastRun, campaigns },
-    unknown: unknown.map(({ key, at, reason }) => ({ key, since: isoTime(at), reason })),
+    unknown: unknown.map(({ key, campaignId, body, at, reason }) => ({
+      ...{ key, campaignId, name: body?.name ?? null, since: isoTime(at), reason },
+    })),
   }
 }
 
@@ -97,11 +99,18 @@ function statusText(model: Awaited<ReturnType<typeof statusOf>>): string {
     ]
     lines.push('', table(headers, rows, null))
   }
-  for (const { key, since } of unknown)
+  for (const { key, campaignId, name, since } of unknown) {
+    // A plan is about the entries of the file: of a direct write it says nothing.
+    const direct: [label: string, look: string] =
+      campaignId === null
+        ? [String(name), `search --name ${JSON.stringify(name)} shows it if it was`]
+        : [`campaign ${campaignId}`, `get ${campaignId} shows it`]
+    const [label, look] = key === '' ? direct : [key, 'plan looks again, and says what to do']
     lines.push(
-      printable(`? ${key}: whether it was written at ${since} is not known`),
-      '  to go on: feedsyncd campaigns plan looks again, and says what to do',
+      printable(`? ${label}: whether it was written at ${since} is not known`),
+      printable(`  to go on: feedsyncd campaigns ${look}`),
     )
+  }
   return lines.join('\n')
 }
 
