@@ -225,6 +225,21 @@ describe('a webhook', () => {
     expect(JSON.parse(body)).toMatchObject({ schemaVersion: 1, event: 'held', count: 1 })
   })
 
+  it('is signed with the bytes that a whsec_ secret of a Standard Webhooks receiver stands for', async () => {
+    const { url, heard } = await receiver(204)
+    const secretFile = join(folder(), 'webhook.key')
+    writeFileSync(secretFile, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n')
+
+    await send(webhook(url, secretFile), message())
+
+    const [{ headers, body }] = heard as [Heard]
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+    const bytes = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')
+    expect(headers['webhook-signature']).toBe(
+      `v1,${createHmac('sha256', bytes).update(signed).digest('base64')}`,
+    )
+  })
+
   it('is not signed without a secret', async () => {
     const { url, heard } = await receiver(200)
 

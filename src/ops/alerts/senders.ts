@@ -166,5 +166,7 @@ function secretOf(file: string): Buffer {
   const secret = withoutNewline(readRegular(file, LONGEST_SECRET))
   if (secret.length === 0) throw new Error('is empty')
   keepSecret(secret)
-  return secret
+  // As receivers of Standard Webhooks hand them out: base64 of the bytes that sign.
+  const [, encoded] = /^whsec_(.+)$/.exec(secret.toString('latin1')) ?? []
+  return encoded === undefined ? secret : Buffer.from(encoded, 'base64')
 }
