@@ -8,6 +8,7 @@ process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, 'node_modules/.cache/
 /** These take many seconds of a processor, although they start no process. */
 const LONG = [
   'test/campaigns/create-cases.test.ts',
+  'test/campaigns/mutations.test.ts',
   'test/xml/conformance.test.ts',
   'test/xml/second-opinion.test.ts',
 ]
