@@ -176,7 +176,7 @@ const hasTargeting = ({ targeting }: CampaignRecord, goal: Goal) =>
   goal.targeting === undefined || (targeting !== null && isSame(targeting, goal.targeting))
 
 /** Something else than was agreed may be there, or a person said what becomes of it. */
-export const mayDiffer = ({ open, record }: ManagedCampaign) =>
+export const mayDiffer = ({ open, record }: Pick<ManagedCampaign, 'open' | 'record'>) =>
   open.length > 0 || record.succeeding || Object.keys(record.said).length > 0
 
 /** As far as was agreed, the file only asks for more. */

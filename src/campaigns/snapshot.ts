@@ -17,6 +17,7 @@ import {
   isUnwritten,
   type ManagedCampaign,
   managedCampaigns,
+  mayDiffer,
   noFacts,
   shownOf,
   sinceOf,
@@ -85,7 +86,7 @@ export class Snapshot {
     const isSettled = ({ record, goal, open }: Omit<ManagedCampaign, 'why'>) => {
       const listed = this.listed.get(record.campaignId)
       if (listed === undefined || whyForeign(record, listed) !== null) return false
-      if (open.length > 0 || Object.keys(record.said).length > 0) return false
+      if (mayDiffer({ record, open })) return false
       if (goal === null) return true
       // A late list may show what the file went back to, and not what was written in between.
       if (!isUnwritten(record) && hasChanged({ record, goal })) return false

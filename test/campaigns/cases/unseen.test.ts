@@ -51,6 +51,32 @@ describe('a list that shows less than a read by id does', () => {
     expect(run.waiting).toEqual([])
   })
 
+  it('no successor is made while nobody can read whether its campaign has stopped', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.shape = ({ status, ...shown }, where) =>
+      where === 'listed' ? shown : { ...shown, status }
+    await host.apply()
+    world.pass(HOUR)
+    await host.decide().isNew('A')
+    world.trouble = troubles({
+      on: 'create',
+      times: 1,
+      trouble: { kind: 'fail', failure: failure.refused() },
+    })
+    await host.apply()
+    world.campaign('48001').status = 1
+    world.trouble = troubles({
+      on: 'get',
+      id: '48001',
+      trouble: { kind: 'fail', failure: failure.temporary(429) },
+    })
+    world.pass(HOUR)
+
+    await host.apply()
+
+    expect(world.all.map(({ id }) => id)).toEqual(['48001'])
+  })
+
   it('what no answer shows costs one read for all campaigns', async () => {
     const { world, host } = await installed(
       fileOf(...['A', 'B', 'C'].map((key) => entry(key, 'targeting: { stateProvCodes: [MA] }'))),
