@@ -7,6 +7,7 @@ import { expectFeeds } from '../history/expected-feeds.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import type { Attempts, Files, Notes, Transactions, Versions } from '../history/port.ts'
+import { READ_AGAIN } from '../history/reason-codes.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
@@ -57,10 +58,11 @@ function noteReader({ history, ledger }: Pick<RecoveryParts, 'history' | 'ledger
   const reader = JSON.stringify([env.INVOCATION_ID, geteuid?.(), getgroups?.()])
   if (history.note(READER) === reader) return
   history.setNote(READER, reader)
+  const again = { code: READ_AGAIN, text: 'another user, or other groups, may read it now' }
   for (const path of history.rejectedFiles()) {
     const version = history.lastVersionAt(path)
     if (version !== null && FORBIDDEN.includes(version.reasonCode))
-      ledger.move(version.id, 'settling', null)
+      ledger.move(version.id, 'settling', again)
   }
 }
 

@@ -17,6 +17,8 @@ export const UNREADABLE = 'unreadable'
 export const INCOMPLETE = 'incomplete'
 /** The daemon stopped before this was done. */
 export const STOPPED = 'stopped'
+/** The daemon was started anew, and may read now what it might not read before. */
+export const READ_AGAIN = 'read-again'
 /** An error of feedsyncd itself. */
 export const FAULT = 'fault'
 export const SUPERSEDED = 'superseded'
@@ -39,7 +41,7 @@ export const RETRIED = 'retried'
 export const RESTORED = 'restored'
 
 /** With these it settles once more, and is read as soon as it is quiet. */
-const PASSING: readonly string[] = [CHANGED, LEFT, STOPPED, RETRIED]
+const PASSING: readonly string[] = [CHANGED, LEFT, STOPPED, RETRIED, READ_AGAIN]
 
 /** Whether it settles on and on: the spool has no room for it, or it cannot be read at present. */
 export function isBlocked(version: { state: string; reasonCode: string | null }): boolean {

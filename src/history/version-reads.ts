@@ -4,6 +4,7 @@ import type { PostingChanges } from '../feed/port.ts'
 import { latestLegal } from '../lib/due.ts'
 import type { Connection } from './connection.ts'
 import type { VersionReads } from './port.ts'
+import { READ_AGAIN } from './reason-codes.ts'
 import type { HistoryEvent, ListFilter, Version } from './records.ts'
 import { ACCEPTED, OPEN, STATES, type State, sqlStates } from './states.ts'
 import { orNull, VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
@@ -49,8 +50,9 @@ export function versionReads(db: Connection): VersionReads {
     'SELECT max(n) AS n FROM events WHERE version = ?',
   )
   const lastArrival = db.query<[id: number, latest: number], { at: number | null }>(
-    `SELECT max(at) AS at FROM events WHERE version = ?
-       AND at <= ? AND (from_state IS NULL OR to_state IN ('settling', 'seen'))`,
+    `SELECT max(at) AS at FROM events WHERE version = ? AND at <= ?
+       AND (from_state IS NULL OR to_state IN ('settling', 'seen'))
+       AND reason_code IS NOT '${READ_AGAIN}'`,
   )
 
   const approved = db.query<[feed: string, except: number], { id: number | null }>(
