@@ -175,8 +175,9 @@ export class PostDelivery {
     }
   }
 
-  /** Over once every file could be moved, or has left, and every receipt could be written. */
-  #endFailing({ files }: Listing): void {
+  /** Over once every file could be moved, or has left, and every receipt could be written; a whole listing tells. */
+  #endFailing({ files, unknown }: Listing): void {
+    if (unknown.length > 0) return
     const paths = [...files, ...this.#half.values()].map(({ path }) => path)
     const stays = new Set([...paths, ...this.#waiting.keys()])
     for (const path of this.#failing.keys()) if (!stays.has(path)) this.#failing.delete(path)

@@ -38,8 +38,10 @@ function folder({ rescanMs = 1000 } = {}) {
     } as unknown as PostDeliveryParts['settings'],
   })
   /** A listing with a file that is uploaded. */
-  const listed = async (path: 'good.xml' | 'other.xml') => {
-    postDelivery.moveFinished({ files: [{ path, identity }] } as unknown as Listing)
+  const listed = async (path: 'good.xml' | 'other.xml' | null) => {
+    // null: the folder could not be listed.
+    const found = { files: path === null ? [] : [{ path, identity }], unknown: path ? [] : [''] }
+    postDelivery.moveFinished(found as unknown as Listing)
     await vi.waitFor(() => expect(postDelivery.isMoving).toBe(false))
   }
   const pass = (ms: number) => {
@@ -71,6 +73,18 @@ it('files that cannot be moved are not over because a receipt could be written',
 
   await listed('good.xml')
   await listed('other.xml')
+
+  expect(told).toEqual(['set'])
+  expect(conditions.has('dispositions-failing')).toBe(true)
+})
+
+it('files that cannot be moved are not over because their folder cannot be listed', async () => {
+  const { conditions, ends, listed, pass, told } = folder()
+  ends.move = PROBLEM
+  await listed('good.xml')
+  pass(1000)
+
+  await listed(null)
 
   expect(told).toEqual(['set'])
   expect(conditions.has('dispositions-failing')).toBe(true)
