@@ -5,10 +5,14 @@ import { defineConfig } from 'vitest/config'
 /** What tests start, in a process or a thread of its own, finds its sources compiled: that is most of a start. */
 process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, 'node_modules/.cache/feedsyncd')
 
-/** These take many seconds of a processor, although they start no process. */
+/** These take seconds of a processor, or of waiting, although they start no process. */
 const LONG = [
   'test/campaigns/create-cases.test.ts',
+  'test/campaigns/large-account.test.ts',
+  'test/campaigns/model.test.ts',
   'test/campaigns/mutations.test.ts',
+  'test/lib/http-progress.test.ts',
+  'test/upload/echoes.test.ts',
   'test/xml/conformance.test.ts',
   'test/xml/second-opinion.test.ts',
 ]
