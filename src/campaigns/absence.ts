@@ -1,6 +1,7 @@
 // Owns the proof that a campaign is not there already, without which none is made: which campaigns of the
 // account might be the one of an entry. Pure.
 
+import { groupByEach } from '../lib/group-by-each.ts'
 import type { Campaign } from '../service/port.ts'
 import type { DesiredCampaign } from './desired.ts'
 import { plain, rawOf, readValue } from './fields.ts'
@@ -24,7 +25,7 @@ export class Absence {
   /** Campaigns that no record has and no person gave up. */
   readonly unowned: readonly Campaign[]
   /** Those that run, and a person gave up, by the key that they are known to be of, and by name. */
-  readonly #asideOf: ReadonlyMap<string, readonly { one: Campaign }[]>
+  readonly #asideOf: ReadonlyMap<string | undefined, readonly Campaign[]>
   readonly #asideNamed: ReadonlyMap<string, readonly Campaign[]>
   readonly #owners: ReadonlyMap<string, string>
   readonly #marked: ReadonlyMap<string | undefined, readonly Campaign[]>
@@ -61,13 +62,7 @@ export class Absence {
     this.#asideNamed = Map.groupBy(aside, nameOf)
     const done = input.creates.filter(({ outcome }) => outcome === 'done')
     const keyOf = new Map(done.map(({ campaignId, key }) => [campaignId, key]))
-    const keysOfOne = (one: Campaign) => [this.ownerOf(one), keyOf.get(one.id)]
-    this.#asideOf = Map.groupBy(
-      aside.flatMap((one) =>
-        keysOfOne(one).flatMap((key) => (key === undefined ? [] : { key, one })),
-      ),
-      ({ key }) => key,
-    )
+    this.#asideOf = groupByEach(aside, (one) => [this.ownerOf(one), keyOf.get(one.id)])
     this.#madeFor = Map.groupBy(this.unowned, ({ id }) => keyOf.get(id))
     this.#meantFor = Map.groupBy(this.unowned, ({ id }) => this.#others.get(id))
     this.#carrying = Map.groupBy(this.unowned, (one) => carriedId(rawOf(one, 'targeting')))
@@ -104,7 +99,7 @@ export class Absence {
   candidates(key: string, name: string, most: number): { count: number; likeliest: Campaign[] } {
     const ruledOut = new Set(this.#input.newEntries.get(key))
     // "It belongs to no entry" was said of the entries of that day.
-    const aside = this.#asideOf.get(key)?.map(({ one }) => one) ?? []
+    const aside = this.#asideOf.get(key) ?? []
     const namesakes = this.#asideNamed.get(plain(name)) ?? []
     const sure = new Set([...this.marked(key), ...(this.#madeFor.get(key) ?? []), ...aside])
     const alike = new Set([...this.#likeName(name), ...namesakes])

@@ -3,6 +3,7 @@
 
 import { DAY, HOUR } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
+import { groupByEach } from '../lib/group-by-each.ts'
 import type { Campaign } from '../service/port.ts'
 import { Absence } from './absence.ts'
 import { valueNow } from './compare.ts'
@@ -87,7 +88,7 @@ export class Planning {
   /** Why nothing at all is raised. */
   readonly truncated: Held | null
   unchanged = 0
-  #unlistedBy: ReadonlyMap<string, readonly { record: CampaignRecord }[]> | null = null
+  #unlistedBy: ReadonlyMap<string, readonly CampaignRecord[]> | null = null
   readonly #open: ReadonlyMap<string | null, readonly CampaignWrite[]>
 
   constructor(input: PlanInput) {
@@ -116,7 +117,7 @@ export class Planning {
   }
 
   /** Those of `unlisted` with this mark or plain name: they are looked through once, and not for each new entry. */
-  unlistedBy(text: string): CampaignRecord[] {
+  unlistedBy(text: string): readonly CampaignRecord[] {
     const textsOf = ({ campaignId, token, written }: CampaignRecord) => {
       // Its name may be cut there, or somebody's own.
       const names = [written.name, this.campaigns.get(campaignId)?.name]
@@ -126,11 +127,8 @@ export class Planning {
         .map(plain)
       return token === null ? plainNames : [markOf(token), ...plainNames]
     }
-    this.#unlistedBy ??= Map.groupBy(
-      this.unlisted.flatMap((record) => textsOf(record).map((of) => ({ of, record }))),
-      ({ of }) => of,
-    )
-    return this.#unlistedBy.get(text)?.map(({ record }) => record) ?? []
+    this.#unlistedBy ??= groupByEach(this.unlisted, textsOf)
+    return this.#unlistedBy.get(text) ?? []
   }
 
   /** Whether its campaign goes to an entry that has none, or whose own goes on in the same way. */
