@@ -9,6 +9,7 @@ import { noteLoss } from '../history/lost-history.ts'
 import type { Attempts, Files, Notes, Transactions, Versions } from '../history/port.ts'
 import { READ_AGAIN } from '../history/reason-codes.ts'
 import type { Clock } from '../lib/clock.ts'
+import { isForbidden } from '../lib/file-errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import type { Spool } from '../spool/port.ts'
@@ -46,8 +47,6 @@ export async function recover(parts: RecoveryParts, feeds: readonly FeedConfig[]
 
 /** Name of the note that says who read the folder last. */
 const READER = 'reader'
-/** What the system says to a user who may not read a file. */
-const FORBIDDEN: readonly unknown[] = ['EACCES', 'EPERM']
 
 /**
  * Another user, or one of other groups, may read what was refused, although nothing about that file changes. The unit
@@ -61,7 +60,7 @@ function noteReader({ history, ledger }: Pick<RecoveryParts, 'history' | 'ledger
   const again = { code: READ_AGAIN, text: 'another user, or other groups, may read it now' }
   for (const path of history.rejectedFiles()) {
     const version = history.lastVersionAt(path)
-    if (version !== null && FORBIDDEN.includes(version.reasonCode))
+    if (version !== null && isForbidden(version.reasonCode))
       ledger.move(version.id, 'settling', again)
   }
 }

@@ -18,6 +18,11 @@ export function isLasting(code: string): boolean {
   return LASTING.has(code)
 }
 
+/** This user may not read it; another one, or one of other groups, might. */
+export function isForbidden(code: string | null): boolean {
+  return code === 'EACCES' || code === 'EPERM'
+}
+
 /** There is nothing at the path any more, or a part of it is no directory of the folder any more. */
 export function isMissing(code: string): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'

@@ -29,7 +29,7 @@ import type {
 import { CHANGED, INCOMPLETE, LEFT, NO_ROOM } from '../history/reason-codes.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isRetryable } from '../lib/errors.ts'
-import { isMissing } from '../lib/file-errors.ts'
+import { isForbidden, isMissing } from '../lib/file-errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Spool } from '../spool/port.ts'
 import type { DeliveryResult, Uploader } from '../upload/port.ts'
@@ -170,7 +170,7 @@ export class Pipeline {
   #unreadable(file: Candidate, { code, lasting, reason: text }: Unreadable): Promise<Taken> {
     if (isMissing(code))
       return this.#lookAgain(file, { code: LEFT, text: 'it left while it was read' })
-    const hint = code === 'EACCES' || code === 'EPERM' ? HINT.refused : HINT.noFile
+    const hint = isForbidden(code) ? HINT.refused : HINT.noFile
     if (lasting) return this.#conclude(file, 'rejected', { code, text, hint })
     return this.#lookAgain(file, { code, text, hint: HINT.unreadable }, 'later')
   }
