@@ -17,7 +17,7 @@ import { whyWrongAccount } from './word.ts'
 
 export type Direct = { kind: 'ok'; campaign: Campaign } | Refusal | CampaignFailure
 
-/** `allPostings`: a person said that it may select every posting of the account. */
+/** Why targeting that selects every posting is not sent; null: it selects less, or a person said so. */
 function whyAll(targeting: CanonicalTargeting, allPostings: boolean): Refusal | null {
   const isAll = filtersOf(targeting) === 0 && targeting.externalCampaignId === ''
   if (!isAll || allPostings) return null
@@ -26,6 +26,7 @@ function whyAll(targeting: CanonicalTargeting, allPostings: boolean): Refusal | 
   return { kind: 'refused', reason, hint, isUsage: true }
 }
 
+/** `allPostings`: a person said that it may select every posting of the account. */
 export async function createDirectly(
   parts: PersonParts,
   body: CampaignCreate,
