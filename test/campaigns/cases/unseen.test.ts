@@ -5,6 +5,17 @@ import { failure, installed, opened, troubles } from '../world.ts'
 
 const states = (list: string) => fileOf(entry('A', `targeting: { stateProvCodes: [${list}] }`))
 
+/** A campaign for MA, an hour ago; reads by id show its targeting. */
+async function withoutTargetingInLists() {
+  const { world, host } = opened(states('MA'))
+  world.book.knobs.echoTargeting = true
+  world.shape = ({ targeting, ...shown }, where) =>
+    where === 'listed' ? shown : { ...shown, targeting }
+  await host.apply()
+  world.pass(HOUR)
+  return { world, host }
+}
+
 describe('a list that shows less than a read by id does', () => {
   it('ids and names alone: a budget that was raised on the service is reported', async () => {
     const { world, host } = opened(fileOf(entry('A'), entry('B')))
@@ -20,12 +31,7 @@ describe('a list that shows less than a read by id does', () => {
   })
 
   it('no targeting: one that was widened on the service is reported', async () => {
-    const { world, host } = opened(states('MA'))
-    world.book.knobs.echoTargeting = true
-    world.shape = ({ targeting, ...shown }, where) =>
-      where === 'listed' ? shown : { ...shown, targeting }
-    await host.apply()
-    world.pass(HOUR)
+    const { world, host } = await withoutTargetingInLists()
     world.campaign('48001').targeting = { externalCampaignId: 'A' }
 
     const run = await host.run()
@@ -34,12 +40,7 @@ describe('a list that shows less than a read by id does', () => {
   })
 
   it('while the service limits calls: it is as it is listed, and nothing waits', async () => {
-    const { world, host } = opened(states('MA'))
-    world.book.knobs.echoTargeting = true
-    world.shape = ({ targeting, ...shown }, where) =>
-      where === 'listed' ? shown : { ...shown, targeting }
-    await host.apply()
-    world.pass(HOUR)
+    const { world, host } = await withoutTargetingInLists()
     await host.daemon()
     world.trouble = troubles({
       on: 'get',
