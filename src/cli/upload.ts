@@ -13,6 +13,7 @@ import { uploadReport } from '../history/report.ts'
 import { IN_MOTION } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { hasPlaceholder } from '../lib/glob.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
 import { type Context, outJson, tellError } from './context.ts'
 import { define } from './define.ts'
@@ -48,6 +49,15 @@ export function uploadCommand(context: Context): Command {
         hint: 'name it with --feed NAME, or leave --feed out',
         exitCode: EXIT.usage,
       })
+    const { account } = feedFor(pathInInbox(config, source), config.feeds, options.feed)
+    if (account !== null && hasPlaceholder(account))
+      throw new FeedsyncError(
+        `upload: the name ${options.feed} does not tell the partner account`,
+        {
+          hint: 'put the file into the folder of its account, or add a rule to feeds with this name and its partnerAccount',
+          exitCode: EXIT.usage,
+        },
+      )
     using signals = onSignals({ ...context, drainMs: SECOND })
     const job = { context, config, source, feed: options.feed ?? null, signals }
     const { version, isUnauthorized } = (await throughDaemon(job)) ?? (await inThisProcess(job))

@@ -66,3 +66,8 @@ function capturing(source: string): CapturingMatcher {
 export function fillTemplate(template: string, captured: Record<string, string>): string {
   return template.replace(/\{(\d+)\}/g, (whole, n: string) => captured[n] ?? whole)
 }
+
+/** Whether a filled template still has a segment that nothing was captured for. */
+export function hasPlaceholder(filled: string): boolean {
+  return /\{\d+\}/.test(filled)
+}

@@ -331,6 +331,20 @@ describe('a file from elsewhere that a person names a feed for', () => {
     },
   )
 
+  it('is refused where the name does not tell the account', async () => {
+    const rule = { match: '{1}/{2}.xml', name: '{2}', partnerAccount: '{1}' }
+    await using site = await partnerSite({ service: DEFAULT_42, feeds: [rule] })
+    const file = join(site.root, 'corrected.xml')
+    writeFileSync(file, feedOf(3))
+
+    const { code, stderr } = await site.run('upload', file, '--feed', 'jobs')
+
+    expect(code).toBe(64)
+    expect(stderr).toContain('the name jobs does not tell the partner account')
+    expect(asked(site)).toEqual([])
+    expect(site.uploads({ all: true })).toEqual([])
+  })
+
   it('that failed for want of an account is uploaded when a rule gives the feed one, after a reload and a retry', async () => {
     await using site = await partnerSite({ feeds: [] })
     const daemon = await site.daemon()
