@@ -11,9 +11,11 @@ const LONG = [
   'test/campaigns/large-account.test.ts',
   'test/campaigns/model.test.ts',
   'test/campaigns/mutations.test.ts',
+  'test/feed/worker.test.ts',
   'test/lib/http-progress.test.ts',
   'test/upload/echoes.test.ts',
   'test/xml/conformance.test.ts',
+  'test/xml/cut.test.ts',
   'test/xml/second-opinion.test.ts',
 ]
 
