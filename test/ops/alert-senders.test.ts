@@ -240,6 +240,20 @@ describe('a webhook', () => {
     )
   })
 
+  it('is not sent with a whsec_ secret that was cut or mistyped', async () => {
+    const { url, heard } = await receiver(204)
+    const secretFile = join(folder(), 'webhook.key')
+    writeFileSync(secretFile, 'whsec_MfKQ9r8G KYqrTwjUPD8\n')
+
+    const sent = await send(webhook(url, secretFile), message())
+
+    expect(sent).toMatchObject({
+      kind: 'failed',
+      reason: `the secret ${secretFile} cannot be read: it begins with whsec_, and what follows is no base64`,
+    })
+    expect(heard).toEqual([])
+  })
+
   it('is not signed without a secret', async () => {
     const { url, heard } = await receiver(200)
 

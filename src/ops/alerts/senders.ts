@@ -161,6 +161,8 @@ async function post(
   return failed(`${origin} answered ${answer.status}`)
 }
 
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?$/
+
 /** Read anew, so that it can be changed. */
 function secretOf(file: string): Buffer {
   const secret = withoutNewline(readRegular(file, LONGEST_SECRET))
@@ -168,5 +170,8 @@ function secretOf(file: string): Buffer {
   keepSecret(secret)
   // As receivers of Standard Webhooks hand them out: base64 of the bytes that sign.
   const [, encoded] = /^whsec_(.+)$/.exec(secret.toString('latin1')) ?? []
-  return encoded === undefined ? secret : Buffer.from(encoded, 'base64')
+  if (encoded === undefined) return secret
+  // Node passes over what is no base64, and would sign with other bytes than the receiver.
+  if (!BASE64.test(encoded)) throw new Error('begins with whsec_, and what follows is no base64')
+  return Buffer.from(encoded, 'base64')
 }
