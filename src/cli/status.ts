@@ -103,7 +103,11 @@ function check(context: Context, options: Options, feed: string | undefined): vo
     const { report, staleAfterMs } = ask(context, options, feed)
     // The check of one feed leaves out the campaigns.
     const model = feed === undefined ? report : { ...report, campaigns: null }
-    answer(statusCheck(model, { now: context.clock.now(), staleAfterMs }))
+    const checked = statusCheck(model, { now: context.clock.now(), staleAfterMs })
+    // A mistyped name must not look well for ever.
+    const isUnknown = feed !== undefined && report.uploads.length === 0 && checked.code === 0
+    const line = `UNKNOWN - no version of ${feed} is known: see feedsyncd status`
+    answer(isUnknown ? { code: UNKNOWN, line } : checked)
   } catch (error) {
     answer(unanswered(error))
   }

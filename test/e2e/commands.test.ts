@@ -274,6 +274,22 @@ describe('status', () => {
     expect(down.stdout).toMatch(/^CRITICAL - the daemon is not running\n$/)
     expect(up.stdout).toMatch(/^OK - /)
   })
+
+  it('answers monitoring with 3 for a feed that it does not know, as for a mistyped name', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(1))
+    await site.until('jobs.xml', 'uploaded')
+
+    const known = await site.run('status', 'jobs.xml', '--check')
+    const mistyped = await site.run('status', 'job.xml', '--check')
+
+    expect(known).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 1 feed/) })
+    expect(mistyped).toMatchObject({
+      code: 3,
+      stdout: 'UNKNOWN - no version of job.xml is known: see feedsyncd status\n',
+    })
+  })
 })
 
 describe('upload', () => {

@@ -114,6 +114,8 @@ describe('the daemon', () => {
     campaigns('version: 1\n')
     await site.daemon()
     await untilPaged(file, ['campaigns-stopped'])
+    site.drop('jobs.xml', feedOf(1))
+    await site.until('jobs.xml', 'uploaded')
     const broken = await site.run('status', '--check')
     const ofOneFeed = await site.run('status', 'jobs.xml', '--check')
 
