@@ -1,12 +1,8 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM, launch, open, overflows, SLOW } from './chromium.ts'
 import { type SceneName, scene } from './scenes.ts'
 
-/** Not part of the repository: to be looked at by whoever changes the pages. */
-const PICTURES = join(import.meta.dirname, '..', '..', 'var', 'pictures')
 const SCENES: SceneName[] = ['empty', 'busy', 'broken']
 const WIDTHS = { desktop: 1280, phone: 390 }
 
@@ -14,7 +10,6 @@ describe.skipIf(CHROMIUM === null)('the status page in a browser', SLOW, () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await launch()
-    mkdirSync(PICTURES, { recursive: true })
   }, SLOW.timeout)
   afterAll(() => browser.close(), SLOW.timeout)
 
@@ -35,11 +30,6 @@ describe.skipIf(CHROMIUM === null)('the status page in a browser', SLOW, () => {
       const { page, faults } = await open(browser, `${url}/${path}`, {
         colours,
         width: WIDTHS[device],
-      })
-      const kind = path.replace(/\?.*/, '') || 'status'
-      await page.screenshot({
-        path: join(PICTURES, `${kind}-${name}-${device}-${colours}.png`),
-        fullPage: true,
       })
 
       expect(await overflows(page)).toEqual([])
