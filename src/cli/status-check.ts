@@ -16,7 +16,7 @@ const MOST_NAMED = 5
 /** The campaigns are due each hour. */
 const LATE_PASS_MS = 3 * HOUR
 
-/** 0 ok, 1 warning, 2 critical; 3, unknown, is for callers without a report. */
+/** 0 ok, 1 warning, 2 critical; 3, unknown, is for callers that have no report, or none of the feed. */
 export function statusCheck(
   report: StatusReport,
   view: Pick<View, 'now' | 'staleAfterMs'>,

@@ -104,8 +104,10 @@ function check(context: Context, options: Options, feed: string | undefined): vo
     // The check of one feed leaves out the campaigns.
     const model = feed === undefined ? report : { ...report, campaigns: null }
     const checked = statusCheck(model, { now: context.clock.now(), staleAfterMs })
+    const isFiltered = options.state !== undefined || options.since !== undefined
+    const isNone = feed !== undefined && !isFiltered && report.uploads.length === 0
     // A mistyped name must not look well for ever.
-    const isUnknown = feed !== undefined && report.uploads.length === 0 && checked.code === 0
+    const isUnknown = isNone && checked.code === 0
     const line = `UNKNOWN - no version of ${feed} is known: see feedsyncd status`
     answer(isUnknown ? { code: UNKNOWN, line } : checked)
   } catch (error) {

@@ -282,9 +282,11 @@ describe('status', () => {
     await site.until('jobs.xml', 'uploaded')
 
     const known = await site.run('status', 'jobs.xml', '--check')
+    const failed = await site.run('status', 'jobs.xml', '--check', '--state', 'failed')
     const mistyped = await site.run('status', 'job.xml', '--check')
 
     expect(known).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 1 feed/) })
+    expect(failed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 0 feeds/) })
     expect(mistyped).toMatchObject({
       code: 3,
       stdout: 'UNKNOWN - no version of job.xml is known: see feedsyncd status\n',
