@@ -9,6 +9,7 @@ import { isLocked } from '../history/instance-lock.ts'
 import { openReader } from '../history/migrations.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
+import { hasPlaceholder } from '../lib/glob.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { keyAdvice } from '../lib/key-advice.ts'
 import { isBulkRoute } from '../lib/service-routes.ts'
@@ -222,7 +223,7 @@ async function authorized(client: ServiceClient, { service, feeds }: Config): Pr
 /** The first account that a rule names without looking at a path. */
 function accountOfRules(feeds: Config['feeds']): string | null {
   const ruled = feeds.map(({ partnerAccount }) => partnerAccount)
-  return ruled.find((name) => name !== null && !/\{\d+\}/.test(name)) ?? null
+  return ruled.find((name) => name !== null && !hasPlaceholder(name)) ?? null
 }
 
 function skew(client: ServiceClient): Finding {

@@ -7,7 +7,7 @@ import type { Command } from 'commander'
 import { openDecisions } from '../app/decisions.ts'
 import { lookAtDaemon, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
-import { feedFor } from '../config/feeds.ts'
+import { type FeedRule, feedFor } from '../config/feeds.ts'
 import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { IN_MOTION } from '../history/states.ts'
@@ -31,6 +31,10 @@ interface Job {
   context: Context
   config: Config
   source: string
+  /** As the history names it. */
+  path: string
+  rule: FeedRule
+  /** Named by the person; null: by the rules. */
   feed: string | null
   signals: Signals
 }
@@ -49,8 +53,9 @@ export function uploadCommand(context: Context): Command {
         hint: 'name it with --feed NAME, or leave --feed out',
         exitCode: EXIT.usage,
       })
-    const { account } = feedFor(pathInInbox(config, source), config.feeds, options.feed)
-    if (account !== null && hasPlaceholder(account))
+    const path = pathInInbox(config, source)
+    const rule = feedFor(path, config.feeds, options.feed)
+    if (rule.account !== null && hasPlaceholder(rule.account))
       throw new FeedsyncError(
         `upload: the name ${options.feed} does not tell the partner account`,
         {
@@ -59,7 +64,7 @@ export function uploadCommand(context: Context): Command {
         },
       )
     using signals = onSignals({ ...context, drainMs: SECOND })
-    const job = { context, config, source, feed: options.feed ?? null, signals }
+    const job = { context, config, source, path, rule, feed: options.feed ?? null, signals }
     const { version, isUnauthorized } = (await throughDaemon(job)) ?? (await inThisProcess(job))
     if (options.json) outJson(context, uploadReport(version))
     else printEnd(context, version, commandLine)
@@ -88,10 +93,10 @@ function refuseNoFile(given: string, source: string): void {
 
 /** Null where no daemon runs. */
 async function throughDaemon(job: Job): Promise<Ended | null> {
-  const { config, context, feed, signals, source } = job
+  const { config, context, feed, path, signals, source } = job
   using decisions = openDecisions(config, context.clock)
   if (!decisions.daemonRuns) return null
-  const request = decisions.request({ path: pathInInbox(config, source), source, feed })
+  const request = decisions.request({ path, source, feed })
   context.err(`passed to the running daemon as request ${request}`)
   using bar = progressBar()
   for (;;) {
@@ -119,15 +124,13 @@ async function throughDaemon(job: Job): Promise<Ended | null> {
 }
 
 async function inThisProcess(job: Job): Promise<Ended> {
-  const { config, context, feed, signals, source } = job
+  const { config, context, path, rule, signals, source } = job
   const { clock, env } = context
   const { openApp } = await import('../app/app.ts')
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' } },
     { clock, env, notifyOperator: (message, hint) => tellError(context, message, hint) },
   )
-  const path = pathInInbox(config, source)
-  const rule = feedFor(path, config.feeds, feed)
   const root = isAbsolute(path) ? undefined : config.inbox.directory
   const candidate = { path, source, root, identity: null, rule, final: true }
   const taken = await app.pipeline.take(candidate, signals.abort)

@@ -67,7 +67,7 @@ export function fillTemplate(template: string, captured: Record<string, string>)
   return template.replace(/\{(\d+)\}/g, (whole, n: string) => captured[n] ?? whole)
 }
 
-/** Whether a filled template still has a segment that nothing was captured for. */
-export function hasPlaceholder(filled: string): boolean {
-  return /\{\d+\}/.test(filled)
+/** Whether a template has numbered segments; of a filled one, those that nothing was captured for. */
+export function hasPlaceholder(template: string): boolean {
+  return /\{\d+\}/.test(template)
 }
