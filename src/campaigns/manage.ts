@@ -77,7 +77,7 @@ export class UpdatePlanner {
         : null
     if (neutral !== null) this.#add(neutral, { approval, held: archived })
     if (raise === null) {
-      if (doubt !== null) this.#planning.hold(key, campaignId, this.#doubted(doubt))
+      if (doubt !== null) this.#planning.hold(key, campaignId, this.#unverified(doubt))
       return
     }
     // A raise is counted on top of what the entry lowers.
@@ -214,7 +214,7 @@ export class UpdatePlanner {
       const reason = `campaign ${again.id}, which came before it, runs again`
       return heldBy('twin', reason, 'pause or archive it on the service', 'earlier one')
     }
-    if (doubt !== null) return this.#doubted(doubt)
+    if (doubt !== null) return this.#unverified(doubt)
     const isPaused = this.#now('status') === 'paused'
     if (isPaused && written.status !== 'paused' && raise.values.status === undefined) {
       const needs = 'write status: running into the entry, or have it resumed there'
@@ -244,7 +244,7 @@ export class UpdatePlanner {
     return heldBy('widen', reason, `${COMMAND} apply --yes --allow-widen ${quoted(key)}`)
   }
 
-  #doubted(doubt: string): Held {
+  #unverified(doubt: string): Held {
     const { key } = this.#record
     const needs = `look at it on the service, then: ${COMMAND} resolve ${quoted(key)} --checked`
     return heldBy('doubt', doubt, needs)

@@ -65,13 +65,13 @@ export function verify(
 ) {
   const unchanged: string[] = []
   const forms: CampaignRecord['forms'] = {}
-  const doubts: string[] = []
+  const unlike: string[] = []
   const had = (field: Field | 'targeting') => (before === null ? undefined : rawOf(before, field))
   const judge = (field: Field | 'targeting', raw: unknown, isForm: boolean) => {
     // It was to change, and shows what it showed before: not done, or not seen yet.
     if (textOf(had(field)) === textOf(raw)) unchanged.push(field)
     else if (isForm) forms[field] = [textOf(field === 'targeting' ? readTargeting(raw) : raw)]
-    else doubts.push(field)
+    else unlike.push(field)
   }
   for (const [field, value] of Object.entries(values) as [Field, Value][]) {
     const raw = rawOf(after, field)
@@ -99,8 +99,8 @@ export function verify(
   const doubt =
     moved.length > 0
       ? `a write changed ${moved.join(', ')} as well`
-      : doubts.length > 0
-        ? `the service shows another ${doubts.join(', ')} than was sent`
+      : unlike.length > 0
+        ? `the service shows another ${unlike.join(', ')} than was sent`
         : null
   return { unchanged, forms, doubt, moved }
 }
