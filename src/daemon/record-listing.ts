@@ -36,6 +36,7 @@ export async function recordListing(
   requested: ReadonlySet<string> = new Set(),
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
+  const isThere = presenceIn(listing)
   const inMotion = ledger.pathsInMotion()
   const originOf = ({ path, identity }: Sighting) => ({ path, identity, rule: ruleFor(path) })
   const isNews = ({ path, identity }: Sighting) =>
@@ -67,25 +68,22 @@ export async function recordListing(
     const reason = { code: UNREADABLE, text: file.reason, hint: file.hint }
     ledger.settlesOn(originOf(file), reason)
   })
-  const isLeft = (path: string) => !requested.has(path) && !postDelivery.isLeaving(path)
-  const left = leavers(listing, ledger).filter(isLeft)
-  await inPieces(left, (path) => {
+  const isLeft = (path: string) =>
+    !isThere(path) && !requested.has(path) && !postDelivery.isLeaving(path)
+  await inPieces(ledger.unsettledPaths().filter(isLeft), (path) => {
     // A directory is never moved.
     if (!path.endsWith('/') && postDelivery.mayBeQuarantined(history.lastVersionAt(path)))
       ledger.markDisposed(path)
     else ledger.gone(path)
   })
+  await inPieces(ledger.presence(isThere), (step) => step())
   return news.filter(isFree)
 }
 
-function leavers(listing: Listing, ledger: Ledger): string[] {
-  const unsettled = ledger.unsettledPaths()
-  if (unsettled.length === 0) return []
-  const present = new Set(
-    [...listing.files, ...listing.refused, ...listing.unreadable].map(({ path }) => path),
-  )
-  const unknown = (path: string) => listing.unknown.some((prefix) => path.startsWith(prefix))
-  return unsettled.filter((path) => !present.has(path) && !unknown(path))
+/** True for a path that is there, or may be. */
+function presenceIn({ files, refused, unknown, unreadable }: Listing): (path: string) => boolean {
+  const present = new Set([...files, ...refused, ...unreadable].map(({ path }) => path))
+  return (path) => present.has(path) || unknown.some((prefix) => path.startsWith(prefix))
 }
 
 /** So that of several files of one feed the one written last is the newest version. */

@@ -9,17 +9,20 @@ import { orNull } from './version-row.ts'
 type FileRow = KnownFile['identity'] & Omit<KnownFile, 'identity'>
 
 const FIELDS =
-  'path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS ctimeNs, version AS versionId'
+  'path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS ctimeNs, version AS versionId, missing_since AS missingSince'
 
 export function files(db: Connection, { version }: Pick<Versions, 'version'>): Files {
   const one = db.query<[path: string], FileRow>(`SELECT ${FIELDS} FROM files WHERE path = ?`)
   const all = db.query<[], FileRow>(`SELECT ${FIELDS} FROM files ORDER BY path`)
-  const know = db.query<[FileRow]>(
+  const know = db.query<[Omit<FileRow, 'missingSince'>]>(
     `INSERT INTO files (path, dev, ino, size, mtime_ns, ctime_ns, version)
        VALUES (@path, @dev, @ino, @size, @mtimeNs, @ctimeNs, @versionId)
        ON CONFLICT (path) DO UPDATE SET dev = excluded.dev, ino = excluded.ino,
          size = excluded.size, mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns,
-         version = excluded.version`,
+         version = excluded.version, missing_since = NULL`,
+  )
+  const setMissing = db.query<[since: number | null, path: string]>(
+    'UPDATE files SET missing_since = ? WHERE path = ?',
   )
   const unknow = db.query<[path: string]>('DELETE FROM files WHERE path = ?')
   const unread = db.query<[], { path: string; state: State }>(
@@ -42,6 +45,7 @@ export function files(db: Connection, { version }: Pick<Versions, 'version'>): F
     known: (path) => orNull(one.get(path), knownFileOf),
     knownFiles: () => all.all().map(knownFileOf),
     know: ({ path, identity, versionId }) => void know.run({ ...identity, path, versionId }),
+    setMissing: (path, since) => void setMissing.run(since, path),
     unknow: (path) => void unknow.run(path),
     lastVersionAt: (path) => orNull(one.get(path), ({ versionId }) => version(versionId)),
     unread: () => unread.all(),
@@ -51,6 +55,6 @@ export function files(db: Connection, { version }: Pick<Versions, 'version'>): F
   }
 }
 
-function knownFileOf({ path, versionId, ...identity }: FileRow): KnownFile {
-  return { path, identity, versionId }
+function knownFileOf({ path, versionId, missingSince, ...identity }: FileRow): KnownFile {
+  return { path, identity, versionId, missingSince }
 }

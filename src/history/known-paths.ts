@@ -1,7 +1,12 @@
 // The table of known files in memory as well, since every listing asks for each of its paths.
 
+import { DAY } from '../lib/clock.ts'
+import { isDue } from '../lib/due.ts'
 import { type FileIdentity, sameIdentity } from '../lib/file-identity.ts'
 import type { Files, KnownFile, Transactions } from './port.ts'
+
+/** A file that is missing for so long is forgotten, and its version may be: a mount that was away is back by then. */
+const FORGET_AFTER_MS = 30 * DAY
 
 type Ports = Files & Pick<Transactions, 'afterCommit'>
 
@@ -22,9 +27,32 @@ export class KnownPaths {
   /** A file that a person named (`identity` null) is looked at as any other. */
   know(path: string, identity: FileIdentity | null, versionId: number): void {
     if (identity === null) return
-    const file = { path, identity, versionId }
-    this.#history.know(file)
-    this.#history.afterCommit(() => this.#files.set(path, file))
+    this.#history.know({ path, identity, versionId })
+    this.#keep({ path, identity, versionId, missingSince: null })
+  }
+
+  /** See `Ledger`. `now`: wall ms. */
+  presence(isThere: (path: string) => boolean, now: number): (() => void)[] {
+    const steps: (() => void)[] = []
+    for (const file of this.#files.values()) {
+      const { path, missingSince: since } = file
+      if (isThere(path) !== (since === null))
+        steps.push(() => this.#setMissing(path, since === null ? now : null))
+      else if (since !== null && isDue(since + FORGET_AFTER_MS, now, FORGET_AFTER_MS))
+        steps.push(() => this.forget(path))
+    }
+    return steps
+  }
+
+  #setMissing(path: string, missingSince: number | null): void {
+    const file = this.at(path)
+    if (file === null) return
+    this.#history.setMissing(path, missingSince)
+    this.#keep({ ...file, missingSince })
+  }
+
+  #keep(file: KnownFile): void {
+    this.#history.afterCommit(() => this.#files.set(file.path, file))
   }
 
   /** It is news when it comes back. */

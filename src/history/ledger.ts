@@ -9,7 +9,6 @@ import { KnownPaths } from './known-paths.ts'
 import type {
   Attempts,
   Files,
-  KnownFile,
   Reason,
   State,
   Transactions,
@@ -57,8 +56,13 @@ export class Ledger {
   }
 
   /** What stat said of the path when it was last read; null while that is not known. */
-  knownAt(path: string): KnownFile | null {
+  knownAt(path: string) {
     return this.#known.at(path)
+  }
+
+  /** What a listing tells of the known files: steps to take within commits, one for each that left, came back or is long gone. */
+  presence(isThere: (path: string) => boolean): (() => void)[] {
+    return this.#known.presence(isThere, this.#parts.clock.now())
   }
 
   /** Paths of files that have not been read, or not with success, as far as they are there. */
@@ -125,20 +129,18 @@ export class Ledger {
   /** It left before it could be taken, or after it was rejected. */
   gone(path: string): void {
     const open = this.#history.pendingVersionAt(path)
-    if (open === null || open.state === 'gone') {
-      this.#rejectedGone(path)
-      return
-    }
-    this.#known.forget(path)
-    const text = 'the file left the folder before it was taken; nothing was sent'
-    this.move(open.id, 'gone', { code: LEFT, text })
+    if (open !== null && open.state !== 'gone') {
+      this.#known.forget(path)
+      const text = 'the file left the folder before it was taken; nothing was sent'
+      this.move(open.id, 'gone', { code: LEFT, text })
+    } else this.#rejectedGone(path)
   }
 
   /** We moved the file ourselves: its version stays as it is. Another file may be at its path by now. */
   markDisposed(path: string, identity: FileIdentity | null = null): void {
-    const known = this.#history.known(path)
-    if (known === null) return
-    if (identity === null || sameIdentity(known.identity, identity)) this.#known.forget(path)
+    const known = this.#history.known(path)?.identity ?? null
+    if (identity === null || (known !== null && sameIdentity(known, identity)))
+      this.#known.forget(path)
   }
 
   /** We put the file back, which gave it another ctime: the path is still what it was found to be. */

@@ -138,7 +138,8 @@ export interface Files {
   known(path: string): KnownFile | null
   knownFiles(): KnownFile[]
   /** Remembers what a path was found to be. */
-  know(file: KnownFile): void
+  know(file: Omit<KnownFile, 'missingSince'>): void
+  setMissing(path: string, since: number | null): void
   unknow(path: string): void
   /** The version that a path was last found to be; null while that is not known. */
   lastVersionAt(path: string): Version | null

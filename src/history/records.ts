@@ -79,6 +79,8 @@ export interface KnownFile {
   identity: FileIdentity
   /** The version that this identity was last found to be (also by `seen`). */
   versionId: number
+  /** Wall ms of the first listing that did not show it; null while it is there. */
+  missingSince: number | null
 }
 
 export interface Attempt {

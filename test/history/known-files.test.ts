@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Ledger } from '../../src/history/ledger.ts'
 import { RETRIED } from '../../src/history/reason-codes.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { DAY, systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import { temporaryHistory, versionIn } from './helpers.ts'
 
@@ -10,9 +10,10 @@ const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
 const origin = { path, identity, rule: { feed: 'acme', account: null } }
 const BROKEN = { code: 'not-well-formed', text: 'it is broken' }
 
-function atWork() {
+function atWork(now = systemClock.now) {
   const { history } = temporaryHistory()
-  const ledger = new Ledger({ history, clock: systemClock, log: silentLog, onMove: () => {} })
+  const clock = { ...systemClock, now }
+  const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
   return { history, ledger }
 }
 
@@ -62,4 +63,31 @@ it('the version of a file that we moved away can be pruned, and not while its fi
   expect([whileThere, another, moved]).toEqual([0, 0, 1])
   expect(history.version(id)).toBe(null)
   expect(ledger.isNews(path, identity)).toBe(true)
+})
+
+it('a file that comes back as it was within 30 days is no news, and one that was gone for longer is', () => {
+  let day = 0
+  const { history, ledger } = atWork(() => day * DAY)
+  ledger.conclude(origin, 'rejected', BROKEN, {})
+  const listing = (isThere: boolean) => {
+    const steps = ledger.presence(() => isThere)
+    history.atomically(() => {
+      for (const step of steps) step()
+    })
+    return [steps.length, ledger.isNews(path, identity)]
+  }
+  const on = (...days: [number, boolean][]) =>
+    days.map(([at, isThere]) => {
+      day = at
+      return listing(isThere)
+    })
+
+  const away = on([0, true], [1, false], [30, false])
+  const back = on([32, true], [33, true])
+  const gone = on([40, false], [69, false], [71, false])
+
+  expect(away.flat()).toEqual([0, false, 1, false, 0, false])
+  expect(back.flat()).toEqual([1, false, 0, false])
+  expect(gone.flat()).toEqual([1, false, 0, false, 1, true])
+  expect(history.knownFiles()).toEqual([])
 })

@@ -27,9 +27,10 @@ describe('known files', () => {
     history.know({ path: 'a.xml', identity, versionId: first.id })
     history.know({ path: 'b.xml', identity: { ...identity, size: 9 }, versionId: second.id })
 
-    const b = { path: 'b.xml', identity: { ...identity, size: 9 }, versionId: second.id }
+    const a = { path: 'a.xml', identity, versionId: first.id, missingSince: null }
+    const b = { ...a, path: 'b.xml', identity: { ...identity, size: 9 }, versionId: second.id }
     expect(history.known('b.xml')).toEqual(b)
-    expect(history.knownFiles()).toEqual([{ path: 'a.xml', identity, versionId: first.id }, b])
+    expect(history.knownFiles()).toEqual([a, b])
   })
 
   it('are unknown again when told so', () => {

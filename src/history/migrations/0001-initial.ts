@@ -117,7 +117,8 @@ CREATE TABLE files (
   size INTEGER NOT NULL,
   mtime_ns TEXT NOT NULL,
   ctime_ns TEXT NOT NULL,
-  version INTEGER NOT NULL REFERENCES versions
+  version INTEGER NOT NULL REFERENCES versions,
+  missing_since INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX files_version ON files (version);
 

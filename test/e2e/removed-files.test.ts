@@ -1,0 +1,50 @@
+// Exports that bear the time in their names, in a folder that the vendor clears: the history does not grow for ever.
+
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { DAY, systemClock } from '../../src/lib/clock.ts'
+import { feedOf, Site } from '../helpers/site.ts'
+
+let site: Site
+let passedMs = 0
+beforeEach(async () => {
+  passedMs = 0
+  // The clock of the service, too.
+  const clock = { ...systemClock, now: () => systemClock.now() + passedMs }
+  const config = {
+    feeds: [{ match: '{1}/*.xml', name: '{1}' }],
+    state: { historyFor: '60d' },
+    upload: { keepVersions: 1 },
+  }
+  site = await Site.open(config, { clock })
+})
+afterEach(() => site[Symbol.asyncDispose]())
+
+const paths = () => site.uploads({ all: true, feed: 'acme' }).map(({ path }) => path)
+
+async function exported(name: string, postings: number): Promise<void> {
+  const sent = site.sandbox.objects().length
+  site.drop(`acme/${name}`, feedOf(postings))
+  await expect.poll(() => site.sandbox.objects().length, { timeout: 200_000 }).toBe(sent + 1)
+  await site.until('acme', 'uploaded')
+}
+
+it('versions are forgotten after historyFor once their files are gone, and not while a file is there', async () => {
+  const daemon = await site.daemon()
+  await exported('at-1.xml', 2)
+  await exported('at-2.xml', 3)
+  await exported('at-3.xml', 4)
+  rmSync(join(site.inbox, 'acme/at-1.xml'))
+  // Another listing.
+  await exported('at-4.xml', 5)
+  await daemon.stop()
+
+  passedMs = 100 * DAY
+  const later = await site.daemon()
+  site.drop('other/at-1.xml', feedOf(2))
+  await site.logged(later, 'old history forgotten')
+
+  expect(paths()).toEqual(['acme/at-4.xml', 'acme/at-3.xml', 'acme/at-2.xml'])
+  expect(site.sandbox.objects()).toHaveLength(5)
+})
