@@ -130,6 +130,25 @@ describe('doctor beside a unit', () => {
     },
   )
 
+  it.skipIf(process.getuid?.() !== 0)(
+    'judges the room on the disk of the state as the daemon does: full, or little',
+    async (test) => {
+      await using site = await Site.open()
+      using disk = new SmallDisk(join(site.root, 'state'))
+      if (!disk.isMounted) return test.skip()
+
+      const little = await doctor(site)
+      disk.fill(process)
+      const full = await doctor(site)
+
+      expect(little.of('room')).toMatchObject({ verdict: 'warning' })
+      expect(full.of('room')).toMatchObject({
+        verdict: 'problem',
+        says: expect.stringMatching(/^the disk of \S+ is full: \S+ \S+ are left$/),
+      })
+    },
+  )
+
   it.skipIf(process.getuid?.() !== 0).each(['feedsyncd.db', 'daemon.lock', 'spool', '.'])(
     'finds that root owns %s of the state directory, and the command that gives it back',
     async (name) => {

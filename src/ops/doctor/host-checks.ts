@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { SECOND } from '../../lib/clock.ts'
 import { errorCode } from '../../lib/errors.ts'
 import { formatBytes } from '../../lib/units.ts'
+import { fullDisk } from '../room.ts'
 import { type Account, hiddenBy, mayWrite, parseUnit, type Unit } from '../systemd/unit.ts'
 import { type Finding, ok, problem, skipped, warning } from './finding.ts'
 import { ENTER, READ, type Refusal, refusalOf, WRITE } from './folder-access.ts'
@@ -25,7 +26,6 @@ const PACKAGED = parseUnit('ProtectHome=yes\nPrivateTmp=yes')
 
 const GIB = 2 ** 30
 const LITTLE_ROOM = GIB
-const NO_ROOM = 64 * 2 ** 20
 /** Beyond this the number of folders does not matter any more. */
 const MOST_FOLDERS = 100_000
 const NOTIFY = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
@@ -147,7 +147,9 @@ export async function checkRoom(path: string): Promise<Finding> {
   }
   const says = `${formatBytes(free)} free on the disk of ${path}`
   const fix = 'free space: the spool holds upload.keepVersions copies of each feed'
-  if (free < NO_ROOM) return problem(check, says, fix, 75)
+  // As the daemon judges it.
+  const full = fullDisk(path)
+  if (full !== null) return problem(check, full.message, fix, 75)
   return free < LITTLE_ROOM ? warning(check, says, fix) : ok(check, says)
 }
 
