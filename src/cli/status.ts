@@ -9,7 +9,7 @@ import { MINUTE, SECOND } from '../lib/clock.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import { parseDuration } from '../lib/units.ts'
 import { ConfigProblems, type Context } from './context.ts'
-import { define } from './define.ts'
+import { type Call, define } from './define.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable, widthOf } from './render.ts'
 import { statusCheck } from './status-check.ts'
@@ -43,7 +43,7 @@ export function statusCommand(context: Context): Command {
     const { commandLine, options, show } = call
     const { all = false, limit, since, state, watch } = options
     const filtered = feed !== undefined || since !== undefined || state !== undefined
-    if (options.check) return check(context, options, feed)
+    if (options.check) return check(call, feed)
     do {
       const { report, ...answer } = ask(context, options, feed)
       show(report, () => {
@@ -94,9 +94,9 @@ function ask(context: Context, { config: flag, ...options }: Options, feed: stri
   return { report, staleAfterMs, broken: broken !== null }
 }
 
-function check(context: Context, options: Options, feed: string | undefined): void {
+function check({ context, options, show }: Call<Options>, feed: string | undefined): void {
   const answer = ({ code, line }: { code: number; line: string }) => {
-    context.out(printable(line))
+    show({ code, line }, () => printable(line))
     context.exit(code)
   }
   try {

@@ -284,6 +284,7 @@ describe('status', () => {
     const known = await site.run('status', 'jobs.xml', '--check')
     const failed = await site.run('status', 'jobs.xml', '--check', '--state', 'failed')
     const mistyped = await site.run('status', 'job.xml', '--check')
+    const json = await site.run('status', 'job.xml', '--check', '--json')
 
     expect(known).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 1 feed/) })
     expect(failed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 0 feeds/) })
@@ -291,6 +292,10 @@ describe('status', () => {
       code: 3,
       stdout: 'UNKNOWN - no version of job.xml is known: see feedsyncd status\n',
     })
+    expect([json.code, JSON.parse(json.stdout)]).toEqual([
+      3,
+      { schemaVersion: 1, code: 3, line: mistyped.stdout.trimEnd() },
+    ])
   })
 })
 
