@@ -4,6 +4,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { feedFor } from '../config/feeds.ts'
 import { lockFile } from '../history/connection.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import { openReader } from '../history/migrations.ts'
@@ -16,6 +17,7 @@ import { isBulkRoute } from '../lib/service-routes.ts'
 import { silentLog } from '../lib/silent-log.ts'
 import { formatBytes, formatDuration } from '../lib/units.ts'
 import { VERSION } from '../lib/version.ts'
+import { checkNames } from '../ops/doctor/dated-names.ts'
 import { checkEndpoint } from '../ops/doctor/endpoint-check.ts'
 import { type Finding, ok, problem, skipped, warning } from '../ops/doctor/finding.ts'
 import {
@@ -64,6 +66,7 @@ export async function* diagnose(config: Config, options: DoctorOptions): AsyncGe
   yield checkFile('configuration', resolve(options.configFile), 'read', runner)
   yield* folderChecks(config, runner)
   yield history(config)
+  yield feedNames(config)
   const alive = daemon(config)
   yield alive
   yield* conditionChecks(config, env)
@@ -107,6 +110,18 @@ function history(config: Config): Finding {
       : ok(check, `${file} is sound`)
   } catch (error) {
     return failed(check, error)
+  }
+}
+
+function feedNames(config: Config): Finding {
+  try {
+    using found = openReader(historyFile(config), (connection) => ({
+      names: connection.query<[], { name: string }>('SELECT name FROM feeds').all(),
+    }))
+    const names = found?.names.map(({ name }) => name) ?? []
+    return checkNames(names.filter((name) => feedFor(name, config.feeds).feed === name))
+  } catch (error) {
+    return failed('feeds', error)
   }
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { checkNames } from '../../src/ops/doctor/dated-names.ts'
 import { checkEndpoint } from '../../src/ops/doctor/endpoint-check.ts'
 import type { Finding } from '../../src/ops/doctor/finding.ts'
 import {
@@ -42,6 +43,45 @@ describe('doctor', () => {
     expect(of('history')?.says).toContain('is sound')
     expect(of('daemon')).toMatchObject({ verdict: 'warning', says: 'it does not run' })
     expect(site.sandbox.objects()).toHaveLength(1)
+  })
+
+  it('finds exports with the date in their names, and the rule that makes them one feed', async () => {
+    await using site = await Site.open()
+    const days = ['20261121', '20261122', '20261123']
+    for (const [i, day] of days.entries()) site.drop(`acme/jobs-${day}.xml`, feedOf(i + 1))
+    for (const account of ['1001', '1002', '1003']) site.drop(`${account}/jobs.xml`, feedOf(9))
+    await site.run('run', '--once')
+
+    const before = await doctor(site, '--offline')
+    site.configure({ feeds: [{ match: 'acme/jobs-*.xml', name: 'acme/jobs' }] })
+    const after = await doctor(site, '--offline')
+
+    expect(before.of('feeds')).toMatchObject({
+      verdict: 'warning',
+      says: expect.stringMatching(
+        /^3 feeds such as acme\/jobs-2026112\d.xml differ by a date alone/,
+      ),
+      fix: 'make them one feed: feeds: [{ match: "acme/jobs-*.xml", name: "acme/jobs" }]',
+    })
+    expect(after.of('feeds')).toMatchObject({ verdict: 'ok' })
+  })
+
+  it.each([
+    [['a-2026-11-23T0100.xml', 'a-2026-11-23T0200.xml', 'a-2026-11-24T0100.xml'], 'a-*.xml', 'a'],
+    [['1763856000.xml', '1763856900.xml', '1763857800.xml'], '*.xml', 'jobs'],
+    [['x/20261123_010203.XML', 'x/20261123_020203.XML', 'x/20261124.XML'], 'x/*.XML', 'x'],
+    [['20261121/jobs.xml', '20261122/jobs.xml', '20261123/jobs.xml'], '*/jobs.xml', 'jobs'],
+  ])('knows dates and times of %s', (names, match, name) => {
+    expect(checkNames(names).fix).toContain(`{ match: "${match}", name: "${name}" }`)
+  })
+
+  it.each([
+    [['acme.xml', 'beta.xml', 'gamma.xml']],
+    [['1001.xml', '1002.xml', '1003.xml']],
+    [['a-20261121.xml', 'b-20261122.xml', 'c-20261123.xml']],
+    [['20261121.xml', '20261122.xml']],
+  ])('takes %s for different feeds', (names) => {
+    expect(checkNames(names).verdict).toBe('ok')
   })
 
   it('finds that the credentials are refused, and what to check; exit 4; never shows them', async () => {
