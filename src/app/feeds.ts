@@ -62,7 +62,7 @@ export function openFeeds(
     ledger,
     pipeline,
     postDelivery,
-    upkeep: createUpkeep({ ...base, deliveries }),
+    upkeep: createUpkeep({ ...base, deliveries, spool }),
     listen: (moved: (version: Version) => void) => void onMoves.push(moved),
   }
 }

@@ -4,6 +4,7 @@ import type { Settings } from '../config/config.ts'
 import type { Versions } from '../history/port.ts'
 import { type Clock, DAY, HOUR } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Spool } from '../spool/port.ts'
 import type { Deliveries } from './deliveries.ts'
 
 export interface UpkeepParts {
@@ -11,6 +12,7 @@ export interface UpkeepParts {
   log: Log
   history: Pick<Versions, 'prune'>
   deliveries: Pick<Deliveries, 'health'>
+  spool: Pick<Spool, 'remove'>
   /** What is older than `state.historyForMs` and settled is forgotten. */
   settings: Settings<'state'>
 }
@@ -22,7 +24,7 @@ const LARGEST_SKEW_MS = DAY
 
 export type Upkeep = ReturnType<typeof createUpkeep>
 
-export function createUpkeep({ clock, deliveries, history, log, settings }: UpkeepParts) {
+export function createUpkeep({ clock, deliveries, history, log, settings, spool }: UpkeepParts) {
   /** Monotonic ms. */
   let nextPrune = 0
   let pruning: Promise<void> = Promise.resolve()
@@ -44,10 +46,12 @@ export function createUpkeep({ clock, deliveries, history, log, settings }: Upke
       const done = (forgotten: number) => {
         if (forgotten > 0) log.info({ event: 'history.pruned', forgotten }, 'old history forgotten')
       }
-      pruning = history.prune(before, stop).then(done, (error) => {
-        nextPrune = clock.monotonic() + PRUNE_AGAIN_MS
-        failed(error)
-      })
+      pruning = history
+        .prune(before, stop, (copy) => spool.remove(copy))
+        .then(done, (error) => {
+          nextPrune = clock.monotonic() + PRUNE_AGAIN_MS
+          failed(error)
+        })
     },
   }
 }

@@ -110,10 +110,15 @@ export interface Versions extends VersionReads {
   /** The earliest `nextAttemptAt` or `deadlineAt` after now, or null. */
   nextDueAt(now: number): number | null
   /**
-   * Forgets versions in a final state older than this, never a feed's newest or last uploaded. Answers how many. Takes its
-   * time in small steps, and ends after the present one when the signal aborts.
+   * Forgets versions in a final state older than this, of a feed that goes on never the newest or last uploaded. Answers
+   * how many. Takes its time in small steps, and ends after the present one when the signal aborts. `removeCopy`: of
+   * copies in the spool that no version names any more.
    */
-  prune(before: number, signal?: AbortSignal): Promise<number>
+  prune(
+    before: number,
+    signal?: AbortSignal,
+    removeCopy?: (spool: string) => Promise<void>,
+  ): Promise<number>
 }
 
 /** The second port: the attempts to deliver a version. */

@@ -1,6 +1,6 @@
 // Exports that bear the time in their names, in a folder that the vendor clears: the history does not grow for ever.
 
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { DAY, systemClock } from '../../src/lib/clock.ts'
@@ -47,4 +47,31 @@ it('versions are forgotten after historyFor once their files are gone, and not w
 
   expect(paths()).toEqual(['acme/at-4.xml', 'acme/at-3.xml', 'acme/at-2.xml'])
   expect(site.sandbox.objects()).toHaveLength(5)
+})
+
+it('a feed that was called by its path is forgotten with its file, and its copy with it', async () => {
+  site.configure({ state: { historyFor: '60d' } })
+  const daemon = await site.daemon()
+  for (const name of ['at-1.xml', 'at-2.xml']) {
+    site.drop(name, feedOf(2))
+    await site.until(name, 'uploaded')
+  }
+  rmSync(join(site.inbox, 'at-1.xml'))
+  // Another listing.
+  site.drop('at-3.xml', feedOf(2))
+  await site.until('at-3.xml', 'uploaded')
+  await daemon.stop()
+
+  passedMs = 100 * DAY
+  const later = await site.daemon()
+  site.drop('at-4.xml', feedOf(2))
+  await site.logged(later, 'old history forgotten')
+  await site.until('at-4.xml', 'uploaded')
+  await later.stop()
+
+  const feeds = site.uploads().map(({ feed }) => feed)
+  const copies = readdirSync(join(site.root, 'state/spool')).filter((n) => n.endsWith('.xml'))
+  expect(feeds).toEqual(['at-4.xml', 'at-3.xml', 'at-2.xml'])
+  expect(copies).toHaveLength(3)
+  expect(site.sandbox.objects()).toHaveLength(4)
 })
