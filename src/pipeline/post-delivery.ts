@@ -149,7 +149,7 @@ export class PostDelivery {
     const { clock, history, settings } = this.#parts
     this.#taken.clear()
     await this.#resume()
-    await this.#retryReceipts()
+    await this.#retryReceipts(listing)
     const { afterReject, afterUpload } = settings.current.inbox
     if (afterUpload === 'keep' && afterReject === 'keep') return
     for (const [path, until] of this.#waiting)
@@ -204,13 +204,18 @@ export class PostDelivery {
     return disposed
   }
 
-  async #retryReceipts(): Promise<void> {
+  /** Up to the first that cannot be written: the older it is, the longer the history is searched for a newer one. */
+  async #retryReceipts({ unknown }: Listing): Promise<void> {
     const { history } = this.#parts
     for (const id of [...this.#unwritten].slice(0, AT_ONCE)) {
       this.#unwritten.delete(id)
       const version = history.version(id)
       if (version === null) continue
-      if (!(await writeReceipt(this.#receipts, version, true))) this.#unwritten.add(id)
+      // A directory that could not be listed may only be away.
+      const isAway = unknown.some((prefix) => version.path.startsWith(prefix))
+      if (!isAway && (await writeReceipt(this.#receipts, version, true))) continue
+      this.#unwritten.add(id)
+      if (!isAway) return
     }
   }
 

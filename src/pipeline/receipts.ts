@@ -9,6 +9,7 @@ import { RECEIPTED } from '../history/states.ts'
 import type { Dispositions, Receipt } from '../inbox/port.ts'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
+import { isMissing as isDirectoryMissing } from '../lib/file-errors.ts'
 import type { Log } from '../lib/log.ts'
 
 export interface ReceiptsParts {
@@ -42,7 +43,8 @@ export function markReceiptPending(
 
 /**
  * Answers whether the version has the receipt that it needs. Beside a file, the receipt is that of its newest version
- * that has one, in the order of the versions, not of the writes. `isRepeat`: the log has the failure already.
+ * that has one, in the order of the versions, not of the writes. `isRepeat`: the log has the failure already, and the
+ * folder was listed since: a directory that is missing then has left with its files.
  */
 export function writeReceipt(
   parts: ReceiptsParts,
@@ -91,14 +93,15 @@ async function writeNow(parts: ReceiptsParts, id: number, isRepeat: boolean): Pr
     at: isoTime(clock.now()) ?? '',
   }
   const written = await dispositions.writeReceipt(receipt, token ?? newToken())
-  if (written.kind === 'problem') {
+  const isMissing = written.kind === 'problem' && isDirectoryMissing(written.code)
+  if (written.kind === 'problem' && !isMissing) {
     const facts = { id: version.id, feed: version.feed, path: file, ...written }
     if (!isRepeat) log.warn({ event: 'file.no-receipt', ...facts }, 'receipt not written')
     const message = `receipts cannot be written (${written.code})`
     conditions.set('dispositions-failing', { message, hint: written.hint }, failingMs(settings))
   }
   await history.commit(settle, 'soon')
-  return written.kind !== 'problem'
+  return written.kind !== 'problem' || (isMissing && isRepeat)
 }
 
 /** After a crash. A version that went on since then gets the receipt of its new state. */

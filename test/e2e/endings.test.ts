@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it, vi } from 'vitest'
+import { statusOf } from '../helpers/look.ts'
 import { feedOf, preload, Site } from '../helpers/site.ts'
 
 const BROKEN = '<source><job>&nbsp;</job></source>'
@@ -338,5 +339,26 @@ it('after a crash the receipt beside a file is that of its newest version, too',
   await site.run('run', '--once')
 
   expect(receiptOf(site)).toMatchObject({ state: 'rejected', line: 1 })
+  expect(owed(site)).toEqual([])
+})
+
+it('a receipt is not owed any more once its vendor has taken the whole directory away', async () => {
+  await using site = await Site.open({ inbox: { receipts: true } })
+  const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
+  await site.daemon()
+  site.drop('monday/jobs.xml', feedOf(3))
+  await gate.held()
+  renameSync(join(site.inbox, 'monday'), join(site.root, 'monday'))
+  gate.release()
+  await site.until('monday/jobs.xml', 'uploaded')
+  let [scans, lastScanAt] = [0, '']
+  await vi.waitFor(() => {
+    const { daemon } = statusOf(site)
+    if (daemon.lastScanAt !== lastScanAt) scans++
+    lastScanAt = daemon.lastScanAt ?? ''
+    expect(scans).toBeGreaterThan(3)
+  }, PATIENCE)
+
+  expect(statusOf(site).daemon.conditions).toEqual([])
   expect(owed(site)).toEqual([])
 })

@@ -20,7 +20,7 @@ function folder({ rescanMs = 1000 } = {}) {
   const conditions = new Conditions(clock)
   const told: string[] = []
   conditions.onChange(({ kind }) => told.push(kind))
-  const ends = { move: DONE, receipt: DONE }
+  const ends = { move: DONE, receipt: DONE, receipts: 0 }
   const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs, receipts: true }
   const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
   for (const path of ['good.xml', 'other.xml'])
@@ -31,7 +31,10 @@ function folder({ rescanMs = 1000 } = {}) {
     spool: {} as PostDeliveryParts['spool'],
     dispositions: {
       dispose: async () => ends.move,
-      writeReceipt: async () => ends.receipt,
+      writeReceipt: async () => {
+        ends.receipts++
+        return ends.receipt
+      },
     } as unknown as PostDeliveryParts['dispositions'],
     settings: {
       current: { inbox, upload: { keepVersions: 3 } },
@@ -98,4 +101,32 @@ it('files that cannot be moved are tried with each listing, and are not over bef
   pass(55 * MINUTE)
 
   expect(conditions.has('dispositions-failing')).toBe(true)
+})
+
+it('a receipt whose directory is missing is owed as long as nobody could look for that directory', async () => {
+  const { ends, history, listed, postDelivery } = folder()
+  ends.receipt = { ...PROBLEM, code: 'ENOENT' }
+  await postDelivery.cleanUp(versionIn(history, 'rejected', { path: 'monday/bad.xml' }))
+
+  await listed(null)
+  const whileAway = ends.receipts
+  await listed('good.xml')
+  const looked = ends.receipts
+  await listed('other.xml')
+
+  expect([whileAway, looked, ends.receipts]).toEqual([1, 2, 2])
+})
+
+it('while no receipt can be written, a listing tries one of them and not all', async () => {
+  const { ends, history, listed, postDelivery } = folder()
+  ends.receipt = PROBLEM
+  for (let n = 0; n < 10; n++)
+    await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: `bad-${n}.xml` }))
+
+  await listed('good.xml')
+  const tried = ends.receipts
+  ends.receipt = DONE
+  await listed('other.xml')
+
+  expect([tried, ends.receipts]).toEqual([11, 21])
 })
