@@ -151,7 +151,7 @@ export interface CampaignStore extends Disposable {
   history(filter: { key?: string; limit: number }): CampaignWrite[]
   /** Of the newest line by a person; null: none. */
   lastDecision(): number | null
-  /** The number of the plan; one that says the same as the last is not kept again. */
+  /** The number of the plan; one that says the same as the last, but of the feeds, takes its place. */
   keepPlan(plan: Plan, at: number): number
   plan(id: number): Plan | null
   lastPlan(): { id: number; plan: Plan } | null

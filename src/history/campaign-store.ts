@@ -186,8 +186,14 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
       }),
     keepPlan: (plan, at) => {
       const last = lastPlan()
-      const same = ({ createdAt: _, ...rest }: Plan) => JSON.stringify(rest)
-      if (last !== null && same(last.plan) === same(plan)) return last.id
+      // Each upload changes what is told of the feeds: whoever was told of the number still finds the plan.
+      const same = ({ createdAt: _, feed: __, ...rest }: Plan) => JSON.stringify(rest)
+      if (last !== null && same(last.plan) === same(plan)) {
+        const { createdAt } = last.plan
+        const now = JSON.stringify({ ...plan, createdAt })
+        run('UPDATE campaign_plans SET plan = ? WHERE id = ?', now, last.id)
+        return last.id
+      }
       const sql = 'INSERT INTO campaign_plans (at, plan) VALUES (?, ?)'
       const { id } = run(sql, at, JSON.stringify(plan))
       run('DELETE FROM campaign_plans WHERE id <= ?', id - KEPT_PLANS)

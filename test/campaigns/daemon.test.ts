@@ -70,6 +70,23 @@ describe('run --once', () => {
     expect(vendor.calls('campaign-create')).toBe(0)
   })
 
+  it('a plan keeps its number, for who was told of it, while feeds are uploaded and its changes are the same', async () => {
+    await using vendor = await openSite(fileOf(entry('A')), {})
+    const { site, all } = vendor
+    const looks = []
+    for (const title of ['Nurse', 'Driver', 'Cook']) {
+      site.drop('jobs.xml', feedOf(4, title))
+      await site.run('run', '--once')
+      looks.push(JSON.parse((await site.run('status', '--json')).stdout).campaigns.planId)
+    }
+    const shown = JSON.parse((await site.run('campaigns', 'plan', 'show', '1', '--json')).stdout)
+    const applied = await site.run('campaigns', 'apply', '1')
+
+    expect(looks).toEqual([1, 1, 1])
+    expect(shown.feed.uploads).toMatchObject([{ feed: 'jobs.xml', version: 3 }])
+    expect([applied.code, all.length]).toEqual([0, 1])
+  })
+
   it('ends with 3 and says what needs a person, when a guard holds something', async () => {
     await using vendor = await openSite(fileOf(entry('A').replace('100.00', '9000.00')))
     const { site } = vendor
