@@ -44,8 +44,8 @@ export class ClockSteps {
   take(): number {
     const offset = this.#clock.now() - this.#clock.monotonic()
     const step = Math.round(offset - this.#offset)
-    if (Math.abs(step) <= TOLERANCE_MS) return 0
+    // Small corrections are no step, nor do they add up to one over a year.
     this.#offset = offset
-    return step
+    return Math.abs(step) <= TOLERANCE_MS ? 0 : step
   }
 }

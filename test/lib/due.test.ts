@@ -67,4 +67,18 @@ describe('the steps of a wall clock', () => {
 
     expect(steps.take()).toBe(0)
   })
+
+  it('are not what small corrections add up to over a year', () => {
+    const { at, steps } = clock()
+
+    const told = Array.from({ length: 400 }, () => {
+      at.wall += DAY + SECOND
+      at.monotonic += DAY
+      return steps.take()
+    })
+    at.wall += 2 * MINUTE
+
+    expect(new Set(told)).toEqual(new Set([0]))
+    expect(steps.take()).toBe(2 * MINUTE)
+  })
 })
