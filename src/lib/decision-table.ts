@@ -116,7 +116,7 @@ const TABLE = {
   untrusted: rule({
     ...{ from: 'either' },
     when: 'its TLS certificate cannot be trusted',
-    hint: 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to a file with its CA; otherwise report it to the service operator',
+    hint: 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to a file with its present CA, and restart feedsyncd; otherwise report it to the service operator',
   }),
   proxy: rule({
     ...{ from: 'either', statuses: [407] },

@@ -159,7 +159,10 @@ describe('TLS', () => {
     const version = await outlet.deliver(undefined, 20_000)
 
     expect(version).toMatchObject({
-      ...{ state: 'queued', hint: expect.stringContaining('NODE_EXTRA_CA_CERTS') },
+      ...{
+        state: 'queued',
+        hint: expect.stringMatching(/NODE_EXTRA_CA_CERTS .* restart feedsyncd;/),
+      },
     })
     expect(outlet.attempts()).toMatchObject([
       { outcome: 'failed', code: expect.stringMatching(code) },
