@@ -103,8 +103,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       return { kind: 'problems', lines: [messageOf(error)], hint }
     }
     const waiting = settings.replace(read.config)
-    void noteExpected(recovery, read.config.feeds)
-    log.level = read.config.log.level
+    void noteExpected(recovery, settings.current.feeds)
+    log.level = settings.current.log.level
     log.info({ event: 'config.reloaded', waiting }, 'configuration reloaded')
     const message = `restart needed for ${waiting.join(', ')}`
     if (waiting.length === 0) conditions.clear('restart-needed')

@@ -77,11 +77,11 @@ export function openOperations(
         host,
         inbox: config.inbox.directory,
         commandLine,
-        status: () => statusOf(history, settings.inForce, clock, {}, look()),
+        status: () => statusOf(history, settings.current, clock, {}, look()),
         versions: (feed: string, limit: number) =>
-          statusOf(history, settings.inForce, clock, { feed, limit, all: true }, look()).uploads,
+          statusOf(history, settings.current, clock, { feed, limit, all: true }, look()).uploads,
         version: (id: number) =>
-          versionOf(history, settings.inForce, clock, id, MOST_EVENTS, uploads.current()),
+          versionOf(history, settings.current, clock, id, MOST_EVENTS, uploads.current()),
         metrics: () => metrics.text(scraped),
         plan: (id: number) => {
           using memory = openCampaignMemory(config)

@@ -45,13 +45,13 @@ const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 
 /** The daemon's campaigns, to be looked at when it is time. */
 export function campaignScheduleOf(
-  settings: Pick<LiveSettings, 'inForce'>,
+  settings: Pick<LiveSettings, 'current'>,
   parts: Surroundings &
     Pick<ScheduleParts, 'log' | 'notifyOperator'> & {
       history: Pick<Transactions, 'dataVersion'>
     },
 ): CampaignSchedule {
-  const config = settings.inForce
+  const config = settings.current
   const { file, explicit } = config.campaigns
   const stamp = contentStampOf(file)
   return new CampaignSchedule({
@@ -59,7 +59,7 @@ export function campaignScheduleOf(
     stamp: () => stamp() ?? (explicit ? 'missing' : null),
     memory: memoryOf(config, parts.history),
     // What it reads of the uploads is as the rules of this moment say.
-    look: (cause, stop, abort) => reconcile(settings.inForce, parts, { cause, stop, abort }),
+    look: (cause, stop, abort) => reconcile(settings.current, parts, { cause, stop, abort }),
   })
 }
 

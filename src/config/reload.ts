@@ -1,5 +1,5 @@
 // Which changes of the configuration a running daemon takes up (SIGHUP). Every other key is read at the start and needs
-// a restart. Pure.
+// a restart, and what means something only together with such a key waits with it. Pure.
 
 import type { Config } from './config.ts'
 import { printableConfig } from './print.ts'
@@ -22,12 +22,53 @@ const RELOADABLE = new Set([
   'log.level',
 ])
 
+const FOLDER = ['inbox.directory', 'inbox.include', 'inbox.exclude']
+const SERVICE = ['baseUrl', 'account', 'partner', 'partnerAccount', 'presignPath']
+
+/**
+ * Rules name accounts of one service and paths of one folder. In another one, feeds would go to a wrong account, and
+ * files would be moved or deleted that nobody meant.
+ */
+const WAITS_WITH: Readonly<Record<string, readonly string[]>> = {
+  feeds: [...FOLDER, ...SERVICE.map((key) => `service.${key}`)],
+  'inbox.afterUpload': [...FOLDER, 'inbox.archiveDirectory'],
+  'inbox.afterReject': [...FOLDER, 'inbox.quarantineDirectory'],
+  'inbox.receipts': FOLDER,
+}
+
 /** Keys that differ and have no effect before a restart, as they are written: `inbox.directory`. */
 export function keysForRestart(before: Config, after: Config): string[] {
   const old = keysOf(before)
   const now = keysOf(after)
   const all = new Set([...old.keys(), ...now.keys()])
-  return [...all].filter((key) => !RELOADABLE.has(key) && old.get(key) !== now.get(key))
+  const changed = [...all].filter((key) => old.get(key) !== now.get(key))
+  const fixed = changed.filter((key) => !RELOADABLE.has(key))
+  return changed.filter(
+    (key) => fixed.includes(key) || WAITS_WITH[key]?.some((other) => fixed.includes(other)),
+  )
+}
+
+/** What is in force after a reload: of `after` all but the keys that wait for a restart. */
+export function reloaded(before: Config, after: Config): { config: Config; waiting: string[] } {
+  const waiting = keysForRestart(before, after)
+  const of = (key: string) => (waiting.includes(key) ? before : after)
+  const { guards, alerts, inbox, log, state, upload } = after
+  const config: Config = {
+    ...before,
+    ...{ guards, alerts, feeds: of('feeds').feeds },
+    inbox: {
+      ...before.inbox,
+      rescanMs: inbox.rescanMs,
+      incompleteAfterMs: inbox.incompleteAfterMs,
+      afterUpload: of('inbox.afterUpload').inbox.afterUpload,
+      afterReject: of('inbox.afterReject').inbox.afterReject,
+      receipts: of('inbox.receipts').inbox.receipts,
+    },
+    upload: { ...upload, maxRate: before.upload.maxRate },
+    state: { ...state, directory: before.state.directory },
+    log: { ...log, format: before.log.format },
+  }
+  return { config, waiting }
 }
 
 function keysOf(config: Config): Map<string, string> {

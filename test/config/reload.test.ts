@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { keysForRestart } from '../../src/config/reload.ts'
+import { keysForRestart, reloaded } from '../../src/config/reload.ts'
 
 function load(keys: Record<string, object>): Config {
   const folder = join(tmpdir(), 'feedsyncd-reload')
@@ -66,4 +66,31 @@ it('a key that is taken out counts as well', () => {
   expect(keysForRestart(load({}), load({ service: partner })).sort()).toEqual([
     ...['service.account', 'service.partner', 'service.partnerAccount'],
   ])
+})
+
+it('what means something only together with a key that needs one waits with it', () => {
+  const feeds = [{ match: '{1}/*.xml' }]
+  const files = { afterUpload: 'delete', afterReject: 'quarantine', receipts: true }
+  const waiting = (keys: Record<string, object>) => keysForRestart(load({}), load(keys)).sort()
+
+  expect(waiting({ feeds, inbox: { include: ['*.xml'], ...files } })).toEqual([
+    ...['feeds', 'inbox.afterReject', 'inbox.afterUpload', 'inbox.include', 'inbox.receipts'],
+  ])
+  expect(waiting({ feeds, service: { account: '124' }, inbox: files })).toEqual([
+    ...['feeds', 'service.account'],
+  ])
+  expect(waiting({ feeds, inbox: { quarantineDirectory: '/z', ...files } })).toEqual([
+    ...['inbox.afterReject', 'inbox.quarantineDirectory'],
+  ])
+  expect(waiting({ feeds, inbox: { quietPeriod: '9s', ...files } })).toEqual(['inbox.quietPeriod'])
+})
+
+it('rules that a reload took up stay in force while the next ones wait', () => {
+  const first = load({})
+  const second = reloaded(first, load({ feeds: [{ match: 'a.xml' }] })).config
+
+  const third = reloaded(second, load({ service: { account: '124' }, guards: { minPostings: 9 } }))
+
+  expect(third.waiting).toEqual(['service.account', 'feeds'])
+  expect(third.config).toEqual({ ...second, guards: { ...second.guards, minPostings: 9 } })
 })

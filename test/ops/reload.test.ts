@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
 import type { Command } from '../helpers/command.ts'
-import { feedOf, Site } from '../helpers/site.ts'
+import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
 /** Sends SIGHUP and waits for the line of the log that says how it went. */
 function reload(site: Site, daemon: Command | ChildProcess, nth = 1): Promise<string> {
@@ -128,5 +128,73 @@ describe('SIGHUP', () => {
     expect(daemon.output).toContain(
       'error: restart needed for inbox.directory, http.listen\ntry: systemctl',
     )
+  })
+
+  describe('leaves what belongs to keys that wait for a restart as it is until then:', () => {
+    const PARTNER = { account: undefined, partner: 'acme', partnerAccount: '42' }
+    const RULES = [{ match: 'test/*.xml', partnerAccount: '43' }]
+    const identity = { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET }
+
+    const asked = (site: Site) =>
+      site.sandbox.requests().flatMap(({ account, route }) => (route === 'presign' ? account : []))
+    const left = (site: Site, ...names: string[]) =>
+      names.filter((name) => existsSync(join(site.inbox, name)))
+
+    it.each([
+      ['another identity', { service: { account: '123' }, feeds: RULES }],
+      ['files that are left out', { service: PARTNER, feeds: [], inbox: { exclude: ['test/**'] } }],
+    ])('no feed goes to the account of another one (%s)', async (_, after) => {
+      await using site = await Site.open({ service: PARTNER, feeds: RULES }, { identity })
+      const daemon = await site.daemon()
+      site.configure(after)
+
+      const line = await reload(site, daemon)
+      site.drop('test/a.xml', feedOf(3))
+      await site.until('test/a.xml', 'uploaded')
+
+      expect(asked(site)).toEqual(['43'])
+      expect(JSON.parse(line).waiting).toContain('feeds')
+    })
+
+    it('files of the folder before are neither deleted nor given receipts', async () => {
+      await using site = await Site.open()
+      const daemon = await site.daemon()
+      site.drop('a.xml', feedOf(3))
+      await site.until('a.xml', 'uploaded')
+      site.configure({
+        inbox: { directory: './elsewhere', afterUpload: 'delete', receipts: true },
+      })
+
+      const line = await reload(site, daemon)
+      site.drop('b.xml', feedOf(3))
+      await site.until('b.xml', 'uploaded')
+      // The listing that finds it has looked at the other two.
+      site.drop('c.xml', feedOf(3))
+      await site.until('c.xml', 'uploaded')
+
+      const waiting = ['inbox.directory', 'inbox.afterUpload', 'inbox.receipts']
+      expect(JSON.parse(line).waiting).toEqual(waiting)
+      expect(left(site, 'a.xml', 'b.xml', 'b.xml.receipt.json')).toEqual(['a.xml', 'b.xml'])
+    })
+
+    it('files go to no other archive than the one that the file names', async () => {
+      await using site = await Site.open()
+      const daemon = await site.daemon()
+      site.drop('a.xml', feedOf(3))
+      await site.until('a.xml', 'uploaded')
+      site.configure({
+        inbox: { afterUpload: 'archive', archiveDirectory: './kept' },
+      })
+
+      const line = await reload(site, daemon)
+      site.drop('b.xml', feedOf(3))
+      await site.until('b.xml', 'uploaded')
+      await daemon.stop()
+      await site.daemon()
+      await vi.waitFor(() => expect(left(site, 'a.xml', 'b.xml')).toEqual([]), 200_000)
+
+      expect(JSON.parse(line).waiting).toEqual(['inbox.afterUpload', 'inbox.archiveDirectory'])
+      expect(existsSync(join(site.root, 'state/archive'))).toBe(false)
+    })
   })
 })
