@@ -2,6 +2,7 @@
 // copy of a small feed becomes durable while the next ones are read; the answers keep the jobs' order.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { VERSION } from '../lib/version.ts'
 import { prepareFor, readFeed } from './feed-reader.ts'
 import type { CheckJob, CheckResult, Comparison, PostingChanges } from './port.ts'
 import { compareIndexes } from './posting-index.ts'
@@ -24,6 +25,9 @@ export interface Announcement {
 export type WorkerAnswer = { result: CheckResult | PostingChanges | null } | { error: unknown }
 
 type Result = CheckResult | PostingChanges | null
+
+// The program may have been replaced since it was started: this file would misread what an older one asks.
+if (process.argv[2] !== VERSION) throw new Error(`its file is of version ${VERSION} by now`)
 
 /** One Int32: jobs that were begun, so that a job which this thread dies of can be told from the others. */
 const begun = new Int32Array(workerData as SharedArrayBuffer)

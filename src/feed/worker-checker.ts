@@ -5,7 +5,8 @@
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { beside } from '../lib/beside.ts'
-import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { VERSION } from '../lib/version.ts'
 import type { Announcement, WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
 import type { CheckJob, CheckResult, Comparison, FeedChecker, PostingChanges } from './port.ts'
@@ -21,6 +22,8 @@ export interface FeedCheckerOptions {
  */
 const SMALL = 2 ** 20
 const MOST_AHEAD = 32
+/** sysexits.h: EX_TEMPFAIL. */
+const TEMPORARY = 75
 
 /** Short-lived strings are most of the work: a small young generation keeps them in the cache and RSS low. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
@@ -150,7 +153,11 @@ class WorkerChecker implements FeedChecker {
     this.#begun = new Int32Array(begun)
     this.#answered = 0
     this.#announced = -1
-    const worker = new Worker(this.#entry, { workerData: begun, resourceLimits: RESOURCE_LIMITS })
+    const worker = new Worker(this.#entry, {
+      workerData: begun,
+      argv: [VERSION],
+      resourceLimits: RESOURCE_LIMITS,
+    })
     let cause: unknown
     worker.on('message', (answer: WorkerAnswer) => {
       const done = this.#sent.shift()
@@ -169,13 +176,22 @@ class WorkerChecker implements FeedChecker {
     return worker
   }
 
-  /** The job that it was in ends; those that were sent ahead, or waited for the disk, are begun again. */
+  /**
+   * The job that it was in ends; those that were sent ahead, or waited for the disk, are begun again. What ends it before
+   * its first job says nothing of any file.
+   */
   #died(cause: unknown): void {
     const sent = this.#sent.splice(0)
     for (const path of sent.flatMap(({ writes }) => writes)) {
       if (path !== null) rmSync(path, { force: true })
     }
-    const fatal = sent[Math.max(0, Atomics.load(this.#begun, 0) - this.#answered - 1)]
+    const begun = Atomics.load(this.#begun, 0)
+    if (begun === 0 && cause !== undefined) {
+      for (const job of sent) job.reject(this.#disposed ? stopped() : notStarted(cause))
+      this.#next()
+      return
+    }
+    const fatal = sent[Math.max(0, begun - this.#answered - 1)]
     for (const job of sent) if (this.#disposed) job.reject(stopped())
     fatal?.reject(
       new FeedsyncError(`${fatal.what} stopped: ${why(cause)}`, {
@@ -192,6 +208,15 @@ class WorkerChecker implements FeedChecker {
 function why(cause: unknown): string {
   if (errorCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY') return 'the reading thread ran out of memory'
   return 'the reading thread ended'
+}
+
+function notStarted(cause: unknown): FeedsyncError {
+  return new FeedsyncError(`the reading thread cannot be started: ${messageOf(cause)}`, {
+    hint: 'if the program was replaced or removed while it ran, systemctl restart feedsyncd; else report it with the line of the log',
+    exitCode: TEMPORARY,
+    condition: 'internal-error',
+    cause,
+  })
 }
 
 function stopped(): FeedsyncError {

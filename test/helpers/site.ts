@@ -45,6 +45,8 @@ export class Site implements AsyncDisposable {
   readonly sandbox: Sandbox
   /** Of the commands within this process. */
   clock: Clock
+  /** What children run: a test may have a copy of its own. */
+  program = MAIN
   /** What every child finds in its environment, beside this process's own. */
   env: Record<string, string> = {}
   /** Where its daemons write what they say of themselves. */
@@ -141,7 +143,7 @@ export class Site implements AsyncDisposable {
 
   /** Starts a command by another, such as `unshare`, which becomes it. */
   spawnBy(starter: string[], ...args: string[]): ChildProcess {
-    const own = [process.execPath, MAIN, ...args, '--config', this.configFile]
+    const own = [process.execPath, this.program, ...args, '--config', this.configFile]
     const [program = process.execPath, ...rest] = [...starter, ...own]
     const child = spawn(program, rest, {
       env: {
