@@ -286,6 +286,12 @@ export class Intake {
     for (const { id, path, source, feed } of history.openRequests()) {
       const rule = ruleFor(path, feed)
       const file = isAbsolute(path) ? { path, source } : this.#inFolder(path)
+      // The configuration has been changed, and our folder may have another file of that name.
+      if (file.source !== source) {
+        const problem = `the daemon still watches ${this.#inFolder('').source}: restart it first`
+        history.answerRequest(id, { problem })
+        continue
+      }
       this.#enqueue({ ...file, identity: null, rule, final: true, request: id })
     }
   }

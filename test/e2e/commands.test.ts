@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openHistory } from '../../src/history/sqlite-history.ts'
@@ -354,6 +354,24 @@ describe('upload', () => {
 
     expect(code).toBe(3)
     expect(stderr).toMatch(/\ntry: put a regular file in its place\n$/)
+  })
+
+  it('is refused by a daemon that still watches another folder, whose file of that name it would take', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded')
+    site.configure({ inbox: { directory: './other' } })
+    const file = join(site.root, 'other', 'jobs.xml')
+    mkdirSync(join(site.root, 'other'))
+    writeFileSync(file, feedOf(4))
+
+    const { code, stderr } = await site.run('upload', file)
+
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`the daemon still watches ${site.inbox}: restart it first\n`),
+    ])
   })
 
   it('refuses an empty name of a feed', async () => {
