@@ -48,7 +48,8 @@ const RULES: Record<Decision, Rule> = {
   },
 }
 
-const SENT: readonly State[] = [...ACCEPTED, 'uploaded']
+/** Accepted or stored. */
+export const SENT: readonly State[] = [...ACCEPTED, 'uploaded']
 
 const DROP_AGAIN =
   'drop the file again; upload.keepVersions says how many uploaded versions stay restorable'

@@ -4,15 +4,15 @@
 
 import type { Settings } from '../config/config.ts'
 import type { FeedChecker, GuardName, PostingChanges } from '../feed/port.ts'
-import { newerOf } from '../history/decisions.ts'
+import { newerOf, SENT } from '../history/decisions.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { lostUpTo } from '../history/lost-history.ts'
-import type { Notes, Reason, Transactions, Version, VersionReads } from '../history/port.ts'
+import type { Files, Notes, Reason, Transactions, Version, VersionReads } from '../history/port.ts'
 import type { Spool } from '../spool/port.ts'
 import { type GuardedVersion, guard } from './guards.ts'
 
 export interface GuardParts {
-  history: VersionReads & Notes & Transactions
+  history: VersionReads & Files & Notes & Transactions
   ledger: Ledger
   spool: Pick<Spool, 'indexOf' | 'path'>
   /** The thread that a file of this size belongs to. */
@@ -22,6 +22,9 @@ export interface GuardParts {
 
 /** What changed since each baseline, by its id, the first baseline first; null where that is not known. */
 export type Compared = Map<number, PostingChanges | null>
+
+/** A version of a feed, or a file that is about to be one (`id` absent). */
+type Named = Pick<Version, 'account' | 'feed' | 'path'> & { id?: number }
 
 /** The state that a version gets, and why. */
 export interface Judgement {
@@ -54,12 +57,12 @@ export class Guard {
 
   /** Compares the postings of this index with those of each baseline that is not in `known` yet. */
   async compare(
-    { feed, bytes, id }: { feed: string; bytes: number; id?: number },
+    { bytes, ...named }: Named & { bytes: number },
     index: string,
     known: Compared = new Map(),
   ): Promise<Compared> {
-    const { checkerFor, history, spool } = this.#parts
-    for (const older of history.baselines(feed, id)) {
+    const { checkerFor, spool } = this.#parts
+    for (const older of this.#baselines(named)) {
       if (known.has(older.id)) continue
       const comparison = older.spool && {
         older: spool.indexOf(spool.path(older.spool)),
@@ -71,11 +74,11 @@ export class Guard {
   }
 
   /** Within a transaction. A baseline that appeared after `compare` is compared by its counts alone. */
-  judge(newer: GuardedVersion & { feed: string; id?: number }, compared: Compared): Judgement {
+  judge(newer: GuardedVersion & Named, compared: Compared): Judgement {
     const { history, settings } = this.#parts
-    const older = history
-      .baselines(newer.feed, newer.id)
-      .map((version) => ({ ...version, changes: compared.get(version.id) ?? null }))
+    const older = this.#baselines(newer).map((version) => {
+      return { ...version, changes: compared.get(version.id) ?? null }
+    })
     const found = guard(newer, older, settings.current.guards, () => history.turnovers(newer.feed))
     if (found === null) return this.#isLost(newer) ? LOST : PASS
     const { guard: code, reason: text, hint } = found
@@ -98,12 +101,22 @@ export class Guard {
     return this.#parts.history.commit(() => (this.#admit(version.id, compared) ? begin() : null))
   }
 
-  async #comparisons({ id, approved, bytes, feed, spool: name }: Version): Promise<Compared> {
+  /** What it takes the place of. A feed that a rule has just given another name is still what its file was. */
+  #baselines({ account, feed, id, path }: Named): Version[] {
+    const { history } = this.#parts
+    const own = history.baselines(feed, id)
+    const before = own.length > 0 ? null : history.lastVersionAt(path)
+    const isSame = before !== null && before.id !== id && before.account === account
+    return isSame && SENT.includes(before.state) ? [before] : own
+  }
+
+  async #comparisons(version: Version): Promise<Compared> {
+    const { id, approved, bytes, spool: name } = version
     const known = this.#compared.get(id)
     if (approved || name === null) return known ?? new Map()
     const { spool } = this.#parts
     const index = spool.indexOf(spool.path(name))
-    return this.compare({ feed, bytes: bytes ?? 0, id }, index, known)
+    return this.compare({ ...version, bytes: bytes ?? 0 }, index, known)
   }
 
   #admit(id: number, compared: Compared): boolean {

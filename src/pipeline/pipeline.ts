@@ -208,8 +208,10 @@ export class Pipeline {
   /** 4. Well-formed: what looks like an accident is held for a person; all else is accepted. */
   async #guard(file: Candidate, read: Read, content: FeedContent, copy: string): Promise<Taken> {
     const { guard, history, ledger, postDelivery, spool } = this.#parts
-    const { feed } = file.rule
-    const compared = await guard.compare({ feed, bytes: read.bytes }, spool.indexOf(copy))
+    const { path } = file
+    const { feed, account } = file.rule
+    const named = { feed, account, path }
+    const compared = await guard.compare({ ...named, bytes: read.bytes }, spool.indexOf(copy))
     // Bytes first, then the row that names them: a crash in between leaves an orphan, never a row without bytes.
     // A file of the same size as before gets its version only now that its bytes are known to be others.
     const pending = history.pendingVersionAt(file.path)
@@ -220,7 +222,7 @@ export class Pipeline {
     const [changes = null] = compared.values()
     const accepted = { ...facts(read), spool: kept, changes }
     const conclude = () => {
-      const { to, reason, ...by } = guard.judge({ ...read, ...content, feed }, compared)
+      const { to, reason, ...by } = guard.judge({ ...read, ...content, ...named }, compared)
       return ledger.conclude(file, to, reason, { ...accepted, ...by })
     }
     const version = await history.commit(conclude, 'soon')

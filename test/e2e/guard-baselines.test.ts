@@ -20,10 +20,41 @@ async function withGate(config: Record<string, unknown> = {}) {
 }
 
 /** Drops a feed and waits until it is read; answers its version. */
-async function dropped(site: Site, bytes: string, state: 'held' | 'queued' | 'uploading') {
+async function dropped(
+  site: Site,
+  bytes: string,
+  state: 'held' | 'queued' | 'uploading' | 'uploaded',
+) {
   site.drop('jobs.xml', bytes)
   return site.until('jobs.xml', state, sha256(bytes))
 }
+
+describe('a feed that a rule gives another name', () => {
+  const renamed = { feeds: [{ match: '*.xml', name: 'acme' }] }
+
+  it.each(['reload', 'restart'])(
+    'is compared with what was uploaded of its file before, after a %s',
+    async (how) => {
+      await using site = await Site.open()
+      const daemon = await site.daemon()
+      await dropped(site, feedOf(1000), 'uploaded')
+      site.configure(renamed)
+      if (how === 'reload') daemon.kill('SIGHUP')
+      else {
+        await daemon.stop()
+        await site.daemon()
+      }
+      if (how === 'reload') await site.logged(daemon, 'configuration reloaded')
+
+      site.drop('jobs.xml', feedOf(1))
+      const { reason } = await site.until('acme', 'held')
+      site.drop('jobs.xml', feedOf(999))
+      await site.until('acme', 'uploaded')
+
+      expect(reason).toMatch(/^the feed dropped from 1,000 postings to 1 \(99 %\)/)
+    },
+  )
+})
 
 describe('while the version before it is still on its way', () => {
   it('a collapsed feed is held, and sent only when a person releases it', async () => {
