@@ -38,10 +38,12 @@ export function sameBytesOf(
     return isLost || isElsewhere || isReadAnew ? null : newest
   }
   // A boot, a backup or chmod changes the rest of what stat says. What nobody wrote since goes over no younger version;
-  // a file that is put there again has another inode, whatever its date.
+  // a file that is put there again has another inode, whatever its date. On another disk every file has.
   const known = history.known(path)
-  const [a, b] = [known?.identity, identity]
-  if (known === null || a?.mtimeNs !== b?.mtimeNs || a?.ino !== b?.ino) return null
+  if (known === null || identity === null) return null
+  const { dev, ino, mtimeNs } = known.identity
+  const isMoved = dev !== identity.dev && ino !== identity.ino
+  if (!isMoved && (mtimeNs !== identity.mtimeNs || ino !== identity.ino)) return null
   const before = history.version(known.versionId)
   return before?.feed === rule.feed && before.sha256 === sha256 ? before : null
 }

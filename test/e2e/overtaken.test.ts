@@ -4,17 +4,21 @@
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
+  cpSync,
   mkdirSync,
+  mkdtempSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Command } from '../helpers/command.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
@@ -187,6 +191,32 @@ describe('a file that nobody has written since it was taken', () => {
     const database = new Database(join(site.root, 'state', 'feedsyncd.db'))
     database.exec("UPDATE files SET dev = '9'")
     database.close()
+
+    await site.daemon()
+    await vi.waitFor(() => expect(seen(site)).toBe(2), PATIENCE)
+
+    expectNewest(site, 'acme', TUESDAY)
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('is not sent over a younger one of its feed, when the folder was moved to another disk', async (context) => {
+    if (statSync('/dev/shm').dev === statSync(tmpdir()).dev) return context.skip()
+    await using site = await Site.open(FEEDS)
+    const first = await site.daemon()
+    for (const [name, bytes] of [
+      ['monday', MONDAY],
+      ['tuesday', TUESDAY],
+    ] as const) {
+      site.drop(`acme/${name}.xml`, bytes)
+      await site.until('acme', 'uploaded', sha256(bytes))
+    }
+    await first.stop()
+    const disk = mkdtempSync('/dev/shm/feedsyncd-test-')
+    onTestFinished(() => rmSync(disk, { recursive: true }))
+    // As tar does: dates to the second.
+    cpSync(site.inbox, disk, { recursive: true, preserveTimestamps: true })
+    rmSync(site.inbox, { recursive: true })
+    symlinkSync(disk, site.inbox)
 
     await site.daemon()
     await vi.waitFor(() => expect(seen(site)).toBe(2), PATIENCE)
