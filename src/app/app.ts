@@ -3,7 +3,7 @@
 
 import type { Config } from '../config/config.ts'
 import { Daemon } from '../daemon/daemon.ts'
-import { noteExpected, recover } from '../daemon/recovery.ts'
+import { followPatience, noteExpected, recover } from '../daemon/recovery.ts'
 import type { History, Version } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
@@ -91,13 +91,15 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   })
   const { ruleFor } = settings
   const recovery = { postDelivery, clock, history, ledger, log, ruleFor, spool }
-  await recover(recovery, config.feeds)
+  await recover(recovery, config)
 
   const replace = (read: Reread): Reread => {
     if (read.kind === 'problems') return read
     try {
       // What can fail comes first: then all of it is taken, or nothing.
-      alerts.retarget(read.config.alerts)
+      const { alerts: targets, inbox } = read.config
+      history.atomically(() => followPatience(history, inbox.incompleteAfterMs))
+      alerts.retarget(targets)
     } catch (error) {
       const hint = error instanceof FeedsyncError ? error.hint : null
       return { kind: 'problems', lines: [messageOf(error)], hint }

@@ -1,7 +1,7 @@
 // What comes before the first look at the folder: what a crash left is put right, and what the rules
 // expect is known.
 
-import type { FeedConfig } from '../config/config.ts'
+import type { Config, FeedConfig } from '../config/config.ts'
 import type { FeedRule } from '../config/feeds.ts'
 import { expectFeeds } from '../history/expected-feeds.ts'
 import type { Ledger } from '../history/ledger.ts'
@@ -25,7 +25,10 @@ export interface RecoveryParts {
 }
 
 /** What was lost is noted. What a crash left: attempts end as unknown, bytes that no version names are removed, receipts are written. */
-export async function recover(parts: RecoveryParts, feeds: readonly FeedConfig[]): Promise<void> {
+export async function recover(
+  parts: RecoveryParts,
+  { feeds, inbox }: Pick<Config, 'feeds' | 'inbox'>,
+): Promise<void> {
   const { postDelivery, clock, history, log, spool } = parts
   const copies = await spool.names()
   if (await history.commit(() => noteLoss(history, copies))) {
@@ -40,7 +43,10 @@ export async function recover(parts: RecoveryParts, feeds: readonly FeedConfig[]
   if (recovered.checking + recovered.uploading + orphans > 0) {
     log.info({ event: 'daemon.resumed', ...recovered, orphans }, 'resumed after a crash')
   }
-  await history.commit(() => noteReader(parts))
+  await history.commit(() => {
+    noteReader(parts)
+    followPatience(history, inbox.incompleteAfterMs)
+  })
   await postDelivery.recover()
   await noteExpected(parts, feeds)
 }
@@ -63,6 +69,20 @@ function noteReader({ history, ledger }: Pick<RecoveryParts, 'history' | 'ledger
     if (version !== null && isForbidden(version.reasonCode))
       ledger.move(version.id, 'settling', again)
   }
+}
+
+/** Name of the note that says how long incomplete files are given, in ms. */
+const PATIENCE = 'incomplete after'
+
+/** `inbox.incompleteAfter` is another one: files that are incomplete have more time, or less. */
+export function followPatience(
+  history: Pick<Versions, 'shiftDeadlines'> & Notes,
+  incompleteAfterMs: number,
+): void {
+  const before = history.note(PATIENCE)
+  if (before === String(incompleteAfterMs)) return
+  if (before !== null) history.shiftDeadlines(incompleteAfterMs - Number(before))
+  history.setNote(PATIENCE, String(incompleteAfterMs))
 }
 
 /**
