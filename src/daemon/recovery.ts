@@ -6,6 +6,7 @@ import type { FeedRule } from '../config/feeds.ts'
 import { expectFeeds } from '../history/expected-feeds.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { noteLoss } from '../history/lost-history.ts'
+import { noteService } from '../history/other-service.ts'
 import type { Attempts, Files, Notes, Transactions, Versions } from '../history/port.ts'
 import { READ_AGAIN } from '../history/reason-codes.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -27,7 +28,7 @@ export interface RecoveryParts {
 /** What was lost is noted. What a crash left: attempts end as unknown, bytes that no version names are removed, receipts are written. */
 export async function recover(
   parts: RecoveryParts,
-  { feeds, inbox }: Pick<Config, 'feeds' | 'inbox'>,
+  { feeds, inbox, service }: Pick<Config, 'feeds' | 'inbox' | 'service'>,
 ): Promise<void> {
   const { postDelivery, clock, history, log, spool } = parts
   const copies = await spool.names()
@@ -36,6 +37,14 @@ export async function recover(
     log.warn(
       { event: 'history.lost', hint },
       'the history was lost or is older than the spool: each feed is held once',
+    )
+  }
+  const { baseUrl, identity } = service
+  if (await history.commit(() => noteService(history, JSON.stringify([baseUrl, identity])))) {
+    const hint = 'feedsyncd restore ID sends an upload there now; so does its file, dropped again'
+    log.warn(
+      { event: 'service.changed', hint },
+      'uploads go to another service or account than before, which gets each feed with its next version',
     )
   }
   const recovered = await history.commit(() => history.recover(clock.now()))

@@ -19,6 +19,7 @@ import type { Ledger } from '../history/ledger.ts'
 import type {
   Attempts,
   Files,
+  Notes,
   Reason,
   State,
   Transactions,
@@ -49,7 +50,7 @@ export interface Observer {
 export interface PipelineParts {
   clock: Clock
   log: Log
-  history: VersionReads & Attempts & Files & Transactions
+  history: VersionReads & Attempts & Files & Notes & Transactions
   ledger: Ledger
   /** The thread that a file of this size belongs to. */
   checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check'>

@@ -1,7 +1,8 @@
 // Whether the bytes of a file are a new version of its feed, or one that is there.
 
 import type { CheckResult, FileIdentity } from '../feed/port.ts'
-import type { Files, Version, VersionReads } from '../history/port.ts'
+import { elsewhereUpTo } from '../history/other-service.ts'
+import type { Files, Notes, Version, VersionReads } from '../history/port.ts'
 import { COPY_LOST } from '../history/reason-codes.ts'
 import type { RuleInForce } from '../history/rules-in-force.ts'
 
@@ -17,7 +18,7 @@ const COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
 
 /** The version that these bytes are; null: they are a new one. `sha256` null: not read to their end. */
 export function sameBytesOf(
-  history: VersionReads & Files,
+  history: VersionReads & Files & Pick<Notes, 'note'>,
   { identity, path, rule }: ReadFile,
   { sha256, verdict }: Extract<CheckResult, { kind: 'read' }>,
 ): Version | null {
@@ -29,7 +30,8 @@ export function sameBytesOf(
     const hasCopy = newest.spool !== null && !COPY_LOST.includes(newest.reasonCode ?? '')
     const isOver = newest.state === 'gone' || newest.state === 'superseded'
     const isLost = isOver || (newest.state === 'failed' && !hasCopy)
-    const isElsewhere = newest.state === 'uploaded' && newest.account !== rule.account
+    const isOfOther = newest.account !== rule.account || newest.id <= elsewhereUpTo(history)
+    const isElsewhere = newest.state === 'uploaded' && isOfOther
     // It may be held for want of what other rules have found by now.
     const isReadAnew =
       newest.state === 'held' &&
