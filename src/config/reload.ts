@@ -78,5 +78,8 @@ function keysOf(config: Config): Map<string, string> {
       ? [[section, value] as const]
       : Object.entries(value).map(([key, written]) => [`${section}.${key}`, written] as const),
   )
+  // Whether a file was named says more than its path.
+  const { explicit, file } = config.campaigns
+  keys.push(['campaigns.file', [explicit, file]])
   return new Map(keys.map(([key, written]) => [key, JSON.stringify(written) ?? '']))
 }

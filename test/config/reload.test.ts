@@ -94,3 +94,10 @@ it('rules that a reload took up stay in force while the next ones wait', () => {
   expect(third.waiting).toEqual(['service.account', 'feeds'])
   expect(third.config).toEqual({ ...second, guards: { ...second.guards, minPostings: 9 } })
 })
+
+it('to name the campaigns file counts, also where it is the default one: its absence is an error then', () => {
+  const named = load({})
+  const found = { ...named, campaigns: { ...named.campaigns, explicit: false } }
+
+  expect(keysForRestart(found, named)).toEqual(['campaigns.file'])
+})
