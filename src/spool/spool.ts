@@ -19,6 +19,7 @@ const HINTS: Record<string, string> = {
   EROFS: 'mount the file system of state.directory writable',
   EACCES: 'let the daemon’s user read and write state.directory',
   EPERM: 'let the daemon’s user read and write state.directory',
+  ENOENT: 'put it back; or restart feedsyncd, which makes an empty one',
   EIO: 'look into the system’s log for the disk of state.directory',
 }
 

@@ -114,6 +114,18 @@ describe('the spool', () => {
     expect(await spool.freeBytes()).toBe(Number.POSITIVE_INFINITY)
   })
 
+  it('that was removed under a daemon says what makes another one', async () => {
+    const { directory, spool } = opened()
+    rmSync(directory, { recursive: true })
+
+    await expect(spool.freeBytes()).rejects.toMatchObject({
+      message: `read the spool ${directory}: ENOENT`,
+      hint: 'put it back; or restart feedsyncd, which makes an empty one',
+    })
+    createSpool(directory)
+    expect(await spool.freeBytes()).toBeGreaterThan(0)
+  })
+
   it('names the system’s reason and the way out when it cannot work', async () => {
     const { directory, spool } = opened()
     rmSync(directory, { recursive: true })
