@@ -38,6 +38,11 @@ export function campaignOf(planning: Planning, record: CampaignRecord): Campaign
 
 export const isHeld = (found: Campaign | Held): found is Held => 'code' in found
 
+/** How the file comes to say what the service shows; null: it cannot. */
+const writeIt = ({ edit }: Difference) => (edit === null ? null : `write ${edit} into the file`)
+const either = (edit: string | null, command: string) =>
+  edit === null ? command : `${edit}, or: ${command}`
+
 /** A campaign of an entry as it was seen, and what is planned for it. */
 export class UpdatePlanner {
   readonly #planning: Planning
@@ -58,7 +63,7 @@ export class UpdatePlanner {
     const { ledger, input, raises } = this.#planning
     const found = this.#compare(goalOf(entry, this.#record))
     const { reduce, neutral, raise, differences } = found
-    this.#report(differences, ({ edit }) => (edit === null ? null : `write ${edit} into the file`))
+    this.#report(differences, writeIt)
     const parts = [reduce, neutral, raise].filter((part) => part !== null)
     if (parts.length + differences.length === 0) this.#planning.unchanged++
     if (reduce !== null) {
@@ -83,8 +88,9 @@ export class UpdatePlanner {
     // A raise is counted on top of what the entry lowers.
     const lowered = input.countsReductions ? reduce?.values : {}
     const after = this.#spendsAfter({ ...lowered, ...raise.values })
+    const fixed = differences.find(({ kind }) => kind === 'fixed')
     raises.push(() => {
-      const why = archived ?? this.#whyNotRaised(raise)
+      const why = archived ?? this.#whyNotRaised(raise, fixed)
       const before = ledger.get(campaignId)
       const guard = why === null ? this.guardAgainst(raise, after) : null
       const held = guard === null ? why : heldBy('guard', guard.reason, guard.needs, guard.guard)
@@ -166,7 +172,7 @@ export class UpdatePlanner {
     })
   }
 
-  /** `editOf`: how the file comes to say what the service shows; null: it cannot. */
+  /** `editOf`: as `writeIt`. */
   #report(
     differences: readonly Difference[],
     editOf: (difference: Difference) => string | null,
@@ -177,12 +183,10 @@ export class UpdatePlanner {
     for (const difference of differences) {
       const { field, file, service, kind } = difference
       const edit = editOf(difference)
-      const revert = `${COMMAND} resolve ${quoted(key)} --revert`
-      const needs = edit === null ? revert : `${edit}, or: ${revert}`
+      const needs = either(edit, `${COMMAND} resolve ${quoted(key)} --revert`)
       if (kind === 'fixed') {
         const reason = `${field}: ${service} cannot become ${file}: the service does not allow changing this after creation`
-        const successor = `${COMMAND} create ${quoted(key)} --new stops campaign ${campaignId} and makes a successor as the file says`
-        hold(kind, reason, successor)
+        hold(kind, reason, this.#keepOrSucceed(difference))
       } else if (kind === 'conflict') {
         const reason = `${field}: the file says ${file} now, and it was changed on the service to ${service}`
         hold(kind, reason, needs)
@@ -197,10 +201,15 @@ export class UpdatePlanner {
     }
   }
 
-  #whyNotRaised(raise: Part): Held | null {
+  #whyNotRaised(raise: Part, fixed: Difference | undefined): Held | null {
     const { absence, campaigns, input, truncated } = this.#planning
     const { key, campaignId, doubt, past, written } = this.#record
     if (truncated !== null) return truncated
+    // Later dates and more money may be meant for a successor: this campaign would spend at once, or each month.
+    if (fixed !== undefined) {
+      const reason = `${fixed.field} cannot become ${fixed.file}, so nothing is raised`
+      return heldBy('fixed', reason, this.#keepOrSucceed(fixed), 'raise')
+    }
     const twins = absence.marked(key).map(({ id }) => id)
     if (twins.length > 0) {
       const reason = `the campaigns ${[campaignId, ...twins].join(', ')} all carry the mark of this entry`
@@ -242,6 +251,12 @@ export class UpdatePlanner {
     if (widens === undefined || input.allowWiden.has(key)) return null
     const reason = `the last value of ${widens.path} goes: ${widens.before} -> any`
     return heldBy('widen', reason, `${COMMAND} apply --yes --allow-widen ${quoted(key)}`)
+  }
+
+  #keepOrSucceed(fixed: Difference): string {
+    const { key, campaignId } = this.#record
+    const successor = `${COMMAND} create ${quoted(key)} --new stops campaign ${campaignId} and makes a successor as the file says`
+    return either(writeIt(fixed), successor)
   }
 
   #unverified(doubt: string): Held {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { NOTHING_DESIRED } from '../../../src/campaigns/desired.ts'
 import { createDirectly } from '../../../src/campaigns/direct.ts'
 import type { FeedSide } from '../../../src/campaigns/port.ts'
-import { HOUR } from '../../../src/lib/clock.ts'
+import { DAY, HOUR } from '../../../src/lib/clock.ts'
 import { campaignConditions } from '../../../src/ops/campaign-conditions.ts'
 import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
@@ -388,5 +388,55 @@ describe('never past a guard', () => {
     expect(lowered).toMatchObject({ maxCpc: 0.6, autoBidLevel: 'standard', status: 3 })
     expect(world.campaign('48001')).toMatchObject({ maxCpc: 0.9, paidCpaGoal: 12.5, status: 1 })
     expect((await host.plan()).items).toEqual([])
+  })
+})
+
+describe('what the service does not allow changing after creation', () => {
+  const flight = (start: string, end: string) =>
+    fileOf(entry('A', `startDate: ${start}\nendDate: ${end}`))
+
+  it('the next flight under the same key: the campaign that is over does not spend before that flight', async () => {
+    const { world, host } = await installed(flight('2026-12-02', '2026-12-31'))
+    world.pass(50 * DAY)
+    host.file = flight('2027-03-01', '2027-03-31')
+
+    await host.daemon()
+    const plan = await host.plan()
+
+    expect(world.campaign('48001').endDate).toBe('2026-12-31T00:00:00Z')
+    expect(plan.items.map(({ held }) => held?.code)).toEqual(['fixed', 'fixed'])
+    expect(plan.items.map(({ held }) => held?.needs)).toEqual(
+      Array(2).fill(
+        'write 2026-12-02 into the file, or: feedsyncd campaigns create A --new stops campaign 48001 and makes a successor as the file says',
+      ),
+    )
+  })
+
+  it('a sum for once in place of a monthly one: it is not spent each month, and less goes at once', async () => {
+    const { world, host } = await installed(fileOf(budget('A', '1000.00', 'period: monthly')))
+    host.file = fileOf(budget('A', '1400.00', 'period: once\nendDate: 2027-02-28'))
+
+    await host.daemon()
+
+    expect(world.campaign('48001')).toMatchObject({ budget: 1000, endDate: '2027-02-28T00:00:00Z' })
+  })
+
+  it('the advice is followed either way: the raise goes, or a successor is made', async () => {
+    const first = flight('2026-12-02', '2026-12-31')
+    const { world, host } = await installed(first)
+    host.file = flight('2026-12-02', '2027-03-31').replace('12-02', '12-05')
+    await host.daemon()
+
+    host.file = flight('2026-12-02', '2027-03-31')
+    await host.daemon()
+    expect(world.campaign('48001').endDate).toBe('2027-03-31T00:00:00Z')
+
+    host.file = flight('2027-03-01', '2027-04-30')
+    await host.decide().isNew('A')
+    await host.daemon()
+    expect(world.all).toMatchObject([
+      { status: 3, endDate: '2027-03-31T00:00:00Z' },
+      { status: 1, startDate: '2027-03-01T00:00:00Z', endDate: '2027-04-30T00:00:00Z' },
+    ])
   })
 })
