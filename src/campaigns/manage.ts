@@ -66,11 +66,7 @@ export class UpdatePlanner {
     this.#report(differences, writeIt)
     const parts = [reduce, neutral, raise].filter((part) => part !== null)
     if (parts.length + differences.length === 0) this.#planning.unchanged++
-    if (reduce !== null) {
-      this.#add(reduce, { approval })
-      if (input.countsReductions && !approval)
-        ledger.set(campaignId, this.#spendsAfter(reduce.values))
-    }
+    if (reduce !== null) this.#reduce(reduce, { approval })
     const archived =
       this.#now('status') === 'archived'
         ? heldBy(
@@ -105,7 +101,7 @@ export class UpdatePlanner {
       kind !== 'conflict' && (service === 'no end' || service > file)
     this.#report(differences.filter(isLater), () => 'move it from removed: to campaigns:')
     if (reduce === null) this.#planning.unchanged++
-    else this.#add(reduce, { why: 'listed under removed' })
+    else this.#reduce(reduce, { why: 'listed under removed' })
   }
 
   /** A person asked for a successor: the campaign is paused. Answers whether it is known to have stopped. */
@@ -143,10 +139,18 @@ export class UpdatePlanner {
     return valueNow(this.#record, this.#campaign, field)
   }
 
+  #reduce(part: Part, state: Partial<Pick<PlanItem, 'approval' | 'why'>>): void {
+    this.#add(part, state)
+    const { ledger, input } = this.#planning
+    if (input.countsReductions && !state.approval)
+      ledger.set(this.#record.campaignId, this.#spendsAfter(part.values))
+  }
+
   /** What it may spend once it has these values and nothing else happened. */
   #spendsAfter(values: Values): MaySpend {
     const after = (field: Field) =>
       values[field] === undefined ? (this.#now(field) ?? null) : values[field]
+    if (after('status') === 'archived') return 0
     const period = after('period') ?? 'monthly'
     const { now } = this.#planning.input
     return maySpendWith({ budget: after('budget'), endDate: after('endDate'), period }, now)

@@ -216,3 +216,34 @@ describe('maxExposure counts', () => {
     expect(world.campaign('48001').budget).toBe(100)
   })
 })
+
+describe('what the plan calls held is what apply holds', () => {
+  const twelve = fileOf(budget('A', '1000.00', 'period: monthly'))
+  const limit = guards('maxExposure: "13000.00"')
+
+  it('a campaign that the file ends frees what it might have spent', async () => {
+    const { world, host } = await installed(twelve + limit)
+    host.file = `${fileOf(budget('B', '2000.00'))}removed: [{ externalCampaignId: A, endDate: 2026-12-05 }]\n${limit}`
+
+    const plan = await host.plan()
+    await host.daemon()
+
+    expect(plan.summary).toMatchObject({ reduce: 1, create: 1, held: 0 })
+    expect(plan.exposure).toMatchObject({ before: '12000.00', after: '3000.00' })
+    expect(world.all).toHaveLength(2)
+  })
+
+  it('a budget lowered on an archived campaign may spend nothing, before as after', async () => {
+    const { world, host } = await installed(twelve + limit)
+    world.campaign('48001').status = 2
+    const lower = budget('A', '900.00', 'period: monthly')
+    host.file = fileOf(lower, budget('B', '3000.00')) + limit
+
+    const plan = await host.plan()
+    await host.daemon()
+
+    expect(itemOf(plan, 'A')?.money).toEqual({ before: '0.00', after: '0.00' })
+    expect(plan.summary).toMatchObject({ create: 1, held: 0 })
+    expect(world.all).toHaveLength(2)
+  })
+})
