@@ -202,7 +202,7 @@ export class Ledger {
     const why = after === null ? problems.join('; ') : 'no posting is in the last uploads'
     if (after === null || postings === 0)
       return refused('maxShareOfFeed', `guards.maxShareOfFeed cannot be checked: ${why}`)
-    const isMore = after > (before ?? 0) && after > postings * limit
+    const isMore = after > (before ?? 0) && after / postings > limit
     return isMore && postings >= fromPostings
       ? refused(
           'maxShareOfFeed',

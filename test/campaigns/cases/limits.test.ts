@@ -247,3 +247,13 @@ describe('what the plan calls held is what apply holds', () => {
     expect(world.all).toHaveLength(2)
   })
 })
+
+it('guards.maxShareOfFeed is not passed by what is exactly its share', async () => {
+  const { world, host } = opened(states('ON') + guards('maxShareOfFeed: 0.29'))
+  host.feeds = feedOf(58, 42)
+
+  await host.apply()
+
+  expect(itemOf(await host.plan(), 'A')).toBeUndefined()
+  expect(world.all).toHaveLength(1)
+})
