@@ -186,14 +186,13 @@ function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null 
   const { key, name } = entry
   const { incomplete } = input.seen
   if (incomplete !== null) return later(`the listing is not complete: ${incomplete}`)
-  const incompleteEntry = whyNotWhole(entry, input.now)
-  if (incompleteEntry !== null) return incompleteEntry
   const renamed = input.newEntries.has(key) ? null : whyRenamed(planning, entry)
   if (renamed !== null) return renamed
   const { count, likeliest: candidates } = absence.candidates(key, name, MOST)
   const [likeliest] = candidates
   if (likeliest === undefined)
     return (
+      whyNotWhole(entry, input.now) ??
       whyShared(input, key) ??
       whyTooEarly(input) ??
       whyNotListed(planning, key) ??

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, findingOf, itemOf } from '../reconciling.ts'
 import { failure, type Host, installed, opened, troubles, World } from '../world.ts'
 
@@ -249,6 +249,21 @@ describe('no second campaign', () => {
 
     expect(itemOf(plan, 'B')?.held).toMatchObject({ code: 'absence' })
     expect(world.all).toHaveLength(2)
+  })
+
+  it('database lost while a campaign runs: the advice is its campaign, and not another startDate', async () => {
+    const { host } = await installed(fileOf(entry('A', 'startDate: 2026-12-02')))
+    host.world.pass(30 * DAY)
+    host.lose()
+
+    const held = itemOf(await host.plan(), 'A')?.held
+    await host.decide().adopt('A', '48001')
+
+    expect(held).toMatchObject({
+      code: 'absence',
+      needs: expect.stringContaining('campaigns adopt A 48001'),
+    })
+    expect((await host.plan()).summary).toMatchObject({ held: 0, unchanged: 1 })
   })
 
   it('adopt --marked takes all at once, and nothing is written or made', async () => {
