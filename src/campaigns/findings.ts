@@ -48,7 +48,7 @@ function twins(planning: Planning): Finding[] {
   })
 }
 
-/** The file wants it to run, and it cannot. */
+/** The file wants it to run, and it cannot. Where the file itself says otherwise, that is told as a difference. */
 function idle(planning: Planning): Finding[] {
   const { campaigns, input, records } = planning
   return input.desired.campaigns.flatMap(({ key, values }) => {
@@ -59,16 +59,17 @@ function idle(planning: Planning): Finding[] {
     const status = valueNow(record, campaign, 'status')
     const at = { code: 'idle', key, campaignId, maySpend: null } as const
     const successor = `${COMMAND} create ${quoted(key)} --new makes a successor`
-    if (status === 'archived' || (status === 'paused' && values.status !== 'paused')) {
+    if (status === 'archived' || (status === 'paused' && values.status === undefined)) {
       const resume = 'write status: running into the entry, or status: paused if it is meant'
       const text = `campaign ${campaignId} is ${status} on the service, so it spends nothing`
       return { ...at, text, needs: status === 'paused' ? resume : successor, isReported: true }
     }
-    if (!planning.isOver(record)) return []
+    const { endDate } = values
+    // No report is needed of an end that the file says itself.
+    const isMeant = typeof endDate === 'string' && endsBy(endDate) < input.now
+    if (!planning.isOver(record) || (endDate !== undefined && !isMeant)) return []
     const text = `campaign ${campaignId} is over since ${showValue('endDate', valueNow(record, campaign, 'endDate'))}`
     const needs = `write a later endDate, or endDate: none, to go on with it; ${successor}`
-    // The file says so itself: no report is needed.
-    const isMeant = typeof values.endDate === 'string' && endsBy(values.endDate) < input.now
     return { ...at, text, needs, isReported: !isMeant }
   })
 }

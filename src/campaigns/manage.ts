@@ -84,9 +84,8 @@ export class UpdatePlanner {
     // A raise is counted on top of what the entry lowers.
     const lowered = input.countsReductions ? reduce?.values : {}
     const after = this.#spendsAfter({ ...lowered, ...raise.values })
-    const fixed = differences.find(({ kind }) => kind === 'fixed')
     raises.push(() => {
-      const why = archived ?? this.#whyNotRaised(raise, fixed)
+      const why = archived ?? this.#whyNotRaised(raise, differences)
       const before = ledger.get(campaignId)
       const guard = why === null ? this.guardAgainst(raise, after) : null
       const held = guard === null ? why : heldBy('guard', guard.reason, guard.needs, guard.guard)
@@ -187,7 +186,7 @@ export class UpdatePlanner {
     for (const difference of differences) {
       const { field, file, service, kind } = difference
       const edit = editOf(difference)
-      const needs = either(edit, `${COMMAND} resolve ${quoted(key)} --revert`)
+      const needs = either(edit, this.#revert)
       if (kind === 'fixed') {
         const reason = `${field}: ${service} cannot become ${file}: the service does not allow changing this after creation`
         hold(kind, reason, this.#keepOrSucceed(difference))
@@ -205,10 +204,11 @@ export class UpdatePlanner {
     }
   }
 
-  #whyNotRaised(raise: Part, fixed: Difference | undefined): Held | null {
+  #whyNotRaised(raise: Part, differences: readonly Difference[]): Held | null {
     const { absence, campaigns, input, truncated } = this.#planning
     const { key, campaignId, doubt, past, written } = this.#record
     if (truncated !== null) return truncated
+    const fixed = differences.find(({ kind }) => kind === 'fixed')
     // Later dates and more money may be meant for a successor: this campaign would spend at once, or each month.
     if (fixed !== undefined) {
       const reason = `${fixed.field} cannot become ${fixed.file}, so nothing is raised`
@@ -230,8 +230,10 @@ export class UpdatePlanner {
     if (doubt !== null) return this.#unverified(doubt)
     const isPaused = this.#now('status') === 'paused'
     if (isPaused && written.status !== 'paused' && raise.values.status === undefined) {
-      const needs = 'write status: running into the entry, or have it resumed there'
-      return heldBy('state', 'it is paused on the service, so nothing is raised', needs, 'paused')
+      const isInFile = differences.some(({ field }) => field === 'status')
+      const way = isInFile ? this.#revert : 'write status: running into the entry'
+      const reason = 'it is paused on the service, so nothing is raised'
+      return heldBy('state', reason, `${way}, or have it resumed there`, 'paused')
     }
     const isOther = (body: unknown) => JSON.stringify(body) !== JSON.stringify(raise.body)
     const young = this.#open.find(
@@ -255,6 +257,10 @@ export class UpdatePlanner {
     if (widens === undefined || input.allowWiden.has(key)) return null
     const reason = `the last value of ${widens.path} goes: ${widens.before} -> any`
     return heldBy('widen', reason, `${COMMAND} apply --yes --allow-widen ${quoted(key)}`)
+  }
+
+  get #revert(): string {
+    return `${COMMAND} resolve ${quoted(this.#record.key)} --revert`
   }
 
   #keepOrSucceed(fixed: Difference): string {

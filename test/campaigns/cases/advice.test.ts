@@ -142,3 +142,47 @@ describe('the advice of a guard that no limit satisfies is followed to its end',
     expect(world.campaign('48002').budget).toBe(100)
   })
 })
+
+describe('a campaign that somebody stopped on the service, against what its entry says', () => {
+  const stopped = [
+    ['paused', 'status: running', { status: 3 }],
+    ['ended', 'endDate: 2037-03-31', { endDate: '2026-11-01T00:00:00Z' }],
+  ] as const
+
+  it.each(stopped)('%s: no advice to write what the file says already', async (_, line, theirs) => {
+    const { world, host } = await installed(fileOf(entry('A', line)))
+    Object.assign(world.campaign('48001'), theirs)
+
+    const { findings } = await host.run()
+
+    expect(findings).toMatchObject([
+      { code: 'drift', needs: expect.stringMatching(/A --revert.*A --accept/) },
+    ])
+  })
+
+  it.each(stopped)(
+    '%s: a person lets it stay so, and nobody is asked again',
+    async (_, line, theirs) => {
+      const { world, host } = await installed(fileOf(entry('A', line)))
+      Object.assign(world.campaign('48001'), theirs)
+      await host.run()
+
+      await host.decide().settle('A', 'accept')
+
+      expect((await host.run()).findings).toEqual([])
+    },
+  )
+
+  it('a raise waits for the pause, and its advice leads on', async () => {
+    const { world, host } = await installed(fileOf(entry('A', 'status: running')))
+    world.campaign('48001').status = 3
+    host.file = fileOf(entry('A', 'status: running').replace('100.00', '140.00'))
+    const held = itemOf(await host.plan(), 'A', 'state')?.held
+
+    await host.decide().settle('A', 'revert')
+    await host.daemon()
+
+    expect(held?.needs).toMatch(/^feedsyncd campaigns resolve A --revert/)
+    expect(world.campaign('48001')).toMatchObject({ status: 1, budget: 140 })
+  })
+})

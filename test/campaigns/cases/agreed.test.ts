@@ -72,7 +72,7 @@ describe('what somebody lowers on the service stays', () => {
     await host.daemon()
 
     expect(world.campaign('48001')).toMatchObject({ status: 3, budget: 700 })
-    expect((await host.plan()).findings.map(({ code }) => code)).toEqual(['drift', 'drift', 'idle'])
+    expect((await host.plan()).findings.map(({ code }) => code)).toEqual(['drift', 'drift'])
   })
 
   it('a raise whose first try arrives late is lowered again while the search is down', async () => {
