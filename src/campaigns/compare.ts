@@ -179,18 +179,21 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
   const isUnread = now === undefined && raw !== 'null'
   const [file, service] = [showValue(field, want), isUnread ? raw : showValue(field, now)]
   const isMoved = now !== last && last !== undefined && !isOurs
+  const edit = fileText(field, now)
+  // The file says the same: only our mark is missing there.
+  const isAlike = now !== want && edit !== null && edit === fileText(field, want)
   // What may still arrive makes a reduction of it, and none of what somebody lowered meanwhile.
   const isLower = now === want ? spend === 'down' : direction(field, now, want) === 'down'
   const left =
     isMoved && last === want
       ? whyLeft(record, field, raw, 'drift')
-      : isMoved && now !== undefined && !isLower
+      : isMoved && now !== undefined && !isLower && !isAlike
         ? whyLeft(record, field, raw, 'conflict')
         : 'write'
   const kind = isFixed(field) && (left === 'write' || left === 'conflict') ? 'fixed' : left
   if (kind === 'fixed' && now === undefined) return null
   const changes = [{ path: field, before: service, after: file, spend }]
-  const told = { field, file, service, raw, edit: fileText(field, now) }
+  const told = { field, file, service, raw, edit: isAlike ? null : edit }
   return { ...told, kind, changes, spend, wire: wireOf(field, want), value: want }
 }
 

@@ -29,7 +29,21 @@ describe('advice to write what the service shows into the file', () => {
     expect((await host.plan()).findings.filter(({ code }) => code === 'drift')).toEqual([])
   })
 
+  it('name: without our mark it is as good, and the mark is written again', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    const { name } = world.campaign('48001')
+    world.campaign('48001').name = 'Renamed'
+    await host.daemon()
+
+    host.file = host.file.replace('Campaign A', 'Renamed')
+    await host.daemon()
+
+    expect((await host.plan()).summary).toMatchObject({ held: 0, unchanged: 1 })
+    expect(world.campaign('48001').name).toBe(name.replace('Campaign A', 'Renamed'))
+  })
+
   it.each([
+    ['a name that only lost our mark', { name: 'Campaign A' }],
     ['an amount with more places than the file has', { budget: 33.333 }],
     ['a state that the file does not have', { status: 2 }],
   ])('is not given for %s', async (_, theirs) => {
