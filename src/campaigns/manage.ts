@@ -13,6 +13,7 @@ import { COMMAND, type Held, type PlanItem, quoted } from './plan.ts'
 import { heldBy, later, type Planning } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { agreedBudget, goalOf, whyForeign } from './record.ts'
+import { whyNotGone } from './word.ts'
 
 /** After a PUT without an answer: it may still arrive, on top of a later one. */
 const LATE_ARRIVAL = 2 * MINUTE
@@ -28,7 +29,8 @@ export function campaignOf(planning: Planning, record: CampaignRecord): Campaign
   if (campaign === undefined || read.get(campaignId) === null) {
     const reason = `campaign ${campaignId} is not found on the service; it is not made again`
     const needs = `${COMMAND} create ${quoted(key)} --new makes another one, once it is gone for an hour`
-    return heldBy('lost', reason, needs)
+    // It may only be hard to find: that word is taken once it is gone for an hour.
+    return heldBy('lost', reason, needs, '', whyNotGone(record, planning.input.now) !== null)
   }
   const foreign = whyForeign(record, campaign)
   if (foreign === null) return campaign

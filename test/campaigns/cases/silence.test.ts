@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readDesired } from '../../../src/campaigns/desired.ts'
 import { exportCampaigns } from '../../../src/campaigns/export.ts'
-import { HOUR } from '../../../src/lib/clock.ts'
+import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { campaignConditions } from '../../../src/ops/campaign-conditions.ts'
 import { listCampaigns } from '../../../src/service/campaign-listing.ts'
 import { forever } from '../account.ts'
@@ -269,5 +269,22 @@ describe('nothing is silent', () => {
       'campaign-48002',
       'campaign-48003',
     ])
+  })
+
+  it('a campaign that the service shows an hour after it was made: nobody is alerted meanwhile', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.listed = () => []
+    world.trouble = troubles({ on: 'get', trouble: { kind: 'fail', failure: failure.missing() } })
+    await host.apply()
+
+    const first = await host.run()
+    world.pass(50 * MINUTE)
+    const meanwhile = campaignConditions(await host.run())
+    world.pass(11 * MINUTE)
+    const later = campaignConditions(await host.run())
+
+    expect(first.waiting).toMatchObject([{ key: 'A', code: 'lost', passes: true }])
+    expect(meanwhile).toEqual([])
+    expect(later).toMatchObject([{ event: 'campaign-waiting', campaign: 'A' }])
   })
 })
