@@ -104,9 +104,11 @@ export function compare(goal: Goal, owned: CampaignRecord, ...now: NowKnown): Co
   const known: Known = [record, ...now]
   const steps: Step[] = []
   const agreed: Comparison['agreed'] = { values: {}, targeting: null }
+  // Archived is ended, and a service may refuse to change it. Once somebody resumes it, the end is written.
+  const isEnded = goal.isEnd && valueNow(record, campaign, 'status') === 'archived'
   for (const field of FIELDS) {
     const want = goal.values[field]
-    if (want === undefined) continue
+    if (want === undefined || isEnded) continue
     const step = fieldStep(field, want, ...known)
     if (step === 'same') {
       if (record.written[field] !== want || record.said[field] !== undefined)

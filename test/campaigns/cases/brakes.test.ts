@@ -315,4 +315,25 @@ describe('a reduction arrives', () => {
 
     expect(world.campaign('48001').targeting).toMatchObject({ stateProvCodes: ['MA'] })
   })
+
+  it('an archived campaign listed under removed has ended: nothing is sent for it until somebody resumes it', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    world.campaign('48001').status = 2
+    world.trouble = troubles({
+      on: 'update',
+      times: 1,
+      trouble: { kind: 'fail', failure: failure.refused(409) },
+    })
+    host.file = 'version: 1\nremoved: [{ externalCampaignId: A, endDate: 2026-12-02 }]\n'
+
+    const run = await host.run()
+    const sent = world.writes().length
+    Object.assign(world, { trouble: () => null })
+    world.campaign('48001').status = 1
+    await host.run()
+
+    expect(run).toMatchObject({ waiting: [], findings: [], owesReduction: false, pending: 0 })
+    expect(sent).toBe(1)
+    expect(world.campaign('48001').endDate).toBe('2026-12-02T00:00:00Z')
+  })
 })
