@@ -18,10 +18,13 @@ import { bareName, tokenIn } from './token.ts'
 export function exportCampaigns(campaigns: Iterable<Campaign>, records: readonly CampaignRecord[]) {
   const byId = new Map(records.map((record) => [record.campaignId, record]))
   const keys = new Set(records.map(({ key }) => key))
+  // Their entries have a successor.
+  const earlier = new Set(records.flatMap(({ past }) => past))
   const skipped: string[] = []
   const entries: Record<string, unknown>[] = []
   for (const campaign of campaigns) {
     const { id } = campaign
+    if (earlier.has(id)) continue
     const record = byId.get(id)
     const name = bareName(String(readValue('name', campaign.name) ?? ''))
     const isPlain = tokenIn(campaign.name) !== null || name === readValue('name', campaign.name)

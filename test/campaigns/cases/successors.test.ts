@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { exportCampaigns } from '../../../src/campaigns/export.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { listCampaigns } from '../../../src/service/campaign-listing.ts'
+import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
 import { failure, installed, Killed, opened, troubles, type World } from '../world.ts'
 
@@ -227,4 +230,22 @@ describe('a successor that could not be made', () => {
     await host.daemon()
     expect(world.all).toMatchObject([{ name: 'Theirs [#0123456789]', status: 1 }, { status: 1 }])
   })
+})
+
+it('an export leaves out the campaign that a successor took the place of, and plans to unchanged', async () => {
+  const { world, host } = await installed(fileOf(entry('A')))
+  world.make('Hand made [#0123456789]')
+  await host.decide().isNew('A')
+  await host.apply()
+  const listing = await listCampaigns(host.parts().api, world.clock, forever)
+  if (listing.kind === 'failure') throw new Error('not listed')
+
+  host.file = exportCampaigns(listing.campaigns.values(), host.store.records()).text
+  const plan = await host.plan()
+
+  expect(world.all.map(({ status }) => status)).toEqual([3, 1, 1])
+  expect(plan.items.map(({ action, campaignId }) => [action, campaignId])).toEqual([
+    ['adopt', '48002'],
+  ])
+  expect(plan.summary).toMatchObject({ held: 0, unchanged: 2 })
 })
