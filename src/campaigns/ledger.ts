@@ -186,8 +186,10 @@ export class Ledger {
     if (Number(budget) > maxBudget) return tooLarge(maxBudget, budget)
     if (endDate != null && Date.parse(String(endDate)) <= this.#now)
       return refused('endDate', `endDate ${String(endDate)} is past: write a later one`)
-    if (this.#creates >= createsPerDay)
-      return refused('createsPerDay', `guards.createsPerDay is ${createsPerDay}`)
+    if (this.#creates >= createsPerDay) {
+      const needs = createsPerDay === 0 ? CHANGE_GUARD : `wait a day, or ${CHANGE_GUARD}`
+      return refused('createsPerDay', `guards.createsPerDay is ${createsPerDay}`, needs)
+    }
     const isTooMuch = this.#reach(pending(key), maySpendWith(values, this.#now))
     if (isTooMuch === null) this.#creates++
     return isTooMuch

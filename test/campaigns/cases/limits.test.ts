@@ -257,3 +257,17 @@ it('guards.maxShareOfFeed is not passed by what is exactly its share', async () 
   expect(itemOf(await host.plan(), 'A')).toBeUndefined()
   expect(world.all).toHaveLength(1)
 })
+
+it('guards.createsPerDay: the advice to wait a day is followed to its end', async () => {
+  const two = fileOf(entry('A'), entry('B'))
+  const { world, host } = await installed(two + guards('createsPerDay: 1'))
+  const needs = itemOf(await host.plan(), 'B')?.held?.needs
+  world.pass(DAY)
+
+  await host.daemon()
+  host.file = fileOf(entry('A'), entry('B'), entry('C')) + guards('createsPerDay: 0')
+
+  expect(needs).toBe('wait a day, or change the guard or the entry in the file')
+  expect(world.all).toHaveLength(2)
+  expect(itemOf(await host.plan(), 'C')?.held?.needs).toMatch(/^change the guard/)
+})
