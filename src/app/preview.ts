@@ -1,8 +1,9 @@
 // What `campaigns preview` needs: the file, our memory of what was written, and the last uploads.
 
-import { type Desired, wantedTargeting } from '../campaigns/desired.ts'
+import { type Desired, type DesiredCampaign, wantedTargeting } from '../campaigns/desired.ts'
 import { measure, measured, NO_POSTING } from '../campaigns/effects.ts'
 import type { Selection } from '../campaigns/plan.ts'
+import type { CampaignRecord } from '../campaigns/port.ts'
 import { selector } from '../campaigns/targeting.ts'
 import type { Config } from '../config/config.ts'
 import type { FieldPaths } from '../feed/port.ts'
@@ -30,11 +31,12 @@ export async function previewAll(config: Config, desired: Desired, clock: Clock)
   const entries = desired.campaigns.map((entry) => {
     const record = records.find(({ key }) => key === entry.key)
     const there = record === undefined ? undefined : record.targeting
+    const after = targetingAfter(entry, record)
     return {
       key: entry.key,
       state: effects.stateOf(entry.key).kind,
       before: there === undefined ? 0 : there === null ? null : effects.count(there),
-      after: effects.count(wantedTargeting(entry)),
+      after: after === null ? null : effects.count(after),
     }
   })
   const { postings, problems, latest } = effects
@@ -51,7 +53,8 @@ export async function previewOne(config: Config, desired: Desired, key: string, 
   const { signal } = new AbortController()
   const record = recordsOf(config).find((one) => one.key === key)
   const there = record?.targeting ?? undefined
-  const isAfter = selector(wantedTargeting(entry))
+  const then = targetingAfter(entry, record)
+  const isAfter = then === null ? () => false : selector(then)
   const isBefore = there === undefined ? () => false : selector(there)
   const rows: PreviewRow[] = []
   const counts = { stays: 0, comes: 0, goes: 0 }
@@ -70,12 +73,18 @@ export async function previewOne(config: Config, desired: Desired, key: string, 
   const known = record === undefined || there !== undefined
   const selection: Selection = {
     before: known ? counts.stays + counts.goes : null,
-    after: counts.stays + counts.comes,
+    after: then === null ? null : counts.stays + counts.comes,
   }
   const { comes: gained, goes: lost } = counts
   const listed = counts.stays + gained + lost
   return { key, ...selection, gained, lost, listed, postings, problems, rows }
 }
+
+/** A targeting that the entry leaves out stays as it is on the service; null: it is not known. */
+const targetingAfter = (entry: DesiredCampaign, record: CampaignRecord | undefined) =>
+  entry.targeting !== undefined || record === undefined || record.succeeding
+    ? wantedTargeting(entry)
+    : record.targeting
 
 function recordsOf(config: Config) {
   using memory = openCampaignMemory(config)

@@ -1,4 +1,8 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { previewAll, previewOne } from '../../src/app/preview.ts'
+import { readDesired } from '../../src/campaigns/desired.ts'
+import type { Config } from '../../src/config/config.ts'
 import { DAY, HOUR } from '../../src/lib/clock.ts'
 import { entry, fileOf, itemOf, Vendor } from './reconciling.ts'
 
@@ -50,6 +54,24 @@ describe('the plan, beside the feeds that were uploaded', () => {
       ...{ held: { code: 'widen' }, postings: { before: 3, after: 11 } },
     })
     expect(allowed).toMatchObject([{ outcome: 'updated' }])
+  })
+
+  it('says of an entry without targeting that its campaign selects what it selected, in the preview too', async () => {
+    const vendor = await Vendor.open(fileOf(entry('A', CITY)))
+    vendor.upload([...times(3, job('A', city('Boston'))), ...times(8, 'A')])
+    await vendor.apply()
+    const reading = readDesired(fileOf(entry('A')))
+    if (reading.kind === 'problems') throw new Error('not read')
+    const { desired } = reading
+    const directory = join(vendor.database, '..')
+    const service = { identity: { kind: 'account' } }
+    const config = { service, state: { directory }, feeds: [] } as unknown as Config
+
+    const all = await previewAll(config, desired, vendor.account.clock)
+    const one = await previewOne(config, desired, 'A', 20)
+
+    expect(all.entries).toMatchObject([{ key: 'A', before: 3, after: 3 }])
+    expect(one).toMatchObject({ before: 3, after: 3, gained: 0 })
   })
 
   it('counts the postings of pinned requisitions with the others, and tells of stale ones and overlaps', async () => {
