@@ -7,7 +7,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Desired, readDesired } from '../campaigns/desired.ts'
 import { type PassOptions, type PassResult, runPass, type Wanted } from '../campaigns/pass.ts'
-import type { Absence, FeedSide, FeedUpload } from '../campaigns/port.ts'
+import type { FeedSide, FeedUpload } from '../campaigns/port.ts'
 import type { ReconcilerParts } from '../campaigns/send.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
@@ -213,12 +213,15 @@ export function feedSideOf(config: Config): FeedSide {
   }
   const latest = read((history) => latestUploads(history, isOurs), [])
   const feeds = latest.map(({ feed }) => feed)
-  let absences: ReadonlyMap<string, Absence> | null = null
+  let absenceOf: FeedSide['absence'] | null = null
   return {
     latest,
-    absence: (id) => {
-      absences ??= read<ReadonlyMap<string, Absence>>((h) => absencesOf(h, feeds), new Map())
-      return absences.get(id) ?? null
+    absence: (id, leftAt) => {
+      absenceOf ??= read<FeedSide['absence']>(
+        (h) => absencesOf(h, feeds),
+        () => null,
+      )
+      return absenceOf(id, leftAt)
     },
     read: async (fields, needed, take, signal) => {
       const problems: string[] = []

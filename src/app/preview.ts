@@ -27,7 +27,7 @@ export async function previewAll(config: Config, desired: Desired, clock: Clock)
   const { signal } = new AbortController()
   const records = recordsOf(config)
   const all = measured(desired, records)
-  const effects = await measure(feedSideOf(config), all, clock.now(), signal)
+  const effects = await measure(feedSideOf(config), all, clock.now(), signal, records)
   const entries = desired.campaigns.map((entry) => {
     const record = records.find(({ key }) => key === entry.key)
     const there = record === undefined ? undefined : record.targeting

@@ -5,7 +5,13 @@
 import { DAY } from '../lib/clock.ts'
 import { type Desired, wantedTargeting } from './desired.ts'
 import type { Selection } from './plan.ts'
-import type { CampaignRecord, FeedSide, FeedUpload, TargetedPosting } from './port.ts'
+import type {
+  CampaignRecord,
+  CampaignStore,
+  FeedSide,
+  FeedUpload,
+  TargetedPosting,
+} from './port.ts'
 import {
   type CanonicalTargeting,
   CRITERIA,
@@ -73,14 +79,16 @@ export interface Measured {
 const isBlank = (targeting: CanonicalTargeting) =>
   filtersOf(targeting) === 0 && targeting.externalCampaignId === ''
 
-/** `all`: those that are wanted come first. */
+/** `all`: those that are wanted come first. `records`: what is remembered of keys that left the feeds. */
 export async function measure(
   side: FeedSide,
   all: readonly Measured[],
   now: number,
   signal: AbortSignal,
+  records: readonly CampaignRecord[] = [],
 ): Promise<Effects> {
   const { latest } = side
+  const leftAt = new Map(records.map((record) => [record.key, record.leftFeedsAt]))
   const carried = (key: string) => carriedBy(latest, key)
   const isCut = latest.some(({ ids }) => Object.keys(ids).length >= CUT_AT)
   const postings = latest.reduce((sum, upload) => sum + upload.postings, 0)
@@ -102,13 +110,30 @@ export async function measure(
       const postings = carried(key)
       if (postings > 0) return { kind: 'live', postings }
       if (isCut) return { kind: 'unknown' }
-      const absence = side.absence(key)
+      const absence = side.absence(key, leftAt.get(key) ?? null)
       if (absence === null) return { kind: 'waiting' }
       const { uploads, since } = absence
       const isOld = uploads >= VANISHED_UPLOADS && since !== null && now - since >= DAY
       return { kind: isOld ? 'vanished' : 'missing', uploads, since }
     },
   }
+}
+
+/** Writes down since when the feeds do not carry a campaign of the file: one day no upload that is looked through did. */
+export function recordLeft(
+  { stateOf }: Pick<Effects, 'stateOf'>,
+  { campaigns }: Desired,
+  store: Pick<CampaignStore, 'atomically' | 'record' | 'save'>,
+): void {
+  store.atomically(() => {
+    for (const { key } of campaigns) {
+      const record = store.record(key)
+      const state = stateOf(key)
+      if (record === null || state.kind === 'unknown' || state.kind === 'waiting') continue
+      const leftFeedsAt = state.kind === 'live' ? null : state.since
+      if (leftFeedsAt !== record.leftFeedsAt) store.save({ ...record, leftFeedsAt })
+    }
+  })
 }
 
 /** Postings of these uploads with an external campaign id, which is any text, `constructor` too. */

@@ -5,7 +5,7 @@
 import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { compare, shownAs } from './compare.ts'
 import type { Desired } from './desired.ts'
-import { type Effects, measure, measured } from './effects.ts'
+import { type Effects, measure, measured, recordLeft } from './effects.ts'
 import { canRaise, type Field, rawOf } from './fields.ts'
 import type { CampaignState } from './findings.ts'
 import { fingerprint, isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
@@ -115,8 +115,10 @@ class Pass {
     const approves = isPerson && kind === 'apply' && isSeen
     if (kind !== 'plan' && isOurs)
       this.#results.push(...this.#snapshot.record(this.#sender, this.#wanted.desired, approves))
-    const targetings = measured(this.#wanted.desired, store.records())
-    const effects = await measure(feeds(), targetings, clock.now(), stop)
+    const records = store.records()
+    const targetings = measured(this.#wanted.desired, records)
+    const effects = await measure(feeds(), targetings, clock.now(), stop, records)
+    if (kind !== 'plan' && isOurs) recordLeft(effects, this.#wanted.desired, store)
     const made = this.#plan(effects, kind !== 'apply')
     const { plan } = made
     if (kind !== 'apply' || plan.stopped !== null) return { kind: 'looked', ...made } as const
@@ -260,7 +262,9 @@ class Pass {
     store.atomically(() => {
       if (owner !== undefined) store.remove(owner.key)
       store.save(
-        owner === undefined ? adoptedRecord(key, campaign) : { ...owner, key, succeeding: false },
+        owner === undefined
+          ? adoptedRecord(key, campaign)
+          : { ...owner, key, succeeding: false, leftFeedsAt: null },
       )
       store.removeOther(campaignId)
       store.keepNewEntry(key, null)

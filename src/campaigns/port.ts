@@ -45,6 +45,8 @@ export interface CampaignRecord {
   succeeding: boolean
   /** Wall ms since when complete listings and reads by id do not show it; null while they do. */
   missingSince: number | null
+  /** Wall ms of the first upload without its key since the feeds carried it; null while they do, or did never. */
+  leftFeedsAt: number | null
   /** What a person said of a field while the service showed this value (JSON text): the file's goes back, or it may stay. */
   said: Partial<Record<Field | 'targeting', { word: 'revert' | 'keep'; of: string }>>
 }
@@ -194,8 +196,11 @@ export interface Absence {
 export interface FeedSide {
   /** The last upload of each feed. */
   latest: readonly FeedUpload[]
-  /** null: as far as is known no feed ever carried the id. */
-  absence(id: string): Absence | null
+  /**
+   * null: as far as is known no feed ever carried the id. `leftAt`: as it was seen once (`CampaignRecord`), since only
+   * the last uploads are looked through.
+   */
+  absence(id: string, leftAt: number | null): Absence | null
   /**
    * Reads the bytes of the last uploads once and hands over these fields of each posting. Answers why not every
    * feed could be read or told the fields that are `needed`, a sentence each.

@@ -40,6 +40,7 @@ export function adoptedRecord(key: string, campaign: Campaign, read?: Campaign):
     targeting: null,
     doubt: null,
     missingSince: null,
+    leftFeedsAt: null,
     succeeding: false,
   }
   const shown = read === undefined ? [] : shownOf(read)

@@ -1,7 +1,7 @@
 // What the history tells the campaigns of their feeds: what was uploaded last, and since when an id is
 // missing. Worked out of the versions whenever it is asked for, so that nothing of it can be out of date.
 
-import type { Absence, FeedUpload } from '../campaigns/port.ts'
+import type { Absence, FeedSide, FeedUpload } from '../campaigns/port.ts'
 import { HOUR } from '../lib/clock.ts'
 import type { Version, VersionReads } from './port.ts'
 
@@ -31,12 +31,10 @@ export function latestUploads(
     }))
 }
 
-/** Of each id that one of these feeds carried, as far back as is looked: since when it does no more. */
-export function absencesOf(
-  history: VersionReads,
-  feeds: readonly string[],
-): ReadonlyMap<string, Absence> {
+/** Of each id that one of these feeds carried: since when it does no more. */
+export function absencesOf(history: VersionReads, feeds: readonly string[]): FeedSide['absence'] {
   const absences = new Map<string, Absence & { seenAt: number }>()
+  let most = 0
   for (const uploads of feeds.map((feed) => uploadsOf(history, feed, feeds.length))) {
     const good = goodOnes(uploads)
     const seen = new Set<string>()
@@ -52,8 +50,10 @@ export function absencesOf(
       }
       if (good.has(version)) later = [...later, version]
     }
+    most = Math.max(most, later.length)
   }
-  return absences
+  return (id, leftAt) =>
+    absences.get(id) ?? (leftAt === null ? null : { uploads: most, since: leftAt })
 }
 
 /** Oldest first. */

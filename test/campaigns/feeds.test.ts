@@ -197,6 +197,26 @@ describe('an id that leaves the feeds', () => {
     expect([paused.vanished, over.vanished]).toEqual([[], []])
   })
 
+  it('stays vanished, however often the feed is uploaded since', async () => {
+    const { vendor, uploadAfter } = await left()
+    const upload = (times: number) => {
+      for (let n = 0; n < times; n++) uploadAfter(HOUR / 4)
+    }
+    upload(100)
+    const afterADay = await vendor.run()
+    upload(150)
+    const later = await vendor.run()
+    const plan = await vendor.plan()
+    uploadAfter(HOUR, ['A', ...rest])
+    const back = await vendor.run()
+
+    expect(afterADay.vanished).toMatchObject([{ key: 'A', uploads: 100 }])
+    expect(later.vanished).toMatchObject([{ key: 'A', uploads: 200 }])
+    expect(plan.feed).toMatchObject({ gone: [{ kind: 'vanished' }], waiting: [] })
+    expect(itemOf(plan, 'A')?.held).toMatchObject({ code: 'state', cause: 'vanished' })
+    expect(back.vanished).toEqual([])
+  })
+
   it('is not counted as gone by a feed that looks like an accident', async () => {
     const { vendor, uploadAfter } = await left()
     uploadAfter(HOUR)
