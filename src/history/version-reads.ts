@@ -1,6 +1,7 @@
 // Owns the questions about versions and their events, whether or not this process may write.
 
 import type { PostingChanges } from '../feed/port.ts'
+import { DAY } from '../lib/clock.ts'
 import { latestLegal } from '../lib/due.ts'
 import type { Connection } from './connection.ts'
 import type { VersionReads } from './port.ts'
@@ -12,8 +13,11 @@ import { orNull, VERSION_FIELDS, type VersionRow, versionOf } from './version-ro
 type EventRow = Omit<HistoryEvent, 'count' | 'firstAt'> & { count: number; firstAt: number | null }
 
 const NO_LIMIT = -1
-/** Uploads whose turnover is remembered: a month of daily feeds, and two days of hourly ones. */
+/** Uploads whose turnover is remembered: so many, a month of daily feeds, and all of this time, which holds two nights. */
 const TURNOVERS = 50
+const TURNOVERS_MS = 2 * DAY
+/** An upload each minute in that time. */
+const MOST_TURNOVERS = 2880
 
 export function versionReads(db: Connection): VersionReads {
   const byId = db.query<[id: number], VersionRow>(
@@ -66,8 +70,11 @@ export function versionReads(db: Connection): VersionReads {
          AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
        ORDER BY v.postings DESC LIMIT 1`,
   )
-  const turnovers = db.query<[feed: string, limit: number], { changes: string; postings: number }>(
-    `SELECT changes, postings FROM versions INDEXED BY versions_feed_state
+  const turnovers = db.query<
+    [feed: string, limit: number],
+    { changes: string; postings: number; at: number }
+  >(
+    `SELECT changes, postings, uploaded_at AS at FROM versions INDEXED BY versions_feed_state
        WHERE feed = ? AND state = 'uploaded' AND changes IS NOT NULL ORDER BY id DESC LIMIT ?`,
   )
 
@@ -109,11 +116,15 @@ export function versionReads(db: Connection): VersionReads {
       const found = all.filter((each) => each !== null)
       return found.filter(({ id }, n) => found.findIndex((other) => other.id === id) === n)
     },
-    turnovers: (feed) =>
-      turnovers.all(feed, TURNOVERS).map(({ changes, postings }) => {
+    turnovers: (feed) => {
+      const uploads = turnovers.all(feed, MOST_TURNOVERS)
+      const since = (uploads[0]?.at ?? 0) - TURNOVERS_MS
+      const recent = uploads.filter(({ at }, n) => n < TURNOVERS || at >= since)
+      return recent.map(({ changes, postings }) => {
         const { added, removed } = JSON.parse(changes) as PostingChanges
         return removed / Math.max(1, postings - added + removed)
-      }),
+      })
+    },
     postings: (feed, limit) => postings.all(feed, limit).map((row) => row.postings),
     count: () => {
       const none = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>

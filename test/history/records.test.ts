@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DaemonRecord, State } from '../../src/history/port.ts'
 import { statusReport } from '../../src/history/report.ts'
+import { DAY, MINUTE } from '../../src/lib/clock.ts'
 import { temporaryHistory, versionIn } from './helpers.ts'
 
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '1700000000123456789', ctimeNs: '5' }
@@ -134,6 +135,25 @@ describe('spool files', () => {
     expect(shared).toEqual(['1.xml'])
     expect(history.spoolNames()).toEqual([])
   })
+})
+
+it('the turnover of a feed is remembered for two days, however often it is uploaded, and for 50 uploads', () => {
+  const { history } = temporaryHistory()
+  const quarter = 15 * MINUTE
+  const upload = (feed: string, n: number, ms: number) => {
+    const at = 1000 + n * ms
+    const changes = { added: n === 0 ? 10 : 0, removed: n === 0 ? 10 : 0, changed: 0 }
+    versionIn(history, 'uploaded', { feed, at, patch: { postings: 10, changes, uploadedAt: at } })
+  }
+  const renewed = (feed: string, uploads: number, ms: number) => {
+    for (let n = 0; n < uploads; n++) upload(feed, n, ms)
+    return history.turnovers(feed).includes(1)
+  }
+
+  expect(renewed('each quarter, a day', 97, quarter)).toBe(true)
+  expect(renewed('each quarter, three days', 3 * 96, quarter)).toBe(false)
+  expect(renewed('each day, 50', 50, DAY)).toBe(true)
+  expect(renewed('each day, 51', 51, DAY)).toBe(false)
 })
 
 describe('pruning', () => {
