@@ -230,9 +230,9 @@ export class Decider {
       const hint = `${COMMAND} plan shows what does`
       return refused(`nothing of ${key} differs from what was agreed`, hint)
     }
-    const word = isReverted ? 'revert' : 'keep'
+    const [word, side] = isReverted ? (['revert', 'file'] as const) : (['keep', 'service'] as const)
     const said = chosen.map(({ field, raw }) => [field, { word, of: raw }])
-    const fields = chosen.map(({ field }) => field).join(', ')
+    const fields = chosen.map((one) => `${one.field} ${one[side]}`).join(', ')
     store.atomically(() => {
       store.save({ ...record, said: { ...record.said, ...Object.fromEntries(said) } })
       const why = isReverted ? 'as in the file' : 'may stay as on the service'

@@ -76,6 +76,24 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(status.stdout).toContain('budget was changed on the service from 100.00 to 9999.00')
   })
 
+  it('says which value was accepted, where another one was seen before', async () => {
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    await vendor.campaigns('apply', '--yes')
+    const [campaign] = vendor.all
+    if (campaign === undefined) throw new Error('not made')
+    campaign.budget = 300
+    await vendor.campaigns('plan')
+    campaign.budget = 350
+
+    const accepted = await vendor.campaigns('resolve', 'A', '--accept')
+    const reverted = await vendor.campaigns('resolve', 'A', '--revert')
+    const history = await vendor.campaigns('history', 'A')
+
+    expect(accepted.stdout).toBe('A: budget 350.00 may stay as it is on the service\n')
+    expect(reverted.stdout).toContain('the next apply writes budget 100.00 as in the file')
+    expect(history.stdout).toContain('budget 350.00: may stay as on the service')
+  })
+
   it('holds a create that nobody can prove until a person says what became of it', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry('B')))
     const fault = { at: 'service', kind: 'drop', point: 'headers', how: 'rst' } as const
