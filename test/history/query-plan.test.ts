@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3'
 import { expect, it, vi } from 'vitest'
+import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import { Connection } from '../../src/history/connection.ts'
 import type { ListFilter } from '../../src/history/port.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
@@ -8,9 +9,15 @@ import { temporaryHistory } from './helpers.ts'
 
 /** Every statement of a history and of this work, with the steps of its plan. */
 function plansOf(file: string, work: (history: ReturnType<typeof openHistory>) => void) {
+  return plansIn(file, () => {
+    using history = openHistory({ file })
+    work(history)
+  })
+}
+
+function plansIn(file: string, work: () => void) {
   const query = vi.spyOn(Connection.prototype, 'query')
-  using history = openHistory({ file })
-  work(history)
+  work()
   const texts = query.mock.calls.map(([sql]) => sql)
   query.mockRestore()
 
@@ -110,4 +117,23 @@ it('finds the next time something is due in one step of an index', () => {
     ['SEARCH versions USING COVERING INDEX versions_next_attempt (next_attempt_at>?)'],
     ['SEARCH versions USING COVERING INDEX versions_deadline (deadline_at>?)'],
   ])
+})
+
+it('what a look asks of the campaigns reads none of the writes that it does not need', () => {
+  const { file } = temporaryHistory()
+
+  const plans = plansIn(file, () => {
+    using store = openCampaignStore({ file })
+    for (const ask of [store.open, store.creates, store.made, store.lastDecision]) ask()
+    store.newestCreate('A')
+    store.generation('A')
+    store.since(5)
+  })
+
+  const scans = plans.flatMap(({ sql, steps }) =>
+    steps
+      .filter((step) => /^SCAN campaign_writes\b/.test(step) && !/USING .*INDEX/.test(step))
+      .map((step) => `${step}: ${sql}`),
+  )
+  expect(scans).toEqual([])
 })

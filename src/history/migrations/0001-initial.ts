@@ -184,6 +184,7 @@ CREATE TABLE campaign_writes (
 CREATE INDEX campaign_writes_key ON campaign_writes (key, id);
 CREATE INDEX campaign_writes_at ON campaign_writes (at);
 CREATE INDEX campaign_writes_open ON campaign_writes (id) WHERE outcome IN ('sending', 'unknown', 'given-up');
+CREATE INDEX campaign_writes_decisions ON campaign_writes (id) WHERE by NOT LIKE 'daemon:%';
 CREATE INDEX campaign_writes_creates ON campaign_writes (key, id) WHERE action = 'create';
 CREATE TRIGGER campaign_writes_kept BEFORE UPDATE OF at, key, action, body, before, spend, why, by, direct ON campaign_writes BEGIN
   SELECT RAISE(ABORT, 'a line of the history is not changed');
