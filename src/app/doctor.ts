@@ -87,7 +87,7 @@ function history(config: Config): Finding {
   try {
     using found = openReader(file, (connection) => ({
       integrity: String(connection.pragma('quick_check(1)')),
-      bytes: Number(connection.pragma('page_count')) * Number(connection.pragma('page_size')),
+      bytes: connection.usedBytes(),
     }))
     if (found === null && existsSync(lockFile(config.state.directory))) {
       const fix =

@@ -93,6 +93,12 @@ export class Connection implements Disposable {
     return this.#translated(() => this.#db.pragma(text, { simple: true }))
   }
 
+  /** Bytes of the file that hold something. What was deleted leaves room in it, which is used again. */
+  usedBytes(): number {
+    const count = (name: string) => Number(this.pragma(name))
+    return (count('page_count') - count('freelist_count')) * count('page_size')
+  }
+
   [Symbol.dispose](): void {
     this.#translated(() => this.#db.close())
   }

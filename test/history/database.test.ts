@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Connection, openWritable } from '../../src/history/connection.ts'
-import { MIGRATIONS, migrate, schemaVersion } from '../../src/history/migrations.ts'
+import { MIGRATIONS, migrate, openReader, schemaVersion } from '../../src/history/migrations.ts'
 import type { History } from '../../src/history/port.ts'
 import { historyOn, openHistory } from '../../src/history/sqlite-history.ts'
 import { openHistoryReader } from '../../src/history/tables.ts'
@@ -309,4 +309,20 @@ describe('a disk or a file that does not play along', () => {
     expect(error.exitCode).toBe(78)
     expect(statSync(file).size).toBe(3 * 4096)
   })
+})
+
+it('room that is left of what was deleted does not count as used: a history that was pruned is not large', () => {
+  const { history, file } = temporaryHistory()
+  const used = () => {
+    using found = openReader(file, (connection) => ({ bytes: connection.usedBytes() }))
+    return found?.bytes ?? 0
+  }
+
+  const before = used()
+  history.setNote('large', 'x'.repeat(5_000_000))
+  const full = used()
+  history.setNote('large', null)
+
+  expect(full - before).toBeGreaterThan(5_000_000)
+  expect(used() - before).toBeLessThan(100_000)
 })
