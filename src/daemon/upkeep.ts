@@ -19,6 +19,8 @@ export interface UpkeepParts {
 
 const PRUNE_MS = DAY
 const PRUNE_AGAIN_MS = HOUR
+/** The next version of a feed that comes once a year is still compared with the last one, however short `historyFor` is. */
+const FEED_MS = 400 * DAY
 /** A clock that differs more from the service's deletes nothing: the whole history might seem to be old. */
 const LARGEST_SKEW_MS = DAY
 
@@ -42,16 +44,19 @@ export function createUpkeep({ clock, deliveries, history, log, settings, spool 
       const { clockSkewMs } = deliveries.health()
       if (clockSkewMs === null || Math.abs(clockSkewMs) > LARGEST_SKEW_MS) return
       nextPrune = clock.monotonic() + PRUNE_MS
-      const before = clock.now() - settings.current.state.historyForMs
+      const { historyForMs } = settings.current.state
+      const before = clock.now() - historyForMs
+      const feeds = {
+        endedBefore: clock.now() - Math.max(historyForMs, FEED_MS),
+        removeCopy: (copy: string) => spool.remove(copy),
+      }
       const done = (forgotten: number) => {
         if (forgotten > 0) log.info({ event: 'history.pruned', forgotten }, 'old history forgotten')
       }
-      pruning = history
-        .prune(before, stop, (copy) => spool.remove(copy))
-        .then(done, (error) => {
-          nextPrune = clock.monotonic() + PRUNE_AGAIN_MS
-          failed(error)
-        })
+      pruning = history.prune(before, stop, feeds).then(done, (error) => {
+        nextPrune = clock.monotonic() + PRUNE_AGAIN_MS
+        failed(error)
+      })
     },
   }
 }

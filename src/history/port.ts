@@ -110,14 +110,15 @@ export interface Versions extends VersionReads {
   /** The earliest `nextAttemptAt` or `deadlineAt` after now, or null. */
   nextDueAt(now: number): number | null
   /**
-   * Forgets versions in a final state older than this, of a feed that goes on never the newest or last uploaded. Answers
-   * how many. Takes its time in small steps, and ends after the present one when the signal aborts. `removeCopy`: of
-   * copies in the spool that no version names any more.
+   * Forgets versions in a final state older than this, but not a feed's newest or last uploaded. `endedBefore`: a feed
+   * that is called by its path goes whole when its file has left and nothing has happened to it since; `removeCopy` gets
+   * its copy in the spool. Answers how many. Takes its time in small steps, and ends after the present one when the
+   * signal aborts.
    */
   prune(
     before: number,
     signal?: AbortSignal,
-    removeCopy?: (spool: string) => Promise<void>,
+    feeds?: { endedBefore: number; removeCopy: (spool: string) => Promise<void> },
   ): Promise<number>
 }
 

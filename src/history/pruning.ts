@@ -4,6 +4,8 @@ import type { Connection } from './connection.ts'
 import type { Transactions, Versions } from './port.ts'
 import { CLOSED, sqlStates } from './states.ts'
 
+const NO_FEEDS = { endedBefore: Number.MIN_SAFE_INTEGER, removeCopy: async () => {} }
+
 /** Versions looked at in one turn: with all that belongs to them they go within some ms. */
 const PIECE = 100
 
@@ -11,12 +13,12 @@ const PIECE = 100
  * Besides each feed's newest, newest with known bytes, and last uploaded, a version stays while a file
  * in the folder is known as it (else that file would count as new and be sent again), while its bytes
  * are in the spool, and while anything happened to it since. Of a feed that is called by its path nothing
- * stays without its file: names with a date in them come never again.
+ * stays long after its file has left: names with a date in them come never again.
  */
 export function pruner(db: Connection, commit: Transactions['commit']): Versions['prune'] {
   // Whatever it finds, it looks at one piece only: most of a long history may have to stay.
   const next = db.query<
-    [at: number, id: number, before: number, limit: number, before: number],
+    [at: number, id: number, before: number, limit: number, endedBefore: number, before: number],
     { id: number; at: number; copy: string | null; isOld: number }
   >(
     `WITH piece AS MATERIALIZED (
@@ -31,7 +33,8 @@ export function pruner(db: Connection, commit: Transactions['commit']): Versions
            AND v.id <> (SELECT coalesce(max(id), 0) FROM versions
                           WHERE feed = v.feed AND sha256 IS NOT NULL)
            OR v.feed = v.path
-           AND NOT EXISTS (SELECT 1 FROM versions WHERE feed = v.feed AND id <> v.id))
+           AND NOT EXISTS (SELECT 1 FROM versions WHERE feed = v.feed AND id <> v.id)
+           AND NOT EXISTS (SELECT 1 FROM events WHERE version = v.id AND at >= ?))
          AND NOT EXISTS (SELECT 1 FROM files WHERE version = v.id)
          AND NOT EXISTS (SELECT 1 FROM events WHERE version = v.id AND at >= ?) AS isOld
        FROM piece p CROSS JOIN versions v ON v.id = p.id ORDER BY p.at, v.id`,
@@ -42,12 +45,12 @@ export function pruner(db: Connection, commit: Transactions['commit']): Versions
     'DELETE FROM requests WHERE problem IS NOT NULL AND at < ?',
   )
 
-  return async (before, signal, removeCopy) => {
+  return async (before, signal, { endedBefore, removeCopy } = NO_FEEDS) => {
     let pruned = 0
     let last = { at: Number.MIN_SAFE_INTEGER, id: 0 }
     while (!signal?.aborted) {
       const { rows, old } = await commit(() => {
-        const rows = next.all(last.at, last.id, before, PIECE, before)
+        const rows = next.all(last.at, last.id, before, PIECE, endedBefore, before)
         const old = rows.filter(({ isOld }) => isOld === 1)
         for (const { id } of old) {
           dropFeed.run(id)
@@ -55,7 +58,7 @@ export function pruner(db: Connection, commit: Transactions['commit']): Versions
         }
         return { rows, old }
       }, 'soon')
-      for (const { copy } of old) if (copy !== null) await removeCopy?.(copy)
+      for (const { copy } of old) if (copy !== null) await removeCopy(copy)
       pruned += old.length
       const end = rows.at(-1)
       if (end === undefined) break

@@ -6,6 +6,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { DAY, systemClock } from '../../src/lib/clock.ts'
 import { feedOf, Site } from '../helpers/site.ts'
 
+const RULES = [{ match: '{1}/*.xml', name: '{1}' }]
+const TIMEOUT = { timeout: 200_000 }
+
 let site: Site
 let passedMs = 0
 beforeEach(async () => {
@@ -13,7 +16,7 @@ beforeEach(async () => {
   // The clock of the service, too.
   const clock = { ...systemClock, now: () => systemClock.now() + passedMs }
   const config = {
-    feeds: [{ match: '{1}/*.xml', name: '{1}' }],
+    feeds: RULES,
     state: { historyFor: '60d' },
     upload: { keepVersions: 1 },
   }
@@ -24,10 +27,9 @@ afterEach(() => site[Symbol.asyncDispose]())
 const paths = () => site.uploads({ all: true, feed: 'acme' }).map(({ path }) => path)
 
 async function exported(name: string, postings: number): Promise<void> {
-  const sent = site.sandbox.objects().length
   site.drop(`acme/${name}`, feedOf(postings))
-  await expect.poll(() => site.sandbox.objects().length, { timeout: 200_000 }).toBe(sent + 1)
-  await site.until('acme', 'uploaded')
+  const newest = () => site.uploads({ feed: 'acme' })[0]
+  await expect.poll(newest, TIMEOUT).toMatchObject({ path: `acme/${name}`, state: 'uploaded' })
 }
 
 it('versions are forgotten after historyFor once their files are gone, and not while a file is there', async () => {
@@ -49,7 +51,30 @@ it('versions are forgotten after historyFor once their files are gone, and not w
   expect(site.sandbox.objects()).toHaveLength(5)
 })
 
-it('a feed that was called by its path is forgotten with its file, and its copy with it', async () => {
+it('a feed that is called by its path keeps what its next version is compared with, however short historyFor is', async () => {
+  site.configure({
+    ...{ feeds: RULES, upload: { keepVersions: 1 } },
+    ...{ state: { historyFor: '1d' }, inbox: { afterUpload: 'delete' } },
+  })
+  const daemon = await site.daemon()
+  site.drop('weekly.xml', feedOf(100))
+  await exported('at-1.xml', 2)
+  await exported('at-2.xml', 3)
+  const left = () => readdirSync(site.inbox, { recursive: true }).map(String)
+  await expect.poll(left, TIMEOUT).toEqual(['acme'])
+  await daemon.stop()
+
+  passedMs = 7 * DAY
+  const later = await site.daemon()
+  site.drop('other.xml', feedOf(2))
+  await site.logged(later, 'old history forgotten')
+  site.drop('weekly.xml', feedOf(10))
+
+  const { reason } = await site.until('weekly.xml', 'held')
+  expect(reason).toContain('90')
+})
+
+it('a feed that was called by its path is forgotten 400 days after its file, and its copy with it', async () => {
   site.configure({ state: { historyFor: '60d' } })
   const daemon = await site.daemon()
   for (const name of ['at-1.xml', 'at-2.xml']) {
@@ -62,7 +87,7 @@ it('a feed that was called by its path is forgotten with its file, and its copy 
   await site.until('at-3.xml', 'uploaded')
   await daemon.stop()
 
-  passedMs = 100 * DAY
+  passedMs = 401 * DAY
   const later = await site.daemon()
   site.drop('at-4.xml', feedOf(2))
   await site.logged(later, 'old history forgotten')
