@@ -338,7 +338,7 @@ describe('what the host is asked', () => {
     const file = join(folder(), 'file')
     writeFileSync(file, '')
 
-    expect(await checkFolder({ check: 'inbox', path: file, write: false })).toMatchObject({
+    expect(await checkFolder(file, 'read')).toMatchObject({
       verdict: 'problem',
       exitCode: 78,
     })

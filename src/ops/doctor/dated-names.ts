@@ -1,7 +1,7 @@
 // Exports with the time in their names: without a rule each is a feed of its own, so that no guard compares it with
 // the one before, none takes the place of another, and the spool keeps a copy of each.
 
-import { type Finding, ok, warning } from './finding.ts'
+import { type Answer, ok, warning } from './finding.ts'
 
 /** A day, such as 20261123 or 2026-11-23, or seconds since 1970; what follows may be the time. */
 const TIME = /(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d|\d{10,13})(?:[T_.:-]?\d+)*Z?/
@@ -9,15 +9,14 @@ const TIME = /(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d|\d{10,13})(?:[T_.:-]?\d+)*
 const LEAST = 3
 
 /** `names`: of feeds that are called by their path. */
-export function checkNames(names: readonly string[]): Finding {
-  const check = 'feeds'
+export function checkNames(names: readonly string[]): Answer {
   const groups = Map.groupBy(
     names.filter((name) => TIME.test(name)),
     (name) => name.replace(TIME, '*'),
   )
   const [largest] = [...groups].toSorted(([, a], [, b]) => b.length - a.length)
   if (largest === undefined || largest[1].length < LEAST)
-    return ok(check, 'no names differ by a date alone')
+    return ok('no names differ by a date alone')
   const [match, dated] = largest
   const name =
     match
@@ -25,7 +24,6 @@ export function checkNames(names: readonly string[]): Finding {
       .replace('*', '')
       .replace(/^[-_./]+|[-_./]+$/g, '') || 'jobs'
   return warning(
-    check,
     `${dated.length} feeds such as ${dated[0]} differ by a date alone: no guard compares one with the one before`,
     `make them one feed: feeds: [{ match: "${match}", name: "${name}" }]`,
   )

@@ -1,11 +1,11 @@
 // What a check of `doctor` found: a sentence, and where it is not well, what to do about it.
 
-export type Verdict = 'ok' | 'warning' | 'problem' | 'skipped'
+import { FeedsyncError, messageOf } from '../../lib/errors.ts'
 
 export interface Finding {
   /** Short, stable name: `key file`, `clock`. */
   check: string
-  verdict: Verdict
+  verdict: 'ok' | 'warning' | 'problem' | 'skipped'
   /** What was found, a plain sentence. */
   says: string
   fix: string | null
@@ -13,18 +13,37 @@ export interface Finding {
   exitCode: number
 }
 
-export const ok = (check: string, says: string): Finding => {
-  return { check, verdict: 'ok', says, fix: null, exitCode: 0 }
+export type Answer = Omit<Finding, 'check'>
+
+const CONFIG = 78
+
+const answer = (verdict: Answer['verdict'], says: string, fix: string | null, exitCode = 0) => {
+  return { verdict, says, fix, exitCode }
 }
 
-export const skipped = (check: string, says: string): Finding => {
-  return { check, verdict: 'skipped', says, fix: null, exitCode: 0 }
+export const ok = (says: string): Answer => answer('ok', says, null)
+
+export const skipped = (says: string): Answer => answer('skipped', says, null)
+
+export const warning = (says: string, fix: string): Answer => answer('warning', says, fix)
+
+export const problem = (says: string, fix: string | null, exitCode = 1): Answer =>
+  answer('problem', says, fix, exitCode)
+
+export function failed(error: unknown): Answer {
+  const { hint = null, exitCode = CONFIG } = error instanceof FeedsyncError ? error : {}
+  return problem(messageOf(error), hint, exitCode)
 }
 
-export const warning = (check: string, says: string, fix: string): Finding => {
-  return { check, verdict: 'warning', says, fix, exitCode: 0 }
-}
-
-export const problem = (check: string, says: string, fix: string | null, exitCode = 1): Finding => {
-  return { check, verdict: 'problem', says, fix, exitCode }
+/** What was asked, under its name; nothing where it does not concern this host. An error is a finding as well. */
+export async function* check(
+  name: string,
+  ask: () => Answer | null | Promise<Answer | null>,
+): AsyncGenerator<Finding> {
+  try {
+    const found = await ask()
+    if (found !== null) yield { check: name, ...found }
+  } catch (error) {
+    yield { check: name, ...failed(error) }
+  }
 }

@@ -11,7 +11,7 @@ import { errorCode } from '../../lib/errors.ts'
 import { formatBytes } from '../../lib/units.ts'
 import { fullDisk } from '../room.ts'
 import { type Account, hiddenBy, mayWrite, parseUnit, type Unit } from '../systemd/unit.ts'
-import { type Finding, ok, problem, skipped, warning } from './finding.ts'
+import { type Answer, ok, problem, skipped, warning } from './finding.ts'
 import { ENTER, READ, type Refusal, refusalOf, WRITE } from './folder-access.ts'
 
 /** Who the daemon runs as; both null where nothing is known of a unit: then it is who asks. */
@@ -24,63 +24,57 @@ const NO_UNIT: Runner = { unit: null, account: null }
 /** What of the packaged unit hides folders, for hosts where it is not installed yet. */
 const PACKAGED = parseUnit('ProtectHome=yes\nPrivateTmp=yes')
 
-const GIB = 2 ** 30
-const LITTLE_ROOM = GIB
+const LITTLE_ROOM = 2 ** 30
 /** Beyond this the number of folders does not matter any more. */
 const MOST_FOLDERS = 100_000
+const STATE_FILES = ['daemon.lock', 'feedsyncd.db', 'feedsyncd.db-wal', 'feedsyncd.db-shm', 'spool']
 const NOTIFY = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
 const UNITS = ['/etc/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system']
 
-export interface FolderUse {
-  /** `inbox`, `state`: the name of the check. */
-  check: string
-  path: string
-  /** What the configuration wants to do there. */
-  write: boolean
-  /** The daemon makes it where it is missing. */
-  made?: boolean
-}
+/** What the daemon does with a folder; `make`: it writes there, and makes it where it is missing. */
+export type FolderUse = 'read' | 'write' | 'make'
 
 const DROPIN =
   'feedsyncd service print > /etc/systemd/system/feedsyncd.service.d/folders.conf (mkdir -p its directory before), then: systemctl daemon-reload && systemctl restart feedsyncd'
 
 /** Whether the daemon may do there what the configuration wants: by its unit, or by the account that asks. */
 export async function checkFolder(
-  { check, path, write, made = false }: FolderUse,
-  { account, unit }: Runner = NO_UNIT,
-): Promise<Finding> {
+  path: string,
+  use: FolderUse,
+  runner: Runner = NO_UNIT,
+): Promise<Answer> {
+  const { account, unit } = runner
+  const isMade = use === 'make'
+  const write = use !== 'read'
   const found = await stat(path).catch(() => null)
-  if (found !== null && !found.isDirectory()) {
-    return problem(check, `${path} is not a folder`, 'name a folder in the configuration', 78)
-  }
+  if (found !== null && !found.isDirectory())
+    return problem(`${path} is not a folder`, 'name a folder in the configuration', 78)
   if (write && unit !== null && !mayWrite(unit, path)) {
     const says = `${path} is read-only for the unit feedsyncd: ReadWritePaths= does not have it`
-    return problem(check, says, DROPIN)
+    return problem(says, DROPIN)
   }
   const refusal = await refusalOf(path, READ | ENTER | (write ? WRITE : 0), account)
+  const verb = write ? 'read and written' : 'read'
+  if (refusal === null) return ok(`${path} can be ${verb}`)
   const target = found === null ? await readlink(path).catch(() => null) : null
   if (target !== null) {
     const fix = 'mount or create what it leads to, or correct the link'
-    return problem(check, `${path} is a link to ${target}, which is not there`, fix)
+    return problem(`${path} is a link to ${target}, which is not there`, fix)
   }
-  if (refusal?.code === 'ENOENT' && made && (await canMake(path, account))) {
-    return ok(check, `${path} does not exist yet and can be created`)
+  const owner = isMade && account !== null ? `-o ${account.name} ` : ''
+  const mode = use === 'write' ? '0770' : '0750'
+  const install = `install -d -m ${mode} ${owner}-g ${groupOf(runner)} ${path}`
+  if (refusal.code === 'ENOENT') {
+    return isMade && (await canMake(path, account))
+      ? ok(`${path} does not exist yet and can be created`)
+      : problem(`${path} does not exist`, `create it, and give the unit’s user access: ${install}`)
   }
-  const owner = made && account !== null ? `-o ${account.name} ` : ''
-  const mode = write && !made ? '0770' : '0750'
-  const install = `install -d -m ${mode} ${owner}-g ${groupOf({ account, unit })} ${path}`
-  if (refusal?.code === 'ENOENT') {
-    const fix = `create it, and give the unit’s user access: ${install}`
-    return problem(check, `${path} does not exist`, fix)
-  }
-  const verb = write ? 'read and written' : 'read'
   const who = account === null ? 'this user' : account.name
-  if (refusal === null) return ok(check, `${path} can be ${verb}`)
   // The group that owns it is root's: no drop-in can add the unit to that.
   const isRoots = refusal.at === path && account !== null && found?.gid === 0
-  const given = made ? giveBack(path, { account, unit }) : `give it to the unit’s group: ${install}`
+  const given = isMade ? giveBack(path, runner) : `give it to the unit’s group: ${install}`
   const fix = isRoots ? given : accessFix(refusal, account)
-  return problem(check, `${path} cannot be ${verb} by ${who} (${refusal.code})`, fix)
+  return problem(`${path} cannot be ${verb} by ${who} (${refusal.code})`, fix)
 }
 
 /** What lets an account use a folder of somebody else. */
@@ -90,25 +84,19 @@ function accessFix({ code, at }: Refusal, account: Account | null): string {
 }
 
 /** The files in the state directory: a command of root, or a restored backup, may have left them to another user. */
-export async function checkState(use: FolderUse, runner: Runner): Promise<Finding> {
-  const finding = await checkFolder(use, runner)
-  if (finding.verdict !== 'ok') return finding
-  for (const name of [
-    'daemon.lock',
-    'feedsyncd.db',
-    'feedsyncd.db-wal',
-    'feedsyncd.db-shm',
-    'spool',
-  ]) {
-    const path = join(use.path, name)
+export async function checkState(state: string, runner: Runner): Promise<Answer> {
+  const found = await checkFolder(state, 'make', runner)
+  if (found.verdict !== 'ok') return found
+  for (const name of STATE_FILES) {
+    const path = join(state, name)
     const needed = READ | WRITE | (name === 'spool' ? ENTER : 0)
     const refusal = await refusalOf(path, needed, runner.account)
     if (refusal === null || refusal.code === 'ENOENT') continue
     const isForeign = refusal.code === 'EACCES'
-    const fix = isForeign ? giveBack(use.path, runner) : accessFix(refusal, null)
-    return problem(use.check, `${path} cannot be read and written (${refusal.code})`, fix)
+    const fix = isForeign ? giveBack(state, runner) : accessFix(refusal, null)
+    return problem(`${path} cannot be read and written (${refusal.code})`, fix)
   }
-  return finding
+  return found
 }
 
 const giveBack = (path: string, runner: Runner) =>
@@ -127,48 +115,43 @@ async function canMake(path: string, account: Account | null): Promise<boolean> 
 }
 
 /** The unit hides some places: there a folder that is readable here is not there for the service. */
-export async function checkHidden(path: string, { unit }: Runner = NO_UNIT): Promise<Finding> {
-  const check = 'sandbox'
+export async function checkHidden(path: string, { unit }: Runner = NO_UNIT): Promise<Answer> {
   const setting = hiddenBy(unit ?? PACKAGED, path)
   const name = unit === null ? 'the packaged unit' : 'the unit feedsyncd'
-  if (setting === null) return ok(check, `${path} is visible to ${name}`)
+  if (setting === null) return ok(`${path} is visible to ${name}`)
   const fix = 'feedsyncd service print writes the drop-in that shows it; or move the folder'
-  return warning(check, `${path} is hidden from ${name} (${setting})`, fix)
+  return warning(`${path} is hidden from ${name} (${setting})`, fix)
 }
 
-export async function checkRoom(path: string): Promise<Finding> {
-  const check = 'room'
-  let free: number
+export async function checkRoom(path: string): Promise<Answer> {
   try {
     const { bavail, bsize } = await statfs(path)
-    free = bavail * bsize
+    const free = bavail * bsize
+    const says = `${formatBytes(free)} free on the disk of ${path}`
+    const fix = 'free space: the spool holds upload.keepVersions copies of each feed'
+    // As the daemon judges it.
+    const full = fullDisk(path)
+    if (full !== null) return problem(full.message, fix, 75)
+    return free < LITTLE_ROOM ? warning(says, fix) : ok(says)
   } catch (error) {
-    return skipped(check, `the room on the disk of ${path} is not known (${errorCode(error)})`)
+    return skipped(`the room on the disk of ${path} is not known (${errorCode(error)})`)
   }
-  const says = `${formatBytes(free)} free on the disk of ${path}`
-  const fix = 'free space: the spool holds upload.keepVersions copies of each feed'
-  // As the daemon judges it.
-  const full = fullDisk(path)
-  if (full !== null) return problem(check, full.message, fix, 75)
-  return free < LITTLE_ROOM ? warning(check, says, fix) : ok(check, says)
 }
 
 /** One watch a folder, of a number that all programs of one user share. */
-export async function checkWatches(inbox: string): Promise<Finding> {
-  const check = 'watches'
+export async function checkWatches(inbox: string): Promise<Answer> {
   try {
     const limit = Number(await readFile('/proc/sys/fs/inotify/max_user_watches', 'utf8'))
     const folders = await countFolders(inbox)
     const says = `${folders} folder${folders === 1 ? '' : 's'} to watch, and the limit of this user is ${limit}`
     return folders < limit / 2
-      ? ok(check, says)
+      ? ok(says)
       : warning(
-          check,
           says,
           `sysctl fs.inotify.max_user_watches=${Math.max(limit, folders) * 4}, and the same in /etc/sysctl.d; else the folder is polled`,
         )
   } catch (error) {
-    return skipped(check, `the limit of file events is not known (${errorCode(error)})`)
+    return skipped(`the limit of file events is not known (${errorCode(error)})`)
   }
 }
 
@@ -182,43 +165,33 @@ async function countFolders(root: string): Promise<number> {
 }
 
 /** A key that others may read is one that others have; systemd's own copy is as it should be. */
-export async function checkKeyMode(
-  path: string,
-  credentials: string | undefined,
-): Promise<Finding> {
-  const check = 'key mode'
+export async function checkKeyMode(path: string, credentials: string | undefined): Promise<Answer> {
   try {
     const { mode } = await stat(path)
     const says = `${path} has the mode 0${(mode & 0o777).toString(8)}`
     const handedOver = credentials !== undefined && path.startsWith(join(credentials, '/'))
     return (mode & 0o077) === 0 || handedOver
-      ? ok(check, says)
-      : warning(check, `${says}: others may read it`, `chmod 0600 ${path}`)
+      ? ok(says)
+      : warning(`${says}: others may read it`, `chmod 0600 ${path}`)
   } catch (error) {
-    return skipped(check, `the mode of ${path} is not known (${errorCode(error)})`)
+    return skipped(`the mode of ${path} is not known (${errorCode(error)})`)
   }
 }
 
 /** A file that the daemon is to `run` or `read`. `isSecret`: its group must not read it. */
 export async function checkFile(
-  check: string,
   path: string,
   use: 'run' | 'read',
   { account, unit }: Runner,
   isSecret = false,
-): Promise<Finding> {
+): Promise<Answer> {
   const setting = unit && hiddenBy(unit, path)
   if (setting) {
     const says = `${path} is hidden from the unit feedsyncd (${setting})`
-    return problem(
-      check,
-      says,
-      'move it to a folder that the unit sees, such as /etc/feedsyncd',
-      78,
-    )
+    return problem(says, 'move it to a folder that the unit sees, such as /etc/feedsyncd', 78)
   }
   const refusal = await refusalOf(path, use === 'run' ? ENTER : READ, account)
-  if (refusal === null) return ok(check, `${path} can be ${use}`)
+  if (refusal === null) return ok(`${path} can be ${use}`)
   const { at, code } = refusal
   const other = use === 'run' ? ', or name another program in alerts' : ''
   const isGiven = use === 'read' && at === path && code === 'EACCES' && account !== null
@@ -227,37 +200,35 @@ export async function checkFile(
     : `chgrp ${groupOf({ account, unit })} ${path} && chmod 0640 ${path}`
   const asked = `let the unit’s user ${at === path ? use : 'enter'} it${other}`
   const says = `${at} cannot be ${at === path ? use : 'entered'} (${code})`
-  return problem(check, says, isGiven ? given : asked, 78)
+  return problem(says, isGiven ? given : asked, 78)
 }
 
 /** For whom the answers are true: the unit's user where there is one, else who asks. */
-export function checkAccount(uid: number | undefined, { account, unit }: Runner): Finding {
-  const check = 'account'
+export function checkAccount(uid: number | undefined, { account, unit }: Runner): Answer {
   if (unit !== null && account === null) {
     const fix = `create it: systemd-sysusers; or correct User= of the unit`
-    return problem(check, `the unit runs as ${unit.user}, which this host does not know`, fix)
+    return problem(`the unit runs as ${unit.user}, which this host does not know`, fix)
   }
-  if (account !== null) return ok(check, `judged as the unit feedsyncd runs: as ${account.name}`)
-  if (uid !== 0) return ok(check, `these answers are for the user with uid ${uid}`)
+  if (account !== null) return ok(`judged as the unit feedsyncd runs: as ${account.name}`)
+  if (uid !== 0) return ok(`these answers are for the user with uid ${uid}`)
   const says = 'this is root, which may read and write everything'
-  return warning(check, says, 'run this check as the user that runs feedsyncd')
+  return warning(says, 'run this check as the user that runs feedsyncd')
 }
 
-export async function checkSystemd(): Promise<Finding> {
-  const check = 'systemd'
+export async function checkSystemd(): Promise<Answer> {
   const installed = UNITS.map((folder) => join(folder, 'feedsyncd.service')).find(isThere)
-  if (installed === undefined) return skipped(check, 'feedsyncd.service is not installed here')
+  if (installed === undefined) return skipped('feedsyncd.service is not installed here')
   const options = { timeout: 5 * SECOND }
   const asked = promisify(execFile)('systemctl', ['--version'], options).catch(() => null)
   const version = Number(/^systemd (\d+)/.exec((await asked)?.stdout ?? '')?.[1])
-  if (!version) return skipped(check, 'systemctl does not answer')
+  if (!version) return skipped('systemctl does not answer')
   const says = `systemd ${version}, unit ${installed}`
   if (version < 247) {
-    return problem(check, says, 'the unit needs systemd 247 or later (LoadCredential=)')
+    return problem(says, 'the unit needs systemd 247 or later (LoadCredential=)')
   }
-  if (version >= 253 || NOTIFY.some(isThere)) return ok(check, says)
+  if (version >= 253 || NOTIFY.some(isThere)) return ok(says)
   const fix = 'install it, or set Type=exec in a drop-in'
-  return problem(check, `${says}; systemd-notify is missing`, fix)
+  return problem(`${says}; systemd-notify is missing`, fix)
 }
 
 const isThere = (path: string) => existsSync(path)
