@@ -1,27 +1,60 @@
 // The daemon's composition, from top to bottom: the state directory, the network, the folder, a feed's way
 // through them, and what people see of it. Nothing else builds adapters for it.
 
+import { hostname } from 'node:os'
+import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
+import type { RuleFor } from '../config/feeds.ts'
+import { ConfigProblems } from '../config/problems.ts'
+import { reloaded } from '../config/reload.ts'
 import { Daemon } from '../daemon/daemon.ts'
-import { followPatience, noteExpected, recover } from '../daemon/recovery.ts'
-import type { History, Version } from '../history/port.ts'
+import { Deliveries } from '../daemon/deliveries.ts'
+import { Intake, laneOf } from '../daemon/intake.ts'
+import { followPatience, followRules, recover } from '../daemon/recovery.ts'
+import { createUpkeep } from '../daemon/upkeep.ts'
+import type { FileIdentity } from '../feed/port.ts'
+import { createFeedChecker } from '../feed/worker-checker.ts'
+import { acquireLock } from '../history/instance-lock.ts'
+import { Ledger } from '../history/ledger.ts'
+import type { Version } from '../history/port.ts'
+import { openHistory } from '../history/sqlite-history.ts'
+import { Dispositions } from '../inbox/dispositions.ts'
+import { Inbox } from '../inbox/folder.ts'
+import { Settler } from '../inbox/settling.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Conditions } from '../lib/conditions.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
-import type { Log, LogOptions } from '../lib/log.ts'
-import type { CampaignRun, CommandLine } from '../ops/port.ts'
+import { createHttpClient } from '../lib/http.ts'
+import { createLog, type LogOptions } from '../lib/log.ts'
+import { VERSION } from '../lib/version.ts'
+import { AlertDesk } from '../ops/alerts/desk.ts'
+import { sendAlert } from '../ops/alerts/senders.ts'
+import type { CommandLine, EndpointSource, MetricsSource } from '../ops/port.ts'
+import { createNotifier } from '../ops/systemd/notifier.ts'
+import { createSupervisor } from '../ops/systemd/supervisor.ts'
 import type { Endpoint } from '../ops/web/endpoint.ts'
-import type { Pipeline } from '../pipeline/pipeline.ts'
-import type { Failure } from '../upload/port.ts'
-import { watchConditions } from './conditions.ts'
-import { openFeeds } from './feeds.ts'
-import { openInbox } from './inbox.ts'
-import { openNetwork } from './network.ts'
-import { openOperations } from './operations.ts'
+import { Guard } from '../pipeline/guard.ts'
+import { Pipeline } from '../pipeline/pipeline.ts'
+import { PostDelivery } from '../pipeline/post-delivery.ts'
+import { markReceiptPending } from '../pipeline/receipts.ts'
+import { createFormSource } from '../service/form-source.ts'
+import { keyReloader } from '../service/key-file.ts'
+import { createSpool } from '../spool/spool.ts'
+import { SendGate } from '../upload/send-gate.ts'
+import { StorageUploader } from '../upload/uploader.ts'
+import { conditionsOf, watchConditions } from './conditions.ts'
+import {
+  campaignsSeen,
+  historyFile,
+  openCampaignMemory,
+  overdueFeeds,
+  rulesOf,
+  serviceOptions,
+  statusLine,
+  statusOf,
+  versionOf,
+} from './queries.ts'
 import { campaignScheduleOf } from './reconcile.ts'
-import type { RunningUploads } from './running-uploads.ts'
-import { LiveSettings } from './settings.ts'
-import { openStorage } from './storage.ts'
+import { RunningUploads } from './running-uploads.ts'
 
 export interface AppOptions {
   clock: Clock
@@ -38,50 +71,112 @@ export interface AppOptions {
   onMove?: (version: Version) => void
 }
 
-export interface App extends AsyncDisposable {
-  readonly daemon: Daemon
-  readonly history: History
-  readonly pipeline: Pipeline
-  readonly log: Log
-  readonly conditions: Conditions
-  readonly uploads: RunningUploads
-  /** Why the credentials were refused, if they were. */
-  refusal(): Failure | null
-  /** How the last look at the campaigns ended; null: there was none, or there is no file. */
-  campaigns(): CampaignRun | null
-  /** Opens `http.listen`, where there is one. Throws `FeedsyncError` when it cannot be used. */
-  serve(): Promise<Endpoint | null>
-  /** SIGHUP: takes up another configuration, or none of it; refused credentials are tried again. */
-  reload(read: () => Reread): void
-}
+export type App = Awaited<ReturnType<typeof openApp>>
 
-/** The configuration file, read again: all of it, or its mistakes. `hint`: null where `config check` names them. */
-export type Reread =
-  | { kind: 'ok'; config: Config }
-  | { kind: 'problems'; lines: string[]; hint: string | null }
+/** A transaction of a command takes less; nothing else is attended to meanwhile. */
+const BUSY_MS = 20
+/** Events and attempts of a version that its page shows. */
+const MOST_EVENTS = 200
+/** sysexits.h: EX_TEMPFAIL. */
+const TEMPORARY = 75
 
 /**
  * Builds everything that delivers, under the lock of the state directory. Throws `FeedsyncError` when
  * another process holds it, the key cannot be read, or the state cannot be written.
  */
-export async function openApp(config: Config, options: AppOptions): Promise<App> {
+export async function openApp(config: Config, options: AppOptions) {
   await using owned = new AsyncDisposableStack()
-  const { clock, env, notifyOperator } = options
+  const { clock, configFile = null, env, log: destination, notifyOperator, onMove } = options
+  const { commandLine = (command: string) => `feedsyncd ${command}` } = options
   const { directory: stateDirectory } = config.state
-  const settings = new LiveSettings(config)
-  const storage = await openStorage(config, options, owned)
-  const { conditions, history, log, metrics, spool, uploads } = storage
-  const network = openNetwork(config, settings, storage, options, owned)
-  const folder = openInbox(config, storage, options, owned)
+  /** The configuration in force: what waits for a restart keeps the value before. */
+  const settings: { current: Config } = { current: config }
+  const ruleFor: RuleFor = (path, named) => rulesOf(settings.current)(path, named)
+
+  owned.use(lockOf(stateDirectory))
+  const log = createLog({ ...config.log, destination })
+  const uploads = new RunningUploads(clock)
+  const conditions = conditionsOf({
+    ...{ clock, configFile, env, log, stateDirectory, notifyOperator, uploads },
+  })
+  const metrics = config.http.listen === null ? null : await openMetrics(clock.now())
+  const file = historyFile(config)
+  const history = owned.use(openHistory({ file, log, clock, busyTimeoutMs: BUSY_MS }))
+  const spool = createSpool(join(stateDirectory, 'spool'))
+
+  const http = owned.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
+  const forms = createFormSource({ http, clock, log, ...serviceOptions(config) })
+  const gate = new SendGate({
+    clock,
+    serviceOrigin: forms.origin,
+    maxRate: config.upload.maxRate,
+    concurrency: () => settings.current.upload.concurrency,
+  })
+  const uploader = owned.use(new StorageUploader({ http, forms, clock, log, gate }))
+
+  // A thread each for small and for large files.
+  const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
+  const checkerFor = (file: Pick<FileIdentity, 'size'> | null) => lanes[laneOf(file)]
+  const inbox = owned.use(new Inbox({ ...config.inbox, clock, conditions, log }))
+  const settler = new Settler(config.inbox.quietPeriodMs)
+  const dispositions = new Dispositions({ ...config.inbox, clock })
+
   const campaigns = campaignScheduleOf(settings, { clock, env, log, notifyOperator, history })
-  const feeds = openFeeds(settings, storage, network, folder, campaigns, options)
-  const operations = openOperations(settings, storage, network, feeds, campaigns, options)
-  const { alerts, supervisor } = operations
-  const { postDelivery, deliveries, intake, ledger, pipeline, upkeep } = feeds
+  const overdue = overdueFeeds(settings, history, clock)
+  const alerts = new AlertDesk({
+    ...{ clock, commandLine, conditions, log, history, targets: config.alerts },
+    host: hostname(),
+    facts: {
+      overdue,
+      refusal: () => deliveries.refusal,
+      conditions: () => conditions.current(),
+      trusted: () => gate.accounts.isTrusted,
+      campaigns: () => campaigns.last,
+    },
+    send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
+  })
+
+  const base = { clock, history, log, settings }
+  const ledger = new Ledger({
+    ...base,
+    onMove: (version) => {
+      onMove?.(version)
+      uploads.moved(version)
+      alerts.moved()
+      metrics?.moved(version.state)
+    },
+    along: (version) => markReceiptPending(history, settings, version),
+  })
+  const postDelivery = new PostDelivery({ ...base, conditions, dispositions, ledger, spool })
+  const guard = new Guard({ checkerFor, history, ledger, settings, spool })
+  const story = { ...base, checkerFor, ledger, postDelivery, ruleFor, spool }
+  const pipeline = new Pipeline({
+    ...story,
+    guard,
+    observer: metrics,
+    onProgress: (id, sent, total) => uploads.sent(id, sent, total),
+    uploader,
+    reconcile: () => campaigns.uploaded(),
+  })
+  const deliveries = new Deliveries({
+    ...base,
+    conditions,
+    gate,
+    pipeline,
+    reloadKey: keyReloader(forms, config.service.auth.keyFile),
+    clockSkewMs: () => forms.clockSkewMs(),
+  })
+  const intake = new Intake({ ...story, conditions, inbox, notifyOperator, pipeline, settler })
+
+  const { pid } = process
+  const supervisor = createSupervisor({
+    ...{ clock, env, pid, notify: createNotifier({ env, log, pid }) },
+    status: () => statusLine(history, conditions.current(), clock.now()),
+  })
   const daemon = new Daemon({
-    ...{ alerts, clock, conditions, deliveries, history, inbox: folder.inbox, intake, log },
-    postDelivery,
-    ...{ campaigns, settings, supervisor, upkeep },
+    ...{ alerts, campaigns, clock, conditions, deliveries, history, inbox, intake, log },
+    ...{ postDelivery, settings, supervisor },
+    upkeep: createUpkeep({ ...base, deliveries, spool }),
     watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
   })
   conditions.onChange(() => {
@@ -89,53 +184,108 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     daemon.conditionsChanged()
     supervisor.changed()
   })
-  const { ruleFor } = settings
-  const recovery = { postDelivery, clock, history, ledger, log, ruleFor, spool }
-  await recover(recovery, config)
+  await recover({ postDelivery, clock, history, ledger, log, ruleFor, spool }, config)
 
-  const replace = (read: Reread): Reread => {
-    if (read.kind === 'problems') return read
-    try {
-      // What can fail comes first: then all of it is taken, or nothing.
-      const { alerts: targets, inbox } = read.config
-      history.atomically(() => followPatience(history, inbox.incompleteAfterMs))
-      alerts.retarget(targets)
-    } catch (error) {
-      const hint = error instanceof FeedsyncError ? error.hint : null
-      return { kind: 'problems', lines: [messageOf(error)], hint }
+  /** What the page shows, and Prometheus gets. */
+  const sourceOf = (text: (of: MetricsSource) => Promise<string>): EndpointSource => {
+    const look = () => ({ running: true, conditions: null, uploads: uploads.current() })
+    const scraped = { history, clock, uploader, overdue, campaigns: () => campaigns.last }
+    return {
+      history,
+      pulse: () => daemon.pulse(),
+      host: hostname(),
+      inbox: config.inbox.directory,
+      commandLine,
+      status: () => statusOf(history, settings.current, clock, {}, look()),
+      versions: (feed, limit) =>
+        statusOf(history, settings.current, clock, { feed, limit, all: true }, look()).uploads,
+      version: (id) =>
+        versionOf(history, settings.current, clock, id, MOST_EVENTS, uploads.current()),
+      metrics: () => text(scraped),
+      plan: (id) => {
+        using memory = openCampaignMemory(config)
+        return memory?.plan(id) ?? null
+      },
+      campaigns: () => {
+        using memory = openCampaignMemory(config)
+        return campaignsSeen(memory).map(({ seen }) => seen)
+      },
     }
-    const waiting = settings.replace(read.config)
-    void noteExpected(recovery, settings.current.feeds)
-    log.level = settings.current.log.level
+  }
+
+  /** Takes up all of another configuration that needs no restart, or throws and takes nothing. */
+  const takeUp = (read: Config): void => {
+    const { config: next, waiting } = reloaded(settings.current, read)
+    history.atomically(() => {
+      followPatience(history, next.inbox.incompleteAfterMs)
+      followRules({ clock, history, ledger, ruleFor: rulesOf(next) }, next.feeds)
+      alerts.retarget(next.alerts)
+    })
+    settings.current = next
+    log.level = next.log.level
     log.info({ event: 'config.reloaded', waiting }, 'configuration reloaded')
     const message = `restart needed for ${waiting.join(', ')}`
     if (waiting.length === 0) conditions.clear('restart-needed')
     else conditions.set('restart-needed', { message, hint: 'systemctl restart feedsyncd' })
-    return read
   }
   const disposal = owned.move()
   return {
     ...{ conditions, daemon, history, pipeline, log, uploads },
+    /** How the last look at the campaigns ended; null: there was none, or there is no file. */
     campaigns: () => campaigns.last,
+    /** Why the credentials were refused, if they were. */
     refusal: () => deliveries.refusal,
-    serve: () => operations.serve(() => daemon.pulse()),
-    reload: (read) => {
+    /** Opens `http.listen`, where there is one. Throws `FeedsyncError` when it cannot be used. */
+    serve: async (): Promise<Endpoint | null> => {
+      const { listen } = config.http
+      if (listen === null || metrics === null) return null
+      const { openEndpoint } = await import('../ops/web/endpoint.ts')
+      return openEndpoint({ listen, source: sourceOf(metrics.text), clock, log })
+    },
+    /** SIGHUP: takes up what `read` answers, or nothing where it throws; refused credentials are tried again. */
+    reload: (read: () => Config): void => {
       supervisor.reloading()
-      const taken = replace(read())
-      if (taken.kind === 'ok') conditions.clear('reload-failed')
+      const problems = problemsOf(() => takeUp(read()))
+      if (problems === null) conditions.clear('reload-failed')
       else {
         log.error(
-          { event: 'config.not-reloaded', problems: taken.lines },
+          { event: 'config.not-reloaded', problems: problems.lines },
           'configuration not reloaded; the one in force stays',
         )
-        const message = `configuration not reloaded: ${taken.lines[0]}`
-        const hint = taken.hint ?? 'feedsyncd config check'
-        conditions.set('reload-failed', { message, hint })
+        const message = `configuration not reloaded: ${problems.lines[0]}`
+        conditions.set('reload-failed', { message, hint: problems.hint })
       }
-      metrics?.reloaded(taken.kind === 'ok', clock.now())
+      metrics?.reloaded(problems === null, clock.now())
       daemon.wake()
       supervisor.reloaded()
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   }
+}
+
+/** Never throws: a mistake in the configuration must not end a daemon that works. */
+function problemsOf(work: () => void): { lines: readonly string[]; hint: string } | null {
+  try {
+    work()
+    return null
+  } catch (error) {
+    const lines = error instanceof ConfigProblems ? error.lines : [messageOf(error)]
+    const hint = error instanceof FeedsyncError ? error.hint : null
+    return { lines, hint: hint ?? 'feedsyncd config check' }
+  }
+}
+
+/** Loaded only where somebody can ask for them: a library less in memory. */
+async function openMetrics(startedAt: number) {
+  const { createMetrics } = await import('../ops/metrics/metrics.ts')
+  return createMetrics({ version: VERSION, startedAt })
+}
+
+function lockOf(directory: string): Disposable {
+  const lock = acquireLock(directory)
+  if (lock !== null) return lock
+  throw new FeedsyncError(`another feedsyncd runs with the state directory ${directory}`, {
+    hint: 'wait until it is done, or stop it; or give this one another state.directory',
+    exitCode: TEMPORARY,
+  })
 }

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, normalize, relative, sep } from 'node:path'
 import type { CampaignStore } from '../campaigns/port.ts'
-import type { Config } from '../config/config.ts'
+import type { Config, Settings } from '../config/config.ts'
 import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
@@ -42,7 +42,7 @@ export function serviceOptions({ service }: Config) {
   return { ...service, identity: { partner, ...(partnerAccount !== null && { partnerAccount }) } }
 }
 
-const rulesOf =
+export const rulesOf =
   ({ feeds }: Pick<Config, 'feeds'>): RuleFor =>
   (path, named) =>
     feedFor(path, feeds, named)
@@ -52,18 +52,18 @@ const OVERDUE_SHARE = 0.01
 
 /** Asks which feeds are late. The walk over all feeds is spared where no rule expects anything. */
 export function overdueFeeds(
-  rules: () => Config['feeds'],
+  settings: Settings<'feeds'>,
   history: VersionReads,
-  ruleFor: RuleFor,
   clock: Clock,
 ): () => { version: Version; expectedBy: number }[] {
   let known: { version: Version; expectedBy: number }[] = []
   let validUntil = Number.NEGATIVE_INFINITY
   return () => {
-    if (rules().every(({ expectEveryMs }) => expectEveryMs === null)) return []
+    const { feeds } = settings.current
+    if (feeds.every(({ expectEveryMs }) => expectEveryMs === null)) return []
     const began = clock.monotonic()
     if (began < validUntil) return known
-    const expected = expectations(history, ruleFor, clock.now())
+    const expected = expectations(history, rulesOf({ feeds }), clock.now())
     known = history.list({}).flatMap((version) => {
       const { expectedBy, overdue } = expected(version)
       return overdue && expectedBy !== null ? [{ version, expectedBy: Date.parse(expectedBy) }] : []

@@ -7,7 +7,7 @@ import { isReady, type Plan, type PlanItem } from '../campaigns/plan.ts'
 import type { CampaignStore } from '../campaigns/port.ts'
 import { type CampaignMemory, CampaignSchedule, type ScheduleParts } from '../campaigns/schedule.ts'
 import type { Result } from '../campaigns/send.ts'
-import type { Config } from '../config/config.ts'
+import type { Config, Settings } from '../config/config.ts'
 import type { Transactions } from '../history/port.ts'
 import { isoTime, MINUTE } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
@@ -21,7 +21,6 @@ import {
   wantedOf,
 } from './campaigns.ts'
 import { openCampaignMemory } from './queries.ts'
-import type { LiveSettings } from './settings.ts'
 
 interface Look {
   cause: string
@@ -45,7 +44,7 @@ const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 
 /** The daemon's campaigns, to be looked at when it is time. */
 export function campaignScheduleOf(
-  settings: Pick<LiveSettings, 'current'>,
+  settings: Settings,
   parts: Surroundings &
     Pick<ScheduleParts, 'log' | 'notifyOperator'> & {
       history: Pick<Transactions, 'dataVersion'>

@@ -3,12 +3,10 @@
 
 import type { Config } from '../config/config.ts'
 import { findConfig, loadConfig } from '../config/load.ts'
-import { formatProblem } from '../config/problems.ts'
+import { ConfigProblems, formatProblem } from '../config/problems.ts'
 import type { Links } from '../config/rules.ts'
 import type { Clock } from '../lib/clock.ts'
-import { FeedsyncError } from '../lib/errors.ts'
 import { printable, printableJson } from '../lib/printable.ts'
-import { EXIT } from './exit-codes.ts'
 import type { SignalledProcess } from './signals.ts'
 
 export interface Context {
@@ -25,20 +23,6 @@ export interface Context {
   terminal: boolean
   /** The code that the process ends with once nothing runs any more; 0 until a command says otherwise. */
   exit: (code: number) => void
-}
-
-/** Several mistakes in the configuration, one line each. */
-export class ConfigProblems extends FeedsyncError {
-  override name = 'ConfigProblems'
-  readonly lines: string[]
-  /** What the file says of it in spite of its mistakes, absolute. */
-  readonly stateDirectory: string | null
-
-  constructor(lines: string[], stateDirectory: string | null = null) {
-    super(`the configuration has ${lines.length} mistakes`, { exitCode: EXIT.config })
-    this.lines = lines
-    this.stateDirectory = stateDirectory
-  }
 }
 
 /** The effective configuration. Throws `FeedsyncError` (exit 78) with all mistakes at once. */

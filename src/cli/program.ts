@@ -1,9 +1,10 @@
 // The command table, and how each command ends: with its answer, or with two lines and an exit code.
 
 import { Command, CommanderError } from 'commander'
+import { ConfigProblems } from '../config/problems.ts'
 import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import { VERSION } from '../lib/version.ts'
-import { ConfigProblems, type Context, tellError } from './context.ts'
+import { type Context, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 
 const EXIT_CODES = `

@@ -1,18 +1,17 @@
 // feedsyncd run: the daemon, or one pass of it. The first signal drains, a second one aborts.
 
 import { Command, Option } from 'commander'
-import type { App, Reread } from '../app/app.ts'
+import type { App } from '../app/app.ts'
 import { type Config, LOG_LEVELS } from '../config/config.ts'
 import { findConfig } from '../config/load.ts'
 import type { Links } from '../config/rules.ts'
 import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
 import { isOfInbox } from '../lib/conditions.ts'
-import { FeedsyncError, messageOf } from '../lib/errors.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { commandLineAnywhere } from './command-line.ts'
-import { ConfigProblems, type Context, readConfig, tellError } from './context.ts'
+import { type Context, readConfig, tellError } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { onSignals } from './signals.ts'
 
@@ -51,7 +50,7 @@ export function runCommand(context: Context): Command {
       let opened: App | null = null
       using signals = onSignals({
         ...{ ...context, drainMs: DRAIN_MS },
-        reload: () => opened?.reload(() => reread(() => read('as-written'))),
+        reload: () => opened?.reload(() => read('as-written')),
         beforeKill: () => opened?.daemon.drain.stuck(),
       })
       const opening = openApp(config, { clock, configFile, commandLine, env, log, notifyOperator })
@@ -70,17 +69,6 @@ export function runCommand(context: Context): Command {
 
 function withLevel(config: Config, level = config.log.level): Config {
   return { ...config, log: { ...config.log, level } }
-}
-
-/** The file as it is now. Never throws: a mistake in it must not end a daemon that works. */
-function reread(read: () => Config): Reread {
-  try {
-    return { kind: 'ok', config: read() }
-  } catch (error) {
-    if (error instanceof ConfigProblems) return { kind: 'problems', lines: error.lines, hint: null }
-    const hint = error instanceof FeedsyncError ? error.hint : null
-    return { kind: 'problems', lines: [messageOf(error)], hint }
-  }
 }
 
 /**

@@ -2,6 +2,7 @@
 // a likely correction. Never repeats a value that may be a secret.
 
 import type { z } from 'zod'
+import { FeedsyncError } from '../lib/errors.ts'
 import { nearest } from '../lib/nearest.ts'
 import { keyName, type YamlDocument, type YamlPath } from '../lib/yaml.ts'
 import { configJsonSchema, type JsonSchema } from './json-schema.ts'
@@ -14,6 +15,23 @@ export interface Problem {
   /** `inbox.rescan`, `feeds[0].match`; empty for the file as a whole. */
   key: string
   problem: string
+}
+
+/** sysexits.h: EX_CONFIG. */
+const EXIT_CONFIG = 78
+
+/** Several mistakes in the configuration, one line each. */
+export class ConfigProblems extends FeedsyncError {
+  override name = 'ConfigProblems'
+  readonly lines: string[]
+  /** What the file says of it in spite of its mistakes, absolute. */
+  readonly stateDirectory: string | null
+
+  constructor(lines: string[], stateDirectory: string | null = null) {
+    super(`the configuration has ${lines.length} mistakes`, { exitCode: EXIT_CONFIG })
+    this.lines = lines
+    this.stateDirectory = stateDirectory
+  }
 }
 
 /** `file:line:column key: problem`, which editors can jump to. */

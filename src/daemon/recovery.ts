@@ -57,7 +57,12 @@ export async function recover(
     followPatience(history, inbox.incompleteAfterMs)
   })
   await postDelivery.recover()
-  await noteExpected(parts, feeds)
+  try {
+    await history.commit(() => followRules(parts, feeds))
+  } catch (error) {
+    // Trouble of the database is said by whoever needs it; the next start or reload is as good.
+    log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds not noted')
+  }
 }
 
 /** Name of the note that says who read the folder last. */
@@ -98,17 +103,15 @@ export function followPatience(
  * What is not sent yet is as the rules say. Feeds that a rule expects are known before their first file, so that they
  * can be late.
  */
-export async function noteExpected(
-  { clock, history, ledger, log, ruleFor }: Omit<RecoveryParts, 'postDelivery' | 'spool'>,
+export function followRules(
+  {
+    clock,
+    history,
+    ledger,
+    ruleFor,
+  }: Pick<RecoveryParts, 'clock' | 'history' | 'ledger' | 'ruleFor'>,
   feeds: readonly FeedConfig[],
-): Promise<void> {
-  try {
-    await history.commit(() => {
-      ledger.followRules(ruleFor)
-      expectFeeds(history, feeds, ruleFor, clock.now())
-    })
-  } catch (error) {
-    // Trouble of the database is said by whoever needs it; the next start or reload is as good.
-    log.error({ event: 'history.expected-unnoted', err: error }, 'expected feeds not noted')
-  }
+): void {
+  ledger.followRules(ruleFor)
+  expectFeeds(history, feeds, ruleFor, clock.now())
 }
