@@ -22,7 +22,7 @@ import { Dispositions } from '../inbox/dispositions.ts'
 import { Inbox } from '../inbox/folder.ts'
 import { Settler } from '../inbox/settling.ts'
 import type { Clock } from '../lib/clock.ts'
-import { FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { createLog, type LogOptions } from '../lib/log.ts'
 import { VERSION } from '../lib/version.ts'
@@ -77,8 +77,6 @@ export type App = Awaited<ReturnType<typeof openApp>>
 const BUSY_MS = 20
 /** Events and attempts of a version that its page shows. */
 const MOST_EVENTS = 200
-/** sysexits.h: EX_TEMPFAIL. */
-const TEMPORARY = 75
 
 /**
  * Builds everything that delivers, under the lock of the state directory. Throws `FeedsyncError` when
@@ -286,6 +284,6 @@ function lockOf(directory: string): Disposable {
   if (lock !== null) return lock
   throw new FeedsyncError(`another feedsyncd runs with the state directory ${directory}`, {
     hint: 'wait until it is done, or stop it; or give this one another state.directory',
-    exitCode: TEMPORARY,
+    exitCode: EXIT.temporary,
   })
 }

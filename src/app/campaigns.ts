@@ -19,7 +19,7 @@ import { acquireLock, type InstanceLock } from '../history/instance-lock.ts'
 import type { HistoryReader, Version } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
-import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { identityOf } from '../lib/file-identity.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { readRegular } from '../lib/read-regular.ts'
@@ -267,7 +267,7 @@ async function readPostings(
 function lockLost(): FeedsyncError {
   return new FeedsyncError('the lock of the campaigns was deleted while they were written', {
     hint: 'run it again, and leave campaigns/daemon.lock in the state directory alone',
-    exitCode: 75,
+    exitCode: EXIT.temporary,
   })
 }
 
@@ -276,7 +276,7 @@ function writerLock(config: Config): InstanceLock {
   if (lock !== null) return lock
   throw new FeedsyncError('another feedsyncd is writing campaigns right now', {
     hint: 'try again when it is done; feedsyncd campaigns history tells what it did',
-    exitCode: 75,
+    exitCode: EXIT.temporary,
   })
 }
 

@@ -10,6 +10,7 @@ import { isLocked } from '../history/instance-lock.ts'
 import { openReader } from '../history/migrations.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
+import { EXIT } from '../lib/errors.ts'
 import { hasPlaceholder } from '../lib/glob.ts'
 import { createHttpClient, type HttpClient } from '../lib/http.ts'
 import { keyAdvice } from '../lib/key-advice.ts'
@@ -59,9 +60,6 @@ export interface DoctorOptions {
   offline: boolean
 }
 
-const CONFIG = 78
-const CREDENTIALS = 4
-const TEMPORARY = 75
 const BIG_WAL = 256 * 2 ** 20
 const BIG_HISTORY = 4 * 2 ** 30
 /** From here on requests are dated with the service's clock; half of it is worth a word. */
@@ -155,7 +153,7 @@ async function campaigns(config: Config, runner: Runner): Promise<Answer> {
       return problem(
         `no campaign is written: ${read.lines.join('; ')}`,
         'correct the file, then: feedsyncd campaigns plan',
-        CONFIG,
+        EXIT.config,
       )
     case 'read': {
       const readable = await checkFile(read.file, 'read', runner)
@@ -222,7 +220,7 @@ async function authorized({ account, client, config }: ServiceParts): Promise<An
   if (client.lacksAccount(path, account)) {
     const says =
       'no partner account to ask for: service.partner is set, and service.partnerAccount is not'
-    return problem(says, 'set service.partnerAccount', CONFIG)
+    return problem(says, 'set service.partnerAccount', EXIT.config)
   }
   const call = { method: 'POST', path, body: null, account, maxAnswerBytes: 64 * 1024 }
   const answer = await client.call(call, new AbortController().signal)
@@ -231,16 +229,17 @@ async function authorized({ account, client, config }: ServiceParts): Promise<An
       answer.why === 'certificate'
         ? 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to its CA; otherwise report it to the service operator'
         : 'check service.baseUrl, the name server, the firewall and HTTPS_PROXY'
-    return problem(`no answer: ${answer.reason}`, fix, TEMPORARY)
+    return problem(`no answer: ${answer.reason}`, fix, EXIT.temporary)
   }
   const { status } = answer
   if (status === 200) return ok(`${client.origin} takes the credentials`)
   if (status === 401 || status === 403) {
     const advice = keyAdvice(config.service.auth.keyFile)
     const fix = `${advice}; check service.auth and the account or partner`
-    return problem(`the credentials are refused with ${status}`, fix, CREDENTIALS)
+    return problem(`the credentials are refused with ${status}`, fix, EXIT.credentials)
   }
-  if (status >= 500) return problem(`the service answered ${status}`, 'try again later', TEMPORARY)
+  if (status >= 500)
+    return problem(`the service answered ${status}`, 'try again later', EXIT.temporary)
   const fix = 'check that service.baseUrl names the service, with its path prefix'
   return warning(`${client.origin} has no way to check credentials (${status})`, fix)
 }
@@ -270,7 +269,8 @@ async function* form({ account, client, config, forms, http }: ServiceParts) {
   const answer = await forms.requestForm(account, signal)
   if (answer.kind === 'failure') {
     const { class: kind, hint, reason } = answer.failure
-    const exitCode = kind === 'credentials' ? CREDENTIALS : kind === 'transient' ? TEMPORARY : 1
+    const exitCode =
+      kind === 'credentials' ? EXIT.credentials : kind === 'transient' ? EXIT.temporary : 1
     return yield* check(name, () => problem(reason, hint, exitCode))
   }
   const { url, fields } = answer.form
@@ -288,5 +288,5 @@ async function knock(url: URL, http: HttpClient): Promise<Answer> {
   if (answer.kind === 'answer') return ok(`${url.origin} answers`)
   const fix =
     'let this host reach it as well as the service: firewall, HTTPS_PROXY, NODE_EXTRA_CA_CERTS'
-  return problem(`no answer: ${answer.reason}`, fix, TEMPORARY)
+  return problem(`no answer: ${answer.reason}`, fix, EXIT.temporary)
 }

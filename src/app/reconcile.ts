@@ -11,7 +11,7 @@ import type { Config, Settings } from '../config/config.ts'
 import type { Transactions } from '../history/port.ts'
 import { isoTime, MINUTE } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
-import { FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import type { CampaignRun, WaitingCampaign } from '../ops/port.ts'
 import {
   contentStampOf,
@@ -122,9 +122,9 @@ export async function reconcile(
   } catch (error) {
     if (stop.aborted) throw error
     const { hint, exitCode } = error instanceof FeedsyncError ? error : { hint: LOG, exitCode: 1 }
-    const state = exitCode === 75 ? 'busy' : 'failed'
+    const state = exitCode === EXIT.temporary ? 'busy' : 'failed'
     const kept = keepRun(store, looked, { state, problem: messageOf(error), hint })
-    if (exitCode !== 75) throw error
+    if (exitCode !== EXIT.temporary) throw error
     return kept
   }
 }

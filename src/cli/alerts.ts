@@ -2,10 +2,9 @@
 
 import { Command } from 'commander'
 import { sendTestAlerts } from '../app/queries.ts'
-import { FeedsyncError } from '../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Context } from './context.ts'
 import { define } from './define.ts'
-import { EXIT } from './exit-codes.ts'
 import { printable } from './render.ts'
 
 export function alertsCommand(context: Context): Command {

@@ -2,10 +2,10 @@
 
 import type { Command } from 'commander'
 import { findConfig } from '../config/load.ts'
+import { EXIT } from '../lib/errors.ts'
 import type { Finding } from '../ops/doctor/finding.ts'
 import { type Context, outJson } from './context.ts'
 import { define } from './define.ts'
-import { EXIT } from './exit-codes.ts'
 import { printable, styled } from './render.ts'
 
 const TEXT =

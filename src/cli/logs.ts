@@ -5,10 +5,9 @@ import { spawn } from 'node:child_process'
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
-import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import { readableLine } from '../lib/log.ts'
 import type { Context } from './context.ts'
-import { EXIT } from './exit-codes.ts'
 import { printable } from './render.ts'
 
 interface Options {

@@ -2,10 +2,9 @@
 
 import { Command, CommanderError } from 'commander'
 import { ConfigProblems } from '../config/problems.ts'
-import { FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { VERSION } from '../lib/version.ts'
 import { type Context, tellError } from './context.ts'
-import { EXIT } from './exit-codes.ts'
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 changes pending, 3 not all ok, 4 credentials, 64 usage,

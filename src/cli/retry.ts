@@ -6,11 +6,10 @@ import { type Decisions, openDecisions } from '../app/decisions.ts'
 import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { SECOND } from '../lib/clock.ts'
-import { FeedsyncError } from '../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { type Context, outJson } from './context.ts'
 import { NO_DAEMON, versionOf } from './decide.ts'
 import { define, versionId } from './define.ts'
-import { EXIT } from './exit-codes.ts'
 import { printEnd } from './version-end.ts'
 
 const LOOK_MS = SECOND / 5

@@ -8,11 +8,11 @@ import type { Links } from '../config/rules.ts'
 import { IN_WORK, NEEDS_PERSON } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
 import { isOfInbox } from '../lib/conditions.ts'
+import { EXIT } from '../lib/errors.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { commandLineAnywhere } from './command-line.ts'
 import { type Context, readConfig, tellError } from './context.ts'
-import { EXIT } from './exit-codes.ts'
 import { onSignals } from './signals.ts'
 
 interface Options {

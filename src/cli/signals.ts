@@ -3,7 +3,7 @@
 // Node's debugger.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
-import { EXIT } from './exit-codes.ts'
+import { EXIT } from '../lib/errors.ts'
 
 export interface Signals extends Disposable {
   readonly stop: AbortSignal

@@ -2,10 +2,10 @@
 
 import type { State, Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
+import { EXIT } from '../lib/errors.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { type Context, tellError } from './context.ts'
-import { EXIT } from './exit-codes.ts'
 import { printable } from './render.ts'
 
 /** `commandLine` null: nothing was waited for. */

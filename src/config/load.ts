@@ -2,7 +2,7 @@
 // mistake in the file at once; nothing falls back silently.
 
 import { dirname, resolve } from 'node:path'
-import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { readRegular } from '../lib/read-regular.ts'
 import { isBulkRoute } from '../lib/service-routes.ts'
 import { keyName, parseYaml, type YamlDocument } from '../lib/yaml.ts'
@@ -16,9 +16,6 @@ export type LoadedConfig =
   | { kind: 'ok'; config: Config; warnings: Problem[] }
   /** `stateDirectory`: what the file says in spite of its mistakes, absolute; null where it says nothing. */
   | { kind: 'problems'; problems: Problem[]; stateDirectory: string | null }
-
-/** sysexits.h: EX_CONFIG. The unit does not restart on it. */
-const EXIT_CONFIG = 78
 
 /** Bytes; thousands of rules take less. */
 const LARGEST = 8 * 2 ** 20
@@ -72,7 +69,7 @@ function readText(file: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(readRegular(file, LARGEST))
   } catch (cause) {
     const fail = (message: string, hint: string) =>
-      new FeedsyncError(message, { hint, exitCode: EXIT_CONFIG, cause })
+      new FeedsyncError(message, { hint, exitCode: EXIT.config, cause })
     switch (errorCode(cause)) {
       case 'ENOENT':
         throw fail(

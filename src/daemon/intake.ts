@@ -14,7 +14,7 @@ import type { Settler } from '../inbox/settling.ts'
 import { UnreadableFiles } from '../inbox/settling.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Conditions, conditionOfState } from '../lib/conditions.ts'
-import { FeedsyncError, isRetryable } from '../lib/errors.ts'
+import { EXIT, FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
 import { LaneQueue } from '../lib/lane-queue.ts'
 import type { Log } from '../lib/log.ts'
@@ -56,7 +56,6 @@ export type Lane = 'small' | 'large'
 /** Files of each lane that are taken at once: one is read while others wait for the disk. */
 export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 
-const TEMPORARY = 75
 const ROOM_HINT = 'free space on the disk of state.directory; it is tried again automatically'
 /** Bytes up to which a file is checked in about a tenth of a second. */
 const SMALL_FILE = 8 * 2 ** 20
@@ -138,7 +137,7 @@ export class Intake {
         throw new FeedsyncError(`${taken.reason.text}`, {
           condition: conditionOfState(taken.code),
           hint: 'free space on the disk of state.directory, and let the daemon’s user write there; it is tried again automatically',
-          exitCode: TEMPORARY,
+          exitCode: EXIT.temporary,
         })
       }
     } catch (error) {

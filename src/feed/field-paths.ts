@@ -1,7 +1,7 @@
 // The language of `feeds[].fields`, and where fields are found without configuration. A path is
 // relative to the record: `city`, `location/city`, `@id`, `Id/@validFrom`, `Tag[@name='City']`.
 
-import { FeedsyncError } from '../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { FieldPaths } from './port.ts'
 
 export interface Step {
@@ -97,6 +97,6 @@ const parsed = new Map<Field, FieldPath[]>()
 function unreadable(path: string): FeedsyncError {
   return new FeedsyncError(`the field path "${path}" cannot be read`, {
     hint: "Write it like city, location/city, @id, Id/@validFrom or Classification[@name='Location'].",
-    exitCode: 78,
+    exitCode: EXIT.config,
   })
 }

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { beside } from '../lib/beside.ts'
-import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { VERSION } from '../lib/version.ts'
 import type { Announcement, WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
@@ -22,8 +22,6 @@ export interface FeedCheckerOptions {
  */
 const SMALL = 2 ** 20
 const MOST_AHEAD = 32
-/** sysexits.h: EX_TEMPFAIL. */
-const TEMPORARY = 75
 
 /** Short-lived strings are most of the work: a small young generation keeps them in the cache and RSS low. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
@@ -213,7 +211,7 @@ function why(cause: unknown): string {
 function notStarted(cause: unknown): FeedsyncError {
   return new FeedsyncError(`the reading thread cannot be started: ${messageOf(cause)}`, {
     hint: 'if the program was replaced or removed while it ran, systemctl restart feedsyncd; else report it with the line of the log',
-    exitCode: TEMPORARY,
+    exitCode: EXIT.temporary,
     condition: 'internal-error',
     cause,
   })

@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
-import { errorCode, FeedsyncError } from '../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import { giveToOwnerOf } from '../lib/owner.ts'
 import { databaseError, fileError } from './database-error.ts'
 
@@ -133,7 +133,7 @@ export function openWritable(path: string): Connection {
     if (connection.pragma('journal_mode = WAL') !== 'wal') {
       throw new FeedsyncError(`${file} is on a file system that cannot hold the history`, {
         hint: 'Put state.directory on a local disk; SQLite needs shared memory beside the file.',
-        exitCode: 78,
+        exitCode: EXIT.config,
       })
     }
     connection.pragma('synchronous = FULL')

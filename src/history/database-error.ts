@@ -4,11 +4,9 @@
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { type ConditionCode, conditionOfState } from '../lib/conditions.ts'
-import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { foreignOwner } from '../lib/owner.ts'
 
-const CONFIGURATION = 78
-const TEMPORARY = 75
 /** The -shm file beside the database cannot be made as large as it has to be. */
 const NO_ROOM_FOR_INDEX = 'SQLITE_IOERR_SHMSIZE'
 
@@ -44,7 +42,7 @@ function ofOwner(found: Advice, file: string): Advice {
   if (foreign === null) return found
   const { hint, what } = foreign
   if (what === null) return { ...found, hint }
-  return { what, hint, condition: 'state-foreign-owner', exitCode: TEMPORARY }
+  return { what, hint, condition: 'state-foreign-owner', exitCode: EXIT.temporary }
 }
 
 function advice(code: string, file: string, detail: string): Advice {
@@ -58,7 +56,7 @@ function advice(code: string, file: string, detail: string): Advice {
         what: `the disk is full: ${file} cannot be written`,
         hint: 'Free some space on that disk; nothing that was recorded is lost.',
         condition: 'state-full',
-        exitCode: TEMPORARY,
+        exitCode: EXIT.temporary,
       }
     case 'READONLY':
     case 'EROFS':
@@ -66,7 +64,7 @@ function advice(code: string, file: string, detail: string): Advice {
         what: `${file} cannot be written: the file, its directory or the disk is read-only`,
         hint: `Make ${dirname(file)} writable for the user that runs feedsyncd.`,
         condition: 'state-read-only',
-        exitCode: TEMPORARY,
+        exitCode: EXIT.temporary,
       }
     case 'BUSY':
     case 'LOCKED':
@@ -74,14 +72,14 @@ function advice(code: string, file: string, detail: string): Advice {
         what: `${file} is locked by another process`,
         hint: 'Try again; if it stays locked, end the command or database tool that keeps it open.',
         condition: 'database-locked',
-        exitCode: TEMPORARY,
+        exitCode: EXIT.temporary,
       }
     case 'IOERR':
       return {
         what: `the disk reports an error for ${file} (${code})`,
         hint: 'Look at the kernel log (dmesg) for that disk, then start feedsyncd again.',
         condition: 'state-failing',
-        exitCode: TEMPORARY,
+        exitCode: EXIT.temporary,
       }
     case 'CORRUPT':
     case 'NOTADB':
@@ -92,7 +90,7 @@ function advice(code: string, file: string, detail: string): Advice {
           'with its -wal and -shm files, but leave the spool: each feed of the folder is then held until ' +
           '`feedsyncd release --lost-history` accepts them as they are.',
         condition: 'database-damaged',
-        exitCode: CONFIGURATION,
+        exitCode: EXIT.config,
       }
     case 'CANTOPEN':
     case 'PERM':
@@ -111,7 +109,7 @@ function advice(code: string, file: string, detail: string): Advice {
           'and write, on a local disk.',
         // A disk that is read-only after an error, or not mounted yet, is for a supervisor to try again.
         condition: conditionOfState(code),
-        exitCode: /^E(NOTDIR|EXIST|LOOP|NAMETOOLONG)$/.test(code) ? CONFIGURATION : TEMPORARY,
+        exitCode: /^E(NOTDIR|EXIST|LOOP|NAMETOOLONG)$/.test(code) ? EXIT.config : EXIT.temporary,
       }
     default:
       return {

@@ -3,14 +3,15 @@
 
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { FeedsyncError } from '../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { inodeAt, isAt } from '../lib/inode.ts'
 import { type Connection, createPrivately, lockFile } from './connection.ts'
 
-/** A supervisor starts it again: everything is in the file that it will open. */
-const TEMPORARY = 75
-/** A supervisor holds: started again, feedsyncd would know of no upload, and a person has the history or a backup. */
-const NEEDS_PERSON = 78
+/**
+ * `temporary`: a supervisor starts it again, and everything is in the file that it will open. `config`: it holds, because
+ * feedsyncd would know of no upload, and a person has the history or a backup.
+ */
+const { config, temporary } = EXIT
 
 const PUT_BACK = 'put it back, then start feedsyncd: it goes on from the history in it'
 const TWO_DAEMONS =
@@ -54,10 +55,10 @@ export class DatabaseWatch {
     const isSame = isAt(file, this.#database)
     if (hasIndex && hasLog && hasLock && isSame) return null
     if (!this.#isOnDisk(directory))
-      return lost(`${directory} was moved away or unmounted`, NEEDS_PERSON, PUT_BACK)
-    if (isSame && !hasLock) return lost(`${lock} was deleted or replaced`, TEMPORARY, TWO_DAEMONS)
-    if (isSame && hasLog) return lost(`${index} was deleted or replaced`, TEMPORARY, TWO_WRITERS)
-    if (isSame && this.save()) return lost(`${file}-wal was deleted or replaced`, TEMPORARY, SAVED)
+      return lost(`${directory} was moved away or unmounted`, config, PUT_BACK)
+    if (isSame && !hasLock) return lost(`${lock} was deleted or replaced`, temporary, TWO_DAEMONS)
+    if (isSame && hasLog) return lost(`${index} was deleted or replaced`, temporary, TWO_WRITERS)
+    if (isSame && this.save()) return lost(`${file}-wal was deleted or replaced`, temporary, SAVED)
     const copy = this.#copied()
     const what = isSame ? `${file}-wal` : file
     const cure =
@@ -65,7 +66,7 @@ export class DatabaseWatch {
         ? 'put it back, or a backup'
         : `put back ${copy}, which holds all of it, as ${file}`
     const hint = `${cure}; then start feedsyncd`
-    return lost(`${what} was deleted, replaced or moved away`, NEEDS_PERSON, hint)
+    return lost(`${what} was deleted, replaced or moved away`, config, hint)
   }
 
   /** Whether this is a directory on the same file system as before: a copy in it can be found again. */

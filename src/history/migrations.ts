@@ -1,7 +1,7 @@
 // Owns the schema's version: which numbered migrations exist, applying them, refusing a newer schema.
 // They are SQL in TypeScript modules, because `tsc` copies no other files to dist/.
 
-import { FeedsyncError } from '../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { type Connection, openReadOnly } from './connection.ts'
 import { initial } from './migrations/0001-initial.ts'
 
@@ -40,7 +40,7 @@ function assertNotNewer(connection: Connection, newest = MIGRATIONS.length): voi
       hint: 'Install that newer feedsyncd again, or restore the copy of the history made before it.',
       // Critical for `status --check`: no daemon starts with it.
       condition: 'state-failing',
-      exitCode: 78,
+      exitCode: EXIT.config,
     },
   )
 }

@@ -4,6 +4,20 @@
 import { constants } from 'node:os'
 import type { ConditionCode } from './conditions.ts'
 
+/** Every exit code of the program, as documented in the README. One that is not listed here must be treated as a failure. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  changesPending: 2,
+  notAllOk: 3,
+  credentials: 4,
+  usage: 64,
+  temporary: 75,
+  config: 78,
+  interrupted: 130,
+  terminated: 143,
+} as const
+
 export class FeedsyncError extends Error {
   override name = 'FeedsyncError'
   /** What to try next: one sentence, printed on the second line. */

@@ -7,7 +7,7 @@
 import { constants, gunzipSync } from 'node:zlib'
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { type Clock, SECOND } from './clock.ts'
-import { errorCode, FeedsyncError } from './errors.ts'
+import { EXIT, errorCode, FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
 import { passOverInterim } from './http-interim.ts'
 import { CountedBody, watchProgress } from './http-progress.ts'
@@ -139,7 +139,7 @@ function proxyAddress(env: Readonly<Record<string, string | undefined>>, name: s
   }
   throw new FeedsyncError(`${name.toUpperCase()} holds no usable proxy address`, {
     hint: 'write it as http://host:port, with user:password@ before the host if the proxy wants one, and a % in either as %25',
-    exitCode: 78,
+    exitCode: EXIT.config,
   })
 }
 

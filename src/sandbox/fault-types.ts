@@ -2,7 +2,7 @@
 // route write the same rules. The side that plays a fault holds the code for it.
 
 import { z } from 'zod'
-import { FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { S3_CODES } from './s3-errors.ts'
 
 export type Side = 'service' | 'storage'
@@ -227,6 +227,6 @@ function expectation(issue: z.core.$ZodRawIssue): string {
 function wrong(message: string): FeedsyncError {
   return new FeedsyncError(message, {
     hint: 'compare the faults with src/sandbox/fault-types.ts',
-    exitCode: 64,
+    exitCode: EXIT.usage,
   })
 }

@@ -3,7 +3,7 @@
 // answer means is not decided here.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
-import { FeedsyncError } from '../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { HttpAnswer, HttpClient } from '../lib/http.ts'
 import { httpDate } from '../lib/http-text.ts'
 import type { Log } from '../lib/log.ts'
@@ -207,6 +207,6 @@ function headerValue(key: Secret, keyFile: string): () => string {
   if (/^[\x21-\x7e]+$/.test(value)) return () => value
   throw new FeedsyncError(`the key file ${keyFile} holds characters that an API key cannot have`, {
     hint: 'the file must hold the key alone, on one line, without spaces',
-    exitCode: 78,
+    exitCode: EXIT.config,
   })
 }

@@ -1,7 +1,7 @@
 // Owns reading the service's key from its file into a Secret. Messages name the file, never its content.
 
 import { statSync } from 'node:fs'
-import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
 import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/read-regular.ts'
 import { keepSecret } from '../lib/redact.ts'
@@ -28,7 +28,7 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
         code === 'EACCES'
           ? 'make the user that runs feedsyncd its owner, or let systemd hand it over (LoadCredential=)'
           : missing,
-      exitCode: 78,
+      exitCode: EXIT.config,
       cause: error,
     })
   }
@@ -36,7 +36,7 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
   if (key.length === 0)
     throw new FeedsyncError(`the key file ${path} is empty`, {
       hint: missing,
-      exitCode: 78,
+      exitCode: EXIT.config,
     })
   keepSecret(key)
   return new Secret(key)

@@ -2,7 +2,7 @@
 // the key as a Secret and never shows the key, the text that was signed or the signature.
 
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import { FeedsyncError } from '../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Secret } from '../lib/secret.ts'
 import { SIGN_FIELDS, type SignatureAlgorithm } from '../lib/signature-terms.ts'
 
@@ -60,7 +60,7 @@ function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): K
         hint: encrypted
           ? 'store the key without a passphrase and protect the file by its permissions'
           : 'check that the file is the private key ("BEGIN PRIVATE KEY"), or set service.auth.algorithm to an hmac one if it is a shared secret',
-        exitCode: 78,
+        exitCode: EXIT.config,
       },
     )
   }
@@ -79,7 +79,7 @@ function readPem(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): K
 
 function unfit(message: string): FeedsyncError {
   const hint = 'set service.auth.algorithm to the kind of the key, or use the right key'
-  return new FeedsyncError(message, { hint, exitCode: 78 })
+  return new FeedsyncError(message, { hint, exitCode: EXIT.config })
 }
 
 const article = (word: string) => (/^[aeiou]|^rsa/.test(word) ? 'an' : 'a')
@@ -96,7 +96,7 @@ export function createTemplate(template: string): (values: Signable) => Buffer {
     if (name === undefined)
       throw new FeedsyncError(`service.auth.stringToSign names {${text}}, which does not exist`, {
         hint: `it can name ${SIGN_FIELDS.map((known) => `{${known}}`).join(' ')}`,
-        exitCode: 78,
+        exitCode: EXIT.config,
       })
     return { name }
   })

@@ -7,11 +7,10 @@ import { readdir, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { conditionOfState } from '../lib/conditions.ts'
-import { errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { foreignOwner, giveFolderToOwnerOf } from '../lib/owner.ts'
 
 const INDEX = '.index'
-const TEMPORARY = 75
 
 const HINTS: Record<string, string> = {
   ENOSPC: 'free space on the disk of state.directory',
@@ -145,7 +144,7 @@ function translated(what: string, directory: string, error: unknown): FeedsyncEr
     HINTS[code ?? ''] ?? 'check that state.directory is a directory of the daemon’s user'
   return new FeedsyncError(foreign?.what ?? `${what} ${directory}: ${code ?? messageOf(error)}`, {
     hint: foreign?.hint ?? advice,
-    exitCode: code === null ? 1 : TEMPORARY,
+    exitCode: code === null ? 1 : EXIT.temporary,
     condition,
     cause: error,
   })

@@ -1,7 +1,7 @@
 // feedsyncd(1), from the command table itself, so that it is always complete.
 
 import type { Command } from 'commander'
-import { EXIT } from '../../src/cli/exit-codes.ts'
+import { EXIT } from '../../src/lib/errors.ts'
 import { document, entry, heading, page, paragraph, subheading } from './roff.ts'
 
 const MEANINGS: Record<keyof typeof EXIT, string> = {

@@ -6,11 +6,10 @@ import type { CampaignsFile } from '../../app/campaigns.ts'
 import type { Refusal } from '../../campaigns/decide.ts'
 import type { PersonParts } from '../../campaigns/send.ts'
 import { ConfigProblems } from '../../config/problems.ts'
-import { FeedsyncError } from '../../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../../lib/errors.ts'
 import type { CampaignFailure } from '../../service/port.ts'
 import type { Context } from '../context.ts'
 import * as defined from '../define.ts'
-import { EXIT } from '../exit-codes.ts'
 
 export interface Call<Options> extends defined.Call<Options> {
   /** `maria: campaigns apply 12`, for the history. */

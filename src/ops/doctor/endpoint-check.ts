@@ -7,14 +7,13 @@ import { type IncomingMessage, request } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { SECOND } from '../../lib/clock.ts'
-import { errorCode } from '../../lib/errors.ts'
+import { EXIT, errorCode } from '../../lib/errors.ts'
 import { excerpt } from '../../lib/http-text.ts'
 import type { Listen } from '../port.ts'
 import { type Answer, ok, problem, skipped, warning } from './finding.ts'
 
 const PATIENCE = 5 * SECOND
 const MOST_SAID = 300
-const TEMPORARY = 75
 
 export async function checkEndpoint(listen: Listen | null, running: boolean): Promise<Answer> {
   if (listen === null) return skipped('there is none: http.listen is empty')
@@ -25,7 +24,7 @@ export async function checkEndpoint(listen: Listen | null, running: boolean): Pr
     const fix = 'check what listens there (ss -ltnxp), or set http.listen to another address'
     const isTaken = code === 'EADDRINUSE'
     const found = `${where} cannot be listened on (${code})`
-    return problem(isTaken ? `another program answers on ${where}` : found, fix, TEMPORARY)
+    return problem(isTaken ? `another program answers on ${where}` : found, fix, EXIT.temporary)
   }
   try {
     const { status, said } = await ask(listen)

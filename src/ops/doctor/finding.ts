@@ -1,6 +1,6 @@
 // What a check of `doctor` found: a sentence, and where it is not well, what to do about it.
 
-import { FeedsyncError, messageOf } from '../../lib/errors.ts'
+import { EXIT, FeedsyncError, messageOf } from '../../lib/errors.ts'
 
 export interface Finding {
   /** Short, stable name: `key file`, `clock`. */
@@ -14,8 +14,6 @@ export interface Finding {
 }
 
 export type Answer = Omit<Finding, 'check'>
-
-const CONFIG = 78
 
 const answer = (verdict: Answer['verdict'], says: string, fix: string | null, exitCode = 0) => {
   return { verdict, says, fix, exitCode }
@@ -31,7 +29,7 @@ export const problem = (says: string, fix: string | null, exitCode = 1): Answer 
   answer('problem', says, fix, exitCode)
 
 export function failed(error: unknown): Answer {
-  const { hint = null, exitCode = CONFIG } = error instanceof FeedsyncError ? error : {}
+  const { hint = null, exitCode = EXIT.config } = error instanceof FeedsyncError ? error : {}
   return problem(messageOf(error), hint, exitCode)
 }
 

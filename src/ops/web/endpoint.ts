@@ -7,7 +7,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
-import { errorCode, FeedsyncError, messageOf } from '../../lib/errors.ts'
+import { EXIT, errorCode, FeedsyncError, messageOf } from '../../lib/errors.ts'
 import { isLoopback } from '../../lib/http-text.ts'
 import type { Log } from '../../lib/log.ts'
 import { printableJson } from '../../lib/printable.ts'
@@ -47,7 +47,6 @@ const MOST_CONNECTIONS = 64
 const MOST_VERSIONS = 60
 /** Of a line as small as a word. */
 const MOST_POINTS = 30
-const TEMPORARY = 75
 
 /** @throws FeedsyncError (75) when the address cannot be listened on. */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
@@ -255,7 +254,7 @@ function unusable(listen: Listen, cause: unknown): FeedsyncError {
   const where = listen.kind === 'unix' ? listen.path : `${listen.host}:${listen.port}`
   return new FeedsyncError(`http.listen ${where} cannot be used: ${messageOf(cause)}`, {
     hint: 'check what listens there (ss -ltnxp), or set http.listen to another address, or to "" for none',
-    exitCode: TEMPORARY,
+    exitCode: EXIT.temporary,
     cause,
   })
 }
