@@ -1,8 +1,7 @@
 // Makes feeds shaped like real ones (2 to 6 kB a posting), the same bytes for the same
 // arguments on every host. One shape for each thing that costs a checker its time.
 
-import { closeSync, openSync } from 'node:fs'
-import { writeAll } from '../src/lib/write-all.ts'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
 
 type Random = () => number
 
@@ -116,7 +115,7 @@ export function writeFeed(path: string, name: ShapeName, bytes: number, seed = 1
   let size = 0
   const flush = () => {
     const buffer = Buffer.from(portion)
-    writeAll(file, buffer)
+    writeFileSync(file, buffer)
     written += buffer.length
     portion = ''
     size = 0

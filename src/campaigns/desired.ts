@@ -4,7 +4,7 @@
 import type { Amount } from '../lib/amount.ts'
 import * as fields from '../lib/text-fields.ts'
 import { keyName, parseYaml, type YamlPath, type YamlProblem } from '../lib/yaml.ts'
-import { type FieldProblem, YamlReading } from '../lib/yaml-reading.ts'
+import { YamlReading } from '../lib/yaml-reading.ts'
 import type { City, Targeting } from '../service/port.ts'
 import { FIELDS, readText, type Values } from './fields.ts'
 import { type CanonicalTargeting, canonical } from './targeting.ts'
@@ -67,16 +67,17 @@ export const NOTHING_DESIRED: Desired = { campaigns: [], removed: [], guards: DE
 
 export type DesiredReading =
   | { kind: 'desired'; desired: Desired }
-  | { kind: 'problems'; problems: FieldProblem[] }
+  | { kind: 'problems'; problems: YamlProblem[] }
 
 export function readDesired(text: string): DesiredReading {
   const nul = text.indexOf('\0')
   if (nul !== -1) {
     const line = text.slice(0, nul).split('\n').length
-    return failed([{ line, column: 1, message: 'a NUL byte: the file is not whole, or no text' }])
+    const problem = 'a NUL byte: the file is not whole, or no text'
+    return { kind: 'problems', problems: [{ line, column: 1, key: '', problem }] }
   }
-  const document = parseYaml(text.replace(/^\uFEFF/, ''), { schema: 'failsafe' })
-  if (document.problems.length > 0) return failed(document.problems)
+  const document = parseYaml(text.replace(/^\uFEFF/, ''), 'failsafe')
+  if (document.problems.length > 0) return { kind: 'problems', problems: document.problems }
   const reading = new Reading(document, 'no campaign is in this file')
   const desired = reading.whole()
   const problems = reading.problems.sort((a, b) => a.line - b.line || a.column - b.column)
@@ -85,17 +86,12 @@ export function readDesired(text: string): DesiredReading {
 
 /** A targeting alone, as YAML or JSON; answers what is wrong with it otherwise. */
 export function readTargetingText(text: string): Targeting | string {
-  const reading = new Reading(parseYaml(text, { schema: 'failsafe' }), 'expected an object')
+  const reading = new Reading(parseYaml(text, 'failsafe'), 'expected an object')
   const targeting = reading.targeting(reading.document.value, [])
   const [first] = reading.problems
   return first === undefined
     ? targeting
     : `${first.key === '' ? '' : `${first.key}: `}${first.problem}`
-}
-
-function failed(problems: readonly YamlProblem[]): DesiredReading {
-  const all = problems.map(({ message, ...at }) => ({ ...at, key: '', problem: message }))
-  return { kind: 'problems', problems: all }
 }
 
 /** What cannot be one segment of a path is no id. */

@@ -39,9 +39,7 @@ export function loadConfig(
   const base = dirname(resolve(file))
   const document = parseYaml(readText(file))
   if (document.problems.length > 0) {
-    const problems = document.problems.map(({ line, column, message }) => {
-      return { file, line, column, key: '', problem: message }
-    })
+    const problems = document.problems.map((problem) => ({ file, ...problem }))
     return { kind: 'problems', problems, stateDirectory: null }
   }
   const parsed = configSchema.safeParse(document.value)

@@ -4,17 +4,12 @@
 import type { z } from 'zod'
 import { FeedsyncError } from '../lib/errors.ts'
 import { nearest } from '../lib/nearest.ts'
-import { keyName, type YamlDocument, type YamlPath } from '../lib/yaml.ts'
+import { keyName, type YamlDocument, type YamlPath, type YamlProblem } from '../lib/yaml.ts'
 import { configJsonSchema, type JsonSchema } from './json-schema.ts'
 import { type Finding, valueAt } from './rules.ts'
 
-export interface Problem {
+export interface Problem extends YamlProblem {
   file: string
-  line: number
-  column: number
-  /** `inbox.rescan`, `feeds[0].match`; empty for the file as a whole. */
-  key: string
-  problem: string
 }
 
 /** sysexits.h: EX_CONFIG. */

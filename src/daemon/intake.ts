@@ -49,6 +49,8 @@ export interface IntakeParts {
 interface Waiting extends Candidate {
   request?: number
   lane: Lane
+  /** Its feed. */
+  group: string
 }
 
 /** A small feed does not wait for the minute that a large one takes: feeds never block each other. */
@@ -67,10 +69,7 @@ const JITTER = 0.25
 
 export class Intake {
   readonly #parts: IntakeParts
-  readonly #queue = new LaneQueue<Waiting, Lane>({
-    laneOf: ({ lane }) => lane,
-    groupOf: ({ rule }) => rule.feed,
-  })
+  readonly #queue = new LaneQueue<Waiting>()
   /** Paths in the queue or being taken, as they were then: a listing does not add them again. */
   readonly #busy = new Map<string, FileIdentity | null>()
   /** Of these, what a listing found to have changed since. */
@@ -298,7 +297,7 @@ export class Intake {
   #enqueue(file: Candidate & { request?: number }): void {
     if (this.#busy.has(file.path)) return
     this.#busy.set(file.path, file.identity)
-    this.#queue.add({ ...file, lane: laneOf(file.identity) })
+    this.#queue.add({ ...file, lane: laneOf(file.identity), group: file.rule.feed })
   }
 
   async #answer(request: number, taken: Taken | { kind: 'fault'; reason: Reason }): Promise<void> {

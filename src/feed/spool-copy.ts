@@ -1,11 +1,10 @@
 // Writes the private copy of a feed, or its posting index: a new file for this user alone, that is removed
 // again unless it is kept. A copy is durable before it is used; the spool gives it its lasting name.
 
-import { closeSync, fsync, openSync, rmSync, write } from 'node:fs'
+import { closeSync, fsync, openSync, rmSync, write, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { NoRoom, translated } from '../lib/no-room.ts'
 import { giveToOwnerOf } from '../lib/owner.ts'
-import { writeAll } from '../lib/write-all.ts'
 
 /** From so many bytes on a write goes to another thread: the way there costs less than the kernel's new pages. */
 const BESIDE = 2 ** 20
@@ -30,7 +29,7 @@ export class SpoolCopy {
     try {
       let at = 0
       while (bytes.length - at >= BESIDE) at += await this.#written(bytes.subarray(at))
-      writeAll(this.descriptor, bytes.subarray(at))
+      writeFileSync(this.descriptor, bytes.subarray(at))
     } catch (error) {
       throw new NoRoom(this.#what, this.#path, error)
     }

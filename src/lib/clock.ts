@@ -1,6 +1,8 @@
 // Owns time. Nothing else in src/ reads the system clock or sets a timer, so that every wait can be
 // cancelled and every test can run on a clock of its own.
 
+import { setTimeout as passed } from 'node:timers/promises'
+
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
@@ -22,25 +24,14 @@ export interface Clock {
 }
 
 /** setTimeout fires at once beyond a signed 32-bit number of ms, so long waits are cut to it. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1
+const timeoutOf = (ms: number) => Math.min(Math.max(0, ms), 2 ** 31 - 1)
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: (ms, signal) => {
-    if (signal?.aborted) return Promise.resolve()
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, Math.min(Math.max(0, ms), LONGEST_TIMEOUT))
-      signal?.addEventListener('abort', done)
-    })
-  },
+  sleep: (ms, signal) => passed(timeoutOf(ms), undefined, { signal }).catch(() => {}),
   after: (ms, run) => {
-    const timer = setTimeout(run, Math.min(Math.max(0, ms), LONGEST_TIMEOUT))
+    const timer = setTimeout(run, timeoutOf(ms))
     timer.unref()
     return { cancel: () => clearTimeout(timer) }
   },

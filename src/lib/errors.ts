@@ -46,16 +46,10 @@ export function isRetryable(error: unknown): error is FeedsyncError {
 }
 
 /** The system's code of a failed call (`ENOENT`, `ENOSPC`, `ECONNRESET`, `SQLITE_BUSY`), or null. */
-export function errorCode(error: unknown): string | null {
-  for (
-    let at: unknown = error, depth = 0;
-    at instanceof Error && depth < 10;
-    at = at.cause, depth++
-  ) {
-    const { code, errno } = at as { code?: unknown; errno?: unknown }
-    if (typeof code === 'string') return systemCode(code, errno)
-  }
-  return null
+export function errorCode(error: unknown, depth = 10): string | null {
+  if (!(error instanceof Error) || depth === 0) return null
+  const { code, errno } = error as { code?: unknown; errno?: unknown }
+  return typeof code === 'string' ? systemCode(code, errno) : errorCode(error.cause, depth - 1)
 }
 
 /** libuv has no name for some of the system's errors (ESTALE, EDQUOT), and Node has two ways to say so. */

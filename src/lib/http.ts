@@ -92,8 +92,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 function createAgent(options: HttpClientOptions, pipelining: 0 | 1): EnvHttpProxyAgent {
-  const env = options.env ?? process.env
-  const timeout = options.connectTimeoutMs ?? 10 * SECOND
+  const { env = process.env, connectTimeoutMs: timeout = 10 * SECOND } = options
   // Stated, because the default follows NODE_TLS_REJECT_UNAUTHORIZED.
   const tls = { rejectUnauthorized: true, autoSelectFamily: true, timeout }
   return new EnvHttpProxyAgent({
@@ -255,9 +254,6 @@ function unpacked(body: Buffer, headers: HttpReply['headers'], limit: number): B
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
+    Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
   )
 }

@@ -1,21 +1,11 @@
 // Things that wait for their turn in lanes, in order within a group whatever the lane: the next of a
 // group may be taken once the one before it is done. Adding and taking cost the same at any length.
 
-export interface LaneQueueOptions<T, L> {
-  laneOf: (item: T) => L
-  groupOf: (item: T) => string
-}
-
-export class LaneQueue<T, L> {
-  readonly #options: LaneQueueOptions<T, L>
+export class LaneQueue<T extends { lane: L; group: string }, L = T['lane']> {
   /** Of each group, in order; the first one may be taken, or is being worked on. */
   readonly #groups = new Map<string, Set<T>>()
   /** Sets keep their order, and lose their first without moving the others. */
   readonly #free = new Map<L, Set<T>>()
-
-  constructor(options: LaneQueueOptions<T, L>) {
-    this.#options = options
-  }
 
   /** True when nothing waits or is worked on. */
   get isEmpty(): boolean {
@@ -23,13 +13,12 @@ export class LaneQueue<T, L> {
   }
 
   add(item: T): void {
-    const group = this.#options.groupOf(item)
-    const before = this.#groups.get(group)
+    const before = this.#groups.get(item.group)
     if (before !== undefined) {
       before.add(item)
       return
     }
-    this.#groups.set(group, new Set([item]))
+    this.#groups.set(item.group, new Set([item]))
     this.#lane(item).add(item)
   }
 
@@ -41,26 +30,20 @@ export class LaneQueue<T, L> {
   /** The next of the lane; what is taken is to be given to `done`. */
   take(lane: L): T | undefined {
     const free = this.#free.get(lane)
-    for (const item of free ?? []) {
-      free?.delete(item)
-      return item
-    }
-    return undefined
+    const [next] = free ?? []
+    if (next !== undefined) free?.delete(next)
+    return next
   }
 
   done(item: T): void {
-    const name = this.#options.groupOf(item)
-    const group = this.#groups.get(name)
+    const group = this.#groups.get(item.group)
     group?.delete(item)
-    for (const next of group ?? []) {
-      this.#lane(next).add(next)
-      return
-    }
-    this.#groups.delete(name)
+    const [next] = group ?? []
+    if (next === undefined) this.#groups.delete(item.group)
+    else this.#lane(next).add(next)
   }
 
-  #lane(item: T): Set<T> {
-    const lane = this.#options.laneOf(item)
+  #lane({ lane }: T): Set<T> {
     const free = this.#free.get(lane) ?? new Set()
     this.#free.set(lane, free)
     return free

@@ -30,19 +30,21 @@ export interface LogOptions {
 /** syslog priorities, as journald reads them from `<N>` in front of a line (sd-daemon(3)). */
 const PRIORITY: Record<number, number> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 }
 
-export function createLog(options: LogOptions): Log {
-  const out = options.destination ?? process.stdout
-  const text = options.format === 'text' || (options.format === 'auto' && process.stdout.isTTY)
-  const journal = options.format === 'auto' && !text && writesToJournal()
-  return pino(
-    {
-      level: options.level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+export function createLog({ level, format, destination: out = process.stdout }: LogOptions): Log {
+  const text = format === 'text' || (format === 'auto' && process.stdout.isTTY)
+  const journal = format === 'auto' && !text && writesToJournal()
+  const stream = {
+    /** Of the line that is written: pino sets it where it finds the symbol. */
+    lastLevel: 30,
+    [Symbol.for('pino.metadata')]: true,
+    write: (line: string) => {
+      const priority = journal ? `<${PRIORITY[stream.lastLevel] ?? 6}>` : ''
+      out.write(text ? `${readableLine(JSON.parse(line))}\n` : priority + printableJson(line))
     },
-    text ? readable(out) : journal ? prefixed(out) : plain(out),
-  )
+  }
+  const timestamp = pino.stdTimeFunctions.isoTime
+  const formatters = { level: (label: string) => ({ level: label }) }
+  return pino({ level, base: null, timestamp, formatters }, stream)
 }
 
 /** journald announces itself as `JOURNAL_STREAM=device:inode` of the stream that it reads. */
@@ -51,25 +53,6 @@ function writesToJournal(): boolean {
   if (stream === undefined) return false
   const { dev, ino } = fstatSync(1)
   return stream === `${dev}:${ino}`
-}
-
-function plain(out: DestinationStream): DestinationStream {
-  return { write: (line: string) => out.write(printableJson(line)) }
-}
-
-function prefixed(out: DestinationStream): DestinationStream {
-  const stream = {
-    lastLevel: 30,
-    [Symbol.for('pino.metadata')]: true,
-    write: (line: string) => {
-      out.write(`<${PRIORITY[stream.lastLevel] ?? 6}>${printableJson(line)}`)
-    },
-  }
-  return stream
-}
-
-function readable(out: DestinationStream): DestinationStream {
-  return { write: (line: string) => out.write(`${readableLine(JSON.parse(line))}\n`) }
 }
 
 /** A line of the log for people: without the code, which is for programs, and without what the message says already. */

@@ -19,26 +19,15 @@ export async function retry<T>(
   waitAfter: (result: T, n: number) => number | null,
   { clock, signal, tries }: RetryOptions,
 ): Promise<T> {
-  let result: T | undefined
-  let waitMs: number | null = null
   const attempt = async (n: number) => {
-    result = await call()
-    waitMs = n < tries && !signal.aborted ? waitAfter(result, n) : null
-    if (waitMs !== null) throw new TryAgain('the result asks for another try')
+    const result = await call()
+    const waitMs = n < tries && !signal.aborted ? waitAfter(result, n) : null
+    if (waitMs !== null) await clock.sleep(waitMs, signal)
+    if (waitMs === null || signal.aborted) return result
+    throw new TryAgain('the result asks for another try')
   }
-  const isAsked = (error: unknown) => error instanceof TryAgain
-  try {
-    await pRetry(attempt, {
-      retries: tries - 1,
-      minTimeout: 0,
-      onFailedAttempt: ({ error }) =>
-        isAsked(error) ? clock.sleep(waitMs ?? 0, signal) : undefined,
-      shouldRetry: ({ error }) => isAsked(error) && !signal.aborted,
-    })
-  } catch (error) {
-    if (!isAsked(error)) throw error
-  }
-  return result as T
+  const shouldRetry = ({ error }: { error: Error }) => error instanceof TryAgain
+  return await pRetry(attempt, { retries: tries - 1, minTimeout: 0, shouldRetry })
 }
 
 class TryAgain extends Error {}

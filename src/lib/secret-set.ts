@@ -7,22 +7,11 @@ export interface Folded {
   at: readonly number[]
 }
 
-class KnownSecret {
-  readonly literal: string
+interface KnownSecret {
+  literal: string
+  folded: string
   /** Whether a fragment of it is as secret as the whole. */
-  readonly partly: boolean
-  #folded: string | null = null
-
-  constructor(literal: string, partly: boolean) {
-    this.literal = literal
-    this.partly = partly
-  }
-
-  /** Made when a text is searched: most secrets are never looked for. */
-  get folded(): string {
-    this.#folded ??= fold(this.literal).text
-    return this.#folded
-  }
+  partly: boolean
 }
 
 /** What is looked for: values as a whole, and where each fragment is in which secret. */
@@ -45,11 +34,12 @@ export const LONG = 12
 type Hide = (from: number, to: number) => void
 
 export class SecretSet {
-  readonly #secrets = new Map<string, KnownSecret>()
+  /** Whether their fragments are as secret. */
+  readonly #secrets = new Map<string, boolean>()
   readonly #most: number
   readonly #mostCharacters: number
   #characters = 0
-  /** Made when it is needed, of what is known then. */
+  /** Made when a text is searched, of what is known then: most secrets are never looked for. */
   #index: Index | null = null
 
   /** `most`: how many values are kept, and how many characters of them all; the oldest are forgotten. */
@@ -63,7 +53,7 @@ export class SecretSet {
     if (literal.length < SHORTEST) return
     this.#index = null
     this.#forget(literal)
-    this.#secrets.set(literal, new KnownSecret(literal, partly))
+    this.#secrets.set(literal, partly)
     this.#characters += literal.length
     for (const oldest of this.#secrets.keys()) {
       const isTooMuch = this.#characters > this.#mostCharacters && oldest !== literal
@@ -79,7 +69,7 @@ export class SecretSet {
   /** Calls `hide` for every part of `text` that holds a secret, or unless `onlyWhole` a fragment of one. */
   find(text: string, folded: Folded, onlyWhole: boolean, hide: Hide): void {
     if (onlyWhole && folded.text.length < LONG) return
-    this.#index ??= indexOf([...this.#secrets.values()])
+    this.#index ??= indexOf(this.#secrets)
     const hideFolded = (from: number, to: number) =>
       hide(folded.at[from] ?? 0, (folded.at[to - 1] ?? 0) + 1)
     for (const { literal, folded: whole } of this.#index.whole) {
@@ -124,7 +114,10 @@ const UNSEEN = /[\p{Cf}\p{Z}]/u
 const isWhole = ({ folded, partly }: KnownSecret) => !partly || folded.length < FRAGMENT
 const gram = (text: string, at: number) => text.slice(at, at + FRAGMENT)
 
-function indexOf(secrets: readonly KnownSecret[]): Index {
+function indexOf(known: ReadonlyMap<string, boolean>): Index {
+  const secrets = Array.from(known, ([literal, partly]) => {
+    return { literal, folded: fold(literal).text, partly }
+  })
   const fragments: Index['fragments'] = new Map()
   for (const secret of secrets) {
     const { length } = secret.folded

@@ -3,15 +3,7 @@
 
 import { nearest } from './nearest.ts'
 import type { Reader } from './text-fields.ts'
-import { keyName, type YamlDocument, type YamlPath } from './yaml.ts'
-
-export interface FieldProblem {
-  line: number
-  column: number
-  /** `campaigns[0].budget`; empty for the file as a whole. */
-  key: string
-  problem: string
-}
+import { keyName, type YamlDocument, type YamlPath, type YamlProblem } from './yaml.ts'
 
 type Values = Record<string, unknown>
 /** Reads the value at a path and reports what is wrong with it; undefined then. */
@@ -19,7 +11,7 @@ export type Take<T> = (value: unknown, path: YamlPath) => T | undefined
 export type Shape = Record<string, Take<unknown>>
 
 export class YamlReading {
-  readonly problems: FieldProblem[] = []
+  readonly problems: YamlProblem[] = []
   readonly document: YamlDocument
   readonly #empty: string
 

@@ -26,8 +26,10 @@ export interface YamlPosition {
 }
 
 export interface YamlProblem extends YamlPosition {
+  /** `inbox.rescan`, `feeds[0].match`; empty for the file as a whole, and for its syntax. */
+  key: string
   /** Plain sentence, lower case start. */
-  message: string
+  problem: string
 }
 
 export interface YamlDocument {
@@ -42,16 +44,14 @@ export interface YamlDocument {
   positionOf(path: YamlPath, what: 'key' | 'value'): YamlPosition
 }
 
-export interface YamlOptions {
-  /** `failsafe` keeps every scalar as text (`NO`, `0123`, `1.50`); `core` is YAML 1.2's. */
-  schema: 'core' | 'failsafe'
-}
-
-/** Reads one document. Never throws for what is in the text. */
-export function parseYaml(text: string, options: YamlOptions = { schema: 'core' }): YamlDocument {
+/**
+ * Reads one document. Never throws for what is in the text. `failsafe` keeps every scalar as text (`NO`, `0123`,
+ * `1.50`); `core` is YAML 1.2's schema.
+ */
+export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): YamlDocument {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, {
-    schema: options.schema,
+    schema,
     lineCounter,
     stringKeys: true,
     // The library compares each key with all before it: `duplicates` takes a few ms for what it takes hours.
@@ -64,14 +64,14 @@ export function parseYaml(text: string, options: YamlOptions = { schema: 'core' 
     return line === 0 ? { line: 1, column: 1 } : { line, column: col }
   }
   const found = [
-    ...document.errors.map((e) => ({ offset: e.pos[0], message: wording(e.code, e.message) })),
+    ...document.errors.map((e) => ({ offset: e.pos[0], problem: wording(e.code, e.message) })),
     ...duplicates(document),
     // A large file without any of their marks need not be walked through.
     ...(/[&*!%<]/.test(text) ? unsupported(document) : []),
   ]
   const problems = found
     .sort((a, b) => a.offset - b.offset)
-    .map(({ offset, message }) => ({ ...at(offset), message }))
+    .map(({ offset, problem }) => ({ ...at(offset), key: '', problem }))
   const pairsOf = pairsByKey()
   return {
     value: problems.length === 0 ? document.toJS() : null,
@@ -94,12 +94,17 @@ export function keyName(path: YamlPath): string {
   )
 }
 
-function unsupported(document: Document): { offset: number; message: string }[] {
-  const found: { offset: number; message: string }[] = []
-  const report = (node: Node, message: string) =>
-    found.push({ offset: node.range?.[0] ?? 0, message })
+interface Found {
+  offset: number
+  problem: string
+}
+
+function unsupported(document: Document): Found[] {
+  const found: Found[] = []
+  const report = (node: Node, problem: string) =>
+    found.push({ offset: node.range?.[0] ?? 0, problem })
   if (document.directives?.yaml.explicit) {
-    found.push({ offset: 0, message: 'a %YAML directive is not supported' })
+    found.push({ offset: 0, problem: 'a %YAML directive is not supported' })
   }
   visit(document, {
     Node: (_, node) => {
@@ -116,15 +121,15 @@ function unsupported(document: Document): { offset: number; message: string }[] 
   return found
 }
 
-function duplicates(document: Document): { offset: number; message: string }[] {
-  const found: { offset: number; message: string }[] = []
+function duplicates(document: Document): Found[] {
+  const found: Found[] = []
   visit(document, {
     Map: (_, { items }) => {
       const seen = new Set<unknown>()
       for (const { key } of items) {
         if (!isScalar(key)) continue
         if (seen.has(key.value))
-          found.push({ offset: key.range?.[0] ?? 0, message: 'duplicate key' })
+          found.push({ offset: key.range?.[0] ?? 0, problem: 'duplicate key' })
         seen.add(key.value)
       }
     },

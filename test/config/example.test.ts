@@ -115,7 +115,7 @@ describe('the example campaigns', () => {
   it('are one YAML document whose scalars are all text', () => {
     const text = readFileSync(join(FOLDER, 'campaigns.example.yaml'), 'utf8')
 
-    const { value, problems } = parseYaml(text, { schema: 'failsafe' })
+    const { value, problems } = parseYaml(text, 'failsafe')
 
     expect(problems).toEqual([])
     expect(Object.keys(value as object)).toEqual(['version', 'campaigns', 'removed', 'guards'])

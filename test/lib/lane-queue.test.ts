@@ -2,23 +2,20 @@ import { expect, it } from 'vitest'
 import { LaneQueue } from '../../src/lib/lane-queue.ts'
 
 interface Item {
-  feed: string
+  group: string
   lane: 'small' | 'large'
 }
 
 const queueOf = (...items: Item[]) => {
-  const queue = new LaneQueue<Item, Item['lane']>({
-    laneOf: ({ lane }) => lane,
-    groupOf: ({ feed }) => feed,
-  })
+  const queue = new LaneQueue<Item>()
   for (const item of items) queue.add(item)
   return queue
 }
 
 it('hands out each lane in order, and a lane that is held up holds up no other', () => {
-  const a: Item = { feed: 'a', lane: 'small' }
-  const b: Item = { feed: 'b', lane: 'large' }
-  const c: Item = { feed: 'c', lane: 'small' }
+  const a: Item = { group: 'a', lane: 'small' }
+  const b: Item = { group: 'b', lane: 'large' }
+  const c: Item = { group: 'c', lane: 'small' }
   const queue = queueOf(a, b, c)
 
   expect([queue.take('small'), queue.take('small'), queue.take('small')]).toEqual([a, c, undefined])
@@ -26,8 +23,8 @@ it('hands out each lane in order, and a lane that is held up holds up no other',
 })
 
 it('keeps the order within a group whatever the lanes, one at a time', () => {
-  const first: Item = { feed: 'a', lane: 'large' }
-  const second: Item = { feed: 'a', lane: 'small' }
+  const first: Item = { group: 'a', lane: 'large' }
+  const second: Item = { group: 'a', lane: 'small' }
   const queue = queueOf(first, second)
 
   expect(queue.hasNext('small')).toBe(false)
@@ -39,7 +36,7 @@ it('keeps the order within a group whatever the lanes, one at a time', () => {
 })
 
 it('is empty only when what was taken is done', () => {
-  const item: Item = { feed: 'a', lane: 'small' }
+  const item: Item = { group: 'a', lane: 'small' }
   const queue = queueOf(item)
 
   queue.take('small')

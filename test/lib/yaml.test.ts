@@ -10,7 +10,7 @@ describe('reading YAML', () => {
   })
 
   it('keeps every scalar as text with the failsafe schema', () => {
-    const { value } = parseYaml('a: [NO, 01230, 1500.00, true, ~]\n1: x\n', { schema: 'failsafe' })
+    const { value } = parseYaml('a: [NO, 01230, 1500.00, true, ~]\n1: x\n', 'failsafe')
 
     expect(value).toEqual({ '1': 'x', a: ['NO', '01230', '1500.00', 'true', '~'] })
   })
@@ -27,10 +27,10 @@ describe('reading YAML', () => {
   }, () => {
     const keys = Array.from({ length: 100_000 }, (_, n) => `K${n}: x\n`).join('')
 
-    const { problems, positionOf } = parseYaml(`${keys}K7: x\n`, { schema: 'failsafe' })
+    const { problems, positionOf } = parseYaml(`${keys}K7: x\n`, 'failsafe')
     const lines = Array.from({ length: 100_000 }, (_, n) => positionOf([`K${n}`], 'key').line)
 
-    expect(problems).toEqual([{ line: 100_001, column: 1, message: 'duplicate key' }])
+    expect(problems).toEqual([{ line: 100_001, column: 1, key: '', problem: 'duplicate key' }])
     expect(lines.at(-1)).toBe(100_000)
   })
 
@@ -41,11 +41,11 @@ describe('reading YAML', () => {
 
     expect(value).toBeNull()
     expect(problems).toEqual([
-      { line: 2, column: 1, message: 'duplicate key' },
-      { line: 3, column: 7, message: 'anchors are not supported (&x)' },
-      { line: 4, column: 4, message: 'aliases are not supported (*x)' },
-      { line: 5, column: 10, message: 'tags are not supported (tag:yaml.org,2002:str)' },
-      { line: 6, column: 1, message: 'merge keys are not supported (<<)' },
+      { line: 2, column: 1, key: '', problem: 'duplicate key' },
+      { line: 3, column: 7, key: '', problem: 'anchors are not supported (&x)' },
+      { line: 4, column: 4, key: '', problem: 'aliases are not supported (*x)' },
+      { line: 5, column: 10, key: '', problem: 'tags are not supported (tag:yaml.org,2002:str)' },
+      { line: 6, column: 1, key: '', problem: 'merge keys are not supported (<<)' },
     ])
   })
 
