@@ -2,7 +2,7 @@
 // what is not proven, with 403 who is not known.
 
 import { MINUTE } from '../lib/clock.ts'
-import { type RouteAnswer, refusal } from './service-routes.ts'
+import { refuse } from './service-routes.ts'
 import { type Algorithm, fillTemplate, signatureCheck } from './signature.ts'
 
 export interface Identity {
@@ -67,61 +67,59 @@ export function createAuthenticator(
     })
   }
 
-  function wrongDate(request: ServiceRequest, now: number): RouteAnswer | null {
+  function checkDate(request: ServiceRequest, now: number): void {
     const name = `${prefix}Date`
     const date = get(request, 'Date')
-    if (date === null) return refusal(401, 'date-missing', `the header ${name} is missing`)
+    if (date === null) refuse(401, 'date-missing', `the header ${name} is missing`)
     const ms = Date.parse(date)
     // IMF-fixdate is the one form of RFC 1123 that HTTP still sends, and the one that this writes.
     if (Number.isNaN(ms) || new Date(ms).toUTCString() !== date) {
-      return refusal(401, 'date-malformed', `the header ${name} is not an RFC 1123 date`)
+      refuse(401, 'date-malformed', `the header ${name} is not an RFC 1123 date`)
     }
     if (now - ms > DATE_WINDOW) {
-      return refusal(401, 'date-too-old', `the header ${name} is older than 15 minutes`)
+      refuse(401, 'date-too-old', `the header ${name} is older than 15 minutes`)
     }
     if (ms - now > DATE_WINDOW) {
-      return refusal(401, 'date-in-future', `the header ${name} is more than 15 minutes ahead`)
+      refuse(401, 'date-in-future', `the header ${name} is more than 15 minutes ahead`)
     }
-    return null
   }
 
-  function wrongProof(request: ServiceRequest): RouteAnswer | null {
+  function checkProof(request: ServiceRequest): void {
     const [signature, apiKey] = [get(request, 'Signature'), get(request, 'ApiKey')]
     if (signature !== null) {
-      return isSigned(stringToSign(request), signature) ? null : WRONG_SIGNATURE
+      if (!isSigned(stringToSign(request), signature)) refuseSignature()
+    } else if (apiKey === null) {
+      refuse(401, 'signature-missing', `the header ${prefix}Signature is missing`)
+    } else if (apiKey !== identity.apiKey) {
+      refuse(401, 'api-key-unknown', 'the API key is not valid')
     }
-    if (apiKey === null) {
-      return refusal(401, 'signature-missing', `the header ${prefix}Signature is missing`)
-    }
-    const isKnown = apiKey === identity.apiKey
-    return isKnown ? null : refusal(401, 'api-key-unknown', 'the API key is not valid')
   }
 
-  function callerOf(request: ServiceRequest, audience: Audience): Caller | RouteAnswer {
+  function callerOf(request: ServiceRequest, audience: Audience): Caller {
     const account = get(request, 'Account')
     const partner = get(request, 'Partner')
     const partnerAccount = get(request, 'PartnerAccount')
-    const unknown = (message: string) => refusal(403, 'identity-unknown', message)
-    const missing = (message: string) => refusal(401, 'identity-missing', message)
+    const unknown = (message: string) => refuse(403, 'identity-unknown', message)
+    const missing = (message: string) => refuse(401, 'identity-missing', message)
     if (partner !== null) {
-      if (partner !== identity.partner) return unknown(`no partner "${partner}" is known`)
+      if (partner !== identity.partner) unknown(`no partner "${partner}" is known`)
       if (audience === 'partner' || (audience === 'anyone' && partnerAccount === null)) {
         return { owner: partner, account: null }
       }
       if (partnerAccount === null) {
         return missing(`the header ${prefix}PartnerAccount is required with ${prefix}Partner`)
       }
-      return (identity.partnerAccounts?.includes(partnerAccount) ?? true)
-        ? { owner: partner, account: partnerAccount }
-        : unknown(`the partner has no account "${partnerAccount}"`)
+      if (identity.partnerAccounts?.includes(partnerAccount) === false) {
+        unknown(`the partner has no account "${partnerAccount}"`)
+      }
+      return { owner: partner, account: partnerAccount }
     }
-    if (audience === 'partner') return missing(`the header ${prefix}Partner is required`)
+    if (audience === 'partner') missing(`the header ${prefix}Partner is required`)
     if (account === null) {
       return missing(`one of the headers ${prefix}Account and ${prefix}Partner is required`)
     }
-    return account === identity.account
-      ? { owner: account, account }
-      : unknown(`no account "${account}" is known`)
+    if (account !== identity.account) unknown(`no account "${account}" is known`)
+    return { owner: account, account }
   }
 
   return {
@@ -129,14 +127,15 @@ export function createAuthenticator(
     /** The account that a request says it is for, proven or not: for fault rules and the journal. */
     claimedAccount: (request: Pick<ServiceRequest, 'header'>) =>
       get(request, 'PartnerAccount') ?? get(request, 'Account'),
-    /** The caller, or the refusal. `now`: wall ms of the service. */
-    authenticate: (request: ServiceRequest, audience: Audience, now: number) =>
-      wrongDate(request, now) ?? wrongProof(request) ?? callerOf(request, audience),
+    /** The caller. Refuses what is not proven. `now`: wall ms of the service. */
+    authenticate: (request: ServiceRequest, audience: Audience, now: number) => {
+      checkDate(request, now)
+      checkProof(request)
+      return callerOf(request, audience)
+    },
   }
 }
 
-export const WRONG_SIGNATURE = refusal(
-  401,
-  'signature-mismatch',
-  'the signature does not match the request',
-)
+export function refuseSignature(): never {
+  return refuse(401, 'signature-mismatch', 'the signature does not match the request')
+}

@@ -2,6 +2,7 @@
 // refused with 400, so that a test finds a client which sends it.
 
 import { z } from 'zod'
+import { refuse } from './service-routes.ts'
 
 const text = z.string()
 const amount = z.number().nonnegative().nullish()
@@ -50,20 +51,24 @@ export type UpdateFields = z.infer<typeof UPDATE>
 export const readCreate = (body: Buffer) => read(body, CREATE)
 export const readUpdate = (body: Buffer) => read(body, UPDATE)
 
-function read<T>(body: Buffer, schema: z.ZodType<T>): { fields: T } | { wrong: string } {
+function read<T>(body: Buffer, schema: z.ZodType<T>): T {
   let value: unknown
   try {
     value = JSON.parse(body.toString('utf8'))
   } catch {
-    return { wrong: 'the body is not JSON' }
+    badRequest('the body is not JSON')
   }
   const { data, error } = schema.safeParse(value)
   const issue = error?.issues[0]
-  if (issue === undefined) return { fields: data as T }
+  if (issue === undefined) return data as T
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
   const names = [...issue.path, ...unknown].filter((step) => typeof step === 'string')
   const field = names.slice(0, 2).join('.')
-  if (field === '') return { wrong: 'the body is not an object' }
-  if (unknown.length > 0) return { wrong: `"${field}" is not a field of this call` }
-  return { wrong: `"${field}" is missing or has an unexpected value` }
+  if (field === '') badRequest('the body is not an object')
+  if (unknown.length > 0) badRequest(`"${field}" is not a field of this call`)
+  return badRequest(`"${field}" is missing or has an unexpected value`)
+}
+
+export function badRequest(message: string): never {
+  return refuse(400, 'bad-request', message)
 }

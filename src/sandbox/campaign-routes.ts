@@ -1,9 +1,9 @@
 // The four campaign routes of specification section 4 over the book of campaigns.
 
-import { readCreate, readUpdate } from './campaign-body.ts'
+import { badRequest, readCreate, readUpdate } from './campaign-body.ts'
 import type { CampaignBook } from './campaign-book.ts'
 import type { SandboxCampaign } from './campaign-types.ts'
-import { type Route, type RouteAnswer, type RouteCall, refusal } from './service-routes.ts'
+import { type Route, type RouteAnswer, type RouteCall, refuse } from './service-routes.ts'
 
 const COLLECTION = /^\/v1\/campaigns$/
 const CAMPAIGN = /^\/v1\/campaigns\/([^/]+)$/
@@ -14,21 +14,14 @@ export function campaignRoutes(book: CampaignBook): Route[] {
     json: book.shown(campaign),
     key: campaign.id,
   })
-  const create = (call: RouteCall) => {
-    const body = readCreate(call.request.body)
-    if ('wrong' in body) return badRequest(body.wrong)
-    return answerFor(book.create(accountOf(call), body.fields))
-  }
-  const get = (call: RouteCall) => {
-    const campaign = book.find(accountOf(call), call.id)
-    return campaign === null ? NO_CAMPAIGN : answerFor(campaign)
-  }
+  const find = (call: RouteCall) =>
+    book.find(accountOf(call), call.id) ?? refuse(404, 'not-found', 'there is no such campaign')
+  const create = (call: RouteCall) =>
+    answerFor(book.create(accountOf(call), readCreate(call.request.body)))
+  const get = (call: RouteCall) => answerFor(find(call))
   const update = (call: RouteCall) => {
-    const campaign = book.find(accountOf(call), call.id)
-    if (campaign === null) return NO_CAMPAIGN
-    const body = readUpdate(call.request.body)
-    if ('wrong' in body) return badRequest(body.wrong)
-    book.update(campaign, body.fields)
+    const campaign = find(call)
+    book.update(campaign, readUpdate(call.request.body))
     return answerFor(campaign)
   }
   const search = (call: RouteCall) => searched(book, accountOf(call), call.request.query)
@@ -44,16 +37,16 @@ export function campaignRoutes(book: CampaignBook): Route[] {
 function searched(book: CampaignBook, account: string, query: string): RouteAnswer {
   const asked = new URLSearchParams(query)
   const unknown = [...asked.keys()].find((key) => !/^(Status|Name|Start|Num)$/.test(key))
-  if (unknown !== undefined) return badRequest(`"${unknown}" is not a parameter of this call`)
+  if (unknown !== undefined) badRequest(`"${unknown}" is not a parameter of this call`)
   const numbers = ['Status', 'Start', 'Num'].map((key) => {
     const value = asked.get(key)
     return value === null ? null : /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
   })
-  if (numbers.some(Number.isNaN)) return badRequest('Status, Start and Num are whole numbers')
+  if (numbers.some(Number.isNaN)) badRequest('Status, Start and Num are whole numbers')
   const [status = null, start = null, num = null] = numbers
   const { listField, secondList, fromCache, largestNum } = book.knobs
   if (num !== null && largestNum !== null && num > largestNum) {
-    return badRequest(`Num is at most ${largestNum}`)
+    badRequest(`Num is at most ${largestNum}`)
   }
   const search = { status, start, num, name: asked.get('Name') }
   const { rows, ...envelope } = book.search(account, search)
@@ -70,6 +63,3 @@ function searched(book: CampaignBook, account: string, query: string): RouteAnsw
     },
   }
 }
-
-const NO_CAMPAIGN = refusal(404, 'not-found', 'there is no such campaign')
-const badRequest = (message: string) => refusal(400, 'bad-request', message)

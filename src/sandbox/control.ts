@@ -6,7 +6,7 @@ import { parseFaults } from './fault-types.ts'
 import type { FaultBook } from './faults.ts'
 import type { Journal } from './journal.ts'
 import type { ObjectStore } from './object-store.ts'
-import { type RouteAnswer, refusal } from './service-routes.ts'
+import { type RouteAnswer, refuse } from './service-routes.ts'
 
 export interface ControlParts {
   faults: FaultBook
@@ -44,9 +44,9 @@ export function control(
         const added = parseFaults(body.toString('utf8')).map((rule) => faults.add(rule))
         return { status: 201, json: added.map((one) => ({ id: one.id })) }
       } catch (error) {
-        return refusal(400, 'bad-request', messageOf(error))
+        return refuse(400, 'bad-request', messageOf(error))
       }
     default:
-      return refusal(404, 'not-found', `there is no ${method} ${path}`)
+      return refuse(404, 'not-found', `there is no ${method} ${path}`)
   }
 }

@@ -3,6 +3,7 @@
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import type { Clock } from '../lib/clock.ts'
@@ -17,7 +18,22 @@ export interface Answer {
   body: Buffer
   /** For the journal. */
   code: string | null
+  /** Default: `drain` where the body was not read to its end, else the connection is kept. */
+  ending?: Ending | undefined
 }
+
+/** Thrown to answer at once, whatever of the body was not read. */
+export class Refusal extends Error {
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super(`refused: ${answer.code}`)
+    this.answer = answer
+  }
+}
+
+/** Thrown where the connection has ended, so that there is nobody to answer. */
+export class Gone extends Error {}
 
 /** What all exchanges of one side share. */
 export interface SideParts {
@@ -58,7 +74,7 @@ export class Exchange {
   ) {
     const { side, journal, clock, idleTimeoutMs } = parts
     this.request = request
-    this.entry = journal.open(side, request.method ?? '', 'unknown', connection.n)
+    this.entry = journal.open({ side, connection: connection.n, method: request.method ?? '' })
     this.body = createBodyReader(request, clock, idleTimeoutMs, (bytes) =>
       this.note({ bytes: this.entry.bytes + bytes }),
     )
@@ -133,6 +149,7 @@ export class Exchange {
   async answer(what: Answer): Promise<void> {
     const response = this.#response
     if (this.socket.destroyed) return
+    if (what.ending !== undefined) return this.answerEarly(what)
     this.note({ status: what.status, code: what.code })
     const interim = this.#plan.get('interim')?.status
     if (interim !== undefined) {
@@ -158,27 +175,17 @@ export class Exchange {
   }
 
   /** Answers before the body was read, as far as the answer gets. The connection is not used again. */
-  async answerEarly(what: Answer, ending: Ending = 'drain'): Promise<void> {
+  async answerEarly(what: Answer): Promise<void> {
     const { socket } = this
+    const { ending = 'drain' } = what
     this.note({ status: what.status, code: what.code })
     const head = rawHead(what.status, { ...this.#headers(what), connection: 'close' }, what.body)
     const whole = Buffer.concat([head, what.body])
-    switch (ending) {
-      case 'drain':
-        return this.answerRaw(whole)
-      case 'destroy':
-        await write(socket, whole)
-        socket.destroy()
-        return
-      case 'hold':
-        return write(socket, whole)
-      case 'cut':
-        await write(socket, whole.subarray(0, head.length + (what.body.length >> 1)))
-        socket.resetAndDestroy()
-        return
-      default:
-        return ending satisfies never
-    }
+    if (ending === 'drain') return this.answerRaw(whole)
+    const half = head.length + (what.body.length >> 1)
+    await write(socket, ending === 'cut' ? whole.subarray(0, half) : whole)
+    if (ending === 'destroy') socket.destroy()
+    if (ending === 'cut') socket.resetAndDestroy()
   }
 
   /** Sends bytes as they are and closes. */
@@ -216,10 +223,7 @@ export class Exchange {
     for (let at = 0; at < body.length && !this.socket.destroyed && !this.#signal.aborted; at++) {
       if (rate !== undefined) await this.sleep(1000 / rate)
       // Each byte its own segment: a write that waits for the one before it is not joined with it.
-      const written = new Promise<void>((resolve) => {
-        response.write(body.subarray(at, at + 1), () => resolve())
-      })
-      await Promise.race([written, this.gone])
+      await Promise.race([write(response, body.subarray(at, at + 1)), this.gone])
     }
   }
 }
@@ -233,8 +237,8 @@ export function rawHead(status: number, headers: Record<string, string>, body: B
   )
 }
 
-function write(socket: Socket, bytes: Buffer): Promise<void> {
+function write(stream: Writable, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
-    socket.write(bytes, () => resolve())
+    stream.write(bytes, () => resolve())
   })
 }

@@ -1,47 +1,36 @@
 // The answers that faults put in place of the right one: given statuses, redirects, S3's errors in all their
 // shapes, and bytes that are not an answer.
 
-import { type Answer, type Exchange, rawHead } from './exchange.ts'
+import { type Answer, type Exchange, Refusal, rawHead } from './exchange.ts'
 import type { FaultOf } from './fault-types.ts'
-import { requestId, type S3Error, s3Status, s3Xml } from './s3-errors.ts'
+import { s3Answer, s3Xml } from './s3-errors.ts'
 
-export interface ReplacedAnswer {
-  answer: Answer
-  point: NonNullable<FaultOf<'answer'>['point']>
-  ending: FaultOf<'answer'>['ending']
-}
+type Point = NonNullable<FaultOf<'answer'>['point']>
 
-/** The answer that the plan puts in place of the right one, if any. */
-export function replacedAnswer(exchange: Exchange): ReplacedAnswer | null {
+/** The answer that the plan puts in place of the right one, if any. `point`: only one that is given there. */
+export function replacedAnswer(exchange: Exchange, point?: Point): Answer | null {
   const { plan } = exchange
   const fault = plan.get('answer') ?? plan.get('redirect') ?? plan.get('s3-error')
-  if (fault === undefined) return null
+  if (fault === undefined || (point !== undefined && (fault.point ?? 'end') !== point)) return null
+  const { ending } = fault
+  if (fault.kind === 'redirect') return { ...redirectAnswer(fault, exchange.url), ending }
   const answer =
-    fault.kind === 'answer'
-      ? givenAnswer(fault)
-      : fault.kind === 'redirect'
-        ? redirectAnswer(fault, exchange.url)
-        : s3Answer(fault, STYLES[fault.style ?? 'plain'])
-  if (fault.kind !== 'redirect') {
-    const { retryAfter: wait, headers } = fault
-    const retryAfter =
-      typeof wait === 'object' ? new Date(exchange.now() + wait.dateInMs).toUTCString() : wait
-    Object.assign(
-      answer.headers,
-      retryAfter !== undefined && { 'retry-after': retryAfter },
-      headers,
-    )
+    fault.kind === 'answer' ? givenAnswer(fault) : s3Answer(fault, STYLES[fault.style ?? 'plain'])
+  const { retryAfter: wait } = fault
+  const retryAfter =
+    typeof wait === 'object' ? new Date(exchange.now() + wait.dateInMs).toUTCString() : wait
+  const headers = {
+    ...answer.headers,
+    ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
+    ...fault.headers,
   }
-  return { answer, point: fault.point ?? 'end', ending: fault.ending }
+  return { ...answer, headers, ending }
 }
 
-export function s3Answer(error: S3Error, shape = (xml: string) => xml): Answer {
-  return {
-    status: s3Status(error.code),
-    headers: { 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
-    body: Buffer.from(shape(s3Xml(error))),
-    code: error.code,
-  }
+/** Refuses with the answer that the plan gives at this point of the body, if any. */
+export function refuseAt(exchange: Exchange, point: Point): void {
+  const answer = replacedAnswer(exchange, point)
+  if (answer !== null) throw new Refusal(answer)
 }
 
 export function rawBytes({ what, bytes = 256 * 1024 }: FaultOf<'raw'>): Buffer {

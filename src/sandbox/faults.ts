@@ -2,9 +2,9 @@
 // play them.
 
 import { hash } from 'node:crypto'
-import { SECOND, systemClock } from '../lib/clock.ts'
+import { SECOND } from '../lib/clock.ts'
 import type { FaultKind, FaultOf, FaultRule, FaultSubject, GatePoint, Side } from './fault-types.ts'
-import { Changes } from './journal.ts'
+import type { Journal } from './journal.ts'
 
 /** When a rule can be chosen: on accept, with the request's head, or once the form's fields are read. */
 export type Stage = 'connect' | 'headers' | 'fields'
@@ -13,17 +13,17 @@ export type Stage = 'connect' | 'headers' | 'fields'
 export class Fault {
   readonly id: number
   readonly rule: FaultRule
-  readonly #changes: Changes
+  readonly #journal: Journal
   #matched = 0
   #played = 0
   #held = 0
   #isOpen = false
   #released = Promise.withResolvers<void>()
 
-  constructor(id: number, rule: FaultRule, changes: Changes) {
+  constructor(id: number, rule: FaultRule, journal: Journal) {
     this.id = id
     this.rule = rule
-    this.#changes = changes
+    this.#journal = journal
   }
 
   /** How often the fault was played so far. */
@@ -38,7 +38,7 @@ export class Fault {
 
   /** Resolves once `n` requests (default 1) wait at this gate; rejects after `timeoutMs` (default 200 s). */
   async held(n = 1, timeoutMs = 200 * SECOND): Promise<void> {
-    await this.#changes.waitFor(
+    await this.#journal.waitFor(
       `${n} requests at the gate ${JSON.stringify(this.rule)}`,
       () => this.#held >= n || undefined,
       () => `${this.#held} held, ${this.#matched} matched`,
@@ -85,36 +85,38 @@ export class Fault {
 
 /** What is played on one request: at most one outcome, and one of each modifier. */
 export class Plan {
-  readonly #chosen: ReadonlyMap<string, Fault>
+  readonly #chosen: readonly Fault[]
 
-  constructor(chosen: ReadonlyMap<string, Fault> = new Map()) {
+  constructor(chosen: readonly Fault[] = []) {
     this.#chosen = chosen
   }
 
   get<K extends FaultKind>(kind: K): FaultOf<K> | undefined {
-    const rule = this.#chosen.get(slotOf(kind))?.rule
-    return rule?.kind === kind ? (rule as FaultOf<K>) : undefined
+    return this.#chosen.find(({ rule }) => rule.kind === kind)?.rule as FaultOf<K> | undefined
   }
 
   /** The gate that holds the request at this point; `file`: at the byte that `gate-at-byte` names. */
   gate(point: GatePoint | 'file'): Fault | undefined {
-    if (point === 'file') return this.#chosen.get('gate-at-byte')
-    return this.get('gate')?.point === point ? this.#chosen.get('gate') : undefined
+    return this.#chosen.find(({ rule }) =>
+      point === 'file'
+        ? rule.kind === 'gate-at-byte'
+        : rule.kind === 'gate' && rule.point === point,
+    )
   }
 
   get kinds(): FaultKind[] {
-    return [...this.#chosen.values()].map(({ rule }) => rule.kind)
+    return this.#chosen.map(({ rule }) => rule.kind)
   }
 }
 
 export class FaultBook {
-  readonly #changes: Changes
+  readonly #journal: Journal
   #faults: Fault[] = []
   #lastId = 0
 
-  /** `changes`: notified when a request is held. */
-  constructor(changes = new Changes(systemClock)) {
-    this.#changes = changes
+  /** `journal`: tells when a request is held. */
+  constructor(journal: Journal) {
+    this.#journal = journal
   }
 
   /** The first rule that matches wins its slot, so rules with `times` make a sequence. */
@@ -122,7 +124,7 @@ export class FaultBook {
     if (stageOf(rule) !== 'fields' && rule.key !== undefined) {
       throw new Error(`the fault ${rule.kind} comes before the key is known: leave out "key"`)
     }
-    const fault = new Fault(++this.#lastId, rule, this.#changes)
+    const fault = new Fault(++this.#lastId, rule, this.#journal)
     this.#faults.push(fault)
     return fault
   }
@@ -138,12 +140,12 @@ export class FaultBook {
 
   /** Chooses for one request at one stage; a rule that is chosen counts as played. */
   plan(at: Side, stage: Stage, subject: FaultSubject): Plan {
-    const chosen = new Map<string, Fault>()
+    const chosen: Fault[] = []
     for (const fault of this.list()) {
       const { rule } = fault
-      const slot = slotOf(rule.kind)
-      if (rule.at !== at || stageOf(rule) !== stage || chosen.has(slot)) continue
-      if (fault.takes(subject)) chosen.set(slot, fault)
+      if (rule.at !== at || stageOf(rule) !== stage) continue
+      const isTaken = chosen.some((other) => slotOf(other.rule.kind) === slotOf(rule.kind))
+      if (!isTaken && fault.takes(subject)) chosen.push(fault)
     }
     return new Plan(chosen)
   }

@@ -2,7 +2,7 @@
 // condition, no field too many.
 
 import { FORM_ALGORITHM, type FormIssuer } from './form-issuer.ts'
-import type { S3Error } from './s3-errors.ts'
+import { refuse } from './s3-errors.ts'
 
 export interface AcceptedForm {
   key: string
@@ -31,7 +31,7 @@ export function checkForm(
   filename: string | null,
   issuer: FormIssuer,
   now: number,
-): AcceptedForm | S3Error {
+): AcceptedForm {
   // S3 replaces the variable before it reads the policy; without a file name it stays.
   const base = filename?.split(/[/\\]/).at(-1)
   const form = new Map(
@@ -40,61 +40,53 @@ export function checkForm(
       base === undefined ? value : value.replace(/\$\{filename\}/g, () => base),
     ]),
   )
-  return (
-    missingField(form) ??
-    wrongCredential(form, issuer) ??
-    wrongToken(form, issuer, now) ??
-    judgePolicy(form, issuer.bucket, now)
-  )
+  checkPresence(form)
+  checkCredential(form, issuer)
+  const tokenEnd = issuer.tokenEnd(form.get('x-store-security-token') ?? '')
+  if (tokenEnd === null) refuse({ code: 'InvalidToken' })
+  if (tokenEnd <= now) refuse({ code: 'ExpiredToken' })
+  return judgePolicy(form, issuer.bucket, now)
 }
 
-function missingField(form: Fields): S3Error | null {
-  if (AUTH_FIELDS.every((name) => !form.has(name))) return { code: 'AccessDenied' }
+function checkPresence(form: Fields): void {
+  if (AUTH_FIELDS.every((name) => !form.has(name))) refuse({ code: 'AccessDenied' })
   const missing = ['key', ...AUTH_FIELDS].find((name) => !form.has(name))
   if (missing !== undefined) {
-    return {
+    refuse({
       code: 'InvalidArgument',
       message: `Bucket POST must contain a field named '${missing}'.  If it is specified, please check the order of the fields.`,
       details: { ArgumentName: missing, ArgumentValue: '' },
-    }
+    })
   }
   const key = form.get('key') ?? ''
-  if (key === '') return { code: 'UserKeyMustBeSpecified' }
-  return Buffer.byteLength(key) > LONGEST_KEY_BYTES ? { code: 'KeyTooLongError' } : null
+  if (key === '') refuse({ code: 'UserKeyMustBeSpecified' })
+  if (Buffer.byteLength(key) > LONGEST_KEY_BYTES) refuse({ code: 'KeyTooLongError' })
 }
 
-function wrongCredential(form: Fields, issuer: FormIssuer): S3Error | null {
+function checkCredential(form: Fields, issuer: FormIssuer): void {
   const get = (name: string) => form.get(name) ?? ''
   if (get('x-store-algorithm') !== FORM_ALGORITHM) {
-    return {
+    refuse({
       code: 'InvalidArgument',
       message: `x-store-algorithm only supports "${FORM_ALGORITHM}"`,
       details: { ArgumentName: 'x-store-algorithm' },
-    }
+    })
   }
   const credential = get('x-store-credential')
   const [accessKeyId, day = ''] = credential.split('/')
-  if (accessKeyId !== issuer.accessKeyId) return { code: 'InvalidAccessKeyId' }
+  if (accessKeyId !== issuer.accessKeyId) refuse({ code: 'InvalidAccessKeyId' })
   if (credential !== issuer.credential(day) || !/^\d{8}$/.test(day)) {
-    return { code: 'InvalidArgument', message: 'the Credential is mal-formed' }
+    refuse({ code: 'InvalidArgument', message: 'the Credential is mal-formed' })
   }
   const isSigned = issuer.sign(get('policy'), day) === get('x-store-signature')
-  return isSigned ? null : { code: 'SignatureDoesNotMatch' }
+  if (!isSigned) refuse({ code: 'SignatureDoesNotMatch' })
 }
 
-function wrongToken(form: Fields, issuer: FormIssuer, now: number): S3Error | null {
-  const end = issuer.tokenEnd(form.get('x-store-security-token') ?? '')
-  if (end === null) return { code: 'InvalidToken' }
-  return end <= now ? { code: 'ExpiredToken' } : null
-}
-
-function judgePolicy(form: Fields, bucket: string, now: number): AcceptedForm | S3Error {
-  const invalid = (why: string): S3Error => {
-    return { code: 'InvalidPolicyDocument', message: `Invalid Policy: ${why}` }
-  }
-  const denied = (why: string): S3Error => {
-    return { code: 'AccessDenied', message: `Invalid according to Policy: ${why}` }
-  }
+function judgePolicy(form: Fields, bucket: string, now: number): AcceptedForm {
+  const invalid = (why: string): never =>
+    refuse({ code: 'InvalidPolicyDocument', message: `Invalid Policy: ${why}` })
+  const denied = (why: string): never =>
+    refuse({ code: 'AccessDenied', message: `Invalid according to Policy: ${why}` })
   let policy: { expiration?: unknown; conditions?: unknown }
   try {
     policy = JSON.parse(Buffer.from(form.get('policy') ?? '', 'base64').toString('utf8'))
@@ -102,12 +94,12 @@ function judgePolicy(form: Fields, bucket: string, now: number): AcceptedForm | 
     return invalid('Invalid JSON.')
   }
   const { expiration, conditions } = policy
-  if (expiration === undefined) return invalid('Policy missing expiration.')
+  if (expiration === undefined) invalid('Policy missing expiration.')
   if (!Array.isArray(conditions)) return invalid('Policy missing conditions.')
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(String(expiration))
   const expiresAt = isTime ? Date.parse(String(expiration)) : Number.NaN
-  if (Number.isNaN(expiresAt)) return invalid(`Invalid 'expiration' value: '${expiration}'`)
-  if (expiresAt <= now) return denied('Policy expired.')
+  if (Number.isNaN(expiresAt)) invalid(`Invalid 'expiration' value: '${expiration}'`)
+  if (expiresAt <= now) denied('Policy expired.')
 
   const named = new Set(['policy', 'x-store-signature', 'file'])
   let [minBytes, maxBytes] = [0, LARGEST_OBJECT]
@@ -124,11 +116,11 @@ function judgePolicy(form: Fields, bucket: string, now: number): AcceptedForm | 
       operator === 'eq'
         ? value === wanted
         : operator === 'starts-with' && (value?.startsWith(wanted) ?? false)
-    if (!holds) return denied(`Policy Condition failed: ["${operator}", "$${name}", "${wanted}"]`)
+    if (!holds) denied(`Policy Condition failed: ["${operator}", "$${name}", "${wanted}"]`)
     named.add(name)
   }
   const extra = [...form.keys()].filter((name) => !named.has(name) && !name.startsWith('x-ignore-'))
-  if (extra.length > 0) return denied(`Extra input fields: ${extra.join(', ')}`)
+  if (extra.length > 0) denied(`Extra input fields: ${extra.join(', ')}`)
   const key = form.get('key') ?? ''
   return { key, minBytes, maxBytes, successStatus: form.get('success_action_status') ?? '' }
 }

@@ -6,11 +6,11 @@ import type { FaultKind, Side } from './fault-types.ts'
 
 export class SeenRequest {
   /** Counted from 1 over both sides, in order of arrival. */
-  readonly n: number
-  readonly side: Side
-  readonly method: string
+  n = 0
+  side: Side = 'service'
+  method = ''
   /** `presign`, `presign-bulk`, `validate`, `campaign-create` (`-search`, `-get`, `-update`), `store`, or `unknown`. */
-  route: string
+  route = 'unknown'
   account: string | null = null
   /** Key of the object: known on the storage once the form was read, on the service once it was issued. */
   key: string | null = null
@@ -29,35 +29,48 @@ export class SeenRequest {
   /** Whether it waits at a gate now. */
   held = false
   /** The same number for requests on the same connection; counted from 1 on each side. */
-  readonly connection: number
+  connection = 0
   /** Wall ms. */
-  readonly startedAt: number
+  startedAt = 0
   /** Wall ms; null while it runs. */
   endedAt: number | null = null
-
-  constructor(
-    of: Pick<SeenRequest, 'n' | 'side' | 'method' | 'route' | 'connection' | 'startedAt'>,
-  ) {
-    this.n = of.n
-    this.side = of.side
-    this.method = of.method
-    this.route = of.route
-    this.connection = of.connection
-    this.startedAt = of.startedAt
-  }
 }
 
-export class Changes {
+export class Journal {
   readonly #clock: Clock
+  readonly #entries: SeenRequest[] = []
+  /** Conditions that are awaited. */
   readonly #checks = new Set<() => void>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Something changed: every condition that is awaited is checked again. */
-  notify(): void {
+  open(facts: Pick<SeenRequest, 'side' | 'connection'> & Partial<SeenRequest>): SeenRequest {
+    const [n, startedAt] = [this.#entries.length + 1, this.#clock.now()]
+    const entry = Object.assign(new SeenRequest(), { ...facts, n, startedAt })
+    this.#entries.push(entry)
+    this.update(entry, {})
+    return entry
+  }
+
+  /** Notes what is known now; every condition that is awaited is checked again. */
+  update(entry: SeenRequest, patch: Partial<SeenRequest>): void {
+    Object.assign(entry, patch)
     for (const check of [...this.#checks]) check()
+  }
+
+  close(entry: SeenRequest): void {
+    this.update(entry, { endedAt: this.#clock.now() })
+  }
+
+  /** Copies of all but control requests, oldest first. */
+  list(): SeenRequest[] {
+    return this.#entries.filter(({ route }) => route !== 'control').map((entry) => ({ ...entry }))
+  }
+
+  find(predicate: (request: SeenRequest) => boolean): SeenRequest | undefined {
+    return structuredClone(this.#entries.find(predicate))
   }
 
   /** Resolves with the first answer of `probe` that is not undefined. Rejects after `timeoutMs`, with what was `seen`. */
@@ -85,43 +98,5 @@ export class Changes {
       this.#checks.delete(check)
       timer.cancel()
     })
-  }
-}
-
-export class Journal {
-  readonly #clock: Clock
-  readonly #changes: Changes
-  readonly #entries: SeenRequest[] = []
-
-  constructor(clock: Clock, changes: Changes) {
-    this.#clock = clock
-    this.#changes = changes
-  }
-
-  open(side: Side, method: string, route: string, connection: number): SeenRequest {
-    const n = this.#entries.length + 1
-    const startedAt = this.#clock.now()
-    const entry = new SeenRequest({ n, side, method, route, connection, startedAt })
-    this.#entries.push(entry)
-    this.#changes.notify()
-    return entry
-  }
-
-  update(entry: SeenRequest, patch: Partial<SeenRequest>): void {
-    Object.assign(entry, patch)
-    this.#changes.notify()
-  }
-
-  close(entry: SeenRequest): void {
-    this.update(entry, { endedAt: this.#clock.now() })
-  }
-
-  /** Copies of all but control requests, oldest first. */
-  list(): SeenRequest[] {
-    return this.#entries.filter(({ route }) => route !== 'control').map((entry) => ({ ...entry }))
-  }
-
-  find(predicate: (request: SeenRequest) => boolean): SeenRequest | undefined {
-    return structuredClone(this.#entries.find(predicate))
   }
 }

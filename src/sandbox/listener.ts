@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { errorCode, messageOf } from '../lib/errors.ts'
-import { type Connection, Exchange, rawHead, type SideParts } from './exchange.ts'
+import { type Connection, Exchange, Gone, Refusal, rawHead, type SideParts } from './exchange.ts'
 
 export interface ListenerOptions extends SideParts {
   /** 0: any free one. */
@@ -41,18 +41,15 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     if (refusal?.how === 'fin') socket.destroy()
   })
 
-  const serve = async (
-    connection: Connection,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) => {
-    const exchange = new Exchange(options, connection, request, response, closing.signal)
+  const serve = async (exchange: Exchange) => {
     try {
       await handle(exchange)
     } catch (error) {
+      if (error instanceof Refusal) return await exchange.answerEarly(error.answer)
+      if (error instanceof Gone) return
       // A mistake of the sandbox must not look like a fault that a test asked for.
       exchange.note({ code: `sandbox-bug: ${messageOf(error)}` })
-      request.socket.destroy()
+      exchange.socket.destroy()
     } finally {
       journal.close(exchange.entry)
     }
@@ -60,7 +57,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = connections.get(request.socket)
     if (connection === undefined) return
-    const served = serve(connection, request, response).finally(() => running.delete(served))
+    const exchange = new Exchange(options, connection, request, response, closing.signal)
+    const served = serve(exchange).finally(() => running.delete(served))
     running.add(served)
   })
 
@@ -76,9 +74,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       socket.destroy()
       return
     }
-    const entry = journal.open(side, '', 'unparseable', connection?.n ?? 0)
-    journal.update(entry, { status: 400, code: errorCode(error) })
-    journal.close(entry)
+    const facts = { route: 'unparseable', status: 400, code: errorCode(error) }
+    journal.close(journal.open({ side, connection: connection?.n ?? 0, ...facts }))
     socket.end(rawHead(400, { connection: 'close' }, Buffer.alloc(0)), () => socket.destroy())
   })
 

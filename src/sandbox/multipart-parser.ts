@@ -1,18 +1,19 @@
 // Reads multipart/form-data as it arrives, with bounded memory whatever the file's size. Keeps every byte of a
 // value; knows nothing of forms or policies.
 
-export type PartEvent =
-  /** `offset`: bytes of the body before the part's first value byte. */
-  | { kind: 'part'; name: string; filename: string | null; offset: number }
-  | { kind: 'data'; bytes: Buffer }
-  | { kind: 'part-end' }
-  /** The closing delimiter was read. */
-  | { kind: 'end' }
-  | { kind: 'malformed' }
+import { refuse } from './s3-errors.ts'
+
+export interface Part {
+  name: string
+  filename: string | null
+  /** Bytes of the body before the part's first value byte. */
+  offset: number
+  /** What is left unread of it is dropped when the next part is asked for. */
+  value: AsyncIterable<Buffer>
+}
 
 const LONGEST_PART_HEAD = 8 * 1024
 const CRLF2 = Buffer.from('\r\n\r\n')
-const MALFORMED: PartEvent = { kind: 'malformed' }
 
 /** The boundary of a `multipart/form-data` content type, or null where there is none. */
 export function boundaryOf(contentType: string): string | null {
@@ -20,11 +21,11 @@ export function boundaryOf(contentType: string): string | null {
   return match?.[1] ?? match?.[2] ?? null
 }
 
-/** Ends after `malformed` or with the chunks, without `end` where the closing delimiter is missing. */
+/** Ends when the closing delimiter and all chunks were read. Refuses what is malformed or ends before. */
 export async function* readParts(
   chunks: AsyncIterable<Buffer>,
   boundary: string,
-): AsyncGenerator<PartEvent, void> {
+): AsyncGenerator<Part, void> {
   const delimiter = Buffer.from(`\r\n--${boundary}`)
   const input = chunks[Symbol.asyncIterator]()
   // The first delimiter may open the body without a line break before it: pretend there was one.
@@ -35,56 +36,62 @@ export async function* readParts(
     if (!done) rest = rest.length === 0 ? value : Buffer.concat([rest, value])
     return !done
   }
+  const need = async () => {
+    if (!(await more())) malformed()
+  }
   const take = (bytes: number) => {
     const taken = rest.subarray(0, bytes)
     rest = rest.subarray(bytes)
     offset += bytes
     return taken
   }
-
-  while (rest.length < delimiter.length) if (!(await more())) return
-  // Browsers and libraries send no preamble, and S3 is not known to take one.
-  if (!take(delimiter.length).equals(delimiter)) return yield MALFORMED
-  for (;;) {
-    while (rest.length < 2) if (!(await more())) return
-    const next = take(2).toString('latin1')
-    if (next === '--') break
-    if (next !== '\r\n') return yield MALFORMED
-    while (!rest.includes(CRLF2)) {
-      if (rest.length > LONGEST_PART_HEAD) return yield MALFORMED
-      if (!(await more())) return
-    }
-    const part = readHead(take(rest.indexOf(CRLF2) + CRLF2.length).toString('utf8'))
-    if (part === null) return yield MALFORMED
-    yield { kind: 'part', ...part, offset }
+  async function* value(): AsyncGenerator<Buffer, void> {
     for (;;) {
       const end = rest.indexOf(delimiter)
       // What may be the beginning of a delimiter waits for the next chunk.
       const partial = rest.indexOf('\r', Math.max(0, rest.length - delimiter.length + 1))
       const sure = end !== -1 ? end : partial !== -1 ? partial : rest.length
-      if (sure > 0) yield { kind: 'data', bytes: take(sure) }
+      if (sure > 0) yield take(sure)
       if (end !== -1) break
-      if (!(await more())) return
+      await need()
     }
     take(delimiter.length)
-    yield { kind: 'part-end' }
   }
-  yield { kind: 'end' }
+
+  while (rest.length < delimiter.length) await need()
+  // Browsers and libraries send no preamble, and S3 is not known to take one.
+  if (!take(delimiter.length).equals(delimiter)) malformed()
+  for (;;) {
+    while (rest.length < 2) await need()
+    const next = take(2).toString('latin1')
+    if (next === '--') break
+    if (next !== '\r\n') malformed()
+    while (!rest.includes(CRLF2)) {
+      if (rest.length > LONGEST_PART_HEAD) malformed()
+      await need()
+    }
+    const head = readHead(take(rest.indexOf(CRLF2) + CRLF2.length).toString('utf8'))
+    const part = { ...head, offset, value: value() }
+    yield part
+    for await (const _ of part.value);
+  }
   do take(rest.length)
   while (await more())
 }
 
-function readHead(head: string): { name: string; filename: string | null } | null {
-  const disposition = head
-    .split('\r\n')
-    .find((line) => /^content-disposition:\s*form-data\s*;/i.test(line))
-  const name = disposition === undefined ? null : parameter(disposition, 'name')
-  if (disposition === undefined || name === null) return null
-  return { name, filename: parameter(disposition, 'filename') }
+function readHead(head: string): { name: string; filename: string | null } {
+  const disposition =
+    head.split('\r\n').find((line) => /^content-disposition:\s*form-data\s*;/i.test(line)) ?? ''
+  const name = parameter(disposition, 'name')
+  return name === null ? malformed() : { name, filename: parameter(disposition, 'filename') }
 }
 
 /** Names and file names are written as HTML forms write them: `%22`, `%0D` and `%0A` for what would break the line. */
 function parameter(line: string, name: string): string | null {
   const match = new RegExp(`;\\s*${name}="([^"]*)"`, 'i').exec(line)
   return match?.[1]?.replace(/%22/g, '"').replace(/%0D/gi, '\r').replace(/%0A/gi, '\n') ?? null
+}
+
+function malformed(): never {
+  return refuse({ code: 'MalformedPOSTRequest' })
 }

@@ -1,8 +1,8 @@
 // The objects on disk. An object is visible only once it was received completely: it is written to a folder beside,
 // hashed as it comes, and renamed. No key leads out of the directory.
 
-import { createHash, type Hash } from 'node:crypto'
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 export interface StoredObject {
@@ -20,81 +20,55 @@ export interface StoredObject {
   readonly path: string
 }
 
+export type ObjectStore = Awaited<ReturnType<typeof openStore>>
+export type IncomingObject = Awaited<ReturnType<ObjectStore['receive']>>
+
 /** No key can name this folder: names in the directory never begin with a dot (`safeSegment`). */
 const PARTIAL = '.partial'
 const LONGEST_SEGMENT = 200
 
-export class ObjectStore {
-  readonly #directory: string
-  readonly #objects = new Map<string, StoredObject>()
-  #incoming = 0
+/** Removes what an earlier sandbox left half-written; its objects stay on disk and are not listed. */
+export async function openStore(directory: string) {
+  const objects = new Map<string, StoredObject>()
+  let received = 0
+  await rm(join(directory, PARTIAL), { recursive: true, force: true })
+  await mkdir(join(directory, PARTIAL), { recursive: true })
 
-  private constructor(directory: string) {
-    this.#directory = directory
-  }
+  return {
+    /** Newest state of each key, in the order in which the keys came. */
+    list: () => [...objects.values()],
 
-  /** Removes what an earlier sandbox left half-written; its objects stay on disk and are not listed. */
-  static async open(directory: string): Promise<ObjectStore> {
-    await rm(join(directory, PARTIAL), { recursive: true, force: true })
-    await mkdir(join(directory, PARTIAL), { recursive: true })
-    return new ObjectStore(directory)
-  }
-
-  /** Newest state of each key, in the order in which the keys came. */
-  list(): StoredObject[] {
-    return [...this.#objects.values()]
-  }
-
-  async receive(): Promise<IncomingObject> {
-    const path = join(this.#directory, PARTIAL, String(++this.#incoming))
-    return new IncomingObject(await open(path, 'wx'), path)
-  }
-
-  async commit(
-    incoming: IncomingObject,
-    facts: { key: string; account: string | null; receivedAt: number },
-  ): Promise<StoredObject> {
-    const path = join(this.#directory, ...facts.key.split('/').map(safeSegment))
-    const digest = await incoming.finish()
-    await mkdir(dirname(path), { recursive: true })
-    await rename(incoming.path, path)
-    const writes = (this.#objects.get(facts.key)?.writes ?? 0) + 1
-    const object = { ...facts, ...digest, writes, path }
-    this.#objects.set(facts.key, object)
-    return object
-  }
-}
-
-export class IncomingObject {
-  readonly path: string
-  readonly #file: FileHandle
-  readonly #sha256: Hash = createHash('sha256')
-  readonly #md5: Hash = createHash('md5')
-  #bytes = 0
-
-  constructor(file: FileHandle, path: string) {
-    this.#file = file
-    this.path = path
-  }
-
-  async write(bytes: Buffer): Promise<void> {
-    this.#sha256.update(bytes)
-    this.#md5.update(bytes)
-    this.#bytes += bytes.length
-    await this.#file.writeFile(bytes)
-  }
-
-  async finish() {
-    await this.#file.close()
-    const [sha256, md5] = [this.#sha256.digest('hex'), this.#md5.digest('hex')]
-    return { bytes: this.#bytes, sha256, md5 }
-  }
-
-  /** Leaves nothing behind. */
-  async discard() {
-    const digest = await this.finish()
-    await rm(this.path, { force: true })
-    return digest
+    /** An object that comes in; nothing of it is left behind unless it is committed. */
+    async receive() {
+      const partial = join(directory, PARTIAL, String(++received))
+      const file = await open(partial, 'wx')
+      const [sha256, md5] = [createHash('sha256'), createHash('md5')]
+      let bytes = 0
+      return {
+        async write(piece: Buffer) {
+          sha256.update(piece)
+          md5.update(piece)
+          bytes += piece.length
+          await file.writeFile(piece)
+        },
+        /** To be called once, after the last byte. */
+        digest: () => ({ bytes, sha256: sha256.digest('hex'), md5: md5.digest('hex') }),
+        async commit(
+          facts: Pick<StoredObject, 'key' | 'account' | 'receivedAt' | 'bytes' | 'sha256' | 'md5'>,
+        ) {
+          const path = join(directory, ...facts.key.split('/').map(safeSegment))
+          await file.close()
+          await mkdir(dirname(path), { recursive: true })
+          await rename(partial, path)
+          const writes = (objects.get(facts.key)?.writes ?? 0) + 1
+          objects.set(facts.key, { ...facts, writes, path })
+        },
+        async [Symbol.asyncDispose]() {
+          await file.close()
+          await rm(partial, { force: true })
+        },
+      }
+    },
   }
 }
 

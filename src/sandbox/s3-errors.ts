@@ -2,6 +2,7 @@
 // Statuses and wordings: S3's public error table and recorded answers.
 
 import { randomBytes } from 'node:crypto'
+import { type Answer, Refusal } from './exchange.ts'
 
 const ERRORS = {
   AccessDenied: [403, 'Access Denied'],
@@ -81,8 +82,18 @@ export interface S3Error {
 
 export const S3_CODES = Object.keys(ERRORS) as S3Code[]
 
-export function s3Status(code: S3Code): number {
-  return ERRORS[code][0]
+/** `shape`: changes the XML of the right answer. */
+export function s3Answer(error: S3Error, shape = (xml: string) => xml): Answer {
+  return {
+    status: ERRORS[error.code][0],
+    headers: { 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
+    body: Buffer.from(shape(s3Xml(error))),
+    code: error.code,
+  }
+}
+
+export function refuse(error: S3Error): never {
+  throw new Refusal(s3Answer(error))
 }
 
 export function s3Xml(error: S3Error): string {

@@ -10,9 +10,9 @@ import type { SandboxPosting } from './campaign-targeting.ts'
 import type { CampaignKnobs } from './campaign-types.ts'
 import { FaultBook } from './faults.ts'
 import { FormIssuer } from './form-issuer.ts'
-import { Changes, Journal, type SeenRequest } from './journal.ts'
+import { Journal, type SeenRequest } from './journal.ts'
 import { listen } from './listener.ts'
-import { ObjectStore, type StoredObject } from './object-store.ts'
+import { type ObjectStore, openStore, type StoredObject } from './object-store.ts'
 import { CONTROL_PATH, createService } from './service.ts'
 import { uploadRoutes } from './service-routes.ts'
 import type { Algorithm } from './signature.ts'
@@ -86,10 +86,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     options.stringToSign ?? '{method}{path}?{query};{body};{date}',
     headerPrefix,
   )
-  const changes = new Changes(clock)
-  const journal = new Journal(clock, changes)
-  const faults = new FaultBook(changes)
-  const store = await ObjectStore.open(options.directory)
+  const journal = new Journal(clock)
+  const faults = new FaultBook(journal)
+  const store = await openStore(options.directory)
   const issuer = new FormIssuer({
     bucket: BUCKET,
     lifetimeMs: options.formLifetimeMs ?? 15 * MINUTE,
@@ -137,14 +136,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     objects: () => store.list(),
     requests,
     waitForObjects: (n, timeoutMs) =>
-      changes.waitFor(
+      journal.waitFor(
         `${n} objects`,
         () => (store.list().length >= n ? store.list() : undefined),
         () => `${store.list().length}; ${summary(requests())}`,
         timeoutMs,
       ),
     waitForRequest: (predicate, timeoutMs) =>
-      changes.waitFor(
+      journal.waitFor(
         `a request that ${predicate}`,
         () => journal.find(predicate),
         () => summary(requests()),

@@ -2,6 +2,7 @@
 // come before a route.
 
 import type { Audience, Caller, ServiceRequest } from './authentication.ts'
+import { type Answer, Refusal } from './exchange.ts'
 import type { FaultOf } from './fault-types.ts'
 import type { FormIssuer } from './form-issuer.ts'
 
@@ -23,8 +24,6 @@ export interface RouteCall {
 export interface RouteAnswer {
   /** Default 200. */
   status?: number
-  /** The error code, for the journal. */
-  code?: string
   json: unknown
   /** Key of the object that the answer is about, for the journal. */
   key?: string
@@ -39,8 +38,18 @@ export interface Route {
   answer(call: RouteCall): RouteAnswer
 }
 
-export function refusal(status: number, code: string, message: string): RouteAnswer {
-  return { status, code, json: { code, message } }
+/** `text`: in place of the JSON; `code`: of an error. */
+export function jsonAnswer(
+  { status = 200, json }: RouteAnswer,
+  text = JSON.stringify(json),
+  code: string | null = null,
+): Answer {
+  const headers = { 'content-type': 'application/json; charset=utf-8' }
+  return { status, headers, body: Buffer.from(text), code }
+}
+
+export function refuse(status: number, code: string, message: string): never {
+  throw new Refusal(jsonAnswer({ status, json: { code, message } }, undefined, code))
 }
 
 export function uploadRoutes(issuer: FormIssuer, storageOrigin: string): Route[] {

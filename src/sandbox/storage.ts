@@ -1,15 +1,17 @@
-// The storage's side of the sandbox: takes POST forms into one bucket and answers as S3 answers, success and
-// error alike. Refuses requests that carry the service's headers.
+// The storage's side of the sandbox: takes POST forms into one bucket, plays the faults that have to do with the body
+// on the way, and answers as S3 answers, success and error alike. Refuses requests that carry the service's headers.
 
-import type { Answer, Exchange } from './exchange.ts'
-import { rawBytes, replacedAnswer, s3Answer } from './fault-answers.ts'
+import { type Answer, type Exchange, Gone } from './exchange.ts'
+import { rawBytes, refuseAt, replacedAnswer } from './fault-answers.ts'
 import type { FaultOf } from './fault-types.ts'
-import type { AcceptedForm } from './form-check.ts'
+import { type AcceptedForm, checkForm } from './form-check.ts'
 import type { FormIssuer } from './form-issuer.ts'
-import { boundaryOf } from './multipart-parser.ts'
+import { boundaryOf, type Part, readParts } from './multipart-parser.ts'
 import type { IncomingObject, ObjectStore } from './object-store.ts'
-import { Reception } from './reception.ts'
-import { escapeXml, requestId, type S3Error } from './s3-errors.ts'
+import { escapeXml, refuse, requestId } from './s3-errors.ts'
+
+/** S3 takes at most this much before the file's first byte. */
+const LARGEST_HEAD = 20 * 1024
 
 /** `servicePrefix`: of the service's headers, in lower case. */
 export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePrefix: string) {
@@ -17,54 +19,69 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
 
   return async (exchange: Exchange): Promise<void> => {
     if (!(await exchange.begin({ route: 'store' }))) return
-    const early = replacedAnswer(exchange)
-    if (early !== null) return exchange.answerEarly(early.answer, early.ending)
-    const head = readHead(exchange)
-    if ('code' in head) return exchange.answerEarly(s3Answer(head))
-    const parts = { issuer, store, accept }
-    return new Reception(exchange, head.boundary, head.bodyBytes, parts).run()
+    refuseAt(exchange, 'headers')
+    const { boundary, bodyBytes } = readHead(exchange)
+    const parts = readParts(piecesOf(exchange), boundary)
+    const { fields, file } = await readFields(parts)
+    const form = checkForm(fields, file.filename, issuer, exchange.now())
+    exchange.note({ key: form.key, account: issuer.accountOf(form.key), fileBytes: 0 })
+    exchange.choose('fields')
+    refuseAt(exchange, 'fields')
+    const expected = bodyBytes - file.offset - `\r\n--${boundary}--\r\n`.length
+    await using incoming = await store.receive()
+    await takeFile(exchange, file, form, incoming, expected)
+    for await (const { name } of parts) {
+      if (isFile(name)) refuse({ code: 'IncorrectNumberOfFilesInPostRequest' })
+    }
+    await finish(exchange, form, incoming)
   }
 
   /** What S3 refuses by the request's head alone. */
-  function readHead(exchange: Exchange): { boundary: string; bodyBytes: number } | S3Error {
+  function readHead(exchange: Exchange): { boundary: string; bodyBytes: number } {
     const { request } = exchange
     const foreign = Object.keys(request.headers).find((name) => name.startsWith(servicePrefix))
     if (foreign !== undefined) {
       const message = `a storage request must not carry the service's header ${foreign}`
-      return { code: 'InvalidRequest', message }
+      refuse({ code: 'InvalidRequest', message })
     }
     const [, named = ''] = (request.url ?? '').split(/[/?]/)
-    if (named !== bucket) return { code: 'NoSuchBucket', details: { BucketName: named } }
-    if (request.method !== 'POST') return { code: 'MethodNotAllowed' }
+    if (named !== bucket) refuse({ code: 'NoSuchBucket', details: { BucketName: named } })
+    if (request.method !== 'POST') refuse({ code: 'MethodNotAllowed' })
     const type = exchange.header('content-type') ?? ''
     if (!/^multipart\/form-data\b/i.test(type)) {
       const Condition = 'Bucket POST must be of the enclosure-type multipart/form-data'
-      return { code: 'PreconditionFailed', details: { Condition } }
+      refuse({ code: 'PreconditionFailed', details: { Condition } })
     }
-    const boundary = boundaryOf(type)
-    if (boundary === null) return { code: 'MalformedPOSTRequest' }
-    const length = exchange.header('content-length')
-    if (length === null) return { code: 'MissingContentLength' }
+    const boundary = boundaryOf(type) ?? refuse({ code: 'MalformedPOSTRequest' })
+    const length = exchange.header('content-length') ?? refuse({ code: 'MissingContentLength' })
     return { boundary, bodyBytes: Number(length) }
   }
 
-  async function accept(
-    exchange: Exchange,
-    form: AcceptedForm,
-    incoming: IncomingObject,
-  ): Promise<void> {
+  /** The whole form was read: stores the object, and answers. */
+  async function finish(exchange: Exchange, form: AcceptedForm, incoming: IncomingObject) {
     const { entry, plan } = exchange
+    const replaced = replacedAnswer(exchange, 'end')
+    if (replaced !== null) {
+      await exchange.pass('end')
+      await exchange.pass('answer')
+      return exchange.answer(replaced)
+    }
+    const bytes = entry.fileBytes ?? 0
+    if (bytes < form.minBytes) {
+      const details = { ProposedSize: String(bytes), MinSizeAllowed: String(form.minBytes) }
+      refuse({ code: 'EntityTooSmall', details })
+    }
     const [lost, fault, raw] = [plan.get('lose-answer'), plan.get('success'), plan.get('raw')]
     const stored = lost?.stored ?? fault?.stored ?? true
     await exchange.pass('end')
-    const facts = { key: form.key, account: entry.account, receivedAt: exchange.now() }
-    const { md5 } = stored ? await store.commit(incoming, facts) : await incoming.discard()
+    const digest = incoming.digest()
+    const facts = { key: form.key, account: entry.account, receivedAt: exchange.now(), ...digest }
+    if (stored) await incoming.commit(facts)
     exchange.note({ stored })
     await exchange.pass('answer')
     if (raw !== undefined) return exchange.answerRaw(rawBytes(raw))
     if (lost !== undefined) return exchange.cut(lost.how)
-    const answer = success(exchange, form, md5, fault)
-    return fault?.body === 'cut' ? exchange.answerEarly(answer, 'cut') : exchange.answer(answer)
+    return exchange.answer(success(exchange, form, digest.md5, fault))
   }
 
   function success(
@@ -97,8 +114,96 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
       ...(fault?.checksum === 'wrong' && { 'x-store-checksum-crc64nvme': 'AAAAAAAAAAA=' }),
       ...(body !== 'none' && { 'content-type': type }),
     }
-    return { status, headers, body: Buffer.from(texts[body]), code: null }
+    const ending = body === 'cut' ? body : undefined
+    return { status, headers, body: Buffer.from(texts[body]), code: null, ending }
   }
+}
+
+const isFile = (name: string) => name.toLowerCase() === 'file'
+
+/** The body as it comes. Refuses one that does not come whole, or has too much before the file. */
+async function* piecesOf({ body, entry }: Exchange): AsyncGenerator<Buffer, void> {
+  for await (const piece of body.pieces()) {
+    yield piece
+    if (entry.fileBytes === null && entry.bytes > LARGEST_HEAD) refuseLongHead()
+  }
+  if (body.end === 'gone') throw new Gone()
+  if (body.end === 'idle') refuse({ code: 'RequestTimeout' })
+  if (body.end === 'short') refuse({ code: 'IncompleteBody' })
+}
+
+/** The fields before the file, their names in lower case, and the part that is the file. */
+async function readFields(parts: AsyncGenerator<Part, void>) {
+  const fields = new Map<string, string>()
+  for (;;) {
+    const { value: part } = await parts.next()
+    if (!part) {
+      const message = 'POST requires exactly one file upload per request.'
+      const details = { ArgumentName: 'file', ArgumentValue: '0' }
+      return refuse({ code: 'InvalidArgument', message, details })
+    }
+    if (part.offset > LARGEST_HEAD) refuseLongHead()
+    if (isFile(part.name)) return { fields, file: part }
+    const name = part.name.toLowerCase()
+    if (fields.has(name)) {
+      const message = `Bucket POST must contain exactly one field named '${name}'.`
+      refuse({ code: 'InvalidArgument', message, details: { ArgumentName: name } })
+    }
+    fields.set(name, Buffer.concat(await Array.fromAsync(part.value)).toString('utf8'))
+  }
+}
+
+/** `expected`: bytes of the file, as the body's length announces them. */
+async function takeFile(
+  exchange: Exchange,
+  file: Part,
+  { maxBytes }: AcceptedForm,
+  incoming: IncomingObject,
+  expected: number,
+): Promise<void> {
+  const { plan } = exchange
+  const [drop, throttle] = [plan.get('drop-at-byte'), plan.get('throttle')]
+  let [gate, stall] = [plan.get('gate-at-byte'), plan.get('stall')]
+  let bytes = 0
+  const reached = (fileByte: number) => bytes >= (fileByte < 0 ? expected + fileByte : fileByte)
+  const cut = (how: 'fin' | 'rst') => {
+    exchange.cut(how)
+    throw new Gone()
+  }
+  /** Plays what is due at this byte of the file. */
+  const progress = async () => {
+    if (gate !== undefined && reached(gate.fileByte)) {
+      gate = undefined
+      await exchange.pass('file')
+    }
+    if (drop !== undefined && reached(drop.fileByte)) cut(drop.how)
+    if (reached(expected >> 1)) refuseAt(exchange, 'middle')
+    if (stall === undefined || !reached(stall.fileByte)) return
+    const { ms, afterwards } = stall
+    stall = undefined
+    await exchange.sleep(ms)
+    if (afterwards === 'rst') cut('rst')
+    if (afterwards === 'request-timeout') refuse({ code: 'RequestTimeout' })
+  }
+
+  await progress()
+  for await (const piece of file.value) {
+    await incoming.write(piece)
+    bytes += piece.length
+    exchange.note({ fileBytes: bytes })
+    if (throttle !== undefined) {
+      await exchange.sleep((1000 * piece.length) / throttle.bytesPerSecond)
+    }
+    if (bytes > maxBytes) {
+      const details = { ProposedSize: String(expected), MaxSizeAllowed: String(maxBytes) }
+      refuse({ code: 'EntityTooLarge', details })
+    }
+    await progress()
+  }
+}
+
+function refuseLongHead(): never {
+  return refuse({ code: 'MaxPostPreDataLengthExceededError' })
 }
 
 const ETAGS: Record<NonNullable<FaultOf<'success'>['etag']>, (md5: string) => string | null> = {

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
 import type { Conditions, FaultSubject } from '../../src/sandbox/fault-types.ts'
 import { parseFaults } from '../../src/sandbox/fault-types.ts'
 import { FaultBook } from '../../src/sandbox/faults.ts'
+import { Journal } from '../../src/sandbox/journal.ts'
 import { presign, send } from './client.ts'
 import { sandbox } from './playground.ts'
 
 const SUBJECT: FaultSubject = { route: 'presign', account: '42', key: null, reused: false }
 
 function played(conditions: Conditions, requests: number, subject = SUBJECT): string {
-  const book = new FaultBook()
+  const book = new FaultBook(new Journal(systemClock))
   book.add({ at: 'service', kind: 'answer', status: 500, ...conditions })
   return Array.from({ length: requests }, () =>
     book.plan('service', 'headers', subject).kinds.length > 0 ? 'x' : '.',
@@ -41,7 +43,7 @@ describe('a rule', () => {
   })
 
   it('leaves its turn to an earlier one, so that rules make a sequence', () => {
-    const book = new FaultBook()
+    const book = new FaultBook(new Journal(systemClock))
     const first = book.add({ at: 'service', kind: 'answer', status: 500, times: 1 })
     const second = book.add({ at: 'service', kind: 'drop', point: 'headers', how: 'rst', times: 1 })
     const slow = book.add({ at: 'service', kind: 'slow', headersAfterMs: 1 })
@@ -53,7 +55,7 @@ describe('a rule', () => {
   })
 
   it('cannot ask for a key before the key is known', () => {
-    const book = new FaultBook()
+    const book = new FaultBook(new Journal(systemClock))
 
     expect(() =>
       book.add({ at: 'storage', kind: 'drop', point: 'headers', how: 'rst', key: 'a' }),
@@ -61,7 +63,7 @@ describe('a rule', () => {
   })
 
   it('is over when it is removed', () => {
-    const book = new FaultBook()
+    const book = new FaultBook(new Journal(systemClock))
     book.add({ at: 'service', kind: 'connection-close' }).remove()
 
     expect(book.plan('service', 'headers', SUBJECT).kinds).toEqual([])

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
 import type { GatePoint } from '../../src/sandbox/fault-types.ts'
 import { parseFaults } from '../../src/sandbox/fault-types.ts'
 import { FaultBook } from '../../src/sandbox/faults.ts'
+import { Journal } from '../../src/sandbox/journal.ts'
 import { remoteGate } from '../helpers/gate.ts'
 import { type Form, partsOf, post, presign, RawConnection } from './client.ts'
 import { sandbox } from './playground.ts'
@@ -134,7 +136,7 @@ describe('a released gate', () => {
   })
 
   it('lets a request pass that it had chosen, and that was not there yet', () => {
-    const book = new FaultBook()
+    const book = new FaultBook(new Journal(systemClock))
     const gate = book.add({ at: 'service', kind: 'gate', point: 'answer' })
     const subject = { route: 'presign', account: null, key: null, reused: false }
     const plan = book.plan('service', 'headers', subject)
