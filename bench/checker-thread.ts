@@ -24,14 +24,12 @@ async function whole(source: string): Promise<CheckerAnswer> {
 }
 
 function bare(source: string): CheckerAnswer {
-  const opened = openSource(source)
-  if (opened.kind === 'unreadable') return opened.reason
+  using opened = openSource(source)
   const tally = new PostingTally(false)
   const take: TakePosting = (values, content) => tally.add(values, content)
   // Contents are hashed for the index, which only a copy has.
   const check = new DocumentChecker(new PostingReader(mapping, take, { hashed: false }), LIMITS)
-  for (const piece of opened.file.pieces(PIECE)) check.write(piece)
-  opened.file.close()
+  for (const piece of opened.pieces(PIECE)) check.write(piece)
   const { kind } = check.end()
   return kind === 'complete' && tally.finish().postings > 0 ? null : `it is ${kind}`
 }

@@ -8,8 +8,8 @@ import type { Ending } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
 import type { Entries } from './entries.ts'
-import { HashThread } from './hash-thread.ts'
-import { Hashes, type Hashing } from './hashes.ts'
+import { type Following, HashThread } from './hash-thread.ts'
+import { hashFile } from './hashes.ts'
 import type { CheckJob, CheckResult, FeedContent, Position, Verdict } from './port.ts'
 import { indexParts } from './posting-index.ts'
 import { PostingReader, type TakePosting } from './posting-reader.ts'
@@ -52,19 +52,17 @@ export async function readFeed(
   job: CheckJob,
   options: Partial<ReadOptions> = {},
 ): Promise<CheckResult> {
-  const opened = openSource(job.source, job.root)
-  if (opened.kind === 'unreadable') return opened
-  const { file } = opened
   try {
+    using file = openSource(job.source, job.root)
     if (job.expected !== null && !sameIdentity(file.identity, job.expected)) {
       return { kind: 'changed' }
     }
-    return await new Reading(file, job, { ...DEFAULTS, ...options }).result()
+    const end = file.nulPadding(MOST_PADDING)
+    if (end === null) return unread(file.size, ENDLESS_PADDING)
+    return await new Reading(file, end, job, { ...DEFAULTS, ...options }).result()
   } catch (error) {
     if (error instanceof Unreadable || error instanceof NoRoom) return error.outcome
     throw error
-  } finally {
-    file.close()
   }
 }
 
@@ -85,39 +83,43 @@ interface Checked {
 
 class Reading {
   readonly #file: SourceFile
+  /** Where the document ends; NUL padding may follow. */
+  readonly #end: number
   readonly #job: CheckJob
   readonly #options: ReadOptions
-  /** Where the document ends; NUL padding may follow. Null: more of it than is read. */
-  readonly #padded: number | null
-  readonly #end: number
   /** Reading ended before the file did: what is left are mostly holes. */
   #isCut = false
   #index: SpoolCopy | null = null
   #bytes = 0
 
-  constructor(file: SourceFile, job: CheckJob, options: ReadOptions) {
+  constructor(file: SourceFile, end: number, job: CheckJob, options: ReadOptions) {
     this.#file = file
+    this.#end = end
     this.#job = job
     this.#options = options
-    this.#padded = file.nulPadding(MOST_PADDING)
-    this.#end = this.#padded ?? 0
   }
 
   async result(): Promise<CheckResult> {
-    if (this.#padded === null) return unread(this.#file.size, ENDLESS_PADDING)
+    const { size, descriptor } = this.#file
     const { copyTo } = this.#job
     const copy = copyTo === null ? null : new SpoolCopy(copyTo)
     let kept = false
     try {
-      await using hashes = this.#hashing(copy)
-      const checked = await this.#firstPass(copy, hashes)
+      // Of what will be sent, where there is a copy.
+      const hashed = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
+      const isLarge = size >= this.#options.hashedBesideFrom
+      await using following = isLarge ? hashThread.follow(hashed) : null
+      const checked = await this.#firstPass(copy, following)
       if (checked === null) return { kind: 'changed' }
       const verdict = await this.#verdict(checked)
       if (!this.#file.unchanged()) return { kind: 'changed' }
-      if (this.#isCut) return unread(this.#file.size, verdict)
-      if (this.#bytes !== this.#file.size) return { kind: 'changed' }
+      if (this.#isCut) return unread(size, verdict)
+      if (this.#bytes !== size) return { kind: 'changed' }
       const synced = verdict.kind === 'ok' ? copy?.sync() : null
-      const [digests] = await Promise.all([hashes.digest(), synced])
+      const digested = following?.digest() ?? hashFile(hashed)
+      const [digests] = await Promise.all([digested, synced])
+      // What is not copied was read once more.
+      if (copy === null && !this.#file.unchanged()) return { kind: 'changed' }
       kept = verdict.kind === 'ok'
       const encoding = checked.check.encoding.name
       return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding }
@@ -129,16 +131,8 @@ class Reading {
     }
   }
 
-  #hashing(copy: SpoolCopy | null): Hashing {
-    const { size, descriptor } = this.#file
-    const isCopied = copy !== null
-    // Of what will be sent, where there is a copy.
-    const job = { descriptor: copy?.descriptor ?? descriptor, size, isCopied }
-    return size < this.#options.hashedBesideFrom ? new Hashes(isCopied) : hashThread.follow(job)
-  }
-
   /** Null: cancelled, or the file is longer than it was. */
-  async #firstPass(copy: SpoolCopy | null, hashes: Hashing): Promise<Checked | null> {
+  async #firstPass(copy: SpoolCopy | null, following: Following | null): Promise<Checked | null> {
     const { check, reader, tally } = this.#begin(null)
     let sound = true
     for (const piece of this.#file.pieces(this.#options.pieceSize)) {
@@ -155,7 +149,7 @@ class Reading {
       } finally {
         await copied
       }
-      hashes.take(piece, this.#bytes)
+      following?.reached(this.#bytes)
       this.#isCut = !sound && this.#file.isSparse && this.#file.size - this.#bytes > MOST_PADDING
       if (this.#isCut) break
     }

@@ -6,17 +6,17 @@
 
 import { Worker } from 'node:worker_threads'
 import { beside } from '../lib/beside.ts'
-import {
-  type Digests,
-  type FollowedFile,
-  GIVEN_UP,
-  type Hashing,
-  type HashJob,
-  hashFile,
-} from './hashes.ts'
-import { Unreadable } from './source-file.ts'
+import { type Digests, type FollowedFile, GIVEN_UP, type HashJob, hashFile } from './hashes.ts'
 
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 32 }
+
+/** A file that is hashed while it is read or written. */
+export interface Following extends AsyncDisposable {
+  /** So many bytes are there by now, in the file or in its copy. */
+  reached(bytes: number): void
+  /** After the last byte. */
+  digest(): Promise<Digests>
+}
 
 /** Started for the first file, or when one was seen. One file after the other. */
 export class HashThread {
@@ -43,33 +43,25 @@ export class HashThread {
   }
 
   /** The descriptor stays open until the answer is disposed of. */
-  follow(job: HashJob): Hashing {
+  follow(job: HashJob): Following {
     const progress = new BigInt64Array(new SharedArrayBuffer(8))
     const worker = this.start()
     const { promise: digests, resolve } = Promise.withResolvers<Digests | null>()
     this.#waiting.push(resolve)
     worker.ref()
     worker.postMessage({ ...job, progress: progress.buffer } satisfies FollowedFile)
-    const reached = (bytes: bigint) => {
+    const progressed = (bytes: bigint) => {
       Atomics.store(progress, 0, bytes)
       Atomics.notify(progress, 0)
     }
     return {
-      take: (_bytes, end) => reached(BigInt(end)),
+      reached: (bytes) => progressed(BigInt(bytes)),
       // Does its work here where the thread failed.
-      digest: async () => (await digests) ?? hashedHere(job),
+      digest: async () => (await digests) ?? hashFile(job),
       [Symbol.asyncDispose]: async () => {
-        reached(GIVEN_UP)
+        progressed(GIVEN_UP)
         await digests
       },
     }
-  }
-}
-
-async function hashedHere(job: HashJob): Promise<Digests> {
-  try {
-    return await hashFile(job)
-  } catch (error) {
-    throw new Unreadable(error)
   }
 }

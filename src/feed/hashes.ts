@@ -1,45 +1,14 @@
 // The two hashes of a feed: SHA-256, by which a version is known, and MD5, which storage answers with. The
-// thread that checks a small feed hashes it, too; a large one is hashed by a thread beside it (hash-thread.ts).
+// thread that checks a small feed hashes it afterwards; a large one is hashed by a thread beside it (hash-thread.ts).
 
-import { createHash, type Hash } from 'node:crypto'
-import { readWhole } from '../lib/read-whole.ts'
+import { createHash } from 'node:crypto'
+import { readAt, Unreadable } from './source-file.ts'
 
 export interface Digests {
   /** Lower-case hexadecimal, both. */
   sha256: string
   /** Null: what is not copied is not sent. */
   md5: string | null
-}
-
-/** What the reader of a feed hands its bytes to. */
-export interface Hashing extends AsyncDisposable {
-  /** The next bytes. `end`: how many of the file there are with them, in the file and in its copy. */
-  take(bytes: Uint8Array, end: number): void
-  /** After the last byte. */
-  digest(): Promise<Digests>
-}
-
-const PIECE = 65_536
-
-/** In the thread that calls. */
-export class Hashes implements Hashing {
-  readonly #sha256 = createHash('sha256')
-  readonly #md5: Hash | null
-
-  constructor(isCopied: boolean) {
-    this.#md5 = isCopied ? createHash('md5') : null
-  }
-
-  take(bytes: Uint8Array): void {
-    this.#sha256.update(bytes)
-    this.#md5?.update(bytes)
-  }
-
-  async digest(): Promise<Digests> {
-    return { sha256: this.#sha256.digest('hex'), md5: this.#md5?.digest('hex') ?? null }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {}
 }
 
 /** The first `size` bytes of an open file. */
@@ -58,19 +27,26 @@ export interface FollowedFile extends HashJob {
 /** Nobody wants the hashes any more. */
 export const GIVEN_UP = -1n
 
-/** Reads and hashes a file. `endAfter`: waits until more bytes are there than these, and answers how many. Rejects with the system's error. */
+/** Bytes that are hashed at a time. */
+const PIECE = 65_536
+
+/**
+ * Reads and hashes a file. `endAfter`: waits until more bytes are there than these, and answers how many. Rejects with
+ * `Unreadable`.
+ */
 export async function hashFile(
   { descriptor, size, isCopied }: HashJob,
   endAfter: (bytes: number) => number = () => size,
 ): Promise<Digests> {
-  const hashes = new Hashes(isCopied)
-  const memory = Buffer.allocUnsafeSlow(PIECE)
+  const sha256 = createHash('sha256')
+  const md5 = isCopied ? createHash('md5') : null
+  const memory = Buffer.allocUnsafeSlow(Math.min(PIECE, size))
   for (let at = 0; at < size; ) {
-    const length = Math.min(PIECE, endAfter(at) - at)
-    if (readWhole(descriptor, memory, 0, length, at) < length)
-      throw new Error('the file got shorter')
-    hashes.take(memory.subarray(0, length))
+    const length = readAt(descriptor, memory, Math.min(PIECE, endAfter(at) - at), at)
+    if (length === 0) throw new Unreadable('EIO', 'the file got shorter')
+    sha256.update(memory.subarray(0, length))
+    md5?.update(memory.subarray(0, length))
     at += length
   }
-  return hashes.digest()
+  return { sha256: sha256.digest('hex'), md5: md5?.digest('hex') ?? null }
 }

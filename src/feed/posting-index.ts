@@ -1,12 +1,10 @@
 // Which postings a feed has and what is in them, as two hashes each: enough to count what changed between two
 // versions. In memory while a feed is read, in a file beside the copy of an accepted one.
 
-import { closeSync, openSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { errorCode } from '../lib/errors.ts'
-import { readWhole } from '../lib/read-whole.ts'
-import { type Entries, MOST_ENTRIES, WORDS } from './entries.ts'
-import { sortEntries } from './entry-sort.ts'
+import { type Entries, WORDS } from './entries.ts'
 import type { PostingChanges } from './port.ts'
 
 /**
@@ -45,72 +43,65 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Uint32Array) =
 export function compareIndexes(older: string, newer: string): PostingChanges | null {
   const [before, now] = [indexAt(older), indexAt(newer)]
   if (before === null || now === null || before.idPath !== now.idPath) return null
-  const [a, b] = [before.entries, now.entries]
-  sortEntries(a)
-  sortEntries(b)
-  const changes = { added: 0, removed: 0, changed: 0 }
-  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    const [of, at] = isBefore(b, j, a, i) ? [b, j] : [a, i]
-    let left = 0
-    let right = 0
-    for (;;) {
-      const inA = sameId(a, i, of, at)
-      const inB = sameId(b, j, of, at)
-      if (!inA && !inB) break
-      const order = inA && inB ? (a[i + 2] as number) - (b[j + 2] as number) : inA ? -1 : 1
-      if (order < 0) left++
-      if (order > 0) right++
-      if (order <= 0) i += WORDS
-      if (order >= 0) j += WORDS
-    }
-    const pairs = Math.min(left, right)
-    changes.changed += pairs
-    changes.removed += left - pairs
-    changes.added += right - pairs
+  const [oldIds, newIds] = [sorted(before, idOnly), sorted(now, idOnly)]
+  const removed = missing(oldIds, newIds)
+  const added = missing(newIds, oldIds)
+  // What is no longer there as it was has changed, unless it was removed.
+  const changed = missing(sorted(before, idAndContent), sorted(now, idAndContent)) - removed
+  return { added, removed, changed }
+}
+
+/** The lower word of what stands for an entry; the upper one is that of its id. */
+type LowerWord = (low: number, content: number) => number
+const idOnly: LowerWord = (low) => low
+/** The content is mixed, so that it does not meet the bits of another id. */
+const idAndContent: LowerWord = (low, content) =>
+  low ^ Math.imul(content ^ (content >>> 16), 0x9e3779b1)
+
+/** A number for each entry, where those of an earlier call stood. */
+function sorted({ entries, numbers }: Index, lower: LowerWord): BigUint64Array {
+  const words = new Uint32Array(numbers.buffer)
+  for (let at = 0, to = 0; at < entries.length; at += WORDS) {
+    words[to++] = lower(entries[at + 1] as number, entries[at + 2] as number)
+    words[to++] = entries[at] as number
   }
-  return changes
+  return numbers.sort()
 }
 
-/** Whether there are entries at both places, of the same id. */
-function sameId(a: Uint32Array, i: number, b: Uint32Array, j: number): boolean {
-  return i < a.length && j < b.length && a[i] === b[j] && a[i + 1] === b[j + 1]
-}
-
-/** Whether the entry of `a` comes before that of `b`; what is over comes last. */
-function isBefore(a: Uint32Array, i: number, b: Uint32Array, j: number): boolean {
-  if (i >= a.length || j >= b.length) return j >= b.length
-  const high = (a[i] as number) - (b[j] as number)
-  return high < 0 || (high === 0 && (a[i + 1] as number) < (b[j + 1] as number))
+/** How many of `numbers` have none left in `others` that is equal; both are sorted. */
+function missing(numbers: BigUint64Array, others: BigUint64Array): number {
+  let count = 0
+  let at = 0
+  for (const number of numbers) {
+    while (at < others.length && (others[at] as bigint) < number) at++
+    if (others[at] === number) at++
+    else count++
+  }
+  return count
 }
 
 interface Index {
   entries: Uint32Array
   /** CRC-32 of the path of the ids. */
   idPath: number
+  numbers: BigUint64Array
 }
 
 /** Null where that is not a whole index: the file is not durable, and a power cut may have left anything. */
 function indexAt(path: string): Index | null {
-  let fd: number | null = null
+  let bytes: Buffer
   try {
-    fd = openSync(path, 'r')
-    return indexIn(fd)
+    bytes = readFileSync(path)
   } catch (error) {
     if (errorCode(error) === null) throw error
     return null
-  } finally {
-    if (fd !== null) closeSync(fd)
   }
-}
-
-function indexIn(fd: number): Index | null {
-  const read = (to: Uint8Array, at: number) => readWhole(fd, to, 0, to.length, at)
-  const header = Buffer.alloc(HEADER_BYTES)
-  if (read(header, 0) < HEADER_BYTES) return null
-  const count = header.readUInt32LE(MAGIC.length + 4)
-  if (!MAGIC.equals(header.subarray(0, MAGIC.length)) || count > MOST_ENTRIES) return null
-  const entries = new Uint32Array(count * WORDS)
-  if (read(bytesOf(entries), HEADER_BYTES) < entries.byteLength) return null
-  if (crc32(bytesOf(entries)) !== header.readUInt32LE(MAGIC.length)) return null
-  return { entries, idPath: header.readUInt32LE(MAGIC.length + 8) }
+  const body = bytes.subarray(HEADER_BYTES)
+  if (!MAGIC.equals(bytes.subarray(0, MAGIC.length)) || bytes.length < HEADER_BYTES) return null
+  const count = bytes.readUInt32LE(MAGIC.length + 4)
+  if (body.length !== count * WORDS * 4) return null
+  if (crc32(body) !== bytes.readUInt32LE(MAGIC.length)) return null
+  const entries = new Uint32Array(body.buffer, body.byteOffset, count * WORDS)
+  const idPath = bytes.readUInt32LE(MAGIC.length + 8)
+  return { entries, idPath, numbers: new BigUint64Array(count) }
 }

@@ -28,6 +28,7 @@ export interface PostingStreamOptions {
 }
 
 const PIECE = 65_536
+const DAMAGED = 'its bytes in the spool are damaged'
 
 /**
  * Hands every posting to `take`, one at a time. Answers null, or why not all of them could be read; then
@@ -46,21 +47,17 @@ export async function streamPostings(
     take(Object.fromEntries(found.filter(([, value]) => value !== '')))
   }
   const reader = new PostingReader(mapping, read, { only: records, fields, hashed: false })
-  const opened = openSource(file)
-  if (opened.kind === 'unreadable')
-    return opened.code === 'ENOENT' ? 'its bytes are no longer kept' : opened.reason
   const check = new DocumentChecker(reader, LIMITS)
   try {
-    for (const piece of opened.file.pieces(PIECE)) {
-      if (!check.write(piece)) return 'its bytes in the spool are damaged'
+    using source = openSource(file)
+    for (const piece of source.pieces(PIECE)) {
+      if (!check.write(piece)) return DAMAGED
       await setImmediate()
       signal.throwIfAborted()
     }
   } catch (error) {
-    if (error instanceof Unreadable) return error.message
-    throw error
-  } finally {
-    opened.file.close()
+    if (!(error instanceof Unreadable)) throw error
+    return error.outcome.code === 'ENOENT' ? 'its bytes are no longer kept' : error.message
   }
-  return check.end().kind === 'complete' ? null : 'its bytes in the spool are damaged'
+  return check.end().kind === 'complete' ? null : DAMAGED
 }

@@ -8,26 +8,26 @@ import { errorCode, messageOf } from '../lib/errors.ts'
 import { isLasting } from '../lib/file-errors.ts'
 import { type FileIdentity, identityOf, sameIdentity } from '../lib/file-identity.ts'
 import { readWhole } from '../lib/read-whole.ts'
+import type { CheckResult } from './port.ts'
 
-/** `code` is the system's. `lasting`: it stays so until somebody changes the file (lib/file-errors.ts). */
-export interface UnreadableFile {
-  kind: 'unreadable'
-  code: string
-  reason: string
-  lasting: boolean
+/** A file that cannot be opened or read. */
+export class Unreadable extends Error {
+  readonly outcome: Extract<CheckResult, { kind: 'unreadable' }>
+
+  /** `code` is the system's. */
+  constructor(code: string, reason: string, lasting = isLasting(code)) {
+    super(reason)
+    this.outcome = { kind: 'unreadable', code, reason, lasting }
+  }
 }
 
-export type Opened = { kind: 'opened'; file: SourceFile } | UnreadableFile
-
-/** A file that cannot be read. */
-export class Unreadable extends Error {
-  readonly outcome: UnreadableFile
-
-  constructor(cause: unknown) {
-    const code = errorCode(cause) ?? 'EIO'
-    const reason = `the file cannot be read (${code})`
-    super(reason, { cause })
-    this.outcome = { kind: 'unreadable', code, reason, lasting: isLasting(code) }
+/** Bytes that were read, fewer than `length` only at the end of the file. Throws `Unreadable`. */
+export function readAt(descriptor: number, memory: Buffer, length: number, at: number): number {
+  try {
+    return readWhole(descriptor, memory, 0, length, at)
+  } catch (error) {
+    const code = errorCode(error) ?? 'EIO'
+    throw new Unreadable(code, `the file cannot be read (${code})`)
   }
 }
 
@@ -43,42 +43,45 @@ const REASONS: Record<string, string> = {
   ENXIO: 'the path is a socket or device, not a regular file',
 }
 
-/** `root`: absolute path of a directory above the file, below which no link is followed; its own by default. */
-export function openSource(path: string, root: string = dirname(path)): Opened {
-  let fd: number
-  try {
-    using directory = directoryOf(path, root)
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-    fd = openSync(directory.entry(basename(path)), flags)
-  } catch (error) {
-    const code = errorCode(error) ?? 'EIO'
-    const said = errorCode(error) === null ? messageOf(error) : code
-    const reason = REASONS[code] ?? `the file cannot be opened (${said})`
-    // A socket; a read or a look that ends so is about the disk.
-    const lasting = code === 'ENXIO' || isLasting(code)
-    return { kind: 'unreadable', code, reason, lasting }
-  }
+/**
+ * `root`: absolute path of a directory above the file, below which no link is followed; its own by default.
+ * Throws `Unreadable`.
+ */
+export function openSource(path: string, root: string = dirname(path)): SourceFile {
+  const fd = openedAt(path, root)
   const stats = fstatSync(fd, { bigint: true })
-  if (stats.isFile()) return { kind: 'opened', file: new SourceFile(path, root, fd, stats) }
+  if (stats.isFile()) return new SourceFile(path, root, fd, stats)
   closeSync(fd)
   const what = stats.isDirectory() ? 'a directory' : stats.isFIFO() ? 'a fifo' : 'a device'
   const code = stats.isDirectory() ? 'EISDIR' : 'EINVAL'
-  const reason = `the path is ${what}, not a regular file`
-  return { kind: 'unreadable', code, reason, lasting: true }
+  throw new Unreadable(code, `the path is ${what}, not a regular file`, true)
+}
+
+function openedAt(path: string, root: string): number {
+  try {
+    using directory = directoryOf(path, root)
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+    return openSync(directory.entry(basename(path)), flags)
+  } catch (error) {
+    const code = errorCode(error)
+    const reason = REASONS[code ?? ''] ?? `the file cannot be opened (${code ?? messageOf(error)})`
+    // ENXIO: a socket; a read or a look that ends so is about the disk.
+    throw new Unreadable(code ?? 'EIO', reason, code === 'ENXIO' || isLasting(code ?? 'EIO'))
+  }
 }
 
 function directoryOf(path: string, root: string): OpenDirectory {
   return OpenDirectory.atSync(root, relative(root, dirname(path)))
 }
 
-export class SourceFile {
+export class SourceFile implements Disposable {
   readonly identity: FileIdentity
   readonly size: number
   /** Most of it is not stored: holes, which read as NUL bytes, and cost nothing to make. */
   readonly isSparse: boolean
   readonly #path: string
   readonly #root: string
-  /** Open for reading until `close`. */
+  /** Open for reading until this is disposed of. */
   readonly descriptor: number
 
   constructor(path: string, root: string, fd: number, stats: BigIntStats) {
@@ -95,7 +98,7 @@ export class SourceFile {
   *pieces(pieceSize: number, end = Number.POSITIVE_INFINITY): Generator<Buffer, void, void> {
     const memory = Buffer.allocUnsafeSlow(Math.max(1, Math.min(pieceSize, this.size)))
     for (let at = 0; at < end; ) {
-      const length = this.read(memory, Math.min(memory.length, end - at), at)
+      const length = readAt(this.descriptor, memory, Math.min(memory.length, end - at), at)
       if (length === 0) return
       yield memory.subarray(0, length)
       at += length
@@ -107,7 +110,7 @@ export class SourceFile {
     const begin = this.#nulRun(most)
     if (begin === null) return null
     const head = Buffer.alloc(2)
-    this.read(head, 2, 0)
+    readAt(this.descriptor, head, 2, 0)
     const littleEndian = head[0] === 0xff ? head[1] === 0xfe : head[0] === 0x3c && head[1] === 0
     // In UTF-16LE a NUL in an odd place is the second half of a character such as ">".
     return littleEndian && begin > 2 && begin % 2 === 1 ? begin + 1 : begin
@@ -118,7 +121,7 @@ export class SourceFile {
     let end = this.size
     while (end > 0) {
       const at = Math.max(0, end - memory.length)
-      const piece = memory.subarray(0, this.read(memory, end - at, at))
+      const piece = memory.subarray(0, readAt(this.descriptor, memory, end - at, at))
       let kept = piece.length
       while (kept > 0 && piece[kept - 1] === 0) kept--
       if (kept > 0) return at + kept
@@ -143,18 +146,9 @@ export class SourceFile {
   }
 
   /** Never throws: on a mount that is gone a close fails, after all bytes were read or a read has said so. */
-  close(): void {
+  [Symbol.dispose](): void {
     try {
       closeSync(this.descriptor)
     } catch {}
-  }
-
-  /** Bytes that were read, fewer than `length` only at the end. Throws `Unreadable`. */
-  read(memory: Buffer, length: number, at: number): number {
-    try {
-      return readWhole(this.descriptor, memory, 0, length, at)
-    } catch (error) {
-      throw new Unreadable(error)
-    }
   }
 }

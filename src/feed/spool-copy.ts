@@ -3,6 +3,7 @@
 
 import { closeSync, fsync, openSync, rmSync, write, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import { NoRoom, translated } from '../lib/no-room.ts'
 import { giveToOwnerOf } from '../lib/owner.ts'
 
@@ -28,29 +29,26 @@ export class SpoolCopy {
   async write(bytes: Uint8Array): Promise<void> {
     try {
       let at = 0
-      while (bytes.length - at >= BESIDE) at += await this.#written(bytes.subarray(at))
+      while (bytes.length - at >= BESIDE) {
+        const { bytesWritten } = await promisify(write)(this.descriptor, bytes.subarray(at))
+        at += bytesWritten
+      }
       writeFileSync(this.descriptor, bytes.subarray(at))
     } catch (error) {
       throw new NoRoom(this.#what, this.#path, error)
     }
   }
 
-  #written(bytes: Uint8Array): Promise<number> {
-    return new Promise((resolve, reject) => {
-      write(this.descriptor, bytes, (error, written) => (error ? reject(error) : resolve(written)))
-    })
-  }
-
   /**
    * Makes the bytes durable while this thread goes on. The name is not: it lasts until the spool gives them
    * another one. Rejects with `NoRoom`.
    */
-  sync(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      fsync(this.descriptor, (error) =>
-        error === null ? resolve() : reject(new NoRoom(this.#what, this.#path, error)),
-      )
-    })
+  async sync(): Promise<void> {
+    try {
+      await promisify(fsync)(this.descriptor)
+    } catch (error) {
+      throw new NoRoom(this.#what, this.#path, error)
+    }
   }
 
   keep(): void {

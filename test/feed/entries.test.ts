@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Entries, WORDS } from '../../src/feed/entries.ts'
-import { sortEntries } from '../../src/feed/entry-sort.ts'
+import { Entries } from '../../src/feed/entries.ts'
 
 /** Pairs of words whose bits an attacker chose: nothing but the high half, or its highest bits, differ. */
 const MADE: Record<string, (n: number) => [high: number, low: number]> = {
@@ -22,22 +21,5 @@ describe('the table of ids', () => {
     }
 
     expect([entries.count, entries.repeated]).toEqual([250_000, 0])
-  })
-})
-
-describe('sorting the entries', () => {
-  it('takes a moment also where the largest was put into the middle of each part', () => {
-    const count = 200_000
-    const entries = new Uint32Array(count * WORDS)
-    const places = Array.from({ length: count }, (_, n) => n)
-    for (let last = count - 1; last >= 0; last--) {
-      const middle = last >>> 1
-      entries[(places[middle] as number) * WORDS] = last
-      places[middle] = places[last] as number
-    }
-
-    sortEntries(entries)
-
-    expect(entries.every((word, n) => word === (n % WORDS === 0 ? n / WORDS : 0))).toBe(true)
   })
 })

@@ -179,10 +179,8 @@ describe('a file that changes', () => {
   it('is answered as changed when it is not the file that had settled', async () => {
     using folder = new Folder()
     const source = folder.file('a.xml', FEED)
-    const opened = openSource(source)
-    if (opened.kind !== 'opened') throw new Error(opened.reason)
-    opened.file.close()
-    const expected = opened.file.identity
+    using opened = openSource(source)
+    const expected = opened.identity
 
     expect(await readFeed(jobFor(source, { expected }))).toMatchObject({ kind: 'read' })
     expect(await readFeed(jobFor(source, { expected: { ...expected, ino: '1' } }))).toEqual({
