@@ -11,6 +11,7 @@ export interface CampaignCondition {
   campaign: string | null
   state: string
   reason: string
+  /** The edit or command that settles it; null: nothing has to be done. */
   hint: string | null
   /** Nothing is written although the daemon should, or money may be spent that nobody looks after. */
   isCritical: boolean
@@ -34,27 +35,22 @@ export function waitsForPerson(state: CampaignRun['state']): boolean {
 /** null: there was no look, or there is no campaigns file. */
 export function campaignConditions(run: CampaignRun | null): CampaignCondition[] {
   if (run === null) return []
-  const due = openPoints(run).filter(({ since, graceMs }) => elapsed(since, run.at) >= graceMs)
-  return [...stopped(run), ...joined(due), ...planned(run)]
+  const all = [...stopPoint(run), ...openPoints(run)]
+  const due = all.filter(
+    ({ since = run.at, graceMs }) => Date.parse(run.at) - Date.parse(since) >= graceMs,
+  )
+  return [...joined(due), ...planned(run)]
 }
 
 /** How many things need a person now, or may soon: for people who look, who are told of no grace. */
 export function waitingCampaigns(run: CampaignRun | null): number {
   if (run === null) return 0
-  return new Set(openPoints(run).map(({ key }) => key)).size + Number(waitsForPerson(run.state))
+  const waiting = new Set(openPoints(run).map(({ campaign }) => campaign))
+  return waiting.size + Number(waitsForPerson(run.state))
 }
 
 /** What waits for a person, differs from the file, spends outside it, or runs on without a feed. */
-export interface OpenPoint {
-  event: 'campaign-waiting' | 'campaign-unknown' | 'campaign-vanished'
-  /** External campaign id; null: it concerns the account. */
-  key: string | null
-  state: string
-  reason: string
-  /** The edit or command that settles it; null: nothing has to be done. */
-  needs: string | null
-  /** Another mark for the same campaign is another occurrence. */
-  mark: string
+export interface OpenPoint extends CampaignCondition {
   /** A later look may settle it in this time from `since` on. */
   graceMs: number
   since?: string | undefined
@@ -66,42 +62,48 @@ export function openPoints({ waiting, findings = [], vanished = [] }: CampaignRu
       const isUnknown = action === 'unknown'
       return {
         event: isUnknown ? 'campaign-unknown' : 'campaign-waiting',
-        ...{ key, state: action, reason: reason ?? 'it was not done', needs, since },
-        mark: isUnknown ? '' : `${action} ${code}`,
-        graceMs: isUnknown ? UNKNOWN_MS : passes ? PASSING_MS : 0,
+        ...{ campaign: key, state: action, reason: reason ?? 'it was not done', hint: needs },
+        ...{ isCritical: isUnknown, mark: isUnknown ? '' : `${action} ${code}` },
+        ...{ graceMs: isUnknown ? UNKNOWN_MS : passes ? PASSING_MS : 0, since },
       }
     }),
     ...findings.map(({ key, campaignId, code, reason, needs }): OpenPoint => {
-      const mark = `${code} ${campaignId}`
-      return { event: 'campaign-waiting', key, state: code, reason, needs, mark, graceMs: 0 }
+      const what = {
+        campaign: key,
+        state: code,
+        reason,
+        hint: needs,
+        mark: `${code} ${campaignId}`,
+      }
+      return { event: 'campaign-waiting', ...what, isCritical: false, graceMs: 0 }
     }),
     ...vanished.map(({ key, campaignId, uploads, pinned }): OpenPoint => {
       const still = pinned === 0 ? '' : `; its ${pinned} pinned requisitions may still spend`
       return {
-        ...{ event: 'campaign-vanished', key, state: 'vanished', mark: campaignId, graceMs: 0 },
+        ...{ event: 'campaign-vanished', campaign: key, state: 'vanished', mark: campaignId },
         reason: `the last ${uploads} uploads do not carry it, and campaign ${campaignId} runs on${still}`,
-        needs:
-          'have the feed carry it again, or end the campaign: list it under removed in the file',
+        hint: 'have the feed carry it again, or end the campaign: list it under removed in the file',
+        ...{ isCritical: false, graceMs: 0 },
       }
     }),
   ]
 }
 
-function stopped({ at, hint, mode, problem, since, state }: CampaignRun): CampaignCondition[] {
+/** All campaigns wait: none where the look came to its end. */
+export function stopPoint({ hint, mode, problem, since, state }: CampaignRun): OpenPoint[] {
   if (state === 'done') return []
-  if (!waitsForPerson(state) && elapsed(since, at) < PASSING_MS) return []
   // In mode `report` a person writes, and sees it then.
-  const isCritical = mode === 'apply'
-  const what = { campaign: null, state, hint, isCritical, mark: state }
-  return [{ event: 'campaigns-stopped', reason: problem ?? state, ...what }]
+  const what = { campaign: null, state, hint, isCritical: mode === 'apply', mark: state, since }
+  const graceMs = waitsForPerson(state) ? 0 : PASSING_MS
+  return [{ event: 'campaigns-stopped', reason: problem ?? state, ...what, graceMs }]
 }
 
 /** One for each event and campaign. */
 function joined(all: readonly OpenPoint[]): CampaignCondition[] {
-  const groups = Map.groupBy(all, ({ event, key }) => JSON.stringify([event, key]))
+  const groups = Map.groupBy(all, ({ event, campaign }) => JSON.stringify([event, campaign]))
   return [...groups.values()].flatMap((each) =>
-    each.slice(0, 1).map(({ event, key, state, needs }) => ({
-      ...{ event, campaign: key, state, hint: needs, isCritical: event === 'campaign-unknown' },
+    each.slice(0, 1).map(({ graceMs: _, since: __, ...first }) => ({
+      ...first,
       reason: each.map(({ reason }) => reason).join('; '),
       mark: each.map(({ mark }) => mark).join('\n'),
     })),
@@ -121,8 +123,4 @@ function planned({ mode, planned = [] }: CampaignRun): CampaignCondition[] {
       mark: createHash('sha256').update(planned.join('\n')).digest('hex').slice(0, 16),
     },
   ]
-}
-
-function elapsed(since: string | undefined, at: string): number {
-  return since === undefined ? 0 : Date.parse(at) - Date.parse(since)
 }

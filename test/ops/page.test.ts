@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ShowReport, StatusReport, UploadReport } from '../../src/history/port.ts'
-import type { CampaignRun, CampaignSeen, Pulse } from '../../src/ops/port.ts'
-import { feedPage } from '../../src/ops/web/feed-page.ts'
+import type { CampaignRun, CampaignSeen, EndpointSource, Pulse } from '../../src/ops/port.ts'
+import { feedPage, versionPage } from '../../src/ops/web/feed-pages.ts'
 import { statusPage } from '../../src/ops/web/page.ts'
 import type { Scene } from '../../src/ops/web/page-parts.ts'
-import { versionPage } from '../../src/ops/web/version-page.ts'
 import { conditionOf } from '../helpers/condition.ts'
 import { reportOf } from './samples.ts'
 
@@ -64,16 +63,13 @@ function page(
   pulse = PULSE,
   asked: { find?: string; page?: number } = {},
 ) {
-  const facts = {
-    ...SCENE,
-    pulse,
-    status: status(over),
-    inbox: '/srv/export',
-    plan: null,
-    campaigns: SEEN,
+  const history = { lastSuccessAt: () => NOW, postings: () => [null, 38, 40] }
+  const source = {
+    ...{ ...SCENE, history: history as unknown as EndpointSource['history'], inbox: '/srv/export' },
+    ...{ pulse: () => pulse, status: () => status(over), versions: () => [], version: () => null },
+    ...{ plan: () => null, campaigns: () => SEEN, metrics: async () => '' },
   }
-  const postings = () => [40, 38, null]
-  return statusPage({ ...facts, postings, lastSuccessAt: NOW, find: '', page: 1, ...asked })
+  return statusPage(source, { find: '', page: 1, ...asked })
 }
 
 /** Every tag as a browser would find it, without what names may change: addresses, keys, titles. */

@@ -25,9 +25,10 @@ export function campaignLines(
   const lines = [`campaigns (${mode}) looked at ${relativeTime(at, now)}: ${found}`]
   if (problem !== null && hint !== null) lines.push(`  ${printable(hint)}`)
   const points = openPoints(run)
-  for (const { key, reason, needs } of points.slice(0, MOST)) {
-    lines.push(`next: ${printable(`${key === null ? '' : `campaign ${key}: `}${reason}`)}`)
-    if (needs !== null) lines.push(`  ${printable(needs)}`)
+  for (const { campaign, reason, hint } of points.slice(0, MOST)) {
+    const of = campaign === null ? '' : `campaign ${campaign}: `
+    lines.push(`next: ${printable(`${of}${reason}`)}`)
+    if (hint !== null) lines.push(`  ${printable(hint)}`)
   }
   const more = points.length - MOST
   if (more > 0) lines.push(`next: ${more} more campaigns`)

@@ -13,11 +13,10 @@ import type { Log } from '../../lib/log.ts'
 import { printableJson } from '../../lib/printable.ts'
 import { CONTENT_TYPE } from '../metrics/metrics.ts'
 import type { EndpointSource, Listen } from '../port.ts'
-import { feedPage } from './feed-page.ts'
+import { feedPage, versionPage } from './feed-pages.ts'
 import { statusPage } from './page.ts'
-import { missingPage, type Scene } from './page-parts.ts'
+import { missingPage } from './page-parts.ts'
 import { POLICY } from './page-style.ts'
-import { versionPage } from './version-page.ts'
 
 export interface EndpointOptions {
   listen: Listen
@@ -45,8 +44,6 @@ const SLOWEST_CLIENT = 10 * SECOND
 const CHECK_CLIENTS = 2 * SECOND
 const MOST_CONNECTIONS = 64
 const MOST_VERSIONS = 60
-/** Of a line as small as a word. */
-const MOST_POINTS = 30
 
 /** @throws FeedsyncError (75) when the address cannot be listened on. */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
@@ -138,21 +135,29 @@ async function answer(request: IncomingMessage, options: EndpointOptions): Promi
   }
 }
 
-async function route(url: URL, { source, clock }: EndpointOptions): Promise<Answer> {
-  switch (url.pathname) {
-    case '/':
-      return page(overview(url, source, clock))
+async function route(
+  { pathname, searchParams }: URL,
+  { source, clock }: EndpointOptions,
+): Promise<Answer> {
+  const asked = (name: string) => searchParams.get(name) ?? ''
+  const scene = { ...source, now: clock.now() }
+  switch (pathname) {
+    case '/': {
+      const page = Number(asked('page'))
+      const isPage = Number.isSafeInteger(page) && page > 0
+      return html(statusPage(scene, { find: asked('find'), page: isPage ? page : 1 }))
+    }
     case '/feed': {
-      const feed = url.searchParams.get('name') ?? ''
+      const feed = asked('name')
       const [newest, ...older] = source.versions(feed, MOST_VERSIONS)
-      if (newest === undefined) return missing(feed, sceneOf(source, clock))
-      return page(feedPage(feed, [newest, ...older], MOST_VERSIONS, sceneOf(source, clock)))
+      if (newest === undefined) return html(missingPage(feed, scene), 404)
+      return html(feedPage(feed, [newest, ...older], MOST_VERSIONS, scene))
     }
     case '/version': {
-      const id = url.searchParams.get('id') ?? ''
+      const id = asked('id')
       const version = source.version(Number(id))
-      if (version === null) return missing(`version ${id}`, sceneOf(source, clock))
-      return page(versionPage(version, sceneOf(source, clock)))
+      if (version === null) return html(missingPage(`version ${id}`, scene), 404)
+      return html(versionPage(version, scene))
     }
     case '/healthz':
       return probe(liveness(source))
@@ -188,75 +193,42 @@ function readiness(source: EndpointSource): string | null {
   return record === null || record.lastScanAt === null ? 'the folder was not listed yet' : null
 }
 
-function overview({ searchParams }: URL, source: EndpointSource, clock: Clock): string {
-  const page = Number(searchParams.get('page') ?? 1)
-  const status = source.status()
-  const run = status.campaigns
-  return statusPage({
-    ...sceneOf(source, clock),
-    ...{ status, pulse: source.pulse(), inbox: source.inbox },
-    plan: run?.planId ? source.plan(run.planId) : null,
-    campaigns: run ? source.campaigns() : [],
-    lastSuccessAt: source.history.lastSuccessAt(clock.now()),
-    find: searchParams.get('find') ?? '',
-    page: Number.isSafeInteger(page) && page > 0 ? page : 1,
-    postings: (feed) => source.history.postings(feed, MOST_POINTS).reverse(),
-  })
-}
-
-function sceneOf({ commandLine, host }: EndpointSource, clock: Clock): Scene {
-  return { commandLine, host, now: clock.now() }
-}
-
 const probe = (problem: string | null) => text(problem === null ? 200 : 503, problem ?? 'ok')
 const text = (status: number, body: string): Answer => ({ status, type: TEXT, body: `${body}\n` })
-const page = (body: string, status = 200): Answer => ({ status, type: HTML, body })
-const missing = (what: string, scene: Scene) => page(missingPage(what, scene), 404)
+const html = (body: string, status = 200): Answer => ({ status, type: HTML, body })
 
 async function listening(server: Server, listen: Listen): Promise<void> {
+  const { kind: _, ...where } = listen
   try {
-    await bound(server, listen)
-  } catch (error) {
-    if (listen.kind !== 'unix' || errorCode(error) !== 'EADDRINUSE') throw unusable(listen, error)
-    // Nothing but a socket is ever removed: connecting to a file is refused as well.
-    if (!lstatSync(listen.path, { throwIfNoEntry: false })?.isSocket()) {
-      throw unusable(listen, new Error(`${listen.path} is no socket`))
-    }
-    if (!(await isDead(listen.path))) throw unusable(listen, error)
-    rmSync(listen.path)
-    await bound(server, listen).catch((again) => {
-      throw unusable(listen, again)
+    if (listen.kind === 'unix') await makeWay(listen.path)
+    server.listen(where)
+    await once(server, 'listening')
+    // Whoever may pass the folder and is of the group: the unit's umask would leave it to us alone.
+    if (listen.kind === 'unix') chmodSync(listen.path, 0o660)
+  } catch (cause) {
+    const shown = listen.kind === 'unix' ? listen.path : `${listen.host}:${listen.port}`
+    throw new FeedsyncError(`http.listen ${shown} cannot be used: ${messageOf(cause)}`, {
+      hint: 'check what listens there (ss -ltnxp), or set http.listen to another address, or to "" for none',
+      exitCode: EXIT.temporary,
+      cause,
     })
   }
-  // Whoever may pass the folder and is of the group: the unit's umask would leave it to us alone.
-  if (listen.kind === 'unix') chmodSync(listen.path, 0o660)
 }
 
-async function bound(server: Server, { kind: _, ...where }: Listen): Promise<void> {
-  server.listen(where)
-  await once(server, 'listening')
-}
-
-/** A socket that a killed daemon left behind has nobody at its other end. */
-async function isDead(path: string): Promise<boolean> {
+/** Takes away a socket that a killed daemon left behind, which has nobody at its other end, and nothing else. */
+async function makeWay(path: string): Promise<void> {
+  const inTheWay = lstatSync(path, { throwIfNoEntry: false })
+  if (inTheWay === undefined) return
+  // Connecting to a file is refused as well.
+  if (!inTheWay.isSocket()) throw new Error(`${path} is no socket`)
   const socket = connect(path)
   try {
     await once(socket, 'connect')
-    return false
   } catch (error) {
-    return errorCode(error) === 'ECONNREFUSED'
+    if (errorCode(error) === 'ECONNREFUSED') rmSync(path)
   } finally {
     socket.destroy()
   }
-}
-
-function unusable(listen: Listen, cause: unknown): FeedsyncError {
-  const where = listen.kind === 'unix' ? listen.path : `${listen.host}:${listen.port}`
-  return new FeedsyncError(`http.listen ${where} cannot be used: ${messageOf(cause)}`, {
-    hint: 'check what listens there (ss -ltnxp), or set http.listen to another address, or to "" for none',
-    exitCode: EXIT.temporary,
-    cause,
-  })
 }
 
 function addressOf(server: Server): string {

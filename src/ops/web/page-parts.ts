@@ -19,6 +19,8 @@ export interface Scene {
 export type Tone = 'good' | 'warn' | 'bad' | 'dim'
 
 const COUNTS = new Intl.NumberFormat('en')
+/** Not known, or nothing. */
+export const NONE = html`<span class="none dim">–</span>`
 
 /** `title`: for the tab, before the name of the program and the host; `tone`: the colour of the tab's icon. */
 export function document(title: string, tone: Tone, main: Markup, { host, now }: Scene): string {
@@ -60,12 +62,23 @@ function stamp(ms: number): Markup {
   return html`<time datetime="${new Date(ms).toISOString()}">${utc(ms).slice(11)} UTC</time>`
 }
 
-export function count(value: number | null): Markup | string {
-  return value === null ? html`<span class="none dim">–</span>` : COUNTS.format(value)
-}
+export const count = (value: number | null) => (value === null ? NONE : COUNTS.format(value))
 
-export function size(bytes: number | null): Markup | string {
-  return bytes === null ? html`<span class="none dim">–</span>` : formatBytes(bytes)
+export const size = (bytes: number | null) => (bytes === null ? NONE : formatBytes(bytes))
+
+/** `columns`: a name that begins with `#` is that of numbers. `label`: for who cannot see what it is. */
+export function table(
+  name: string,
+  label: string,
+  columns: readonly string[],
+  rows: readonly Markup[],
+): Markup {
+  const heads = columns.map((column) =>
+    column.startsWith('#')
+      ? html`<th scope="col" class="n">${column.slice(1)}</th>`
+      : html`<th scope="col">${column}</th>`,
+  )
+  return html`<table class="${name}" aria-label="${label}"><thead><tr>${heads}</tr></thead><tbody>${rows}</tbody></table>`
 }
 
 export function toneOf({ state, overdue }: Pick<UploadReport, 'state' | 'overdue'>): Tone {
@@ -93,11 +106,12 @@ export function versionLink(id: number, text = `version ${id}`): Markup {
 export function changes(upload: Pick<UploadReport, 'changes'>): Markup | null {
   if (upload.changes === null) return null
   const { added, removed, changed } = upload.changes
-  const parts = [
-    ...(added > 0 ? [`+${COUNTS.format(added)}`] : []),
-    ...(removed > 0 ? [`−${COUNTS.format(removed)}`] : []),
-    ...(changed > 0 ? [`~${COUNTS.format(changed)}`] : []),
+  const signed: [string, number][] = [
+    ['+', added],
+    ['−', removed],
+    ['~', changed],
   ]
+  const parts = signed.filter(([, n]) => n > 0).map(([sign, n]) => sign + COUNTS.format(n))
   const said = `${added} added, ${removed} removed, ${changed} changed`
   const shown = parts.length === 0 ? '±0' : parts.join(' ')
   return html`<small class="dim" title="${said}">${shown}</small>`

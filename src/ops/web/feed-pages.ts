@@ -1,0 +1,167 @@
+// The pages of a feed and of a version. A feed: its newest version, how it grew or shrank, and every version that is
+// kept. A version: what it holds, what happened to it, and each attempt to deliver it.
+
+import type { ShowReport, UploadReport } from '../../history/port.ts'
+import { formatDuration } from '../../lib/units.ts'
+import { html, type Markup } from './html.ts'
+import {
+  ago,
+  changes,
+  count,
+  document,
+  feedLink,
+  type Scene,
+  sentence,
+  size,
+  stateOf,
+  story,
+  type Tone,
+  table,
+  toneOf,
+  utc,
+  versionLink,
+} from './page-parts.ts'
+import { type Point, plot } from './plots.ts'
+
+type Attempt = ShowReport['attempts'][number]
+type Happening = ShowReport['events'][number]
+
+/** Campaigns that a person can take in. */
+const MOST_CAMPAIGNS = 50
+const TONES: Record<NonNullable<Attempt['outcome']>, Tone> = {
+  stored: 'good',
+  refused: 'bad',
+  failed: 'bad',
+  unknown: 'warn',
+}
+
+/** `versions`: newest first, at least one. `most`: where the list was cut. */
+export function feedPage(
+  feed: string,
+  versions: readonly [UploadReport, ...UploadReport[]],
+  most: number,
+  scene: Scene,
+): string {
+  const [newest] = versions
+  const oldestFirst = versions.toReversed()
+  const rows = versions.map((version) => row(version, scene.now))
+  const columns = ['Version', 'State', '#Postings', '#Changed', '#Size', '#Attempts', '#Detected']
+  const main = html`<main>
+<p class="crumb"><a href="/">All feeds</a></p>
+<h1 class="name"><bdi>${feed}</bdi></h1>
+<div class="card ${toneOf(newest)}"><div class="top">${stateOf(newest)}<span class="dim when">${versionLink(newest.id)}, ${ago(newest.detectedAt, scene.now)}</span></div>${story(newest, scene)}</div>
+${versions.length < 2 ? null : html`<div class="figures">${figure('Postings', oldestFirst, 'postings', count)}${figure('Size', oldestFirst, 'bytes', size)}</div>`}
+<section><h2>Versions <span class="dim">${versions.length === most ? `the newest ${most}` : versions.length}</span></h2>
+${table('versions', 'Versions', columns, rows)}</section>
+</main>`
+  return document(feed, toneOf(newest), main, scene)
+}
+
+function row(version: UploadReport, now: number): Markup {
+  const { id, reason, postings, bytes, attempts, detectedAt } = version
+  return html`<tr data-key="version ${id}"><th scope="row">${versionLink(id, String(id))}</th><td class="is">${stateOf(version)}${reason === null ? null : html`<p class="reason dim">${sentence(reason)}</p>`}</td>
+<td class="n postings" data-label="postings">${count(postings)}</td><td class="n delta">${changes(version)}</td><td class="n size">${size(bytes)}</td><td class="n tries" data-label="${attempts === 1 ? 'attempt' : 'attempts'}">${attempts}</td><td class="n when">${ago(detectedAt, now)}</td></tr>`
+}
+
+function figure(
+  name: string,
+  oldestFirst: readonly UploadReport[],
+  fact: 'postings' | 'bytes',
+  format: typeof count | typeof size,
+): Markup | null {
+  const points = oldestFirst.flatMap((version): Point[] => {
+    const value = version[fact]
+    if (value === null || version.detectedAt === null) return []
+    const at = Date.parse(version.detectedAt)
+    const title = `version ${version.id}, ${utc(at)} UTC: ${format(value)}, ${version.state}`
+    return [{ at, value, title, tone: toneOf(version) }]
+  })
+  const values = points.map(({ value }) => value)
+  const [first] = points
+  const last = points.at(-1)
+  if (first === undefined || last === undefined) return null
+  const now = format(last.value)
+  const range = `lowest ${format(Math.min(...values))}, highest ${format(Math.max(...values))}`
+  const says = `${name} over ${points.length} versions: newest ${now}, ${range}`
+  return html`<figure><figcaption><b>${name}</b> <span class="n">${now}</span> <span class="dim">${range}</span></figcaption>${plot(points, says)}<div class="axis dim"><span>${utc(first.at).slice(0, 16)}</span><span>${utc(last.at).slice(0, 16)} UTC</span></div></figure>`
+}
+
+export function versionPage(version: ShowReport, scene: Scene): string {
+  const { id, feed, attempts, events } = version
+  const main = html`<main>
+<p class="crumb name"><a href="/">All feeds</a> / ${feedLink(feed)}</p>
+<h1>Version ${id}</h1>
+<div class="card ${toneOf(version)}"><div class="top">${stateOf(version)}<span class="dim when">detected ${ago(version.detectedAt, scene.now)}</span></div>${story(version, scene)}${warnings(version)}</div>
+<section><h2>What it holds</h2><dl class="facts">${facts(version)}</dl></section>
+<section><h2>What happened</h2>${earlier(version.earlierEvents, id, scene)}<ol class="events">${events.map((event, n) => happened(event, events[n - 1]))}</ol></section>
+${attempts.length === 0 ? null : attemptTable(version, scene)}
+</main>`
+  return document(`${feed}, version ${id}`, toneOf(version), main, scene)
+}
+
+function warnings({ warnings }: ShowReport): Markup | null {
+  if (warnings.length === 0) return null
+  return html`<ul class="warnings">${warnings.map((text) => html`<li>${text}</li>`)}</ul>`
+}
+
+function facts(version: ShowReport): (Markup | null)[] {
+  const { bytes, changes, externalCampaignIds: ids, sha256, fileUrl } = version
+  const etag =
+    version.etagVerified === null ? null : version.etagVerified ? 'verified' : 'not verifiable'
+  const all = {
+    Postings: version.postings && count(version.postings),
+    Changes:
+      changes && `${changes.added} added, ${changes.removed} removed, ${changes.changed} changed`,
+    Size: bytes === null ? null : size(bytes),
+    Path: html`<bdi>${version.path}</bdi>`,
+    Account: version.account,
+    Records: version.records ?? version.root,
+    Encoding: version.encoding,
+    'Campaign ids': ids && campaigns(ids),
+    Requisitions: version.requisitionIds,
+    'SHA-256': sha256 && html`<code>${sha256}</code>`,
+    'Stored as': fileUrl && html`<code>${fileUrl}</code>`,
+    'Checksum of storage': etag,
+  }
+  return Object.entries(all).map(([name, fact]) =>
+    fact === null ? null : html`<div><dt>${name}</dt><dd>${fact}</dd></div>`,
+  )
+}
+
+function campaigns(ids: Readonly<Record<string, number>>): Markup | null {
+  const all = Object.entries(ids)
+  if (all.length === 0) return null
+  const more = all.length - MOST_CAMPAIGNS
+  return html`<ul class="chips">${all
+    .slice(0, MOST_CAMPAIGNS)
+    .map(
+      ([id, postings]) =>
+        html`<li><bdi>${id}</bdi> <span class="dim">${count(postings)}</span></li>`,
+    )}${more > 0 ? html`<li class="dim">${more} more</li>` : null}</ul>`
+}
+
+/** What would make the page longer than anybody reads. */
+function earlier(left: number, id: number, { commandLine }: Scene): Markup | null {
+  if (left === 0) return null
+  return html`<p class="dim">${count(left)} earlier: <code>${commandLine(`show ${id} --all`)}</code></p>`
+}
+
+function happened(
+  { at, count: times, firstAt, to, reason }: Happening,
+  before: Happening | undefined,
+): Markup {
+  const took = at && before?.at ? Date.parse(at) - Date.parse(before.at) : null
+  const tone = to === 'seen' ? 'dim' : toneOf({ state: to as ShowReport['state'], overdue: false })
+  return html`<li><span class="state ${tone}">${to}</span><time class="dim" datetime="${at}">${at === null ? '–' : utc(Date.parse(at))}</time><span class="dim n">${took === null ? null : `after ${formatDuration(took)}`}</span>${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${firstAt ? html`<p class="dim">${count(times ?? 1)} times since ${utc(Date.parse(firstAt))}</p>` : null}</li>`
+}
+
+function attemptTable({ attempts, earlierAttempts, id }: ShowReport, scene: Scene): Markup {
+  const rows = attempts.map(({ n, startedAt, endedAt, outcome, status, code, bytesSent }) => {
+    const ms = startedAt && endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null
+    const answer = [status, code].filter((part) => part !== null).join(' ')
+    return html`<tr><th scope="row">${n}</th><td><span class="state ${outcome === null ? 'dim' : TONES[outcome]}">${outcome ?? 'running'}</span></td><td class="code">${answer}</td>
+<td class="n">${size(bytesSent)}</td><td class="n">${ms === null ? null : formatDuration(ms)}</td><td class="n when">${startedAt === null ? null : utc(Date.parse(startedAt))}</td></tr>`
+  })
+  const columns = ['Attempt', 'Outcome', 'Answer', '#Sent', '#Took', '#Started']
+  return html`<section><h2>Attempts <span class="dim">${count(attempts.length + earlierAttempts)}</span></h2>${earlier(earlierAttempts, id, scene)}${table('attempts', 'Attempts', columns, rows)}</section>`
+}
