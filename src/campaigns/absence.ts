@@ -6,7 +6,7 @@ import type { Campaign } from '../service/port.ts'
 import type { DesiredCampaign } from './desired.ts'
 import { plain, rawOf, readValue } from './fields.ts'
 import type { PlanInput } from './planning.ts'
-import { keysOf, noFacts, ownersOf } from './record.ts'
+import { keysOf, noFacts, ownedIn, ownersOf } from './record.ts'
 import { carriedId } from './targeting.ts'
 import { bareName, isMarked, tokenIn } from './token.ts'
 
@@ -44,7 +44,7 @@ export class Absence {
     const { desired, identity, records, others, campaigns } = input
     this.#input = input
     this.#others = new Map(others.map(({ id, key }) => [id, key]))
-    const owned = new Set(records.flatMap(({ campaignId, past }) => [campaignId, ...past]))
+    const owned = ownedIn(records)
     const free = [...campaigns.values()].filter(({ id }) => !owned.has(id))
     this.unowned = free.filter(({ id }) => this.#others.get(id) !== NOBODYS)
     const aside = free.filter((one) => this.#others.get(one.id) === NOBODYS && !isStopped(one))

@@ -7,12 +7,11 @@ import type { Part } from './compare.ts'
 import { type DesiredCampaign, wantedTargeting } from './desired.ts'
 import { FIELDS, type Field, plain, showValue, type Values, wireOf } from './fields.ts'
 import { COMMAND, type Held, quoted } from './plan.ts'
-import { heldBy, isUnsettled, markOf, type Planning } from './planning.ts'
+import { heldBy, isUnsettled, markOf, type Planning, whyNotGone } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { named } from './record.ts'
 import { CRITERIA, filtersOf, isEmpty, onTheWire, said, valuesIn } from './targeting.ts'
 import { bareName, tokenOf, tokensOf, withToken } from './token.ts'
-import { whyNotGone } from './word.ts'
 
 /** A mark of its own: after a lost database an older campaign of the key may carry the next one. */
 export function tokenFor({ input, tokens }: Planning, key: string): string {

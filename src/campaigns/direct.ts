@@ -1,29 +1,33 @@
 // The service's create and update at a person's command: under the same guards and in the same history as
 // what the file asks for.
 
-import type { Campaign, CampaignCreate, CampaignFailure, CampaignUpdate } from '../service/port.ts'
+import { EXIT } from '../lib/errors.ts'
+import type { Campaign, CampaignAnswer, CampaignCreate, CampaignUpdate } from '../service/port.ts'
 import { compare, valueNow } from './compare.ts'
-import type { Refusal } from './decide.ts'
 import { measure, selectionOf } from './effects.ts'
 import { createdValues, FIELDS, rawOf, valuesOf } from './fields.ts'
+import type { Refused } from './ledger.ts'
 import { UpdatePlanner } from './manage.ts'
 import { memoryOf, Planning } from './planning.ts'
 import type { CampaignRecord, NewWrite } from './port.ts'
 import { adoptedRecord } from './record.ts'
+import { answered, checkAccount, refused } from './refused.ts'
 import { mayHave, type PersonParts, Sender } from './send.ts'
 import { Snapshot } from './snapshot.ts'
 import { type CanonicalTargeting, canonical, filtersOf, readTargeting } from './targeting.ts'
-import { whyWrongAccount } from './word.ts'
 
-export type Direct = { kind: 'ok'; campaign: Campaign } | Refusal | CampaignFailure
-
-/** Why targeting that selects every posting is not sent; null: it selects less, or a person said so. */
-function whyAll(targeting: CanonicalTargeting, allPostings: boolean): Refusal | null {
+/** Throws where targeting selects every posting and no person said so. */
+function checkFilters(targeting: CanonicalTargeting, allPostings: boolean): void {
   const isAll = filtersOf(targeting) === 0 && targeting.externalCampaignId === ''
-  if (!isAll || allPostings) return null
+  if (!isAll || allPostings) return
   const reason = 'without targeting it would sponsor every posting of the account'
   const hint = 'name a filter in --targeting, or add --all-postings if that is meant'
-  return { kind: 'refused', reason, hint, isUsage: true }
+  throw refused(reason, hint, EXIT.usage)
+}
+
+/** What a guard refuses is not sent. */
+function check(guard: Refused | null): void {
+  if (guard !== null) throw refused(guard.reason, guard.needs)
 }
 
 /** `allPostings`: a person said that it may select every posting of the account. */
@@ -31,18 +35,13 @@ export async function createDirectly(
   parts: PersonParts,
   body: CampaignCreate,
   allPostings: boolean,
-): Promise<Direct> {
+): Promise<CampaignAnswer<Campaign>> {
   const targeting = canonical(body.targeting ?? {})
   const { externalCampaignId: key } = targeting
-  const everything = whyAll(targeting, allPostings)
-  if (everything !== null) return everything
-  const planning = await planningOf(parts, allPostings ? null : targeting)
-  if ('kind' in planning) return planning
-  const { ledger, input } = planning
+  checkFilters(targeting, allPostings)
+  const { ledger, input } = await planningOf(parts, allPostings ? null : targeting)
   const selected = allPostings ? null : selectionOf(input.effects, null, targeting)
-  const refused =
-    ledger.share(selected, input.effects) ?? ledger.create('(new)', createdValues(body))
-  if (refused !== null) return { kind: 'refused', reason: refused.reason, hint: refused.needs }
+  check(ledger.share(selected, input.effects) ?? ledger.create('(new)', createdValues(body)))
   const row = { key, campaignId: null, action: 'create', body, before: {}, spend: 'up' } as const
   return send(parts, row, null)
 }
@@ -52,13 +51,11 @@ export async function updateDirectly(
   campaignId: string,
   body: CampaignUpdate,
   allPostings = false,
-): Promise<Direct> {
+): Promise<CampaignAnswer<Campaign>> {
   const { api, store, signal } = parts
   // The same id may be another campaign there.
-  const wrong = whyWrongAccount(parts)
-  if (wrong !== null) return wrong
-  const read = await api.get(campaignId, signal)
-  if (read.kind === 'failure') return read
+  checkAccount(parts)
+  const read = answered(await api.get(campaignId, signal))
   const record = store.records().find((one) => one.campaignId === campaignId) ?? null
   const targeting = body.targeting === undefined ? null : canonical(body.targeting)
   const known = record ?? adoptedRecord('', read.value)
@@ -66,11 +63,8 @@ export async function updateDirectly(
   const { reduce, raise } = compare(goal, asShown(known, read.value), read.value, [])
   if (raise !== null) {
     const planning = await planningOf(parts, targeting)
-    if ('kind' in planning) return planning
-    const refused = new UpdatePlanner(planning, known, read.value).guardAgainst(raise)
-    if (refused !== null) return { kind: 'refused', reason: refused.reason, hint: refused.needs }
-    const everything = targeting && whyAll(targeting, allPostings)
-    if (everything !== null) return everything
+    check(new UpdatePlanner(planning, known, read.value).guardAgainst(raise))
+    if (targeting !== null) checkFilters(targeting, allPostings)
   }
   const spend = raise?.spend ?? reduce?.spend ?? 'neutral'
   const before = { ...raise?.before, ...reduce?.before }
@@ -94,7 +88,7 @@ async function send(
   parts: PersonParts,
   row: Omit<NewWrite, 'at' | 'by' | 'why'>,
   mayBe: CampaignRecord | null,
-): Promise<Direct> {
+): Promise<CampaignAnswer<Campaign>> {
   const { store } = parts
   const sender = new Sender(parts)
   const { id, answer } = await sender.send({ ...row, why: 'a direct call', isDirect: true })
@@ -103,26 +97,21 @@ async function send(
     if (isSent && mayBe !== null) store.save(mayBe)
     if (answer.kind === 'ok') sender.end(id, 'done', null, answer.value.id)
   })
-  return answer.kind === 'ok' ? { kind: 'ok', campaign: answer.value } : answer
+  return answer
 }
 
-/** `words`: entries that are new besides, and what they are not. */
+/** What the guards go by. Throws `FeedsyncError`. `words`: entries that are new besides, and what they are not. */
 export async function planningOf(
   parts: PersonParts,
   targeting: CanonicalTargeting | null,
   words: readonly (readonly [key: string, excluded: readonly string[]])[] = [],
-): Promise<Planning | Refusal | CampaignFailure> {
-  const { account, identity, clock, feeds, signal, store, unusable = [] } = parts
-  const wrong = whyWrongAccount(parts)
-  if (wrong !== null) return wrong
-  if (unusable.length > 0) {
-    const reason = 'the campaigns file cannot be used, so its guards are not known'
-    return { kind: 'refused', reason, hint: 'correct the file', unusable }
-  }
+): Promise<Planning> {
+  const { account, identity, clock, feeds, signal, store, unusable } = parts
+  checkAccount(parts)
+  if (unusable != null) throw unusable
   const seen = new Snapshot(parts, signal)
   const failure = await seen.list()
-  // Only reading failed: what it was for was not sent.
-  if (failure !== null) return { ...failure, effect: 'not-sent' }
+  if (failure !== null) answered(failure)
   const now = clock.now()
   const questions = targeting === null ? [] : [{ key: '', targeting, wanted: true }]
   const effects = await measure(feeds(), questions, now, signal)

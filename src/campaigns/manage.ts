@@ -10,10 +10,9 @@ import { selectionOf } from './effects.ts'
 import type { Field, Values } from './fields.ts'
 import { type MaySpend, maySpendWith, type Refused, showMoney } from './ledger.ts'
 import { COMMAND, type Held, type PlanItem, quoted } from './plan.ts'
-import { heldBy, later, type Planning } from './planning.ts'
+import { heldBy, later, type Planning, whyNotGone } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { agreedBudget, goalOf, whyForeign } from './record.ts'
-import { whyNotGone } from './word.ts'
 
 /** After a PUT without an answer: it may still arrive, on top of a later one. */
 const LATE_ARRIVAL = 2 * MINUTE

@@ -19,11 +19,11 @@ import {
   managedCampaigns,
   mayDiffer,
   whyForeign,
-  whyStopped,
 } from './record.ts'
+import { whyStopped } from './refused.ts'
 import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
 import { inParallel, Snapshot } from './snapshot.ts'
-import { endWords, giveUp } from './word.ts'
+import { decided, endWords, giveUp } from './word.ts'
 
 export interface Wanted {
   desired: Desired
@@ -259,7 +259,8 @@ class Pass {
     if (campaignId === null || campaign === undefined) return null
     const owner = this.#owners.get(campaignId)
     const result = { key, campaignId, outcome: 'adopted', reason: why, isReduction: false } as const
-    store.atomically(() => {
+    const decision = { key, campaignId, why: `adopted: ${why}` }
+    decided({ store, clock, by: this.#options.by }, decision, () => {
       if (owner !== undefined) store.remove(owner.key)
       store.save(
         owner === undefined
@@ -268,9 +269,7 @@ class Pass {
       )
       store.removeOther(campaignId)
       store.keepNewEntry(key, null)
-      giveUp(store, key, clock.now())
-      const { by } = this.#options
-      store.decide({ at: clock.now(), key, campaignId, why: `adopted: ${why}`, by })
+      giveUp(this.#parts, key)
     })
     this.#results.push(result)
     return result

@@ -20,12 +20,21 @@ import {
   type PlanItem,
   quoted,
 } from './plan.ts'
-import { heldBy, isUnsettled, LATEST_LISTING, later, type PlanInput, Planning } from './planning.ts'
+import {
+  heldBy,
+  isUnsettled,
+  LATEST_LISTING,
+  later,
+  type PlanInput,
+  Planning,
+  WITHOUT_ID,
+  whyNotGone,
+} from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
-import { adoptedRecord, named, namesAnother, wayFrom, whyStopped } from './record.ts'
+import { adoptedRecord, named, namesAnother, wayFrom } from './record.ts'
+import { whyStopped } from './refused.ts'
 import { readTargeting } from './targeting.ts'
 import { bareName } from './token.ts'
-import { whyFixed, whyNotGone } from './word.ts'
 
 export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignState[] } {
   const { account, desired, facts, fileSha256, now, seen, allowWiden } = input
@@ -148,8 +157,11 @@ function create(planning: Planning, entry: DesiredCampaign) {
   const { input, ledger } = planning
   const sent = planning.creates.get(key)
   if (isUnsettled(sent)) return planning.hold(key, null, whyUnknown(planning, sent))
-  const fixed = whyFixed(entry)
-  if (fixed !== null) return planning.hold(key, campaignId, fixed)
+  if (campaignId !== null) {
+    const reason = `a successor was asked for, and the entry names campaign ${campaignId}`
+    const needs = `${WITHOUT_ID}, or to keep it: ${COMMAND} adopt ${quoted(key)} ${campaignId}`
+    return planning.hold(key, campaignId, heldBy('conflict', reason, needs, 'successor'))
+  }
   const { effects, facts, now } = input
   planning.raises.push(() => {
     const made = creationOf(entry, tokenFor(planning, key))

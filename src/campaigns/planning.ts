@@ -52,6 +52,16 @@ export const heldBy = (
 export const later = (reason: string) =>
   heldBy('later', reason, 'nothing: it is tried again automatically', '', true)
 
+/** Else nothing would be written to the successor. */
+export const WITHOUT_ID = 'take campaignId out of the entry'
+
+/** A campaign that is not found may spend all the same: one answer proves no absence. null: it is gone. */
+export function whyNotGone({ campaignId, missingSince }: CampaignRecord, now: number): Held | null {
+  if (missingSince !== null && missingSince + LATEST_LISTING <= now) return null
+  const reason = `campaign ${campaignId} is not found by its id; its successor is made once nothing shows it for an hour`
+  return later(reason)
+}
+
 export const isUnsettled = (write: CampaignWrite | null | undefined): write is CampaignWrite =>
   write?.outcome === 'unknown' || write?.outcome === 'sending'
 

@@ -143,8 +143,6 @@ export interface CampaignStore extends Disposable {
   creates(): CampaignWrite[]
   /** Ids of the campaigns that this database made. */
   made(): ReadonlySet<string>
-  /** One that is not settled comes before newer ones: a direct call may have been made meanwhile. */
-  newestCreate(key: string): CampaignWrite | null
   /** Creates of this key that were sent, whatever became of them: the number in its token. */
   generation(key: string): number
   /** Writes begun at or after this wall ms that may have arrived, oldest first. */

@@ -8,18 +8,10 @@ import type { Campaign } from '../service/port.ts'
 import type { Goal } from './compare.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
 import { direction, FIELDS, rawOf, readValue } from './fields.ts'
-import { COMMAND, type Plan, quoted } from './plan.ts'
+import { COMMAND, quoted } from './plan.ts'
 import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { isSame } from './targeting.ts'
 import { tokenIn, tokensOf, withToken } from './token.ts'
-
-export function whyStopped(account: string, known: string | undefined): Plan['stopped'] {
-  if (known === undefined || account === known) return null
-  return {
-    reason: `the database belongs to the account ${known}, the configuration names ${account}`,
-    needs: 'give each account a state.directory of its own',
-  }
-}
 
 export const noFacts = (account: string): AccountFacts => ({
   ...{ account, approvedAt: null, keepsTokens: null, isCounted: false },
@@ -88,6 +80,10 @@ export const keysOf = (
   { campaigns, removed }: Pick<Desired, 'campaigns' | 'removed'>,
   records: readonly CampaignRecord[] = [],
 ) => new Set([...campaigns, ...removed, ...records].map(({ key }) => key))
+
+/** Ids of the campaigns of entries, earlier ones of their keys too. */
+export const ownedIn = (records: readonly CampaignRecord[]) =>
+  new Set(records.flatMap(({ campaignId, past }) => [campaignId, ...past]))
 
 /** The key that each mark belongs to, whichever database made the campaign. */
 export const ownersOf = (identity: string, keys: ReadonlySet<string>): Map<string, string> =>

@@ -50,8 +50,8 @@ export type SenderParts = ReconcilerParts & Pick<PersonParts, 'by' | 'signal'>
 /** What a person's word or direct call works with. */
 export interface PersonParts extends ReconcilerParts {
   desired: Desired
-  /** Mistakes of a file that cannot be used: its guards and entries are not known, and `desired` is empty. */
-  unusable?: readonly string[]
+  /** Why the file cannot be used: its guards and entries are not known, and `desired` is empty. */
+  unusable?: Error | null
   /** For the history: who ran which command. */
   by: string
   signal: AbortSignal

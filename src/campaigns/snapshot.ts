@@ -19,6 +19,7 @@ import {
   managedCampaigns,
   mayDiffer,
   noFacts,
+  ownedIn,
   shownOf,
   sinceOf,
   whyForeign,
@@ -179,7 +180,7 @@ export class Snapshot {
   /** A create without an answer is found by its token, once and only once. */
   settleCreates(sender: Sender): Result[] {
     const { store } = this.#parts
-    const owned = new Set(store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]))
+    const owned = ownedIn(store.records())
     return store.open().flatMap((write) => {
       const token = tokenIn(write.body?.name)
       if (write.action !== 'create' || token === null || !this.#isSought(write)) return []

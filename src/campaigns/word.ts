@@ -1,165 +1,184 @@
-// The word `create KEY --new` of an entry that has a campaign, and how the word is taken back.
+// The word `create KEY --new`, that the entry is made anew by the next apply, and how such a word ends.
 
 import { isoTime } from '../lib/clock.ts'
-import type { CampaignFailure, Listing } from '../service/port.ts'
-import type { Decision, Refusal } from './decide.ts'
-import type { Desired, DesiredCampaign } from './desired.ts'
-import { COMMAND, type Held, quoted } from './plan.ts'
-import { heldBy, isUnsettled, LATEST_LISTING, later } from './planning.ts'
-import type { CampaignRecord } from './port.ts'
-import { keysOf, named, sinceOf, whyStopped } from './record.ts'
-import type { ReconcilerParts } from './send.ts'
+import { EXIT } from '../lib/errors.ts'
+import type { Campaign, CampaignFailure, Listing } from '../service/port.ts'
+import { type Desired, type DesiredCampaign, wantedTargeting } from './desired.ts'
+import { planningOf } from './direct.ts'
+import { COMMAND, quoted } from './plan.ts'
+import { heldCreation } from './planner.ts'
+import { isUnsettled, LATEST_LISTING, WITHOUT_ID } from './planning.ts'
+import type { CampaignRecord, CampaignWrite } from './port.ts'
+import { named, ownedIn, sinceOf, whyForeign } from './record.ts'
+import { answered, refused } from './refused.ts'
+import type { PersonParts } from './send.ts'
 import { hasSameMark } from './token.ts'
 
-/** Else nothing would be written to the successor. */
-export const WITHOUT_ID = 'take campaignId out of the entry'
+export interface Decision {
+  text: string
+  campaignId: string | null
+}
 
-type Parts = Pick<ReconcilerParts, 'store' | 'clock'> & { by: string }
+type Parts = Pick<PersonParts, 'store' | 'clock' | 'by'>
 
-/** `excluded`: campaigns that are there and are not the successor. Answers what a person is told. */
-export function askSuccessor(
+/** Writes a decision down, together with what follows from it. */
+export function decided(
   { store, clock, by }: Parts,
-  record: CampaignRecord,
-  excluded: readonly string[],
-): string {
-  const { key, campaignId } = record
+  decision: { key: string; campaignId: string | null; why: string },
+  change: () => void,
+): void {
   store.atomically(() => {
-    store.save({ ...record, succeeding: true })
-    store.keepNewEntry(key, excluded)
-    store.decide({ at: clock.now(), key, campaignId, why: 'a successor takes its place', by })
+    change()
+    store.decide({ ...decision, at: clock.now(), by })
   })
-  const next = `campaign ${campaignId} is paused by the next apply, and ${key} is made anew as the file says`
-  return `${next}: ${COMMAND} apply --yes`
 }
 
-/** Ends the words of entries that are not in the file. A successor that was sent without an answer is still sought. */
-export function endWords({ store, clock, by }: Parts, { campaigns }: Desired): void {
-  const keys = new Set(campaigns.map(({ key }) => key))
-  const isOut = (key: string) => !keys.has(key)
-  const waiting = [...store.newEntries().keys()].filter(isOut)
-  const asked = store
-    .records()
-    .filter(({ key, succeeding }) => succeeding && isOut(key) && !sentFor(store, key))
-  const ended = new Set([...waiting, ...asked.map(({ key }) => key)])
-  if (ended.size === 0) return
-  store.atomically(() => {
-    for (const record of asked) store.save({ ...record, succeeding: false })
-    for (const key of ended) {
-      store.keepNewEntry(key, null)
-      const why = 'the entry is not in the file, so it is not made anew'
-      store.decide({ at: clock.now(), key, campaignId: null, why, by })
+/**
+ * The entry is made anew by the next apply. A campaign that it has is stopped first; with `isGone`, said of one
+ * that is not there, nothing is stopped.
+ */
+export async function sayNew(parts: PersonParts, key: string, isGone: boolean): Promise<Decision> {
+  const { api, desired, list, signal, store } = parts
+  const entry = desired.campaigns.find((one) => one.key === key)
+  const isSent = sentFor(store, key).length > 0
+  if (entry === undefined && !isSent)
+    throw refused(`${key} is no entry of the campaigns file`, 'write the entry first')
+  if (entry !== undefined && entry.campaignId !== null)
+    throw refused(
+      `the entry names campaign ${entry.campaignId}`,
+      `${WITHOUT_ID}, then say it again`,
+    )
+  const listing = answered(await list(signal))
+  const record = store.record(key)
+  const owned = ownedIn(store.records())
+  const unowned = [...listing.campaigns.values()].filter(({ id }) => !owned.has(id))
+  const free = unowned.map(({ id }) => id)
+  // A successor that was sent without an answer is settled before the word counts again.
+  if (entry !== undefined && record !== null && !(record.succeeding && isSent)) {
+    const { campaignId } = record
+    const answer = await api.get(campaignId, signal)
+    if (answer.kind === 'failure' && answer.class === 'missing') checkLost(parts, record, listing)
+    else {
+      const campaign = answered(answer).value
+      const hint = `${COMMAND} create ${quoted(key)} --new stops it and makes a successor`
+      if (isGone) throw refused(`campaign ${named(campaign)} is there`, hint)
+      await checkSuccessor(parts, entry, record, campaign, free)
     }
-  })
-}
-
-/** `forget KEY` of an entry without a campaign takes back that it is new. null: it is no key. */
-export function takeBack(
-  { desired, store, clock, by }: Parts & { desired: Desired },
-  key: string,
-): Decision | null {
-  const folded = (text: string) => text.normalize('NFC').toLowerCase()
-  const meant = [...keysOf(desired, store.records())].find((one) => folded(one) === folded(key))
-  if (meant === undefined) return null
-  if (!store.newEntries().has(key)) {
-    const id = store.record(meant)?.campaignId
-    const way = `forget ${quoted(meant)} lets campaign ${id} of ${meant} go`
-    const hint = `${COMMAND} ${id === undefined ? 'status lists what has one' : way}`
-    return refused(`${key} has no campaign`, hint)
+    decided(parts, { key, campaignId, why: 'a successor takes its place' }, () => {
+      store.save({ ...record, succeeding: true })
+      store.keepNewEntry(key, free)
+    })
+    const next = `campaign ${campaignId} is paused by the next apply, and ${key} is made anew as the file says`
+    return { text: `${next}: ${COMMAND} apply --yes`, campaignId }
   }
-  store.atomically(() => {
-    store.keepNewEntry(key, null)
-    store.decide({ at: clock.now(), key, campaignId: null, why: 'it is not made anew', by })
-  })
-  return done(`that ${key} is new counts no longer`, null)
+  endWait(parts, key, listing, unowned)
+  if (entry === undefined)
+    return { text: `no campaign of ${key} is waited for any more`, campaignId: null }
+  const why = 'none of the campaigns that are there is this one: it is new'
+  decided(parts, { key, campaignId: null, why }, () => store.keepNewEntry(key, free))
+  const text = `${key} is new; the next apply creates it: ${COMMAND} apply --yes`
+  return { text, campaignId: null }
 }
 
-/** A person keeps the campaign: a successor that was sent without an answer is not waited for. Answers as above. */
-export function keepCampaign({ store, clock, by }: Parts, record: CampaignRecord): string {
-  const { key, campaignId } = record
-  const at = clock.now()
-  store.atomically(() => {
-    store.save({ ...record, succeeding: false })
-    store.keepNewEntry(key, null)
-    giveUp(store, key, at)
-    store.decide({ at, key, campaignId, why: 'it stays, and no successor is made', by })
-  })
-  return `campaign ${campaignId} stays with ${key}, and no successor is made`
+/** Throws why no successor could be made of a campaign that runs. `excluded`: campaigns that are not the successor. */
+async function checkSuccessor(
+  parts: PersonParts,
+  entry: DesiredCampaign,
+  record: CampaignRecord,
+  campaign: Campaign,
+  excluded: readonly string[],
+): Promise<void> {
+  const { key, campaignId, succeeding } = record
+  const foreign = whyForeign(record, campaign)
+  if (foreign !== null)
+    throw refused(foreign, `${COMMAND} forget ${quoted(key)}, then say it again`)
+  if (succeeding) return
+  const planning = await planningOf(parts, wantedTargeting(entry), [[key, excluded]])
+  const held = planning.runs(campaign) ? heldCreation(planning, entry) : null
+  if (held === null) return
+  const { cause, code, passes, reason, needs } = held
+  const ways =
+    code === 'unknown'
+      ? `${COMMAND} adopt ${quoted(key)} ${campaignId} ends the wait for it`
+      : cause === 'maxExposure'
+        ? `${needs}, or have campaign ${campaignId} archived on the service first`
+        : needs
+  const isEarly = passes && code !== 'unknown'
+  throw refused(
+    `no successor could be made: ${reason}`,
+    ways,
+    isEarly ? EXIT.temporary : EXIT.failed,
+  )
 }
 
-/** What was sent for the key without an answer is not waited for. */
-export function giveUp(store: Parts['store'], key: string, at: number): void {
-  for (let sent = sentFor(store, key); sent !== null; sent = sentFor(store, key))
-    store.end(sent.id, 'given-up', sent.reason, at)
+/** Throws why a campaign that was not found by its id does not count as lost. */
+function checkLost({ store, clock }: Parts, record: CampaignRecord, listing: Listed): void {
+  const { campaignId } = record
+  if (listing.campaigns.has(campaignId)) {
+    const reason = `campaign ${campaignId} is listed, and is not found by its id`
+    throw refused(reason, 'try again later', EXIT.temporary)
+  }
+  const since = sinceOf(record.missingSince, clock.now())
+  if (record.missingSince !== since) store.save({ ...record, missingSince: since })
+  checkAge(listing, since, `whether campaign ${campaignId} is gone`, clock.now())
 }
 
-/** A campaign that is not found may spend all the same: one answer proves no absence. null: it is gone. */
-export function whyNotGone({ campaignId, missingSince }: CampaignRecord, now: number): Held | null {
-  if (missingSince !== null && missingSince + LATEST_LISTING <= now) return null
-  const reason = `campaign ${campaignId} is not found by its id; its successor is made once nothing shows it for an hour`
-  return later(reason)
-}
-
-/** The entry itself says which campaign it is. */
-export function whyFixed({ key, campaignId }: DesiredCampaign): Held | null {
-  if (campaignId === null) return null
-  const reason = `a successor was asked for, and the entry names campaign ${campaignId}`
-  const needs = `${WITHOUT_ID}, or to keep it: ${COMMAND} adopt ${quoted(key)} ${campaignId}`
-  return heldBy('conflict', reason, needs, 'successor')
-}
-
-/** Creates of the key without an answer are not waited for any more; else why they still are. `owned`: ids. */
-export function endWait(
-  { store, clock }: Omit<Parts, 'by'>,
+/** Creates of the key without an answer are not waited for any more; else throws why they still are. */
+function endWait(
+  { store, clock }: Parts,
   key: string,
-  listing: Exclude<Listing, CampaignFailure>,
-  owned: ReadonlySet<string>,
-): Refusal | null {
+  listing: Listed,
+  unowned: readonly Campaign[],
+): void {
   const now = clock.now()
-  const free = [...listing.campaigns.values()].filter(({ id }) => !owned.has(id))
-  for (let sent = sentFor(store, key); sent !== null; sent = sentFor(store, key)) {
-    const { id, at, endedAt, body, reason } = sent
-    const found = free.find(({ name }) => hasSameMark(body?.name, name))
+  for (const { id, at, endedAt, body, reason } of sentFor(store, key)) {
+    const found = unowned.find(({ name }) => hasSameMark(body?.name, name))
     const hint = `${COMMAND} adopt ${quoted(key)} ${found?.id}`
-    if (found !== undefined) return refused(`it was created: campaign ${named(found)}`, hint)
+    if (found !== undefined) throw refused(`it was created: campaign ${named(found)}`, hint)
     // Where a clock that ran ahead dated it, the time counts from the first word on.
     const since = sinceOf(at, now) === at ? at : sinceOf(endedAt, now)
     if (since === now) store.end(id, 'unknown', reason, now)
-    const early = tooEarly(listing, since, 'whether it was created', now)
-    if (early !== null) return early
+    checkAge(listing, since, 'whether it was created', now)
     store.end(id, 'given-up', reason, now)
   }
-  return null
 }
+
+type Listed = Exclude<Listing, CampaignFailure>
 
 /** A listing proves that something is not there once it had the time to show it. `since`, `now`: wall ms. */
-export function tooEarly(
-  listing: Listing,
-  since: number,
-  what: string,
-  now: number,
-): Refusal | null {
+function checkAge(listing: Listed, since: number, what: string, now: number): void {
   if (listing.kind === 'incomplete')
-    return refused(`${what} is not known: ${listing.reason}`, 'try again later', true)
+    throw refused(`${what} is not known: ${listing.reason}`, 'try again later', EXIT.temporary)
   const at = since + LATEST_LISTING
-  if (now >= at) return null
+  if (now >= at) return
   const hint = `it can be said from ${isoTime(at)} on; run this again then`
-  return refused(`${what} is not known yet: it may only be hard to find`, hint, true)
+  throw refused(`${what} is not known yet: it may only be hard to find`, hint, EXIT.temporary)
 }
 
-export const done = (text: string, campaignId: string | null): Decision => ({
-  ...{ kind: 'done', text, campaignId },
-})
-
-export const refused = (reason: string, hint: string, isEarly = false): Refusal => ({
-  ...{ kind: 'refused', reason, hint, isEarly },
-})
-
-function sentFor(store: Parts['store'], key: string) {
-  const create = store.newestCreate(key)
-  return isUnsettled(create) ? create : null
+/** Ends the words of entries that are not in the file. A successor that was sent without an answer is still sought. */
+export function endWords(parts: Parts, { campaigns }: Desired): void {
+  const { store } = parts
+  const listed = new Set(campaigns.map(({ key }) => key))
+  const words = new Set(store.newEntries().keys())
+  const asked = store.records().filter(({ key, succeeding }) => succeeding && !listed.has(key))
+  const ended = asked.filter(({ key }) => sentFor(store, key).length === 0)
+  const why = 'the entry is not in the file, so it is not made anew'
+  for (const key of words.union(new Set(ended.map((record) => record.key))).difference(listed))
+    decided(parts, { key, campaignId: null, why }, () => {
+      const record = ended.find((one) => one.key === key)
+      if (record !== undefined) store.save({ ...record, succeeding: false })
+      store.keepNewEntry(key, null)
+    })
 }
 
-export function whyWrongAccount({ account, store }: ReconcilerParts): Refusal | null {
-  const stopped = whyStopped(account, store.account()?.account)
-  return stopped && refused(stopped.reason, stopped.needs)
+/** What was sent for the key without an answer is not waited for. */
+export function giveUp({ store, clock }: Pick<Parts, 'store' | 'clock'>, key: string): void {
+  for (const { id, reason } of sentFor(store, key)) store.end(id, 'given-up', reason, clock.now())
 }
+
+/** Creates of a key without an answer, newest first. */
+export const sentFor = (store: Parts['store'], key: string): CampaignWrite[] =>
+  store
+    .open()
+    .filter((one) => one.action === 'create' && one.key === key && isUnsettled(one))
+    .reverse()

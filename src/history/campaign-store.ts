@@ -106,10 +106,6 @@ function reads(connection: Connection) {
       const sql = `SELECT campaign_id AS id FROM campaign_writes WHERE action = 'create' AND outcome = 'done'`
       return new Set(all<{ id: string }>(sql).map(({ id }) => id))
     },
-    newestCreate: (key) => {
-      const where = `WHERE action = 'create' AND key = ? ORDER BY ${UNSETTLED} DESC, id DESC LIMIT 1`
-      return writes(where, key)[0] ?? null
-    },
     generation: (key) => {
       const sql = `SELECT count(*) AS n FROM campaign_writes
          WHERE key = ? AND action = 'create' AND outcome NOT IN ('refused', 'not-sent')`

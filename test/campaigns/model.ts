@@ -402,7 +402,7 @@ export class Simulation {
 
   async #isNew(key: string): Promise<void> {
     const { store } = this.host
-    const isOpen = () => ['sending', 'unknown'].includes(store.newestCreate(key)?.outcome ?? '')
+    const isOpen = () => ['sending', 'unknown'].includes(this.host.newestCreate(key)?.outcome ?? '')
     // Said twice before anything was made of it, it is one word.
     const isSaid = store.record(key)?.succeeding === true || store.newEntries().has(key)
     const wasOpen = isOpen()

@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest'
 import { keepPass } from '../../src/app/reconcile.ts'
 import { Decider } from '../../src/campaigns/decide.ts'
 import { readDesired } from '../../src/campaigns/desired.ts'
+import * as direct from '../../src/campaigns/direct.ts'
 import { type PassOptions, type PassResult, runPass } from '../../src/campaigns/pass.ts'
 import type { Plan } from '../../src/campaigns/plan.ts'
 import type { CampaignStore, FeedSide } from '../../src/campaigns/port.ts'
@@ -16,6 +17,7 @@ import type { PersonParts } from '../../src/campaigns/send.ts'
 import { openCampaignStore } from '../../src/history/campaign-store.ts'
 import type { CreateMark } from '../../src/history/create-mark.ts'
 import { type Clock, MINUTE, systemClock } from '../../src/lib/clock.ts'
+import { FeedsyncError } from '../../src/lib/errors.ts'
 import type { CampaignRun } from '../../src/ops/port.ts'
 import { readCampaign, readPage } from '../../src/service/campaign-answer.ts'
 import { listCampaigns } from '../../src/service/campaign-listing.ts'
@@ -349,8 +351,32 @@ export class Host {
     return keepPass(this.store, { at, cause: 'test', mode }, looked)
   }
 
-  decide(): Decider {
-    return new Decider(this.person())
+  /** What a person says; a refusal is a value here. */
+  decide() {
+    const now = <R extends object>(word: (decider: Decider) => R) => {
+      try {
+        return { kind: 'done', ...word(new Decider(this.person())) } as const
+      } catch (error) {
+        return refusalOf(error)
+      }
+    }
+    const soon = <R extends object>(word: (decider: Decider) => Promise<R>) =>
+      said(() => word(new Decider(this.person())))
+    return {
+      adopt: (key: string, id: string) => soon((one) => one.adopt(key, id)),
+      isNew: (key: string) => soon((one) => one.isNew(key)),
+      settle: (key: string, how: 'revert' | 'accept') => soon((one) => one.settle(key, how)),
+      marked: () => soon(async (one) => ({ pairs: await one.marked() })),
+      adoptAll: (pairs: Parameters<Decider['adoptAll']>[0]) =>
+        new Decider(this.person()).adoptAll(pairs),
+      forget: (keyOrId: string) => now((one) => one.forget(keyOrId)),
+      checked: (key: string) => now((one) => one.checked(key)),
+    }
+  }
+
+  /** One that is not settled comes before newer ones. */
+  newestCreate(key: string) {
+    return this.store.creates().findLast((one) => one.key === key) ?? null
   }
 
   /** What a person's word or direct call works with. */
@@ -361,6 +387,27 @@ export class Host {
     return { ...this.parts(), desired, by: 'person: test', signal: forever }
   }
 }
+
+/** What a person's word or direct call answers, or why it is refused. */
+async function said<R extends object>(work: () => Promise<R>) {
+  try {
+    return { kind: 'done', ...(await work()) } as const
+  } catch (error) {
+    return refusalOf(error)
+  }
+}
+
+function refusalOf(error: unknown) {
+  if (!(error instanceof FeedsyncError)) throw error
+  const { message: reason, hint, exitCode } = error
+  return { kind: 'refused', reason, hint, isEarly: exitCode === 75 } as const
+}
+
+export const createDirectly = (...given: Parameters<typeof direct.createDirectly>) =>
+  said(() => direct.createDirectly(...given))
+
+export const updateDirectly = (...given: Parameters<typeof direct.updateDirectly>) =>
+  said(() => direct.updateDirectly(...given))
 
 /** A service, and an installation with this file. */
 export function opened(file: string) {

@@ -125,7 +125,6 @@ it('what a look asks of the campaigns reads none of the writes that it does not 
   const plans = plansIn(file, () => {
     using store = openCampaignStore({ file })
     for (const ask of [store.open, store.creates, store.made, store.lastDecision]) ask()
-    store.newestCreate('A')
     store.generation('A')
     store.since(5)
   })

@@ -2,13 +2,13 @@
 // with specification section 4.
 
 import { Command } from 'commander'
-import type { Direct } from '../../campaigns/direct.ts'
+import { answered } from '../../campaigns/refused.ts'
 import type { PersonParts } from '../../campaigns/send.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
-import type { CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
+import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
 import type { Context } from '../context.ts'
 import { widthOf } from '../render.ts'
-import { alone, type Call, define, errorOf, usageError } from './command.ts'
+import { alone, type Call, define, usageError } from './command.ts'
 import { decideCommands, sayNew } from './decide.ts'
 import {
   addFields,
@@ -126,9 +126,9 @@ function update(context: Context): Command {
   return addFields(command, 'update')
 }
 
-function tellDirect({ show }: Call<unknown>, answer: Direct): void {
-  if (answer.kind !== 'ok') throw errorOf(answer)
-  show(campaignJson(answer.campaign), () => campaignText(answer.campaign))
+function tellDirect({ show }: Call<unknown>, answer: CampaignAnswer<Campaign>): void {
+  const campaign = answered(answer).value
+  show(campaignJson(campaign), () => campaignText(campaign))
 }
 
 /** One call of the service, whose failure ends the command. */
@@ -138,7 +138,5 @@ async function ask<T>(
 ): Promise<T> {
   const { openCampaignApi } = await import('../../app/campaigns.ts')
   await using service = openCampaignApi(config, context)
-  const answer = await run(service.api, new AbortController().signal)
-  if (answer.kind === 'failure') throw errorOf(answer)
-  return answer.value
+  return answered(await run(service.api, new AbortController().signal)).value
 }

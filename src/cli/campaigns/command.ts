@@ -3,11 +3,9 @@
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import type { CampaignsFile } from '../../app/campaigns.ts'
-import type { Refusal } from '../../campaigns/decide.ts'
 import type { PersonParts } from '../../campaigns/send.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
-import type { CampaignFailure } from '../../service/port.ts'
 import type { Context } from '../context.ts'
 import * as defined from '../define.ts'
 
@@ -44,21 +42,6 @@ function userName(): string {
 export const usageError = (message: string, hint: string) =>
   new FeedsyncError(message, { hint, exitCode: EXIT.usage })
 
-/** The error of a command whose call did not succeed, with the exit code that scripts go by. */
-export function errorOf(why: Refusal | CampaignFailure): FeedsyncError {
-  const { reason, hint } = why
-  if (why.kind === 'refused') {
-    if (why.unusable !== undefined) return new ConfigProblems([...why.unusable])
-    const exitCode = why.isEarly ? EXIT.temporary : why.isUsage ? EXIT.usage : EXIT.failed
-    return new FeedsyncError(reason, { hint, exitCode })
-  }
-  const exitCode = {
-    ...{ configuration: EXIT.config, credentials: EXIT.credentials, temporary: EXIT.temporary },
-    ...{ refused: EXIT.failed, missing: EXIT.failed, unreadable: EXIT.failed },
-  }[why.class]
-  return new FeedsyncError(reason, { hint, exitCode })
-}
-
 /** The file that was read. Throws `FeedsyncError` (78) where there is none, or none that can be used. */
 export function usable(read: CampaignsFile): Extract<CampaignsFile, { kind: 'read' }> {
   if (read.kind === 'read') return read
@@ -83,8 +66,8 @@ export async function alone<T>(
   const { NOTHING_DESIRED } = await import('../../campaigns/desired.ts')
   const file = readCampaignsFile(config)
   const desired = file.kind === 'read' ? file.desired : NOTHING_DESIRED
-  const unusable = file.kind === 'unusable' ? file.lines : []
-  if (needsFile && unusable.length > 0) throw new ConfigProblems(unusable)
+  const unusable = file.kind === 'unusable' ? new ConfigProblems(file.lines) : null
+  if (needsFile && unusable !== null) throw unusable
   await using reconciler = openReconciler(config, context)
   const { signal } = new AbortController()
   return await reconciler.alone(() =>

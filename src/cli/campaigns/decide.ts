@@ -1,11 +1,12 @@
 // feedsyncd campaigns adopt/resolve/forget, and create KEY --new: what a person says about one campaign.
 
 import type { Command } from 'commander'
-import type { Decider, Decision } from '../../campaigns/decide.ts'
+import type { Decider } from '../../campaigns/decide.ts'
 import type { PersonParts } from '../../campaigns/send.ts'
+import type { Decision } from '../../campaigns/word.ts'
 import type { Context } from '../context.ts'
 import { printable, table } from '../render.ts'
-import { alone, type Call, define, errorOf, usageError } from './command.ts'
+import { alone, type Call, define, usageError } from './command.ts'
 
 interface Adopt {
   marked?: boolean
@@ -48,10 +49,9 @@ async function adoptMarked(call: Call<Adopt>): Promise<void> {
   const { Decider } = await import('../../campaigns/decide.ts')
   await alone(call, 'adopt --marked', async (parts) => {
     const decider = new Decider(parts)
-    const found = await decider.marked()
-    if (found.kind !== 'found') throw errorOf(found)
-    if (yes) decider.adoptAll(found.pairs)
-    const campaigns = found.pairs.map(({ key, campaign: { id, name = null } }) => {
+    const pairs = await decider.marked()
+    if (yes) decider.adoptAll(pairs)
+    const campaigns = pairs.map(({ key, campaign: { id, name = null } }) => {
       return { key, id, name }
     })
     const rows = campaigns.map(({ key, id, name }) => [key, id, name])
@@ -125,9 +125,7 @@ async function decide(
   const { Decider } = await import('../../campaigns/decide.ts')
   const say = async (parts: PersonParts) => {
     const { store } = parts
-    const decision = await work(new Decider(parts))
-    if (decision.kind !== 'done') throw errorOf(decision)
-    const { text, campaignId } = decision
+    const { text, campaignId } = await work(new Decider(parts))
     // What needed a person is decided; the next look tells what is left.
     const run = store.lastRun()
     if (run !== null)

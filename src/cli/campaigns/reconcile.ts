@@ -4,12 +4,13 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { openCampaignMemory } from '../../app/queries.ts'
 import type { PassResult, Wanted } from '../../campaigns/pass.ts'
 import { exitCodeOf, type Plan } from '../../campaigns/plan.ts'
+import { answered } from '../../campaigns/refused.ts'
 import type { Config } from '../../config/config.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
 import type { Context } from '../context.ts'
 import { printable } from '../render.ts'
-import { type Call, define, errorOf, usable, usageError } from './command.ts'
+import { type Call, define, usable, usageError } from './command.ts'
 import { heldText, planText, resultText } from './plan-view.ts'
 
 interface Options {
@@ -35,8 +36,7 @@ function planCommand(context: Context): Command {
     const { store } = reconciler
     const before = store.lastRun()?.at
     const options = { kind: 'plan', approved: null, by: call.by('plan'), ...BY_PERSON } as const
-    const looked = await reconciler.pass(wanted, options)
-    if (looked.kind === 'failure') throw errorOf(looked)
+    const looked = answered(await reconciler.pass(wanted, options))
     const id = store.keepPlan(looked.plan, context.clock.now())
     // For `status`, unless the daemon looked meanwhile, or a guard was passed for this plan alone.
     if (store.lastRun()?.at === before && looked.plan.allowWiden.length === 0) {
@@ -100,11 +100,8 @@ function tellResults(
 ): void {
   const { results } = looked
   const lines = results.map(resultText)
-  if (looked.kind === 'failure') {
-    for (const line of lines) context.out(line)
-    throw errorOf(looked)
-  }
-  const { stopped, items } = looked.plan
+  if (looked.kind === 'failure') for (const line of lines) context.out(line)
+  const { stopped, items } = answered(looked).plan
   const waiting = items.filter(({ held }) => held !== null)
   const why = stopped && `nothing is written: ${stopped.reason}; ${stopped.needs}`
   const said = [...(why === null ? [] : [why]), ...lines]
@@ -123,8 +120,7 @@ function exportCommand(context: Context): Command {
     const { openReconciler } = await import('../../app/campaigns.ts')
     const { exportCampaigns } = await import('../../campaigns/export.ts')
     await using reconciler = openReconciler(config, context)
-    const listing = await reconciler.list(forever)
-    if (listing.kind === 'failure') throw errorOf(listing)
+    const listing = answered(await reconciler.list(forever))
     const live = [...listing.campaigns.values()].filter(({ status }) => status !== 2)
     const { text: file, count, skipped } = exportCampaigns(live, reconciler.store.records())
     show({ count, skipped, file }, () => file.trimEnd())

@@ -40,7 +40,7 @@ describe('a word that another one took the place of', () => {
 
     await host.apply()
 
-    expect(host.store.newestCreate('N')).toMatchObject({ outcome: 'given-up' })
+    expect(host.newestCreate('N')).toMatchObject({ outcome: 'given-up' })
     expect((await host.plan()).exposure.before).toBe('100.00')
   })
 })

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { NOTHING_DESIRED } from '../../../src/campaigns/desired.ts'
-import { createDirectly } from '../../../src/campaigns/direct.ts'
 import type { FeedSide } from '../../../src/campaigns/port.ts'
 import { DAY, HOUR } from '../../../src/lib/clock.ts'
 import { campaignConditions } from '../../../src/ops/campaign-conditions.ts'
 import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { failure, installed, opened, troubles, World } from '../world.ts'
+import { createDirectly, failure, installed, opened, troubles, World } from '../world.ts'
 
 const guards = (text: string) => `guards: { ${text} }\n`
 const budget = (key: string, amount: string, fields = '') =>

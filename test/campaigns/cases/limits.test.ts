@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { createDirectly, updateDirectly } from '../../../src/campaigns/direct.ts'
 import type { FeedSide } from '../../../src/campaigns/port.ts'
 import { DAY, HOUR } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { failure, type Host, installed, opened, troubles } from '../world.ts'
+import {
+  createDirectly,
+  failure,
+  type Host,
+  installed,
+  opened,
+  troubles,
+  updateDirectly,
+} from '../world.ts'
 
 const guards = (text: string) => `guards: { ${text} }\n`
 const budget = (key: string, amount: string, fields = '') =>

@@ -89,13 +89,13 @@ describe('the database is lost, and an entry had a successor', () => {
 
     const found = await host.decide().marked()
 
-    expect(found).toMatchObject({ kind: 'found', pairs: [{ key: 'A', campaign: { id: '48002' } }] })
+    expect(found).toMatchObject({ kind: 'done', pairs: [{ key: 'A', campaign: { id: '48002' } }] })
   })
 
   it('adopt --marked leaves an entry to a person where two run', async () => {
     const { world, host } = await lost()
     world.campaign('48001').status = 1
 
-    expect(await host.decide().marked()).toMatchObject({ kind: 'found', pairs: [] })
+    expect(await host.decide().marked()).toMatchObject({ kind: 'done', pairs: [] })
   })
 })

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { NOTHING_DESIRED } from '../../../src/campaigns/desired.ts'
-import { updateDirectly } from '../../../src/campaigns/direct.ts'
 import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { installed, World } from '../world.ts'
+import { installed, updateDirectly, World } from '../world.ts'
 
 const low = (text: string) => text.replace('100.00', '10.00')
 

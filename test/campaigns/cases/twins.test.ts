@@ -272,7 +272,7 @@ describe('no second campaign', () => {
     const decider = host.decide()
 
     const found = await decider.marked()
-    if (found.kind !== 'found') throw new Error('nothing was found')
+    if (found.kind !== 'done') throw new Error('nothing was found')
     decider.adoptAll(found.pairs)
     const plan = await host.plan()
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { updateDirectly } from '../../../src/campaigns/direct.ts'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf } from '../reconciling.ts'
-import { failure, type Host, installed, opened, troubles } from '../world.ts'
+import { failure, type Host, installed, opened, troubles, updateDirectly } from '../world.ts'
 
 const budget = (amount: string, fields = '') => fileOf(entry('A', fields).replace('100.00', amount))
 const searchDown = {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createDirectly } from '../../../src/campaigns/direct.ts'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { failure, type Host, installed, type Trouble, troubles } from '../world.ts'
+import { createDirectly, failure, type Host, installed, type Trouble, troubles } from '../world.ts'
 
 const BOTH = fileOf(entry('B'), entry('K'))
 

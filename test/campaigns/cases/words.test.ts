@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createDirectly } from '../../../src/campaigns/direct.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
-import { failure, type Host, installed, opened, troubles } from '../world.ts'
+import { createDirectly, failure, type Host, installed, opened, troubles } from '../world.ts'
 
 const neverMade = troubles({
   on: 'create',
@@ -61,7 +60,7 @@ describe('a create without an answer, and campaigns of others', () => {
     await host.apply()
 
     expect(record).toMatchObject({ origin: 'adopted', written: {}, targeting: null, token: null })
-    expect(host.store.newestCreate('A')).toMatchObject({ outcome: 'given-up' })
+    expect(host.newestCreate('A')).toMatchObject({ outcome: 'given-up' })
     expect(items.map(({ body }) => Object.keys(body ?? {}))).toEqual([['name'], ['targeting']])
     expect(world.campaign(old.id).targeting).toMatchObject({ stateProvCodes: ['MA'] })
     expect(world.all).toHaveLength(1)
@@ -80,7 +79,7 @@ describe('a create without an answer, and campaigns of others', () => {
       origin: 'recovered',
       written: { budget: 1000000 },
     })
-    expect(host.store.newestCreate('A')).toMatchObject({ outcome: 'done', campaignId: '48001' })
+    expect(host.newestCreate('A')).toMatchObject({ outcome: 'done', campaignId: '48001' })
     expect(plan.items).toEqual([])
   })
 })
@@ -135,7 +134,7 @@ describe('create --new was said too soon', () => {
     await host.daemon()
 
     expect(host.store.record('A')).toMatchObject({ campaignId: '48003', past: ['48001'] })
-    expect(host.store.newestCreate('A')).toMatchObject({ outcome: 'done' })
+    expect(host.newestCreate('A')).toMatchObject({ outcome: 'done' })
   })
 
   it('the entry gets another key while its successor has no answer: no other one is made for that key', async () => {
@@ -176,7 +175,7 @@ describe('create --new was said too soon', () => {
     await host.decide().adopt('A', '48001')
     const plan = await host.plan()
 
-    expect(host.store.newestCreate('A')).toMatchObject({ outcome: 'given-up' })
+    expect(host.newestCreate('A')).toMatchObject({ outcome: 'given-up' })
     expect(plan.summary.unknown).toBe(0)
     expect(plan.exposure.before).toBe('100.00')
   })
