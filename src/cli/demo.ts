@@ -1,7 +1,6 @@
 // feedsyncd demo: the sandbox and the daemon in a temporary directory, sample feeds end to end, and
 // the status table. With --stay: the same, watching a folder that stays, until interrupted.
 
-import { EventEmitter, once } from 'node:events'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -10,13 +9,12 @@ import { loadConfig } from '../config/load.ts'
 import type { State, Version } from '../history/port.ts'
 import { statusReport } from '../history/report.ts'
 import { postingsText } from '../history/version-text.ts'
-import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
+import { MINUTE, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, tellError } from './context.ts'
 import { type DemoFeed, demoFeeds } from './demo-feeds.ts'
 import { printable } from './render.ts'
-import { stopped } from './sandbox.ts'
 import { onSignals } from './signals.ts'
 import { statusText } from './status-view.ts'
 
@@ -48,64 +46,64 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   if (loaded.kind === 'problems') throw new Error('the sandbox wrote a wrong configuration')
   const { config } = loaded
   const commandLine = commandLineHere(env, relative('.', sandbox.configFile))
-  const story = createStory(out, clock)
+  const began = clock.monotonic()
+  const say = (path: string, text: string) => {
+    const seconds = (clock.monotonic() - began) / SECOND
+    out(`${seconds.toFixed(2).padStart(6)} s  ${printable(path).padEnd(22)}  ${printable(text)}`)
+  }
+  const inbox = config.inbox.directory
+  const feeds = stay ? [] : demoFeeds()
+  const done = new AbortController()
+  const states = new Map<string, State>()
+  const onMove = (version: Version) => {
+    const { path, state } = version
+    say(path, storyOf(version))
+    states.set(path, state)
+    const feed = feeds.find(({ name }) => name === path)
+    if (state === 'incomplete' && feed?.cutAt !== undefined) {
+      say(path, 'its writer adds the rest')
+      drop(inbox, feed, feed.bytes)
+    }
+    if (feeds.length > 0 && feeds.every(hasEnded)) done.abort()
+  }
+  const hasEnded = ({ name, expected }: DemoFeed) => states.get(name) === expected
   const notifyOperator = (message: string, hint: string | null) => tellError(context, message, hint)
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
     // No proxy of the environment: the sandbox is on this host.
-    { clock, env: {}, commandLine, notifyOperator, onMove: (version) => story.moved(version) },
+    { clock, env: {}, commandLine, notifyOperator, onMove },
   )
   using signals = onSignals({ ...context, drainMs: 5 * SECOND, reload: () => app.daemon.wake() })
   await using endpoint = await app.serve()
-  out(`service  ${sandbox.url}\nstorage  ${sandbox.storageUrl}\ninbox    ${config.inbox.directory}`)
+  out(`service  ${sandbox.url}\nstorage  ${sandbox.storageUrl}\ninbox    ${inbox}`)
   if (endpoint !== null) out(`page     ${endpoint.address}`)
-  out('')
-  const done = new AbortController()
+  out(stay ? '\ndrop XML feeds into the inbox; Ctrl-C ends\n' : '')
   const stop = AbortSignal.any([signals.stop, done.signal])
   const running = app.daemon.run({ once: false, stop, abort: signals.abort })
-  let code: number = EXIT.ok
-  try {
-    if (stay) {
-      out('drop XML feeds into the inbox; Ctrl-C ends\n')
-      // The daemon may end first.
-      await Promise.race([stopped(signals.stop), running])
-      if (!signals.stop.aborted) code = EXIT.temporary
-    } else {
-      code = await dropAll(config.inbox.directory, story, clock, signals.stop)
-    }
-  } finally {
-    done.abort()
-    await running
+  const patience = stay ? null : clock.after(PATIENCE_MS, () => done.abort())
+  for (const feed of feeds) drop(inbox, feed, feed.bytes.subarray(0, feed.cutAt))
+  await running
+  patience?.cancel()
+  const isStopped = signals.stop.aborted
+  const late = isStopped ? [] : feeds.filter((feed) => !hasEnded(feed))
+  if (late.length > 0) {
+    const told = late.map(({ name }) => `${name} is ${states.get(name) ?? 'not seen'}`)
+    throw new FeedsyncError(`the demo did not end in time: ${told.join(', ')}`, {
+      hint: 'run it again with nothing else running; if it stays, report it',
+    })
   }
   const report = statusReport(app.history, true, sandbox.url, {})
   const view = { now: clock.now(), terminal: context.terminal, width: null, limit: 50 }
   out(`\n${statusText(report, { ...view, commandLine, staleAfterMs: Number.POSITIVE_INFINITY })}`)
   if (stay) out(`\nlook again: ${commandLine('status')}`)
-  return signals.stop.aborted && !stay ? signals.exitCode : code
+  // A daemon that was to stay has ended.
+  if (stay) return isStopped ? EXIT.ok : EXIT.temporary
+  return isStopped ? signals.exitCode : EXIT.ok
 }
 
-/** Drops each feed, waits for its end, and answers whether all ended as they should. */
-async function dropAll(inbox: string, story: Story, clock: Clock, stop: AbortSignal) {
-  const feeds = demoFeeds()
-  const ends = feeds.map(async (feed) => {
-    if (feed.cutAt !== undefined) {
-      drop(inbox, feed, feed.bytes.subarray(0, feed.cutAt))
-      await story.until(feed.name, 'incomplete')
-      story.say(feed.name, 'its writer adds the rest')
-    }
-    drop(inbox, feed, feed.bytes)
-    await story.until(feed.name, feed.expected)
-  })
-  const over = new AbortController()
-  const patience = clock.sleep(PATIENCE_MS, AbortSignal.any([stop, over.signal]))
-  await Promise.race([Promise.all(ends), patience])
-  over.abort()
-  const wrong = feeds.filter(({ name, expected }) => story.states.get(name) !== expected)
-  if (stop.aborted || wrong.length === 0) return EXIT.ok
-  const states = wrong.map(({ name }) => `${name} is ${story.states.get(name) ?? 'not seen'}`)
-  throw new FeedsyncError(`the demo did not end in time: ${states.join(', ')}`, {
-    hint: 'run it again with nothing else running; if it stays, report it',
-  })
+function storyOf({ state, reason, postings }: Version): string {
+  const checked = state === 'queued' ? `${postingsText(postings)}, well-formed` : null
+  return [state, reason, checked].filter((fact) => fact !== null).join(': ')
 }
 
 /** As a careful writer does: under a temporary name first. The late one writes in place. */
@@ -115,33 +113,4 @@ function drop(inbox: string, feed: DemoFeed, bytes: Buffer): void {
   const inPlace = feed.cutAt !== undefined
   writeFileSync(inPlace ? path : `${path}.part`, bytes)
   if (!inPlace) renameSync(`${path}.part`, path)
-}
-
-type Story = ReturnType<typeof createStory>
-
-/** Prints every new state, and lets the demo wait for one. */
-function createStory(out: (text: string) => void, clock: Clock) {
-  const start = clock.monotonic()
-  const states = new Map<string, State>()
-  const moves = new EventEmitter()
-  const say = (path: string, text: string) => {
-    const seconds = (clock.monotonic() - start) / SECOND
-    out(`${seconds.toFixed(2).padStart(6)} s  ${printable(path).padEnd(22)}  ${printable(text)}`)
-  }
-  return {
-    states,
-    say,
-    moved: ({ path, state, reason, postings }: Version) => {
-      states.set(path, state)
-      const facts = [
-        state,
-        reason,
-        state === 'queued' ? `${postingsText(postings)}, well-formed` : null,
-      ]
-      say(path, facts.filter((fact) => fact !== null).join(': '))
-      moves.emit(`${path} ${state}`)
-    },
-    /** To be called before the state can come. */
-    until: (path: string, state: State) => once(moves, `${path} ${state}`),
-  }
 }

@@ -44,12 +44,8 @@ export function sandboxCommand(context: Context): Command {
         context.out(`configuration  ${configFile}`)
         context.out(`\ntry: feedsyncd run --config ${configFile}`)
       }
-      await stopped(signals.stop)
+      if (!signals.stop.aborted) await once(signals.stop, 'abort')
     })
-}
-
-export async function stopped(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort')
 }
 
 function portOf(text: string): number {
