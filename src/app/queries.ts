@@ -99,8 +99,6 @@ function countsLine(history: Reports, now: number): string {
   ].join('; ')
 }
 
-export { lastStateDirectory } from '../ops/daemon-file.ts'
-
 /** A full disk is seen here as well: without a daemon, or before it has looked. */
 function withRoom(report: StatusReport, { state }: Config, clock: Clock): StatusReport {
   const { conditions } = report.daemon

@@ -1,8 +1,10 @@
 // feedsyncd release, discard, restore: an operator's decision about a version.
 
 import type { Command } from 'commander'
-import { type Decisions, openDecisions } from '../app/decisions.ts'
-import type { Decided, Decision } from '../history/decisions.ts'
+import { openForDecisions } from '../app/decisions.ts'
+import { type Decided, type Decision, decide, restore } from '../history/decisions.ts'
+import { isLocked } from '../history/instance-lock.ts'
+import { acceptFolder } from '../history/lost-history.ts'
 import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -29,8 +31,12 @@ export function decisionCommand(name: Name, context: Context): Command {
       if ((id === undefined) === (options.lostHistory === undefined)) {
         command.error('error: name an id, or --lost-history', { exitCode: EXIT.usage })
       }
-      using decisions = openDecisions(config, context.clock)
-      const versions = id === undefined ? released(decisions) : [decided(decisions, name, id)]
+      using history = openForDecisions(config, context.clock)
+      const now = context.clock.now()
+      const decided = (one: number) =>
+        name === 'restore' ? restore(history, one, now) : decide(history, one, name, now)
+      const versions =
+        id === undefined ? released(acceptFolder(history, now)) : [versionOf(decided(id))]
       const reports = versions.map((version) => uploadReport(version))
       const said = versions.map(({ feed, id, state }) => `version ${id} of ${feed} is ${state}`)
       const none = 'nothing was held; feeds are delivered as usual again'
@@ -38,7 +44,7 @@ export function decisionCommand(name: Name, context: Context): Command {
         said.length === 0 ? none : said.map(printable).join('\n'),
       )
       const isToSend = versions.some(({ state }) => state === 'queued')
-      if (!options.json && isToSend && !decisions.daemonRuns) context.err(NO_DAEMON)
+      if (!options.json && isToSend && !isLocked(config.state.directory)) context.err(NO_DAEMON)
     },
   )
   if (name !== 'release') return command.argument('<id>', 'the id that status prints', versionId)
@@ -48,18 +54,14 @@ export function decisionCommand(name: Name, context: Context): Command {
     .option('--lost-history', all)
 }
 
-function decided(decisions: Decisions, name: Name, id: number): Version {
-  return versionOf(name === 'restore' ? decisions.restore(id) : decisions.decide(id, name))
-}
-
 /** Throws `FeedsyncError` where the decision does not apply to the version. */
 export function versionOf(result: Decided): Version {
   if (result.kind === 'done') return result.version
   throw new FeedsyncError(result.reason, { hint: result.hint })
 }
 
-function released(decisions: Decisions): Version[] {
-  const versions = decisions.acceptFolder()
+/** null: no history was lost. */
+function released(versions: Version[] | null): Version[] {
   if (versions !== null) return versions
   throw new FeedsyncError('release --lost-history: no history was lost here', {
     hint: 'feedsyncd status shows what is held and why',

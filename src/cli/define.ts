@@ -2,6 +2,7 @@
 
 import { Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, outJson, readConfig } from './context.ts'
@@ -40,8 +41,13 @@ export function define<Options>(
   })
 }
 
-export function versionId(text: string): number {
-  if (!/^[1-9]\d*$/.test(text))
-    throw new InvalidArgumentError('expected the id of a version, such as 12.')
+export const usageError = (message: string, hint: string) =>
+  new FeedsyncError(message, { hint, exitCode: EXIT.usage })
+
+/** Reads a whole number above 0, as commander wants it. */
+export const numberOf = (expected: string) => (text: string) => {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError(`${expected}.`)
   return Number(text)
 }
+
+export const versionId = numberOf('expected the id of a version, such as 12')

@@ -5,9 +5,10 @@ import { spawn } from 'node:child_process'
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
-import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
+import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import { readableLine } from '../lib/log.ts'
 import type { Context } from './context.ts'
+import { usageError } from './define.ts'
 import { printable } from './render.ts'
 
 interface Options {
@@ -50,8 +51,7 @@ function sourceOf({ file, follow = false, since }: Options): Source {
   if (file === '-') return { input: process.stdin }
   if (file !== undefined) {
     if (existsSync(file)) return { input: createReadStream(file) }
-    const hint = 'check the path'
-    throw new FeedsyncError(`logs: there is no file ${file}`, { hint, exitCode: EXIT.usage })
+    throw usageError(`logs: there is no file ${file}`, 'check the path')
   }
   const args = ['-u', 'feedsyncd', '-o', 'cat', '--no-pager', ...(follow ? ['-f'] : [])]
   const all = since === undefined ? args : [...args, '--since', since]

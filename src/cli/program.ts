@@ -34,7 +34,7 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   demo: async (context) => (await import('./demo.ts')).demoCommand(context),
 }
 
-/** For the help of each command that does not say its own. */
+/** For the help of each command. */
 const EXAMPLES: Record<string, string> = {
   run: 'run --once',
   status: 'status --state held',
@@ -51,7 +51,13 @@ const EXAMPLES: Record<string, string> = {
   'campaigns get': 'campaigns get 48211',
   'campaigns create': 'campaigns create NUR-Q1 --new',
   'campaigns update': 'campaigns update 48211 --budget 1500.00',
+  'campaigns plan': 'campaigns plan, then feedsyncd campaigns apply 12',
   'campaigns plan show': 'campaigns plan show 12',
+  'campaigns apply': 'campaigns apply 12',
+  'campaigns export': 'campaigns export > campaigns.yaml',
+  'campaigns adopt': 'campaigns adopt NUR-Q1 48211',
+  'campaigns resolve': 'campaigns resolve NUR-Q1 --accept',
+  'campaigns forget': 'campaigns forget NUR-Q1',
   'campaigns status': 'campaigns status',
   'campaigns preview': 'campaigns preview NUR-Q1',
   'campaigns history': 'campaigns history NUR-Q1',

@@ -2,14 +2,15 @@
 // down, and the result is printed.
 
 import type { Command } from 'commander'
-import { type Decisions, openDecisions } from '../app/decisions.ts'
-import type { Version } from '../history/port.ts'
+import { openForDecisions } from '../app/decisions.ts'
+import { decide } from '../history/decisions.ts'
+import { isLocked } from '../history/instance-lock.ts'
+import type { History, Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { SECOND } from '../lib/clock.ts'
-import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { type Context, outJson } from './context.ts'
 import { NO_DAEMON, versionOf } from './decide.ts'
-import { define, versionId } from './define.ts'
+import { define, usageError, versionId } from './define.ts'
 import { printEnd } from './version-end.ts'
 
 const LOOK_MS = SECOND / 5
@@ -20,18 +21,17 @@ export function retryCommand(context: Context): Command {
   const text = 'try a failed or waiting version again now, and print the result'
   return define<{ all?: boolean }>(context, 'retry', text, async (call, id?: number) => {
     const { commandLine, config, options } = call
-    if ((id === undefined) === !options.all) {
-      throw new FeedsyncError('retry: name one id, or --all', { exitCode: EXIT.usage })
-    }
-    using decisions = openDecisions(config, context.clock)
-    const { daemonRuns } = decisions
-    const ids = id === undefined ? decisions.retriable() : [id]
-    const decided = ids.map((each) => decisions.decide(each, 'retry'))
+    if ((id === undefined) === !options.all)
+      throw usageError('retry: name one id, or --all', 'feedsyncd retry --help')
+    using history = openForDecisions(config, context.clock)
+    const daemonRuns = isLocked(config.state.directory)
+    const ids = id === undefined ? retriable(history) : [id]
+    const decided = ids.map((each) => decide(history, each, 'retry', context.clock.now()))
     // Of all, some may have gone on since they were listed.
     const applied = id === undefined ? decided.filter(({ kind }) => kind === 'done') : decided
     const retried = applied.map(versionOf)
-    if (daemonRuns) await settled(context, decisions, retried)
-    const versions = retried.map((version) => decisions.version(version.id) ?? version)
+    if (daemonRuns) await settled(context, history, retried)
+    const versions = retried.map((version) => history.version(version.id) ?? version)
     const reports = versions.map((version) => uploadReport(version))
     if (options.json) {
       return outJson(context, id === undefined ? { uploads: reports } : (reports[0] ?? {}))
@@ -44,16 +44,22 @@ export function retryCommand(context: Context): Command {
     .option('--all', 'every version that failed or waits')
 }
 
+/** What a retry can be about: all that failed, or waits for its time. The decision refuses what is out of date. */
+function retriable(history: History): number[] {
+  const owed = history.list({ states: ['failed', 'queued'], all: true })
+  const meant = owed.filter((one) => one.state === 'failed' || one.nextAttemptAt !== null)
+  return meant.map(({ id }) => id).reverse()
+}
+
 /** Waits until each was tried, or one has shown that the service is still down. */
-async function settled(context: Context, decisions: Decisions, retried: readonly Version[]) {
-  const { clock } = context
+async function settled({ clock }: Context, history: History, retried: readonly Version[]) {
   const until = clock.monotonic() + LONGEST_MS
   while (clock.monotonic() < until) {
-    const versions = retried.flatMap(({ id }) => decisions.version(id) ?? [])
+    const versions = retried.flatMap(({ id }) => history.version(id) ?? [])
     const tried = versions.filter(wasTried)
     if (tried.length === versions.length) return
     const hasFailed = tried.some(({ state }) => state === 'queued')
-    if (hasFailed && decisions.serviceState() === 'down') return
+    if (hasFailed && history.daemon()?.service === 'down') return
     await clock.sleep(LOOK_MS)
   }
 }

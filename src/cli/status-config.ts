@@ -3,11 +3,12 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { historyFile, lastStateDirectory } from '../app/queries.ts'
+import { historyFile } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { DEFAULT_FILE, findConfig, placeholderConfig } from '../config/load.ts'
 import { ConfigProblems } from '../config/problems.ts'
 import type { Condition } from '../lib/conditions.ts'
+import { lastStateDirectory } from '../ops/daemon-file.ts'
 import { type Context, readConfig } from './context.ts'
 
 export interface StatusConfig {

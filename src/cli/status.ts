@@ -10,7 +10,7 @@ import { MINUTE, SECOND } from '../lib/clock.ts'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { parseDuration } from '../lib/units.ts'
 import type { Context } from './context.ts'
-import { type Call, define } from './define.ts'
+import { type Call, define, numberOf } from './define.ts'
 import { printable, widthOf } from './render.ts'
 import { statusCheck } from './status-check.ts'
 import { readStatusConfig } from './status-config.ts'
@@ -67,7 +67,7 @@ export function statusCommand(context: Context): Command {
     .option('--all', 'every version, not only the newest of each feed')
     .addOption(new Option('--state <state>', 'only versions in this state').choices([...STATES]))
     .option('--since <age>', 'only what was detected since, such as 24h', ageOf)
-    .option('--limit <n>', 'at most so many', countOf)
+    .option('--limit <n>', 'at most so many', numberOf('expected a whole number above 0'))
     .option('--watch', 'again every 2 s, until interrupted')
     .option('--check', 'one line for monitoring; exit 0 ok, 1 warning, 2 critical, 3 unknown')
 }
@@ -131,9 +131,4 @@ function ageOf(text: string): number {
   const parsed = parseDuration(text)
   if (parsed === null) throw new InvalidArgumentError('expected an age such as 30m, 24h or 7d.')
   return parsed
-}
-
-function countOf(text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('expected a whole number above 0.')
-  return Number(text)
 }

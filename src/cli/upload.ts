@@ -4,10 +4,11 @@
 import { statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { openDecisions } from '../app/decisions.ts'
+import { openForDecisions } from '../app/decisions.ts'
 import { lookAtDaemon, pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'
+import { isLocked } from '../history/instance-lock.ts'
 import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { IN_MOTION } from '../history/states.ts'
@@ -16,7 +17,7 @@ import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import { hasPlaceholder } from '../lib/glob.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
 import { type Context, outJson, tellError } from './context.ts'
-import { define } from './define.ts'
+import { define, usageError } from './define.ts'
 import { onSignals, type Signals } from './signals.ts'
 import { exitCodeOf, printEnd } from './version-end.ts'
 
@@ -48,19 +49,16 @@ export function uploadCommand(context: Context): Command {
     const source = resolve(file)
     refuseNoFile(file, source)
     if (options.feed === '')
-      throw new FeedsyncError('upload: the name of the feed is empty', {
-        hint: 'name it with --feed NAME, or leave --feed out',
-        exitCode: EXIT.usage,
-      })
+      throw usageError(
+        'upload: the name of the feed is empty',
+        'name it with --feed NAME, or leave --feed out',
+      )
     const path = pathInInbox(config, source)
     const rule = feedFor(path, config.feeds, options.feed)
     if (rule.account !== null && hasPlaceholder(rule.account))
-      throw new FeedsyncError(
+      throw usageError(
         `upload: the name ${options.feed} does not tell the partner account`,
-        {
-          hint: 'put the file into the folder of its account, or add a rule to feeds with this name and its partnerAccount',
-          exitCode: EXIT.usage,
-        },
+        'put the file into the folder of its account, or add a rule to feeds with this name and its partnerAccount',
       )
     using signals = onSignals({ ...context, drainMs: SECOND })
     const job = { context, config, source, path, rule, feed: options.feed ?? null, signals }
@@ -93,16 +91,17 @@ function refuseNoFile(given: string, source: string): void {
 /** Null where no daemon runs. */
 async function throughDaemon(job: Job): Promise<Ended | null> {
   const { config, context, feed, path, signals, source } = job
-  using decisions = openDecisions(config, context.clock)
-  if (!decisions.daemonRuns) return null
-  const request = decisions.request({ path, source, feed })
+  const isRunning = () => isLocked(config.state.directory)
+  if (!isRunning()) return null
+  using history = openForDecisions(config, context.clock)
+  const request = history.addRequest({ path, source, feed, at: context.clock.now() }).id
   context.err(`passed to the running daemon as request ${request}`)
   using bar = progressBar()
   for (;;) {
-    const answer = decisions.answer(request)
+    const answer = history.request(request)
     if (answer?.problem)
       throw new FeedsyncError(`upload ${source}: ${answer.problem}`, { hint: 'run it again' })
-    const version = answer?.versionId ? decisions.version(answer.versionId) : null
+    const version = answer?.versionId ? history.version(answer.versionId) : null
     const waits = version?.state === 'queued' && version.reasonCode === null
     const moves = version === null || waits || IN_MOTION.includes(version.state)
     if (!moves) return { version, isUnauthorized: false }
@@ -112,7 +111,7 @@ async function throughDaemon(job: Job): Promise<Ended | null> {
         hint: 'feedsyncd status',
       })
     }
-    if (!decisions.daemonRuns)
+    if (!isRunning())
       throw new FeedsyncError(`upload ${source}: the daemon has stopped`, {
         hint: 'start it: it takes the file then; feedsyncd status shows the result',
         exitCode: EXIT.temporary,

@@ -2,7 +2,7 @@
 // a likely correction. Never repeats a value that may be a secret.
 
 import type { z } from 'zod'
-import { FeedsyncError } from '../lib/errors.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { nearest } from '../lib/nearest.ts'
 import { keyName, type YamlDocument, type YamlPath, type YamlProblem } from '../lib/yaml.ts'
 import { configJsonSchema, type JsonSchema } from './json-schema.ts'
@@ -12,9 +12,6 @@ export interface Problem extends YamlProblem {
   file: string
 }
 
-/** sysexits.h: EX_CONFIG. */
-const EXIT_CONFIG = 78
-
 /** Several mistakes in the configuration, one line each. */
 export class ConfigProblems extends FeedsyncError {
   override name = 'ConfigProblems'
@@ -23,7 +20,7 @@ export class ConfigProblems extends FeedsyncError {
   readonly stateDirectory: string | null
 
   constructor(lines: string[], stateDirectory: string | null = null) {
-    super(`the configuration has ${lines.length} mistakes`, { exitCode: EXIT_CONFIG })
+    super(`the configuration has ${lines.length} mistakes`, { exitCode: EXIT.config })
     this.lines = lines
     this.stateDirectory = stateDirectory
   }

@@ -7,9 +7,10 @@ import type { PersonParts } from '../../campaigns/send.ts'
 import { FeedsyncError } from '../../lib/errors.ts'
 import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
 import type { Context } from '../context.ts'
+import { type Call, define, usageError } from '../define.ts'
 import { widthOf } from '../render.ts'
-import { alone, type Call, define, usageError } from './command.ts'
-import { decideCommands, sayNew } from './decide.ts'
+import { alone } from './command.ts'
+import { adoptCommand, forgetCommand, resolveCommand, sayNew } from './decide.ts'
 import {
   addFields,
   bodyOf,
@@ -19,8 +20,8 @@ import {
   wholeNumber,
 } from './fields.ts'
 import { previewCommand } from './preview.ts'
-import { reconcileCommands } from './reconcile.ts'
-import { knownCommands } from './status.ts'
+import { applyCommand, exportCommand, planCommand } from './reconcile.ts'
+import { historyCommand, statusCommand } from './status.ts'
 import { campaignJson, campaignTable, campaignText } from './view.ts'
 
 interface Search {
@@ -39,10 +40,11 @@ export function campaignsCommand(context: Context): Command {
   const group = new Command('campaigns').description(
     'the campaigns of the account on the service, and the file that says how they should be',
   )
-  const direct = [search(context), get(context), create(context), update(context)]
-  const managed = [...reconcileCommands(context), ...decideCommands(context)]
-  for (const command of [...direct, ...managed, ...knownCommands(context), previewCommand(context)])
-    group.addCommand(command)
+  const commands = [
+    ...[search, get, create, update, planCommand, applyCommand, exportCommand, adoptCommand],
+    ...[resolveCommand, forgetCommand, statusCommand, historyCommand, previewCommand],
+  ]
+  for (const command of commands) group.addCommand(command(context))
   return group
 }
 

@@ -1,32 +1,15 @@
-// What the commands about campaigns have in common: the configuration, --json, and who asks.
+// What the commands about campaigns have in common: the file, the errors, and who asks.
 
 import { userInfo } from 'node:os'
-import type { Command } from 'commander'
 import type { CampaignsFile } from '../../app/campaigns.ts'
 import type { PersonParts } from '../../campaigns/send.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
 import type { Context } from '../context.ts'
-import * as defined from '../define.ts'
+import type { Call } from '../define.ts'
 
-export interface Call<Options> extends defined.Call<Options> {
-  /** `maria: campaigns apply 12`, for the history. */
-  by(command: string): string
-}
-
-/** As the other commands, and it knows who asks. */
-export function define<Options>(
-  context: Context,
-  name: string,
-  description: string,
-  run: (call: Call<Options>, ...args: never[]) => Promise<void>,
-): Command {
-  return defined.define<Options>(context, name, description, (call, ...args) =>
-    run(Object.assign(call, { by: (what: string) => byWhom(context, what) }), ...args),
-  )
-}
-
-function byWhom({ env }: Context, command: string): string {
+/** `maria: campaigns apply 12`, for the history. */
+export function byWhom({ env }: Context, command: string): string {
   const name = env.SUDO_USER ?? env.USER ?? env.LOGNAME
   return `${name ?? userName()}: campaigns ${command}`
 }
@@ -38,9 +21,6 @@ function userName(): string {
     return 'unknown user'
   }
 }
-
-export const usageError = (message: string, hint: string) =>
-  new FeedsyncError(message, { hint, exitCode: EXIT.usage })
 
 /** The file that was read. Throws `FeedsyncError` (78) where there is none, or none that can be used. */
 export function usable(read: CampaignsFile): Extract<CampaignsFile, { kind: 'read' }> {
@@ -57,7 +37,7 @@ export function usable(read: CampaignsFile): Extract<CampaignsFile, { kind: 'rea
  * `ConfigProblems` where the file cannot be used, unless `work` asks for it itself.
  */
 export async function alone<T>(
-  { context, config, by }: Call<unknown>,
+  { context, config }: Call<unknown>,
   command: string,
   work: (parts: PersonParts) => Promise<T>,
   { needsFile = true } = {},
@@ -71,6 +51,6 @@ export async function alone<T>(
   await using reconciler = openReconciler(config, context)
   const { signal } = new AbortController()
   return await reconciler.alone(() =>
-    work({ ...reconciler, desired, unusable, by: by(command), signal }),
+    work({ ...reconciler, desired, unusable, by: byWhom(context, command), signal }),
   )
 }

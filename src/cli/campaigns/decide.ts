@@ -5,8 +5,9 @@ import type { Decider } from '../../campaigns/decide.ts'
 import type { PersonParts } from '../../campaigns/send.ts'
 import type { Decision } from '../../campaigns/word.ts'
 import type { Context } from '../context.ts'
+import { type Call, define, usageError } from '../define.ts'
 import { printable, table } from '../render.ts'
-import { alone, type Call, define, usageError } from './command.ts'
+import { alone } from './command.ts'
 
 interface Adopt {
   marked?: boolean
@@ -22,11 +23,7 @@ interface Resolve {
   recreate?: boolean
 }
 
-export function decideCommands(context: Context): Command[] {
-  return [adoptCommand(context), resolveCommand(context), forgetCommand(context)]
-}
-
-function adoptCommand(context: Context): Command {
+export function adoptCommand(context: Context): Command {
   const text = 'say that an existing campaign belongs to an entry; nothing is written to it'
   return define<Adopt>(context, 'adopt', text, async (call, key?: string, id?: string) => {
     if (call.options.marked && key === undefined) return adoptMarked(call)
@@ -41,7 +38,6 @@ function adoptCommand(context: Context): Command {
     .argument('[id]', "the service's id of the campaign")
     .option('--marked', 'all campaigns that carry the mark of an entry; shows them first')
     .option('--yes', 'with --marked: adopt what it shows')
-    .addHelpText('after', '\nExample: feedsyncd campaigns adopt NUR-Q1 48211')
 }
 
 async function adoptMarked(call: Call<Adopt>): Promise<void> {
@@ -66,7 +62,7 @@ async function adoptMarked(call: Call<Adopt>): Promise<void> {
   })
 }
 
-function resolveCommand(context: Context): Command {
+export function resolveCommand(context: Context): Command {
   const text = 'decide about a difference, a doubt, or a create whose outcome is unknown'
   return define<Resolve>(context, 'resolve', text, async (call, key: string) => {
     const { revert, accept, checked, adopt, notCreated, recreate } = call.options
@@ -98,17 +94,14 @@ function resolveCommand(context: Context): Command {
       'as create KEY --new, of a create whose outcome is unknown; stops no campaign',
     )
     .option('--recreate', 'as create KEY --new, of a campaign that is gone; stops no campaign')
-    .addHelpText('after', '\nExample: feedsyncd campaigns resolve NUR-Q1 --accept')
 }
 
-function forgetCommand(context: Context): Command {
+export function forgetCommand(context: Context): Command {
   const text = 'let a campaign go: it belongs to no entry any more, and nothing is written to it'
   const what = "external campaign id of the entry, or the service's id of a campaign in no entry"
   return define(context, 'forget', text, (call, key: string) =>
     decide(call, key, `forget ${key}`, (decider) => decider.forget(key), { needsFile: false }),
-  )
-    .argument('<key>', what)
-    .addHelpText('after', '\nExample: feedsyncd campaigns forget NUR-Q1')
+  ).argument('<key>', what)
 }
 
 /** `create KEY --new`. */

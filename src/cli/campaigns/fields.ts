@@ -10,7 +10,7 @@ import { messageOf } from '../../lib/errors.ts'
 import { amount, date, nonEmpty, oneOf, type Reader } from '../../lib/text-fields.ts'
 import { isUsableId } from '../../service/campaign-answer.ts'
 import type { CampaignCreate, CampaignUpdate, Targeting } from '../../service/port.ts'
-import { usageError } from './command.ts'
+import { usageError } from '../define.ts'
 
 /** Stands for null, which commander takes for an option without a value. */
 const NULL = Symbol('null')

@@ -4,8 +4,9 @@
 import type { Command } from 'commander'
 import type { PreviewRow } from '../../app/preview.ts'
 import type { Context } from '../context.ts'
+import { type Call, define } from '../define.ts'
 import { printable, table } from '../render.ts'
-import { type Call, define, usable } from './command.ts'
+import { usable } from './command.ts'
 import { wholeNumber } from './fields.ts'
 import { counted, NO_FEED, selectionText } from './plan-view.ts'
 

@@ -1,6 +1,6 @@
 // feedsyncd campaigns plan/apply/export: the campaigns file against the service.
 
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { openCampaignMemory } from '../../app/queries.ts'
 import type { PassResult, Wanted } from '../../campaigns/pass.ts'
 import { exitCodeOf, type Plan } from '../../campaigns/plan.ts'
@@ -9,8 +9,9 @@ import type { Config } from '../../config/config.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
 import type { Context } from '../context.ts'
+import { type Call, define, numberOf, usageError } from '../define.ts'
 import { printable } from '../render.ts'
-import { type Call, define, usable, usageError } from './command.ts'
+import { byWhom, usable } from './command.ts'
 import { heldText, planText, resultText } from './plan-view.ts'
 
 interface Options {
@@ -18,13 +19,10 @@ interface Options {
   allowWiden?: string[]
 }
 
+const planId = numberOf('expected the number of a plan, such as 12')
 const WIDEN = ['--allow-widen <key...>', 'entries whose targeting may lose a filter'] as const
 
-export function reconcileCommands(context: Context): Command[] {
-  return [planCommand(context), applyCommand(context), exportCommand(context)]
-}
-
-function planCommand(context: Context): Command {
+export function planCommand(context: Context): Command {
   const text = 'what would be done to bring the service in line with the campaigns file'
   const show = define(context, 'show', 'a plan again, as it was made', async (call, id: number) =>
     tellPlan(call, keptPlanOf(call.config, id), id),
@@ -35,7 +33,8 @@ function planCommand(context: Context): Command {
     await using reconciler = openReconciler(call.config, context)
     const { store } = reconciler
     const before = store.lastRun()?.at
-    const options = { kind: 'plan', approved: null, by: call.by('plan'), ...BY_PERSON } as const
+    const by = byWhom(context, 'plan')
+    const options = { kind: 'plan', approved: null, by, ...BY_PERSON } as const
     const looked = answered(await reconciler.pass(wanted, options))
     const id = store.keepPlan(looked.plan, context.clock.now())
     // For `status`, unless the daemon looked meanwhile, or a guard was passed for this plan alone.
@@ -48,7 +47,6 @@ function planCommand(context: Context): Command {
     tellPlan(call, looked.plan, id)
   })
     .option(...WIDEN)
-    .addHelpText('after', '\nExample: feedsyncd campaigns plan, then feedsyncd campaigns apply 12')
     .addCommand(show)
 }
 
@@ -57,7 +55,7 @@ function tellPlan({ context, show }: Call<unknown>, plan: Plan, id: number): voi
   context.exit(exitCodeOf(plan))
 }
 
-function applyCommand(context: Context): Command {
+export function applyCommand(context: Context): Command {
   const text = 'do what the plan says: reductions first, and nothing that a guard holds'
   return define<Options>(context, 'apply', text, async (call, id?: number) => {
     const { yes, allowWiden = [] } = call.options
@@ -74,7 +72,7 @@ function applyCommand(context: Context): Command {
     // Looked at under the lock: what another process wrote before it is seen.
     await reconciler.alone(async () => {
       const cause = id === undefined ? 'apply --yes' : `apply ${id}`
-      const options = { kind: 'apply', approved, by: call.by(cause), ...BY_PERSON } as const
+      const options = { kind: 'apply', approved, by: byWhom(context, cause), ...BY_PERSON } as const
       const looked = await reconciler.pass(wanted, options)
       const { keepPass } = await import('../../app/reconcile.ts')
       const { mode } = call.config.campaigns
@@ -90,7 +88,6 @@ function applyCommand(context: Context): Command {
     )
     .option('--yes', 'approve what would be done now; overrides no guard')
     .option(...WIDEN)
-    .addHelpText('after', '\nExample: feedsyncd campaigns apply 12')
 }
 
 function tellResults(
@@ -114,7 +111,7 @@ function tellResults(
   context.exit(isDone && stopped === null && waiting.length === 0 ? EXIT.ok : EXIT.notAllOk)
 }
 
-function exportCommand(context: Context): Command {
+export function exportCommand(context: Context): Command {
   const text = 'the running and paused campaigns of the account as a campaigns file, on stdout'
   return define(context, 'export', text, async ({ config, show }) => {
     const { openReconciler } = await import('../../app/campaigns.ts')
@@ -133,7 +130,7 @@ function exportCommand(context: Context): Command {
     ]
     for (const line of missing) context.err(printable(line))
     context.exit(missing.length > 0 ? EXIT.notAllOk : EXIT.ok)
-  }).addHelpText('after', '\nExample: feedsyncd campaigns export > campaigns.yaml')
+  })
 }
 
 /** Reads the file; what is wrong with it ends the command. */
@@ -161,10 +158,4 @@ function keptPlanOf(config: Config, id: number): Plan {
   const plan = memory?.plan(id)
   if (plan) return plan
   throw new FeedsyncError(`there is no plan ${id}`, { hint: 'feedsyncd campaigns plan makes one' })
-}
-
-function planId(text: string): number {
-  if (!/^[1-9]\d*$/.test(text))
-    throw new InvalidArgumentError('expected the number of a plan, such as 12.')
-  return Number(text)
 }

@@ -7,31 +7,23 @@ import type { CampaignRecord, CampaignWrite } from '../../campaigns/port.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
 import { waitingCampaigns } from '../../ops/campaign-conditions.ts'
-import { commandLineHere } from '../command-line.ts'
 import type { Context } from '../context.ts'
+import { type Call, define } from '../define.ts'
 import { printable, table } from '../render.ts'
-import { type Call, define } from './command.ts'
 import { wholeNumber } from './fields.ts'
 import { counted } from './plan-view.ts'
 import { campaignLines } from './status-view.ts'
 
 const DEFAULT_LIMIT = 50
 
-export function knownCommands(context: Context): Command[] {
-  return [statusCommand(context), historyCommand(context)]
-}
-
-function statusCommand(context: Context): Command {
+export function statusCommand(context: Context): Command {
   const text = 'the campaigns of the file as they were seen last, without asking the service'
   return define(context, 'status', text, async (call) => {
     const model = await statusOf(call)
     const { file, lastRun, unknown, campaigns } = model
-    const view = () => {
-      const commandLine = commandLineHere(context.env, call.options.config)
-      const last = campaignLines(lastRun, { now: context.clock.now(), commandLine })
-      return [statusText(model), ...last].join('\n')
-    }
-    call.show(model, view)
+    const { commandLine } = call
+    const last = campaignLines(lastRun, { now: context.clock.now(), commandLine })
+    call.show(model, () => [statusText(model), ...last].join('\n'))
     const isWell = file.problems.length + unknown.length + waitingCampaigns(lastRun) === 0
     const isSure = campaigns.every(({ doubt }) => doubt === null)
     context.exit(isWell && isSure ? EXIT.ok : EXIT.notAllOk)
@@ -114,7 +106,7 @@ function statusText(model: Awaited<ReturnType<typeof statusOf>>): string {
   return lines.join('\n')
 }
 
-function historyCommand(context: Context): Command {
+export function historyCommand(context: Context): Command {
   const text = 'every write and decision, newest first'
   return define<{ limit: number }>(context, 'history', text, async (call, key?: string) => {
     using memory = openCampaignMemory(call.config)
