@@ -131,9 +131,9 @@ function history(config: Config): Answer {
 
 function feedNames(config: Config): Answer {
   using found = openReader(historyFile(config), (connection) => ({
-    names: connection.query<[], { name: string }>('SELECT name FROM feeds').all(),
+    names: connection.values<string>('SELECT name FROM feeds'),
   }))
-  const names = found?.names.map(({ name }) => name) ?? []
+  const names = found?.names ?? []
   return checkNames(names.filter((name) => feedFor(name, config.feeds).feed === name))
 }
 

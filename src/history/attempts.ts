@@ -1,70 +1,78 @@
 // Owns the attempts to deliver a version, and the repair after a crash. Of a form only the object's key is stored.
 
 import { FeedsyncError } from '../lib/errors.ts'
+import type { AttemptOutcome } from '../upload/port.ts'
 import type { Connection } from './connection.ts'
-import type { Attempts, Versions } from './port.ts'
 import { STOPPED } from './reason-codes.ts'
 import type { Attempt } from './records.ts'
 import type { State } from './states.ts'
+import type { VersionWrites } from './version-writes.ts'
 
 const NO_LIMIT = -1
 const AFTER_STOP = { code: STOPPED, text: 'feedsyncd stopped before this was done' }
 
-export function attempts(db: Connection, { move }: Pick<Versions, 'move'>): Attempts {
-  const newest = db.query<[id: number, limit: number], Attempt>(
-    `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
-       bytes_sent AS bytesSent, key FROM attempts WHERE version = ? ORDER BY n DESC LIMIT ?`,
-  )
-  const countAttempt = db.query<[id: number], { n: number }>(
-    'UPDATE versions SET attempts = attempts + 1 WHERE id = ? RETURNING attempts AS n',
-  )
-  const start = db.query<[version: number, n: number, at: number, key: string | null]>(
-    'INSERT INTO attempts (version, n, started_at, key) VALUES (?, ?, ?, ?)',
-  )
-  const end = db.query<[Omit<Attempt, 'startedAt'> & { version: number }]>(
-    `UPDATE attempts SET ended_at = @endedAt, outcome = @outcome, status = @status, code = @code,
-       bytes_sent = @bytesSent, key = @key WHERE version = @version AND n = @n AND outcome IS NULL`,
-  )
-  const failing = db.query<
-    [version: number, code: string, version: number, code: string],
-    { at: number | null }
-  >(
-    `SELECT min(started_at) AS at FROM attempts WHERE version = ? AND code = ? AND n > coalesce(
-       (SELECT max(n) FROM attempts WHERE version = ? AND ended_at IS NOT NULL AND code IS NOT ?), 0)`,
-  )
-  const endRunning = db.query<[at: number]>(
-    `UPDATE attempts SET ended_at = ?, outcome = 'unknown' WHERE outcome IS NULL`,
-  )
-  const inState = db.query<[state: State], { id: number }>(
-    'SELECT id FROM versions WHERE state = ? ORDER BY id',
-  )
+export type Attempts = ReturnType<typeof attempts>
 
+export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) {
   return {
-    attempts: (id, limit = NO_LIMIT) => newest.all(id, limit).reverse(),
+    /** Oldest first; with a limit the newest ones. */
+    attempts: (id: number, limit = NO_LIMIT) => {
+      const sql = `SELECT n, started_at AS startedAt, ended_at AS endedAt, outcome, status, code,
+         bytes_sent AS bytesSent, key FROM attempts WHERE version = ? ORDER BY n DESC LIMIT ?`
+      return db.rows<Attempt>(sql, id, limit).reverse()
+    },
 
-    startAttempt: (id, at, key) =>
+    startAttempt: (id: number, at: number, key: string | null): number =>
       db.joined(() => {
-        const counted = countAttempt.get(id)
-        if (counted === undefined) throw new FeedsyncError(`there is no version ${id}`)
-        start.run(id, counted.n, at, key)
-        return counted.n
+        const count = 'UPDATE versions SET attempts = attempts + 1 WHERE id = ? RETURNING attempts'
+        const n = db.value<number>(count, id)
+        if (n === null) throw new FeedsyncError(`there is no version ${id}`)
+        db.run(
+          'INSERT INTO attempts (version, n, started_at, key) VALUES (?, ?, ?, ?)',
+          id,
+          n,
+          at,
+          key,
+        )
+        return n
       }),
 
-    endAttempt: (version, n, endedAt, { outcome, status, code, bytesSent, key }) => {
-      const { changes } = end.run({ version, n, endedAt, outcome, status, code, bytesSent, key })
+    endAttempt: (
+      version: number,
+      n: number,
+      endedAt: number,
+      result: Pick<Attempt, 'status' | 'code' | 'bytesSent' | 'key'> & { outcome: AttemptOutcome },
+    ): void => {
+      const { outcome, status, code, bytesSent, key } = result
+      const { changes } = db.run(
+        `UPDATE attempts SET ended_at = @endedAt, outcome = @outcome, status = @status, code = @code,
+           bytes_sent = @bytesSent, key = @key WHERE version = @version AND n = @n AND outcome IS NULL`,
+        { version, n, endedAt, outcome, status, code, bytesSent, key },
+      )
       if (changes === 0) throw new FeedsyncError(`version ${version} has no running attempt ${n}`)
     },
 
-    failingSince: (id, code) => failing.get(id, code, id, code)?.at ?? null,
+    /** Start (wall ms) of the first attempt since which all that ended had this code; null: the last had another. */
+    failingSince: (id: number, code: string) =>
+      db.value<number>(
+        `SELECT min(started_at) FROM attempts WHERE version = @id AND code = @code AND n > coalesce(
+           (SELECT max(n) FROM attempts WHERE version = @id AND ended_at IS NOT NULL AND code IS NOT @code), 0)`,
+        { id, code },
+      ),
 
-    recover: (at) =>
+    /** After a crash: attempts that were running end as `unknown`, `checking` settles again, `uploading` waits again. */
+    recover: (at: number) =>
       db.atomically(() => {
-        const checking = inState.all('checking')
-        const uploading = inState.all('uploading')
-        endRunning.run(at)
-        for (const { id } of checking) move(id, 'settling', AFTER_STOP, at)
-        for (const { id } of uploading) move(id, 'queued', AFTER_STOP, at)
-        return { checking: checking.length, uploading: uploading.length }
+        const stopped = (from: State, to: State) => {
+          const ids = db.values<number>('SELECT id FROM versions WHERE state = ? ORDER BY id', from)
+          for (const id of ids) move(id, to, AFTER_STOP, at)
+          return ids.length
+        }
+        db.run(`UPDATE attempts SET ended_at = ?, outcome = 'unknown' WHERE outcome IS NULL`, at)
+        return {
+          checking: stopped('checking', 'settling'),
+          uploading: stopped('uploading', 'queued'),
+        }
       }),
   }
 }

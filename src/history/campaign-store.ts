@@ -10,7 +10,7 @@ import type {
   Plan,
 } from '../campaigns/port.ts'
 import type { CampaignRun } from '../ops/port.ts'
-import { type Connection, openWritable, type SqlValue } from './connection.ts'
+import { type Connection, openWritable, type Parameter } from './connection.ts'
 import { type CreateMark, createMark } from './create-mark.ts'
 import { migrate, openReader } from './migrations.ts'
 import { notes } from './notes.ts'
@@ -30,14 +30,12 @@ export function openCampaignStore({
   file: string
   mark?: CreateMark
 }): CampaignStore {
-  const connection = openWritable(file)
-  try {
-    migrate(connection)
-    return { ...reads(connection), ...writes(connection, mark) }
-  } catch (error) {
-    connection[Symbol.dispose]()
-    throw error
-  }
+  using opening = new DisposableStack()
+  const connection = opening.use(openWritable(file))
+  migrate(connection)
+  const store = { ...reads(connection), ...writes(connection, mark) }
+  opening.move()
+  return store
 }
 
 type Reads = keyof ReturnType<typeof reads>
@@ -72,27 +70,20 @@ const writeOf = ({ body, before, isDirect, ...row }: WriteRow): CampaignWrite =>
 
 function reads(connection: Connection) {
   const { note } = notes(connection)
-  const all = <R>(sql: string, ...values: SqlValue[]) =>
-    connection.query<SqlValue[], R>(sql).all(...values)
-  const writes = (where: string, ...values: SqlValue[]) =>
-    all<WriteRow>(`${WRITE} ${where}`, ...values).map(writeOf)
-  const plans = (where: string, ...values: SqlValue[]) =>
-    all<{ id: number; plan: string }>(
-      `SELECT id, plan FROM campaign_plans ${where}`,
-      ...values,
-    ).map(({ id, plan }) => ({ id, plan: JSON.parse(plan) as Plan }))
-  const records = (where: string, ...values: SqlValue[]) =>
-    all<{ record: string }>(`SELECT record FROM campaign_records ${where}`, ...values).map(
-      ({ record }) => JSON.parse(record) as CampaignRecord,
-    )
+  const writes = (where: string, ...parameters: Parameter[]) =>
+    connection.rows<WriteRow>(`${WRITE} ${where}`, ...parameters).map(writeOf)
+  const records = (where: string, ...parameters: Parameter[]) =>
+    connection
+      .values<string>(`SELECT record FROM campaign_records ${where}`, ...parameters)
+      .map((record) => JSON.parse(record) as CampaignRecord)
   return {
     account: () => JSON.parse(note(ACCOUNT) ?? 'null') as AccountFacts | null,
-    others: () => all<Other>('SELECT id, key FROM campaign_others'),
+    others: () => connection.rows<Other>('SELECT id, key FROM campaign_others'),
     records: () => records('ORDER BY key'),
     record: (key) => records('WHERE key = ?', key)[0] ?? null,
     newEntries: () => {
       const sql = 'SELECT key, excluded FROM campaign_new_entries'
-      const rows = all<{ key: string; excluded: string }>(sql)
+      const rows = connection.rows<{ key: string; excluded: string }>(sql)
       return new Map(rows.map(({ key, excluded }) => [key, JSON.parse(excluded) as string[]]))
     },
     open: () => writes("WHERE outcome IN ('sending', 'unknown', 'given-up') ORDER BY id"),
@@ -103,13 +94,13 @@ function reads(connection: Connection) {
       return writes(`WHERE id IN (${newest} UNION ${open}) ORDER BY ${UNSETTLED}, id`)
     },
     made: () => {
-      const sql = `SELECT campaign_id AS id FROM campaign_writes WHERE action = 'create' AND outcome = 'done'`
-      return new Set(all<{ id: string }>(sql).map(({ id }) => id))
+      const sql = `SELECT campaign_id FROM campaign_writes WHERE action = 'create' AND outcome = 'done'`
+      return new Set(connection.values<string>(sql))
     },
     generation: (key) => {
-      const sql = `SELECT count(*) AS n FROM campaign_writes
+      const sql = `SELECT count(*) FROM campaign_writes
          WHERE key = ? AND action = 'create' AND outcome NOT IN ('refused', 'not-sent')`
-      return all<{ n: number }>(sql, key)[0]?.n ?? 0
+      return connection.value<number>(sql, key) ?? 0
     },
     since: (at) =>
       writes(
@@ -118,12 +109,23 @@ function reads(connection: Connection) {
          WHERE at >= ? AND action <> 'decision' AND outcome NOT IN ('refused', 'not-sent') ORDER BY id`,
         at,
       ),
-    history: ({ key = null, limit }) =>
-      writes('WHERE ? IS NULL OR key = ? ORDER BY id DESC LIMIT ?', key, key, limit),
+    history: ({ key = null, limit }) => {
+      const where = 'WHERE @key IS NULL OR key = @key ORDER BY id DESC LIMIT @limit'
+      return writes(where, { key, limit })
+    },
     lastDecision: () =>
-      writes("WHERE by NOT LIKE 'daemon:%' ORDER BY id DESC LIMIT 1")[0]?.id ?? null,
-    plan: (id) => plans('WHERE id = ?', id)[0]?.plan ?? null,
-    lastPlan: () => plans('ORDER BY id DESC LIMIT 1')[0] ?? null,
+      connection.value<number>(
+        "SELECT id FROM campaign_writes WHERE by NOT LIKE 'daemon:%' ORDER BY id DESC LIMIT 1",
+      ),
+    plan: (id) => {
+      const plan = connection.value<string>('SELECT plan FROM campaign_plans WHERE id = ?', id)
+      return JSON.parse(plan ?? 'null') as Plan | null
+    },
+    lastPlan: () => {
+      const sql = 'SELECT id, plan FROM campaign_plans ORDER BY id DESC LIMIT 1'
+      const row = connection.row<{ id: number; plan: string }>(sql)
+      return row && { id: row.id, plan: JSON.parse(row.plan) as Plan }
+    },
     lastRun: () => JSON.parse(note(RUN) ?? 'null') as CampaignRun | null,
     lastStates: () => JSON.parse(note(STATES) ?? '[]') as ReturnType<CampaignStore['lastStates']>,
   } satisfies Partial<CampaignStore>
@@ -132,8 +134,7 @@ function reads(connection: Connection) {
 function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, Reads> {
   const { note, setNote } = notes(connection)
   const { lastPlan } = reads(connection)
-  const run = (sql: string, ...values: SqlValue[]) =>
-    connection.query<SqlValue[]>(sql).run(...values)
+  const run = connection.run.bind(connection)
   const end: CampaignStore['end'] = (id, outcome, reason, at, campaignId) => {
     const sql = `UPDATE campaign_writes SET outcome = ?, reason = ?, ended_at = ?,
        campaign_id = coalesce(?, campaign_id) WHERE id = ?`
@@ -143,15 +144,14 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
     mark.renew()
     setNote(MARK, mark.seen()?.text ?? '')
   }
-  const begin: CampaignStore['begin'] = (write) => {
-    const { at, key, campaignId, action, body, before, spend, why, by, isDirect = false } = write
-    if (action === 'create') renewMark()
+  const begin: CampaignStore['begin'] = ({ body, before, isDirect, ...rest }) => {
+    if (rest.action === 'create') renewMark()
     const sql = `INSERT INTO campaign_writes
          (at, key, campaign_id, action, body, before, spend, why, by, direct, outcome)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'sending')`
+       VALUES (@at, @key, @campaignId, @action, @body, @before, @spend, @why, @by, @direct, 'sending')`
     const sent = body === null ? null : JSON.stringify(body)
-    const said = [spend, why, by, Number(isDirect)] as const
-    return run(sql, at, key, campaignId, action, sent, JSON.stringify(before), ...said).id
+    const direct = Number(isDirect ?? false)
+    return run(sql, { ...rest, body: sent, before: JSON.stringify(before), direct }).id
   }
   return {
     ...{ begin, end, renewMark },
@@ -167,15 +167,12 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
     addOther: ({ id, key }) =>
       void run('INSERT OR IGNORE INTO campaign_others VALUES (?, ?)', id, key),
     removeOther: (id) => void run('DELETE FROM campaign_others WHERE id = ?', id),
-    save: (record) => {
-      const sql = 'INSERT OR REPLACE INTO campaign_records VALUES (?, ?)'
-      run(sql, record.key, JSON.stringify(record))
-    },
+    save: (record) =>
+      void run('REPLACE INTO campaign_records VALUES (?, ?)', record.key, JSON.stringify(record)),
     remove: (key) => void run('DELETE FROM campaign_records WHERE key = ?', key),
     keepNewEntry: (key, excluded) => {
-      run('DELETE FROM campaign_new_entries WHERE key = ?', key)
-      if (excluded !== null)
-        run('INSERT INTO campaign_new_entries VALUES (?, ?)', key, JSON.stringify(excluded))
+      if (excluded === null) run('DELETE FROM campaign_new_entries WHERE key = ?', key)
+      else run('REPLACE INTO campaign_new_entries VALUES (?, ?)', key, JSON.stringify(excluded))
     },
     decide: (decision) =>
       connection.atomically(() => {

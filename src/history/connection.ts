@@ -1,4 +1,4 @@
-// Owns the connection to SQLite: how files are created and opened, prepared statements, transactions.
+// Owns the connection to SQLite: how files are created and opened, statements, transactions.
 // Knows nothing of what is stored. Every error that leaves this file is translated.
 
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
@@ -16,19 +16,14 @@ process.env.SQLITE_USE_URI ??= '1'
 const BUSY_TIMEOUT_MS = 5000
 
 export type SqlValue = string | number | null
-export type Row = Record<string, SqlValue>
+/** A value of a `?`, or an object with the values of the named ones. */
+export type Parameter = SqlValue | object
 
-/** A statement, prepared when it is first used. `run` answers the last inserted id and the number of rows changed. */
-export interface Query<P extends unknown[], R> {
-  get(...parameters: P): R | undefined
-  all(...parameters: P): R[]
-  run(...parameters: P): { id: number; changes: number }
-}
-
+/** Runs SQL; each statement is prepared once, when it is first used. */
 export class Connection implements Disposable {
   readonly file: string
   readonly #db: Database.Database
-  readonly #queries = new Map<string, Query<never, unknown>>()
+  readonly #statements = new Map<string, Database.Statement>()
   readonly #transaction: Database.Transaction<(work: () => unknown) => unknown>
   /** What follows from the transaction that runs. */
   readonly #later: (() => void)[] = []
@@ -39,22 +34,31 @@ export class Connection implements Disposable {
     this.#transaction = db.transaction((work: () => unknown) => work())
   }
 
-  /** The statement for this text. */
-  query<P extends unknown[] = [], R = Row>(sql: string): Query<P, R> {
-    const known = this.#queries.get(sql)
-    if (known !== undefined) return known as unknown as Query<P, R>
-    let prepared: Database.Statement<P, R> | null = null
-    const statement = () => (prepared ??= this.#db.prepare<P, R>(planned(sql)))
-    const query: Query<P, R> = {
-      get: (...parameters) => this.#translated(() => statement().get(...parameters)),
-      all: (...parameters) => this.#translated(() => statement().all(...parameters)),
-      run: (...parameters) => {
-        const done = this.#translated(() => statement().run(...parameters))
-        return { id: Number(done.lastInsertRowid), changes: done.changes }
-      },
-    }
-    this.#queries.set(sql, query as unknown as Query<never, unknown>)
-    return query
+  rows<R>(sql: string, ...parameters: Parameter[]): R[] {
+    return this.#translated(() => this.#reading(sql, false).all(...parameters) as R[])
+  }
+
+  /** The first row; null where there is none. */
+  row<R>(sql: string, ...parameters: Parameter[]): R | null {
+    return this.#translated(
+      () => (this.#reading(sql, false).get(...parameters) ?? null) as R | null,
+    )
+  }
+
+  /** The first column of each row. */
+  values<V extends SqlValue>(sql: string, ...parameters: Parameter[]): V[] {
+    return this.#translated(() => this.#reading(sql, true).all(...parameters) as V[])
+  }
+
+  /** The first column of the first row; null where there is none. */
+  value<V extends SqlValue>(sql: string, ...parameters: Parameter[]): V | null {
+    return this.#translated(() => (this.#reading(sql, true).get(...parameters) ?? null) as V | null)
+  }
+
+  /** Answers the last inserted id and the number of rows changed. */
+  run(sql: string, ...parameters: Parameter[]): { id: number; changes: number } {
+    const done = this.#translated(() => this.#prepared(sql).run(...parameters))
+    return { id: Number(done.lastInsertRowid), changes: done.changes }
   }
 
   /**
@@ -103,6 +107,19 @@ export class Connection implements Disposable {
     this.#translated(() => this.#db.close())
   }
 
+  #reading(sql: string, firstColumn: boolean): Database.Statement {
+    return this.#prepared(sql).pluck(firstColumn)
+  }
+
+  #prepared(sql: string): Database.Statement {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.#db.prepare(planned(sql))
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
   #translated<T>(work: () => T): T {
     try {
       return work()
@@ -128,21 +145,18 @@ export function openWritable(path: string): Connection {
   const lock = lockFile(dirname(file))
   // A lock that is missing beside a history was deleted (instance-lock.ts), also where a command made the history.
   if (isNew && !exists(lock)) createPrivately(lock, 0o640)
-  const connection = connect(file, file, { timeout: BUSY_TIMEOUT_MS })
-  try {
-    if (connection.pragma('journal_mode = WAL') !== 'wal') {
-      throw new FeedsyncError(`${file} is on a file system that cannot hold the history`, {
-        hint: 'Put state.directory on a local disk; SQLite needs shared memory beside the file.',
-        exitCode: EXIT.config,
-      })
-    }
-    connection.pragma('synchronous = FULL')
-    connection.pragma('foreign_keys = ON')
-    return connection
-  } catch (error) {
-    connection[Symbol.dispose]()
-    throw error
+  using opening = new DisposableStack()
+  const connection = opening.use(connect(file, file, { timeout: BUSY_TIMEOUT_MS }))
+  if (connection.pragma('journal_mode = WAL') !== 'wal') {
+    throw new FeedsyncError(`${file} is on a file system that cannot hold the history`, {
+      hint: 'Put state.directory on a local disk; SQLite needs shared memory beside the file.',
+      exitCode: EXIT.config,
+    })
   }
+  connection.pragma('synchronous = FULL')
+  connection.pragma('foreign_keys = ON')
+  opening.move()
+  return connection
 }
 
 /** Opens for reading only; null where there is no file. */

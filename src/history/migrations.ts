@@ -53,17 +53,12 @@ export function openReader<T extends object>(
   file: string,
   reads: (connection: Connection) => T,
 ): (T & Disposable) | null {
-  const connection = openReadOnly(file)
+  using opening = new DisposableStack()
+  const connection = opening.use(openReadOnly(file))
   if (connection === null) return null
-  try {
-    assertNotNewer(connection)
-    if (schemaVersion(connection) > 0) {
-      return { ...reads(connection), [Symbol.dispose]: () => connection[Symbol.dispose]() }
-    }
-  } catch (error) {
-    connection[Symbol.dispose]()
-    throw error
-  }
-  connection[Symbol.dispose]()
-  return null
+  assertNotNewer(connection)
+  if (schemaVersion(connection) === 0) return null
+  const answer = { ...reads(connection), [Symbol.dispose]: () => connection[Symbol.dispose]() }
+  opening.move()
+  return answer
 }

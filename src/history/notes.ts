@@ -2,38 +2,38 @@
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
-import type { Notes } from './port.ts'
 import type { DaemonRecord } from './records.ts'
-import { orNull } from './version-row.ts'
 
-export function notes(db: Connection): Notes {
-  const one = db.query<[name: string], { value: string }>('SELECT value FROM notes WHERE name = ?')
-  const names = db.query<[prefix: string, prefix: string], { name: string }>(
-    'SELECT name FROM notes WHERE substr(name, 1, length(?)) = ? ORDER BY name',
-  )
-  const set = db.query<[name: string, value: string]>(
-    `INSERT INTO notes (name, value) VALUES (?, ?)
-       ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-  )
-  const drop = db.query<[name: string]>('DELETE FROM notes WHERE name = ?')
-  const record = db.query<[], { record: string }>('SELECT record FROM daemon WHERE id = 1')
-  const setRecord = db.query<[record: string]>(
-    `INSERT INTO daemon (id, record) VALUES (1, ?)
-       ON CONFLICT (id) DO UPDATE SET record = excluded.record`,
-  )
+export type Notes = ReturnType<typeof notes>
 
-  const daemon = () => orNull(record.get(), (row) => JSON.parse(row.record) as DaemonRecord)
-  const setDaemon = (value: DaemonRecord) => void setRecord.run(JSON.stringify(value))
+export function notes(db: Connection) {
+  const daemon = () =>
+    JSON.parse(db.value('SELECT record FROM daemon WHERE id = 1') ?? 'null') as DaemonRecord | null
+  const setDaemon = (record: DaemonRecord) =>
+    void db.run('REPLACE INTO daemon VALUES (1, ?)', JSON.stringify(record))
   return {
-    ...{ daemon, setDaemon },
-    updateDaemon: (patch) =>
+    /** null where there is none. */
+    note: (name: string) => db.value<string>('SELECT value FROM notes WHERE name = ?', name),
+
+    notes: (prefix: string) =>
+      db.values<string>(
+        'SELECT name FROM notes WHERE substr(name, 1, length(@prefix)) = @prefix ORDER BY name',
+        { prefix },
+      ),
+
+    /** null removes it. */
+    setNote: (name: string, value: string | null): void => {
+      if (value === null) db.run('DELETE FROM notes WHERE name = ?', name)
+      else db.run('REPLACE INTO notes VALUES (?, ?)', name, value)
+    },
+
+    daemon,
+    setDaemon,
+    updateDaemon: (patch: Partial<DaemonRecord>): void =>
       db.atomically(() => {
         const present = daemon()
         if (present === null) throw new FeedsyncError('no daemon has written its record yet')
         setDaemon({ ...present, ...patch })
       }),
-    note: (name) => one.get(name)?.value ?? null,
-    notes: (prefix) => names.all(prefix, prefix).map(({ name }) => name),
-    setNote: (name, value) => void (value === null ? drop.run(name) : set.run(name, value)),
   }
 }

@@ -2,32 +2,30 @@
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
-import type { Requests } from './port.ts'
 import type { UploadRequest } from './records.ts'
 
-const FIELDS = 'id, path, source, feed, at, version AS versionId, problem'
+const REQUESTS =
+  'SELECT id, path, source, feed, at, version AS versionId, problem FROM requests WHERE'
 
-export function requests(db: Connection): Requests {
-  const one = db.query<[id: number], UploadRequest>(`SELECT ${FIELDS} FROM requests WHERE id = ?`)
-  const open = db.query<[], UploadRequest>(
-    `SELECT ${FIELDS} FROM requests WHERE version IS NULL AND problem IS NULL ORDER BY id`,
-  )
-  const add = db.query<[Pick<UploadRequest, 'path' | 'source' | 'feed' | 'at'>]>(
-    'INSERT INTO requests (path, source, feed, at) VALUES (@path, @source, @feed, @at)',
-  )
-  const answer = db.query<[version: number | null, problem: string | null, id: number]>(
-    'UPDATE requests SET version = ?, problem = ? WHERE id = ?',
-  )
+export type Requests = ReturnType<typeof requests>
 
+export function requests(db: Connection) {
   return {
-    request: (id) => one.get(id) ?? null,
-    openRequests: () => open.all(),
-    addRequest: (file) => ({ ...file, id: add.run(file).id, versionId: null, problem: null }),
-    answerRequest: (id, result) => {
-      const [versionId, problem] =
-        'versionId' in result ? [result.versionId, null] : [null, result.problem]
-      if (answer.run(versionId, problem, id).changes === 0)
-        throw new FeedsyncError(`there is no request ${id}`)
+    request: (id: number) => db.row<UploadRequest>(`${REQUESTS} id = ?`, id),
+
+    openRequests: () =>
+      db.rows<UploadRequest>(`${REQUESTS} version IS NULL AND problem IS NULL ORDER BY id`),
+
+    addRequest: (file: Pick<UploadRequest, 'path' | 'source' | 'feed' | 'at'>): UploadRequest => {
+      const sql =
+        'INSERT INTO requests (path, source, feed, at) VALUES (@path, @source, @feed, @at)'
+      return { ...file, id: db.run(sql, file).id, versionId: null, problem: null }
+    },
+
+    answerRequest: (id: number, answer: { versionId: number } | { problem: string }): void => {
+      const values = { id, versionId: null, problem: null, ...answer }
+      const sql = 'UPDATE requests SET version = @versionId, problem = @problem WHERE id = @id'
+      if (db.run(sql, values).changes === 0) throw new FeedsyncError(`there is no request ${id}`)
     },
   }
 }

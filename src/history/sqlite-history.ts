@@ -1,7 +1,6 @@
 // Composes the history out of its parts: what opens, what migrates, what reads, what writes.
 
-import type { Clock } from '../lib/clock.ts'
-import { systemClock } from '../lib/clock.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { silentLog } from '../lib/silent-log.ts'
 import { type Connection, openWritable } from './connection.ts'
@@ -35,22 +34,18 @@ export function openHistory({
   clock = systemClock,
   busyTimeoutMs,
 }: HistoryOptions): History {
-  const connection = openWritable(file)
-  try {
-    const startedAt = clock.monotonic()
-    const applied = migrate(connection)
-    if (applied.length > 0) {
-      log.info(
-        { event: 'history.migrated', file, applied, ms: Math.round(clock.monotonic() - startedAt) },
-        'history migrated',
-      )
-    }
-    if (busyTimeoutMs !== undefined) connection.pragma(`busy_timeout = ${busyTimeoutMs}`)
-    return historyOn(connection, clock)
-  } catch (error) {
-    connection[Symbol.dispose]()
-    throw error
+  using opening = new DisposableStack()
+  const connection = opening.use(openWritable(file))
+  const startedAt = clock.monotonic()
+  const applied = migrate(connection)
+  if (applied.length > 0) {
+    const ms = Math.round(clock.monotonic() - startedAt)
+    log.info({ event: 'history.migrated', file, applied, ms }, 'history migrated')
   }
+  if (busyTimeoutMs !== undefined) connection.pragma(`busy_timeout = ${busyTimeoutMs}`)
+  const history = historyOn(connection, clock)
+  opening.move()
+  return history
 }
 
 /** The history over a connection whose schema is current. It owns the connection. */

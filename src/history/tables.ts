@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts'
 import { files } from './files.ts'
 import { openReader } from './migrations.ts'
 import { notes } from './notes.ts'
-import type { History, HistoryReader, Transactions } from './port.ts'
+import type { HistoryReader } from './port.ts'
 import { requests } from './requests.ts'
 import { versionReads } from './version-reads.ts'
 import { versionWrites } from './version-writes.ts'
@@ -19,9 +19,7 @@ export function openHistoryReader({ file }: { file: string }): HistoryReader | n
   return openReader(file, tables)
 }
 
-export function tables(
-  db: Connection,
-): Omit<History, keyof Transactions | keyof Disposable | 'prune'> {
+export function tables(db: Connection) {
   const reads = versionReads(db)
   const writes = versionWrites(db, reads)
   return {

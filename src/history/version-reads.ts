@@ -3,14 +3,11 @@
 import type { PostingChanges } from '../feed/port.ts'
 import { DAY } from '../lib/clock.ts'
 import { latestLegal } from '../lib/due.ts'
-import type { Connection } from './connection.ts'
-import type { VersionReads } from './port.ts'
+import type { Connection, SqlValue } from './connection.ts'
 import { READ_AGAIN } from './reason-codes.ts'
 import type { HistoryEvent, ListFilter, Version } from './records.ts'
 import { ACCEPTED, OPEN, STATES, type State, sqlStates } from './states.ts'
-import { orNull, VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
-
-type EventRow = Omit<HistoryEvent, 'count' | 'firstAt'> & { count: number; firstAt: number | null }
+import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
 const NO_LIMIT = -1
 /** Uploads whose turnover is remembered: so many, a month of daily feeds, and all of this time, which holds two nights. */
@@ -19,105 +16,90 @@ const TURNOVERS_MS = 2 * DAY
 /** An upload each minute in that time. */
 const MOST_TURNOVERS = 2880
 
-export function versionReads(db: Connection): VersionReads {
-  const byId = db.query<[id: number], VersionRow>(
-    `SELECT ${VERSION_FIELDS} FROM versions v WHERE v.id = ?`,
-  )
-  const byFeed = (pointer: 'newest' | 'last_uploaded') =>
-    db.query<[feed: string], VersionRow>(
-      `SELECT ${VERSION_FIELDS} FROM feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = ?`,
-    )
-  const newest = byFeed('newest')
-  const lastUploaded = byFeed('last_uploaded')
-  const newestTaken = db.query<[feed: string], VersionRow>(
-    `SELECT ${VERSION_FIELDS} FROM versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL
-       ORDER BY v.id DESC LIMIT 1`,
-  )
-  const postings = db.query<[feed: string, limit: number], { postings: number | null }>(
-    'SELECT postings FROM versions WHERE feed = ? ORDER BY id DESC LIMIT ?',
-  )
-  const counts = db.query<[], { state: State; versions: number }>(
-    'SELECT state, versions FROM state_counts',
-  )
-  const oldest = db.query<[state: string], { at: number | null }>(
-    'SELECT min(detected_at) AS at FROM versions WHERE state = ?',
-  )
-  const lastSuccess = db.query<[latest: number], { at: number | null }>(
-    `SELECT max(v.uploaded_at) AS at FROM feeds f JOIN versions v ON v.id = f.last_uploaded
-       WHERE v.uploaded_at <= ?`,
-  )
-  const events = db.query<[id: number, limit: number], EventRow>(
-    `SELECT at, from_state AS "from", to_state AS "to", reason, reason_code AS reasonCode, line, "column",
-       count, first_at AS firstAt FROM events WHERE version = ? ORDER BY n DESC LIMIT ?`,
-  )
-  const eventCount = db.query<[id: number], { n: number | null }>(
-    'SELECT max(n) AS n FROM events WHERE version = ?',
-  )
-  const lastArrival = db.query<[id: number, latest: number], { at: number | null }>(
-    `SELECT max(at) AS at FROM events WHERE version = ? AND at <= ?
-       AND (from_state IS NULL OR to_state IN ('settling', 'seen'))
-       AND reason_code IS NOT '${READ_AGAIN}'`,
-  )
+export type VersionReads = ReturnType<typeof versionReads>
 
-  const approved = db.query<[feed: string, except: number], { id: number | null }>(
-    `SELECT max(id) AS id FROM versions INDEXED BY versions_approved
-       WHERE approved = 1 AND feed = ? AND id <> ?`,
-  )
-  // How an attempt ended is not known, so storage may have it. Of several the largest: any of them may be the one.
-  const maybeStored = db.query<[feed: string, after: number, except: number], { id: number }>(
-    `SELECT v.id FROM versions v INDEXED BY versions_feed
-       WHERE v.feed = ? AND v.id > ? AND v.id <> ?
-         AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
-       ORDER BY v.postings DESC LIMIT 1`,
-  )
-  const turnovers = db.query<
-    [feed: string, limit: number],
-    { changes: string; postings: number; at: number }
-  >(
-    `SELECT changes, postings, uploaded_at AS at FROM versions INDEXED BY versions_feed_state
-       WHERE feed = ? AND state = 'uploaded' AND changes IS NOT NULL ORDER BY id DESC LIMIT ?`,
-  )
-
-  const version = (id: number) => orNull(byId.get(id), versionOf)
-  const ofFeed = (query: typeof newest) => (feed: string) => orNull(query.get(feed), versionOf)
-  const list = (filter: ListFilter) => {
-    const conditions = conditionsOf(filter)
-    const where = conditions.map(({ sql }) => sql).join(' AND ') || 'true'
-    const sql = `SELECT ${VERSION_FIELDS} FROM ${source(filter)} WHERE ${where}
-       ORDER BY ${filter.all ? 'v.id' : 'f.newest'} DESC LIMIT ?`
-    const values = conditions.flatMap((each) => each.values)
-    const rows = db.query<(string | number)[], VersionRow>(sql)
-    return rows.all(...values, filter.limit ?? NO_LIMIT).map(versionOf)
+export function versionReads(db: Connection) {
+  const one = (from: string, ...values: SqlValue[]): Version | null => {
+    const row = db.row<VersionRow>(`SELECT ${VERSION_FIELDS} FROM ${from}`, ...values)
+    return row && versionOf(row)
   }
+  const version = (id: number) => one('versions v WHERE v.id = ?', id)
+  const lastUploaded = (feed: string) =>
+    one('feeds f JOIN versions v ON v.id = f.last_uploaded WHERE f.name = ?', feed)
+
+  const list = (filter: ListFilter): Version[] => {
+    const { all, before, feed, limit = NO_LIMIT, since, states } = filter
+    const conditions = [
+      feed !== undefined && (all ? 'v.feed = ?' : 'f.name = ?'),
+      states !== undefined && `v.state IN (${states.map(() => '?').join(', ')})`,
+      since !== undefined && 'v.detected_at >= ?',
+      before !== undefined && 'v.id < ?',
+    ].filter((sql) => sql !== false)
+    const values = [feed, ...(states ?? []), since, before].filter((value) => value !== undefined)
+    const sql = `SELECT ${VERSION_FIELDS} FROM ${source(filter)} WHERE ${conditions.join(' AND ') || 'true'}
+       ORDER BY ${all ? 'v.id' : 'f.newest'} DESC LIMIT ?`
+    return db.rows<VersionRow>(sql, ...values, limit).map(versionOf)
+  }
+
   const confirmed = (feed: string, except: number): Version | null => {
-    const uploaded = ofFeed(lastUploaded)(feed)
-    const { id } = approved.get(feed, except) ?? { id: null }
-    return id === null || id <= (uploaded?.id ?? 0) ? uploaded : version(id)
+    const uploaded = lastUploaded(feed)
+    const approved = db.value<number>(
+      `SELECT max(id) FROM versions INDEXED BY versions_approved
+         WHERE approved = 1 AND feed = ? AND id <> ?`,
+      feed,
+      except,
+    )
+    return approved === null || approved <= (uploaded?.id ?? 0) ? uploaded : version(approved)
   }
 
   return {
     version,
+    /** Newest first. */
     list,
+    newest: (feed: string) =>
+      one('feeds f JOIN versions v ON v.id = f.newest WHERE f.name = ?', feed),
+    /** The feed's newest version whose bytes are known (sha256 set), in any state: what new bytes are compared with. */
+    newestTaken: (feed: string) =>
+      one('versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL ORDER BY v.id DESC LIMIT 1', feed),
+    /** The version of this feed that was uploaded last. */
+    lastUploaded,
+    /** What storage or a person confirmed of this feed last: the newest version that was uploaded, released or restored. */
     confirmed,
-    lastUploaded: ofFeed(lastUploaded),
-    newest: ofFeed(newest),
-    newestTaken: ofFeed(newestTaken),
-    // By their ids, which are few: no index has the paths.
-    hasNewerAt: ({ id, path }, states) => {
+    /** Whether a later version of the same path is in one of these states, be it restored or named by a person. */
+    hasNewerAt: ({ id, path }: Pick<Version, 'id' | 'path'>, states: readonly State[]) => {
+      // By their ids, which are few: no index has the paths.
       const sql = `SELECT id FROM versions NOT INDEXED
          WHERE id > ? AND path = ? AND state IN ${sqlStates(states)} LIMIT 1`
-      return db.query<[id: number, path: string], { id: number }>(sql).get(id, path) !== undefined
+      return db.value(sql, id, path) !== null
     },
-    baselines: (feed, except = 0) => {
+    /**
+     * What a version of this feed is compared with before it is sent, at most three: the last confirmed one, the
+     * newest accepted one that still waits or is on its way, and one since that storage may have. What is held, rejected
+     * or discarded is none of them: neither has the service it, nor did the vendor mean it.
+     */
+    baselines: (feed: string, except = 0): Version[] => {
       const last = confirmed(feed, except)
       const accepted = list({ feed, states: ACCEPTED, all: true }).find(({ id }) => id !== except)
-      const maybe = maybeStored.get(feed, last?.id ?? 0, except)
-      const all = [last, accepted ?? null, maybe ? version(maybe.id) : null]
-      const found = all.filter((each) => each !== null)
-      return found.filter(({ id }, n) => found.findIndex((other) => other.id === id) === n)
+      // How an attempt ended is not known, so storage may have it. Of several the largest: any of them may be the one.
+      const maybeStored = one(
+        `versions v INDEXED BY versions_feed WHERE v.feed = ? AND v.id > ? AND v.id <> ?
+           AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
+         ORDER BY v.postings DESC LIMIT 1`,
+        feed,
+        last?.id ?? 0,
+        except,
+      )
+      const found = [last, accepted, maybeStored].flatMap((each) => each ?? [])
+      return [...new Map(found.map((each) => [each.id, each])).values()]
     },
-    turnovers: (feed) => {
-      const uploads = turnovers.all(feed, MOST_TURNOVERS)
+    /** Which share of its postings (0 to 1) the feed lost with each of its last uploads, the newest first. */
+    turnovers: (feed: string): number[] => {
+      const uploads = db.rows<{ changes: string; postings: number; at: number }>(
+        `SELECT changes, postings, uploaded_at AS at FROM versions INDEXED BY versions_feed_state
+           WHERE feed = ? AND state = 'uploaded' AND changes IS NOT NULL ORDER BY id DESC LIMIT ?`,
+        feed,
+        MOST_TURNOVERS,
+      )
       const since = (uploads[0]?.at ?? 0) - TURNOVERS_MS
       const recent = uploads.filter(({ at }, n) => n < TURNOVERS || at >= since)
       return recent.map(({ changes, postings }) => {
@@ -125,36 +107,60 @@ export function versionReads(db: Connection): VersionReads {
         return removed / Math.max(1, postings - added + removed)
       })
     },
-    postings: (feed, limit) => postings.all(feed, limit).map((row) => row.postings),
+    /** Postings of a feed's last versions, newest first: less to read than the versions. */
+    postings: (feed: string, limit: number) =>
+      db.values<number | null>(
+        'SELECT postings FROM versions WHERE feed = ? ORDER BY id DESC LIMIT ?',
+        feed,
+        limit,
+      ),
     count: () => {
-      const none = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>
-      for (const { state, versions } of counts.all()) none[state] = versions
-      return none
+      const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>
+      const sql = 'SELECT state, versions FROM state_counts'
+      for (const row of db.rows<{ state: State; versions: number }>(sql))
+        counts[row.state] = row.versions
+      return counts
     },
-    oldest: (states) => {
-      const times = states.flatMap((state) => oldest.get(state)?.at ?? [])
-      return times.length === 0 ? null : Math.min(...times)
-    },
-    lastSuccessAt: (now) => lastSuccess.get(latestLegal(now, 0))?.at ?? null,
-    events: (id, limit = NO_LIMIT) => events.all(id, limit).map(eventOf).reverse(),
-    eventCount: (id) => eventCount.get(id)?.n ?? 0,
-    lastArrivalAt: (id, now) => lastArrival.get(id, latestLegal(now, 0))?.at ?? null,
+    /** Wall ms at which the longest waiting version of these states was detected. */
+    oldest: (states: readonly State[]) =>
+      db.value<number>(`SELECT min(detected_at) FROM versions WHERE state IN ${sqlStates(states)}`),
+    /** Wall ms of the last upload of all; one that a wrong clock dated after now does not count. */
+    lastSuccessAt: (now: number) =>
+      db.value<number>(
+        `SELECT max(v.uploaded_at) FROM feeds f JOIN versions v ON v.id = f.last_uploaded
+           WHERE v.uploaded_at <= ?`,
+        latestLegal(now, 0),
+      ),
+    /** Oldest first; with a limit the newest ones. */
+    events: (id: number, limit = NO_LIMIT) =>
+      db
+        .rows<EventRow>(
+          `SELECT at, from_state AS "from", to_state AS "to", reason, reason_code AS reasonCode, line, "column",
+           count, first_at AS firstAt FROM events WHERE version = ? ORDER BY n DESC LIMIT ?`,
+          id,
+          limit,
+        )
+        .map(eventOf)
+        .reverse(),
+    /** How many events a version has. */
+    eventCount: (id: number) =>
+      db.value<number>('SELECT max(n) FROM events WHERE version = ?', id) ?? 0,
+    /** Wall ms at which a file of this version came last, be it with the same bytes; null where none came by now. */
+    lastArrivalAt: (id: number, now: number) =>
+      db.value<number>(
+        `SELECT max(at) FROM events WHERE version = ? AND at <= ?
+           AND (from_state IS NULL OR to_state IN ('settling', 'seen'))
+           AND reason_code IS NOT '${READ_AGAIN}'`,
+        id,
+        latestLegal(now, 0),
+      ),
   }
 }
 
+type EventRow = Omit<HistoryEvent, 'count' | 'firstAt'> & { count: number; firstAt: number | null }
+
 function eventOf({ count, firstAt, ...event }: EventRow): HistoryEvent {
   return firstAt === null ? event : { ...event, count, firstAt }
-}
-
-/** Each condition of a filter, with its values. */
-function conditionsOf({ all, before, feed, since, states }: ListFilter) {
-  const found: { sql: string; values: readonly (string | number)[] }[] = []
-  if (feed !== undefined) found.push({ sql: all ? 'v.feed = ?' : 'f.name = ?', values: [feed] })
-  if (states !== undefined)
-    found.push({ sql: `v.state IN (${states.map(() => '?').join(', ')})`, values: states })
-  if (since !== undefined) found.push({ sql: 'v.detected_at >= ?', values: [since] })
-  if (before !== undefined) found.push({ sql: 'v.id < ?', values: [before] })
-  return found
 }
 
 /** Without `all` the feeds and their newest versions, never the whole history. */

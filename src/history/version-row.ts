@@ -1,6 +1,6 @@
 // Owns how a version is laid out in a row: column names, JSON columns, booleans. No SQL runs here.
 
-import type { Row, SqlValue } from './connection.ts'
+import type { SqlValue } from './connection.ts'
 import type { Reason, ReasonField, Version } from './records.ts'
 
 /** Of a version, in the order of its columns, whose names are the same in snake case. */
@@ -48,7 +48,7 @@ export function reasonFields(reason: Reason | null): Pick<Version, ReasonField> 
 }
 
 /** Fields of a version as values of their columns, for an INSERT or an UPDATE. */
-export function columnsOf(fields: Partial<Version>): Row {
+export function columnsOf(fields: Partial<Version>): Record<string, SqlValue> {
   return Object.fromEntries(
     Object.entries(fields).map(([field, value]) => [columnOf(field), encoded(value)]),
   )
@@ -57,8 +57,4 @@ export function columnsOf(fields: Partial<Version>): Row {
 function encoded(value: Version[keyof Version]): SqlValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
-}
-
-export function orNull<R, T>(row: R | undefined, make: (row: R) => T): T | null {
-  return row === undefined ? null : make(row)
 }

@@ -3,99 +3,21 @@
 
 import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
-import type { Connection, SqlValue } from './connection.ts'
-import type { VersionReads, Versions } from './port.ts'
-import type { HistoryEvent, Reason, Version, VersionPatch } from './records.ts'
+import type { Connection } from './connection.ts'
+import type { Reason, Version, VersionPatch } from './records.ts'
 import { assertStep, READING, type State, sqlStates } from './states.ts'
+import type { VersionReads } from './version-reads.ts'
 import { columnsOf, reasonFields } from './version-row.ts'
 
 const NO_LIMIT = -1
 
-export function versionWrites(
-  db: Connection,
-  { version }: Pick<Versions, 'version'>,
-): Omit<Versions, keyof VersionReads | 'prune'> {
-  const insertEvent = db.query<[Omit<HistoryEvent, 'count' | 'firstAt'> & { version: number }]>(
-    `INSERT INTO events (version, at, from_state, to_state, reason, reason_code, line, "column", n)
-       VALUES (@version, @at, @from, @to, @reason, @reasonCode, @line, @column,
-         (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = @version))`,
-  )
-  const lastEvent = db.query<[version: number], { n: number; to: State | 'seen' }>(
-    'SELECT n, to_state AS "to" FROM events WHERE version = ? ORDER BY n DESC LIMIT 1',
-  )
-  const seenAgain = db.query<[at: number, reason: string, version: number, n: number]>(
-    `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = ?, reason = ?
-       WHERE version = ? AND n = ?`,
-  )
-  const pointNewest = db.query<[feed: string, version: number]>(
-    `INSERT INTO feeds (name, newest) VALUES (?, ?)
-       ON CONFLICT (name) DO UPDATE SET newest = excluded.newest`,
-  )
-  const pointUploaded = db.query<[version: number, feed: string]>(
-    'UPDATE feeds SET last_uploaded = max(coalesce(last_uploaded, 0), ?) WHERE name = ?',
-  )
-  const before = db.query<[feed: string, id: number], { id: number | null }>(
-    'SELECT max(id) AS id FROM versions WHERE feed = ? AND id <> ?',
-  )
-  const dropFeed = db.query<[feed: string]>('DELETE FROM feeds WHERE name = ?')
-  const dropFiles = db.query<[version: number]>('DELETE FROM files WHERE version = ?')
-  const pointFiles = db.query<[to: number, from: number]>(
-    'UPDATE files SET version = ? WHERE version = ?',
-  )
-  const pointRequests = db.query<[to: number | null, from: number]>(
-    'UPDATE requests SET version = ? WHERE version = ?',
-  )
-  const drop = db.query<[id: number]>('DELETE FROM versions WHERE id = ?')
-  const spooled = db.query<[feed: string], { id: number; state: State; spool: string }>(
-    `SELECT id, state, spool FROM versions INDEXED BY versions_spooled
-       WHERE feed = ? AND spool IS NOT NULL ORDER BY id DESC`,
-  )
-  const spoolNames = db.query<[], { spool: string }>(
-    'SELECT DISTINCT spool FROM versions INDEXED BY versions_spooled WHERE spool IS NOT NULL',
-  )
-  const forgetApprovals = db.query(
-    'UPDATE versions INDEXED BY versions_approved SET approved = 0 WHERE approved = 1',
-  )
-  const lastId = db.query<[], { seq: number }>(
-    `SELECT seq FROM sqlite_sequence WHERE name = 'versions'`,
-  )
-  // Only the oldest of a feed: a younger one must not overtake it and then be overwritten by it.
-  const due = db.query<
-    [now: number, latest: number, limit: number],
-    Pick<Version, 'id' | 'feed' | 'account'>
-  >(
-    `SELECT v.id, v.feed, v.account FROM versions v
-       WHERE v.state = 'queued'
-         AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= ? OR v.next_attempt_at > ?)
-         AND NOT EXISTS (
-           SELECT 1 FROM versions o WHERE o.feed = v.feed AND o.state IN ('queued', 'uploading')
-             AND (o.state = 'uploading' OR o.id < v.id))
-       ORDER BY v.id LIMIT ?`,
-  )
-  const makeDue = db.query(
-    `UPDATE versions SET next_attempt_at = NULL
-       WHERE state = 'queued' AND next_attempt_at IS NOT NULL`,
-  )
-  // Without statistics the planner prefers the state alone and reads all that wait, at each look.
-  const nextAttempt = db.query<[now: number], { at: number | null }>(
-    `SELECT min(next_attempt_at) AS at FROM versions INDEXED BY versions_next_attempt
-       WHERE state = 'queued' AND next_attempt_at > ?`,
-  )
-  const nextDeadline = db.query<[now: number], { at: number | null }>(
-    `SELECT min(deadline_at) AS at FROM versions INDEXED BY versions_deadline
-       WHERE state = 'incomplete' AND deadline_at > ?`,
-  )
-  const expired = db.query<[now: number, latest: number], { path: string }>(
-    `SELECT path FROM versions INDEXED BY versions_deadline
-       WHERE state = 'incomplete' AND deadline_at <= ?
-     UNION ALL SELECT path FROM versions INDEXED BY versions_deadline
-       WHERE state = 'incomplete' AND deadline_at > ?`,
-  )
-  const shiftDeadlines = db.query<[byMs: number]>(
-    `UPDATE versions SET deadline_at = deadline_at + ?
-       WHERE state IN ${sqlStates(READING)} AND deadline_at IS NOT NULL`,
-  )
+/** Of a version that waits: what tells whose turn it is. */
+type Turn = Pick<Version, 'feed' | 'account'>
 
+export type VersionWrites = ReturnType<typeof versionWrites>
+
+/** Each write is one transaction with its event. */
+export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'version'>) {
   function event(
     version: number,
     at: number,
@@ -103,7 +25,10 @@ export function versionWrites(
     why: Reason | null,
   ): void {
     const { hint: _, ...reason } = reasonFields(why)
-    insertEvent.run({ version, at, ...step, ...reason })
+    const sql = `INSERT INTO events (version, at, from_state, to_state, reason, reason_code, line, "column", n)
+       VALUES (@version, @at, @from, @to, @reason, @reasonCode, @line, @column,
+         (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = @version))`
+    db.run(sql, { version, at, ...step, ...reason })
   }
 
   function existing(id: number): Version {
@@ -117,11 +42,8 @@ export function versionWrites(
   function insert(fields: Partial<Version>): number {
     const columns = columnsOf(fields)
     const names = Object.keys(columns)
-    return db
-      .query<SqlValue[]>(
-        `INSERT INTO versions (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
-      )
-      .run(...Object.values(columns)).id
+    const sql = `INSERT INTO versions (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+    return db.run(sql, ...Object.values(columns)).id
   }
 
   /** Writes these fields only: a feed may carry thousands of campaign ids that need no rewriting. */
@@ -129,34 +51,59 @@ export function versionWrites(
     const columns = columnsOf(fields)
     const set = Object.keys(columns).map((name) => `${name} = ?`)
     if (set.length === 0) return
-    db.query<SqlValue[]>(`UPDATE versions SET ${set.join(', ')} WHERE id = ?`).run(
-      ...Object.values(columns),
-      id,
-    )
+    db.run(`UPDATE versions SET ${set.join(', ')} WHERE id = ?`, ...Object.values(columns), id)
+  }
+
+  function pointNewest(feed: string, id: number): void {
+    const sql = `INSERT INTO feeds (name, newest) VALUES (?, ?)
+       ON CONFLICT (name) DO UPDATE SET newest = excluded.newest`
+    db.run(sql, feed, id)
   }
 
   return {
-    add: ({ at, patch, reason, ...first }) =>
+    /** Adds a version in `settling` (or another first state) with its first event, and makes it its feed's newest. */
+    add: ({
+      at,
+      patch,
+      reason,
+      ...first
+    }: Pick<Version, 'feed' | 'path' | 'account' | 'state'> & {
+      reason: Reason | null
+      at: number
+      patch?: VersionPatch
+    }): Version =>
       db.joined(() => {
         assertStep(null, null, first.state, false)
         const id = insert({ ...patch, ...first, ...reasonFields(reason), detectedAt: at })
         event(id, at, { from: null, to: first.state }, reason)
-        pointNewest.run(first.feed, id)
+        pointNewest(first.feed, id)
         return existing(id)
       }),
 
-    move: (id, to, reason, at, patch = {}) =>
+    /** Changes the state. Throws on a step that states.ts does not have. */
+    move: (
+      id: number,
+      to: State,
+      reason: Reason | null,
+      at: number,
+      patch: VersionPatch = {},
+    ): Version =>
       db.joined(() => {
         const from = existing(id)
         assertStep(id, from.state, to, from.sha256 !== null)
         const changed = { ...leftBehind(to, at), ...patch, state: to, ...reasonFields(reason) }
         write(id, changed)
         event(id, at, { from: from.state, to }, reason)
-        if (to === 'uploaded') pointUploaded.run(id, from.feed)
+        if (to === 'uploaded') {
+          const sql =
+            'UPDATE feeds SET last_uploaded = max(coalesce(last_uploaded, 0), ?) WHERE name = ?'
+          db.run(sql, id, from.feed)
+        }
         return { ...from, ...changed }
       }),
 
-    update: (id, patch, reason) =>
+    /** Changes fields without a change of state (hence without an event); `reason` absent: it stays. */
+    update: (id: number, patch: VersionPatch, reason?: Reason | null): Version =>
       db.joined(() => {
         const found = existing(id)
         const changed = reason === undefined ? patch : { ...patch, ...reasonFields(reason) }
@@ -164,38 +111,83 @@ export function versionWrites(
         return { ...found, ...changed }
       }),
 
-    seen: (id, reason, at) =>
+    /** The same bytes were found again: a `seen` event, one for all times in a row. */
+    seen: (id: number, reason: Reason, at: number): void =>
       db.joined(() => {
+        existing(id)
         // An export that writes the same bytes each minute must not make a row each time.
-        const last = lastEvent.get(existing(id).id)
-        if (last?.to === 'seen') seenAgain.run(at, reason.text, id, last.n)
-        else event(id, at, { from: null, to: 'seen' }, reason)
+        const again = db.run(
+          `UPDATE events SET first_at = coalesce(first_at, at), count = count + 1, at = @at, reason = @text
+             WHERE version = @id AND n = (SELECT max(n) FROM events WHERE version = @id) AND to_state = 'seen'`,
+          { id, at, text: reason.text },
+        )
+        if (again.changes === 0) event(id, at, { from: null, to: 'seen' }, reason)
       }),
 
-    forget: (id, heir) =>
+    /**
+     * Takes back a version that turned out to be no version (the same bytes as its feed's newest). Only without a sha256.
+     * What names it names `heir` then; without one, the newest of its feed.
+     */
+    forget: (id: number, heir?: number): void =>
       db.joined(() => {
         const { feed, sha256 } = existing(id)
         if (sha256 !== null) {
           throw new FeedsyncError(`version ${id} has a known content and cannot be taken back`)
         }
-        const newest = before.get(feed, id)?.id ?? null
+        const others = 'SELECT max(id) FROM versions WHERE feed = ? AND id <> ?'
+        const newest = db.value<number>(others, feed, id)
         const named = heir ?? newest
-        pointRequests.run(named, id)
-        if (named === null) dropFiles.run(id)
-        else pointFiles.run(named, id)
-        if (newest === null) dropFeed.run(feed)
-        else pointNewest.run(feed, newest)
-        drop.run(id)
+        db.run('UPDATE requests SET version = ? WHERE version = ?', named, id)
+        if (named === null) db.run('DELETE FROM files WHERE version = ?', id)
+        else db.run('UPDATE files SET version = ? WHERE version = ?', named, id)
+        if (newest === null) db.run('DELETE FROM feeds WHERE name = ?', feed)
+        else pointNewest(feed, newest)
+        db.run('DELETE FROM versions WHERE id = ?', id)
       }),
 
-    spooled: (feed) => spooled.all(feed),
-    spoolNames: () => spoolNames.all().map(({ spool }) => spool),
-    forgetApprovals: () => void forgetApprovals.run(),
-    lastId: () => lastId.get()?.seq ?? 0,
+    /** Versions of a feed whose bytes are kept, the newest first. */
+    spooled: (feed: string) =>
+      db.rows<{ id: number; state: State; spool: string }>(
+        `SELECT id, state, spool FROM versions INDEXED BY versions_spooled
+           WHERE feed = ? AND spool IS NOT NULL ORDER BY id DESC`,
+        feed,
+      ),
 
-    due: (now, limit, except = new Set(), turns = null) =>
-      due
-        .all(
+    /** Names of the spool files that versions still need: a restored version shares that of the earlier one. */
+    spoolNames: () =>
+      db.values<string>(
+        'SELECT DISTINCT spool FROM versions INDEXED BY versions_spooled WHERE spool IS NOT NULL',
+      ),
+
+    /** Takes back all approvals. */
+    forgetApprovals: () =>
+      void db.run(
+        'UPDATE versions INDEXED BY versions_approved SET approved = 0 WHERE approved = 1',
+      ),
+
+    /** The highest id that a version ever had; 0 before the first one. */
+    lastId: () => db.value<number>(`SELECT seq FROM sqlite_sequence WHERE name = 'versions'`) ?? 0,
+
+    /**
+     * Waiting versions whose time has come (lib/due.ts), one a feed, none that uploads or is in `except`: in the order
+     * of `turns`, which reads all of them, and otherwise oldest first.
+     */
+    due: (
+      now: number,
+      limit?: number,
+      except: Pick<ReadonlySet<string>, 'has' | 'size'> = new Set(),
+      turns: ((a: Turn, b: Turn) => number) | null = null,
+    ): Version[] =>
+      db
+        // Only the oldest of a feed: a younger one must not overtake it and then be overwritten by it.
+        .rows<Turn & { id: number }>(
+          `SELECT v.id, v.feed, v.account FROM versions v
+             WHERE v.state = 'queued'
+               AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= ? OR v.next_attempt_at > ?)
+               AND NOT EXISTS (
+                 SELECT 1 FROM versions o WHERE o.feed = v.feed AND o.state IN ('queued', 'uploading')
+                   AND (o.state = 'uploading' OR o.id < v.id))
+             ORDER BY v.id LIMIT ?`,
           now,
           latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
           limit === undefined || turns !== null ? NO_LIMIT : limit + except.size,
@@ -204,14 +196,44 @@ export function versionWrites(
         .sort(turns ?? (() => 0))
         .slice(0, limit)
         .flatMap(({ id }) => version(id) ?? []),
-    makeDue: () => void makeDue.run(),
-    expired: (now, longestMs) =>
-      expired.all(now, latestLegal(now, longestMs)).map(({ path }) => path),
-    shiftDeadlines: (byMs) => void shiftDeadlines.run(byMs),
-    nextDueAt: (now) => {
-      const times = [nextAttempt.get(now), nextDeadline.get(now)].flatMap((row) => row?.at ?? [])
-      return times.length === 0 ? null : Math.min(...times)
-    },
+
+    /** Makes due now what is queued for later. */
+    makeDue: () =>
+      void db.run(
+        `UPDATE versions SET next_attempt_at = NULL
+           WHERE state = 'queued' AND next_attempt_at IS NOT NULL`,
+      ),
+
+    /** Paths of incomplete files whose deadline has passed, or is further away than `longestMs`: see lib/due.ts. */
+    expired: (now: number, longestMs: number) =>
+      db.values<string>(
+        `SELECT path FROM versions INDEXED BY versions_deadline
+           WHERE state = 'incomplete' AND deadline_at <= ?
+         UNION ALL SELECT path FROM versions INDEXED BY versions_deadline
+           WHERE state = 'incomplete' AND deadline_at > ?`,
+        now,
+        latestLegal(now, longestMs),
+      ),
+
+    /** The wall clock was set by so many ms: incomplete files keep the time that they still had. */
+    shiftDeadlines: (byMs: number) =>
+      void db.run(
+        `UPDATE versions SET deadline_at = deadline_at + ?
+           WHERE state IN ${sqlStates(READING)} AND deadline_at IS NOT NULL`,
+        byMs,
+      ),
+
+    /** The earliest `nextAttemptAt` or `deadlineAt` after now, or null. */
+    nextDueAt: (now: number) =>
+      // Without statistics the planner prefers the state alone and reads all that wait, at each look.
+      db.value<number>(
+        `SELECT min(at) FROM (
+           SELECT min(next_attempt_at) AS at FROM versions INDEXED BY versions_next_attempt
+             WHERE state = 'queued' AND next_attempt_at > @now
+           UNION ALL SELECT min(deadline_at) FROM versions INDEXED BY versions_deadline
+             WHERE state = 'incomplete' AND deadline_at > @now)`,
+        { now },
+      ),
   }
 }
 

@@ -39,7 +39,7 @@ if (isMainThread) {
       const kind = `commit of ${[...new Set(written)].join(', ')}`
       written = []
       failOnce(kind)
-    } else if (/^(INSERT|UPDATE|DELETE)/.test(sql)) {
+    } else if (/^(INSERT|REPLACE|UPDATE|DELETE)/.test(sql)) {
       const kind = kindOf(sql, parameters)
       written.push(kind)
       failOnce(kind)
@@ -49,7 +49,7 @@ if (isMainThread) {
 }
 
 function kindOf(sql: string, parameters: unknown[]): string {
-  const table = /^(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)/.exec(sql)?.[1] ?? ''
+  const table = /^(?:INSERT INTO|REPLACE INTO|UPDATE|DELETE FROM) (\w+)/.exec(sql)?.[1] ?? ''
   const verb = sql.slice(0, sql.indexOf(' ')).toLowerCase()
   if (table !== 'events' || verb !== 'insert') return `${verb} ${table}`
   const [{ from, to }] = parameters as [{ from: string | null; to: string }]

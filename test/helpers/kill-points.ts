@@ -208,9 +208,9 @@ function factOf(sql: string, parameters: unknown[]): string | null {
   if (text.startsWith('UPDATE attempts')) {
     return `attempt ended: ${(parameters[0] as { outcome: unknown }).outcome}`
   }
-  if (text.startsWith('INSERT INTO files')) return 'file known'
-  if (text.startsWith('INSERT INTO daemon')) return RECORD
-  if (text.startsWith('INSERT INTO notes')) {
+  if (text.startsWith('REPLACE INTO files')) return 'file known'
+  if (text.startsWith('REPLACE INTO daemon')) return RECORD
+  if (text.startsWith('REPLACE INTO notes')) {
     return String(parameters[0]).startsWith('leaving ') ? 'a file is about to leave' : null
   }
   if (/^UPDATE versions SET spool = \+\? WHERE/.test(text)) return 'bytes given up'

@@ -132,7 +132,7 @@ describe('migrations', () => {
 
     expect(errorCode(error)).toBe('SQLITE_ERROR')
     expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
-    expect(connection.query("SELECT 1 FROM sqlite_schema WHERE name = 'a'").all()).toEqual([])
+    expect(connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'a'")).toEqual([])
   })
 
   it.each([
