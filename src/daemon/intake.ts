@@ -157,7 +157,7 @@ export class Intake {
     const started = clock.monotonic()
     this.#isHinted = false
     this.#nextScan = started + settings.current.inbox.rescanMs * (1 - JITTER * Math.random())
-    const listing = await inbox.list((path) => ledger.knownAt(path))
+    const listing = await inbox.list((path) => ledger.known.at(path))
     noteFolder(listing, this.#parts.conditions)
     // The first sight of a file starts its quiet period, not the moment at which that is written.
     const seenAt = clock.monotonic()
@@ -261,7 +261,7 @@ export class Intake {
     const { incompleteAfterMs } = settings.current.inbox
     for (const path of history.expired(clock.now(), incompleteAfterMs)) {
       // Another file that came to the path since has a quiet period of its own.
-      const identity = ledger.knownAt(path)?.identity ?? NO_IDENTITY
+      const identity = ledger.known.at(path)?.identity ?? NO_IDENTITY
       this.#enqueue({ ...this.#inFolder(path), identity, rule: ruleFor(path), final: true })
     }
   }

@@ -40,7 +40,7 @@ export async function recordListing(
   const inMotion = ledger.pathsInMotion()
   const originOf = ({ path, identity }: Sighting) => ({ path, identity, rule: ruleFor(path) })
   const isNews = ({ path, identity }: Sighting) =>
-    (inMotion.has(path) && ledger.isInMotion(path)) || ledger.isNews(path, identity)
+    (inMotion.has(path) && ledger.isInMotion(path)) || ledger.known.isNews(path, identity)
   const isFree = (file: Sighting) => isNews(file) && !isBusy(file)
   const inPieces = async <T>(all: readonly T[], step: (each: T) => void) => {
     for (let from = 0; from < all.length; from += PIECE) {
@@ -76,7 +76,7 @@ export async function recordListing(
       ledger.markDisposed(path)
     else ledger.gone(path)
   })
-  await inPieces(ledger.presence(isThere), (step) => step())
+  await inPieces(ledger.known.presence(isThere), (step) => step())
   return news.filter(isFree)
 }
 

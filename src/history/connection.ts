@@ -218,8 +218,8 @@ export function exists(file: string): boolean {
   }
 }
 
-/** SQLite syncs the directory of its file; directories that we made need their parent synced as well. */
-function syncDirectory(directory: string): void {
+/** SQLite syncs the directory of its file; what we make there ourselves needs its directory synced as well. */
+export function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r')
   try {
     fsyncSync(handle)

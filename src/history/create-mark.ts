@@ -9,6 +9,7 @@ import { dirname } from 'node:path'
 import { SECOND, systemClock } from '../lib/clock.ts'
 import { identityOf } from '../lib/file-identity.ts'
 import { giveToOwnerOf } from '../lib/owner.ts'
+import { syncDirectory } from './connection.ts'
 
 export interface CreateMark {
   /** null: none was ever written. `at`: wall ms by which the last create had been sent at the latest. */
@@ -28,12 +29,16 @@ export function createMark(file: string): CreateMark {
       return { text, at: Math.max(Number(stats.ctimeMs), bootedAt) }
     },
     renew: () => {
-      synced(openSync(file, 'w', 0o600), (handle) => {
+      const handle = openSync(file, 'w', 0o600)
+      try {
         // Made by root, it must still be the service's.
         giveToOwnerOf(dirname(file), handle)
         writeSync(handle, randomUUID())
-      })
-      synced(openSync(dirname(file), 'r'))
+        fsyncSync(handle)
+      } finally {
+        closeSync(handle)
+      }
+      syncDirectory(dirname(file))
     },
   }
 }
@@ -44,14 +49,5 @@ function bootId(): string {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {
     return ''
-  }
-}
-
-function synced(handle: number, write: (handle: number) => void = () => {}): void {
-  try {
-    write(handle)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }

@@ -22,20 +22,15 @@ const SAVED = 'start feedsyncd again: nothing is lost, what that file held is in
 
 export class DatabaseWatch {
   readonly #connection: Connection
-  readonly #directory: string | null
-  readonly #database: string | null
-  readonly #lock: string | null
-  #log: string | null
-  /** The index of the log, by which processes know of each other. */
-  #index: string | null
+  /** Of each path what it named when there was first something at it. */
+  readonly #inodes = new Map<string, string>()
 
   constructor(connection: Connection) {
     this.#connection = connection
-    this.#directory = inodeAt(dirname(connection.file))
-    this.#database = inodeAt(connection.file)
-    this.#lock = inodeAt(lockFile(dirname(connection.file)))
-    this.#log = inodeAt(logOf(connection))
-    this.#index = inodeAt(`${connection.file}-shm`)
+    const { file } = connection
+    const directory = dirname(file)
+    for (const path of [directory, file, lockFile(directory), logOf(connection), `${file}-shm`])
+      this.#isSame(path)
   }
 
   /**
@@ -46,13 +41,11 @@ export class DatabaseWatch {
     const { file } = this.#connection
     const directory = dirname(file)
     const [index, lock] = [`${file}-shm`, lockFile(directory)]
-    this.#log ??= inodeAt(logOf(this.#connection))
-    this.#index ??= inodeAt(index)
     // What takes the others with it is looked at last: it may go between two of these looks.
-    const hasIndex = this.#index === null || isAt(index, this.#index)
-    const hasLog = isAt(logOf(this.#connection), this.#log)
-    const hasLock = this.#lock === null || isAt(lock, this.#lock)
-    const isSame = isAt(file, this.#database)
+    const hasIndex = this.#isSame(index)
+    const hasLog = this.#isSame(logOf(this.#connection))
+    const hasLock = this.#isSame(lock)
+    const isSame = this.#isSame(file)
     if (hasIndex && hasLog && hasLock && isSame) return null
     if (!this.#isOnDisk(directory))
       return lost(`${directory} was moved away or unmounted`, config, PUT_BACK)
@@ -69,18 +62,25 @@ export class DatabaseWatch {
     return lost(`${what} was deleted, replaced or moved away`, config, hint)
   }
 
+  #isSame(path: string): boolean {
+    const before = this.#inodes.get(path)
+    if (before !== undefined) return isAt(path, before)
+    const found = inodeAt(path)
+    if (found !== null) this.#inodes.set(path, found)
+    return true
+  }
+
   /** Whether this is a directory on the same file system as before: a copy in it can be found again. */
   #isOnDisk(directory: string): boolean {
-    const device = (identity: string | null) => identity?.split(' ')[0]
-    return (
-      isAt(directory, this.#directory) || device(inodeAt(directory)) === device(this.#directory)
-    )
+    const device = (identity: string | null | undefined) => identity?.split(' ')[0]
+    const before = device(this.#inodes.get(directory))
+    return this.#isSame(directory) || device(inodeAt(directory)) === before
   }
 
   /** Writes all into the database file, where no other process has written to another log since. */
   save(): boolean {
     const log = logOf(this.#connection)
-    if (!isAt(log, this.#log) && !isEmpty(log)) return false
+    if (!this.#isSame(log) && !isEmpty(log)) return false
     try {
       return this.#connection.pragma('wal_checkpoint(TRUNCATE)') === 0
     } catch {

@@ -1,6 +1,6 @@
 // The table of known files in memory as well, since every listing asks for each of its paths.
 
-import { DAY } from '../lib/clock.ts'
+import { type Clock, DAY } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import { type FileIdentity, sameIdentity } from '../lib/file-identity.ts'
 import type { Files, KnownFile, Transactions } from './port.ts'
@@ -12,14 +12,16 @@ type Ports = Files & Pick<Transactions, 'afterCommit'>
 
 export class KnownPaths {
   readonly #history: Ports
+  readonly #clock: Clock
   readonly #files: Map<string, KnownFile>
 
-  constructor(history: Ports) {
+  constructor(history: Ports, clock: Clock) {
     this.#history = history
+    this.#clock = clock
     this.#files = new Map(history.knownFiles().map((file) => [file.path, file]))
   }
 
-  /** As it was last committed. */
+  /** What stat said of the path when it was last read, as that was last committed; null while it is not known. */
   at(path: string): KnownFile | null {
     return this.#files.get(path) ?? null
   }
@@ -31,8 +33,9 @@ export class KnownPaths {
     this.#keep({ path, identity, versionId, missingSince: null })
   }
 
-  /** See `Ledger`. `now`: wall ms. */
-  presence(isThere: (path: string) => boolean, now: number): (() => void)[] {
+  /** What a listing tells of the known files: steps to take within commits, one for each that left, came back or is long gone. */
+  presence(isThere: (path: string) => boolean): (() => void)[] {
+    const now = this.#clock.now()
     const steps: (() => void)[] = []
     for (const file of this.#files.values()) {
       const { path, missingSince: since } = file

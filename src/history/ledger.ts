@@ -16,10 +16,15 @@ import type {
   VersionPatch,
   Versions,
 } from './port.ts'
-import { DROPPED_AGAIN, LEFT, SAME_BYTES } from './reason-codes.ts'
-import { type RuleInForce, updateAccounts, withAccount } from './rules-in-force.ts'
-import { ACCEPTED } from './states.ts'
+import { DROPPED_AGAIN, LEFT, SAME_BYTES, WRONG_ACCOUNT } from './reason-codes.ts'
+import { ACCEPTED, REPLACEABLE } from './states.ts'
 import { logDetected, logMoved } from './version-log.ts'
+
+/** What the rules say of a path: `FeedRule` of the configuration. */
+export interface RuleInForce {
+  feed: string
+  account: string | null
+}
 
 /** A path in the folder, and the feed that its bytes belong to. */
 export interface Origin {
@@ -42,27 +47,13 @@ export interface LedgerParts {
 export class Ledger {
   readonly #parts: LedgerParts
   readonly #history: LedgerParts['history']
-  readonly #known: KnownPaths
+  /** What the paths of the folder were last found to be. */
+  readonly known: KnownPaths
 
   constructor(parts: LedgerParts) {
     this.#parts = parts
     this.#history = parts.history
-    this.#known = new KnownPaths(parts.history)
-  }
-
-  /** False where the path is still what it was last found to be. */
-  isNews(path: string, identity: FileIdentity): boolean {
-    return this.#known.isNews(path, identity)
-  }
-
-  /** What stat said of the path when it was last read; null while that is not known. */
-  knownAt(path: string) {
-    return this.#known.at(path)
-  }
-
-  /** What a listing tells of the known files: steps to take within commits, one for each that left, came back or is long gone. */
-  presence(isThere: (path: string) => boolean): (() => void)[] {
-    return this.#known.presence(isThere, this.#parts.clock.now())
+    this.known = new KnownPaths(parts.history, parts.clock)
   }
 
   /** Paths of files that have not been read, or not with success, as far as they are there. */
@@ -117,7 +108,7 @@ export class Ledger {
   again(path: string, reason: Reason): void {
     const open = this.#history.pendingVersionAt(path)
     if (open?.state !== 'checking') return
-    this.#known.forget(path)
+    this.known.forget(path)
     this.move(open.id, 'settling', reason)
   }
 
@@ -130,7 +121,7 @@ export class Ledger {
   gone(path: string): void {
     const open = this.#history.pendingVersionAt(path)
     if (open !== null && open.state !== 'gone') {
-      this.#known.forget(path)
+      this.known.forget(path)
       const text = 'the file left the folder before it was taken; nothing was sent'
       this.move(open.id, 'gone', { code: LEFT, text })
     } else this.#rejectedGone(path)
@@ -140,20 +131,20 @@ export class Ledger {
   markDisposed(path: string, identity: FileIdentity | null = null): void {
     const known = this.#history.known(path)?.identity ?? null
     if (identity === null || (known !== null && sameIdentity(known, identity)))
-      this.#known.forget(path)
+      this.known.forget(path)
   }
 
   /** We put the file back, which gave it another ctime: the path is still what it was found to be. */
   markReturned(path: string, before: FileIdentity, identity: FileIdentity): void {
     const known = this.#history.known(path)
     if (known !== null && sameBytes(known.identity, before))
-      this.#known.know(path, identity, known.versionId)
+      this.known.know(path, identity, known.versionId)
   }
 
   #rejectedGone(path: string): void {
     const version = this.#history.lastVersionAt(path)
     if (version?.state !== 'rejected') return
-    this.#known.forget(path)
+    this.known.forget(path)
     // Another file with the same bytes may still be there.
     if (this.#history.pathsOf(version.id).length > 0) return
     const now = path.endsWith('/') ? 'can be listed now, or is' : 'is'
@@ -242,25 +233,33 @@ export class Ledger {
     return this.move(older.id, 'superseded', supersededBy(newer.id, older.id))
   }
 
-  /** Other rules are in force: what is not read yet, and what waits, is as they say. */
+  /** Other rules are in force: what is not read yet, and what waits for its turn or for a person, is as they say. */
   followRules(ruleFor: (path: string) => RuleInForce): void {
     this.#history.atomically(() => {
       for (const { path } of this.#history.unread())
         this.#pending({ path, identity: null, rule: ruleFor(path) })
-      updateAccounts(this.#history, ruleFor)
+      for (const version of this.#history.list({ states: REPLACEABLE, all: true }))
+        this.addressed(version, ruleFor(version.path))
     })
   }
 
-  /** It is about to be sent: to the account that this rule names. */
+  /**
+   * The version with the account that the rule of its path names: where it goes next. Where that rule names another
+   * feed, the version is not the rule's: it keeps its account, unless nothing could be sent with that.
+   */
   addressed(version: Version, rule: RuleInForce): Version {
-    return withAccount(this.#history, version, rule)
+    const { account, feed, id } = version
+    if (account === rule.account) return version
+    const lastCode = () => this.#history.attempts(id, 1)[0]?.code ?? ''
+    const isOurs = feed === rule.feed || WRONG_ACCOUNT.includes(lastCode())
+    return isOurs ? this.#history.update(id, { account: rule.account }) : version
   }
 
   /** The version in the making at this path. What is not read yet belongs to the feed that the rule names by now. */
   #pending(origin: Origin): Version | null {
     const open = this.#history.pendingVersionAt(origin.path)
     if (open === null || open.feed === origin.rule.feed)
-      return open && withAccount(this.#history, open, origin.rule)
+      return open && this.addressed(open, origin.rule)
     // What left belongs to the past of the other feed.
     return open.state === 'gone' ? null : this.#replace(open, origin)
   }
@@ -268,9 +267,9 @@ export class Ledger {
   /** Newer than all of its new feed, and with the deadline that it had. */
   #replace({ bytes, deadlineAt, id }: Version, origin: Origin): Version {
     const version = this.#add(origin, { bytes, deadlineAt })
-    const known = this.#known.at(origin.path)
+    const known = this.known.at(origin.path)
     this.#history.forget(id, version.id)
-    if (known?.versionId === id) this.#known.know(known.path, known.identity, version.id)
+    if (known?.versionId === id) this.known.know(known.path, known.identity, version.id)
     return version
   }
 
@@ -288,7 +287,7 @@ export class Ledger {
     const before = origin.identity === null ? null : this.#history.lastVersionAt(origin.path)
     const other = before?.feed === version.feed ? null : before
     if (other !== null) this.#rejectedGone(origin.path)
-    this.#known.know(origin.path, origin.identity, version.id)
+    this.known.know(origin.path, origin.identity, version.id)
     const isNowhere = other !== null && this.#history.pathsOf(other.id).length === 0
     if (isNowhere && takesPlaceOf(version, other)) this.supersede(other, version)
   }

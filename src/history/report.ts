@@ -18,35 +18,9 @@ import type {
 import { ENDPOINT_DOWN } from './reason-codes.ts'
 import { OPEN } from './states.ts'
 
-export interface StatusReport {
-  daemon: {
-    running: boolean
-    pid: number | null
-    startedAt: string | null
-    lastScanAt: string | null
-    mode: 'events' | 'poll' | null
-    /** Why the folder is polled; null with events. */
-    modeReason: string | null
-    /** What stops or slows it: the critical ones first. Empty while it does not run. */
-    conditions: ConditionReport[]
-    /** Temporary names that their writers left behind, as the last listing found them: the oldest, at most 10. */
-    unfinished: { path: string; modifiedAt: string | null }[]
-    /** Files that no pattern of `inbox.include` matches: how many, and at most 10 of them, by name. */
-    ignored: Named
-    /** Symbolic links that no pattern matches, and that are not followed: the same. */
-    links: Named
-  }
-  service: {
-    baseUrl: string
-    state: DaemonRecord['service']
-    reason: string | null
-    clockSkewMs: number | null
-  }
-  uploads: UploadReport[]
+export type StatusReport = ReturnType<typeof statusReport> & {
   /** The daemon's last look at the campaigns; null: none, or no campaigns file. */
   campaigns?: CampaignRun | null
-  /** Versions that something still has to happen to, although they are not their feed's newest. */
-  owed: UploadReport[]
 }
 
 /** As JSON has it: `since` in ISO 8601 UTC. */
@@ -103,7 +77,7 @@ export function statusReport(
   baseUrl: string,
   filter: ListFilter,
   expect: (version: Version) => Expectation = () => NOT_EXPECTED,
-): StatusReport {
+) {
   const record = history?.daemon() ?? null
   const live = running ? record : null
   const report = (version: Version) => uploadReport(untilProbe(version, live), expect(version))
@@ -114,13 +88,18 @@ export function statusReport(
       startedAt: isoTime(live?.startedAt ?? null),
       lastScanAt: isoTime(record?.lastScanAt ?? null),
       mode: record?.mode ?? null,
+      /** Why the folder is polled; null with events. */
       modeReason: record?.modeReason ?? null,
+      /** What stops or slows it: the critical ones first. Empty while it does not run. */
       conditions: (live?.conditions ?? []).map(conditionReport),
+      /** Temporary names that their writers left behind, as the last listing found them: the oldest, at most 10. */
       unfinished: (record?.unfinished ?? []).map(({ path, modifiedAt }) => ({
         path,
         modifiedAt: isoTime(modifiedAt),
       })),
+      /** Files that no pattern of `inbox.include` matches: how many, and at most 10 of them, by name. */
       ignored: record?.ignored ?? NONE,
+      /** Symbolic links that no pattern matches, and that are not followed: the same. */
       links: record?.links ?? NONE,
     },
     service: {
@@ -130,6 +109,7 @@ export function statusReport(
       clockSkewMs: record?.clockSkewMs ?? null,
     },
     uploads: history === null ? [] : history.list(filter).map(report),
+    /** Versions that something still has to happen to, although they are not their feed's newest. */
     owed: history === null ? [] : owedBeside(history, filter).map(report),
   }
 }

@@ -1,8 +1,8 @@
 // What the journal says of a version.
 
 import type { Log } from '../lib/log.ts'
+import { formatBytes } from '../lib/units.ts'
 import type { State, Version } from './port.ts'
-import { sentenceOf } from './version-text.ts'
 
 /** What an operator reads in the journal without asking for more. */
 const LOG_LEVELS: Partial<Record<State, 'info' | 'warn'>> = {
@@ -24,3 +24,14 @@ export function logMoved(log: Log, version: Version): void {
   const level = LOG_LEVELS[state] ?? 'debug'
   log[level]({ event: 'feed.state', id, feed, state, reason, code }, sentenceOf(version))
 }
+
+/** A version in a sentence: `jobs.xml uploaded: 40 postings, 114 KiB`. */
+function sentenceOf({ bytes, feed, postings, reason, state }: Version): string {
+  const facts = postings === null ? null : `${postingsText(postings)}, ${formatBytes(bytes ?? 0)}`
+  const told = state === 'uploaded' ? facts : reason
+  return told === null ? `${feed} ${state}` : `${feed} ${state}: ${told}`
+}
+
+/** `1 posting`. */
+export const postingsText = (postings: number | null) =>
+  `${postings} posting${postings === 1 ? '' : 's'}`

@@ -249,7 +249,7 @@ export class PostDelivery {
 
   #dispositionOf({ path, identity }: Sighting): Disposition | null {
     const { history, ledger, settings } = this.#parts
-    if (ledger.isNews(path, identity)) return null
+    if (ledger.known.isNews(path, identity)) return null
     const { afterUpload } = settings.current.inbox
     const ofSent = afterUpload === 'keep' ? null : afterUpload
     const version = history.lastVersionAt(path)

@@ -1,17 +1,10 @@
 // Whether the bytes of a file are a new version of its feed, or one that is there.
 
-import type { CheckResult, FileIdentity } from '../feed/port.ts'
+import type { CheckResult } from '../feed/port.ts'
+import type { Origin } from '../history/ledger.ts'
 import { elsewhereUpTo } from '../history/other-service.ts'
 import type { Files, Notes, Version, VersionReads } from '../history/port.ts'
 import { COPY_LOST } from '../history/reason-codes.ts'
-import type { RuleInForce } from '../history/rules-in-force.ts'
-
-interface ReadFile {
-  path: string
-  /** null: a person named it. */
-  identity: FileIdentity | null
-  rule: RuleInForce
-}
 
 /** What the guards look at and the rules have a say in. */
 const COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
@@ -19,7 +12,7 @@ const COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
 /** The version that these bytes are; null: they are a new one. `sha256` null: not read to their end. */
 export function sameBytesOf(
   history: VersionReads & Files & Pick<Notes, 'note'>,
-  { identity, path, rule }: ReadFile,
+  { identity, path, rule }: Origin,
   { sha256, verdict }: Extract<CheckResult, { kind: 'read' }>,
 ): Version | null {
   if (sha256 === null) return null

@@ -27,7 +27,7 @@ it('what a transaction found at a path is not known when it is rolled back', () 
     })
 
   expect(failing).toThrow('the disk is full')
-  expect(ledger.isNews(path, identity)).toBe(true)
+  expect(ledger.known.isNews(path, identity)).toBe(true)
   expect(history.lastVersionAt(path)).toBe(null)
 })
 
@@ -62,7 +62,7 @@ it('the version of a file that we moved away can be pruned, and not while its fi
 
   expect([whileThere, another, moved]).toEqual([0, 0, 1])
   expect(history.version(id)).toBe(null)
-  expect(ledger.isNews(path, identity)).toBe(true)
+  expect(ledger.known.isNews(path, identity)).toBe(true)
 })
 
 it('a file that comes back as it was within 30 days is no news, and one that was gone for longer is', () => {
@@ -70,11 +70,11 @@ it('a file that comes back as it was within 30 days is no news, and one that was
   const { history, ledger } = atWork(() => day * DAY)
   ledger.conclude(origin, 'rejected', BROKEN, {})
   const listing = (isThere: boolean) => {
-    const steps = ledger.presence(() => isThere)
+    const steps = ledger.known.presence(() => isThere)
     history.atomically(() => {
       for (const step of steps) step()
     })
-    return [steps.length, ledger.isNews(path, identity)]
+    return [steps.length, ledger.known.isNews(path, identity)]
   }
   const on = (...days: [number, boolean][]) =>
     days.map(([at, isThere]) => {

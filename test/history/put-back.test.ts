@@ -43,12 +43,12 @@ it('a file that went back while the database could not be written is no news aft
 
   await listed([{ path, identity }])
   const inBetween = [
-    ledger.isNews(path, returned),
+    ledger.known.isNews(path, returned),
     postDelivery.hasTaken({ path, identity: returned }),
   ]
   await listed([])
 
   expect(inBetween).toEqual([true, true])
-  expect(ledger.isNews(path, returned)).toBe(false)
+  expect(ledger.known.isNews(path, returned)).toBe(false)
   expect(history.notes('leaving ')).toEqual([])
 })
