@@ -40,7 +40,7 @@ import { createFormSource } from '../service/form-source.ts'
 import { keyReloader } from '../service/key-file.ts'
 import { createSpool } from '../spool/spool.ts'
 import { SendGate } from '../upload/send-gate.ts'
-import { StorageUploader } from '../upload/uploader.ts'
+import { createUploader } from '../upload/uploader.ts'
 import { conditionsOf, watchConditions } from './conditions.ts'
 import {
   campaignsSeen,
@@ -110,7 +110,7 @@ export async function openApp(config: Config, options: AppOptions) {
     maxRate: config.upload.maxRate,
     concurrency: () => settings.current.upload.concurrency,
   })
-  const uploader = owned.use(new StorageUploader({ http, forms, clock, log, gate }))
+  const uploader = createUploader({ http, forms, clock, log, gate })
 
   // A thread each for small and for large files.
   const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
@@ -187,7 +187,7 @@ export async function openApp(config: Config, options: AppOptions) {
   /** What the page shows, and Prometheus gets. */
   const sourceOf = (text: (of: MetricsSource) => Promise<string>): EndpointSource => {
     const look = () => ({ running: true, conditions: null, uploads: uploads.current() })
-    const scraped = { history, clock, uploader, overdue, campaigns: () => campaigns.last }
+    const scraped = { history, clock, overdue, campaigns: () => campaigns.last }
     return {
       history,
       pulse: () => daemon.pulse(),

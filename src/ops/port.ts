@@ -12,7 +12,6 @@ import type {
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { Uploader } from '../upload/port.ts'
 
 /** `release 9` as a person can copy it: with the program and, where it is needed, the configuration. */
 export type CommandLine = (command: string) => string
@@ -109,7 +108,6 @@ export interface EndpointSource {
 export interface MetricsSource {
   readonly history: VersionReads & Pick<Notes, 'daemon'>
   readonly clock: Pick<Clock, 'now'>
-  readonly uploader: Pick<Uploader, 'bytesSent'>
   overdue(): readonly unknown[]
   /** The last look at the campaigns; null: none, or no campaigns file. */
   campaigns(): CampaignRun | null

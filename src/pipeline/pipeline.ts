@@ -44,7 +44,7 @@ export interface Observer {
   checked(verdict: Verdict): void
   /** One more attempt of a version; `status`: how the one before was answered. */
   retried(status: number | null): void
-  attemptEnded(attempt: { status: number | null; ms: number }): void
+  attemptEnded(attempt: { status: number | null; bytesSent: number; ms: number }): void
 }
 
 export interface PipelineParts {
@@ -274,7 +274,7 @@ export class Pipeline {
             // A crash between "it is stored" and "it is uploaded" would send it once more.
             if (end.outcome === 'stored') backlog.defer(write)
             else backlog.add(write)
-            observer?.attemptEnded({ status: end.status, ms: clock.monotonic() - startedAt })
+            observer?.attemptEnded({ ...end, ms: clock.monotonic() - startedAt })
           },
         },
       },

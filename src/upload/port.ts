@@ -72,9 +72,7 @@ export interface UploadHealth {
   nextProbeAt: number | null
 }
 
-export interface Uploader extends AsyncDisposable {
+export interface Uploader {
   /** Runs the attempts of one delivery. Never throws for what the network or the other side does. */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult>
-  /** Of feeds, handed to sockets since the process started; those of failed attempts included. */
-  readonly bytesSent: number
 }

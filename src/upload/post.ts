@@ -1,5 +1,5 @@
 // Owns one post of one file with one form: the body from the spool, the time limits, the bandwidth and the one
-// redirect that may be followed. It answers the result; another attempt is the decision of delivery-run.ts.
+// redirect that may be followed. It answers the result; another attempt is the decision of uploader.ts.
 
 import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'

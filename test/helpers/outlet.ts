@@ -29,7 +29,7 @@ import { createFormSource } from '../../src/service/form-source.ts'
 import type { FormSource, UploadForm } from '../../src/service/port.ts'
 import { createSpool } from '../../src/spool/spool.ts'
 import { SendGate } from '../../src/upload/send-gate.ts'
-import { StorageUploader } from '../../src/upload/uploader.ts'
+import { createUploader } from '../../src/upload/uploader.ts'
 import { FaultClock } from './fault-clock.ts'
 import { feedOf } from './feed.ts'
 
@@ -125,12 +125,10 @@ export class Outlet implements AsyncDisposable {
       ...{ clock, serviceOrigin: forms.origin, maxRate: null },
       concurrency: () => concurrency,
     })
-    const uploader = owned.use(
-      new StorageUploader({
-        ...{ http: listening, forms, clock, log, gate },
-        random: random ?? (() => 0.5),
-      }),
-    )
+    const uploader = createUploader({
+      ...{ http: listening, forms, clock, log, gate },
+      random: random ?? (() => 0.5),
+    })
     const spool = createSpool(join(root, 'state', 'spool'))
     const ledger = new Ledger({ history: this.history, clock, log, onMove: () => {} })
     const inbox = {

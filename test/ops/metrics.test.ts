@@ -16,7 +16,6 @@ function bench(run: CampaignRun | null = null) {
   const source = {
     ...{ history, clock: systemClock, overdue: () => [] },
     campaigns: (): CampaignRun | null => run,
-    uploader: { bytesSent: 0 },
   }
   const metrics = createMetrics({ version: '1.2.3', startedAt: 1000 })
   return { history, metrics, samples: async () => samplesOf(await metrics.text(source)) }
@@ -83,7 +82,7 @@ it('the metrics hold no word of a vendor, whatever the feeds are called', async 
   for (const [n, feed] of hostileNames(200).entries()) {
     versionIn(history, n % 2 ? 'uploaded' : 'held', { feed, reason: because(feed, feed) })
     metrics.moved(n % 2 ? 'uploaded' : 'held')
-    metrics.attemptEnded({ status: 204, ms: 5 })
+    metrics.attemptEnded({ status: 204, bytesSent: 700, ms: 5 })
     metrics.checked(broken(feed))
   }
 

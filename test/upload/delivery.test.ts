@@ -49,15 +49,16 @@ describe('a delivery', () => {
     expect(sandbox.objects()).toMatchObject([{ account: '43' }])
   })
 
-  it('ends as aborted when the uploader is disposed of, and that is waited for', async () => {
-    const { deliver, sandbox, uploader, attempts } = await harness()
+  it('ends as aborted when its signal aborts, once that is on record', async () => {
+    const { deliver, sandbox, attempts } = await harness()
     const gate = sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
-    const delivered = deliver(Buffer.alloc(8 * 1024 * 1024))
+    const stop = new AbortController()
+    const delivered = deliver(Buffer.alloc(8 * 1024 * 1024), {}, stop.signal)
     await gate.held()
 
-    await uploader[Symbol.asyncDispose]()
+    stop.abort()
 
-    expect(attempts).toMatchObject([{ outcome: 'unknown', code: 'aborted' }])
     expect(await delivered).toEqual({ kind: 'aborted' })
+    expect(attempts).toMatchObject([{ outcome: 'unknown', code: 'aborted' }])
   })
 })

@@ -12,9 +12,9 @@ import { createLog } from '../../src/lib/log.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { createFormSource } from '../../src/service/form-source.ts'
 import type { FormSource } from '../../src/service/port.ts'
-import type { AttemptLog, Delivery, DeliveryResult, Uploader } from '../../src/upload/port.ts'
+import type { AttemptLog, Delivery, DeliveryResult } from '../../src/upload/port.ts'
 import { SendGate } from '../../src/upload/send-gate.ts'
-import { StorageUploader } from '../../src/upload/uploader.ts'
+import { createUploader } from '../../src/upload/uploader.ts'
 import { JumpingTimers, MOST_MINUTES } from '../helpers/fault-clock.ts'
 
 export const SECRET = 'the secret of the tests'
@@ -26,7 +26,6 @@ export type Change = Partial<Delivery> & { failingMs?: number }
 
 export interface Harness {
   sandbox: Sandbox
-  uploader: Uploader
   gate: SendGate
   forms: FormSource
   clock: TestClock
@@ -120,16 +119,15 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
     ...{ clock, serviceOrigin: forms.origin, maxRate: options.maxRate ?? null },
     concurrency: () => 4,
   })
-  const uploader = new StorageUploader({ http, forms, clock, log, gate, random: () => 0.5 })
+  const uploader = createUploader({ http, forms, clock, log, gate, random: () => 0.5 })
   onTestFinished(async () => {
-    await uploader[Symbol.asyncDispose]()
     await http[Symbol.asyncDispose]()
     await sandbox.close()
   })
   const attempts: Ended[] = []
   let files = 0
   return {
-    ...{ sandbox, uploader, gate, forms, clock, directory, attempts },
+    ...{ sandbox, gate, forms, clock, directory, attempts },
     logged: () => lines.join(''),
     deliver: async (content, change = {}, signal = new AbortController().signal) => {
       const file = join(directory, `spool-${++files}`)

@@ -74,13 +74,7 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     ...named('upload_duration_seconds', 'Time of an attempt.'),
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
   })
-  new Counter({
-    ...named('upload_bytes_total', 'Bytes of feeds handed to the network.'),
-    collect() {
-      this.reset()
-      this.inc(source.uploader.bytesSent)
-    },
-  })
+  const sent = new Counter(named('upload_bytes_total', 'Bytes of feeds handed to the network.'))
   states('versions', 'Versions in the history by state.', () => source.history.count())
   gauge('queue_files', 'Versions in work.', () => {
     const counts = source.history.count()
@@ -160,8 +154,17 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     },
     /** One more attempt of a version; `status`: how the one before was answered. */
     retried: (status: number | null) => retry(classOf(status)),
-    attemptEnded: ({ status, ms }: { status: number | null; ms: number }) => {
+    attemptEnded: ({
+      bytesSent,
+      ms,
+      status,
+    }: {
+      status: number | null
+      bytesSent: number
+      ms: number
+    }) => {
       upload(classOf(status))
+      sent.inc(bytesSent)
       duration.observe(ms / 1000)
     },
   }
