@@ -68,8 +68,6 @@ export class Daemon {
   readonly #halt = new AbortController()
   #lost: FeedsyncError | null = null
   readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
-  /** A watch may break, or work again, at any time. */
-  #watch: WatchMode = { mode: 'poll', reason: 'a single pass' }
   readonly #pause: FailurePause
   /** Monotonic ms. */
   #turnedAt: number
@@ -167,18 +165,13 @@ export class Daemon {
 
   async #start(once: boolean): Promise<void> {
     const { clock, history, inbox, intake, log } = this.#parts
-    if (!once) {
-      const hint = () => {
-        intake.hint()
-        this.#wakeSignal.raise()
-      }
-      this.#watch = await inbox.watch(hint, (mode) => {
-        this.#watch = mode
-        this.#wakeSignal.raise()
-      })
+    const hint = () => {
+      intake.hint()
+      this.#wakeSignal.raise()
     }
+    if (!once) await inbox.watch(hint)
     const record: DaemonRecord = {
-      ...watching(this.#watch),
+      ...watching(inbox.watchMode),
       pid: process.pid,
       startedAt: clock.now(),
       lastScanAt: null,
@@ -189,7 +182,7 @@ export class Daemon {
     }
     await history.commit(() => history.setDaemon(record))
     log.info(
-      { event: 'daemon.started', ...this.#watch, inbox: inbox.absolute('.') },
+      { event: 'daemon.started', ...inbox.watchMode, inbox: inbox.absolute('.') },
       'daemon started',
     )
   }
@@ -276,9 +269,9 @@ export class Daemon {
   }
 
   #report(): void {
-    const { conditions, deliveries } = this.#parts
+    const { conditions, deliveries, inbox } = this.#parts
     const present = {
-      ...watching(this.#watch),
+      ...watching(inbox.watchMode),
       ...deliveries.health(),
       conditions: conditions.current(),
     }

@@ -185,7 +185,8 @@ export class Intake {
   #again({ path, identity, rule }: Waiting, { reason, soon }: { reason: Reason; soon: boolean }) {
     if (soon) return this.hint()
     const { clock, log, settings } = this.#parts
-    this.#unreadable.add(path, identity, clock.monotonic() + settings.current.inbox.rescanMs / 2)
+    const until = clock.monotonic() + settings.current.inbox.rescanMs / 2
+    if (identity !== null) this.#unreadable.add({ path, identity }, until)
     log.warn(
       { event: 'feed.unreadable', path, feed: rule.feed, reason: reason.text },
       'feed cannot be read at present',
@@ -207,15 +208,14 @@ export class Intake {
     const { clock, inbox, ruleFor, settler } = this.#parts
     const due = settler.due(clock.monotonic())
     if (due.length === 0) return
+    const quiet: Sighting[] = []
     for (const [path, seen] of await inbox.look(due)) {
-      if (seen !== null && !('reason' in seen)) {
-        settler.observe(seen, clock.monotonic())
-      } else {
+      if (seen === null || 'reason' in seen) {
         settler.drop(path)
         this.hint()
-      }
+      } else if (settler.takeIfQuiet(seen, clock.monotonic())) quiet.push(seen)
     }
-    for (const { path, identity } of await this.#withRoom(settler.takeQuiet(clock.monotonic()))) {
+    for (const { path, identity } of await this.#withRoom(quiet)) {
       this.#enqueue({ ...this.#inFolder(path), identity, rule: ruleFor(path), final: false })
     }
   }

@@ -1,6 +1,7 @@
 // Owns the watched folder: one listing at a time, and what it is worth. Everything that is true comes
 // from `list`; events are hints. Never writes into the folder.
 
+import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
@@ -10,7 +11,7 @@ import { type Look, lstatEach } from './directory-entries.ts'
 import { judge } from './file-kind.ts'
 import { type FilesystemProbe, probeFilesystem, remoteFilesystem } from './filesystem-type.ts'
 import { type KnownFiles, nothingFound, walk } from './listing.ts'
-import { FolderGuard, Mounts, unavailable } from './mounts.ts'
+import { Mounts, unavailable } from './mounts.ts'
 import { createNameFilter, type NameFilter } from './name-filter.ts'
 import type { Ignored, Listing, Refusal, Sighting, WatchMode } from './port.ts'
 import { WatchKeeper, type WatchOpener, watchDirectories } from './watch-keeper.ts'
@@ -39,7 +40,8 @@ const STUCK =
 export class Inbox implements AsyncDisposable {
   readonly #options: InboxOptions
   readonly #filter: NameFilter
-  readonly #guard: FolderGuard
+  /** The folder as it was last listed. */
+  #known: BigIntStats | null = null
   readonly #mounts = new Mounts()
   readonly #probe: FilesystemProbe
   #keeper: WatchKeeper | null = null
@@ -49,7 +51,6 @@ export class Inbox implements AsyncDisposable {
   constructor(options: InboxOptions) {
     this.#options = options
     this.#filter = createNameFilter(options)
-    this.#guard = new FolderGuard(options.directory)
     this.#probe = options.networkFileSystem ?? probeFilesystem
   }
 
@@ -97,25 +98,17 @@ export class Inbox implements AsyncDisposable {
 
   /**
    * Starts to report hints: something may have changed. Correctness never depends on them. Falls back to none (mode
-   * `poll`) where events do not work, with the reason. `changed` is told of every later change of mode: a watch that
-   * broke, a folder that came back.
+   * `poll`) where events do not work, with the reason.
    */
-  async watch(hint: () => void, changed?: (mode: WatchMode) => void): Promise<WatchMode> {
-    await this.#keeper?.close()
-    const { clock, directory, log, openWatch, watch } = this.#options
-    this.#keeper = new WatchKeeper({
-      directory,
-      watch,
-      clock,
-      probe: this.#probe,
-      open: openWatch ?? watchDirectories,
-      hint,
-      changed: (mode) => {
-        log.warn({ event: 'folder.watch', ...mode }, 'the way the folder is watched has changed')
-        changed?.(mode)
-      },
-    })
+  watch(hint: () => void): Promise<void> {
+    const open = this.#options.openWatch ?? watchDirectories
+    this.#keeper = new WatchKeeper({ ...this.#options, probe: this.#probe, open, hint })
     return this.#keeper.start()
+  }
+
+  /** A watch may break, or work again, at any time. */
+  get watchMode(): WatchMode {
+    return this.#keeper?.mode ?? { mode: 'poll', reason: 'a single pass' }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -153,8 +146,13 @@ export class Inbox implements AsyncDisposable {
         remote: this.#isRemote,
       })
       const isEmpty = found.files.length + found.refused.length + found.unknown.length === 0
-      const { state, replaced } = this.#guard.admit(stats, isEmpty)
-      if (state.kind !== 'ready') return { folder: state, ...nothingKnown() }
+      const before = this.#known ?? stats
+      // A mount that went away leaves the empty directory it was mounted on.
+      if (isEmpty && before.dev !== stats.dev)
+        throw Object.assign(new Error('not mounted'), { code: 'EXDEV' })
+      this.#known = stats
+      // Watches on another directory than the last one are deaf.
+      const replaced = !isSameDirectory(before, stats)
       if (replaced) {
         this.#isRemote = null
         this.#options.log.warn(
@@ -163,7 +161,7 @@ export class Inbox implements AsyncDisposable {
         )
       }
       this.#keeper?.follow(replaced)
-      return { folder: state, ...found }
+      return { folder: { kind: 'ready' }, ...found }
     } catch (error) {
       return { folder: unavailable(directory, error), ...nothingKnown() }
     }
@@ -176,6 +174,11 @@ export class Inbox implements AsyncDisposable {
     await lstatEach(absolute, true, (look, index) => looks.set(paths[index] ?? '', look))
     return looks
   }
+}
+
+/** A recreated directory often gets the inode number of the old one, but its birth is its own. */
+function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
 
 const isDirectory = (look: Look | undefined) =>

@@ -68,47 +68,14 @@ const ADVICE: Record<string, [reason: string, hint: string]> = {
 
 export function unavailable(directory: string, error: unknown): Unavailable {
   const code = errorCode(error)
-  return because(directory, code ?? 'UNKNOWN', code === null ? messageOf(error) : code)
-}
-
-function because(directory: string, code: string, detail: string): Unavailable {
-  const [reason, hint] = ADVICE[code] ?? [
+  const [reason, hint] = ADVICE[code ?? ''] ?? [
     'cannot be read',
     'look into the system’s log for its disk',
   ]
   return {
     kind: 'unavailable',
-    code,
-    reason: `the folder ${directory} ${reason} (${detail})`,
+    code: code ?? 'UNKNOWN',
+    reason: `the folder ${directory} ${reason} (${code ?? messageOf(error)})`,
     hint,
   }
-}
-
-/** Remembers the folder that was last listed. */
-export class FolderGuard {
-  readonly #directory: string
-  #known: BigIntStats | null = null
-
-  constructor(directory: string) {
-    this.#directory = directory
-  }
-
-  /**
-   * What a complete walk is worth. `replaced`: it is another directory than the last one, so watches
-   * on that one are deaf.
-   */
-  admit(stats: BigIntStats, isEmpty: boolean): { state: FolderState; replaced: boolean } {
-    const known = this.#known
-    // A mount that went away leaves the empty directory it was mounted on.
-    if (known !== null && known.dev !== stats.dev && isEmpty) {
-      return { state: because(this.#directory, 'EXDEV', 'EXDEV'), replaced: false }
-    }
-    this.#known = stats
-    return { state: { kind: 'ready' }, replaced: known !== null && !isSameDirectory(known, stats) }
-  }
-}
-
-/** A recreated directory often gets the inode number of the old one, but its birth is its own. */
-function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }

@@ -10,8 +10,6 @@ interface Pending {
   identity: FileIdentity
   /** Monotonic ms of our first sight of this identity. */
   since: number
-  /** Monotonic ms of the last look that found it unchanged; the first sight until then. */
-  confirmed: number
   /** It was quiet, and there was no room for it. */
   isPutBack: boolean
 }
@@ -46,11 +44,14 @@ export class Settler {
     }
   }
 
-  /** A look at one path, at `now`. */
-  observe({ path, identity }: Sighting, now: number): void {
+  /** A look at one path, at `now`. True where it is ready: then it is forgotten here. */
+  takeIfQuiet({ path, identity }: Sighting, now: number): boolean {
     const before = this.#pending.get(path)
-    if (before !== undefined && sameIdentity(before.identity, identity)) before.confirmed = now
-    else this.#start(path, identity, now)
+    if (before === undefined || !sameIdentity(before.identity, identity)) {
+      this.#start(path, identity, now)
+      return false
+    }
+    return now - before.since >= this.#quietMs && this.#pending.delete(path)
   }
 
   /** Ready, but not to be taken now: it settles anew. */
@@ -72,18 +73,6 @@ export class Settler {
     return due
   }
 
-  /** Hands out what is ready, and forgets it. */
-  takeQuiet(now: number): Sighting[] {
-    const quiet: Sighting[] = []
-    for (const path of this.due(now)) {
-      const file = this.#pending.get(path)
-      if (file === undefined || file.confirmed - file.since < this.#quietMs) continue
-      this.#pending.delete(path)
-      quiet.push({ path, identity: file.identity })
-    }
-    return quiet
-  }
-
   /** Monotonic ms at which the next file is due, which may have passed; null when nothing settles. */
   nextAt(): number | null {
     for (const { since } of this.#pending.values()) return since + this.#quietMs
@@ -92,24 +81,24 @@ export class Settler {
 
   #start(path: string, identity: FileIdentity, now: number, isPutBack = false): void {
     this.#pending.delete(path)
-    this.#pending.set(path, { identity, since: now, confirmed: now, isPutBack })
+    this.#pending.set(path, { identity, since: now, isPutBack })
   }
 }
 
 /** Files that could not be read a moment ago: read again with each change of the folder, each would fill the history. */
 export class UnreadableFiles {
-  readonly #files = new Map<string, { identity: FileIdentity | null; until: number }>()
+  readonly #files = new Map<string, { identity: FileIdentity; until: number }>()
 
   /** Is left alone until then (monotonic ms), unless it changes. */
-  add(path: string, identity: FileIdentity | null, until: number): void {
+  add({ path, identity }: Sighting, until: number): void {
     this.#files.set(path, { identity, until })
   }
 
   has({ path, identity }: Sighting, now: number): boolean {
     const file = this.#files.get(path)
     if (file === undefined) return false
-    const isSame = file.identity !== null && sameIdentity(file.identity, identity)
-    if (!isSame || now >= file.until) this.#files.delete(path)
-    return this.#files.has(path)
+    if (now < file.until && sameIdentity(file.identity, identity)) return true
+    this.#files.delete(path)
+    return false
   }
 }

@@ -59,11 +59,11 @@ export const watchDirectories: WatchOpener = async (directory, events) => {
   return watcher
 }
 
-export interface WatchKeeperOptions extends Pick<InboxOptions, 'clock' | 'directory' | 'watch'> {
+export interface WatchKeeperOptions
+  extends Pick<InboxOptions, 'clock' | 'directory' | 'log' | 'watch'> {
   probe: FilesystemProbe
   open: WatchOpener
   hint: () => void
-  changed: (mode: WatchMode) => void
 }
 
 /** What arrives together is one hint. How often the folder is listed is not decided here. */
@@ -72,18 +72,16 @@ const HINT_DELAY_MS = 1
 /** A retry reads the whole tree, so a limit that nobody raised must not cost much. */
 const RETRY_MS = 10 * MINUTE
 
-const BY_CONFIGURATION: WatchMode = { mode: 'poll', reason: 'inbox.watch is poll' }
-
 export class WatchKeeper {
   readonly #options: WatchKeeperOptions
-  #mode: WatchMode = BY_CONFIGURATION
+  #mode: WatchMode = { mode: 'poll', reason: 'inbox.watch is poll' }
   #watch: Watch | null = null
   /** Counts openings, so that a late word of an earlier watch is not taken for news. */
   #generation = 0
-  #arming: Promise<void> | null = null
-  /** The folder was replaced while a watch on it was being opened: that one may be deaf. */
-  #isOutdated = false
-  #retryAt = 0
+  /** One after the other: the folder may be replaced while a watch on it is being opened, which may be deaf then. */
+  #arming: Promise<void> = Promise.resolve()
+  /** Monotonic ms; while a watch is being opened, none is overdue. */
+  #retryAt = Number.POSITIVE_INFINITY
   #hint: Timer | null = null
   #isClosed = false
 
@@ -91,20 +89,22 @@ export class WatchKeeper {
     this.#options = options
   }
 
-  async start(): Promise<WatchMode> {
-    await this.#arm()
+  get mode(): WatchMode {
     return this.#mode
+  }
+
+  start(): Promise<void> {
+    this.#arming = this.#arm()
+    return this.#arming
   }
 
   /** The folder was listed: the time to open the watch again where that is needed. Does not wait for it. */
   follow(replaced: boolean): void {
-    if (this.#options.watch === 'poll' || this.#isClosed) return
-    if (this.#arming !== null) {
-      this.#isOutdated ||= replaced
-      return
-    }
-    const isOverdue = this.#watch === null && this.#options.clock.monotonic() >= this.#retryAt
-    if (replaced || isOverdue) void this.#rearm()
+    const { clock, watch } = this.#options
+    const isOverdue = this.#watch === null && clock.monotonic() >= this.#retryAt
+    if (watch === 'poll' || !(replaced || isOverdue)) return
+    this.#retryAt = Number.POSITIVE_INFINITY
+    this.#arming = this.#arming.then(() => this.#rearm())
   }
 
   async close(): Promise<void> {
@@ -118,30 +118,25 @@ export class WatchKeeper {
     const before = JSON.stringify(this.#mode)
     await this.#arm()
     if (this.#isClosed) return
-    if (JSON.stringify(this.#mode) !== before) this.#options.changed(this.#mode)
+    if (JSON.stringify(this.#mode) !== before) this.#logMode()
     // What came between the listing and the watch was seen by neither.
     if (this.#mode.mode === 'events') this.#options.hint()
   }
 
-  #arm(): Promise<void> {
-    this.#arming = this.#openLatest().then((mode) => {
-      this.#mode = mode
-      this.#arming = null
-    })
-    return this.#arming
+  #logMode(): void {
+    this.#options.log.warn(
+      { event: 'folder.watch', ...this.#mode },
+      'the way the folder is watched has changed',
+    )
   }
 
-  async #openLatest(): Promise<WatchMode> {
-    for (;;) {
-      this.#isOutdated = false
-      const mode = await this.#open()
-      if (!this.#isOutdated || this.#isClosed) return mode
-    }
+  async #arm(): Promise<void> {
+    this.#mode = await this.#open()
   }
 
   async #open(): Promise<WatchMode> {
     const { clock, directory, open, probe, watch } = this.#options
-    if (watch === 'poll') return BY_CONFIGURATION
+    if (watch === 'poll' || this.#isClosed) return this.#mode
     await this.#disarm()
     const generation = ++this.#generation
     let path: string
@@ -189,7 +184,7 @@ export class WatchKeeper {
     this.#mode = { mode: 'poll', reason: brokenReason(error) }
     this.#retryAt = this.#options.clock.monotonic() + RETRY_MS
     void this.#disarm()
-    this.#options.changed(this.#mode)
+    this.#logMode()
   }
 }
 

@@ -1,15 +1,15 @@
 import {
-  type BigIntStats,
   chmodSync,
   mkdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { FolderGuard } from '../../src/inbox/mounts.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { silentLog } from '../../src/lib/silent-log.ts'
 import { openInbox, pathsOf, put, temporaryFolder, unprivileged } from './harness.ts'
 
 function guarded(): string {
@@ -130,41 +130,69 @@ describe('the folder itself', () => {
 })
 
 describe('a mount that comes and goes', () => {
-  const onDevice = (dev: bigint) => ({ dev, ino: 2n, birthtimeNs: 0n }) as BigIntStats
+  /** A folder that is on the disk of the tests, or as much as a file system of its own. */
+  function mountable() {
+    const link = join(temporaryFolder(), 'inbox')
+    const [host, mounted] = [temporaryFolder(), temporaryFolder('/dev/shm')]
+    expect(statSync(host).dev).not.toBe(statSync(mounted).dev)
+    const show = (directory: string) => {
+      rmSync(link, { force: true })
+      symlinkSync(directory, link)
+    }
+    return { link, host, mounted, show }
+  }
 
-  it('is not mistaken for a folder whose files are all gone', () => {
-    const guard = new FolderGuard('/inbox')
-    guard.admit(onDevice(8n), false)
+  it('is not mistaken for a folder whose files are all gone', async () => {
+    const { link, host, mounted, show } = mountable()
+    put(mounted, 'a.xml')
+    const log = { ...silentLog, warn: vi.fn() }
+    const inbox = openInbox(link, { log })
+    show(mounted)
+    await inbox.list()
 
-    const unmounted = guard.admit(onDevice(1n), true)
-    const still = guard.admit(onDevice(1n), true)
-    const mounted = guard.admit(onDevice(8n), false)
+    show(host)
+    const unmounted = await inbox.list()
+    const still = await inbox.list()
+    show(mounted)
+    const back = await inbox.list()
 
-    expect(unmounted.state).toEqual({
+    expect(unmounted.folder).toEqual({
       kind: 'unavailable',
       code: 'EXDEV',
-      reason: 'the folder /inbox is empty and on another file system than before (EXDEV)',
+      reason: `the folder ${link} is empty and on another file system than before (EXDEV)`,
       hint: 'mount its file system again; if the change is meant, drop a file into it or restart',
     })
-    expect(still.state.kind).toBe('unavailable')
-    expect(mounted).toEqual({ state: { kind: 'ready' }, replaced: false })
+    expect([unmounted.unknown, still.folder.kind]).toEqual([[''], 'unavailable'])
+    expect([back.folder, pathsOf(back)]).toEqual([{ kind: 'ready' }, ['a.xml']])
+    expect(log.warn).not.toHaveBeenCalled()
   })
 
-  it('is taken as it is when it brings files', () => {
-    const guard = new FolderGuard('/inbox')
-    guard.admit(onDevice(1n), true)
+  it('is taken as it is when it brings files', async () => {
+    const { link, host, mounted, show } = mountable()
+    put(mounted, 'a.xml')
+    const log = { ...silentLog, warn: vi.fn() }
+    const inbox = openInbox(link, { log })
+    show(host)
+    await inbox.list()
+    show(mounted)
 
-    const mounted = guard.admit(onDevice(8n), false)
+    const listing = await inbox.list()
 
-    expect(mounted).toEqual({ state: { kind: 'ready' }, replaced: true })
+    expect([listing.folder, pathsOf(listing)]).toEqual([{ kind: 'ready' }, ['a.xml']])
+    expect(log.warn).toHaveBeenCalledWith(
+      { event: 'folder.replaced', directory: link },
+      expect.anything(),
+    )
   })
 
-  it('does not forbid a folder to become empty', () => {
-    const guard = new FolderGuard('/inbox')
-    guard.admit(onDevice(8n), false)
+  it('does not forbid a folder to become empty', async () => {
+    const folder = guarded()
+    const inbox = openInbox(folder)
+    await inbox.list()
+    rmSync(join(folder, 'a.xml'))
 
-    const emptied = guard.admit(onDevice(8n), true)
+    const emptied = await inbox.list()
 
-    expect(emptied).toEqual({ state: { kind: 'ready' }, replaced: false })
+    expect([emptied.folder, emptied.files]).toEqual([{ kind: 'ready' }, []])
   })
 })

@@ -17,8 +17,8 @@ import type { Listing } from '../../src/inbox/port.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 
-export function temporaryFolder(): string {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), 'inbox-')))
+export function temporaryFolder(disk = tmpdir()): string {
+  const path = realpathSync(mkdtempSync(join(disk, 'inbox-')))
   // Others may enter, so that a test can look with the rights of somebody else.
   chmodSync(path, 0o755)
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))

@@ -34,10 +34,10 @@ async function scan(): Promise<void> {
 /** Lets time pass, looks where it is due, and answers what became ready. */
 async function ready(afterMs: number): Promise<string[]> {
   clock.mono += afterMs
-  for (const seen of (await inbox.look(settler.due(clock.monotonic()))).values()) {
-    if (seen !== null) settler.observe(seen, clock.monotonic())
-  }
-  return settler.takeQuiet(clock.monotonic()).map(({ path }) => path)
+  const looks = await inbox.look(settler.due(clock.monotonic()))
+  return [...looks].flatMap(([path, seen]) =>
+    seen !== null && settler.takeIfQuiet(seen, clock.monotonic()) ? [path] : [],
+  )
 }
 
 describe('settling', () => {
@@ -98,12 +98,10 @@ describe('settling', () => {
     await scan()
     const whileNew = settler.hasPending
     clock.mono += QUIET
-    for (const seen of (await inbox.look(['a.xml'])).values()) {
-      if (seen !== null) settler.observe(seen, clock.monotonic())
-    }
+    const seen = (await inbox.look(['a.xml'])).get('a.xml')
     const notTaken = settler.hasPending
-    for (const seen of settler.takeQuiet(clock.monotonic()))
-      settler.putBack(seen, clock.monotonic())
+    if (seen == null || !settler.takeIfQuiet(seen, clock.monotonic())) expect.fail()
+    settler.putBack(seen, clock.monotonic())
     const putBack = settler.hasPending
     appendFileSync(file, ' ')
     await ready(QUIET)
@@ -168,7 +166,7 @@ describe('settling', () => {
 
     await scan()
 
-    expect(settler.takeQuiet(clock.monotonic())).toEqual([])
+    expect(settler.hasPending).toBe(true)
     expect(settler.due(clock.monotonic())).toEqual(['a.xml'])
   })
 
@@ -203,10 +201,10 @@ describe('settling', () => {
   it('says when to look next: at the earliest end, or never', async () => {
     const before = settler.nextAt()
     const start = clock.monotonic()
-    settler.observe({ path: 'a.xml', identity: identity('1') }, start)
-    settler.observe({ path: 'b.xml', identity: identity('2') }, start + 10)
+    settler.takeIfQuiet({ path: 'a.xml', identity: identity('1') }, start)
+    settler.takeIfQuiet({ path: 'b.xml', identity: identity('2') }, start + 10)
     const both = settler.nextAt()
-    settler.observe({ path: 'a.xml', identity: identity('3') }, start + 20)
+    settler.takeIfQuiet({ path: 'a.xml', identity: identity('3') }, start + 20)
     const restarted = settler.nextAt()
     settler.drop('b.xml')
     const dropped = settler.nextAt()

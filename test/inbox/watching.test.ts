@@ -3,8 +3,9 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync }
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import type { Inbox, WatchMode } from '../../src/inbox/port.ts'
+import type { Inbox } from '../../src/inbox/port.ts'
 import type { WatchEvents, WatchOpener } from '../../src/inbox/watch-keeper.ts'
+import { silentLog } from '../../src/lib/silent-log.ts'
 import { HandClock, openInbox, pathsOf, put, temporaryFolder } from './harness.ts'
 
 /** Watches, and answers a promise of the next hint each time it is asked for one. */
@@ -17,14 +18,9 @@ async function watched(inbox: Inbox) {
     })
   }
   arm()
-  const modes: WatchMode[] = []
-  const mode = await inbox.watch(
-    () => tell(),
-    (changed) => modes.push(changed),
-  )
+  await inbox.watch(() => tell())
   return {
-    mode,
-    modes,
+    mode: inbox.watchMode,
     /** The next hint after `action`. */
     async hintAfter(action: () => void): Promise<void> {
       arm()
@@ -179,19 +175,19 @@ describe('events', () => {
     await swap(2)
     await hintAfter(() => opened.resolve())
 
-    expect(watchedInodes.at(-1)).toBe(statSync(folder).ino)
+    await vi.waitFor(() => expect(watchedInodes.at(-1)).toBe(statSync(folder).ino))
   })
 
   it('begin when a folder that was missing at the start appears', async () => {
     const folder = join(temporaryFolder(), 'inbox')
     const inbox = openInbox(folder)
-    const { mode, modes, hintAfter } = await watched(inbox)
+    const { mode, hintAfter } = await watched(inbox)
     mkdirSync(folder)
 
     await hintAfter(() => void inbox.list())
 
     expect(mode).toEqual({ mode: 'poll', reason: `the folder ${folder} does not exist (ENOENT)` })
-    expect(modes).toEqual([{ mode: 'events' }])
+    expect(inbox.watchMode).toEqual({ mode: 'events' })
     await hintAfter(() => put(folder, 'a.xml'))
   })
 })
@@ -219,10 +215,10 @@ describe('polling', () => {
     const openWatch = vi.fn<WatchOpener>()
     const inbox = openInbox(temporaryFolder(), { watch: 'poll', openWatch })
 
-    const mode = await inbox.watch(() => {})
+    await inbox.watch(() => {})
     await inbox.list()
 
-    expect(mode).toEqual({ mode: 'poll', reason: 'inbox.watch is poll' })
+    expect(inbox.watchMode).toEqual({ mode: 'poll', reason: 'inbox.watch is poll' })
     expect(openWatch).not.toHaveBeenCalled()
   })
 
@@ -236,9 +232,9 @@ describe('polling', () => {
     const openWatch = vi.fn<WatchOpener>()
     const inbox = openInbox(temporaryFolder(), { networkFileSystem: async () => type, openWatch })
 
-    const mode = await inbox.watch(() => {})
+    await inbox.watch(() => {})
 
-    expect(mode).toEqual({
+    expect(inbox.watchMode).toEqual({
       mode: 'poll',
       reason: `the folder is on a network file system (${name}), which does not report what other hosts write`,
     })
@@ -252,9 +248,9 @@ describe('polling', () => {
     const present = Number(readFileSync(`/proc/sys/fs/inotify/${limit}`, 'utf8'))
     const inbox = openInbox(temporaryFolder(), { openWatch: () => Promise.reject(fails(code)) })
 
-    const mode = await inbox.watch(() => {})
+    await inbox.watch(() => {})
 
-    expect(mode).toMatchObject({
+    expect(inbox.watchMode).toMatchObject({
       mode: 'poll',
       reason: expect.stringContaining(
         `(${code}): raise it with sysctl fs.inotify.${limit}=${2 * present}`,
@@ -265,19 +261,25 @@ describe('polling', () => {
   it('takes over when the watch breaks later, once, and says so', async () => {
     let events: WatchEvents | undefined
     const close = vi.fn(async () => {})
+    const log = { ...silentLog, warn: vi.fn() }
     const inbox = openInbox(temporaryFolder(), {
+      log,
       openWatch: async (_directory, opened) => {
         events = opened
         return { close }
       },
     })
-    const { mode, modes } = await watched(inbox)
+    const { mode } = await watched(inbox)
 
     events?.failed(fails('ENOSPC'))
     events?.failed(fails('ENOSPC'))
 
     expect(mode).toEqual({ mode: 'events' })
-    expect(modes).toEqual([{ mode: 'poll', reason: expect.stringContaining('ENOSPC') }])
+    expect(inbox.watchMode).toEqual({
+      mode: 'poll',
+      reason: expect.stringContaining('ENOSPC'),
+    })
+    expect(log.warn).toHaveBeenCalledOnce()
     expect(close).toHaveBeenCalledOnce()
   })
 
@@ -286,7 +288,7 @@ describe('polling', () => {
     const openWatch = vi.fn<WatchOpener>().mockRejectedValueOnce(fails('ENOSPC'))
     openWatch.mockResolvedValue({ close: async () => {} })
     const inbox = openInbox(temporaryFolder(), { clock, openWatch })
-    const { modes, hintAfter } = await watched(inbox)
+    const { hintAfter } = await watched(inbox)
     for (let scan = 0; scan < 5; scan++) await inbox.list()
     const early = openWatch.mock.calls.length
     clock.mono += 600_000
@@ -294,6 +296,6 @@ describe('polling', () => {
     await hintAfter(() => void inbox.list())
 
     expect(early).toBe(1)
-    expect(modes).toEqual([{ mode: 'events' }])
+    expect(inbox.watchMode).toEqual({ mode: 'events' })
   })
 })
