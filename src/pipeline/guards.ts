@@ -2,36 +2,20 @@
 // taken off the market, and nobody would know. Pure: compares counts, sizes and shape with earlier versions of the feed.
 // Which versions those are, and why: `baselines` in history/version-reads.ts; the limits: docs/guards.md.
 
-import type { GuardName, PostingChanges } from '../feed/port.ts'
+import type { Config } from '../config/config.ts'
+import type { GuardName } from '../feed/port.ts'
+import type { Version } from '../history/port.ts'
 
 /** What the guards look at. `root` is null where nothing is known of a version, counts likewise. */
-export interface GuardedVersion {
-  root: string | null
-  records: string | null
-  postings: number | null
-  bytes: number | null
-  encoding: string | null
-  withoutId: number | null
-  duplicates: number | null
-}
+export type GuardedVersion = Pick<
+  Version,
+  'root' | 'records' | 'postings' | 'bytes' | 'encoding' | 'withoutId' | 'duplicates'
+>
 
-/** An earlier version of the feed that the new one is compared with. */
-export interface Baseline extends GuardedVersion {
-  id: number
-  /** From this version to the new one; null where that is not known. */
-  changes: PostingChanges | null
-}
+/** An earlier version of the feed that the new one is compared with: `changes` are those from it to the new one. */
+export type Baseline = GuardedVersion & Pick<Version, 'id' | 'changes'>
 
-export interface GuardLimits {
-  /** A drop of this many percent or more is held: of postings, of those with an id, of different ones. */
-  maxDropPercent: number
-  /** Fewer postings than this are held. */
-  minPostings: number
-  /** Postings that are smaller by more than so many percent on average are held; 100: never. */
-  maxShrinkPercent: number
-  /** More than so many percent of the postings replaced by others are held where that is unusual; 100: never. */
-  maxReplacedPercent: number
-}
+export type GuardLimits = Config['guards']
 
 type Found = { guard: GuardName; reason: string } | null
 

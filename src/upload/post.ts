@@ -33,10 +33,13 @@ export interface Post extends Pick<Delivery, 'file' | 'bytes' | 'md5' | 'progres
   freshConnection: boolean
 }
 
-export type PostResult = { bytesSent: number; status: number | null } & (
-  | Confirmation
-  | { kind: 'aborted' }
-)
+/** What an attempt has come to so far: bytes of the file that were sent, and the status of the last answer. */
+export interface Tally {
+  bytesSent: number
+  status: number | null
+}
+
+export type PostResult = Confirmation | { kind: 'aborted' }
 
 /** Bytes up to which a file is read whole and in this thread: from the cache that is faster than in another one. */
 const SMALL = 256 * 1024
@@ -47,6 +50,7 @@ const MAX_ANSWER = 64 * 1024
 export async function postFile(
   parts: PostParts,
   post: Post,
+  tally: Tally,
   signal: AbortSignal,
 ): Promise<PostResult> {
   const isSmall = post.bytes <= SMALL && parts.gate.bandwidth === null
@@ -54,7 +58,7 @@ export async function postFile(
   try {
     file = isSmall ? readFileSync(post.file) : await open(post.file)
   } catch (error) {
-    return unsent(noSpool(post.file, errorCode(error), 'opened'))
+    return { kind: 'failed', failure: noSpool(post.file, errorCode(error), 'opened') }
   }
   // Closed here, because a body that is never read would not close it.
   await using _handle = Buffer.isBuffer(file) ? null : file
@@ -62,14 +66,10 @@ export async function postFile(
   try {
     size = Buffer.isBuffer(file) ? file.length : (await file.stat()).size
   } catch (error) {
-    return unsent(noSpool(post.file, errorCode(error), 'read'))
+    return { kind: 'failed', failure: noSpool(post.file, errorCode(error), 'read') }
   }
-  if (size !== post.bytes) return unsent(otherSize(size, post.bytes))
-  return await postTo(post.facts.url, true, file, parts, post, signal)
-}
-
-function unsent(failure: Failure): PostResult {
-  return { kind: 'failed', failure, bytesSent: 0, status: null }
+  if (size !== post.bytes) return { kind: 'failed', failure: otherSize(size, post.bytes) }
+  return await postTo(post.facts.url, true, file, parts, post, tally, signal)
 }
 
 async function postTo(
@@ -78,12 +78,15 @@ async function postTo(
   file: FileHandle | Buffer,
   parts: PostParts,
   post: Post,
+  tally: Tally,
   signal: AbortSignal,
 ): Promise<PostResult> {
   const { http, clock } = parts
   const { facts } = post
   const body = createMultipartBody(facts.form, file, post.bytes, parts.gate.bandwidth)
-  const ofFile = (sent: number) => Math.min(Math.max(0, sent - body.headLength), post.bytes)
+  const count = (sent: number) => {
+    tally.bytesSent = Math.min(Math.max(0, sent - body.headLength), post.bytes)
+  }
   const answer = await http.request({
     method: 'POST',
     url,
@@ -92,7 +95,10 @@ async function postTo(
       length: body.length,
       chunks: () => body.chunks(signal),
       stallMs: STALL_MS,
-      accepted: (sent) => post.progress?.(ofFile(sent)),
+      accepted: (sent) => {
+        count(sent)
+        post.progress?.(tally.bytesSent)
+      },
     },
     signal,
     headersTimeoutMs: ANSWER_MS,
@@ -100,21 +106,21 @@ async function postTo(
     maxAnswerBytes: MAX_ANSWER,
     freshConnection: post.freshConnection,
   })
-  const bytesSent = ofFile(answer.bytesSent)
+  count(answer.bytesSent)
+  tally.status = answer.kind === 'answer' ? answer.status : null
   if (answer.kind === 'no-answer') {
-    if (signal.aborted) return { kind: 'aborted', bytesSent, status: null }
+    if (signal.aborted) return { kind: 'aborted' }
     const { code, why } = answer
     const isUnreadable = why === 'source' && code !== 'body-source'
     const failure = isUnreadable
       ? noSpool(post.file, code, 'read')
       : judgeNoAnswer(answer, body.length, url.origin)
-    return { kind: 'failed', failure, bytesSent, status: null }
+    return { kind: 'failed', failure }
   }
-  const { status } = answer
   const judgement = judgeReply(answer, facts, post.md5, clock.now())
-  if (judgement.kind !== 'moved') return { ...judgement, bytesSent, status }
-  if (mayHop) return postTo(judgement.to, false, file, parts, post, signal)
-  return { kind: 'failed', failure: judgement.failure, bytesSent, status }
+  if (judgement.kind !== 'moved') return judgement
+  if (mayHop) return postTo(judgement.to, false, file, parts, post, tally, signal)
+  return { kind: 'failed', failure: judgement.failure }
 }
 
 function noSpool(path: string, code: string | null, how: 'opened' | 'read'): Failure {

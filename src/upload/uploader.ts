@@ -11,7 +11,7 @@ import { retry } from '../lib/retry.ts'
 import type { FormSource } from '../service/port.ts'
 import { type FormFacts, readFormFacts } from './form.ts'
 import type { AttemptOutcome, Delivery, DeliveryResult, Failure, Uploader } from './port.ts'
-import { type PostParts, postFile } from './post.ts'
+import { type PostParts, postFile, type Tally } from './post.ts'
 import {
   FailingTimes,
   FORMS_PER_DELIVERY,
@@ -27,8 +27,6 @@ export interface UploaderOptions extends PostParts {
   /** From 0 to 1, as Math.random, its default. */
   random?: () => number
 }
-
-type RunParts = Required<UploaderOptions> & { failing: FailingTimes }
 
 type Attempt = Extract<DeliveryResult, { kind: 'stored' }> | NotSent
 
@@ -46,162 +44,118 @@ const FORM_MARGIN = 5 * SECOND
 
 export function createUploader(options: UploaderOptions): Uploader {
   const failing = new FailingTimes(options.clock)
-  const parts = { random: Math.random, ...options, failing }
-  const tries = POSTS_PER_FORM * FORMS_PER_DELIVERY
   return {
-    deliver: async (delivery, signal) => {
-      const run = new DeliveryRun(parts, delivery, signal)
-      const { result, againInMs } = await retry(
-        () => run.attempt(),
-        (ended) => ended.againInMs,
-        { clock: options.clock, signal, tries },
-      )
-      if (result.kind !== 'later') failing.ended(delivery.id)
-      return signal.aborted && againInMs !== null ? { kind: 'aborted' } : result
-    },
+    deliver: (delivery, signal) => deliver(options, failing, delivery, signal),
   }
 }
 
-class DeliveryRun {
-  readonly #parts: RunParts
-  readonly #delivery: Delivery
-  readonly #signal: AbortSignal
-  readonly #budget: RetryBudget
-  #facts: FormFacts | null = null
-  #attempts = 0
-  #postFailed = false
-  #lastFailure: Failure | null = null
-  /** Of the attempt that runs. */
-  #startedAt = 0
-  #bytesSent = 0
-  #status: number | null = null
+async function deliver(
+  { clock, forms, gate, http, log, random = Math.random }: UploaderOptions,
+  failing: FailingTimes,
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<DeliveryResult> {
+  const { account, attempts, bytes, feed, id } = delivery
+  const budget = new RetryBudget(random)
+  let form: FormFacts | null = null
+  let made = delivery.attemptsBefore
+  let postFailed = false
+  let lastFailure: Failure | null = null
 
-  constructor(parts: RunParts, delivery: Delivery, signal: AbortSignal) {
-    this.#parts = parts
-    this.#delivery = delivery
-    this.#signal = signal
-    this.#budget = new RetryBudget(parts.random)
-  }
-
-  async attempt(): Promise<Ended> {
-    if (this.#signal.aborted) return ended({ kind: 'aborted' })
-    const { account } = this.#delivery
-    const closed = this.#parts.gate.closedFor(account, this.#facts?.origin ?? null)
+  async function attempt(): Promise<Ended> {
+    if (signal.aborted) return ended({ kind: 'aborted' })
+    const closed = gate.closedFor(account, form?.origin ?? null)
     // The failure that this delivery met says more than that it waits.
-    if (closed !== null) return ended(this.#later(this.#lastFailure ?? closed, closed.retryAfterMs))
-    const handle = await this.#delivery.attempts.started(this.#facts?.key ?? null)
+    if (closed !== null) return ended(later(lastFailure ?? closed, closed.retryAfterMs))
+    const handle = await attempts.started(form?.key ?? null)
     if (handle === null) return ended({ kind: 'aborted' })
-    this.#attempts += 1
-    this.#startedAt = this.#parts.clock.now()
-    this.#bytesSent = 0
-    this.#status = null
-    let attempt: Attempt | null = null
+    made += 1
+    const startedAt = clock.now()
+    const tally: Tally = { bytesSent: 0, status: null }
+    let tried: Attempt | null = null
     try {
-      attempt = await this.#try()
+      tried = await send(tally)
     } finally {
-      this.#delivery.attempts.ended(handle, {
-        outcome: outcomeOf(attempt, this.#bytesSent),
-        status: this.#status,
-        code: codeOf(attempt),
-        bytesSent: this.#bytesSent,
-        key: this.#facts?.key ?? null,
+      attempts.ended(handle, {
+        ...tally,
+        outcome: outcomeOf(tried, tally.bytesSent),
+        code: codeOf(tried),
+        key: form?.key ?? null,
       })
     }
-    return this.#conclude(attempt)
+    return tried.kind === 'failed' ? afterFailure(tried.failure, startedAt) : ended(tried)
   }
 
-  #conclude(attempt: Attempt): Ended {
-    const { failing, log } = this.#parts
-    if (attempt.kind !== 'failed') return ended(attempt)
-    const { failure } = attempt
-    this.#lastFailure = failure
+  function afterFailure(failure: Failure, startedAt: number): Ended {
+    lastFailure = failure
     const { reason, code, status, ambiguous, rule } = failure
-    const { id, feed } = this.#delivery
-    const since = this.#delivery.attempts.failingSince(code) ?? this.#startedAt
-    const step = this.#budget.next(failure, failing.of(id, since))
-    const wait = step.kind === 'end' ? null : step.delayMs
+    const step = budget.next(failure, failing.of(id, attempts.failingSince(code) ?? startedAt))
+    const delayMs = step.kind === 'end' ? null : step.delayMs
     log.warn(
       {
         event: 'upload.failed',
-        id,
-        feed,
-        code,
-        status,
-        reason,
-        ambiguous,
-        rule: rule.name,
-        next: step.kind,
-        delayMs: wait,
+        ...{ id, feed, code, status, reason, ambiguous },
+        ...{ rule: rule.name, next: step.kind, delayMs },
       },
       `${feed}: an attempt to upload failed: ${reason}`,
     )
     if (step.kind === 'end')
       return ended({ kind: failure.class === 'credentials' ? 'credentials' : 'refused', failure })
-    const later = this.#later(failure, step.delayMs)
-    if (step.kind === 'later') return ended(later)
-    if (step.form === 'new') this.#facts = null
-    return { result: later, againInMs: step.delayMs }
+    const result = later(failure, delayMs)
+    if (step.kind === 'later') return ended(result)
+    if (step.form === 'new') form = null
+    return { result, againInMs: delayMs }
   }
 
   /** `delayMs` null: the usual wait of a queued version. An open breaker decides in place of either. */
-  #later(failure: Failure, delayMs: number | null): DeliveryResult {
-    const { clock, gate, random } = this.#parts
-    const attempts = this.#delivery.attemptsBefore + this.#attempts
-    const wait = delayMs ?? Math.max(queueDelay(attempts, random), failure.retryAfterMs ?? 0)
+  function later(failure: Failure, delayMs: number | null): DeliveryResult {
+    const wait = delayMs ?? Math.max(queueDelay(made, random), failure.retryAfterMs ?? 0)
     return { kind: 'later', at: gate.opensAt(failure.origin) ?? clock.now() + wait, failure }
   }
 
-  async #try(): Promise<Attempt> {
-    const facts = await this.#usableForm()
+  async function send(tally: Tally): Promise<Attempt> {
+    const facts = await usableForm(tally)
     if (facts.kind !== 'facts') return facts
-    this.#facts = facts
-    const { gate } = this.#parts
-    const { account, bytes, feed } = this.#delivery
+    form = facts
     gate.leadsTo(account, facts.origin)
     if (bytes < facts.minBytes || bytes > facts.maxBytes)
       return { kind: 'failed', failure: outsidePolicy(bytes, facts) }
-    return gate.withBreaker(facts.origin, feed, () => this.#post(facts))
+    return gate.withBreaker(facts.origin, feed, () => post(facts, tally))
   }
 
   /** The form at hand while it lives long enough; otherwise a new one, and one more if that is short-lived. */
-  async #usableForm(): Promise<FormFacts | NotSent> {
-    if (this.#facts !== null && !(this.#isShortLived(this.#facts) && this.#budget.hasForms))
-      return this.#facts
-    this.#facts = null
-    const facts = await this.#askForm()
-    if (facts.kind !== 'facts' || !this.#isShortLived(facts)) return facts
-    const again = this.#budget.hasForms ? await this.#askForm() : facts
-    const { bytes, feed, id } = this.#delivery
-    if (again.kind === 'facts' && this.#isShortLived(again))
-      this.#parts.log.warn(
+  async function usableForm(tally: Tally): Promise<FormFacts | NotSent> {
+    if (form !== null && !(isShortLived(form) && budget.hasForms)) return form
+    form = null
+    const facts = await askForm(tally)
+    if (facts.kind !== 'facts' || !isShortLived(facts)) return facts
+    const again = budget.hasForms ? await askForm(tally) : facts
+    if (again.kind === 'facts' && isShortLived(again))
+      log.warn(
         { event: 'upload.form-short', id, feed, expiresAt: again.expiresAt, bytes },
         'the form expires before the upload can be expected to end; it is used all the same',
       )
     return again
   }
 
-  #isShortLived({ expiresAt }: FormFacts): boolean {
-    const { clock, forms, gate } = this.#parts
+  function isShortLived({ expiresAt }: FormFacts): boolean {
     const now = clock.now() + (forms.clockSkewMs() ?? 0)
     const rate = Math.min(gate.bandwidth?.bytesPerSecond ?? USUAL_RATE, USUAL_RATE)
-    const needed = FORM_MARGIN + (this.#delivery.bytes / rate) * SECOND
-    return expiresAt !== null && expiresAt - now < needed
+    return expiresAt !== null && expiresAt - now < FORM_MARGIN + (bytes / rate) * SECOND
   }
 
-  async #askForm(): Promise<FormFacts | NotSent> {
-    const { clock, forms, gate } = this.#parts
-    const { account, feed, path } = this.#delivery
+  function askForm(tally: Tally): Promise<FormFacts | NotSent> {
     return gate.withBreaker(forms.origin, feed, async () => {
-      this.#budget.formAsked()
+      budget.formAsked()
       const askedAt = clock.monotonic()
-      const answer = await forms.requestForm(account, this.#signal, path)
+      const answer = await forms.requestForm(account, signal, delivery.path)
       if (answer.kind === 'form') {
         gate.accounts.accept(account, askedAt)
         return readFormFacts(answer.form)
       }
-      if (this.#signal.aborted) return { kind: 'aborted' }
+      if (signal.aborted) return { kind: 'aborted' }
       const { failure } = answer
-      this.#status = failure.status
+      tally.status = failure.status
       const isDoubted =
         failure.rule === RULES.credentials &&
         gate.accounts.refuse(account, failure, askedAt) === 'again'
@@ -211,33 +165,26 @@ class DeliveryRun {
     })
   }
 
-  async #post(facts: FormFacts): Promise<Attempt> {
-    this.#budget.posted()
-    const { bytesSent, status, ...result } = await postFile(
-      this.#parts,
-      {
-        ...this.#delivery,
-        facts,
-        freshConnection: this.#postFailed,
-        progress: (sent) => {
-          this.#bytesSent = sent
-          this.#delivery.progress?.(sent)
-        },
-      },
-      this.#signal,
-    )
-    this.#bytesSent = bytesSent
-    this.#status = status
+  async function post(facts: FormFacts, tally: Tally): Promise<Attempt> {
+    budget.posted()
+    const what = { ...delivery, facts, freshConnection: postFailed }
+    const result = await postFile({ clock, gate, http }, what, tally, signal)
     if (result.kind === 'stored') return { ...result, fileUrl: facts.fileUrl }
-    this.#postFailed = true
+    postFailed = true
     if (result.kind === 'failed' && result.failure.rule === RULES.digestDiffers) {
-      const { file, md5 } = this.#delivery
+      const { file, md5 } = delivery
       // A copy that cannot be read now is found by the next attempt.
       if ((await md5Of(file).catch(() => md5)) !== md5)
         return { kind: 'failed', failure: spoolDiffers() }
     }
     return result
   }
+
+  const { result, againInMs } = await retry(attempt, (end) => end.againInMs, {
+    ...{ clock, signal, tries: POSTS_PER_FORM * FORMS_PER_DELIVERY },
+  })
+  if (result.kind !== 'later') failing.ended(id)
+  return signal.aborted && againInMs !== null ? { kind: 'aborted' } : result
 }
 
 function ended(result: DeliveryResult): Ended {

@@ -76,9 +76,11 @@ async function delivering() {
     const answer = await forms.requestForm(null, signal)
     if (answer.kind === 'failure') return JSON.stringify([answer, lines])
     const facts = readFormFacts(answer.form)
-    const posted = await postFile({ http, clock: systemClock, gate }, { facts, ...post }, signal)
+    const parts = { http, clock: systemClock, gate }
+    const tally = { bytesSent: 0, status: null }
+    const posted = await postFile(parts, { facts, ...post }, tally, signal)
     const { origin, fileUrl } = facts
-    return JSON.stringify([origin, facts.key, fileUrl, posted, lines])
+    return JSON.stringify([origin, facts.key, fileUrl, posted, tally, lines])
   }
   return { host, shown, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
