@@ -1,17 +1,23 @@
 // feedsyncd completion: a script for a shell, from the command table, so that it is always complete. Only ids, feeds
 // and keys are asked for while a person types: feedsyncd completion ids.
 
-import { Argument, Command, type Option } from 'commander'
+import { Argument, Command } from 'commander'
 import { campaignsSeen, openCampaignMemory, openStatus } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { type Context, readConfig } from './context.ts'
 import { printable } from './render.ts'
 
+interface Word {
+  word: string
+  description: string
+  /** Of an option with a closed set of them. */
+  values: readonly string[]
+}
+
 interface Place {
-  /** The commands that lead here: none, `config`, `config check`. */
+  /** The words that lead here: none, `config`, `config check`. */
   path: string[]
-  commands: { name: string; description: string }[]
-  options: { long: string; description: string; choices: readonly string[] }[]
+  words: Word[]
   /** What its argument names. */
   takes: Kind | null
 }
@@ -54,18 +60,16 @@ export function completionCommand(context: Context): Command {
 
 function placesOf(root: Command): Place[] {
   const global = root.options.filter(({ long }) => long === '--config')
+  const help = { word: '--help', description: 'what it does', values: [] }
   const visit = (command: Command, path: string[]): Place[] => {
-    const inherited = path.length === 0 ? [] : global
-    const options = [...command.options, ...inherited].flatMap(optionOf)
-    const place: Place = {
-      path,
-      commands: command.commands.map((inner) => ({
-        name: inner.name(),
-        description: inner.description(),
-      })),
-      options: [...options, { long: '--help', description: 'what it does', choices: [] }],
-      takes: kindOf(command, path),
-    }
+    const commands = command.commands.map((inner) => ({
+      ...{ word: inner.name(), description: inner.description(), values: [] },
+    }))
+    const all = [...command.options, ...(path.length === 0 ? [] : global)]
+    const options = all.flatMap(({ long, description, argChoices: values = [] }) =>
+      long == null ? [] : [{ word: long, description, values }],
+    )
+    const place = { path, words: [...commands, ...options, help], takes: kindOf(command, path) }
     return [place, ...command.commands.flatMap((inner) => visit(inner, [...path, inner.name()]))]
   }
   return visit(root, [])
@@ -78,104 +82,61 @@ function kindOf({ registeredArguments }: Command, [group]: readonly string[]): K
   return name === 'id' ? 'ids' : name === 'feed' ? 'feeds' : null
 }
 
-/** Commands of a shell that make a list of values, at the places that take them. */
-function asked(places: Place[], made: (kind: Kind) => string): string[] {
-  return places.flatMap(({ path, takes }) =>
-    takes === null ? [] : `    ${at(path)}) ${made(takes)} ;;`,
-  )
+/** The value of an option, as a place of its own. */
+function valuePlaces({ path, words }: Place): Place[] {
+  return words
+    .filter(({ values }) => values.length > 0)
+    .map(({ word, values }) => {
+      const offered = values.map((value) => ({ word: value, description: '', values: [] }))
+      return { path: [...path, word], words: offered, takes: null }
+    })
 }
 
 const ask = (kind: Kind) => `$(feedsyncd completion ${kind} 2>/dev/null)`
-
-function optionOf({ long, description, argChoices }: Option): Place['options'] {
-  return long == null ? [] : [{ long, description, choices: argChoices ?? [] }]
-}
-
 const single = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-const wordsOf = ({ commands, options }: Place) => [
-  ...commands.map(({ name }) => name),
-  ...options.map(({ long }) => long),
-]
-
 /** A path as the scripts build it: with a space before each word. */
 const at = (path: readonly string[]) => single(path.map((word) => ` ${word}`).join(''))
 
-/** The commands, as patterns for the words that were typed. */
-function stepsOf(places: Place[]): string {
-  return places
-    .flatMap(({ path, commands }) => commands.map(({ name }) => at([...path, name])))
-    .join(' | ')
-}
-
-/** Options with a closed set of values. */
-function valuesOf(places: Place[]): { path: string[]; choices: readonly string[] }[] {
-  return places.flatMap(({ path, options }) =>
-    options
-      .filter(({ choices }) => choices.length > 0)
-      .map(({ long, choices }) => ({ path: [...path, long], choices })),
-  )
-}
-
-/** As bash reads lines; the words are plain. */
-const lines = (words: readonly string[]) => `$'${words.join('\\n')}'`
-
-function bash(places: Place[]): string {
-  const words = places.map((place) => `    ${at(place.path)}) words=${lines(wordsOf(place))} ;;`)
-  const values = valuesOf(places).map(
-    ({ path, choices }) => `    ${at(path)}) words=${lines(choices)} ;;`,
-  )
-  const known = asked(places, (kind) => `words+=$'\\n'${ask(kind)}`)
-  return `# bash completion for feedsyncd
-_feedsyncd() {
-  local place='' words='' word IFS=$'\\n'
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+/** For bash and zsh: `typed` leads to a place, which runs what `offer` says. A value follows its option at once. */
+function walk(places: Place[], typed: string, offer: (place: Place) => string): string {
+  const all = [...places, ...places.flatMap(valuePlaces)]
+  const steps = all.slice(1).map(({ path }) => at(path))
+  return `  local place='' word
+  for word in "\${${typed}}"; do
+    place="\${place% --*}"
     case "$place $word" in
-    ${stepsOf(places)}) place="$place $word" ;;
+    ${steps.join(' | ')}) place="$place $word" ;;
     esac
   done
   case "$place" in
-${words.join('\n')}
-  esac
-  case "$place" in
-${known.join('\n')}
-  esac
-  case "$place \${COMP_WORDS[COMP_CWORD-1]}" in
-${values.join('\n')}
-  esac
+${all.map((place) => `    ${at(place.path)}) ${offer(place)} ;;`).join('\n')}
+  esac`
+}
+
+function bash(places: Place[]): string {
+  // As bash reads lines; the words are plain.
+  const offer = ({ words, takes }: Place) =>
+    `words=$'${words.map(({ word }) => word).join('\\n')}'${takes === null ? '' : `$'\\n'${ask(takes)}`}`
+  return `# bash completion for feedsyncd
+_feedsyncd() {
+  local words='' IFS=$'\\n'
+${walk(places, 'COMP_WORDS[@]:1:COMP_CWORD-1', offer)}
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}")
 }
 complete -o default -F _feedsyncd feedsyncd`
 }
 
 function zsh(places: Place[]): string {
-  const described = ({ commands, options }: Place) =>
-    [
-      ...commands.map(({ name, description }) => single(`${name}:${description}`)),
-      ...options.map(({ long, description }) => single(`${long}:${description}`)),
-    ].join(' ')
-  const cases = places.map((place) => `    ${at(place.path)}) choices=(${described(place)}) ;;`)
-  const values = valuesOf(places).map(
-    ({ path, choices }) => `    ${at(path)}) choices=(${choices.join(' ')}) ;;`,
-  )
-  const known = asked(places, (kind) => `choices+=(\${\${(f)"${ask(kind)}"}//:/\\\\:})`)
+  const described = ({ word, description }: Word) =>
+    description === '' ? word : single(`${word}:${description}`)
+  const offer = ({ words, takes }: Place) => {
+    const known = takes === null ? [] : [`\${\${(f)"${ask(takes)}"}//:/\\\\:}`]
+    return `choices=(${[...words.map(described), ...known].join(' ')})`
+  }
   return `#compdef feedsyncd
 _feedsyncd() {
-  local place='' word
   local -a choices
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    case "$place $word" in
-    ${stepsOf(places)}) place="$place $word" ;;
-    esac
-  done
-  case "$place" in
-${cases.join('\n')}
-  esac
-  case "$place" in
-${known.join('\n')}
-  esac
-  case "$place \${words[CURRENT-1]}" in
-${values.join('\n')}
-  esac
+${walk(places, '(@)words[2,CURRENT-1]', offer)}
   _describe -o feedsyncd choices
   _files
 }
@@ -188,19 +149,18 @@ fi`
 }
 
 function fish(places: Place[]): string {
-  const lines = places.flatMap(({ path, commands, options, takes }) => {
+  const lines = places.flatMap(({ path, words, takes }) => {
     const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`)
+    const commands = words.map(({ word }) => word).filter((word) => !word.startsWith('--'))
     const none =
-      commands.length === 0
-        ? []
-        : [`not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(' ')}`]
-    const condition = single([...seen, ...none].join('; and '))
-    const line = (rest: string) => `complete -c feedsyncd -n ${condition} ${rest}`
+      commands.length === 0 ? [] : [`not __fish_seen_subcommand_from ${commands.join(' ')}`]
+    const line = (rest: string) =>
+      `complete -c feedsyncd -n ${single([...seen, ...none].join('; and '))} ${rest}`
     return [
-      ...commands.map(({ name, description }) => line(`-a ${name} -d ${single(description)}`)),
-      ...options.map(({ long, description, choices }) => {
-        const values = choices.length === 0 ? '' : ` -x -a ${single(choices.join(' '))}`
-        return line(`-l ${long.slice(2)}${values} -d ${single(description)}`)
+      ...words.map(({ word, description, values }) => {
+        const given = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`
+        const offered = values.length === 0 ? '' : ` -x -a ${single(values.join(' '))}`
+        return line(`${given}${offered} -d ${single(description)}`)
       }),
       ...(takes === null ? [] : [line(`-a '(feedsyncd completion ${takes} 2>/dev/null)'`)]),
     ]
