@@ -48,7 +48,6 @@ import {
   openCampaignMemory,
   overdueFeeds,
   rulesOf,
-  serviceOptions,
   statusLine,
   statusOf,
   versionOf,
@@ -103,7 +102,7 @@ export async function openApp(config: Config, options: AppOptions) {
   const spool = createSpool(join(stateDirectory, 'spool'))
 
   const http = owned.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
-  const forms = createFormSource({ http, clock, log, ...serviceOptions(config) })
+  const forms = createFormSource({ http, clock, log, ...config.service })
   const gate = new SendGate({
     clock,
     serviceOrigin: forms.origin,

@@ -11,6 +11,7 @@ import type { FeedSide, FeedUpload } from '../campaigns/port.ts'
 import type { ReconcilerParts } from '../campaigns/send.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
+import { formatProblem } from '../config/problems.ts'
 import type { FieldPaths } from '../feed/port.ts'
 import { streamPostings } from '../feed/posting-stream.ts'
 import { openCampaignStore } from '../history/campaign-store.ts'
@@ -28,7 +29,7 @@ import { VERSION } from '../lib/version.ts'
 import { listCampaigns } from '../service/campaign-listing.ts'
 import { createCampaignApi } from '../service/campaigns.ts'
 import type { CampaignApi } from '../service/port.ts'
-import { historyFile, serviceOptions } from './queries.ts'
+import { historyFile } from './queries.ts'
 
 export interface Surroundings {
   clock: Clock
@@ -43,7 +44,7 @@ export function openCampaignApi(
   const http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
   const { listField } = config.campaigns
   const api = createCampaignApi({
-    ...{ ...serviceOptions(config), http, clock, log: silentLog, listField },
+    ...{ ...config.service, http, clock, log: silentLog, listField },
   })
   return { api, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() }
 }
@@ -82,10 +83,7 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   const fileSha256 = sha256Of(bytes)
   if (reading.kind === 'desired')
     return { kind: 'read', file, desired: reading.desired, fileSha256, stamp }
-  const lines = reading.problems.map(
-    ({ line, column, key, problem }) =>
-      `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem}`,
-  )
+  const lines = reading.problems.map((problem) => formatProblem({ file, ...problem }))
   return { kind: 'unusable', file, lines }
 }
 
@@ -206,7 +204,7 @@ export function openReconciler(config: Config, { clock, env }: Surroundings): Re
 export function feedSideOf(config: Config): FeedSide {
   const { identity } = config.service
   const isOurs = ({ account }: Version) =>
-    identity.kind === 'account' || account === null || account === identity.partnerAccount
+    !('partner' in identity) || account === null || account === identity.partnerAccount
   const read = <T>(work: (history: HistoryReader) => T, none: T): T => {
     using history = openHistoryReader({ file: historyFile(config) })
     return history === null ? none : work(history)
@@ -282,7 +280,7 @@ function writerLock(config: Config): InstanceLock {
 
 function identityIn({ service }: Config): string {
   const who = service.identity
-  return who.kind === 'account' ? who.account : `${who.partner}/${who.partnerAccount ?? ''}`
+  return 'partner' in who ? `${who.partner}/${who.partnerAccount ?? ''}` : who.account
 }
 
 /** However the address is spelled. */

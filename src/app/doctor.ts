@@ -50,7 +50,7 @@ import {
   keyCheck,
   keyInUseCheck,
 } from './doctor-host.ts'
-import { historyFile, serviceOptions } from './queries.ts'
+import { historyFile } from './queries.ts'
 
 export interface DoctorOptions {
   clock: Clock
@@ -185,12 +185,11 @@ async function* service(
   { clock, env, offline }: DoctorOptions,
 ): AsyncGenerator<Finding> {
   await using owned = new AsyncDisposableStack()
-  const { identity } = config.service
-  const account = identity.kind === 'partner' ? accountOfRules(config.feeds) : null
+  const account = accountOfRules(config.feeds)
   let parts: ServiceParts
   try {
     const http = owned.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
-    const options = { http, clock, log: silentLog, ...serviceOptions(config) }
+    const options = { http, clock, log: silentLog, ...config.service }
     const client = new ServiceClient(options)
     parts = { account, client, config, http, forms: createFormSource(options) }
   } catch (error) {

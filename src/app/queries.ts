@@ -34,14 +34,6 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
 
-/** How the service is asked, as its client takes it. */
-export function serviceOptions({ service }: Config) {
-  const who = service.identity
-  if (who.kind === 'account') return { ...service, identity: { account: who.account } }
-  const { partner, partnerAccount } = who
-  return { ...service, identity: { partner, ...(partnerAccount !== null && { partnerAccount }) } }
-}
-
 export const rulesOf =
   ({ feeds }: Pick<Config, 'feeds'>): RuleFor =>
   (path, named) =>

@@ -14,9 +14,7 @@ export interface Settings<Section extends keyof Config = keyof Config> {
   readonly current: Readonly<Pick<Config, Section>>
 }
 
-export type Identity =
-  | { kind: 'account'; account: string }
-  | { kind: 'partner'; partner: string; partnerAccount: string | null }
+export type Identity = { account: string } | { partner: string; partnerAccount: string | null }
 
 export const ALERT_EVENTS = [
   'rejected',

@@ -109,7 +109,7 @@ function warningsOf(file: string, document: YamlDocument, config: Config): Probl
 }
 
 function withoutEffect(document: YamlDocument, { service, feeds }: Config): Finding[] {
-  if (service.identity.kind !== 'account') return []
+  if ('partner' in service.identity) return []
   const accounts = feeds.map((_, index) => ['feeds', index, 'partnerAccount'])
   const useless = accounts.filter((path) => valueAt(document.value, path) != null)
   const problem = 'has no effect: service.account uploads for itself alone; name service.partner'
@@ -121,8 +121,8 @@ const EVERYTHING = ['**', '**/*']
 /** Where a path may be left without a partner account: its feed then fails, and nothing is sent for it. */
 function withoutAccount({ service, inbox, feeds }: Config): Finding[] {
   const { identity, presignPath } = service
-  if (identity.kind !== 'partner' || isBulkRoute(presignPath)) return []
-  if (identity.partnerAccount !== null) return []
+  if (!('partner' in identity) || identity.partnerAccount !== null) return []
+  if (isBulkRoute(presignPath)) return []
   const isCovered = (pattern: string) =>
     feeds.some(({ match }) => match === pattern || EVERYTHING.includes(match))
   const rules = feeds.flatMap(({ partnerAccount }, index): Finding[] => {

@@ -7,9 +7,8 @@ import type { Config } from './config.ts'
 
 /** A plain object with the keys of the file, ready for YAML or JSON. */
 export function printableConfig(config: Config): Record<string, unknown> {
-  const { kind: _, ...identity } = config.service.identity
-  const { identity: __, baseUrl, ...service } = config.service
-  const { explicit: ___, ...campaigns } = config.campaigns
+  const { identity, baseUrl, ...service } = config.service
+  const { explicit: _, ...campaigns } = config.campaigns
   const { maxRate } = config.upload
   return {
     version: 1,

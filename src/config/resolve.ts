@@ -74,9 +74,7 @@ function defaultKeyFile(env: Environment): string {
 
 /** The rules saw to it that there is an account or a partner. */
 function identity({ account = '', partner, partnerAccount }: ConfigFile['service']): Identity {
-  return partner === undefined
-    ? { kind: 'account', account }
-    : { kind: 'partner', partner, partnerAccount: partnerAccount ?? null }
+  return partner === undefined ? { account } : { partner, partnerAccount: partnerAccount ?? null }
 }
 
 function listen(written: string, absolute: (path: string) => string): Listen | null {

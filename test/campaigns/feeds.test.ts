@@ -64,7 +64,7 @@ describe('the plan, beside the feeds that were uploaded', () => {
     if (reading.kind === 'problems') throw new Error('not read')
     const { desired } = reading
     const directory = join(vendor.database, '..')
-    const service = { identity: { kind: 'account' } }
+    const service = { identity: { account: '1' } }
     const config = { service, state: { directory }, feeds: [] } as unknown as Config
 
     const all = await previewAll(config, desired, vendor.account.clock)

@@ -143,7 +143,7 @@ export class Vendor {
 
   feeds(): FeedSide {
     const directory = join(this.database, '..')
-    const config = { service: { identity: { kind: 'account' } }, state: { directory }, feeds: [] }
+    const config = { service: { identity: { account: '1' } }, state: { directory }, feeds: [] }
     return feedSideOf(config as unknown as Parameters<typeof feedSideOf>[0])
   }
 

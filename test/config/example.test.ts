@@ -72,7 +72,7 @@ describe('the example configuration', () => {
 
     expect(config.feeds).toHaveLength(1)
     expect(config.alerts).toHaveLength(2)
-    expect(config.service.identity.kind).toBe('partner')
+    expect(config.service.identity).toHaveProperty('partner')
   })
 
   it('names its schema in the first line, for editors', () => {

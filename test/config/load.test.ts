@@ -42,7 +42,7 @@ describe('a file with an address and an account', () => {
     expect(load(LEAST)).toEqual({
       service: {
         baseUrl: 'https://api.example.com',
-        identity: { kind: 'account', account: '123' },
+        identity: { account: '123' },
         headerPrefix: 'X-SVC-',
         presignPath: '/v1/presigned-storage-posting-post',
         auth: {
@@ -85,7 +85,7 @@ describe('a file with an address and an account', () => {
   it('may begin with a BOM and end its lines as Windows does', () => {
     const text = `\ufeff${LEAST.replaceAll('\n', '\r\n')}`
 
-    expect(load(text).service.identity).toEqual({ kind: 'account', account: '123' })
+    expect(load(text).service.identity).toEqual({ account: '123' })
   })
 
   it('may have blocks whose lines are all commented out', () => {
@@ -144,7 +144,6 @@ alerts:
     const partner = LEAST.replace('account: "123"', 'partner: acme\n  partnerAccount: "42"')
 
     expect(load(partner).service.identity).toEqual({
-      kind: 'partner',
       partner: 'acme',
       partnerAccount: '42',
     })
