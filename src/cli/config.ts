@@ -1,9 +1,9 @@
 // feedsyncd config check, print, schema: the configuration without starting anything.
 
 import { Command } from 'commander'
-import { configJsonSchema } from '../config/json-schema.ts'
 import { findConfig } from '../config/load.ts'
 import { printableConfig } from '../config/print.ts'
+import { configJsonSchema } from '../config/schema.ts'
 import { writeYaml } from '../lib/yaml.ts'
 import { type Context, readConfig } from './context.ts'
 import { define } from './define.ts'

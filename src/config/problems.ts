@@ -5,8 +5,8 @@ import type { z } from 'zod'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { nearest } from '../lib/nearest.ts'
 import { keyName, type YamlDocument, type YamlPath, type YamlProblem } from '../lib/yaml.ts'
-import { configJsonSchema, type JsonSchema } from './json-schema.ts'
 import { type Finding, valueAt } from './rules.ts'
+import { configJsonSchema, type JsonSchema } from './schema.ts'
 
 export interface Problem extends YamlProblem {
   file: string

@@ -48,27 +48,19 @@ export function keysForRestart(before: Config, after: Config): string[] {
   )
 }
 
-/** What is in force after a reload: of `after` all but the keys that wait for a restart. */
+/** What is in force after a reload: of `after` the reloadable keys, but for those that wait for a restart. */
 export function reloaded(before: Config, after: Config): { config: Config; waiting: string[] } {
   const waiting = keysForRestart(before, after)
-  const of = (key: string) => (waiting.includes(key) ? before : after)
-  const { guards, alerts, inbox, log, state, upload } = after
-  const config: Config = {
-    ...before,
-    ...{ guards, alerts, feeds: of('feeds').feeds },
-    inbox: {
-      ...before.inbox,
-      rescanMs: inbox.rescanMs,
-      incompleteAfterMs: inbox.incompleteAfterMs,
-      afterUpload: of('inbox.afterUpload').inbox.afterUpload,
-      afterReject: of('inbox.afterReject').inbox.afterReject,
-      receipts: of('inbox.receipts').inbox.receipts,
-    },
-    upload: { ...upload, maxRate: before.upload.maxRate },
-    state: { ...state, directory: before.state.directory },
-    log: { ...log, format: before.log.format },
-  }
-  return { config, waiting }
+  const merged = (old: object, now: object, section = ''): object =>
+    Object.fromEntries(
+      Object.entries(old).map(([key, value]) => {
+        const name = section + key.replace(/Ms$/, '')
+        const other = now[key as keyof typeof now]
+        if (RELOADABLE.has(name)) return [key, waiting.includes(name) ? value : other]
+        return [key, section === '' ? merged(value, other, `${name}.`) : value]
+      }),
+    )
+  return { config: merged(before, after) as Config, waiting }
 }
 
 function keysOf(config: Config): Map<string, string> {

@@ -4,9 +4,8 @@
 import { join, resolve } from 'node:path'
 import { keepAddress } from '../lib/redact.ts'
 import { Secret } from '../lib/secret.ts'
-import type { AlertTarget, Listen } from '../ops/port.ts'
+import type { AlertTarget } from '../ops/port.ts'
 import type { Identity } from './config.ts'
-import { parseListen } from './listen.ts'
 import type { ConfigFile } from './schema.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -15,6 +14,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export function resolveConfig(file: ConfigFile, base: string, env: Environment) {
   const absolute = (path: string) => resolve(base, path)
   const { service, inbox, campaigns, state } = file
+  const { listen } = file.http
   const inState = (name: string) => join(state.directory, name)
   return {
     service: {
@@ -60,7 +60,7 @@ export function resolveConfig(file: ConfigFile, base: string, env: Environment) 
       listField: campaigns.listField ?? null,
     },
     state: { directory: absolute(state.directory), historyForMs: state.historyFor },
-    http: { listen: listen(file.http.listen, absolute) },
+    http: { listen: listen?.kind === 'unix' ? { ...listen, path: absolute(listen.path) } : listen },
     alerts: file.alerts.map((alert) => ({ on: alert.on, action: action(alert, absolute) })),
     log: file.log,
   }
@@ -75,11 +75,6 @@ function defaultKeyFile(env: Environment): string {
 /** The rules saw to it that there is an account or a partner. */
 function identity({ account = '', partner, partnerAccount }: ConfigFile['service']): Identity {
   return partner === undefined ? { account } : { partner, partnerAccount: partnerAccount ?? null }
-}
-
-function listen(written: string, absolute: (path: string) => string): Listen | null {
-  const where = parseListen(written)
-  return where?.kind === 'unix' ? { kind: 'unix', path: absolute(where.path) } : where
 }
 
 function action(

@@ -5,16 +5,17 @@ import { z } from 'zod'
 import { DAY, SECOND } from '../lib/clock.ts'
 import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../lib/signature-terms.ts'
 import { ALERT_EVENTS, LOG_LEVELS } from './config.ts'
-import { LISTEN_EXPECTED, parseListen } from './listen.ts'
 import {
   address,
   duration,
   flag,
   headerText,
   list,
+  listen,
   listing,
   matching,
   oneOf,
+  optionalSection,
   path,
   percent,
   rate,
@@ -52,7 +53,7 @@ const service = section({
     .regex(/^[^?#]*$/, 'must not have a query or a fragment')
     .prefault('/v1/presigned-storage-posting-post')
     .describe('Route that hands out upload forms, relative to baseUrl.'),
-  auth: section({
+  auth: optionalSection('How requests prove who sends them.', {
     method: oneOf(['signature', 'apiKey'])
       .prefault('signature')
       .describe('Sign each request, or send the key itself in a header.'),
@@ -75,12 +76,10 @@ const service = section({
       .describe(
         'What is signed. {method}, {path}, {query}, {body}, {date}, {host}, {url}, {account}, {partner} and {partnerAccount} are filled in.',
       ),
-  })
-    .prefault({})
-    .describe('How requests prove who sends them.'),
+  }),
 }).describe('The sponsorship service.')
 
-const inbox = section({
+const inbox = optionalSection('The folder that is watched.', {
   directory: path().prefault('./inbox').describe('The folder that feeds are dropped into.'),
   include: list(text(), 'expected a list of patterns')
     .prefault(['**/*.xml'])
@@ -126,8 +125,6 @@ const inbox = section({
     .prefault(false)
     .describe('Write <name>.receipt.json beside each feed, for people who only have SFTP.'),
 })
-  .prefault({})
-  .describe('The folder that is watched.')
 
 const fieldPath = (what: string) => text().exactOptional().describe(`Path of ${what} in a posting.`)
 
@@ -142,7 +139,7 @@ const feed = section({
   records: matching(/^(\/[^/\s]+)+$/, 'expected a path such as /source/job')
     .optional()
     .describe('Path of the element that is one posting. Default: detected.'),
-  fields: section({
+  fields: optionalSection('Where the fields stand, from the posting element. Default: detected.', {
     id: fieldPath("the posting's id"),
     externalCampaignId: fieldPath('the external campaign id'),
     requisitionId: fieldPath('the requisition id'),
@@ -151,9 +148,7 @@ const feed = section({
     state: fieldPath('the state or province'),
     postalCode: fieldPath('the postal code'),
     description: fieldPath('the job description'),
-  })
-    .prefault({})
-    .describe('Where the fields stand, from the posting element. Default: detected.'),
+  }),
   expectEvery: duration(SECOND)
     .optional()
     .describe('The feed is overdue, and alerts, when nothing of it came for this long.'),
@@ -186,7 +181,7 @@ export const configSchema = section({
   feeds: list(feed, 'expected a list of rules, each beginning with "- match:"')
     .prefault([])
     .describe('Rules for feeds; the first that matches a path wins.'),
-  guards: section({
+  guards: optionalSection('When a well-formed feed is held.', {
     maxDropPercent: percent()
       .prefault(50)
       .describe(
@@ -205,10 +200,8 @@ export const configSchema = section({
       .describe(
         'A feed in which others took the place of more than this share of its postings is held for a person where that is unusual for it. 100: never.',
       ),
-  })
-    .prefault({})
-    .describe('When a well-formed feed is held.'),
-  upload: section({
+  }),
+  upload: optionalSection('How feeds are sent.', {
     concurrency: wholeNumber(1, 64).prefault(4).describe('Uploads at a time.'),
     keepVersions: wholeNumber(0)
       .prefault(3)
@@ -216,10 +209,8 @@ export const configSchema = section({
     maxRate: rate()
       .prefault('')
       .describe('Bandwidth of all uploads together, a second, e.g. 5MiB. Empty: no limit.'),
-  })
-    .prefault({})
-    .describe('How feeds are sent.'),
-  campaigns: section({
+  }),
+  campaigns: optionalSection('Keeps campaigns in line with a file.', {
     file: path()
       .optional()
       .describe('The desired campaigns. Default: campaigns.yaml, if there is one.'),
@@ -231,38 +222,46 @@ export const configSchema = section({
       .describe(
         "Property that holds the array in a listing's answer. Default: found automatically.",
       ),
-  })
-    .prefault({})
-    .describe('Keeps campaigns in line with a file.'),
-  state: section({
+  }),
+  state: optionalSection('What the daemon remembers.', {
     directory: path().prefault('./state').describe('Where the history and the spool live.'),
     historyFor: duration(DAY)
       .prefault('400d')
       .describe('How long the history is kept. At least 1d.'),
-  })
-    .prefault({})
-    .describe('What the daemon remembers.'),
-  http: section({
-    listen: z
-      .string(LISTEN_EXPECTED)
-      .refine((value) => value === '' || parseListen(value) !== null, LISTEN_EXPECTED)
+  }),
+  http: optionalSection('The health and metrics endpoint.', {
+    listen: listen()
       .prefault('')
       .describe('Health and metrics: 127.0.0.1:9464 or the path of a unix socket. Empty: off.'),
-  })
-    .prefault({})
-    .describe('The health and metrics endpoint.'),
+  }),
   alerts: list(alert, 'expected a list of alerts, each beginning with "- on:"')
     .prefault([])
     .describe('Where to report what needs attention.'),
-  log: section({
+  log: optionalSection('The log on stdout.', {
     level: oneOf(LOG_LEVELS).prefault('info').describe('Least level that is logged.'),
     format: oneOf(['auto', 'json', 'text'])
       .prefault('auto')
       .describe('auto is text on a terminal and JSON elsewhere.'),
-  })
-    .prefault({})
-    .describe('The log on stdout.'),
+  }),
 })
+
+/** The JSON Schema of a block, as far as it is looked at here. */
+export interface JsonSchema {
+  description?: string
+  properties?: Record<string, JsonSchema>
+  items?: JsonSchema
+  default?: unknown
+  [keyword: string]: unknown
+}
+
+/**
+ * The JSON Schema of the file, for editors: draft 7 is what those of YAML know best. It knows single values; what keys
+ * must satisfy together only the program checks (rules.ts).
+ */
+export function configJsonSchema(): JsonSchema {
+  const { $schema, ...schema } = z.toJSONSchema(configSchema, { target: 'draft-7', io: 'input' })
+  return { $schema, title: 'feedsyncd configuration', ...schema } as JsonSchema
+}
 
 /** The file as written, checked and with defaults, before paths are made absolute. */
 export type ConfigFile = z.output<typeof configSchema>

@@ -12,6 +12,7 @@ import {
   SIZE_PATTERN,
   writeDuration,
 } from '../lib/units.ts'
+import type { Listen } from '../ops/port.ts'
 
 // zod compiles each schema for the next time; a command reads its configuration once.
 z.config({ jitless: true })
@@ -57,18 +58,18 @@ function addressProblem(value: string): string | null {
     : null
 }
 
-/** Text of a pattern, as the value that `read` makes of it, or the problem that it answers. */
-const written = <T>(expected: string, pattern: RegExp, read: (text: string) => T | string) =>
-  matching(pattern, expected).transform((text, context) => {
-    const value = read(text)
+/** A text as the value that `read` makes of it, or the problem that it answers. */
+const written = <T>(text: z.ZodString, read: (text: string) => T | string) =>
+  text.transform((written, context) => {
+    const value = read(written)
     if (typeof value !== 'string') return value
-    context.issues.push({ code: 'custom', message: value, input: text })
+    context.issues.push({ code: 'custom', message: value, input: written })
     return z.NEVER
   })
 
 /** A written duration, as ms. */
 export const duration = (least = 0) =>
-  written<number>(DURATION_EXPECTED, DURATION_PATTERN, (text) => {
+  written<number>(matching(DURATION_PATTERN, DURATION_EXPECTED), (text) => {
     const ms = parseDuration(text) ?? 'is too long'
     return typeof ms === 'number' && ms < least ? `must be at least ${writeDuration(least)}` : ms
   })
@@ -76,10 +77,28 @@ export const duration = (least = 0) =>
 /** Bytes a second as a size, or an empty text for no limit (null). */
 export const rate = () => {
   const expected = `${SIZE_EXPECTED} a second, or "" for no limit`
-  return written<number | null>(expected, new RegExp(`${SIZE_PATTERN.source}|^$`), (text) => {
+  const pattern = new RegExp(`${SIZE_PATTERN.source}|^$`)
+  return written<number | null>(matching(pattern, expected), (text) => {
     const bytes = text === '' ? null : (parseSize(text) ?? 'is too large')
     // Below this a single TCP segment every few seconds would look like a stalled upload.
     return typeof bytes === 'number' && bytes < 1024 ? 'must be at least 1KiB' : bytes
+  })
+}
+
+/**
+ * `127.0.0.1:9464`, `[::1]:9464` or the path of a socket, which holds a slash; an empty text for off (null). A port alone
+ * is refused: which addresses are opened must stand in the file.
+ */
+export const listen = () => {
+  const expected = 'expected host:port such as 127.0.0.1:9464, the path of a socket, or "" for off'
+  return written<Listen | null>(z.string(expected), (text) => {
+    if (text === '') return null
+    if (/^[^\x00-\x1f\x7f]*\/[^\x00-\x1f\x7f]*[^/\x00-\x1f\x7f]$/.test(text))
+      return { kind: 'unix', path: text }
+    const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text)
+    const host = match?.[1] ?? match?.[2]
+    const port = Number(match?.[3])
+    return host === undefined || port > 65_535 ? expected : { kind: 'tcp', host, port }
   })
 }
 
@@ -107,6 +126,10 @@ export const list = <T extends z.ZodType>(item: T, expected: string) =>
 /** A block of keys. An empty one (all its lines commented out) is a block of defaults. */
 export const section = <T extends z.core.$ZodLooseShape>(shape: T) =>
   z.preprocess((value) => value ?? {}, z.strictObject(shape, { error: wrongShape }))
+
+/** A block that may be left out: its keys have defaults. */
+export const optionalSection = <T extends z.core.$ZodLooseShape>(description: string, shape: T) =>
+  section(shape).prefault({}).describe(description)
 
 /** Leaves unknown and missing keys to the wording of problems.ts. */
 const wrongShape: z.core.$ZodErrorMap = (issue) =>

@@ -1,7 +1,7 @@
 // feedsyncd.yaml(5), made of the configuration's schema: every key, what it takes, its default.
 
 import { readFileSync } from 'node:fs'
-import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts'
+import { configJsonSchema, type JsonSchema } from '../../src/config/schema.ts'
 import { document, entry, heading, literal, page, paragraph } from './roff.ts'
 
 const EXAMPLE = `version: 1

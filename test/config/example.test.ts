@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
-import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { configJsonSchema, type JsonSchema } from '../../src/config/schema.ts'
 import { parseYaml } from '../../src/lib/yaml.ts'
 
 const FOLDER = join(import.meta.dirname, '../../config')
