@@ -9,7 +9,45 @@ import type {
   UpdateFields,
 } from './campaign-body.ts'
 import { isTargeted, type SandboxPosting } from './campaign-targeting.ts'
-import { type CampaignKnobs, DEFAULT_KNOBS, type SandboxCampaign } from './campaign-types.ts'
+
+/** Switches that make the service behave as services may where the specification is silent. */
+const DEFAULT_KNOBS = {
+  /** Reads show the targeting. */
+  echoTargeting: false,
+  /** Name of the envelope's list. */
+  listField: 'campaigns',
+  /** The envelope holds a second list of objects with ids. */
+  secondList: false,
+  /** What `Start` means for the first row. */
+  start: 1 as 0 | 1 | 'ignored',
+  /** Most rows of a page; a larger `Num` is cut to it. */
+  pageSize: 100,
+  /** A `Num` above this is refused with 400; null: never. */
+  largestNum: null as number | null,
+  /** Rows of a page come in another order each time. */
+  unsorted: false,
+  /** A search without Status leaves archived campaigns out. */
+  hideArchived: true,
+  /** How `Name` matches. */
+  nameRule: 'substring' as 'exact' | 'substring' | 'case-fold',
+  fromCache: false as boolean | null,
+  /** Names are cut to this many characters. */
+  nameLength: null as number | null,
+  /** A PUT's targeting replaces the whole, or only the keys that it has. */
+  targetingPut: 'replace' as 'replace' | 'merge',
+  /** A PUT's empty lists change nothing. */
+  ignoreEmptyLists: false,
+  /** Fields that any PUT changes beside those it was sent. */
+  sideEffect: null as Partial<
+    Pick<SandboxCampaign, 'endDate' | 'budget' | 'status' | 'maxCpc'>
+  > | null,
+  /** ms after its creation until listings show a new campaign. */
+  listedAfterMs: 0,
+}
+
+export type CampaignKnobs = typeof DEFAULT_KNOBS
+
+export type SandboxCampaign = ReturnType<typeof newCampaign>
 
 export interface Search {
   status: number | null
@@ -36,26 +74,13 @@ export class CampaignBook {
 
   create(account: string, fields: CreateFields): SandboxCampaign {
     const now = this.#clock.now()
-    const bid = fields.autoBidLevel || null
-    const campaign: SandboxCampaign = {
+    const own = {
       id: String(++this.#lastId),
       accountId: account,
       name: this.#fitted(fields.name),
-      startDate: fields.startDate ?? dateTime(now),
-      endDate: fields.endDate ?? null,
-      budget: fields.budget ?? null,
-      autoBidLevel: bid ?? (fields.cpc == null ? 'accelerated' : null),
-      cpc: fields.cpc ?? null,
-      maxCpc: fields.maxCpc ?? null,
-      period: fields.period ?? null,
-      status: fields.status ?? 1,
-      leads: 0,
-      paidCpaGoal: fields.paidCpaGoal ?? null,
-      targeting: fields.targeting == null ? null : whole(fields.targeting),
-      spend: 0,
-      spendMonth: monthOf(now),
       listedFrom: now + this.knobs.listedAfterMs,
     }
+    const campaign = newCampaign(own, fields, now)
     this.all.push(campaign)
     return campaign
   }
@@ -156,6 +181,35 @@ export class CampaignBook {
   #fitted(name: string): string {
     const { nameLength } = this.knobs
     return nameLength === null ? name : name.slice(0, nameLength)
+  }
+}
+
+/** What the service keeps of a campaign. `listedFrom`: wall ms from which listings show it; `now`: wall ms. */
+function newCampaign(
+  own: { id: string; accountId: string; name: string; listedFrom: number },
+  fields: CreateFields,
+  now: number,
+) {
+  return {
+    ...own,
+    startDate: fields.startDate ?? dateTime(now),
+    endDate: fields.endDate ?? null,
+    budget: fields.budget ?? null,
+    autoBidLevel: fields.autoBidLevel || (fields.cpc == null ? 'accelerated' : null),
+    cpc: fields.cpc ?? null,
+    maxCpc: fields.maxCpc ?? null,
+    /** null: one-time, 1: monthly. */
+    period: fields.period ?? null,
+    /** 1 running, 2 archived, 3 paused. */
+    status: fields.status ?? 1,
+    leads: 0,
+    paidCpaGoal: fields.paidCpaGoal ?? null,
+    /** null: all postings. */
+    targeting: fields.targeting == null ? null : whole(fields.targeting),
+    /** Spent in `spendMonth`, or ever where the budget is one-time. */
+    spend: 0,
+    /** yyyy-MM, UTC. */
+    spendMonth: monthOf(now),
   }
 }
 

@@ -1,8 +1,7 @@
 // The four campaign routes of specification section 4 over the book of campaigns.
 
 import { badRequest, readCreate, readUpdate } from './campaign-body.ts'
-import type { CampaignBook } from './campaign-book.ts'
-import type { SandboxCampaign } from './campaign-types.ts'
+import type { CampaignBook, SandboxCampaign } from './campaign-book.ts'
 import { type Route, type RouteAnswer, type RouteCall, refuse } from './service-routes.ts'
 
 const COLLECTION = /^\/v1\/campaigns$/

@@ -125,14 +125,13 @@ export class Exchange {
     this.note({ faults: [...this.entry.faults, ...this.#plan.kinds] })
   }
 
-  /** Plays the faults that come before the body. False: the connection was cut. */
-  async begin(facts: Partial<SeenRequest>): Promise<boolean> {
+  /** Plays the faults that come before the body. */
+  async begin(facts: Partial<SeenRequest>): Promise<void> {
     this.note(facts)
     this.choose('headers')
     const drop = this.#plan.get('drop')
-    if (drop !== undefined) this.cut(drop.how)
-    else await this.pass('headers')
-    return drop === undefined
+    if (drop !== undefined) await this.cut(drop.how)
+    await this.pass('headers')
   }
 
   /** Returns when no gate holds the request (any more). */
@@ -171,7 +170,7 @@ export class Exchange {
     response.end()
     await finished(response).catch(() => {})
     if (keepAlive === undefined) return
-    this.#parts.clock.after(keepAlive.closeAfterMs, () => this.cut(keepAlive.how ?? 'fin'))
+    this.#parts.clock.after(keepAlive.closeAfterMs, () => this.#close(keepAlive.how ?? 'fin'))
   }
 
   /** Answers before the body was read, as far as the answer gets. The connection is not used again. */
@@ -194,9 +193,14 @@ export class Exchange {
     this.body.drain()
   }
 
-  /** Ends the connection, or leaves it silent until the client gives up. */
-  cut(how: Cut | 'silence'): Promise<void> | void {
-    if (how === 'silence') return this.gone
+  /** Ends the connection, or leaves it silent until the client gives up: there is no answer. */
+  async cut(how: Cut | 'silence'): Promise<never> {
+    if (how === 'silence') await this.gone
+    else this.#close(how)
+    throw new Gone()
+  }
+
+  #close(how: Cut): void {
     if (how === 'rst') this.socket.resetAndDestroy()
     else this.socket.end(() => this.socket.destroy())
   }

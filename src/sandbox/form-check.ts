@@ -1,7 +1,7 @@
 // Judges the fields of a POST form as S3 does before it takes the file: signature, token, policy, expiry, each
 // condition, no field too many.
 
-import { FORM_ALGORITHM, type FormIssuer } from './form-issuer.ts'
+import { BUCKET, FORM_ALGORITHM, type FormIssuer } from './form-issuer.ts'
 import { refuse } from './s3-errors.ts'
 
 export interface AcceptedForm {
@@ -22,7 +22,7 @@ const AUTH_FIELDS = [
   'x-store-date',
   'x-store-signature',
 ]
-const LARGEST_OBJECT = 5 * 2 ** 30
+export const LARGEST_OBJECT = 5 * 2 ** 30
 const LONGEST_KEY_BYTES = 1024
 
 /** `filename`: that of the file part, null where it has none. `now`: wall ms. */
@@ -45,7 +45,7 @@ export function checkForm(
   const tokenEnd = issuer.tokenEnd(form.get('x-store-security-token') ?? '')
   if (tokenEnd === null) refuse({ code: 'InvalidToken' })
   if (tokenEnd <= now) refuse({ code: 'ExpiredToken' })
-  return judgePolicy(form, issuer.bucket, now)
+  return judgePolicy(form, now)
 }
 
 function checkPresence(form: Fields): void {
@@ -82,7 +82,7 @@ function checkCredential(form: Fields, issuer: FormIssuer): void {
   if (!isSigned) refuse({ code: 'SignatureDoesNotMatch' })
 }
 
-function judgePolicy(form: Fields, bucket: string, now: number): AcceptedForm {
+function judgePolicy(form: Fields, now: number): AcceptedForm {
   const invalid = (why: string): never =>
     refuse({ code: 'InvalidPolicyDocument', message: `Invalid Policy: ${why}` })
   const denied = (why: string): never =>
@@ -111,7 +111,7 @@ function judgePolicy(form: Fields, bucket: string, now: number): AcceptedForm {
     }
     const name = String(left).replace(/^\$/, '').toLowerCase()
     const wanted = String(right)
-    const value = name === 'bucket' ? bucket : form.get(name)
+    const value = name === 'bucket' ? BUCKET : form.get(name)
     const holds =
       operator === 'eq'
         ? value === wanted

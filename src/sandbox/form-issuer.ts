@@ -6,6 +6,7 @@ import { HOUR } from '../lib/clock.ts'
 import type { Caller } from './authentication.ts'
 import type { FaultOf } from './fault-types.ts'
 
+export const BUCKET = 'feeds'
 export const FORM_ALGORITHM = 'STORE4-HMAC-SHA256'
 const REGION = 'local-1'
 const SCOPE_END = 'store4_request'
@@ -20,7 +21,6 @@ export interface PresignedForm {
 }
 
 export interface FormSettings {
-  bucket: string
   lifetimeMs: number
   contentLengthRange: readonly [min: number, max: number]
   successStatus: string
@@ -37,10 +37,6 @@ export class FormIssuer {
     this.#settings = settings
   }
 
-  get bucket(): string {
-    return this.#settings.bucket
-  }
-
   /** The account that the form with this key was issued to, or null. */
   accountOf(key: string): string | null {
     return this.#accounts.get(key) ?? null
@@ -54,7 +50,6 @@ export class FormIssuer {
     fault: Partial<FaultOf<'form'>> = {},
   ): PresignedForm {
     const settings = this.#settings
-    const { bucket } = settings
     const time = stamp(now)
     const day = time.slice(0, 8)
     const name = [account, owner, time.replace(/[TZ]/g, '')]
@@ -75,14 +70,14 @@ export class FormIssuer {
       'x-store-security-token': this.#token(now + (fault.tokenLifetimeMs ?? TOKEN_LIFETIME)),
     }
     const conditions = [
-      { bucket },
+      { bucket: BUCKET },
       ...Object.entries(signed).map(([field, value]) => ({ [field]: value })),
       ['content-length-range', ...(fault.contentLengthRange ?? settings.contentLengthRange)],
     ]
     const expiration = new Date(now + (fault.lifetimeMs ?? settings.lifetimeMs)).toISOString()
     const policy = policyText({ expiration, conditions }, fault.policy)
     const { key: _, ...others } = signed
-    const url = `${storageOrigin}/${bucket}`
+    const url = `${storageOrigin}/${BUCKET}`
     return {
       url,
       fileUrl: `${url}/${key}`,

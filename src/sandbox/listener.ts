@@ -13,12 +13,7 @@ export interface ListenerOptions extends SideParts {
   handle: (exchange: Exchange) => Promise<void>
 }
 
-export interface Listener extends AsyncDisposable {
-  /** `http://127.0.0.1:41234`. */
-  origin: string
-}
-
-export async function listen(options: ListenerOptions): Promise<Listener> {
+export async function listen(options: ListenerOptions) {
   const { side, journal, faults, handle } = options
   const connections = new Map<Socket, Connection>()
   const running = new Set<Promise<void>>()
@@ -82,6 +77,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   await once(server.listen(options.port, '127.0.0.1'), 'listening')
   const { address, port } = server.address() as AddressInfo
   return {
+    /** `http://127.0.0.1:41234`. */
     origin: `http://${address}:${port}`,
     [Symbol.asyncDispose]: async () => {
       closing.abort()

@@ -3,16 +3,17 @@
 
 import { type Clock, MINUTE, SECOND, systemClock } from '../lib/clock.ts'
 import { createAuthenticator, type Identity } from './authentication.ts'
-import { CampaignBook } from './campaign-book.ts'
+import { CampaignBook, type CampaignKnobs } from './campaign-book.ts'
 import { readPostings } from './campaign-postings.ts'
 import { campaignRoutes } from './campaign-routes.ts'
 import type { SandboxPosting } from './campaign-targeting.ts'
-import type { CampaignKnobs } from './campaign-types.ts'
+import { createControl } from './control.ts'
 import { FaultBook } from './faults.ts'
-import { FormIssuer } from './form-issuer.ts'
+import { LARGEST_OBJECT } from './form-check.ts'
+import { BUCKET, FormIssuer } from './form-issuer.ts'
 import { Journal, type SeenRequest } from './journal.ts'
 import { listen } from './listener.ts'
-import { type ObjectStore, openStore, type StoredObject } from './object-store.ts'
+import { type ObjectStore, openStore } from './object-store.ts'
 import { CONTROL_PATH, createService } from './service.ts'
 import { uploadRoutes } from './service-routes.ts'
 import type { Algorithm } from './signature.ts'
@@ -48,37 +49,10 @@ export interface SandboxOptions {
   clock?: Clock
 }
 
-export interface Sandbox extends AsyncDisposable {
-  /** Base address of the service, with the base path. */
-  readonly url: string
-  /** Address that forms are posted to: the origin of the storage with its bucket. */
-  readonly storageUrl: string
-  /** Address of the control routes: `faults`, `objects`, `requests` lie below it. */
-  readonly controlUrl: string
-  readonly faults: FaultBook
-  readonly campaigns: CampaignBook
-  /** What was received completely, one for each key. */
-  objects(): StoredObject[]
-  /** What both sides saw, oldest first, without control requests. */
-  requests(): SeenRequest[]
-  /** Resolves once at least `n` objects are there; rejects after `timeoutMs` (default 200 s). */
-  waitForObjects(n: number, timeoutMs?: number): Promise<StoredObject[]>
-  /**
-   * Resolves with the first request, past or future, that `predicate` accepts; it is checked at each step of a
-   * request (a running one has `endedAt` null). Rejects after `timeoutMs` (default 200 s).
-   */
-  waitForRequest(
-    predicate: (request: SeenRequest) => boolean,
-    timeoutMs?: number,
-  ): Promise<SeenRequest>
-  close(): Promise<void>
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
 
-const BUCKET = 'feeds'
-const LARGEST_FILE = 5 * 2 ** 30
-
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { clock = systemClock, headerPrefix = 'X-SVC-' } = options
+export async function startSandbox(options: SandboxOptions) {
+  const { clock = systemClock, headerPrefix = 'X-SVC-', idleTimeoutMs = 20 * SECOND } = options
   const basePath = (options.basePath ?? '').replace(/\/+$/, '')
   const authenticator = createAuthenticator(
     options.identity,
@@ -90,16 +64,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const faults = new FaultBook(journal)
   const store = await openStore(options.directory)
   const issuer = new FormIssuer({
-    bucket: BUCKET,
     lifetimeMs: options.formLifetimeMs ?? 15 * MINUTE,
-    contentLengthRange: options.contentLengthRange ?? [1, LARGEST_FILE],
+    contentLengthRange: options.contentLengthRange ?? [1, LARGEST_OBJECT],
     successStatus: options.successStatus ?? '201',
   })
-  const idleTimeoutMs = options.idleTimeoutMs ?? 20 * SECOND
   const shared = { clock, journal, faults, idleTimeoutMs }
   const campaigns = new CampaignBook(clock, newestPostings(store))
   Object.assign(campaigns.knobs, options.campaigns)
-  const requests = () => journal.list()
 
   await using stack = new AsyncDisposableStack()
   const storage = stack.use(
@@ -119,7 +90,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
         basePath,
         routes: [...uploadRoutes(issuer, storage.origin), ...campaignRoutes(campaigns)],
         authenticator,
-        control: { faults, journal, store },
+        control: createControl(faults, journal, store),
         showStringToSign: options.showStringToSign ?? false,
       }),
     }),
@@ -128,25 +99,35 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const close = () => listeners.disposeAsync()
 
   return {
+    /** Base address of the service, with the base path. */
     url: service.origin + basePath,
+    /** Address that forms are posted to: the origin of the storage with its bucket. */
     storageUrl: `${storage.origin}/${BUCKET}`,
+    /** Address of the control routes: `faults`, `objects`, `requests` lie below it. */
     controlUrl: service.origin + CONTROL_PATH.slice(0, -1),
     faults,
     campaigns,
+    /** What was received completely, one for each key. */
     objects: () => store.list(),
-    requests,
-    waitForObjects: (n, timeoutMs) =>
+    /** What both sides saw, oldest first, without control requests. */
+    requests: () => journal.list(),
+    /** Resolves once at least `n` objects are there; rejects after `timeoutMs` (default 200 s). */
+    waitForObjects: (n: number, timeoutMs?: number) =>
       journal.waitFor(
         `${n} objects`,
         () => (store.list().length >= n ? store.list() : undefined),
-        () => `${store.list().length}; ${summary(requests())}`,
+        () => `${store.list().length}; ${summary(journal)}`,
         timeoutMs,
       ),
-    waitForRequest: (predicate, timeoutMs) =>
+    /**
+     * Resolves with the first request, past or future, that `predicate` accepts; it is checked at each step of a
+     * request (a running one has `endedAt` null). Rejects after `timeoutMs` (default 200 s).
+     */
+    waitForRequest: (predicate: (request: SeenRequest) => boolean, timeoutMs?: number) =>
       journal.waitFor(
         `a request that ${predicate}`,
         () => journal.find(predicate),
-        () => summary(requests()),
+        () => summary(journal),
         timeoutMs,
       ),
     close,
@@ -169,8 +150,9 @@ function newestPostings(store: ObjectStore): (account: string) => readonly Sandb
   }
 }
 
-function summary(requests: SeenRequest[]): string {
-  const shown = requests
+function summary(journal: Journal): string {
+  const shown = journal
+    .list()
     .slice(-20)
     .map(({ side, route, status, code }) => `${side} ${route} ${status ?? '-'} ${code ?? ''}`)
   return shown.map((line) => line.trim()).join(', ') || 'no requests'

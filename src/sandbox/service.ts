@@ -3,7 +3,7 @@
 
 import { unescape as decodeSegment } from 'node:querystring'
 import { type Authenticator, refuseSignature, type ServiceRequest } from './authentication.ts'
-import { type ControlParts, control } from './control.ts'
+import type { Control } from './control.ts'
 import { type Answer, type Exchange, Refusal } from './exchange.ts'
 import { rawBytes, replacedAnswer } from './fault-answers.ts'
 import type { FaultOf } from './fault-types.ts'
@@ -14,7 +14,7 @@ export interface ServiceParts {
   basePath: string
   routes: readonly Route[]
   authenticator: Authenticator
-  control: ControlParts
+  control: Control
   /** Sends the expected string to sign, in Base64, as the header `x-sandbox-string-to-sign`. */
   showStringToSign: boolean
 }
@@ -23,7 +23,7 @@ export const CONTROL_PATH = '/_sandbox/'
 const LARGEST_BODY = 1024 * 1024
 
 export function createService(parts: ServiceParts) {
-  const { basePath, routes, authenticator, showStringToSign } = parts
+  const { basePath, routes, authenticator, control, showStringToSign } = parts
 
   return async (exchange: Exchange): Promise<void> => {
     const { body: reader, entry } = exchange
@@ -33,7 +33,7 @@ export function createService(parts: ServiceParts) {
       exchange.note({ route: 'control' })
       const body = (await reader.all(LARGEST_BODY)) ?? Buffer.alloc(0)
       const answer = orRefusal(() => {
-        const given = control(parts.control, method, path.slice(CONTROL_PATH.length), body)
+        const given = control(method, path.slice(CONTROL_PATH.length), body)
         return jsonAnswer(given, `${JSON.stringify(given.json, null, 2)}\n`)
       })
       return exchange.answer(answer)
@@ -43,12 +43,12 @@ export function createService(parts: ServiceParts) {
     const route = routes.find((one) => one.method === method && one.path.test(inside))
     const header = (name: string) => exchange.header(name)
     const account = authenticator.claimedAccount({ header })
-    if (!(await exchange.begin({ route: route?.name ?? 'unknown', account }))) return
+    await exchange.begin({ route: route?.name ?? 'unknown', account })
     const { plan } = exchange
 
     const body = await reader.all(LARGEST_BODY)
     const slow = plan.get('slow')
-    if (slow?.never) return exchange.gone
+    if (slow?.never) await exchange.cut('silence')
     if (slow?.headersAfterMs !== undefined) await exchange.sleep(slow.headersAfterMs)
     await exchange.pass('end')
     if (exchange.socket.destroyed) return

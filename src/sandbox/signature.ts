@@ -12,14 +12,14 @@ export type Algorithm =
   | 'ecdsa-p256-sha256'
   | 'ed25519'
 
-/** Whether this padded standard Base64 text is a signature of these bytes. */
-export type SignatureCheck = (signed: Buffer, signature: string) => boolean
-
-/** `key`: the shared secret of an HMAC, or a public key as PEM. Throws on what is no key. */
-export function signatureCheck(algorithm: Algorithm, key: string | Buffer): SignatureCheck {
+/**
+ * Tells whether a padded standard Base64 text is a signature of these bytes. `key`: the shared secret of an HMAC, or a
+ * public key as PEM. Throws on what is no key.
+ */
+export function signatureCheck(algorithm: Algorithm, key: string | Buffer) {
   const hash = algorithm.split('-').at(-1) ?? ''
   if (algorithm.startsWith('hmac-')) {
-    return (signed, signature) =>
+    return (signed: Buffer, signature: string) =>
       createHmac(hash, key).update(signed).digest('base64') === signature
   }
   const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants
@@ -27,7 +27,7 @@ export function signatureCheck(algorithm: Algorithm, key: string | Buffer): Sign
     key: createPublicKey(key),
     ...(algorithm === 'rsa-pss-sha256' && { padding, saltLength }),
   }
-  return (signed, signature) => {
+  return (signed: Buffer, signature: string) => {
     const given = Buffer.from(signature, 'base64')
     if (given.toString('base64') !== signature) return false
     // The specification does not say which encoding an ECDSA signature has; both are in use.

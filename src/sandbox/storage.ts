@@ -5,7 +5,7 @@ import { type Answer, type Exchange, Gone } from './exchange.ts'
 import { rawBytes, refuseAt, replacedAnswer } from './fault-answers.ts'
 import type { FaultOf } from './fault-types.ts'
 import { type AcceptedForm, checkForm } from './form-check.ts'
-import type { FormIssuer } from './form-issuer.ts'
+import { BUCKET, type FormIssuer } from './form-issuer.ts'
 import { boundaryOf, type Part, readParts } from './multipart-parser.ts'
 import type { IncomingObject, ObjectStore } from './object-store.ts'
 import { escapeXml, refuse, requestId } from './s3-errors.ts'
@@ -15,10 +15,8 @@ const LARGEST_HEAD = 20 * 1024
 
 /** `servicePrefix`: of the service's headers, in lower case. */
 export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePrefix: string) {
-  const { bucket } = issuer
-
   return async (exchange: Exchange): Promise<void> => {
-    if (!(await exchange.begin({ route: 'store' }))) return
+    await exchange.begin({ route: 'store' })
     refuseAt(exchange, 'headers')
     const { boundary, bodyBytes } = readHead(exchange)
     const parts = readParts(piecesOf(exchange), boundary)
@@ -45,7 +43,7 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
       refuse({ code: 'InvalidRequest', message })
     }
     const [, named = ''] = (request.url ?? '').split(/[/?]/)
-    if (named !== bucket) refuse({ code: 'NoSuchBucket', details: { BucketName: named } })
+    if (named !== BUCKET) refuse({ code: 'NoSuchBucket', details: { BucketName: named } })
     if (request.method !== 'POST') refuse({ code: 'MethodNotAllowed' })
     const type = exchange.header('content-type') ?? ''
     if (!/^multipart\/form-data\b/i.test(type)) {
@@ -93,11 +91,11 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
     const named = ['200', '201'].includes(successStatus) ? Number(successStatus) : 204
     const status = fault?.status ?? named
     const etag = fault?.etag ? ETAGS[fault.etag](md5) : `"${md5}"`
-    const location = `http://${exchange.header('host')}/${bucket}/${key}`
+    const location = `http://${exchange.header('host')}/${BUCKET}/${key}`
     const body = fault?.body ?? (status === 201 ? 'xml' : 'none')
     const xml =
       `<?xml version="1.0" encoding="UTF-8"?>\n<PostResponse><Location>${escapeXml(location)}</Location>` +
-      `<Bucket>${bucket}</Bucket><Key>${escapeXml(key)}</Key>` +
+      `<Bucket>${BUCKET}</Bucket><Key>${escapeXml(key)}</Key>` +
       `<ETag>${escapeXml(etag ?? '')}</ETag></PostResponse>`
     const texts = {
       none: '',
@@ -166,23 +164,19 @@ async function takeFile(
   let [gate, stall] = [plan.get('gate-at-byte'), plan.get('stall')]
   let bytes = 0
   const reached = (fileByte: number) => bytes >= (fileByte < 0 ? expected + fileByte : fileByte)
-  const cut = (how: 'fin' | 'rst') => {
-    exchange.cut(how)
-    throw new Gone()
-  }
   /** Plays what is due at this byte of the file. */
   const progress = async () => {
     if (gate !== undefined && reached(gate.fileByte)) {
       gate = undefined
       await exchange.pass('file')
     }
-    if (drop !== undefined && reached(drop.fileByte)) cut(drop.how)
+    if (drop !== undefined && reached(drop.fileByte)) await exchange.cut(drop.how)
     if (reached(expected >> 1)) refuseAt(exchange, 'middle')
     if (stall === undefined || !reached(stall.fileByte)) return
     const { ms, afterwards } = stall
     stall = undefined
     await exchange.sleep(ms)
-    if (afterwards === 'rst') cut('rst')
+    if (afterwards === 'rst') await exchange.cut('rst')
     if (afterwards === 'request-timeout') refuse({ code: 'RequestTimeout' })
   }
 

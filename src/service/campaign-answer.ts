@@ -3,9 +3,8 @@
 
 import { excerpt, shownAddress } from '../lib/http-text.ts'
 import { redactWhole } from '../lib/redact.ts'
+import { isObject, parseBody, Unreadable } from './json-answer.ts'
 import type { Campaign, CampaignPage } from './port.ts'
-
-export type Reading<T> = { kind: 'read'; value: T } | { kind: 'unreadable'; reason: string }
 
 type Kind = 'text' | 'number' | 'integer'
 
@@ -42,61 +41,47 @@ export const isUsableId = (id: string): boolean => !/^\.{0,2}$/.test(id)
 /**
  * The campaign that the answer shows. `asked`: the id of the request, which an answer may leave out, as all
  * fields are optional (specification section 2); another one is an error, because a path that does not exist
- * may be answered by anything. Null: a new campaign, whose id must be there. `reason` repeats nothing of the body.
+ * may be answered by anything. Null: a new campaign, whose id must be there. Throws `Unreadable`.
  */
-export function readCampaign(body: Buffer, asked: string | null = null): Reading<Campaign> {
+export function readCampaign(body: Buffer, asked: string | null = null): Campaign {
   const json = parse(body)
-  if (json.kind === 'unreadable') return json
-  if (!isObject(json.value)) return unreadable('JSON that is not a campaign')
-  const { id } = json.value
-  const campaign = toCampaign(
-    id == null && asked !== null ? { ...json.value, id: asked } : json.value,
-  )
-  if (campaign === null) return unreadable('JSON that is not a campaign with an "id"')
-  return asked === null || campaign.id === asked
-    ? { kind: 'read', value: campaign }
-    : unreadable('a campaign with another id')
+  if (!isObject(json)) throw new Unreadable('JSON that is not a campaign')
+  const campaign = toCampaign(json.id == null && asked !== null ? { ...json, id: asked } : json)
+  if (campaign === null) throw new Unreadable('JSON that is not a campaign with an "id"')
+  if (asked !== null && campaign.id !== asked) throw new Unreadable('a campaign with another id')
+  return campaign
 }
 
 /**
  * Reads a search's envelope, whose list field is not documented: the named one, else the only property
  * that holds an array of campaigns, else the only array. A bare array is taken too; `total` 0 needs none. A
- * row without an id is counted and left out.
+ * row without an id is counted and left out. Throws `Unreadable`.
  */
-export function readPage(body: Buffer, listField: string | null): Reading<CampaignPage> {
+export function readPage(body: Buffer, listField: string | null): CampaignPage {
   const json = parse(body)
-  if (json.kind === 'unreadable') return json
-  const { value } = json
-  const found = Array.isArray(value) ? { name: '', items: value } : findList(value, listField)
-  if (typeof found === 'string') return unreadable(found)
+  const found = Array.isArray(json) ? { name: '', items: json } : findList(json, listField)
   if (!found.items.every(isObject))
-    return unreadable('a list in which not every item is a campaign')
+    throw new Unreadable('a list in which not every item is a campaign')
   const campaigns = found.items.map(toCampaign).filter((campaign) => campaign !== null)
-  const envelope = isObject(value) ? value : {}
+  const envelope = isObject(json) ? json : {}
   const number = (name: string) =>
     HAS_TYPE.integer(envelope[name]) ? (envelope[name] as number) : null
   return {
-    kind: 'read',
-    value: {
-      campaigns,
-      total: number('total'),
-      startNum: number('startNum'),
-      endNum: number('endNum'),
-      numRequested: number('numRequested'),
-      fromCache: typeof envelope.fromCache === 'boolean' ? envelope.fromCache : null,
-      self: typeof envelope.self === 'string' ? shownAddress(envelope.self) : null,
-      elapsed: number('elapsed'),
-      listField: found.name,
-      withoutId: found.items.length - campaigns.length,
-    },
+    campaigns,
+    total: number('total'),
+    startNum: number('startNum'),
+    endNum: number('endNum'),
+    numRequested: number('numRequested'),
+    fromCache: typeof envelope.fromCache === 'boolean' ? envelope.fromCache : null,
+    self: typeof envelope.self === 'string' ? shownAddress(envelope.self) : null,
+    elapsed: number('elapsed'),
+    listField: found.name,
+    withoutId: found.items.length - campaigns.length,
   }
 }
 
-function findList(
-  envelope: unknown,
-  listField: string | null,
-): { name: string; items: unknown[] } | string {
-  if (!isObject(envelope)) return 'JSON that is neither an object nor a list'
+function findList(envelope: unknown, listField: string | null): { name: string; items: unknown[] } {
+  if (!isObject(envelope)) throw new Unreadable('JSON that is neither an object nor a list')
   const arrays = Object.entries(envelope).flatMap(([name, items]) =>
     Array.isArray(items) ? [{ name, items }] : [],
   )
@@ -104,7 +89,8 @@ function findList(
   const none = isEmpty && arrays.length !== 1 ? { name: listField ?? '', items: [] } : null
   if (listField !== null) {
     const named = arrays.find(({ name }) => name === listField) ?? none
-    return named ?? `no list named ${JSON.stringify(listField)} (campaigns.listField)`
+    if (named !== null) return named
+    throw new Unreadable(`no list named ${JSON.stringify(listField)} (campaigns.listField)`)
   }
   const ofCampaigns = arrays.filter(
     ({ items }) => items.every(isObject) && items.some((item) => toCampaign(item) !== null),
@@ -115,13 +101,14 @@ function findList(
   if (only !== undefined && another === undefined) return only
   if (none !== null) return none
   const names = excerpt(Object.keys(envelope).slice(0, 20).join(', '))
-  return another === undefined
-    ? `no list of campaigns among its properties (${names}); name it as campaigns.listField`
-    : `several lists (${excerpt(candidates.map(({ name }) => name).join(', '))}); name the right one as campaigns.listField`
+  throw new Unreadable(
+    another === undefined
+      ? `no list of campaigns among its properties (${names}); name it as campaigns.listField`
+      : `several lists (${excerpt(candidates.map(({ name }) => name).join(', '))}); name the right one as campaigns.listField`,
+  )
 }
 
-function toCampaign(value: unknown): Campaign | null {
-  if (!isObject(value)) return null
+function toCampaign(value: Record<string, unknown>): Campaign | null {
   const { id, ...rest } = value
   // An id of digits may come as a number; beyond 2^53 its digits are lost, and it is no id any more.
   const text = Number.isSafeInteger(id) ? String(id) : id
@@ -137,15 +124,7 @@ function toCampaign(value: unknown): Campaign | null {
   return { id: text, ...known, other }
 }
 
-function parse(body: Buffer): Reading<unknown> {
-  if (body.length === 0) return unreadable('an empty body')
-  try {
-    const text = body.toString('utf8').replace(/^\uFEFF/, '')
-    return { kind: 'read', value: JSON.parse(text, withoutSecrets) }
-  } catch {
-    return unreadable('a body that is not valid JSON')
-  }
-}
+const parse = (body: Buffer) => parseBody(body, (text) => JSON.parse(text, withoutSecrets))
 
 /** Of a value and all below it: names of properties may hold a secret as well as texts. */
 function withoutSecrets(_name: string, value: unknown): unknown {
@@ -156,12 +135,4 @@ function withoutSecrets(_name: string, value: unknown): unknown {
   return shown.every((name, i) => name === names[i])
     ? value
     : Object.fromEntries(shown.map((name, i) => [name, value[names[i] ?? '']]))
-}
-
-function unreadable(reason: string): { kind: 'unreadable'; reason: string } {
-  return { kind: 'unreadable', reason }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -6,8 +6,9 @@ import type { HttpAnswer } from '../lib/http.ts'
 import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { keyAdvice } from '../lib/key-advice.ts'
 import { fullJitter, retry } from '../lib/retry.ts'
-import { isUsableId, type Reading, readCampaign, readPage } from './campaign-answer.ts'
+import { isUsableId, readCampaign, readPage } from './campaign-answer.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
+import { readAnswer, Unreadable } from './json-answer.ts'
 import type {
   CampaignAnswer,
   CampaignApi,
@@ -63,12 +64,12 @@ const NO_SUCH_ID = unsent({
   hint: HOW_TO_LIST,
 })
 
-/** @throws FeedsyncError (78) when the key or the template cannot be used. */
+/** @throws FeedsyncError (78) when the key cannot be used. */
 export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
   const client = new ServiceClient(options)
   const once = async <T>(
     call: { method: string; path: string; body?: object },
-    read: (body: Buffer) => Reading<T>,
+    read: (body: Buffer) => T,
     signal: AbortSignal,
   ): Promise<CampaignAnswer<T>> => {
     // Of a name or an id in the path nothing follows.
@@ -151,15 +152,15 @@ function waitAfter(answer: CampaignAnswer<unknown>, n: number): number | null {
 
 function judge<T>(
   answer: HttpAnswer,
-  read: (body: Buffer) => Reading<T>,
+  read: (body: Buffer) => T,
   { clock, auth }: CampaignApiOptions,
 ): CampaignAnswer<T> {
   if (answer.kind === 'no-answer') {
     const isSent = !['unreachable', 'certificate', 'proxy', 'source'].includes(answer.why)
     const reason = `no answer from the service: ${answer.reason}`
     const hint = 'check service.baseUrl and the connection, and try again later'
-    const failure = unsent({ class: 'temporary', reason, hint })
-    return isSent ? { ...failure, effect: 'unknown' } : failure
+    const effect = isSent ? 'unknown' : 'not-sent'
+    return { ...unsent({ class: 'temporary', reason, hint }), effect }
   }
   const { status, headers } = answer
   const shown = isHtml(headers, answer.body) ? '' : excerpt(answer.body.toString('utf8'))
@@ -174,10 +175,9 @@ function judge<T>(
     hint: 'correct what the service names, and try again',
   }
   if (status >= 200 && status < 300) {
-    const cut = { kind: 'unreadable', reason: 'a body that was cut off' } as const
-    const reading = answer.bodyCut ? cut : read(answer.body)
-    if (reading.kind === 'read') return { kind: 'ok', value: reading.value }
-    const reason = `the service answered ${status} with ${reading.reason}`
+    const value = readAnswer(answer, read)
+    if (!(value instanceof Unreadable)) return { kind: 'ok', value }
+    const reason = `the service answered ${status} with ${value.message}`
     const hint = 'check that service.baseUrl names the service, and no login or proxy page'
     return { ...refused, class: 'unreadable', reason, hint }
   }

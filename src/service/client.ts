@@ -12,7 +12,7 @@ import type { Secret } from '../lib/secret.ts'
 import { isBulkRoute } from '../lib/service-routes.ts'
 import type { SignatureAlgorithm } from '../lib/signature-terms.ts'
 import { readKeyFile } from './key-file.ts'
-import { createSigner, createTemplate, type Signable } from './signer.ts'
+import { createSigner, fillTemplate, type Signable } from './signer.ts'
 
 /** One of the two identities of specification section 5. */
 export type Identity = { account: string } | { partner: string; partnerAccount?: string | null }
@@ -67,21 +67,19 @@ export class ServiceClient {
   readonly isPartner: boolean
   readonly #options: ServiceOptions
   readonly #base: string
-  readonly #fill: (values: Signable) => Buffer
   #authorize: (signable: Signable) => string
   /** The service's time less our monotonic one, in ms: setting this host's clock does not change it. */
   #measured: number | null = null
   /** The same, once requests are dated with it; null: with this host's clock. */
   #applied: number | null = null
 
-  /** @throws FeedsyncError (78) when the key cannot be used or the template names something unknown. */
+  /** @throws FeedsyncError (78) when the key cannot be used. */
   constructor(options: ServiceOptions) {
     const base = new URL(options.baseUrl)
     this.#options = options
     this.origin = base.origin
     this.isPartner = 'partner' in options.identity
     this.#base = `${base.origin}${base.pathname.replace(/\/+$/, '')}`
-    this.#fill = createTemplate(options.auth.stringToSign)
     this.#authorize = this.#createAuthorization(this.#readKey())
   }
 
@@ -137,16 +135,16 @@ export class ServiceClient {
       ...who,
     })
     rememberSecret(proof)
-    const headers: Record<string, string> = {
+    const proofName = auth.method === 'apiKey' ? 'ApiKey' : 'Signature'
+    const named = {
+      ...{ Account: who.account, Partner: who.partner, PartnerAccount: who.partnerAccount },
+      ...{ Date: date, [proofName]: proof },
+    }
+    const used = Object.entries(named).filter(([, value]) => value !== '')
+    const headers = {
       accept: 'application/json',
-      ...(call.body === null ? {} : { 'content-type': 'application/json' }),
-      ...(who.account === '' ? {} : { [`${headerPrefix}Account`]: who.account }),
-      ...(who.partner === '' ? {} : { [`${headerPrefix}Partner`]: who.partner }),
-      ...(who.partnerAccount === ''
-        ? {}
-        : { [`${headerPrefix}PartnerAccount`]: who.partnerAccount }),
-      [`${headerPrefix}Date`]: date,
-      [`${headerPrefix}${auth.method === 'apiKey' ? 'ApiKey' : 'Signature'}`]: proof,
+      ...(call.body !== null && { 'content-type': 'application/json' }),
+      ...Object.fromEntries(used.map(([name, value]) => [headerPrefix + name, value])),
     }
     const late = new AbortController()
     const timer = clock.after(TOTAL_TIMEOUT, () => late.abort())
@@ -198,7 +196,7 @@ export class ServiceClient {
     const { auth } = this.#options
     if (auth.method === 'apiKey') return headerValue(key, auth.keyFile)
     const sign = createSigner(auth.algorithm, key, auth.keyFile)
-    return (signable) => sign(this.#fill(signable))
+    return (signable) => sign(fillTemplate(auth.stringToSign, signable))
   }
 }
 

@@ -5,38 +5,28 @@ import { isUtf8 } from 'node:buffer'
 import { excerpt, isLoopback } from '../lib/http-text.ts'
 import { holdsSecret, rememberForm } from '../lib/redact.ts'
 import type { SecretSet } from '../lib/secret-set.ts'
+import { isObject, parseBody, Unreadable } from './json-answer.ts'
 import type { UploadForm } from './port.ts'
 
-export type FormReading =
-  | { kind: 'form'; form: UploadForm }
-  /** Not a form: another server may have answered. */
-  | { kind: 'unreadable'; reason: string }
-  /** A form that must not be posted. */
-  | { kind: 'rejected'; reason: string }
+/** A form that must not be posted. What is no form is `Unreadable` only: another server may have answered. */
+export class Rejected extends Unreadable {}
 
 type Members = Array<[name: string, value: unknown]>
 
 /**
- * `base`: address of the service. `reason` is a clause about the body and repeats nothing of it but names of
+ * `base`: address of the service. Throws `Unreadable`, whose message repeats nothing of the body but names of
  * fields: a form is a credential.
  */
-export function readForm(body: Buffer, base: URL): FormReading {
-  if (body.length === 0) return unreadable('an empty body')
-  if (!isUtf8(body)) return unreadable('a body that is not UTF-8')
-  let answer: unknown
-  try {
-    answer = parseInOrder(body.toString('utf8').replace(/^\uFEFF/, ''))
-  } catch {
-    return unreadable('a body that is not valid JSON')
-  }
-  const members = membersOf(answer)
-  if (members === null) return unreadable('JSON that is not an object')
+export function readForm(body: Buffer, base: URL): UploadForm {
+  if (!isUtf8(body)) throw new Unreadable('a body that is not UTF-8')
+  const members = membersOf(parseBody(body, parseInOrder))
+  if (members === null) throw new Unreadable('JSON that is not an object')
   const twice = ['url', 'fields'].find((name) => members.filter(([n]) => n === name).length > 1)
-  if (twice !== undefined) return rejected(`a form with "${twice}" twice`)
+  if (twice !== undefined) throw new Rejected(`a form with "${twice}" twice`)
   const { url, fileUrl, fields } = Object.fromEntries(members)
   const given = membersOf(fields)
-  if (typeof url !== 'string') return unreadable('a form without "url"')
-  if (given === null) return unreadable('a form without "fields"')
+  if (typeof url !== 'string') throw new Unreadable('a form without "url"')
+  if (given === null) throw new Unreadable('a form without "fields"')
   // What a service leaves empty, such as a token that it does not use, is no field.
   const used = given.filter(([, value]) => value !== null)
   const isPlain = (value: unknown) => typeof value === 'string' || Number.isSafeInteger(value)
@@ -47,26 +37,25 @@ export function readForm(body: Buffer, base: URL): FormReading {
   )
   const secrets = rememberForm(entries, [url])
   if (odd !== undefined)
-    return unreadable(`a form whose field "${excerpt(odd[0], secrets)}" is not text`)
+    throw new Unreadable(`a form whose field "${excerpt(odd[0], secrets)}" is not text`)
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
-    return unreadable('a form without the field "key"')
+    throw new Unreadable('a form without the field "key"')
   const to = URL.parse(url)
   const problem = addressProblem(to, base) ?? fieldProblem(entries, secrets)
-  if (to === null || problem !== null) return rejected(`a form ${problem}`)
+  if (to === null || problem !== null) throw new Rejected(`a form ${problem}`)
   // The host is shown to people, and name servers are asked for it.
-  if (holdsSecret(to.host, secrets)) return rejected('a form whose "url" has a secret in its host')
+  if (holdsSecret(to.host, secrets))
+    throw new Rejected('a form whose "url" has a secret in its host')
   // The upload does not need the later address, so nobody waits for it.
   const later = typeof fileUrl === 'string' && fileUrl !== '' ? fileUrl : null
-  return { kind: 'form', form: { url, fileUrl: later, fields: entries } }
+  return { url, fileUrl: later, fields: entries }
 }
 
 /** Why nothing may be posted there; null when it may. */
 function addressProblem(to: URL | null, base: URL): string | null {
   if (to === null) return 'whose "url" is no address'
-  if (to.protocol === 'http:' && !(isLoopback(to) && isLoopback(base)))
-    return 'whose "url" is not an https address'
-  if (to.protocol !== 'https:' && to.protocol !== 'http:')
-    return 'whose "url" is not an https address'
+  const isLocal = to.protocol === 'http:' && isLoopback(to) && isLoopback(base)
+  if (to.protocol !== 'https:' && !isLocal) return 'whose "url" is not an https address'
   if (to.username !== '' || to.password !== '') return 'whose "url" has a user name or password'
   // Each of its routes begins with /v1/ (specification section 4).
   const root = base.pathname.replace(/\/+$/, '')
@@ -115,16 +104,4 @@ function parseInOrder(text: string): unknown {
 function membersOf(value: unknown): Members | null {
   if (!isObject(value)) return null
   return Object.entries(value).map(([name, member]) => [name.slice(name.indexOf('.') + 1), member])
-}
-
-function unreadable(reason: string): FormReading {
-  return { kind: 'unreadable', reason }
-}
-
-function rejected(reason: string): FormReading {
-  return { kind: 'rejected', reason }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -14,7 +14,8 @@ import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
 import { excerpt, isHtml, retryAfterMs, shownAddress } from '../lib/http-text.ts'
 import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
-import { readForm } from './form-answer.ts'
+import { Rejected, readForm } from './form-answer.ts'
+import { readAnswer, Unreadable } from './json-answer.ts'
 import type { FormAnswer, FormSource } from './port.ts'
 
 export interface FormSourceOptions extends ServiceOptions {
@@ -27,7 +28,7 @@ const MAX_ANSWER = 1024 * 1024
 /** Of a captured path segment, which may be any text: empty it would silently mean the whole partner. */
 const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 
-/** @throws FeedsyncError (78) when the key or the template cannot be used. */
+/** @throws FeedsyncError (78) when the key cannot be used. */
 export function createFormSource(options: FormSourceOptions): FormSource {
   const client = new ServiceClient(options)
   return {
@@ -57,19 +58,17 @@ function judge(
 ): FormAnswer {
   const { origin } = client
   if (answer.kind === 'no-answer') return failed(noAnswer(answer, origin))
-  const { status, headers, body, bodyCut } = answer
+  const { status, headers, body } = answer
   const retryAfter = retryAfterMs(headers, clock.now())
   const as = (row: Rule, reason: string, rest: Partial<Told> = {}) => {
     const told = { code: `http-${status}`, status, origin, retryAfterMs: retryAfter, reason }
     return failed(failureOf(row, { ...told, ...rest }))
   }
   if (status >= 200 && status < 300) {
-    const reading = bodyCut
-      ? ({ kind: 'unreadable', reason: 'a body that was cut off' } as const)
-      : readForm(body, new URL(baseUrl))
-    if (reading.kind === 'form') return reading
-    const what = isHtml(headers, body) ? 'a web page instead of a form' : reading.reason
-    const row = reading.kind === 'rejected' ? RULES.formRejected : RULES.badForm
+    const form = readAnswer(answer, (bytes) => readForm(bytes, new URL(baseUrl)))
+    if (!(form instanceof Unreadable)) return { kind: 'form', form }
+    const what = isHtml(headers, body) ? 'a web page instead of a form' : form.message
+    const row = form instanceof Rejected ? RULES.formRejected : RULES.badForm
     return as(row, `the service answered ${status} with ${what}`, { code: 'bad-form' })
   }
   const says = spoken(answer)

@@ -97,19 +97,16 @@ export interface CampaignCreate {
   status?: number
 }
 
-/** The documented body of PUT /v1/campaigns/{id}: what is absent stays as it is. */
-export interface CampaignUpdate {
-  name?: string | null
-  endDate?: string | null
-  budget?: number | null
-  autoBidLevel?: string | null
-  cpc?: number | null
-  maxCpc?: number | null
-  status?: number
-  paidCpaGoal?: number | null
-  /** Editable, its shape "not shown": sent as in the create body. */
-  targeting?: Targeting
-}
+type Updatable = Omit<CampaignCreate, 'startDate' | 'period' | 'status' | 'targeting'>
+
+/**
+ * The documented body of PUT /v1/campaigns/{id}: what is absent stays as it is. The shape of the targeting is "not
+ * shown": it is sent as in the create body.
+ */
+export type CampaignUpdate = { [Field in keyof Updatable]?: Updatable[Field] | null } & Pick<
+  CampaignCreate,
+  'status' | 'targeting'
+>
 
 /** The documented query of GET /v1/campaigns. */
 export interface CampaignQuery {

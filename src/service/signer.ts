@@ -4,7 +4,7 @@
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Secret } from '../lib/secret.ts'
-import { SIGN_FIELDS, type SignatureAlgorithm } from '../lib/signature-terms.ts'
+import type { SignatureAlgorithm } from '../lib/signature-terms.ts'
 
 /** What a template can name. `path` is relative to the base address; `body` is the exact bytes. */
 export interface Signable {
@@ -85,27 +85,13 @@ function unfit(message: string): FeedsyncError {
 const article = (word: string) => (/^[aeiou]|^rsa/.test(word) ? 'an' : 'a')
 
 /**
- * Splits a template once and fills it for each request: `{method}{path}?{query};{body};{date}`. Text outside
- * the braces stays as it is.
- * @throws FeedsyncError (78) for a name that does not exist.
+ * The text to sign: a template such as `{method}{path}?{query};{body};{date}`, whose names are those of `Signable` (the
+ * configuration is checked for it). Text outside the braces stays as it is.
  */
-export function createTemplate(template: string): (values: Signable) => Buffer {
-  const parts = template.split(/\{(\w+)\}/).map((text, index) => {
-    if (index % 2 === 0) return { text: Buffer.from(text) }
-    const name = SIGN_FIELDS.find((known) => known === text)
-    if (name === undefined)
-      throw new FeedsyncError(`service.auth.stringToSign names {${text}}, which does not exist`, {
-        hint: `it can name ${SIGN_FIELDS.map((known) => `{${known}}`).join(' ')}`,
-        exitCode: EXIT.config,
-      })
-    return { name }
+export function fillTemplate(template: string, values: Signable): Buffer {
+  const parts = template.split(/\{(\w+)\}/).map((part, index) => {
+    const text = index % 2 === 0 ? part : values[part as keyof Signable]
+    return typeof text === 'string' ? Buffer.from(text) : text
   })
-  return (values) =>
-    Buffer.concat(
-      parts.map((part) => {
-        if (part.name === undefined) return part.text
-        const value = values[part.name]
-        return typeof value === 'string' ? Buffer.from(value) : value
-      }),
-    )
+  return Buffer.concat(parts)
 }

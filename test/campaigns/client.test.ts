@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readCampaign, readPage } from '../../src/service/campaign-answer.ts'
+import { Unreadable } from '../../src/service/json-answer.ts'
 import type { CampaignFailure } from '../../src/service/port.ts'
 import { forever, granted, openAccount } from './account.ts'
 
@@ -204,16 +205,16 @@ describe('an answer about a campaign', () => {
   it('keeps unknown fields, and documented ones of another type, beside the known', () => {
     const body = json({ id: 7, name: null, budget: '12', spend: null, leads: 3, colour: 'red' })
 
-    const reading = readCampaign(body)
+    const campaign = readCampaign(body)
 
     const other = { budget: '12', spend: null, colour: 'red' }
-    expect(reading).toEqual({ kind: 'read', value: { id: '7', name: null, leads: 3, other } })
+    expect(campaign).toEqual({ id: '7', name: null, leads: 3, other })
   })
 
   it.each([['{}'], ['{"id":""}'], ['{"id":9007199254740993}'], ['[]'], ['null'], [''], ['<']])(
     'is unreadable as %s',
     (body) => {
-      expect(readCampaign(Buffer.from(body)).kind).toBe('unreadable')
+      expect(() => readCampaign(Buffer.from(body))).toThrow(Unreadable)
     },
   )
 
@@ -226,19 +227,14 @@ describe('an answer about a campaign', () => {
       [json(items), ''],
     ] as const
 
-    for (const [body, listField] of lists)
-      expect(readPage(body, null)).toMatchObject({ kind: 'read', value: { listField } })
+    for (const [body, listField] of lists) expect(readPage(body, null)).toMatchObject({ listField })
   })
 
   it('refuses to guess between lists, and takes the one that is named', () => {
     const body = json({ results: [{ id: '1' }], recent: [{ id: '2' }] })
 
-    const guessed = readPage(body, null)
-    const named = readPage(body, 'results')
-
-    expect(guessed).toMatchObject({ kind: 'unreadable' })
-    expect(guessed).toHaveProperty('reason', expect.stringContaining('results, recent'))
-    expect(named).toMatchObject({ kind: 'read', value: { campaigns: [{ id: '1' }] } })
+    expect(() => readPage(body, null)).toThrow('results, recent')
+    expect(readPage(body, 'results')).toMatchObject({ campaigns: [{ id: '1' }] })
   })
 
   it('never takes a missing or broken list for an empty one', () => {
@@ -250,9 +246,9 @@ describe('an answer about a campaign', () => {
       { list: [{ id: '1' }, 5] },
     ]
 
-    for (const body of bodies) expect(readPage(json(body), null).kind).toBe('unreadable')
-    expect(readPage(json({ other: [] }), 'list').kind).toBe('unreadable')
-    expect(readPage(json({ total: 0, other: [{ id: '1' }] }), 'list').kind).toBe('unreadable')
+    for (const body of bodies) expect(() => readPage(json(body), null)).toThrow(Unreadable)
+    expect(() => readPage(json({ other: [] }), 'list')).toThrow(Unreadable)
+    expect(() => readPage(json({ total: 0, other: [{ id: '1' }] }), 'list')).toThrow(Unreadable)
   })
 
   it.each([
@@ -262,15 +258,15 @@ describe('an answer about a campaign', () => {
     [{ total: 0 }, 'campaigns'],
   ])('is an empty page when %j has no list (listField %s)', (body, listField) => {
     const value = { campaigns: [], total: 0, withoutId: 0 }
-    expect(readPage(json(body), listField)).toMatchObject({ kind: 'read', value })
+    expect(readPage(json(body), listField)).toMatchObject(value)
   })
 
   it('keeps a page of which one row has no id, and counts that row', () => {
     const rows = [{ id: '1' }, { name: 'x' }, { id: null, name: 'y' }, { id: '..' }, { id: 3 }]
     for (const listField of [null, 'rows']) {
-      const reading = readPage(json({ total: 5, rows }), listField)
-      expect(reading).toMatchObject({ kind: 'read', value: { withoutId: 3, listField: 'rows' } })
-      expect(reading).toHaveProperty('value.campaigns.length', 2)
+      const page = readPage(json({ total: 5, rows }), listField)
+      expect(page).toMatchObject({ withoutId: 3, listField: 'rows' })
+      expect(page.campaigns).toHaveLength(2)
     }
   })
 
@@ -282,10 +278,8 @@ describe('an answer about a campaign', () => {
       { id: 7, name: 'x' },
     ]
     for (const answer of answers)
-      expect(readCampaign(json(answer), '7')).toEqual({
-        ...{ kind: 'read', value: { id: '7', name: 'x', other: {} } },
-      })
+      expect(readCampaign(json(answer), '7')).toEqual({ id: '7', name: 'x', other: {} })
     for (const id of ['8', '', '..', 7.5, true, {}])
-      expect(readCampaign(json({ id }), '7').kind).toBe('unreadable')
+      expect(() => readCampaign(json({ id }), '7')).toThrow(Unreadable)
   })
 })

@@ -21,6 +21,7 @@ import { FeedsyncError } from '../../src/lib/errors.ts'
 import type { CampaignRun } from '../../src/ops/port.ts'
 import { readCampaign, readPage } from '../../src/service/campaign-answer.ts'
 import { listCampaigns } from '../../src/service/campaign-listing.ts'
+import { readAnswer, Unreadable } from '../../src/service/json-answer.ts'
 import type { CampaignAnswer, CampaignApi, CampaignFailure } from '../../src/service/port.ts'
 import { forever } from './account.ts'
 import { Book, type BookCampaign } from './book.ts'
@@ -66,6 +67,14 @@ export const failure = {
   missing: (): CampaignFailure => ({
     ...{ ...FAILURE, class: 'missing', effect: 'refused', status: 404, reason: 'answered 404' },
   }),
+}
+
+/** What the daemon reads in a success with this JSON. */
+function readingOf<T>(json: unknown, read: (body: Buffer) => T): CampaignAnswer<T> {
+  const body = Buffer.from(JSON.stringify(json))
+  const value = readAnswer({ body, bodyCut: false }, read)
+  if (!(value instanceof Unreadable)) return { kind: 'ok', value }
+  return { ...failure.temporary(200), class: 'unreadable', reason: value.message }
 }
 
 export class World {
@@ -157,10 +166,7 @@ export class World {
       asked: string | null,
     ): CampaignAnswer<never> => {
       const json = this.shape(book.shown(one), where)
-      const reading = readCampaign(Buffer.from(JSON.stringify(json)), asked)
-      if (reading.kind === 'unreadable')
-        return { ...failure.temporary(200), class: 'unreadable', reason: reading.reason }
-      return { kind: 'ok', value: reading.value as never }
+      return readingOf(json, (body) => readCampaign(body, asked) as never)
     }
     const done = async <T>(
       call: Omit<Call, 'host'>,
@@ -192,10 +198,7 @@ export class World {
             const rows = this.listed?.([...book.all]) ?? book.all
             const { page, envelope } = book.search(host.remote, rows, query)
             const items = page.flatMap((row) => this.shape(book.shown(row), 'listed') ?? [])
-            const reading = readPage(Buffer.from(JSON.stringify({ ...envelope, items })), null)
-            if (reading.kind === 'unreadable')
-              return { ...failure.temporary(200), class: 'unreadable', reason: reading.reason }
-            return { kind: 'ok', value: reading.value }
+            return readingOf({ ...envelope, items }, (body) => readPage(body, null))
           },
         )
       },

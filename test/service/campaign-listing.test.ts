@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CampaignKnobs } from '../../src/sandbox/campaign-types.ts'
+import type { CampaignKnobs } from '../../src/sandbox/campaign-book.ts'
 import { listCampaigns } from '../../src/service/campaign-listing.ts'
 import { forever, idsOf, openAccount } from '../campaigns/account.ts'
 

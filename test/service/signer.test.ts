@@ -1,7 +1,7 @@
 import { constants, generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/lib/secret.ts'
-import { createSigner, createTemplate, type Signable } from '../../src/service/signer.ts'
+import { createSigner, fillTemplate, type Signable } from '../../src/service/signer.ts'
 
 const REQUEST: Signable = {
   method: 'POST',
@@ -27,10 +27,11 @@ const pem = (key: KeyObject, type: 'pkcs1' | 'pkcs8' | 'sec1') =>
 
 describe('the signature', () => {
   it('is the published one for the published request', () => {
-    const fill = createTemplate('{method}{path}?{query};{body};{date}')
     const sign = createSigner('hmac-sha1', secret('your api secret key'), 'key')
 
-    expect(sign(fill(REQUEST))).toBe('5hY9zBIziUhrAqfEIfSsQB4HddU=')
+    expect(sign(fillTemplate('{method}{path}?{query};{body};{date}', REQUEST))).toBe(
+      '5hY9zBIziUhrAqfEIfSsQB4HddU=',
+    )
   })
 
   // RFC 4231 section 4.3 (test case 2).
@@ -156,24 +157,16 @@ describe('a key of another kind', () => {
 
 describe('the template', () => {
   it('takes every name, and leaves the text between as it is', () => {
-    const fill = createTemplate('{host}\n{account}|{partner}|{partnerAccount} {url}{{}}')
+    const filled = fillTemplate('{host}\n{account}|{partner}|{partnerAccount} {url}{{}}', REQUEST)
 
-    expect(fill(REQUEST).toString()).toBe(`api.example.com\n|acme|42 ${REQUEST.url}{{}}`)
+    expect(filled.toString()).toBe(`api.example.com\n|acme|42 ${REQUEST.url}{{}}`)
   })
 
   it('is filled once: what a value holds is not a name', () => {
-    const fill = createTemplate('{query}{body}')
     const values = { ...REQUEST, query: '{date}', body: Buffer.from([0xff, 0xfe]) }
 
-    expect(fill(values)).toEqual(Buffer.concat([Buffer.from('{date}'), Buffer.from([0xff, 0xfe])]))
-  })
+    const filled = fillTemplate('{query}{body}', values)
 
-  it('refuses a name that does not exist, and lists those that do', () => {
-    expect(() => createTemplate('{method}{verb}')).toThrow(
-      expect.objectContaining({
-        ...{ exitCode: 78, message: expect.stringContaining('{verb}') },
-        hint: expect.stringContaining('{partnerAccount}'),
-      }),
-    )
+    expect(filled).toEqual(Buffer.concat([Buffer.from('{date}'), Buffer.from([0xff, 0xfe])]))
   })
 })
