@@ -13,6 +13,9 @@ import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secret.ts'
 
+export type { AlertDesk as Alerts } from './alerts/desk.ts'
+export type { Supervisor } from './systemd/supervisor.ts'
+
 /** `release 9` as a person can copy it: with the program and, where it is needed, the configuration. */
 export type CommandLine = (command: string) => string
 
@@ -48,17 +51,6 @@ export interface AlertFacts {
   trusted(): boolean
   /** How the last look at the campaigns ended, also before a restart; null: none, or no campaigns file. */
   campaigns(): CampaignRun | null
-}
-
-export interface Alerts {
-  /** A version changed its state; nothing is read or sent before the next `look`. */
-  moved(): void
-  /** Sends what is new, when it is time to. Never throws; sending goes on in the background. */
-  look(signal: AbortSignal): void
-  /** Other receivers from now on; one that stays gets nothing twice. */
-  retarget(targets: readonly AlertTarget[]): void
-  /** Waits for what is being sent. `flush`: first sends all that is left, once. */
-  finish(options: { flush: boolean; signal: AbortSignal }): Promise<void>
 }
 
 /** How the daemon's loop is: what a watchdog and a health check go by. */
@@ -111,19 +103,6 @@ export interface MetricsSource {
   overdue(): readonly unknown[]
   /** The last look at the campaigns; null: none, or no campaigns file. */
   campaigns(): CampaignRun | null
-}
-
-/** The service manager: systemd. */
-export interface Supervisor {
-  /** Feeds are taken from now on; `pulse` tells how the loop is. */
-  ready(pulse: () => Pulse): void
-  /** Not sent before `ready` and after `stopping`; `reloaded` neither. */
-  reloading(): void
-  reloaded(): void
-  /** What the status line says has changed: it is sent now. */
-  changed(): void
-  /** Resolves once it was sent. */
-  stopping(): Promise<void>
 }
 
 /** How a look at the campaigns ended; kept for `status`. What is optional an earlier version did not keep. */

@@ -45,45 +45,42 @@ export function troublesOf(
   facts: AlertFacts,
   commandLine: CommandLine,
 ): ReadonlyMap<string, Change> {
-  const found = new Map<string, Change>()
-  const add = (change: Change) => {
-    if (!found.has(change.key)) found.set(change.key, change)
-  }
   const rejected = history.list({ states: ['rejected'] })
   const waiting = history.list({ states: ['held', 'failed'], all: true })
-  // Newest first, and the newest of a feed speaks for it.
-  for (const version of [...rejected, ...waiting]) {
-    const { id, state, reason, reasonCode, attempts } = version
-    const change = changeOf(state as 'rejected' | 'held' | 'failed', {
-      ...factsOf(version),
-      reason: reason ?? state,
-      reasonCode,
-      hint: advice(version, commandLine),
-      // A person who retries is told when it fails again, whoever looks at it again is not.
-      mark: `${id}/${attempts}`,
-    })
-    add(change)
-  }
-  for (const { version, expectedBy } of facts.overdue()) {
-    const since = new Date(expectedBy).toISOString()
-    const reason = `its next version was expected by ${since}`
-    const hint = 'check whether its export still runs, and where it writes to'
-    add(changeOf('overdue', { ...factsOf(version), reason, hint, mark: since }))
-  }
+  const conditions = facts.conditions()
   const refusal = facts.refusal()
-  if (refusal !== null) {
-    const { reason, hint, mark } = refusal
-    add(changeOf('credentials', { reason, hint, mark }))
-  }
-  for (const { code, message, hint } of facts.conditions()) {
+  const all = [
+    // Newest first, and the newest of a feed speaks for it.
+    ...[...rejected, ...waiting].map((version) => {
+      const { id, state, reason, reasonCode, attempts } = version
+      return changeOf(state as 'rejected' | 'held' | 'failed', {
+        ...{ ...factsOf(version), reason: reason ?? state, reasonCode },
+        hint: advice(version, commandLine),
+        // A person who retries is told when it fails again, whoever looks at it again is not.
+        mark: `${id}/${attempts}`,
+      })
+    }),
+    ...facts.overdue().map(({ version, expectedBy }) => {
+      const mark = new Date(expectedBy).toISOString()
+      const reason = `its next version was expected by ${mark}`
+      const hint = 'check whether its export still runs, and where it writes to'
+      return changeOf('overdue', { ...factsOf(version), reason, hint, mark })
+    }),
+    ...(refusal === null ? [] : [changeOf('credentials', refusal)]),
     // Refused credentials have an event of their own, which knows the accounts.
-    if (code === 'credentials') continue
-    const key = JSON.stringify(['daemon', code])
-    // One that holds over a restart is the same occurrence.
-    add(changeOf('daemon', { reason: message, reasonCode: code, hint, mark: code, key }))
-  }
-  for (const { event, isCritical: _, ...words } of campaignConditions(facts.campaigns()))
-    add(changeOf(event, words))
+    ...conditions
+      .filter(({ code }) => code !== 'credentials')
+      .map(({ code, message, hint }) => {
+        const key = JSON.stringify(['daemon', code])
+        // One that holds over a restart is the same occurrence.
+        return changeOf('daemon', { reason: message, reasonCode: code, hint, mark: code, key })
+      }),
+    ...campaignConditions(facts.campaigns()).map(({ event, isCritical: _, ...words }) =>
+      changeOf(event, words),
+    ),
+  ]
+  const found = new Map<string, Change>()
+  for (const change of all) if (!found.has(change.key)) found.set(change.key, change)
   return found
 }
 

@@ -8,7 +8,7 @@ import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
 import type { Conditions } from '../../lib/conditions.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { AlertFacts, Alerts, AlertTarget, CommandLine } from '../port.ts'
+import type { AlertFacts, AlertTarget, CommandLine } from '../port.ts'
 import { type Change, changesFor, type Told, tell, troublesOf } from './changes.ts'
 import { type AlertMessage, alertMessage } from './message.ts'
 import { type Sent, targetName } from './senders.ts'
@@ -32,9 +32,8 @@ interface Receiver {
   told: Told
   /** Messages that it has had. */
   sequence: number
-  /** Messages that it may get now; more changes than these become one message. */
-  credit: number
-  creditedAt: number
+  /** Monotonic ms from which on it may get a whole burst again: each message puts it off. */
+  restedAt: number
   failures: number
   /** Monotonic ms. */
   notBefore: number
@@ -60,7 +59,7 @@ const LONGEST_RETRY_MS = 10 * MINUTE
 /** After a start: a cause that lasts was met again by then. */
 const MET_AGAIN_MS = MINUTE
 
-export class AlertDesk implements Alerts {
+export class AlertDesk {
   readonly #parts: AlertDeskParts
   #receivers: Receiver[] = []
   #isNews = true
@@ -77,42 +76,43 @@ export class AlertDesk implements Alerts {
     this.retarget(parts.targets)
   }
 
-  /** Throws what the database throws; then the receivers before stay, as they were. */
+  /**
+   * Other receivers from now on; one that stays gets nothing twice. Throws what the database throws; then the
+   * receivers before stay, as they were.
+   */
   retarget(targets: readonly AlertTarget[]): void {
-    const { clock, history } = this.#parts
-    const receivers = targets.map((target, index): [Receiver, AlertTarget] => {
+    const { history } = this.#parts
+    const receivers = targets.map((target, index): Receiver => {
       const note = noteOf(target, targets.slice(0, index))
       // It may be in the middle of being told.
       const known = this.#receivers.find((receiver) => receiver.note === note)
-      if (known !== undefined) return [known, target]
+      if (known !== undefined) return known
       const { told, sequence } = JSON.parse(history.note(note) ?? NOTHING) as Noted
-      const fresh = {
-        ...{ target, note, told, sequence, credit: BURST, creditedAt: clock.monotonic() },
-        ...{ failures: 0, notBefore: 0, sending: null },
-      }
-      return [fresh, target]
+      return { target, note, told, sequence, restedAt: 0, failures: 0, notBefore: 0, sending: null }
     })
-    const notes = receivers.map(([{ note }]) => note)
+    const notes = receivers.map(({ note }) => note)
     const old = history.notes(NOTE).filter((note) => !notes.includes(note))
     if (old.length > 0)
       history.atomically(() => old.forEach((note) => void history.setNote(note, null)))
-    this.#receivers = receivers.map(([receiver, target]) => Object.assign(receiver, { target }))
+    this.#receivers = receivers.map((each, n) => Object.assign(each, { target: targets[n] }))
     this.#isNews = true
     this.#showFailures()
   }
 
+  /** A version changed its state; nothing is read or sent before the next `look`. */
   moved(): void {
     this.#isNews = true
   }
 
+  /** Sends what is new, when it is time to. Never throws; sending goes on in the background. */
   look(signal: AbortSignal): void {
-    if (this.#receivers.length > 0) this.#serve(signal, false)
+    this.#serve(signal, false)
   }
 
+  /** Waits for what is being sent. `flush`: first sends all that is left, once. */
   async finish({ flush, signal }: { flush: boolean; signal: AbortSignal }): Promise<void> {
     await this.#sent()
-    if (!flush || this.#receivers.length === 0) return
-    this.#serve(signal, true)
+    if (flush) this.#serve(signal, true)
     await this.#sent()
   }
 
@@ -132,6 +132,7 @@ export class AlertDesk implements Alerts {
 
   /** Where the database has a problem, the daemon reports it; alerts are looked at again later. */
   #serve(signal: AbortSignal, isLast: boolean): void {
+    if (this.#receivers.length === 0) return
     try {
       if (isLast || this.#isTime()) this.#sendChanges(signal, isLast)
     } catch (error) {
@@ -157,8 +158,9 @@ export class AlertDesk implements Alerts {
       if (changes.length === 0) continue
       // Whatever becomes of them, they are looked at again.
       this.#isNews = true
+      if (receiver.sending !== null) continue
       const messages = isLast ? grouped(changes, BURST) : this.#affordable(receiver, changes)
-      if (messages.length === 0 || receiver.sending !== null) continue
+      if (messages.length === 0) continue
       receiver.sending = this.#send(receiver, messages, signal)
         // Nobody waits for it: an error that is not known would end the daemon.
         .catch((error) => this.#failed(receiver, { kind: 'failed', reason: messageOf(error) }))
@@ -168,15 +170,14 @@ export class AlertDesk implements Alerts {
     }
   }
 
-  /** The changes of each message that may leave now: none while the receiver is to be left alone. */
+  /** The changes of each message that may leave now; more of them than messages are one message. */
   #affordable(receiver: Receiver, changes: Change[]): Change[][] {
     const now = this.#parts.clock.monotonic()
-    const refilled = Math.floor((now - receiver.creditedAt) / REFILL_MS)
-    receiver.credit = Math.min(BURST, receiver.credit + refilled)
-    receiver.creditedAt += refilled * REFILL_MS
-    if (receiver.sending !== null || now < receiver.notBefore || receiver.credit === 0) return []
-    const messages = grouped(changes, receiver.credit)
-    receiver.credit -= messages.length
+    const spent = Math.max(0, receiver.restedAt - now) / REFILL_MS
+    const credit = Math.floor(BURST - spent)
+    if (now < receiver.notBefore || credit === 0) return []
+    const messages = grouped(changes, credit)
+    receiver.restedAt = now + (spent + messages.length) * REFILL_MS
     return messages
   }
 

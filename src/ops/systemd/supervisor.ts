@@ -2,7 +2,7 @@
 // loop still turns. The watchdog is fed by the loop's progress; a timer alone would prove nothing.
 
 import { type Clock, SECOND } from '../../lib/clock.ts'
-import type { Supervisor } from '../port.ts'
+import type { Pulse } from '../port.ts'
 import type { Notify } from './notifier.ts'
 
 export interface SupervisorParts {
@@ -20,15 +20,11 @@ const STATUS_MS = 10 * SECOND
 /** More than a stop may take (cli/run.ts), whatever TimeoutStopSec= says. */
 const STOP_USEC = 40_000_000
 
-export function createSupervisor(parts: SupervisorParts): Supervisor {
-  const { clock, env, notify, pid, status } = parts
+export type Supervisor = ReturnType<typeof createSupervisor>
+
+export function createSupervisor({ clock, env, notify, pid, status }: SupervisorParts) {
   let stage: 'starting' | 'ready' | 'stopping' = 'starting'
   let said = ''
-  if (notify === null) {
-    const nothing = () => {}
-    const stopping = () => Promise.resolve()
-    return { ready: nothing, reloading: nothing, reloaded: nothing, changed: nothing, stopping }
-  }
   const isMeant = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(pid)
   /** Ms within which systemd expects a sign of life; 0: none. */
   const watchdogMs = isMeant ? Number(env.WATCHDOG_USEC ?? 0) / 1000 : 0
@@ -40,17 +36,20 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
   }
   const sayReady = () => {
     said = status()
-    void notify('READY=1', `STATUS=${said}`)
+    void notify?.('READY=1', `STATUS=${said}`)
   }
   const changed = () => {
     if (stage !== 'ready') return
     const now = status()
-    if (now !== said) void notify(`STATUS=${now}`)
+    if (now !== said) void notify?.(`STATUS=${now}`)
     said = now
   }
   return {
+    /** What the status line says has changed: it is sent now. */
     changed,
-    ready: (pulse) => {
+    /** Feeds are taken from now on; `pulse` tells how the loop is. Before it, nothing is sent. */
+    ready: (pulse: () => Pulse) => {
+      if (notify === null) return
       stage = 'ready'
       sayReady()
       every(STATUS_MS, changed)
@@ -58,20 +57,22 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       every(watchdogMs / 4, () => {
         const { sinceTurnMs, stage } = pulse()
         // While it stops there is no loop any more; the time for that has its own limit.
-        if (sinceTurnMs <= watchdogMs / 2 || stage === 'stopping') void notify('WATCHDOG=1')
+        if (sinceTurnMs <= watchdogMs / 2 || stage === 'stopping') void notify?.('WATCHDOG=1')
       })
     },
     reloading: () => {
       const now = process.hrtime.bigint() / 1000n
-      if (stage === 'ready') void notify('RELOADING=1', `MONOTONIC_USEC=${now}`, 'STATUS=reloading')
+      if (stage === 'ready')
+        void notify?.('RELOADING=1', `MONOTONIC_USEC=${now}`, 'STATUS=reloading')
     },
     reloaded: () => {
       if (stage === 'ready') sayReady()
     },
-    stopping: () => {
+    /** The last message; resolves once it was sent. */
+    stopping: async (): Promise<void> => {
       stage = 'stopping'
       const status = 'STATUS=stopping: what is being uploaded may finish'
-      return notify('STOPPING=1', `EXTEND_TIMEOUT_USEC=${STOP_USEC}`, status)
+      await notify?.('STOPPING=1', `EXTEND_TIMEOUT_USEC=${STOP_USEC}`, status)
     },
   }
 }
