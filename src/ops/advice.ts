@@ -65,11 +65,6 @@ function decisions(
 function sentences({ state, hint, nextAttemptAt, deadlineAt }: Facts, now: number): string[] {
   const hints = hint === null ? [] : [hint]
   switch (state) {
-    case 'uploaded':
-    case 'superseded':
-    case 'discarded':
-    case 'gone':
-      return []
     case 'settling':
     case 'checking':
     case 'uploading':
@@ -87,7 +82,7 @@ function sentences({ state, hint, nextAttemptAt, deadlineAt }: Facts, now: numbe
     case 'failed':
       return hints
     default:
-      return state satisfies never
+      return []
   }
 }
 

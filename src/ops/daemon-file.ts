@@ -31,7 +31,7 @@ export interface DaemonFile {
   configFile: string
   /** Wall ms at which it was written. */
   at: number
-  conditions: Condition[]
+  conditions: readonly Condition[]
   /** Uploads that run, by id of the version. */
   uploads: Readonly<Record<number, Progress>>
 }
@@ -41,6 +41,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Of the packaged unit: readers do not have its environment. */
 const UNIT_DIRECTORY = '/run/feedsyncd'
 const LARGEST = 64 * 1024
+/** Through no link, and without waiting for the other end of a pipe. */
+const UNLINKED = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /** What it answers never throws: the file is written where it can be, and else nowhere. */
 export function daemonFileWriter(
@@ -48,16 +50,15 @@ export function daemonFileWriter(
   { env, pid }: { env: Environment; pid: number },
 ) {
   const stateDirectory = resolve(about.stateDirectory)
-  const facts = { pid, startTicks: startTicksOf(pid), stateDirectory }
   const configFile = resolve(about.configFile)
+  const facts = { pid, startTicks: startTicksOf(pid), stateDirectory, configFile }
   return (
     conditions: readonly Condition[],
     at: number,
     uploads: DaemonFile['uploads'] = {},
   ): void => {
-    const text = JSON.stringify({ ...facts, configFile, at, conditions, uploads } satisfies {
-      [key in keyof DaemonFile]: unknown
-    })
+    const file: DaemonFile = { ...facts, at, conditions, uploads }
+    const text = JSON.stringify(file)
     foldersToWrite(env).some((folder) => written(folder, nameOf(stateDirectory), text))
   }
 }
@@ -133,15 +134,12 @@ function written(folder: string, name: string, text: string): boolean {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     // Another user may have made a folder of this name among temporary files.
     if (statSync(folder).uid !== (process.getuid?.() ?? 0)) return false
+    // Of a process of this number that did not come to its end.
+    rmSync(draft, { force: true })
     writeFileSync(draft, text, { flag: 'wx', mode: 0o640 })
     renameSync(draft, join(folder, name))
     return true
   } catch {
-    try {
-      rmSync(draft, { force: true })
-    } catch {
-      // It is a few bytes in a folder that is emptied at the next boot.
-    }
     return false
   }
 }
@@ -149,19 +147,13 @@ function written(folder: string, name: string, text: string): boolean {
 /** Only what root, the reader or the owner of the state wrote is believed. */
 function readFrom(path: string, owner: number | null): DaemonFile | null {
   try {
-    const descriptor = openSync(
-      path,
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    )
-    try {
-      const stats = fstatSync(descriptor)
-      const trusted = [0, process.getuid?.() ?? 0, owner]
-      const isOurs = trusted.includes(stats.uid) || path.startsWith(`${UNIT_DIRECTORY}/`)
-      if (!isOurs || !stats.isFile() || stats.size > LARGEST) return null
-      return JSON.parse(readFileSync(descriptor, 'utf8')) as DaemonFile
-    } finally {
-      closeSync(descriptor)
-    }
+    using owned = new DisposableStack()
+    const descriptor = owned.adopt(openSync(path, UNLINKED), closeSync)
+    const stats = fstatSync(descriptor)
+    const trusted = [0, process.getuid?.() ?? 0, owner]
+    const isOurs = trusted.includes(stats.uid) || path.startsWith(`${UNIT_DIRECTORY}/`)
+    if (!isOurs || !stats.isFile() || stats.size > LARGEST) return null
+    return JSON.parse(readFileSync(descriptor, 'utf8')) as DaemonFile
   } catch {
     return null
   }

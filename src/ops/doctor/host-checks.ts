@@ -10,6 +10,7 @@ import { SECOND } from '../../lib/clock.ts'
 import { errorCode } from '../../lib/errors.ts'
 import { formatBytes } from '../../lib/units.ts'
 import { fullDisk } from '../room.ts'
+import { PROGRAMS } from '../systemd/notifier.ts'
 import { type Account, hiddenBy, mayWrite, parseUnit, type Unit } from '../systemd/unit.ts'
 import { type Answer, ok, problem, skipped, warning } from './finding.ts'
 import { ENTER, READ, type Refusal, refusalOf, WRITE } from './folder-access.ts'
@@ -28,7 +29,6 @@ const LITTLE_ROOM = 2 ** 30
 /** Beyond this the number of folders does not matter any more. */
 const MOST_FOLDERS = 100_000
 const STATE_FILES = ['daemon.lock', 'feedsyncd.db', 'feedsyncd.db-wal', 'feedsyncd.db-shm', 'spool']
-const NOTIFY = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
 const UNITS = ['/etc/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system']
 
 /** What the daemon does with a folder; `make`: it writes there, and makes it where it is missing. */
@@ -226,7 +226,7 @@ export async function checkSystemd(): Promise<Answer> {
   if (version < 247) {
     return problem(says, 'the unit needs systemd 247 or later (LoadCredential=)')
   }
-  if (version >= 253 || NOTIFY.some(isThere)) return ok(says)
+  if (version >= 253 || PROGRAMS.some(isThere)) return ok(says)
   const fix = 'install it, or set Type=exec in a drop-in'
   return problem(`${says}; systemd-notify is missing`, fix)
 }

@@ -33,16 +33,23 @@ const SERVICE_STATES = ['ok', 'degraded', 'down', 'credentials', 'unknown'] as c
 export function createMetrics({ startedAt, version }: { startedAt: number; version: string }) {
   /** Of the scrape that runs. */
   let source: MetricsSource
-  const registers = [new Registry()]
-  const [registry] = registers as [Registry]
-  const named = (name: string, help: string) => ({ name: `feedsyncd_${name}`, help, registers })
-  const gauge = (name: string, help: string, read: () => number | null) =>
+  /** Of the configuration; wall ms. */
+  const reload = { isOk: true, lastOkAt: startedAt }
+  const registry = new Registry()
+  const named = (name: string, help: string) => ({
+    name: name.startsWith('process_') ? name : `feedsyncd_${name}`,
+    ...{ help, registers: [registry] },
+  })
+  const gauge = (name: string, help: string, read: () => number | null | undefined) =>
     new Gauge({
       ...named(name, help),
       collect() {
         this.set(read() ?? 0)
       },
     })
+  /** In seconds, of ms that are read. */
+  const seconds = (name: string, help: string, read: () => number | null | undefined) =>
+    gauge(`${name}_seconds`, help, () => (read() ?? 0) / 1000)
   /** One gauge a state, read together. */
   const states = (name: string, help: string, read: () => Record<string, number>) =>
     new Gauge({
@@ -58,7 +65,18 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     return (value: string) => counter.inc({ [label]: value })
   }
 
-  processMetrics(registers, startedAt)
+  // The library's own set would wake the process a hundred times a second to measure its event loop; these are the
+  // ones that dashboards for any process expect.
+  seconds('process_start_time', 'When the process began.', () => startedAt)
+  gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss())
+  new Counter({
+    ...named('process_cpu_seconds_total', 'Processor time used.'),
+    collect() {
+      const { user, system } = process.cpuUsage()
+      this.reset()
+      this.inc((user + system) / 1e6)
+    },
+  })
   new Gauge({
     ...named('build_info', 'The program and its runtime; always 1.'),
     labelNames: ['version', 'node'],
@@ -80,60 +98,37 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     const counts = source.history.count()
     return IN_WORK.reduce((sum, state) => sum + counts[state], 0)
   })
-  const seconds = (ms: number | null | undefined) => (ms ?? 0) / 1000
-  gauge('queue_oldest_timestamp_seconds', 'When the oldest of them was detected; 0 for none.', () =>
-    seconds(source.history.oldest(IN_WORK)),
+  const oldest = 'When the oldest of them was detected; 0 for none.'
+  seconds('queue_oldest_timestamp', oldest, () => source.history.oldest(IN_WORK))
+  seconds('last_success_timestamp', 'The last upload; 0 for none.', () =>
+    source.history.lastSuccessAt(source.clock.now()),
   )
-  gauge('last_success_timestamp_seconds', 'The last upload; 0 for none.', () =>
-    seconds(source.history.lastSuccessAt(source.clock.now())),
-  )
-  gauge('last_scan_timestamp_seconds', 'The last listing of the folder; 0 for none.', () =>
-    seconds(source.history.daemon()?.lastScanAt),
-  )
+  const listed = 'The last listing of the folder; 0 for none.'
+  seconds('last_scan_timestamp', listed, () => source.history.daemon()?.lastScanAt)
   gauge('folder_readable', 'Whether the folder could be listed.', () => {
-    const record = source.history.daemon()
-    return Number(
-      record !== null &&
-        record.lastScanAt !== null &&
-        !record.conditions.some(({ code }) => isOfInbox(code)),
-    )
+    const { conditions = [], lastScanAt = null } = source.history.daemon() ?? {}
+    return Number(lastScanAt !== null && !conditions.some(({ code }) => isOfInbox(code)))
   })
   gauge('overdue_feeds', 'Feeds whose next version is late.', () => source.overdue().length)
   gauge('campaigns_waiting', 'Campaigns that wait for a person.', () =>
     waitingCampaigns(source.campaigns()),
   )
-  gauge(
-    'campaigns_pending',
-    'Changes of campaigns that are planned and not made.',
-    () => source.campaigns()?.pending ?? 0,
-  )
-  gauge('campaigns_last_look_timestamp_seconds', 'The last look at campaigns; 0 for none.', () =>
-    seconds(Date.parse(source.campaigns()?.at ?? '') || null),
-  )
-  gauge('service_clock_skew_seconds', 'Time of the service minus ours.', () =>
-    seconds(source.history.daemon()?.clockSkewMs),
-  )
+  const planned = 'Changes of campaigns that are planned and not made.'
+  gauge('campaigns_pending', planned, () => source.campaigns()?.pending)
+  const looked = 'The last look at campaigns; 0 for none.'
+  seconds('campaigns_last_look_timestamp', looked, () => {
+    return Date.parse(source.campaigns()?.at ?? '') || null
+  })
+  const skew = 'Time of the service minus ours.'
+  seconds('service_clock_skew', skew, () => source.history.daemon()?.clockSkewMs)
   states('service_state', 'How the service answers: 1 for one state.', () => {
     const now = source.history.daemon()?.service ?? 'unknown'
     return Object.fromEntries(SERVICE_STATES.map((state) => [state, Number(state === now)]))
   })
-  const reloadOk = new Gauge(
-    named(
-      'config_last_reload_successful',
-      'Whether the configuration was last read without a mistake.',
-    ),
-  )
-  const reloadAt = new Gauge(
-    named(
-      'config_last_reload_success_timestamp_seconds',
-      'When the configuration in force was read.',
-    ),
-  )
-  const reloaded = (ok: boolean, atMs: number) => {
-    reloadOk.set(Number(ok))
-    if (ok) reloadAt.set(atMs / 1000)
-  }
-  reloaded(true, startedAt)
+  const isRead = 'Whether the configuration was last read without a mistake.'
+  gauge('config_last_reload_successful', isRead, () => Number(reload.isOk))
+  const readAt = 'When the configuration in force was read.'
+  seconds('config_last_reload_success_timestamp', readAt, () => reload.lastOkAt)
 
   return {
     /** The text exposition format, with the present values of `source`. */
@@ -142,7 +137,10 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
       return registry.metrics()
     },
     /** The configuration was read again, or could not be. */
-    reloaded,
+    reloaded: (isOk: boolean, atMs: number) => {
+      reload.isOk = isOk
+      if (isOk) reload.lastOkAt = atMs
+    },
     /** A version came to this state, for certain. */
     moved: (state: State) => {
       if ((OUTCOMES as readonly string[]).includes(state)) file(state)
@@ -168,29 +166,6 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
       duration.observe(ms / 1000)
     },
   }
-}
-
-/**
- * The library's own set would wake the process a hundred times a second to measure its event loop; these
- * are the ones that dashboards for any process expect.
- */
-function processMetrics(registers: Registry[], startedAt: number): void {
-  const named = (name: string, help: string) => ({ name: `process_${name}`, help, registers })
-  new Gauge(named('start_time_seconds', 'When the process began.')).set(startedAt / 1000)
-  new Gauge({
-    ...named('resident_memory_bytes', 'Memory in use.'),
-    collect() {
-      this.set(process.memoryUsage.rss())
-    },
-  })
-  new Counter({
-    ...named('cpu_seconds_total', 'Processor time used.'),
-    collect() {
-      const { user, system } = process.cpuUsage()
-      this.reset()
-      this.inc((user + system) / 1e6)
-    },
-  })
 }
 
 function classOf(status: number | null): (typeof CLASSES)[number] {

@@ -23,7 +23,7 @@ export interface NotifierOptions {
 }
 
 const FIRST_DESCRIPTOR = 3
-const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
+export const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
 /** systemd may be busy: a message that takes longer is given up. */
 const TIMEOUT = 5 * SECOND
 

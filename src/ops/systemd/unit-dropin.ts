@@ -26,9 +26,9 @@ export function unitDropin(facts: DropinFacts): string {
   const foreignState = isWithin(state, STATE) ? [] : [state]
   const foreignSocket = socket === null || isWithin(socket, RUNTIME) ? [] : [dirname(socket)]
   const written = [...(writesInbox ? [inbox] : []), ...targets, ...foreignState, ...foreignSocket]
-  const used = unique([inbox, ...written])
+  const used = [...new Set([inbox, ...written])]
   const hidden = used.filter((path) => HOMES.some((home) => isWithin(path, home)))
-  const open = unique(written).filter((path) => !hidden.includes(path))
+  const open = used.filter((path) => written.includes(path) && !hidden.includes(path))
   const service: string[] = []
   if (group !== null)
     service.push('# The group that owns the folder of feeds.', `SupplementaryGroups=${group}`)
@@ -65,8 +65,4 @@ function quoted(path: string): string {
 /** A colon would end the source of the mount. */
 function bound(path: string): string {
   return path.includes(':') ? quoted(path.replaceAll(':', '\\:')) : quoted(path)
-}
-
-function unique(paths: readonly string[]): string[] {
-  return [...new Set(paths)]
 }

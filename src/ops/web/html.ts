@@ -2,17 +2,7 @@
 
 import { printable } from '../../lib/printable.ts'
 
-export class Markup {
-  readonly #text: string
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  toString(): string {
-    return this.#text
-  }
-}
+export class Markup extends String {}
 
 type Hole = string | number | Markup | null | readonly Hole[]
 

@@ -14,11 +14,6 @@ export interface Point {
   tone: string
 }
 
-interface Placed extends Point {
-  x: number
-  y: number
-}
-
 /** Room above and below, so that dots at the edges stay whole. */
 const MARGIN = 4
 
@@ -26,40 +21,39 @@ const MARGIN = 4
 export function sparkline(values: readonly (number | null)[]): Markup | null {
   const known = values.filter((value) => value !== null)
   if (known.length < 2) return null
-  const points = known.map((value, at) => ({ at, value, title: '', tone: '' }))
-  const placed = place(points, 100, 24)
-  return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true"><path class="area" d="${areaOf(placed, 24)}"/><path class="line" d="${lineOf(placed)}"/></svg>`
+  const points = known.map((value, at) => ({ at, value }))
+  const { curve } = place(points, 100, 24)
+  return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">${curve}</svg>`
 }
 
 /** Points over time, with a dot for each; `says` is what a person who cannot see it is told. */
 export function plot(points: readonly Point[], says: string): Markup {
-  const placed = place(points, 600, 120)
+  const { curve, placed } = place(points, 600, 120)
   const dots = placed.map(
     ({ x, y, title, tone }) =>
-      html`<path class="dot ${tone}" d="M${round(x)} ${round(y)}h0"><title>${title}</title></path>`,
+      html`<path class="dot ${tone}" d="M${x} ${y}h0"><title>${title}</title></path>`,
   )
-  return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${says}"><path class="grid" d="M0 ${MARGIN}H600M0 60H600M0 ${120 - MARGIN}H600"/><path class="area" d="${areaOf(placed, 120)}"/><path class="line" d="${lineOf(placed)}"/>${dots}</svg>`
+  return html`<svg class="plot" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="${says}"><path class="grid" d="M0 ${MARGIN}H600M0 60H600M0 ${120 - MARGIN}H600"/>${curve}${dots}</svg>`
 }
 
-function place(points: readonly Point[], width: number, height: number): Placed[] {
+/** Where the points lie, the line through them, and the area below it. At least one point. */
+function place<T extends Pick<Point, 'at' | 'value'>>(
+  points: readonly T[],
+  width: number,
+  height: number,
+) {
   const times = points.map(({ at }) => at)
   const first = Math.min(...times)
   const span = Math.max(...times) - first
   const most = Math.max(...points.map(({ value }) => value), 1)
-  return points.map((point) => ({
-    ...point,
-    x: span === 0 ? width / 2 : MARGIN + ((point.at - first) / span) * (width - 2 * MARGIN),
-    y: height - MARGIN - (point.value / most) * (height - 2 * MARGIN),
-  }))
-}
-
-function lineOf(points: readonly Placed[]): string {
-  return points.map(({ x, y }, n) => `${n === 0 ? 'M' : 'L'}${round(x)} ${round(y)}`).join('')
-}
-
-function areaOf(points: readonly Placed[], height: number): string {
-  const floor = height - MARGIN
-  return `${lineOf(points)}L${round(points.at(-1)?.x ?? 0)} ${floor}L${round(points[0]?.x ?? 0)} ${floor}Z`
+  const placed = points.map((point) => {
+    const x = span === 0 ? width / 2 : MARGIN + ((point.at - first) / span) * (width - 2 * MARGIN)
+    const y = height - MARGIN - (point.value / most) * (height - 2 * MARGIN)
+    return { ...point, x: round(x), y: round(y) }
+  })
+  const line = `M${placed.map(({ x, y }) => `${x} ${y}`).join('L')}`
+  const area = `${line}V${height - MARGIN}H${placed[0]?.x}Z`
+  return { placed, curve: html`<path class="area" d="${area}"/><path class="line" d="${line}"/>` }
 }
 
 const round = (value: number) => Number(value.toFixed(1))
