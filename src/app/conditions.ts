@@ -61,5 +61,5 @@ export function watchConditions(
     timer = clock.after(LOOK_MS, look)
   }
   let timer = clock.after(0, look)
-  return { [Symbol.dispose]: () => timer.cancel() }
+  return { [Symbol.dispose]: () => timer[Symbol.dispose]() }
 }

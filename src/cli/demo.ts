@@ -80,10 +80,9 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   out(stay ? '\ndrop XML feeds into the inbox; Ctrl-C ends\n' : '')
   const stop = AbortSignal.any([signals.stop, done.signal])
   const running = app.daemon.run({ once: false, stop, abort: signals.abort })
-  const patience = stay ? null : clock.after(PATIENCE_MS, () => done.abort())
+  using _patience = stay ? null : clock.after(PATIENCE_MS, () => done.abort())
   for (const feed of feeds) drop(inbox, feed, feed.bytes.subarray(0, feed.cutAt))
   await running
-  patience?.cancel()
   const isStopped = signals.stop.aborted
   const late = isStopped ? [] : feeds.filter((feed) => !hasEnded(feed))
   if (late.length > 0) {

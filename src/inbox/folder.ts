@@ -121,13 +121,12 @@ export class Inbox implements AsyncDisposable {
     const { clock, conditions, directory } = this.#options
     const began = isoTime(clock.now())
     const message = `listing ${directory} has not ended since ${began}`
-    const timer = clock.after(STUCK_MS, () =>
+    using _timer = clock.after(STUCK_MS, () =>
       conditions?.set('scan-stuck', { message, hint: STUCK }),
     )
     try {
       return await work
     } finally {
-      timer.cancel()
       conditions?.clear('scan-stuck')
     }
   }

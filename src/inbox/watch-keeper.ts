@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { watch as watchFiles } from 'chokidar'
-import { MINUTE, type Timer } from '../lib/clock.ts'
+import { MINUTE } from '../lib/clock.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
 import { MOST_DEPTH } from './file-kind.ts'
 import { type FilesystemProbe, remoteFilesystem } from './filesystem-type.ts'
@@ -82,7 +82,7 @@ export class WatchKeeper {
   #arming: Promise<void> = Promise.resolve()
   /** Monotonic ms; while a watch is being opened, none is overdue. */
   #retryAt = Number.POSITIVE_INFINITY
-  #hint: Timer | null = null
+  #hint: Disposable | null = null
   #isClosed = false
 
   constructor(options: WatchKeeperOptions) {
@@ -109,7 +109,7 @@ export class WatchKeeper {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#hint?.cancel()
+    this.#hint?.[Symbol.dispose]()
     await this.#arming
     await this.#disarm()
   }

@@ -8,10 +8,6 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-export interface Timer {
-  cancel(): void
-}
-
 export interface Clock {
   /** Wall time in ms since the epoch: for what people and services read, never for measuring. */
   now(): number
@@ -19,8 +15,8 @@ export interface Clock {
   monotonic(): number
   /** Resolves after `ms`, or at once when `signal` aborts; the caller looks at the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Calls `run` once after `ms`. It alone never keeps the process alive. */
-  after(ms: number, run: () => void): Timer
+  /** Calls `run` once after `ms`, unless it is disposed. It alone never keeps the process alive. */
+  after(ms: number, run: () => void): Disposable
 }
 
 /** setTimeout fires at once beyond a signed 32-bit number of ms, so long waits are cut to it. */
@@ -30,11 +26,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep: (ms, signal) => passed(timeoutOf(ms), undefined, { signal }).catch(() => {}),
-  after: (ms, run) => {
-    const timer = setTimeout(run, timeoutOf(ms))
-    timer.unref()
-    return { cancel: () => clearTimeout(timer) }
-  },
+  after: (ms, run) => setTimeout(run, timeoutOf(ms)).unref(),
 }
 
 /** ISO 8601 UTC with milliseconds, or null: the form of every time in JSON answers. */

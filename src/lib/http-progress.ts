@@ -5,7 +5,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
-import type { Clock, Timer } from './clock.ts'
+import type { Clock } from './clock.ts'
 import type { StreamBody } from './http.ts'
 import type { NoAnswer } from './http-errors.ts'
 
@@ -73,7 +73,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
  */
 export function watchProgress(clock: Clock, body: CountedBody, answerMs: number) {
   const controller = new AbortController()
-  let timer: Timer
+  let timer: Disposable
   let movedAt = clock.monotonic()
   let steps = 0
   let queue: number | null = null
@@ -115,7 +115,7 @@ export function watchProgress(clock: Clock, body: CountedBody, answerMs: number)
     },
     [Symbol.dispose]: () => {
       isOver = true
-      timer.cancel()
+      timer[Symbol.dispose]()
     },
   }
 }

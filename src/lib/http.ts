@@ -194,9 +194,8 @@ async function send(
     const sentAll = counted?.sentAll ?? true
     const tookMs = clock.monotonic() - began
     const headers = flatten(response.headers)
-    const timer = clock.after(MOST_PAUSES * request.bodyTimeoutMs, () => response.body.destroy())
+    using _limit = clock.after(MOST_PAUSES * request.bodyTimeoutMs, () => response.body.destroy())
     const read = await readCapped(response.body, request.maxAnswerBytes)
-    timer.cancel()
     const answer = { ...read, body: unpacked(read.body, headers, request.maxAnswerBytes) }
     const status = response.statusCode
     return { kind: 'answer', status, headers, ...answer, bytesSent: bytesSent(), sentAll, tookMs }

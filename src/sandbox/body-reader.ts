@@ -39,9 +39,8 @@ export function createBodyReader(
         yield bytes
       } else if (end !== null) return
       else {
-        const timer = clock.after(idleMs, () => finish('idle'))
+        using _timer = clock.after(idleMs, () => finish('idle'))
         await changed.promise
-        timer.cancel()
       }
     }
   }

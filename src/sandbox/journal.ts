@@ -96,7 +96,7 @@ export class Journal {
     check()
     return promise.finally(() => {
       this.#checks.delete(check)
-      timer.cancel()
+      timer[Symbol.dispose]()
     })
   }
 }

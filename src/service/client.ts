@@ -147,7 +147,7 @@ export class ServiceClient {
       ...Object.fromEntries(used.map(([name, value]) => [headerPrefix + name, value])),
     }
     const late = new AbortController()
-    const timer = clock.after(TOTAL_TIMEOUT, () => late.abort())
+    using _timer = clock.after(TOTAL_TIMEOUT, () => late.abort())
     const answer = await http.request({
       method: call.method,
       url,
@@ -159,7 +159,6 @@ export class ServiceClient {
       maxAnswerBytes: call.maxAnswerBytes,
       freshConnection: call.freshConnection ?? false,
     })
-    timer.cancel()
     if (answer.kind === 'answer') {
       if (answer.tookMs <= SLOW_ANSWER) this.#measure(answer.headers)
       return answer

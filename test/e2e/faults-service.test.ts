@@ -162,7 +162,7 @@ describe('a service that is slow or gone', () => {
       if (ms !== MINUTE || minutes.push(ms) > 1) return systemClock.after(ms, run)
       // The minute is over as soon as the service has read the request.
       void outlet.sandbox.waitForRequest(({ faults }) => faults.includes('slow')).then(run)
-      return { cancel: () => {} }
+      return { [Symbol.dispose]: () => {} }
     }
 
     await outlet.deliver()

@@ -1,7 +1,7 @@
 // Time for tests of long waits: it runs like the system's, and jumps when a test says so. A `sleep` of the
 // program ends only by such a jump, so that half an hour of retries takes the time of its requests.
 
-import { type Clock, MINUTE, systemClock, type Timer } from '../../src/lib/clock.ts'
+import { type Clock, MINUTE, systemClock } from '../../src/lib/clock.ts'
 
 interface Sleeper {
   wakeAt: number
@@ -20,7 +20,7 @@ export class JumpingTimers {
     this.#monotonic = monotonic
   }
 
-  readonly after = (ms: number, run: () => void): Timer => {
+  readonly after = (ms: number, run: () => void): Disposable => {
     const end = () => {
       cancel()
       run()
@@ -28,11 +28,11 @@ export class JumpingTimers {
     const timer = { endsAt: this.#monotonic() + ms, end }
     const real = systemClock.after(ms, end)
     const cancel = () => {
-      real.cancel()
+      real[Symbol.dispose]()
       this.#timers.delete(timer)
     }
     this.#timers.add(timer)
-    return { cancel }
+    return { [Symbol.dispose]: cancel }
   }
 
   /** Time has jumped. */

@@ -87,8 +87,7 @@ export class HandClock implements Clock {
     return Promise.resolve()
   }
 
-  after(_ms: number, run: () => void): { cancel(): void } {
-    const timer = setImmediate(run)
-    return { cancel: () => clearImmediate(timer) }
+  after(_ms: number, run: () => void): Disposable {
+    return setImmediate(run)
   }
 }

@@ -7,7 +7,7 @@ class Timers extends HandClock {
 
   override after(_ms: number, run: () => void) {
     this.#timers.add(run)
-    return { cancel: () => void this.#timers.delete(run) }
+    return { [Symbol.dispose]: () => void this.#timers.delete(run) }
   }
 
   /** All timers that nobody has cancelled are due. */

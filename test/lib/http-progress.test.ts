@@ -27,7 +27,7 @@ function steppedClock(work: () => Promise<void>): Clock & { ahead: number } {
         run()
       })
       return {
-        cancel: () => {
+        [Symbol.dispose]: () => {
           over = true
         },
       }

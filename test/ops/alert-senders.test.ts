@@ -187,7 +187,7 @@ describe('a program', () => {
       after: (ms, run) => {
         if (ms < 10_000) return systemClock.after(ms, run)
         timers.push(run)
-        return { cancel: () => {} }
+        return { [Symbol.dispose]: () => {} }
       },
     }
     const sending = send({ kind: 'exec', command }, message(), {}, clock)

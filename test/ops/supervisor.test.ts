@@ -15,7 +15,7 @@ function bench(env: Record<string, string> = {}) {
       const cancel = () => {
         timers = timers.filter((other) => other !== timer)
       }
-      return { cancel }
+      return { [Symbol.dispose]: cancel }
     },
   }
   const sent: string[] = []

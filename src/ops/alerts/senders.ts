@@ -63,7 +63,7 @@ async function runProgram(
 ): Promise<Sent> {
   const kept = Object.entries(env).filter(([name]) => !PRIVATE.test(name))
   const limit = new AbortController()
-  const timer = clock.after(EXEC_TIMEOUT, () => limit.abort())
+  using _timer = clock.after(EXEC_TIMEOUT, () => limit.abort())
   const isOver = AbortSignal.any([signal, limit.signal])
   try {
     const child = spawn(program, args, {
@@ -92,9 +92,8 @@ async function runProgram(
     isOver.removeEventListener('abort', end)
     end()
     // What it said last may still be on its way; a process that it left behind may hold stderr open.
-    const late = clock.after(LAST_WORDS, () => child.stderr.destroy())
+    using _late = clock.after(LAST_WORDS, () => child.stderr.destroy())
     await closed
-    late.cancel()
     if (limit.signal.aborted)
       return failed(`it ran for more than ${EXEC_TIMEOUT / SECOND} s`, { stuck: true })
     if (code === 0) return SENT
@@ -102,8 +101,6 @@ async function runProgram(
     return failed(`it ${how}${said === '' ? '' : `: ${excerpt(said)}`}`)
   } catch (error) {
     return failed(messageOf(error))
-  } finally {
-    timer.cancel()
   }
 }
 
