@@ -22,7 +22,7 @@ import { HTML_PAGE } from './doctype.ts'
 import { stop, wrong } from './fault.ts'
 import { Attributes } from './handler.ts'
 import { type Input, NEED_MORE } from './input.ts'
-import { type Limits, tooDeep, tooLong, tooManyAttributes } from './limits.ts'
+import { tooDeep, tooLong, tooManyAttributes } from './limits.ts'
 import type { Listener } from './listener.ts'
 import {
   badLocalName,
@@ -34,9 +34,18 @@ import {
   SPECIAL,
   UNREAD,
 } from './names.ts'
-import { Namespaces, twiceAt } from './namespaces.ts'
-import type { ReferenceReader } from './reference-reader.ts'
-import { misplaced, TagReader, unmatched } from './tag-reader.ts'
+import { type NamespaceFault, Namespaces, twiceAt } from './namespaces.ts'
+import {
+  checkFirst,
+  elementName,
+  misplaced,
+  nameIn,
+  quoteBehind,
+  refuse,
+  refuseUnlessCut,
+  unmatched,
+  valueEnd,
+} from './tag-reader.ts'
 import { TextReader } from './text-reader.ts'
 
 export class ContentReader {
@@ -45,26 +54,23 @@ export class ContentReader {
   depth = 0
   readonly #input: Input
   readonly #listener: Listener
-  readonly #limits: Limits
   readonly #text: TextReader
   readonly #names: NameTable
   readonly #attributes: Attributes
   readonly #namespaces = new Namespaces()
-  readonly #tag: TagReader
   /** Of the first `depth`: the names of the open elements, and where in the document their start tags are. */
   readonly #open: Int32Array
   readonly #openedAt: Float64Array
   /** The name of a start tag that is not complete. */
   #opening: string | null = null
 
-  constructor(input: Input, listener: Listener, limits: Limits, references: ReferenceReader) {
+  constructor(input: Input, listener: Listener) {
+    const { limits } = input
     this.#input = input
     this.#listener = listener
-    this.#limits = limits
-    this.#text = new TextReader(input, listener, limits, references)
+    this.#text = new TextReader(input, listener)
     this.#names = new NameTable(limits.name)
     this.#attributes = new Attributes(this.#names, limits.attributes)
-    this.#tag = new TagReader(input, limits, references, this.#names)
     this.#open = new Int32Array(limits.depth)
     this.#openedAt = new Float64Array(limits.depth)
   }
@@ -93,12 +99,12 @@ export class ContentReader {
    * element, to a `<!` or `<?`, or to what must be there as a whole.
    */
   read(from: number): number {
-    const { data, view, marks, base, end } = this.#input
+    const input = this.#input
+    const { data, view, marks, base, end, limits } = input
     const { text, value, name } = marks
     const names = this.#names
     const { kinds, lengths, starts, followers } = names
     let { words } = names
-    const limits = this.#limits
     const listener = this.#listener
     const { handler } = listener
     const namespaces = this.#namespaces
@@ -161,7 +167,7 @@ export class ContentReader {
         words = names.words
       }
       if (kinds[element] === UNREAD || place >= end) {
-        element = this.#tag.elementName(at, place)
+        element = elementName(input, names, at, place)
         if (element === NONE) return this.#cut(at, element, 0)
       }
       last = element
@@ -183,7 +189,7 @@ export class ContentReader {
           break
         }
         if (((CLASSES[byte] as number) & NAME_START) === 0 || place === before) {
-          this.#tag.refuseUnlessCut(at, place, place > before)
+          refuseUnlessCut(input, at, place, place > before)
           return this.#cut(at, element, valueBytes)
         }
         // Attribute (41)
@@ -200,14 +206,14 @@ export class ContentReader {
           words = names.words
         }
         if (kinds[number] === UNREAD || place >= end) {
-          number = this.#tag.name(at, begin, place)
+          number = nameIn(input, names, at, begin, place)
           if (number === NONE) return this.#cut(at, element, valueBytes)
         }
         last = number
         // Eq (25)
         if (data[place] === EQUALS && data[place + 1] === QUOTE) place++
         else {
-          place = this.#tag.equals(at, place)
+          place = quoteBehind(input, at, place)
           if (place === NEED_MORE) return this.#cut(at, element, valueBytes)
         }
         if (count >= limits.attributes) stop(tooManyAttributes(limits.attributes, base + at))
@@ -215,7 +221,7 @@ export class ContentReader {
         const opened = place
         place = nextMark(value, opened + 1)
         if (data[place] !== data[opened] || place - opened > limits.attributeValue) {
-          place = this.#tag.value(opened, place)
+          place = valueEnd(input, opened, place)
           if (place === NEED_MORE) return this.#cut(at, element, valueBytes + end - opened - 1)
         }
         valueBytes += place - opened - 1
@@ -228,17 +234,15 @@ export class ContentReader {
         if (kinds[number] !== PLAIN) {
           kindsSeen |= SPECIAL
           attributes.count = count
-          this.#tag.attribute(at, namespaces, attributes)
+          const reason = namespaces.read(attributes)
+          if (reason !== null) refuse(input, at, reason)
         }
       }
       attributes.count = count
-      if (kindsSeen !== PLAIN) {
-        const fault = namespaces.enter(names.of(element), attributes, depth + 1)
-        if (fault !== null) this.#tag.wrong(at, fault)
-      } else if (count > 1) {
-        const fault = twiceAt(attributes)
-        if (fault !== null) this.#tag.wrong(at, fault)
-      }
+      let fault: NamespaceFault | null = null
+      if (kindsSeen !== PLAIN) fault = namespaces.enter(names.of(element), attributes, depth + 1)
+      else if (count > 1) fault = twiceAt(attributes)
+      if (fault !== null) refuse(input, at, fault.reason, fault.at)
       if (depth === 0) this.rootSeen = true
       open[depth] = element
       this.#openedAt[depth] = base + at
@@ -269,10 +273,10 @@ export class ContentReader {
     const { data, base, end } = this.#input
     const from = at + 2
     if (from >= end) return this.#needMore(at)
-    this.#tag.checkFirst(at, from)
+    checkFirst(this.#input, at, from)
     if (this.depth === 0) wrong('there is an end tag without a start tag', base + at)
     const to = nextMark(this.#input.marks.name, from)
-    const number = this.#tag.name(at, from, to)
+    const number = nameIn(this.#input, this.#names, at, from, to)
     if (number === NONE || to >= end) return this.#needMore(at)
     const behind = afterSpace(data, to)
     if (behind >= end) return this.#needMore(at)
@@ -282,7 +286,7 @@ export class ContentReader {
       const openedAt = this.#openedAt[this.depth - 1] ?? 0
       stop(unmatched(name, this.#element, base + at, openedAt))
     }
-    if (behind + 1 - at > this.#limits.tag) this.#checkLength(at, behind + 1, 0)
+    if (behind + 1 - at > this.#input.limits.tag) this.#checkLength(at, behind + 1, 0)
     return behind + 1
   }
 
@@ -301,7 +305,7 @@ export class ContentReader {
   /** Whether the `<` at `at`, outside any element, begins the root; false: that may be cut. */
   #beginsRoot(at: number): boolean {
     if (at + 1 >= this.#input.end) return false
-    this.#tag.checkFirst(at, at + 1)
+    checkFirst(this.#input, at, at + 1)
     if (!this.rootSeen) return true
     const reason = 'there is a second root element; one element must contain all postings'
     stop({ code: 'several-roots', reason, at: this.#input.base + at })
@@ -313,11 +317,11 @@ export class ContentReader {
       stop({ code: 'html', reason: HTML_PAGE, at })
     }
     if (name.badLocal) wrong(badLocalName(name), at)
-    if (this.depth >= this.#limits.depth) stop(tooDeep(this.#limits.depth, at))
+    if (this.depth >= this.#input.limits.depth) stop(tooDeep(this.#input.limits.depth, at))
   }
 
   #checkLength(at: number, reached: number, valueBytes: number): void {
-    const { tag, attributeValue } = this.#limits
+    const { tag, attributeValue } = this.#input.limits
     if (reached - at - valueBytes > tag || valueBytes > 2 * attributeValue) {
       stop(tooLong('tag', 'a tag', tag, this.#input.base + at))
     }

@@ -2,7 +2,7 @@
 // is fetched; with one it is refused, so that entity bombs and external entities cannot exist.
 
 import { NC_NAME } from './characters.ts'
-import { type Look, notWellFormed } from './fault.ts'
+import { type Fault, type Look, notWellFormed } from './fault.ts'
 
 /** Longer ones are refused; the public ones have some 150 characters. */
 export const LONGEST_DOCTYPE = 4_000
@@ -14,8 +14,8 @@ const S = '[ \\t\\r\\n]'
 const SYSTEM = `(?:"[^"]*"|'[^']*')`
 const PUBLIC = `(?:"[ \\r\\na-zA-Z0-9\\-'()+,./:=?;!*#@$_%]*"|'[ \\r\\na-zA-Z0-9\\-()+,./:=?;!*#@$_%]*')`
 const WHOLE = new RegExp(
-  `<!DOCTYPE${S}+(${NC_NAME}(?::${NC_NAME})?)(?:${S}+(?:SYSTEM${S}+${SYSTEM}|PUBLIC${S}+${PUBLIC}${S}+${SYSTEM}))?${S}*([>[])`,
-  'uy',
+  `^<!DOCTYPE${S}+(${NC_NAME}(?::${NC_NAME})?)(?:${S}+(?:SYSTEM${S}+${SYSTEM}|PUBLIC${S}+${PUBLIC}${S}+${SYSTEM}))?${S}*([>[])`,
+  'u',
 )
 /** Every beginning of a declaration. */
 const EXTERNAL = [
@@ -34,36 +34,26 @@ function prefixesOf(word: string): string {
   return Array.from(word, (_, at) => word.slice(0, at + 1)).join('|')
 }
 
-/** Looks at the `<!` at `at`. `late`: the root or another declaration came before. */
-export function doctypeAt(text: string, at: number, late: boolean): Look {
-  const wrong = (reason: string): Look => ({ kind: 'fault', fault: notWellFormed(reason, at) })
-  if (!text.startsWith('<!DOCTYPE', at)) {
+/** Looks at the `<!` that `text` begins with. `late`: the root or another declaration came before. */
+export function doctypeAt(text: string, late: boolean): Look {
+  if (!text.startsWith('<!DOCTYPE')) {
     // Only HTML writes it in other letters.
-    if (/d/i.test(text[at + 2] ?? '')) return html(at)
-    return wrong('"<!" must be followed by "--", "[CDATA[" or "DOCTYPE"')
+    if (/d/i.test(text[2] ?? '')) return HTML
+    return notWellFormed('"<!" must be followed by "--", "[CDATA[" or "DOCTYPE"', 0)
   }
   if (late) {
-    return wrong('a DOCTYPE may stand only once, and only before the root element')
+    return notWellFormed('a DOCTYPE may stand only once, and only before the root element', 0)
   }
-  WHOLE.lastIndex = at
-  const match = WHOLE.exec(text)
-  if (match?.[1]?.toLowerCase() === 'html') return html(at)
-  if (match?.[2] === '[') {
-    return { kind: 'fault', fault: { code: 'doctype-refused', reason: REFUSED, at } }
-  }
-  if (match !== null) return { kind: 'token', end: at + match[0].length }
-  const rest = text.slice(at, at + LONGEST_DOCTYPE + 1)
-  if (at + rest.length === text.length && rest.length <= LONGEST_DOCTYPE && UNFINISHED.test(rest)) {
-    return { kind: 'more' }
-  }
-  return wrong(
-    'the DOCTYPE is not written correctly; it must read like <!DOCTYPE source SYSTEM "feed.dtd">',
-  )
-}
-
-function html(at: number): Look {
-  return { kind: 'fault', fault: { code: 'html', reason: HTML_PAGE, at } }
+  const [whole, name, end] = WHOLE.exec(text) ?? []
+  if (name?.toLowerCase() === 'html') return HTML
+  if (end === '[') return { code: 'doctype-refused', reason: REFUSED, at: 0 }
+  if (whole !== undefined) return whole.length
+  if (text.length <= LONGEST_DOCTYPE && UNFINISHED.test(text)) return null
+  const reason =
+    'the DOCTYPE is not written correctly; it must read like <!DOCTYPE source SYSTEM "feed.dtd">'
+  return notWellFormed(reason, 0)
 }
 
 export const HTML_PAGE =
   'the file is an HTML page, not an XML feed; the export may have saved an error or login page'
+const HTML: Fault = { code: 'html', reason: HTML_PAGE, at: 0 }

@@ -12,7 +12,6 @@ import { instructionAt } from './instruction.ts'
 import type { Limits } from './limits.ts'
 import { Listener } from './listener.ts'
 import { outsideText } from './outside-text.ts'
-import { ReferenceReader } from './reference-reader.ts'
 import { SectionReader } from './section-reader.ts'
 
 /** Bytes that are read at a time, of however many. */
@@ -30,8 +29,6 @@ const CDATA_BYTES = Buffer.from(CDATA_BEGINS)
 export class DocumentReader {
   readonly #input: Input
   readonly #listener: Listener
-  readonly #limits: Limits
-  readonly #references: ReferenceReader
   readonly #content: ContentReader
   readonly #section: SectionReader
   #fault: Fault | null = null
@@ -40,12 +37,10 @@ export class DocumentReader {
 
   /** `at`: bytes of the XML declaration that was read before, 0 without one. */
   constructor(handler: XmlHandler, limits: Limits, at: number) {
-    this.#input = new Input(at)
+    this.#input = new Input(at, limits)
     this.#listener = new Listener(handler)
-    this.#limits = limits
-    this.#references = new ReferenceReader(this.#input, limits.name)
-    this.#content = new ContentReader(this.#input, this.#listener, limits, this.#references)
-    this.#section = new SectionReader(this.#input, this.#listener, limits)
+    this.#content = new ContentReader(this.#input, this.#listener)
+    this.#section = new SectionReader(this.#input, this.#listener)
   }
 
   /** Bytes of the document so far. */
@@ -123,19 +118,19 @@ export class DocumentReader {
     ) {
       return NEED_MORE
     }
-    const late = this.#content.rootSeen || this.#references.doctypeSeen
+    const late = this.#content.rootSeen || this.#input.doctypeSeen
     const reached = this.#look(at, LONGEST_DOCTYPE * BYTES_A_CHARACTER, (whole) =>
-      doctypeAt(whole.slice(0, LONGEST_DOCTYPE + 1), 0, late),
+      doctypeAt(whole.slice(0, LONGEST_DOCTYPE + 1), late),
     )
-    if (reached !== NEED_MORE) this.#references.doctypeSeen = true
+    if (reached !== NEED_MORE) this.#input.doctypeSeen = true
     return reached
   }
 
   /** PI (16), up to the end of its target. */
   #instruction(at: number): number {
-    const longest = this.#limits.name
+    const longest = this.#input.limits.name
     const target = this.#look(at, (longest + 4) * BYTES_A_CHARACTER, (text) =>
-      instructionAt(text, 0, longest),
+      instructionAt(text, longest),
     )
     return target === NEED_MORE ? NEED_MORE : this.#section.begin('instruction', at, target)
   }
@@ -147,7 +142,7 @@ export class DocumentReader {
     while (isOf(data, at, SPACE)) at++
     if (at >= end || data[at] === LT) return at
     const after = this.#content.rootSeen
-    return this.#look(at, TELLING, (text, final) => outsideText(text, 0, text.length, after, final))
+    return this.#look(at, TELLING, (text, final) => outsideText(text, after, final))
   }
 
   /** Has a short piece of the input looked at as text. */
@@ -155,9 +150,10 @@ export class DocumentReader {
     const { data, base, end, final } = this.#input
     const text = data.toString('utf8', at, Math.min(end, at + most))
     const found = look(text, final)
-    const bytes = (units: number) => Buffer.byteLength(text.slice(0, units))
-    if (found.kind === 'fault') stop({ ...found.fault, at: base + at + bytes(found.fault.at) })
-    return found.kind === 'more' ? NEED_MORE : at + bytes(found.end)
+    if (found === null) return NEED_MORE
+    const behind = (units: number) => at + Buffer.byteLength(text.slice(0, units))
+    if (typeof found === 'number') return behind(found)
+    stop({ ...found, at: base + behind(found.at) })
   }
 
   /** What the document ends in, for a sentence; null: between tokens. */

@@ -11,10 +11,11 @@ export interface Fault {
   reference?: number
 }
 
-/** What a look at the beginning of a token found; places count from the start of the text. */
-export type Look =
-  /** The token, or as much of it as can be told, ends before `end`. */
-  { kind: 'token'; end: number } | { kind: 'more' } | { kind: 'fault'; fault: Fault }
+/**
+ * What a look at the text that a token begins found, in places of that text: where the token ends, or as much of it as
+ * can be told; null: more must be there to tell.
+ */
+export type Look = number | Fault | null
 
 /** How a document ended. */
 export type Ending =

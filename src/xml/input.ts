@@ -7,6 +7,7 @@ import { type Marks, mark, markEnd, marksFor } from './byte-marks.ts'
 import { CLASSES, CONTROL } from './bytes.ts'
 import { utf8Tail, wellFormedLength } from './encoding/decoder.ts'
 import { type Fault, notAllowed, notWellFormed, undecodable } from './fault.ts'
+import type { Limits } from './limits.ts'
 
 /** Bytes behind the document that can be read without harm. */
 const BEHIND = 64
@@ -32,6 +33,9 @@ export class Input {
   final = false
   /** What ends the readable bytes for good: a fault in case nothing before it is wrong. */
   forbidden: Fault | null = null
+  /** A DTD that is not read could declare more entities. */
+  doctypeSeen = false
+  readonly limits: Limits
   #room = new ArrayBuffer(FIRST_ROOM)
   #filled = 0
   /** Bytes whose marks are there: a multiple of 32. */
@@ -39,8 +43,10 @@ export class Input {
   /** The byte that the sentinel stands in for. */
   #behind = 0
 
-  constructor(base: number) {
+  /** `base`: bytes of the XML declaration that was read before. */
+  constructor(base: number, limits: Limits) {
     this.base = base
+    this.limits = limits
     this.data = Buffer.from(this.#room, 0, BEHIND)
     this.view = new DataView(this.#room)
     this.marks = marksFor(FIRST_ROOM)

@@ -4,25 +4,23 @@ import { NC_NAME } from './characters.ts'
 import { type Look, notWellFormed, shown } from './fault.ts'
 import { tooLong } from './limits.ts'
 
-const TARGET = new RegExp(`<\\?(${NC_NAME})`, 'uy')
+const TARGET = new RegExp(`^<\\?(${NC_NAME})`, 'u')
 
-/** Looks at the `<?` at `at`; the token ends with the target. */
-export function instructionAt(text: string, at: number, longest: number): Look {
-  TARGET.lastIndex = at
+/** Looks at the `<?` that `text` begins with; the token ends with the target. */
+export function instructionAt(text: string, longest: number): Look {
   const target = TARGET.exec(text)?.[1] ?? ''
-  const end = at + 2 + target.length
-  if (target.length > longest)
-    return { kind: 'fault', fault: tooLong('name', 'a name', longest, at) }
+  const end = 2 + target.length
+  if (target.length > longest) return tooLong('name', 'a name', longest, 0)
   // "?" ends the target only together with ">".
-  if (end >= text.length || (text[end] === '?' && end + 1 === text.length)) return { kind: 'more' }
+  if (end >= text.length || (text[end] === '?' && end + 1 === text.length)) return null
   if (target.toLowerCase() === 'xml') {
     const reason =
       'the XML declaration may stand only once, as the very first thing in the file, with nothing before it'
-    return { kind: 'fault', fault: notWellFormed(reason, at) }
+    return notWellFormed(reason, 0)
   }
   const parted = /[ \t\r\n]/.test(text[end] ?? '') || text.startsWith('?>', end)
-  if (target !== '' && parted) return { kind: 'token', end }
+  if (target !== '' && parted) return end
   const character = shown(String.fromCodePoint(text.codePointAt(end) ?? 0))
   const reason = `a processing instruction must begin with "<?", a name and a space, not with ${character}`
-  return { kind: 'fault', fault: notWellFormed(reason, end) }
+  return notWellFormed(reason, end)
 }

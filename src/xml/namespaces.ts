@@ -22,21 +22,18 @@ interface Binding {
   before: string | null
 }
 
-/** A sentence about the tag whose name it is given. */
-export type TagReason = (tag: string) => string
-
 export interface NamespaceFault {
-  reason: TagReason
-  /** Where the attribute begins that is wrong; null: the tag is. */
-  at: number | null
+  /** A sentence about the tag whose name stands for `{tag}`. */
+  reason: string
+  /** Where the attribute begins that is wrong; undefined: the tag is. */
+  at?: number
 }
 
 /** Characters of a namespace's name that are kept, as many names as there may be. */
 const LONGEST_KEPT = 200
 
-const EMPTY: TagReason = (tag) => `a namespace prefix in <${tag}> is declared with an empty value`
-const RESERVED: TagReason = (tag) =>
-  `<${tag}> declares one of the reserved names xml and xmlns wrongly`
+const EMPTY = 'a namespace prefix in <{tag}> is declared with an empty value'
+const RESERVED = '<{tag}> declares one of the reserved names xml and xmlns wrongly'
 
 export class Namespaces {
   /** Elements that are open with the innermost one that declared a prefix; 0: none did. */
@@ -44,11 +41,16 @@ export class Namespaces {
   readonly #bindings: Binding[] = []
 
   /**
-   * The attribute `i`, `xmlns="…"` or `xmlns:prefix="…"`, was read (productions 1 to 3). Answers what is
-   * wrong with it; null: nothing.
+   * The last attribute so far has a name with a prefix, or is `xmlns="…"` or `xmlns:prefix="…"` (productions 1 to 3).
+   * Answers what is wrong with it; null: nothing.
    */
-  declared(declares: Declared, attributes: Attributes, i: number): TagReason | null {
+  read(attributes: Attributes): string | null {
     const { view } = attributes
+    const i = attributes.count - 1
+    const name = attributes.nameAt(i)
+    if (name.malformed) return malformedName(name)
+    const { declares } = name
+    if (declares === null) return null
     const from = attributes.from[i] as number
     const length = (attributes.to[i] as number) - from
     const { written } = declares
@@ -70,7 +72,7 @@ export class Namespaces {
   enter(element: Name, attributes: Attributes, depth: number): NamespaceFault | null {
     this.#bind(attributes, depth)
     const reason = elementFault(element)
-    return reason !== null ? { reason, at: null } : attributesFault(attributes)
+    return reason !== null ? { reason } : attributesFault(attributes)
   }
 
   /** Ends what elements deeper than `depth` declared. */
@@ -100,13 +102,11 @@ function attributesFault(attributes: Attributes): NamespaceFault | null {
   for (let i = 0; i < attributes.count; i++) {
     const name = attributes.nameAt(i)
     const reason = unboundFault(name)
-    if (reason !== null) return { reason, at: null }
+    if (reason !== null) return { reason }
     if (name.badLocal) badLocal ??= name
     if (i > 0 && isTwice(attributes, i)) return twice(attributes, i)
   }
-  if (badLocal === null) return null
-  const reason = badLocalName(badLocal)
-  return { reason: () => reason, at: null }
+  return badLocal === null ? null : { reason: badLocalName(badLocal) }
 }
 
 /** Unique Att Spec (XML 1.0 §3.1), where no name has a prefix. */
@@ -120,11 +120,8 @@ export function twiceAt(attributes: Attributes): NamespaceFault | null {
 
 /** The attribute at `i` is there twice. */
 function twice(attributes: Attributes, i: number): NamespaceFault {
-  const local = short(attributes.nameAt(i).local)
-  return {
-    reason: (tag) => `<${tag}> has the attribute "${local}" twice`,
-    at: attributes.begin[i] as number,
-  }
+  const reason = `<{tag}> has the attribute "${short(attributes.nameAt(i).local)}" twice`
+  return { reason, at: attributes.begin[i] as number }
 }
 
 /** Whether an attribute before the one at `i` has the same name, or the same local name in the same namespace. */
@@ -140,20 +137,20 @@ function isTwice(attributes: Attributes, i: number): boolean {
   return false
 }
 
-function elementFault(element: Name): TagReason | null {
-  if (element.malformed) return () => malformedName(element)
+function elementFault(element: Name): string | null {
+  if (element.malformed) return malformedName(element)
   return element.prefix?.text === 'xmlns' ? RESERVED : unboundFault(element)
 }
 
 /** Prefix Declared (§5). */
-function unboundFault({ prefix }: Name): TagReason | null {
+function unboundFault({ prefix }: Name): string | null {
   if (prefix === null || prefix.namespace !== null) return null
   const text = short(prefix.text)
-  return (tag) => `the prefix "${text}" in <${tag}> is not declared with xmlns:${text}="…"`
+  return `the prefix "${text}" in <{tag}> is not declared with xmlns:${text}="…"`
 }
 
 /** Whether a tag may declare this (namespace constraints of §3 and §5); null: it may. */
-function declarationFault({ prefix, namespace }: Declared): TagReason | null {
+function declarationFault({ prefix, namespace }: Declared): string | null {
   if (prefix !== null && namespace === '') return EMPTY
   if (prefix?.text === 'xmlns' || namespace === XMLNS_NAMESPACE) return RESERVED
   return (prefix?.text === 'xml') === (namespace === XML_NAMESPACE) ? null : RESERVED

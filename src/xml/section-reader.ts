@@ -5,7 +5,7 @@ import { nextMark } from './byte-marks.ts'
 import { CLOSE_BRACKET, CR, GT } from './bytes.ts'
 import { stop, wrong } from './fault.ts'
 import { type Input, NEED_MORE } from './input.ts'
-import { type Limits, tooLong } from './limits.ts'
+import { tooLong } from './limits.ts'
 import type { Listener } from './listener.ts'
 
 /** Places that may end a CDATA section, one after the other, before it is searched through. */
@@ -25,14 +25,12 @@ export class SectionReader {
   inside: Section | null = null
   readonly #input: Input
   readonly #listener: Listener
-  readonly #limits: Limits
   #began = 0
   #length = 0
 
-  constructor(input: Input, listener: Listener, limits: Limits) {
+  constructor(input: Input, listener: Listener) {
     this.#input = input
     this.#listener = listener
-    this.#limits = limits
   }
 
   /** For a sentence. */
@@ -61,8 +59,8 @@ export class SectionReader {
     const over = found !== -1 && found + terminator.length <= end
     const to = over ? found : this.#certain(terminator, from)
     this.#length += to - from
-    if (this.#length > this.#limits.text) {
-      stop(tooLong('text', `a ${name}`, this.#limits.text, this.#began))
+    if (this.#length > this.#input.limits.text) {
+      stop(tooLong('text', `a ${name}`, this.#input.limits.text, this.#began))
     }
     if (section === 'cdata') this.#listener.text(from, to, true)
     if (!over) return to

@@ -5,24 +5,20 @@ import { nextMark } from './byte-marks.ts'
 import { AMPERSAND, CLOSE_BRACKET, CR, GT, LT } from './bytes.ts'
 import { notAllowed, stop, wrong } from './fault.ts'
 import { type Input, NEED_MORE } from './input.ts'
-import { type Limits, tooLong } from './limits.ts'
+import { tooLong } from './limits.ts'
 import type { Listener } from './listener.ts'
-import type { ReferenceReader } from './reference-reader.ts'
+import { readReference } from './reference.ts'
 
 export class TextReader {
   readonly #input: Input
   readonly #listener: Listener
-  readonly #limits: Limits
-  readonly #references: ReferenceReader
   /** Bytes of the run that were read before, and where it began in the document. */
   #length = 0
   #began = 0
 
-  constructor(input: Input, listener: Listener, limits: Limits, references: ReferenceReader) {
+  constructor(input: Input, listener: Listener) {
     this.#input = input
     this.#listener = listener
-    this.#limits = limits
-    this.#references = references
   }
 
   /** What is read next does not continue a text. */
@@ -44,7 +40,7 @@ export class TextReader {
     if (this.#length === 0) this.#began = base + from
     let at = plain
     while (at < end && data[at] !== LT) {
-      if (this.#length + at - from > this.#limits.text) break
+      if (this.#length + at - from > this.#input.limits.text) break
       const next = this.#special(at)
       if (next === NEED_MORE) break
       at = nextMark(marks.text, next)
@@ -54,7 +50,8 @@ export class TextReader {
     // Half of a line end: the LF may follow.
     if (!whole && !final && at === end && at > from && data[at - 1] === CR) at--
     const length = this.#length + at - from
-    if (length > this.#limits.text) stop(tooLong('text', 'a text', this.#limits.text, this.#began))
+    if (length > this.#input.limits.text)
+      stop(tooLong('text', 'a text', this.#input.limits.text, this.#began))
     this.#length = whole ? 0 : length
     if (at === from) return NEED_MORE
     this.#listener.text(from, at, false)
@@ -64,7 +61,7 @@ export class TextReader {
   /** Behind the reference or bracket at `at`, or NEED_MORE. */
   #special(at: number): number {
     const { data, base, end } = this.#input
-    if (data[at] === AMPERSAND) return this.#references.read(at)
+    if (data[at] === AMPERSAND) return readReference(this.#input, at)
     if (data[at] !== CLOSE_BRACKET) {
       wrong(notAllowed(String.fromCharCode(data[at] as number)), base + at)
     }

@@ -4,11 +4,11 @@
 // It refuses nothing that is XML 1.0 with namespaces, but internal DTD subsets and unknown entities.
 
 import { doctypeAt } from '../../../../src/xml/doctype.ts'
-import { entityAt } from '../../../../src/xml/entity.ts'
 import { type Fault, type Look, notWellFormed } from '../../../../src/xml/fault.ts'
 import { instructionAt } from '../../../../src/xml/instruction.ts'
 import { type Limits, tooLong, tooManyAttributes } from '../../../../src/xml/limits.ts'
 import { outsideText } from '../../../../src/xml/outside-text.ts'
+import { entityAt } from '../../../../src/xml/reference.ts'
 import { tagAt } from './tag.ts'
 
 type State = 'text' | 'tag' | 'value' | 'comment' | 'cdata' | 'instruction'
@@ -108,12 +108,15 @@ export class XmlLexer {
   }
 
   #outside(text: string, at: number, end: number): Next {
-    return this.#follow(outsideText(text, at, end, this.#rootSeen, this.#final))
+    const space = text.slice(at, end).search(/[^ \t\r\n]|$/)
+    if (space > 0) return at + space
+    return this.#follow(outsideText(text.slice(at), this.#rootSeen, this.#final), at)
   }
 
-  #follow(look: Look): Next {
-    if (look.kind === 'fault') return this.#fail(look.fault, this.#base)
-    return look.kind === 'more' ? null : look.end
+  /** `at`: where what was looked at begins. */
+  #follow(look: Look, at: number): Next {
+    if (look === null) return null
+    return typeof look === 'number' ? at + look : this.#fail(look, this.#base + at)
   }
 
   /** Checks the entity references of text or of a value; answers where to go on. */
@@ -125,9 +128,12 @@ export class XmlLexer {
       }
       const ampersand = this.#nextAmpersand
       if (ampersand >= end) return end
-      const entity = entityAt(text, ampersand, this.#doctypeSeen, this.#limits.name)
-      if (entity.kind !== 'token') return entity.kind === 'more' ? ampersand : this.#follow(entity)
-      at = entity.end
+      const rest = text.slice(ampersand)
+      const entity = entityAt(rest, this.#doctypeSeen, this.#limits.name)
+      if (typeof entity !== 'number') {
+        return entity === null ? ampersand : this.#follow(entity, ampersand)
+      }
+      at = ampersand + entity
     }
   }
 
@@ -141,12 +147,12 @@ export class XmlLexer {
     if (next === '!') return this.#declaration(text, at)
     if (next === '?') return this.#instruction(text, at)
     const look = tagAt(text, at, this.#depth, this.#rootSeen)
-    if (look.kind !== 'token') return this.#follow(look)
+    if (typeof look !== 'number') return this.#follow(look, 0)
     this.#closing = next === '/'
     this.#state = 'tag'
     this.#lastInTag = ''
-    this.#length = look.end - at
-    const reached = this.#throughTag(text, look.end)
+    this.#length = look - at
+    const reached = this.#throughTag(text, look)
     if (this.#fault !== null) return null
     if (this.#inText || text.length - at >= WHOLE_TAG || this.#final) return reached
     this.#state = 'text'
@@ -247,15 +253,15 @@ export class XmlLexer {
     if (rest.length < 9 && ['<!--', '<![CDATA[', '<!DOCTYPE'].some((t) => t.startsWith(rest))) {
       return null
     }
-    const doctype = doctypeAt(text, at, this.#rootSeen || this.#doctypeSeen)
-    if (doctype.kind === 'token') this.#doctypeSeen = true
-    return this.#follow(doctype)
+    const doctype = doctypeAt(text.slice(at), this.#rootSeen || this.#doctypeSeen)
+    if (typeof doctype === 'number') this.#doctypeSeen = true
+    return this.#follow(doctype, at)
   }
 
   #instruction(text: string, at: number): Next {
-    const look = instructionAt(text, at, this.#limits.name)
-    if (look.kind === 'token') this.#state = 'instruction'
-    return this.#follow(look)
+    const look = instructionAt(text.slice(at), this.#limits.name)
+    if (typeof look === 'number') this.#state = 'instruction'
+    return this.#follow(look, at)
   }
 
   #section(text: string, at: number, state: keyof typeof TERMINATORS): Next {

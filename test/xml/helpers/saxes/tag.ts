@@ -9,24 +9,20 @@ const STARTS_NAME = new RegExp(NAME_START, 'uy')
 export function tagAt(text: string, at: number, depth: number, rootSeen: boolean): Look {
   const closing = text[at + 1] === '/'
   const name = closing ? at + 2 : at + 1
-  if (name >= text.length) return { kind: 'more' }
+  if (name >= text.length) return null
   STARTS_NAME.lastIndex = name
   if (!STARTS_NAME.test(text)) {
     const character = shown(String.fromCodePoint(text.codePointAt(name) ?? 0))
-    return wrong(
+    return notWellFormed(
       closing
         ? `an end tag must have a name after "</", not ${character}`
         : '"<" must be written "&lt;"',
       at,
     )
   }
-  if (depth > 0) return { kind: 'token', end: name }
-  if (closing) return wrong('there is an end tag without a start tag', at)
-  if (!rootSeen) return { kind: 'token', end: name }
+  if (depth > 0) return name
+  if (closing) return notWellFormed('there is an end tag without a start tag', at)
+  if (!rootSeen) return name
   const reason = 'there is a second root element; one element must contain all postings'
-  return { kind: 'fault', fault: { code: 'several-roots', reason, at } }
-}
-
-function wrong(reason: string, at: number): Look {
-  return { kind: 'fault', fault: notWellFormed(reason, at) }
+  return { code: 'several-roots', reason, at }
 }
