@@ -45,7 +45,7 @@ import { conditionsOf, watchConditions } from './conditions.ts'
 import {
   campaignsSeen,
   historyFile,
-  openCampaignMemory,
+  ofCampaigns,
   overdueFeeds,
   rulesOf,
   statusLine,
@@ -185,7 +185,7 @@ export async function openApp(config: Config, options: AppOptions) {
 
   /** What the page shows, and Prometheus gets. */
   const sourceOf = (text: (of: MetricsSource) => Promise<string>): EndpointSource => {
-    const look = () => ({ running: true, conditions: null, uploads: uploads.current() })
+    const said = () => ({ uploads: uploads.current() })
     const scraped = { history, clock, overdue, campaigns: () => campaigns.last }
     return {
       history,
@@ -193,20 +193,15 @@ export async function openApp(config: Config, options: AppOptions) {
       host: hostname(),
       inbox: config.inbox.directory,
       commandLine,
-      status: () => statusOf(history, settings.current, clock, {}, look()),
+      status: () => statusOf(history, settings.current, clock, {}, true, said()),
       versions: (feed, limit) =>
-        statusOf(history, settings.current, clock, { feed, limit, all: true }, look()).uploads,
+        statusOf(history, settings.current, clock, { feed, limit, all: true }, true, said())
+          .uploads,
       version: (id) =>
         versionOf(history, settings.current, clock, id, MOST_EVENTS, uploads.current()),
       metrics: () => text(scraped),
-      plan: (id) => {
-        using memory = openCampaignMemory(config)
-        return memory?.plan(id) ?? null
-      },
-      campaigns: () => {
-        using memory = openCampaignMemory(config)
-        return campaignsSeen(memory).map(({ seen }) => seen)
-      },
+      plan: (id) => ofCampaigns(config, (known) => known.plan(id), null),
+      campaigns: () => campaignsSeen(config).map(({ seen }) => seen),
     }
   }
 

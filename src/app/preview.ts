@@ -10,7 +10,7 @@ import type { FieldPaths } from '../feed/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import { feedSideOf } from './campaigns.ts'
-import { openCampaignMemory } from './queries.ts'
+import { ofCampaigns } from './queries.ts'
 
 export interface PreviewRow extends Omit<FieldPaths, 'description'> {
   /** What applying the file does to it. */
@@ -86,7 +86,4 @@ const targetingAfter = (entry: DesiredCampaign, record: CampaignRecord | undefin
     ? wantedTargeting(entry)
     : record.targeting
 
-function recordsOf(config: Config) {
-  using memory = openCampaignMemory(config)
-  return memory?.records() ?? []
-}
+const recordsOf = (config: Config) => ofCampaigns(config, (known) => known.records(), [])

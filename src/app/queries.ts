@@ -3,11 +3,10 @@
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { isAbsolute, join, normalize, relative, sep } from 'node:path'
-import type { CampaignStore } from '../campaigns/port.ts'
+import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
 import type { Config, Settings } from '../config/config.ts'
 import { feedFor, type RuleFor } from '../config/feeds.ts'
-import { openCampaignReader } from '../history/campaign-store.ts'
+import { type CampaignReader, openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { Attempts, ListFilter, Notes, Version, VersionReads } from '../history/port.ts'
@@ -91,60 +90,19 @@ function countsLine(history: Reports, now: number): string {
   ].join('; ')
 }
 
-/** A full disk is seen here as well: without a daemon, or before it has looked. */
-function withRoom(report: StatusReport, { state }: Config, clock: Clock): StatusReport {
-  const { conditions } = report.daemon
-  const full = conditions.some(({ code }) => code === 'state-full')
-    ? null
-    : fullDisk(state.directory)
-  if (full === null) return report
-  const condition = {
-    code: 'state-full',
-    severity: 'critical',
-    since: clock.now(),
-    ...full,
-  } as const
-  return {
-    ...report,
-    daemon: { ...report.daemon, conditions: [conditionReport(condition), ...conditions] },
-  }
-}
-
-/** What another process sees of the daemon without its history. */
-export interface DaemonLook {
-  running: boolean
-  /** null: only the history tells. */
-  conditions: readonly Condition[] | null
-  uploads: DaemonFile['uploads']
-}
-
-/**
- * Whether a daemon runs, and what it says of itself outside of its state directory, which may be full or lost.
- * Throws `FeedsyncError` for who may not see the lock.
- */
-export function lookAtDaemon({ state }: Pick<Config, 'state'>, env: Environment): DaemonLook {
-  const file = readDaemonFile(state.directory, env)
-  // A daemon whose lock file was deleted still runs.
-  return {
-    running: file?.alive || isLocked(state.directory),
-    conditions: file?.conditions ?? null,
-    uploads: file?.uploads ?? {},
-  }
-}
-
-/** The document that `status --json` and the endpoint give. */
+/** The document that `status --json` and the endpoint give. `said`: by a daemon that runs, beside its history. */
 export function statusOf(
   history: Reports | null,
   config: Config,
   clock: Clock,
   filter: ListFilter,
-  { conditions, running, uploads }: DaemonLook = { conditions: null, running: true, uploads: {} },
+  running = true,
+  { conditions, uploads = {} }: Partial<Pick<DaemonFile, 'conditions' | 'uploads'>> = {},
 ): StatusReport {
-  const ruleFor = rulesOf(config)
-  const expect = history === null ? undefined : expectations(history, ruleFor, clock.now())
+  const expect = history === null ? undefined : expectations(history, rulesOf(config), clock.now())
   const report = statusReport(history, running, config.service.baseUrl, filter, expect)
   for (const upload of report.uploads) upload.progress = progressOf(upload, uploads)
-  if (conditions !== null) report.daemon.conditions = conditions.map(conditionReport)
+  if (conditions !== undefined) report.daemon.conditions = conditions.map(conditionReport)
   return { ...report, campaigns: lastCampaignRun(config) }
 }
 
@@ -155,23 +113,27 @@ function progressOf({ id, state }: Pick<Version, 'id' | 'state'>, uploads: Daemo
 
 function lastCampaignRun(config: Config): CampaignRun | null {
   const { file, explicit } = config.campaigns
-  using memory = openCampaignMemory(config)
   // A file that is gone while its campaigns run is the news that matters.
-  const isOff = !explicit && !existsSync(file) && (memory?.records().length ?? 0) === 0
-  return isOff ? null : (memory?.lastRun() ?? null)
+  const isOn = explicit || existsSync(file)
+  const read = (known: CampaignReader) =>
+    isOn || known.records().length > 0 ? known.lastRun() : null
+  return ofCampaigns(config, read, null)
 }
 
-/** What is known of the campaigns without asking the service; null where nothing was ever written. */
-export function openCampaignMemory(config: Config) {
-  return openCampaignReader({ file: historyFile(config) })
+/** What is known of the campaigns without asking the service; `none` where nothing was ever written. */
+export function ofCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
+  using known = openCampaignReader({ file: historyFile(config) })
+  return known === null ? none : read(known)
 }
 
 /** The campaigns that are managed, as the last look saw them. */
-export function campaignsSeen(memory: Pick<CampaignStore, 'records' | 'lastStates'> | null) {
-  const seen = new Map(memory?.lastStates().map((sight) => [sight.key, sight]))
-  return (memory?.records() ?? []).map((record) => {
+export const campaignsSeen = (config: Config) => ofCampaigns(config, seenBy, [])
+
+export function seenBy(known: CampaignReader) {
+  const sights = new Map(known.lastStates().map((sight) => [sight.key, sight]))
+  return known.records().map((record) => {
     const { key, campaignId, written } = record
-    const sight = seen.get(key) ?? UNSEEN
+    const sight = sights.get(key) ?? UNSEEN
     const name = sight.name ?? (written.name === undefined ? null : String(written.name))
     return { record, seen: { ...sight, key, campaignId, name } }
   })
@@ -191,21 +153,33 @@ export function versionOf(
   most?: number,
   uploads: DaemonFile['uploads'] = {},
 ): ShowReport | null {
-  const ruleFor = rulesOf(config)
-  const report = showReport(history, id, expectations(history, ruleFor, clock.now()), most)
+  const expect = expectations(history, rulesOf(config), clock.now())
+  const report = showReport(history, id, expect, most)
   return report && { ...report, progress: progressOf(report, uploads) }
 }
 
-/** Reads the history without changing it, with or without a daemon. */
+/**
+ * Reads the history without changing it, and what a daemon says outside of its state directory, which may be full or
+ * lost. Throws `FeedsyncError` for who may not see the lock.
+ */
 export function openStatus(config: Config, clock: Clock, env: Environment) {
+  const { directory } = config.state
   const reader = openHistoryReader({ file: historyFile(config) })
-  const look = lookAtDaemon(config, env)
-  const { running } = look
+  const said = readDaemonFile(directory, env) ?? undefined
+  // A daemon whose lock file was deleted still runs.
+  const running = said?.alive || isLocked(directory)
   return {
-    report: (filter: ListFilter) =>
-      withRoom(statusOf(reader, config, clock, filter, look), config, clock),
+    report: (filter: ListFilter) => {
+      const report = statusOf(reader, config, clock, filter, running, said)
+      const { conditions } = report.daemon
+      // Seen here as well: without a daemon, or before it has looked.
+      const full = conditions.some(({ code }) => code === 'state-full') ? null : fullDisk(directory)
+      const condition = { code: 'state-full', severity: 'critical', since: clock.now() } as const
+      if (full !== null) conditions.unshift(conditionReport({ ...condition, ...full }))
+      return report
+    },
     show: (id: number, most?: number) =>
-      reader === null ? null : versionOf(reader, config, clock, id, most, look.uploads),
+      reader === null ? null : versionOf(reader, config, clock, id, most, said?.uploads),
     explain: async (named: string) => {
       const given = normalize(named).replace(/\/$/, '')
       const { Inbox } = await import('../inbox/folder.ts')
@@ -253,19 +227,19 @@ export async function sendTestAlerts(
 
 /** Checks files offline, one after the other. `config` null: records and fields are detected. */
 export async function* checkFiles(
-  files: readonly { source: string; shown: string }[],
+  files: readonly string[],
   config: Config | null,
 ): AsyncGenerator<FileReport> {
   const { createFeedChecker } = await import('../feed/worker-checker.ts')
   const { fileReport } = await import('./file-report.ts')
   await using checker = createFeedChecker()
-  for (const { source, shown } of files) {
-    const path = config === null ? shown : pathInInbox(config, source)
+  for (const file of files) {
+    const source = resolve(file)
+    const path = config === null ? file : pathInInbox(config, source)
     const { mapping } = feedFor(path, config?.feeds ?? [])
     const root = config === null || isAbsolute(path) ? undefined : config.inbox.directory
     const job = { source, root, expected: null, copyTo: null, indexTo: null, mapping }
-    const result = await checker.check(job)
-    yield fileReport(shown, result)
+    yield fileReport(file, await checker.check(job))
   }
 }
 

@@ -8,6 +8,7 @@ import type { CampaignStore } from '../campaigns/port.ts'
 import { type CampaignMemory, CampaignSchedule, type ScheduleParts } from '../campaigns/schedule.ts'
 import type { Result } from '../campaigns/send.ts'
 import type { Config, Settings } from '../config/config.ts'
+import type { CampaignReader } from '../history/campaign-store.ts'
 import type { Transactions } from '../history/port.ts'
 import { isoTime, MINUTE } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
@@ -20,7 +21,7 @@ import {
   stableCampaignsFile,
   wantedOf,
 } from './campaigns.ts'
-import { openCampaignMemory } from './queries.ts'
+import { ofCampaigns } from './queries.ts'
 
 interface Look {
   cause: string
@@ -62,26 +63,25 @@ export function campaignScheduleOf(
   })
 }
 
+const NOTHING_KNOWN: CampaignMemory = { decision: null, run: null }
+
 /** Read only after another connection wrote, our own look's included. */
 function memoryOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVersion'>) {
   let changes: number | null = null
-  let known: CampaignMemory = { decision: null, run: null }
+  let memory = NOTHING_KNOWN
+  const read = (known: CampaignReader): CampaignMemory => ({
+    ...{ decision: known.lastDecision()?.toString() ?? null, run: known.lastRun() },
+  })
   return (): CampaignMemory => {
     try {
       const now = dataVersion()
-      if (now === changes) return known
-      using memory = openCampaignMemory(config)
-      const decision = memory?.lastDecision() ?? null
-      known = {
-        decision: decision === null ? null : String(decision),
-        run: memory?.lastRun() ?? null,
-      }
+      if (now !== changes) memory = ofCampaigns(config, read, NOTHING_KNOWN)
       changes = now
+      return memory
     } catch {
       // The database is in trouble, which the daemon says; it is asked again.
-      return { decision: known.decision, run: null }
+      return { ...memory, run: null }
     }
-    return known
   }
 }
 
@@ -94,14 +94,14 @@ export async function reconcile(
   const { cause, stop, abort } = look
   const { clock } = surroundings
   const file = await stableCampaignsFile(config, clock, stop)
-  if (file.kind === 'off' && !isManaged(config)) return null
+  const count = ofCampaigns(config, (known) => known.records().length, 0)
+  if (file.kind === 'off' && count === 0) return null
   stop.throwIfAborted()
   await using reconciler = openReconciler(config, surroundings)
   const { store } = reconciler
   const { mode } = config.campaigns
   const looked = { at: isoTime(clock.now()) ?? '', cause, mode }
   if (file.kind !== 'read') {
-    const count = store.records().length
     const gone = `${file.file} is gone, and ${count} ${count === 1 ? 'campaign goes' : 'campaigns go'} on as it is`
     return keepRun(store, looked, {
       ...{ state: 'unusable', problem: file.kind === 'off' ? gone : someOf(file.lines) },
@@ -133,11 +133,6 @@ export async function reconcile(
 function someOf(lines: readonly string[]): string {
   const more = lines.length - MOST_LINES
   return [...lines.slice(0, MOST_LINES), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
-}
-
-function isManaged(config: Config): boolean {
-  using memory = openCampaignMemory(config)
-  return (memory?.records().length ?? 0) > 0
 }
 
 type Looked = Pick<CampaignRun, 'at' | 'cause' | 'mode'>

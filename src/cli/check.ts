@@ -1,7 +1,6 @@
 // feedsyncd check: reads files offline, with the configured mapping where there is a configuration.
 
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { FileReport } from '../app/file-report.ts'
 import { checkFiles } from '../app/queries.ts'
@@ -24,10 +23,9 @@ export function checkCommand(context: Context): Command {
     // A configuration that was named must be there; without one, records and fields are detected.
     const isNamed = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined
     const isThere = isNamed || existsSync(findConfig(flag, context.env))
-    const named = paths.map((path) => ({ source: resolve(path), shown: path }))
     const files: FileReport[] = []
     let missing = 0
-    for await (const report of checkFiles(named, isThere ? call.config : null)) {
+    for await (const report of checkFiles(paths, isThere ? call.config : null)) {
       const { path } = report
       files.push(report)
       if (isMissing(path)) {

@@ -2,7 +2,7 @@
 // and keys are asked for while a person types: feedsyncd completion ids.
 
 import { Argument, Command } from 'commander'
-import { campaignsSeen, openCampaignMemory, openStatus } from '../app/queries.ts'
+import { campaignsSeen, openStatus } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { type Context, readConfig } from './context.ts'
 import { printable } from './render.ts'
@@ -26,10 +26,7 @@ interface Place {
 const KINDS = {
   ids: (config: Config, context: Context) => versions(config, context).map(({ id }) => String(id)),
   feeds: (config: Config, context: Context) => versions(config, context).map(({ feed }) => feed),
-  keys: (config: Config) => {
-    using memory = openCampaignMemory(config)
-    return campaignsSeen(memory).map(({ record }) => record.key)
-  },
+  keys: (config: Config) => campaignsSeen(config).map(({ record }) => record.key),
 }
 
 type Kind = keyof typeof KINDS

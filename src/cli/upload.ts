@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
-import { lookAtDaemon, pathInInbox } from '../app/queries.ts'
+import { pathInInbox } from '../app/queries.ts'
 import type { Config } from '../config/config.ts'
 import { type FeedRule, feedFor } from '../config/feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
@@ -16,6 +16,7 @@ import { SECOND } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import { hasPlaceholder } from '../lib/glob.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
+import { readDaemonFile } from '../ops/daemon-file.ts'
 import { type Context, outJson, tellError } from './context.ts'
 import { define, usageError } from './define.ts'
 import { onSignals, type Signals } from './signals.ts'
@@ -116,7 +117,8 @@ async function throughDaemon(job: Job): Promise<Ended | null> {
         hint: 'start it: it takes the file then; feedsyncd status shows the result',
         exitCode: EXIT.temporary,
       })
-    if (version !== null) bar.show(version, lookAtDaemon(config, context.env).uploads)
+    if (version !== null)
+      bar.show(version, readDaemonFile(config.state.directory, context.env)?.uploads)
     await context.clock.sleep(FOLLOW_MS, signals.stop)
   }
 }
@@ -156,7 +158,7 @@ function progressBar() {
   const { stderr } = process
   const draw = (text: string) => stderr.isTTY && stderr.write(`\r\u001b[K${text}`)
   return {
-    show: ({ bytes, id }: Version, uploads: Readonly<Record<number, Progress>>) => {
+    show: ({ bytes, id }: Version, uploads: Readonly<Record<number, Progress>> = {}) => {
       const progress = uploads[id]
       if (progress === undefined || bytes === null) return
       const filled = Math.round((BAR_WIDTH * progress.bytesSent) / Math.max(1, bytes))

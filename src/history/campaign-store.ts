@@ -40,12 +40,10 @@ export function openCampaignStore({
 
 type Reads = keyof ReturnType<typeof reads>
 
+export type CampaignReader = Pick<CampaignStore, Reads> & Disposable
+
 /** Opens for reading; null where nothing was ever written. Throws `FeedsyncError`. */
-export function openCampaignReader({
-  file,
-}: {
-  file: string
-}): (Pick<CampaignStore, Reads> & Disposable) | null {
+export function openCampaignReader({ file }: { file: string }): CampaignReader | null {
   return openReader(file, reads)
 }
 

@@ -1,7 +1,7 @@
 // feedsyncd campaigns plan/apply/export: the campaigns file against the service.
 
 import type { Command } from 'commander'
-import { openCampaignMemory } from '../../app/queries.ts'
+import { ofCampaigns } from '../../app/queries.ts'
 import type { PassResult, Wanted } from '../../campaigns/pass.ts'
 import { exitCodeOf, type Plan } from '../../campaigns/plan.ts'
 import { answered } from '../../campaigns/refused.ts'
@@ -154,8 +154,7 @@ const forever = new AbortController().signal
 const BY_PERSON = { isPerson: true, signal: forever, stop: forever }
 
 function keptPlanOf(config: Config, id: number): Plan {
-  using memory = openCampaignMemory(config)
-  const plan = memory?.plan(id)
-  if (plan) return plan
+  const plan = ofCampaigns(config, (known) => known.plan(id), null)
+  if (plan !== null) return plan
   throw new FeedsyncError(`there is no plan ${id}`, { hint: 'feedsyncd campaigns plan makes one' })
 }

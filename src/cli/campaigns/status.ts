@@ -1,9 +1,10 @@
 // feedsyncd campaigns status/history: what is known of the campaigns, without asking the service.
 
 import type { Command } from 'commander'
-import { campaignsSeen, openCampaignMemory } from '../../app/queries.ts'
+import { ofCampaigns, seenBy } from '../../app/queries.ts'
 import { carriedBy } from '../../campaigns/effects.ts'
 import type { CampaignRecord, CampaignWrite } from '../../campaigns/port.ts'
+import type { CampaignReader } from '../../history/campaign-store.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
 import { waitingCampaigns } from '../../ops/campaign-conditions.ts'
@@ -34,9 +35,13 @@ async function statusOf({ config }: Call<unknown>) {
   const { feedSideOf, readCampaignsFile } = await import('../../app/campaigns.ts')
   const { latest } = feedSideOf(config)
   const read = readCampaignsFile(config)
-  using memory = openCampaignMemory(config)
-  const lastRun = memory?.lastRun() ?? null
-  const campaigns = campaignsSeen(memory).map(({ record, seen }) => {
+  const all = (known: CampaignReader) => {
+    const account = known.account()?.account ?? null
+    return { account, lastRun: known.lastRun(), managed: seenBy(known), open: known.open() }
+  }
+  const nothing = { account: null, lastRun: null, managed: [], open: [] }
+  const { account, lastRun, managed, open } = ofCampaigns(config, all, nothing)
+  const campaigns = managed.map(({ record, seen }) => {
     const { key, origin, doubt } = record
     const { runs: _, ...state } = seen
     const differences = (lastRun?.findings ?? []).filter((one) => one.key === key)
@@ -51,14 +56,13 @@ async function statusOf({ config }: Call<unknown>) {
       differences: differences.map(({ reason, needs }) => ({ reason, needs })),
     }
   })
-  const unknown = (memory?.open() ?? []).filter(({ outcome }) => outcome !== 'given-up')
+  const unknown = open.filter(({ outcome }) => outcome !== 'given-up')
   const problems = read.kind === 'unusable' ? read.lines : []
   return {
     file: { path: read.file, state: read.kind, problems },
     entries: read.kind === 'read' ? read.desired.campaigns.length : 0,
-    account: memory?.account()?.account ?? null,
     mode: config.campaigns.mode,
-    ...{ lastRun, campaigns },
+    ...{ account, lastRun, campaigns },
     unknown: unknown.map(({ key, campaignId, body, at, reason }) => ({
       ...{ key, campaignId, name: body?.name ?? null, since: isoTime(at), reason },
     })),
@@ -109,9 +113,9 @@ function statusText(model: Awaited<ReturnType<typeof statusOf>>): string {
 export function historyCommand(context: Context): Command {
   const text = 'every write and decision, newest first'
   return define<{ limit: number }>(context, 'history', text, async (call, key?: string) => {
-    using memory = openCampaignMemory(call.config)
     const filter = { limit: call.options.limit, ...(key !== undefined && { key }) }
-    const entries = (memory?.history(filter) ?? []).map((write) => ({
+    const writes = ofCampaigns(call.config, (known) => known.history(filter), [])
+    const entries = writes.map((write) => ({
       ...{ at: isoTime(write.at), key: write.key, campaignId: write.campaignId },
       ...{ event: eventOf(write), cause: write.by, detail: detailOf(write), why: write.why },
       ...{ body: write.body, before: write.before, spend: write.spend, outcome: write.outcome },
