@@ -29,14 +29,9 @@ import {
 } from '../ops/doctor/host-checks.ts'
 import { keyInUse, type Unit } from '../ops/systemd/unit.ts'
 
-/** Root's file that systemd hands over to the daemon; null where it does not. */
-function handedOver(unit: Unit | null): string | null {
-  return unit?.credentials.get('service-key') ?? null
-}
-
+/** Whether root's file is handed over to the daemon by systemd. */
 function isHandedOver({ service }: Config, unit: Unit | null): boolean {
-  const source = handedOver(unit)
-  return source !== null && resolve(source) === service.auth.keyFile
+  return unit?.keySource != null && resolve(unit.keySource) === service.auth.keyFile
 }
 
 /** A key that only root may read is as it should be: the daemon gets it from systemd. */
@@ -52,7 +47,7 @@ export function keyInUseCheck(
   env: Readonly<Record<string, string | undefined>>,
 ): Answer | null {
   const pid = readDaemonFile(state.directory, env)?.pid
-  const source = handedOver(unit) ?? UNIT_KEY_FILE
+  const source = unit?.keySource ?? UNIT_KEY_FILE
   const used = pid === undefined ? null : keyInUse(pid)
   if (used === null) return null
   try {

@@ -41,7 +41,7 @@ import type { AlertTarget } from '../ops/port.ts'
 import { accountOf, readUnit } from '../ops/systemd/unit.ts'
 import { ServiceClient } from '../service/client.ts'
 import { createFormSource } from '../service/form-source.ts'
-import type { FormSource } from '../service/port.ts'
+import type { FormAnswer, FormSource } from '../service/port.ts'
 import { readCampaignsFile } from './campaigns.ts'
 import {
   folderChecks,
@@ -179,42 +179,48 @@ function proxy(env: DoctorOptions['env']): Answer {
   return ok(says)
 }
 
-/** The key, and unless `offline` what the service says to it. */
+/** The key, and unless `offline` what the service says to it, and what its storage says. */
 async function* service(
   config: Config,
   { clock, env, offline }: DoctorOptions,
 ): AsyncGenerator<Finding> {
   await using owned = new AsyncDisposableStack()
   const account = accountOfRules(config.feeds)
-  let parts: ServiceParts
+  let http: HttpClient
+  let client: ServiceClient
+  let forms: FormSource
   try {
-    const http = owned.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
+    http = owned.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
     const options = { http, clock, log: silentLog, ...config.service }
-    const client = new ServiceClient(options)
-    parts = { account, client, config, http, forms: createFormSource(options) }
+    client = new ServiceClient(options)
+    forms = createFormSource(options)
   } catch (error) {
     yield { check: 'key', ...failed(error) }
     return
   }
   yield* check('key', () => keyCheck(config))
   if (offline) return
-  const authorization = await authorized(parts)
+  const authorization = await authorized(client, account, config.service.auth.keyFile)
   yield* check('service', () => authorization)
-  yield* check('clock', () => skew(parts.client))
-  if (authorization.verdict !== 'problem') yield* form(parts)
-}
-
-interface ServiceParts {
-  /** The first account that a rule names without looking at a path. */
-  account: string | null
-  client: ServiceClient
-  config: Config
-  forms: FormSource
-  http: HttpClient
+  yield* check('clock', () => skew(client))
+  if (authorization.verdict === 'problem') return
+  if (client.lacksAccount(config.service.presignPath, account)) {
+    const says = 'the partner account depends on the feed, so none is asked for'
+    return yield* check('upload form', () => skipped(says))
+  }
+  // It is thrown away: nothing is stored by it.
+  const answer = await forms.requestForm(account, new AbortController().signal)
+  yield* check('upload form', () => formAnswer(answer))
+  if (answer.kind === 'form')
+    yield* check('storage', () => knock(new URL(new URL(answer.form.url).origin), http))
 }
 
 /** Changes nothing on the service (specification of the service, "Other facts"). */
-async function authorized({ account, client, config }: ServiceParts): Promise<Answer> {
+async function authorized(
+  client: ServiceClient,
+  account: string | null,
+  keyFile: string,
+): Promise<Answer> {
   const path = '/v1/public-api/validate-authorization'
   if (client.lacksAccount(path, account)) {
     const says =
@@ -233,8 +239,7 @@ async function authorized({ account, client, config }: ServiceParts): Promise<An
   const { status } = answer
   if (status === 200) return ok(`${client.origin} takes the credentials`)
   if (status === 401 || status === 403) {
-    const advice = keyAdvice(config.service.auth.keyFile)
-    const fix = `${advice}; check service.auth and the account or partner`
+    const fix = `${keyAdvice(keyFile)}; check service.auth and the account or partner`
     return problem(`the credentials are refused with ${status}`, fix, EXIT.credentials)
   }
   if (status >= 500)
@@ -243,6 +248,7 @@ async function authorized({ account, client, config }: ServiceParts): Promise<An
   return warning(`${client.origin} has no way to check credentials (${status})`, fix)
 }
 
+/** The first account that a rule names without looking at a path. */
 function accountOfRules(feeds: Config['feeds']): string | null {
   const ruled = feeds.map(({ partnerAccount }) => partnerAccount)
   return ruled.find((name) => name !== null && !hasPlaceholder(name)) ?? null
@@ -257,24 +263,13 @@ function skew(client: ServiceClient): Answer {
     : ok(says)
 }
 
-/** A form is asked for and thrown away: nothing is stored by it. Then its storage is knocked at. */
-async function* form({ account, client, config, forms, http }: ServiceParts) {
-  const name = 'upload form'
-  if (client.lacksAccount(config.service.presignPath, account)) {
-    const says = 'the partner account depends on the feed, so none is asked for'
-    return yield* check(name, () => skipped(says))
-  }
-  const { signal } = new AbortController()
-  const answer = await forms.requestForm(account, signal)
-  if (answer.kind === 'failure') {
-    const { class: kind, hint, reason } = answer.failure
-    const exitCode =
-      kind === 'credentials' ? EXIT.credentials : kind === 'transient' ? EXIT.temporary : 1
-    return yield* check(name, () => problem(reason, hint, exitCode))
-  }
-  const { url, fields } = answer.form
-  yield* check(name, () => ok(`the service gives one, with ${fields.length} fields`))
-  yield* check('storage', () => knock(new URL(new URL(url).origin), http))
+function formAnswer(answer: FormAnswer): Answer {
+  if (answer.kind === 'form')
+    return ok(`the service gives one, with ${answer.form.fields.length} fields`)
+  const { class: kind, hint, reason } = answer.failure
+  const exitCode =
+    kind === 'credentials' ? EXIT.credentials : kind === 'transient' ? EXIT.temporary : 1
+  return problem(reason, hint, exitCode)
 }
 
 /** Any answer will do: without a form there is nothing to ask for. */

@@ -13,7 +13,7 @@ describe('the unit as doctor reads it', () => {
     const unit = parseUnit(PACKAGED)
 
     expect([unit.user, unit.groups]).toEqual(['feedsyncd', ['feedsyncd']])
-    expect([...unit.credentials]).toEqual([['service-key', '/etc/feedsyncd/service.key']])
+    expect(unit.keySource).toBe('/etc/feedsyncd/service.key')
     expect(mayWrite(unit, '/var/lib/feedsyncd/archive')).toBe(true)
     expect(mayWrite(unit, '/etc/feedsyncd/archive')).toBe(false)
     expect(hiddenBy(unit, '/home/ats/export')).toBe('ProtectHome=')

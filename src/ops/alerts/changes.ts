@@ -135,7 +135,7 @@ export function tell(told: Told, changes: readonly Change[]): Told {
   return Object.fromEntries(after)
 }
 
-const NO_FACTS = {
+export const NO_FACTS = {
   recovered: false,
   feed: null,
   campaign: null,
@@ -147,14 +147,13 @@ const NO_FACTS = {
   line: null,
   column: null,
   hint: null,
-  mark: '',
 }
 
 /** The key is JSON, since a feed may be called anything, `__proto__` included. No event is of both feeds and campaigns. */
 function changeOf(event: AlertEvent, facts: Partial<Change>): Change {
   const name = facts.feed ?? facts.campaign
   const key = JSON.stringify(name == null ? [event] : [event, name])
-  return { event, ...NO_FACTS, key, ...facts }
+  return { event, ...NO_FACTS, key, mark: '', ...facts }
 }
 
 function factsOf({ id, feed, path, state, line, column }: Version) {

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { isoTime } from '../../lib/clock.ts'
 import type { AlertEvent, CommandLine } from '../port.ts'
-import type { AlertChange, Change } from './changes.ts'
+import { type AlertChange, type Change, NO_FACTS } from './changes.ts'
 
 export interface AlertMessage {
   schemaVersion: 1
@@ -62,30 +62,21 @@ function heading(identity: string, at: number, host: string) {
   return { schemaVersion: 1 as const, id, at: isoTime(at) ?? '', host }
 }
 
-/** FEEDSYNCD_ALERT_*: what a script needs without reading JSON. An absent fact is an empty text. */
+/**
+ * FEEDSYNCD_ALERT_*: what a script needs without reading JSON, `reasonCode` as REASON_CODE. An absent fact is an empty
+ * text; a recovery names what is over.
+ */
 export function alertVariables(message: AlertMessage): Record<string, string> {
-  const [first] = message.changes
-  const change = message.count === 1 ? first : undefined
-  const fields = {
-    ID: message.id,
-    AT: message.at,
-    EVENT: message.event,
-    TEXT: message.text,
-    COUNT: String(message.count),
-    FEED: change?.feed,
-    CAMPAIGN: change?.campaign,
-    VERSION: change?.version?.toString(),
-    PATH: change?.path,
-    STATE: change?.state,
-    REASON: change?.reason,
-    REASON_CODE: change?.reasonCode,
-    LINE: change?.line?.toString(),
-    COLUMN: change?.column?.toString(),
-    HINT: change?.hint,
-    RECOVERED: change?.recovered ? change.event : null,
-  }
+  const { id, at, event, text, count, changes } = message
+  const [first] = changes
+  const change = count === 1 && first !== undefined ? first : { ...NO_FACTS, event }
+  const recovered = change.recovered ? change.event : null
+  const fields = { ...change, id, at, event, text, count, recovered }
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [`FEEDSYNCD_ALERT_${name}`, value ?? '']),
+    Object.entries(fields).map(([name, value]) => {
+      const upper = name.replace(/[A-Z]/g, '_$&').toUpperCase()
+      return [`FEEDSYNCD_ALERT_${upper}`, String(value ?? '')]
+    }),
   )
 }
 

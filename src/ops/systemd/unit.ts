@@ -13,8 +13,8 @@ export interface Unit {
   user: string | null
   /** Beside the user's own: `Group=` and `SupplementaryGroups=`. */
   groups: readonly string[]
-  /** `LoadCredential=`: absolute path of each by its id. */
-  credentials: ReadonlyMap<string, string>
+  /** `LoadCredential=`: the file whose key it is handed; null: none. */
+  keySource: string | null
   /** Where it may write; null: wherever its user may. */
   writable: readonly string[] | null
   /** Whether homes are hidden from it, and whether it has temporary folders of its own. */
@@ -31,6 +31,8 @@ export interface Account {
   gids: readonly number[]
 }
 
+/** Id of the credential. */
+const KEY = 'service-key'
 export const HOMES = ['/home', '/root', '/run/user']
 export const TEMPORARY = ['/tmp', '/var/tmp']
 
@@ -53,20 +55,19 @@ export function parseUnit(text: string): Unit {
     if (key === '') continue
     settings.set(key, value === '' ? [] : [...(settings.get(key) ?? []), value])
   }
-  const last = (key: string) => settings.get(key)?.at(-1) ?? null
-  const words = (key: string) => (settings.get(key) ?? []).flatMap(split)
+  const all = (key: string) => settings.get(key) ?? []
+  const last = (key: string) => all(key).at(-1) ?? null
+  const words = (key: string) => all(key).flatMap(split)
   const folders = (key: string, root: string) => words(key).map((name) => join(root, name))
   const bound = words('BindPaths').map(boundAt)
   const group = last('Group')
   return {
     user: last('User'),
     groups: [...(group === null ? [] : [group]), ...words('SupplementaryGroups')],
-    credentials: new Map(
-      (settings.get('LoadCredential') ?? []).flatMap((each): [string, string][] => {
-        const [id = '', path] = each.split(':')
-        return path === undefined ? [] : [[id, path]]
-      }),
-    ),
+    keySource:
+      all('LoadCredential')
+        .map((each) => each.split(':'))
+        .findLast(([id]) => id === KEY)?.[1] ?? null,
     writable:
       last('ProtectSystem') === 'strict'
         ? [
@@ -118,7 +119,7 @@ export function keyInUse(pid: number): Buffer | null {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
     const folder = variables.find((each) => each.startsWith('CREDENTIALS_DIRECTORY='))
     if (folder === undefined) return null
-    return readFileSync(join(folder.slice(folder.indexOf('=') + 1), 'service-key'))
+    return readFileSync(join(folder.slice(folder.indexOf('=') + 1), KEY))
   } catch {
     return null
   }

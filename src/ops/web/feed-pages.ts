@@ -15,7 +15,6 @@ import {
   size,
   stateOf,
   story,
-  type Tone,
   table,
   toneOf,
   utc,
@@ -23,17 +22,11 @@ import {
 } from './page-parts.ts'
 import { type Point, plot } from './plots.ts'
 
-type Attempt = ShowReport['attempts'][number]
 type Happening = ShowReport['events'][number]
 
 /** Campaigns that a person can take in. */
 const MOST_CAMPAIGNS = 50
-const TONES: Record<NonNullable<Attempt['outcome']>, Tone> = {
-  stored: 'good',
-  refused: 'bad',
-  failed: 'bad',
-  unknown: 'warn',
-}
+const TONES = { stored: 'good', refused: 'bad', failed: 'bad', unknown: 'warn' } as const
 
 /** `versions`: newest first, at least one. `most`: where the list was cut. */
 export function feedPage(
@@ -87,21 +80,16 @@ function figure(
 }
 
 export function versionPage(version: ShowReport, scene: Scene): string {
-  const { id, feed, attempts, events } = version
+  const { id, feed, attempts, events, warnings } = version
   const main = html`<main>
 <p class="crumb name"><a href="/">All feeds</a> / ${feedLink(feed)}</p>
 <h1>Version ${id}</h1>
-<div class="card ${toneOf(version)}"><div class="top">${stateOf(version)}<span class="dim when">detected ${ago(version.detectedAt, scene.now)}</span></div>${story(version, scene)}${warnings(version)}</div>
+<div class="card ${toneOf(version)}"><div class="top">${stateOf(version)}<span class="dim when">detected ${ago(version.detectedAt, scene.now)}</span></div>${story(version, scene)}${warnings.length === 0 ? null : html`<ul class="warnings">${warnings.map((text) => html`<li>${text}</li>`)}</ul>`}</div>
 <section><h2>What it holds</h2><dl class="facts">${facts(version)}</dl></section>
 <section><h2>What happened</h2>${earlier(version.earlierEvents, id, scene)}<ol class="events">${events.map((event, n) => happened(event, events[n - 1]))}</ol></section>
 ${attempts.length === 0 ? null : attemptTable(version, scene)}
 </main>`
   return document(`${feed}, version ${id}`, toneOf(version), main, scene)
-}
-
-function warnings({ warnings }: ShowReport): Markup | null {
-  if (warnings.length === 0) return null
-  return html`<ul class="warnings">${warnings.map((text) => html`<li>${text}</li>`)}</ul>`
 }
 
 function facts(version: ShowReport): (Markup | null)[] {

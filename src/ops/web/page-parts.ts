@@ -2,6 +2,7 @@
 
 import type { ShowReport, UploadReport } from '../../history/port.ts'
 import { IN_MOTION } from '../../history/states.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { formatBytes, formatProgress, relativeTime } from '../../lib/units.ts'
 import { nextStep } from '../advice.ts'
 import type { CommandLine } from '../port.ts'
@@ -32,7 +33,7 @@ export function document(title: string, tone: Tone, main: Markup, { host, now }:
 <body><header><a class="brand" href="/">feedsyncd</a><span class="dim name">${host}</span></header>
 <p id="stale" role="status" hidden>The daemon does not answer. This is how it was at <b>${utc(now).slice(11, 19)} UTC</b>.</p>
 ${main}
-<footer class="dim"><span>As of ${stamp(now)}, refreshed automatically.</span> <nav aria-label="For programs"><a href="/api/status">JSON</a> <a href="/metrics">Metrics</a></nav></footer>
+<footer class="dim"><span>As of <time datetime="${isoTime(now)}">${utc(now).slice(11)} UTC</time>, refreshed automatically.</span> <nav aria-label="For programs"><a href="/api/status">JSON</a> <a href="/metrics">Metrics</a></nav></footer>
 <script>${new Markup(SCRIPT)}</script></body></html>
 `)
 }
@@ -47,19 +48,14 @@ export function missingPage(what: string, scene: Scene): string {
 /** How long ago, and exactly when for whoever rests on it. */
 export function ago(iso: string | null, now: number): Markup {
   if (iso === null) return html`<span class="dim">–</span>`
-  return html`<time datetime="${iso}" title="${utc(Date.parse(iso))} UTC">${roughly(relativeTime(iso, now))}</time>`
+  // `1h 4m ago` as `1h ago`: exactly when is one look away.
+  const said = relativeTime(iso, now).replace(/^((?:in )?\d\S*) \d\S*/, '$1')
+  return html`<time datetime="${iso}" title="${utc(Date.parse(iso))} UTC">${said}</time>`
 }
-
-/** `1h 4m ago` as `1h ago`: exactly when is one look away. */
-const roughly = (text: string) => text.replace(/^((?:in )?\d\S*) \d\S*/, '$1')
 
 /** `2026-11-20 11:59:30`, in UTC. */
 export function utc(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
-}
-
-function stamp(ms: number): Markup {
-  return html`<time datetime="${new Date(ms).toISOString()}">${utc(ms).slice(11)} UTC</time>`
 }
 
 export const count = (value: number | null) => (value === null ? NONE : COUNTS.format(value))
