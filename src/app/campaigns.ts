@@ -3,7 +3,6 @@
 
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Desired, readDesired } from '../campaigns/desired.ts'
 import { type PassOptions, type PassResult, runPass, type Wanted } from '../campaigns/pass.ts'
@@ -21,7 +20,7 @@ import type { HistoryReader, Version } from '../history/port.ts'
 import { openHistoryReader } from '../history/tables.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import { identityOf } from '../lib/file-identity.ts'
+import { stampOf } from '../lib/file-identity.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { readRegular } from '../lib/read-regular.ts'
 import { silentLog } from '../lib/silent-log.ts'
@@ -114,18 +113,6 @@ export async function stableCampaignsFile(
     const now = content()
     if (now !== known) since = clock.monotonic()
     known = now
-  }
-}
-
-/** Another text when the file changed; null: there is none. */
-export function stampOf(file: string): { text: string; changedAt: number } | null {
-  try {
-    const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
-    if (stats === undefined) return null
-    const changedAt = Math.max(Number(stats.ctimeMs), Number(stats.mtimeMs))
-    return { text: JSON.stringify(identityOf(stats)), changedAt }
-  } catch (error) {
-    return { text: errorCode(error) ?? 'unreadable', changedAt: 0 }
   }
 }
 

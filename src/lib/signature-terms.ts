@@ -28,3 +28,5 @@ export const SIGN_FIELDS = [
   'partner',
   'partnerAccount',
 ] as const
+
+export type SignField = (typeof SIGN_FIELDS)[number]

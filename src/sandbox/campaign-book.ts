@@ -49,13 +49,6 @@ export type CampaignKnobs = typeof DEFAULT_KNOBS
 
 export type SandboxCampaign = ReturnType<typeof newCampaign>
 
-export interface Search {
-  status: number | null
-  name: string | null
-  start: number | null
-  num: number | null
-}
-
 export class CampaignBook {
   readonly knobs: CampaignKnobs = { ...DEFAULT_KNOBS }
   /** Runs after each page of a search: a test edits there. */
@@ -119,7 +112,11 @@ export class CampaignBook {
   }
 
   /** Rows and envelope numbers of one page. */
-  search(account: string, { status, name, start, num }: Search) {
+  search(
+    account: string,
+    { status, start, num }: Record<'status' | 'start' | 'num', number | null>,
+    name: string | null,
+  ) {
     const { pageSize, hideArchived, nameRule } = this.knobs
     const isNamed = NAME_RULES[nameRule]
     const now = this.#clock.now()

@@ -16,26 +16,22 @@ const FIELDS: Record<keyof SandboxPosting, RegExp> = {
   postalCode: /^(zip|postal)_?(code)?$/i,
 }
 
-type Element = [name: string, content: unknown]
-
 /** Empty for what cannot be read: a feed that is broken sponsors nothing. */
 export function readPostings(path: string): SandboxPosting[] {
   try {
     const parser = new XMLParser({ parseTagValue: false, htmlEntities: true })
-    return postingsIn(parser.parse(readFileSync(path, 'utf8'), true))
+    const feed = parser.parse(readFileSync(path, 'utf8'), true)
+    const isRecord = (name: string) => RECORD.test(name)
+    return [...elementsIn(feed, isRecord)].flatMap(([name, record]) =>
+      isRecord(name) ? [toPosting(record)] : [],
+    )
   } catch {
     return []
   }
 }
 
-function postingsIn(content: unknown): SandboxPosting[] {
-  return childrenOf(content).flatMap(([name, child]) =>
-    RECORD.test(name) ? [toPosting(child)] : postingsIn(child),
-  )
-}
-
 function toPosting(record: unknown): SandboxPosting {
-  const leaves = leavesOf(record)
+  const leaves = [...elementsIn(record)].filter(([, content]) => typeof content !== 'object')
   const fields = Object.entries(FIELDS).map(([field, pattern]) => [
     field,
     leaves.findLast(([name]) => pattern.test(name))?.[1] ?? '',
@@ -43,16 +39,17 @@ function toPosting(record: unknown): SandboxPosting {
   return Object.fromEntries(fields)
 }
 
-function leavesOf(content: unknown): Element[] {
-  return childrenOf(content).flatMap(([name, child]): Element[] =>
-    typeof child === 'object' ? leavesOf(child) : [[name, child]],
-  )
-}
-
-/** Children of the same name come from the parser as one list. */
-function childrenOf(content: unknown): Element[] {
-  if (typeof content !== 'object' || content === null) return []
-  return Object.entries(content).flatMap(([name, child]): Element[] =>
-    Array.isArray(child) ? child.map((one): Element => [name, one]) : [[name, child]],
-  )
+/** All elements below, in order; nothing below those that are `whole`. */
+function* elementsIn(
+  content: unknown,
+  isWhole = (_name: string) => false,
+): Generator<[name: string, content: unknown]> {
+  if (typeof content !== 'object' || content === null) return
+  for (const [name, child] of Object.entries(content)) {
+    // Children of the same name come from the parser as one list.
+    for (const element of [child].flat()) {
+      yield [name, element]
+      if (!isWhole(name)) yield* elementsIn(element, isWhole)
+    }
+  }
 }

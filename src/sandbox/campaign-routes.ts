@@ -47,8 +47,7 @@ function searched(book: CampaignBook, account: string, query: string): RouteAnsw
   if (num !== null && largestNum !== null && num > largestNum) {
     badRequest(`Num is at most ${largestNum}`)
   }
-  const search = { status, start, num, name: asked.get('Name') }
-  const { rows, ...envelope } = book.search(account, search)
+  const { rows, ...envelope } = book.search(account, { status, start, num }, asked.get('Name'))
   const list = rows.map((campaign) => book.shown(campaign))
   book.afterPage()
   return {

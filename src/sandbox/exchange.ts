@@ -35,9 +35,12 @@ export class Refusal extends Error {
 /** Thrown where the connection has ended, so that there is nobody to answer. */
 export class Gone extends Error {}
 
-/** What all exchanges of one side share. */
-export interface SideParts {
+/** One side of the sandbox, the service or its storage. */
+export interface SideOptions {
   side: Side
+  /** 0: any free one. */
+  port: number
+  handle: (exchange: Exchange) => Promise<void>
   journal: Journal
   faults: FaultBook
   clock: Clock
@@ -58,21 +61,22 @@ export class Exchange {
   readonly body: BodyReader
   readonly entry: SeenRequest
   readonly gone: Promise<void>
+  /** The faults that are played now. */
+  plan = new Plan()
   readonly #response: ServerResponse
-  readonly #parts: SideParts
+  readonly #options: SideOptions
   readonly #signal: AbortSignal
   readonly #reused: boolean
-  #plan = new Plan()
 
   /** `signal`: aborts when the sandbox closes. */
   constructor(
-    parts: SideParts,
+    options: SideOptions,
     connection: Connection,
     request: IncomingMessage,
     response: ServerResponse,
     signal: AbortSignal,
   ) {
-    const { side, journal, clock, idleTimeoutMs } = parts
+    const { side, journal, clock, idleTimeoutMs } = options
     this.request = request
     this.entry = journal.open({ side, connection: connection.n, method: request.method ?? '' })
     this.body = createBodyReader(request, clock, idleTimeoutMs, (bytes) =>
@@ -80,7 +84,7 @@ export class Exchange {
     )
     this.gone = connection.gone
     this.#response = response
-    this.#parts = parts
+    this.#options = options
     this.#signal = signal
     this.#reused = connection.exchange !== null
     connection.exchange = this
@@ -90,17 +94,12 @@ export class Exchange {
     return this.request.socket
   }
 
-  /** The faults that are played now. */
-  get plan(): Plan {
-    return this.#plan
-  }
-
   get url(): string {
     return `http://${this.header('host')}${this.request.url}`
   }
 
   note(facts: Partial<SeenRequest>): void {
-    this.#parts.journal.update(this.entry, facts)
+    this.#options.journal.update(this.entry, facts)
   }
 
   /** A header of the request; several of the same name are joined as node:http joins them. */
@@ -111,32 +110,32 @@ export class Exchange {
 
   /** Wall ms of this side. */
   now(): number {
-    return this.#parts.clock.now() + (this.#plan.get('date')?.skewMs ?? 0)
+    return this.#options.clock.now() + (this.plan.get('date')?.skewMs ?? 0)
   }
 
   sleep(ms: number): Promise<void> {
-    return this.#parts.clock.sleep(ms, this.#signal)
+    return this.#options.clock.sleep(ms, this.#signal)
   }
 
   choose(stage: Stage): void {
     const { side, route, account, key } = this.entry
     const subject = { route, account, key, reused: this.#reused }
-    this.#plan = this.#parts.faults.plan(side, stage, subject)
-    this.note({ faults: [...this.entry.faults, ...this.#plan.kinds] })
+    this.plan = this.#options.faults.plan(side, stage, subject)
+    this.note({ faults: [...this.entry.faults, ...this.plan.kinds] })
   }
 
   /** Plays the faults that come before the body. */
   async begin(facts: Partial<SeenRequest>): Promise<void> {
     this.note(facts)
     this.choose('headers')
-    const drop = this.#plan.get('drop')
+    const drop = this.plan.get('drop')
     if (drop !== undefined) await this.cut(drop.how)
     await this.pass('headers')
   }
 
   /** Returns when no gate holds the request (any more). */
   async pass(point: GatePoint | 'file'): Promise<void> {
-    const gate = this.#plan.gate(point)
+    const gate = this.plan.gate(point)
     if (gate === undefined || gate.isOpen) return
     const passed = gate.hold(this.gone)
     this.note({ held: true })
@@ -150,27 +149,27 @@ export class Exchange {
     if (this.socket.destroyed) return
     if (what.ending !== undefined) return this.answerEarly(what)
     this.note({ status: what.status, code: what.code })
-    const interim = this.#plan.get('interim')?.status
+    const interim = this.plan.get('interim')?.status
     if (interim !== undefined) {
       this.socket.write(`HTTP/1.1 ${interim} ${STATUS_CODES[interim]}\r\n\r\n`)
     }
-    const how = this.#plan.get('transfer')?.how
+    const how = this.plan.get('transfer')?.how
     const body = how === 'gzip' ? gzipSync(what.body) : what.body
     const bodyless = what.status === 204 || what.status === 304
-    const keepAlive = this.#plan.get('keep-alive')
+    const keepAlive = this.plan.get('keep-alive')
     response.sendDate = false
     response.writeHead(what.status, {
       ...this.#headers(what),
       ...(how === 'gzip' && { 'content-encoding': 'gzip' }),
       ...(how !== 'chunked' && !bodyless && { 'content-length': String(body.length) }),
       ...(keepAlive && { connection: 'keep-alive', 'keep-alive': `timeout=${keepAlive.seconds}` }),
-      ...(this.#plan.get('connection-close') && { connection: 'close' }),
+      ...(this.plan.get('connection-close') && { connection: 'close' }),
     })
     if (!bodyless) await this.#writeBody(body)
     response.end()
     await finished(response).catch(() => {})
     if (keepAlive === undefined) return
-    this.#parts.clock.after(keepAlive.closeAfterMs, () => this.#close(keepAlive.how ?? 'fin'))
+    this.#options.clock.after(keepAlive.closeAfterMs, () => this.#close(keepAlive.how ?? 'fin'))
   }
 
   /** Answers before the body was read, as far as the answer gets. The connection is not used again. */
@@ -206,7 +205,7 @@ export class Exchange {
   }
 
   #headers(what: Answer): Record<string, string> {
-    const date = this.#plan.get('date')
+    const date = this.plan.get('date')
     return {
       ...(!date?.omit && { date: new Date(this.now()).toUTCString() }),
       ...(date?.ageSeconds !== undefined && { age: String(date.ageSeconds) }),
@@ -217,8 +216,8 @@ export class Exchange {
 
   async #writeBody(body: Buffer): Promise<void> {
     const response = this.#response
-    const rate = this.#plan.get('slow')?.bytesPerSecond
-    if (rate === undefined && this.#plan.get('transfer')?.how !== 'byte-by-byte') {
+    const rate = this.plan.get('slow')?.bytesPerSecond
+    if (rate === undefined && this.plan.get('transfer')?.how !== 'byte-by-byte') {
       response.write(body)
       return
     }

@@ -3,7 +3,7 @@
 
 import { type Answer, type Exchange, Refusal, rawHead } from './exchange.ts'
 import type { FaultOf } from './fault-types.ts'
-import { s3Answer, s3Xml } from './s3-errors.ts'
+import { s3Answer } from './s3-errors.ts'
 
 type Point = NonNullable<FaultOf<'answer'>['point']>
 
@@ -35,16 +35,10 @@ export function refuseAt(exchange: Exchange, point: Point): void {
 
 export function rawBytes({ what, bytes = 256 * 1024 }: FaultOf<'raw'>): Buffer {
   const body = Buffer.from('{}')
-  switch (what) {
-    case 'garbage':
-      return Buffer.from('\u0000\u0001 this is not HTTP at all\r\n\r\n')
-    case 'two-answers':
-      return Buffer.concat([rawHead(500, {}, body), body, rawHead(200, {}, body), body])
-    case 'oversized-headers':
-      return rawHead(200, { 'x-filler': 'x'.repeat(bytes) }, body)
-    default:
-      return what satisfies never
-  }
+  if (what === 'garbage') return Buffer.from('\u0000\u0001 this is not HTTP at all\r\n\r\n')
+  return what === 'two-answers'
+    ? Buffer.concat([rawHead(500, {}, body), body, rawHead(200, {}, body), body])
+    : rawHead(200, { 'x-filler': 'x'.repeat(bytes) }, body)
 }
 
 function givenAnswer({ status, body = '' }: FaultOf<'answer'>): Answer {
@@ -61,13 +55,8 @@ function givenAnswer({ status, body = '' }: FaultOf<'answer'>): Answer {
 function redirectAnswer({ status, location: to }: FaultOf<'redirect'>, url: string): Answer {
   const location = to === 'loop' ? url : to === 'same-host' ? new URL('/elsewhere', url).href : to
   const code = status === 301 ? 'PermanentRedirect' : 'TemporaryRedirect'
-  const details = { Endpoint: URL.parse(location)?.host ?? location }
-  return {
-    status,
-    headers: { location, 'content-type': 'application/xml' },
-    body: Buffer.from(s3Xml({ code, details })),
-    code,
-  }
+  const answer = s3Answer({ code, details: { Endpoint: URL.parse(location)?.host ?? location } })
+  return { ...answer, status, headers: { ...answer.headers, location } }
 }
 
 type Style = NonNullable<FaultOf<'s3-error'>['style']>

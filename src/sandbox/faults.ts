@@ -13,11 +13,12 @@ export type Stage = 'connect' | 'headers' | 'fields'
 export class Fault {
   readonly id: number
   readonly rule: FaultRule
+  /** Whether it was removed: requests pass this gate. */
+  isOpen = false
   readonly #journal: Journal
   #matched = 0
   #played = 0
   #held = 0
-  #isOpen = false
   #released = Promise.withResolvers<void>()
 
   constructor(id: number, rule: FaultRule, journal: Journal) {
@@ -29,11 +30,6 @@ export class Fault {
   /** How often the fault was played so far. */
   played(): number {
     return this.#played
-  }
-
-  /** Whether requests pass this gate. */
-  get isOpen(): boolean {
-    return this.#isOpen
   }
 
   /** Resolves once `n` requests (default 1) wait at this gate; rejects after `timeoutMs` (default 200 s). */
@@ -54,7 +50,7 @@ export class Fault {
 
   /** No request meets this fault from now on; those that wait at this gate go on. */
   remove(): void {
-    this.#isOpen = true
+    this.isOpen = true
     this.release()
   }
 

@@ -14,12 +14,6 @@ const SCOPE_END = 'store4_request'
 const TOKEN_BYTES = 600
 const TOKEN_LIFETIME = 12 * HOUR
 
-export interface PresignedForm {
-  url: string
-  fileUrl: string
-  fields: Record<string, string>
-}
-
 export interface FormSettings {
   lifetimeMs: number
   contentLengthRange: readonly [min: number, max: number]
@@ -48,7 +42,7 @@ export class FormIssuer {
     storageOrigin: string,
     now: number,
     fault: Partial<FaultOf<'form'>> = {},
-  ): PresignedForm {
+  ) {
     const settings = this.#settings
     const time = stamp(now)
     const day = time.slice(0, 8)

@@ -5,15 +5,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { errorCode, messageOf } from '../lib/errors.ts'
-import { type Connection, Exchange, Gone, Refusal, rawHead, type SideParts } from './exchange.ts'
+import { type Connection, Exchange, Gone, Refusal, rawHead, type SideOptions } from './exchange.ts'
 
-export interface ListenerOptions extends SideParts {
-  /** 0: any free one. */
-  port: number
-  handle: (exchange: Exchange) => Promise<void>
-}
-
-export async function listen(options: ListenerOptions) {
+export async function listen(options: SideOptions) {
   const { side, journal, faults, handle } = options
   const connections = new Map<Socket, Connection>()
   const running = new Set<Promise<void>>()

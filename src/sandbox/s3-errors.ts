@@ -96,7 +96,7 @@ export function refuse(error: S3Error): never {
   throw new Refusal(s3Answer(error))
 }
 
-export function s3Xml(error: S3Error): string {
+function s3Xml(error: S3Error): string {
   const details = Object.entries(error.details ?? {})
     .map(([name, value]) => `<${name}>${escapeXml(value)}</${name}>`)
     .join('')

@@ -68,22 +68,24 @@ const NO_SUCH_ID = unsent({
 export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
   const client = new ServiceClient(options)
   const once = async <T>(
-    call: { method: string; path: string; body?: object },
+    call: { method: string; id?: string; query?: string; body?: object },
     read: (body: Buffer) => T,
     signal: AbortSignal,
   ): Promise<CampaignAnswer<T>> => {
+    const { method, id, query = '' } = call
+    if (id !== undefined && !isUsableId(id)) return NO_SUCH_ID
     // Of a name or an id in the path nothing follows.
     if (client.lacksAccount(PATH, null)) return NO_ACCOUNT
     const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body))
     const answer = await client.call(
       {
-        method: call.method,
-        path: call.path,
+        method,
+        path: PATH + (id === undefined ? query : `/${encodeURIComponent(id)}`),
         body,
         account: null,
         maxAnswerBytes: MAX_ANSWER,
         // A kept connection that the other side just closed would make the outcome of a create unknown.
-        freshConnection: call.method === 'POST',
+        freshConnection: method === 'POST',
       },
       signal,
     )
@@ -102,28 +104,22 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
       ? { ...answer, mayArriveAgain: true }
       : { ...answer, effect: 'unknown' }
   }
-  const at = (id: string) => `${PATH}/${encodeURIComponent(id)}`
   return {
     search: (query, signal) =>
       repeated(
-        { method: 'GET', path: PATH + queryText(query) },
+        { method: 'GET', query: queryText(query) },
         (body) => readPage(body, options.listField),
         signal,
       ),
-    get: (id, signal) =>
-      isUsableId(id)
-        ? repeated({ method: 'GET', path: at(id) }, (body) => readCampaign(body, id), signal)
-        : Promise.resolve(NO_SUCH_ID),
+    get: (id, signal) => repeated({ method: 'GET', id }, (body) => readCampaign(body, id), signal),
     create: (body, signal) =>
-      once({ method: 'POST', path: PATH, body: only(body, CREATE_FIELDS) }, readCampaign, signal),
+      once({ method: 'POST', body: only(body, CREATE_FIELDS) }, readCampaign, signal),
     update: (id, body, signal) =>
-      isUsableId(id)
-        ? repeated(
-            { method: 'PUT', path: at(id), body: only(body, UPDATE_FIELDS) },
-            (answer) => readCampaign(answer, id),
-            signal,
-          )
-        : Promise.resolve(NO_SUCH_ID),
+      repeated(
+        { method: 'PUT', id, body: only(body, UPDATE_FIELDS) },
+        (answer) => readCampaign(answer, id),
+        signal,
+      ),
   }
 }
 

@@ -80,7 +80,7 @@ export class ServiceClient {
     this.origin = base.origin
     this.isPartner = 'partner' in options.identity
     this.#base = `${base.origin}${base.pathname.replace(/\/+$/, '')}`
-    this.#authorize = this.#createAuthorization(this.#readKey())
+    this.#authorize = this.#readAuthorization()
   }
 
   /**
@@ -99,7 +99,7 @@ export class ServiceClient {
 
   /** @throws FeedsyncError (78); the key in use then stays. */
   reloadKey(): void {
-    this.#authorize = this.#createAuthorization(this.#readKey())
+    this.#authorize = this.#readAuthorization()
   }
 
   async call(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {
@@ -185,17 +185,14 @@ export class ServiceClient {
     return offset === null ? null : Math.round(offset + clock.monotonic() - clock.now())
   }
 
-  #readKey(): Secret {
-    const { auth } = this.#options
-    const isSecret = auth.method === 'apiKey' || auth.algorithm.startsWith('hmac-')
-    return readKeyFile(auth.keyFile, isSecret)
-  }
-
-  #createAuthorization(key: Secret): (signable: Signable) => string {
-    const { auth } = this.#options
-    if (auth.method === 'apiKey') return headerValue(key, auth.keyFile)
-    const sign = createSigner(auth.algorithm, key, auth.keyFile)
-    return (signable) => sign(fillTemplate(auth.stringToSign, signable))
+  /** From what is to be signed to the value of the header that proves who sends it. */
+  #readAuthorization(): (signable: Signable) => string {
+    const { method, algorithm, keyFile, stringToSign } = this.#options.auth
+    const isApiKey = method === 'apiKey'
+    const key = readKeyFile(keyFile, isApiKey || algorithm.startsWith('hmac-'))
+    if (isApiKey) return headerValue(key, keyFile)
+    const sign = createSigner(algorithm, key, keyFile)
+    return (signable) => sign(fillTemplate(stringToSign, signable))
   }
 }
 

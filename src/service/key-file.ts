@@ -1,7 +1,7 @@
 // Owns reading the service's key from its file into a Secret. Messages name the file, never its content.
 
-import { statSync } from 'node:fs'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { stampOf } from '../lib/file-identity.ts'
 import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
 import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/read-regular.ts'
 import { keepSecret } from '../lib/redact.ts'
@@ -51,19 +51,11 @@ const PROBLEM: Record<string, string> = {
 
 /** Reads the key again when its file changed, and says whether it did. Throws what `reloadKey` throws. */
 export function keyReloader(forms: Pick<FormSource, 'reloadKey'>, keyFile: string): () => boolean {
-  const stamp = () => {
-    try {
-      const stats = statSync(keyFile, { bigint: true, throwIfNoEntry: false })
-      return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.ctimeNs}`
-    } catch (error) {
-      // Reading it says why.
-      return String(errorCode(error))
-    }
-  }
+  const stamp = () => stampOf(keyFile)?.text
   let known = stamp()
   return () => {
     const now = stamp()
-    if (now === known || now === '') return false
+    if (now === known || now === undefined) return false
     known = now
     forms.reloadKey()
     return true

@@ -4,23 +4,13 @@
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { SignatureAlgorithm } from '../lib/signature-terms.ts'
+import type { SignatureAlgorithm, SignField } from '../lib/signature-terms.ts'
 
-/** What a template can name. `path` is relative to the base address; `body` is the exact bytes. */
-export interface Signable {
-  method: string
-  path: string
-  /** Without the question mark; empty when there is none. */
-  query: string
-  body: Buffer
-  /** The exact value of the Date header. */
-  date: string
-  host: string
-  url: string
-  account: string
-  partner: string
-  partnerAccount: string
-}
+/**
+ * What a template can name, of one request: `path` is relative to the base address, `query` has no question mark and is
+ * empty when there is none, `body` is the exact bytes and `date` the exact value of the Date header.
+ */
+export type Signable = Record<Exclude<SignField, 'body'>, string> & { body: Buffer }
 
 export type Signer = (text: Buffer) => string
 

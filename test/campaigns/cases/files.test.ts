@@ -7,12 +7,12 @@ import {
   contentStampOf,
   readCampaignsFile,
   stableCampaignsFile,
-  stampOf,
   wantedOf,
 } from '../../../src/app/campaigns.ts'
 import { readDesired } from '../../../src/campaigns/desired.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
+import { stampOf } from '../../../src/lib/file-identity.ts'
 import { forever } from '../account.ts'
 import { entry, fileOf, itemOf } from '../reconciling.ts'
 import { opened, World } from '../world.ts'
