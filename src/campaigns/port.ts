@@ -154,7 +154,6 @@ export interface CampaignStore extends Disposable {
   /** The number of the plan; one that says the same as the last, but of the feeds, takes its place. */
   keepPlan(plan: Plan, at: number): number
   plan(id: number): Plan | null
-  lastPlan(): { id: number; plan: Plan } | null
   /** How the last look ended; null: there was none. */
   lastRun(): CampaignRun | null
   keepRun(run: CampaignRun): void

@@ -119,11 +119,6 @@ function reads(connection: Connection) {
       const plan = connection.value<string>('SELECT plan FROM campaign_plans WHERE id = ?', id)
       return JSON.parse(plan ?? 'null') as Plan | null
     },
-    lastPlan: () => {
-      const sql = 'SELECT id, plan FROM campaign_plans ORDER BY id DESC LIMIT 1'
-      const row = connection.row<{ id: number; plan: string }>(sql)
-      return row && { id: row.id, plan: JSON.parse(row.plan) as Plan }
-    },
     lastRun: () => JSON.parse(note(RUN) ?? 'null') as CampaignRun | null,
     lastStates: () => JSON.parse(note(STATES) ?? '[]') as ReturnType<CampaignStore['lastStates']>,
   } satisfies Partial<CampaignStore>
@@ -131,7 +126,6 @@ function reads(connection: Connection) {
 
 function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, Reads> {
   const { note, setNote } = notes(connection)
-  const { lastPlan } = reads(connection)
   const run = connection.run.bind(connection)
   const end: CampaignStore['end'] = (id, outcome, reason, at, campaignId) => {
     const sql = `UPDATE campaign_writes SET outcome = ?, reason = ?, ended_at = ?,
@@ -178,12 +172,13 @@ function writes(connection: Connection, mark: CreateMark): Omit<CampaignStore, R
         end(begin({ ...decision, ...rest }), 'done', null, decision.at)
       }),
     keepPlan: (plan, at) => {
-      const last = lastPlan()
+      const newest = 'SELECT id, plan FROM campaign_plans ORDER BY id DESC LIMIT 1'
+      const last = connection.row<{ id: number; plan: string }>(newest)
+      const lastPlan = JSON.parse(last?.plan ?? 'null') as Plan | null
       // Each upload changes what is told of the feeds: whoever was told of the number still finds the plan.
       const same = ({ createdAt: _, feed: __, ...rest }: Plan) => JSON.stringify(rest)
-      if (last !== null && same(last.plan) === same(plan)) {
-        const { createdAt } = last.plan
-        const now = JSON.stringify({ ...plan, createdAt })
+      if (last !== null && lastPlan !== null && same(lastPlan) === same(plan)) {
+        const now = JSON.stringify({ ...plan, createdAt: lastPlan.createdAt })
         run('UPDATE campaign_plans SET plan = ? WHERE id = ?', now, last.id)
         return last.id
       }

@@ -15,8 +15,6 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-type Ended = { value: unknown } | { error: unknown }
-
 /** More would hold up the event loop for too long. */
 const MOST_AT_ONCE = 64
 /** Short beside a disk's own time, and long beside the time that many small feeds need between two writes. */
@@ -85,11 +83,10 @@ export class GroupCommit {
   /** Answers whether a lock made it wait. */
   #flush(patienceMs: number): boolean {
     const group = this.#waiting.splice(0, MOST_AT_ONCE)
-    let ends: Ended[]
     try {
-      ends = this.#db.atomically(() =>
-        group.map(({ work }) => (group.length === 1 ? { value: work() } : this.#apart(work))),
-      )
+      const ends = this.#db.atomically(() => group.map((each) => this.#end(each, group.length > 1)))
+      for (const end of ends) end()
+      return false
     } catch (error) {
       const patient = this.#clock.monotonic() - patienceMs
       const isLocked = /^SQLITE_(BUSY|LOCKED)/.test(errorCode(error) ?? '')
@@ -98,20 +95,16 @@ export class GroupCommit {
       for (const each of group) if (!waits.includes(each)) each.reject(error)
       return waits.length > 0
     }
-    for (const [n, end] of ends.entries()) {
-      if ('error' in end) group[n]?.reject(end.error)
-      else group[n]?.resolve(end.value)
-    }
-    return false
   }
 
-  /** A work that throws fails alone; an error of the database fails all of them. */
-  #apart(work: () => unknown): Ended {
+  /** What settles its promise. A work that throws fails alone; an error of the database fails all that share the commit. */
+  #end({ work, resolve, reject }: Waiting, isShared: boolean): () => void {
     try {
-      return { value: this.#db.atomically(work) }
+      const value = isShared ? this.#db.atomically(work) : work()
+      return () => resolve(value)
     } catch (error) {
-      if (isRetryable(error)) throw error
-      return { error }
+      if (!isShared || isRetryable(error)) throw error
+      return () => reject(error)
     }
   }
 }

@@ -27,13 +27,12 @@ export function acquireLock(directory: string): InstanceLock | null {
   // Beside a history that is missing only where somebody deleted it.
   const wasDeleted = !exists(file) && exists(join(resolve(directory), 'feedsyncd.db'))
   createPrivately(file, 0o640)
-  const connection = connect(file, file, { timeout: PATIENCE_MS })
-  if (!begins(connection, 'BEGIN EXCLUSIVE')) {
-    connection[Symbol.dispose]()
-    return null
-  }
+  using opening = new DisposableStack()
+  const connection = opening.use(connect(file, file, { timeout: PATIENCE_MS }))
+  if (!begins(connection, 'BEGIN EXCLUSIVE')) return null
   if (wasDeleted) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOSS_SEEN_MS)
   const inode = inodeAt(file)
+  opening.move()
   return {
     isLost: () => !isAt(file, inode),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
@@ -59,7 +58,6 @@ function begins(connection: Connection, sql: string): boolean {
     return true
   } catch (error) {
     if (errorCode(error)?.startsWith('SQLITE_BUSY')) return false
-    connection[Symbol.dispose]()
     throw error
   }
 }

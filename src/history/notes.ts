@@ -2,7 +2,7 @@
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
-import type { DaemonRecord } from './records.ts'
+import type { DaemonRecord } from './port.ts'
 
 export type Notes = ReturnType<typeof notes>
 
