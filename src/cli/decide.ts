@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
-import { type Decided, type Decision, decide, restore } from '../history/decisions.ts'
+import { type Decision, decide, restore } from '../history/decisions.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import { acceptFolder } from '../history/lost-history.ts'
 import type { Version } from '../history/port.ts'
@@ -35,8 +35,7 @@ export function decisionCommand(name: Name, context: Context): Command {
       const now = context.clock.now()
       const decided = (one: number) =>
         name === 'restore' ? restore(history, one, now) : decide(history, one, name, now)
-      const versions =
-        id === undefined ? released(acceptFolder(history, now)) : [versionOf(decided(id))]
+      const versions = id === undefined ? released(acceptFolder(history, now)) : [decided(id)]
       const reports = versions.map((version) => uploadReport(version))
       const said = versions.map(({ feed, id, state }) => `version ${id} of ${feed} is ${state}`)
       const none = 'nothing was held; feeds are delivered as usual again'
@@ -52,12 +51,6 @@ export function decisionCommand(name: Name, context: Context): Command {
   return command
     .argument('[id]', 'the id that status prints', versionId)
     .option('--lost-history', all)
-}
-
-/** Throws `FeedsyncError` where the decision does not apply to the version. */
-export function versionOf(result: Decided): Version {
-  if (result.kind === 'done') return result.version
-  throw new FeedsyncError(result.reason, { hint: result.hint })
 }
 
 /** null: no history was lost. */

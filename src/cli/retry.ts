@@ -8,8 +8,9 @@ import { isLocked } from '../history/instance-lock.ts'
 import type { History, Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { SECOND } from '../lib/clock.ts'
+import { FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { type Context, outJson } from './context.ts'
-import { NO_DAEMON, versionOf } from './decide.ts'
+import { NO_DAEMON } from './decide.ts'
 import { define, usageError, versionId } from './define.ts'
 import { printEnd } from './version-end.ts'
 
@@ -25,11 +26,11 @@ export function retryCommand(context: Context): Command {
       throw usageError('retry: name one id, or --all', 'feedsyncd retry --help')
     using history = openForDecisions(config, context.clock)
     const daemonRuns = isLocked(config.state.directory)
-    const ids = id === undefined ? retriable(history) : [id]
-    const decided = ids.map((each) => decide(history, each, 'retry', context.clock.now()))
-    // Of all, some may have gone on since they were listed.
-    const applied = id === undefined ? decided.filter(({ kind }) => kind === 'done') : decided
-    const retried = applied.map(versionOf)
+    const retry = (each: number) => decide(history, each, 'retry', context.clock.now())
+    const retried =
+      id === undefined
+        ? retriable(history).flatMap((each) => unlessRefused(() => retry(each)) ?? [])
+        : [retry(id)]
     if (daemonRuns) await settled(context, history, retried)
     const versions = retried.map((version) => history.version(version.id) ?? version)
     const reports = versions.map((version) => uploadReport(version))
@@ -49,6 +50,16 @@ function retriable(history: History): number[] {
   const owed = history.list({ states: ['failed', 'queued'], all: true })
   const meant = owed.filter((one) => one.state === 'failed' || one.nextAttemptAt !== null)
   return meant.map(({ id }) => id).reverse()
+}
+
+/** Of all, some may have gone on since they were listed. */
+function unlessRefused<T>(work: () => T): T | null {
+  try {
+    return work()
+  } catch (error) {
+    if (isRetryable(error) || !(error instanceof FeedsyncError)) throw error
+    return null
+  }
 }
 
 /** Waits until each was tried, or one has shown that the service is still down. */

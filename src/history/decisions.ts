@@ -1,6 +1,7 @@
 // What a person decides about a version: release, discard, retry, restore. Each is one transaction on
 // the history; a running daemon finds it there within two seconds.
 
+import { FeedsyncError } from '../lib/errors.ts'
 import type {
   Files,
   Notes,
@@ -19,10 +20,6 @@ import { ACCEPTED, REPLACEABLE } from './states.ts'
 export type DecisionPorts = Versions & Files & Notes & Transactions
 
 export type Decision = 'release' | 'discard' | 'retry'
-
-export type Decided =
-  | { kind: 'done'; version: Version }
-  | { kind: 'refused'; reason: string; hint: string }
 
 interface Rule {
   from: readonly State[]
@@ -71,30 +68,34 @@ export function takeRetried(history: Notes & Transactions): number[] {
   })
 }
 
-/** Applies a decision, if the version is in a state that it is about. */
+/** Applies a decision. Throws `FeedsyncError` where the version is in no state that it is about. */
 export function decide(
   history: DecisionPorts,
   id: number,
   decision: Decision,
   now: number,
-): Decided {
+): Version {
   const { from, to, reason } = RULES[decision]
   return history.atomically(() => {
-    const version = history.version(id)
-    if (version === null) return refused(...unknown(id))
+    const version = existing(history, id)
     // It is being tried: the next attempt is this one.
-    if (decision === 'retry' && version.state === 'uploading') return { kind: 'done', version }
+    if (decision === 'retry' && version.state === 'uploading') return version
     if (!from.includes(version.state)) {
       const text = `it is ${version.state}, and only what is ${from.join(' or ')} can be`
-      return refused(`${decision} version ${id}: ${text}`, `feedsyncd show ${id}`)
+      const hint = `feedsyncd show ${id}`
+      throw new FeedsyncError(`${decision} version ${id}: ${text}`, { hint })
     }
-    if (decision === 'retry' && version.sha256 === null) return readAgain(history, version, now)
+    if (decision === 'retry' && version.sha256 === null) {
+      // Its reading failed, so there is nothing to send yet: its path is news at the next scan.
+      history.unknow(version.path)
+      return history.move(id, 'settling', reason, now)
+    }
     // Sent again it would take the place of a newer one.
     const newer = decision === 'retry' ? newerOf(history, version, SENT) : undefined
     if (newer !== undefined) {
       const text = `version ${newer.id} of its feed is newer, and ${newer.state}`
       const hint = `feedsyncd restore ${id} sends its bytes again, as a new version`
-      return refused(`retry version ${id}: ${text}`, hint)
+      throw new FeedsyncError(`retry version ${id}: ${text}`, { hint })
     }
     const approved = decision === 'retry' ? version.approved : decision === 'release'
     const patch = { approved, nextAttemptAt: null }
@@ -104,28 +105,21 @@ export function decide(
         : history.move(id, to, reason, now, patch)
     if (decision === 'release') supersedeOthers(history, decided, now)
     if (decision === 'retry') history.setNote(TO_TRY, JSON.stringify([...retried(history), id]))
-    return { kind: 'done', version: decided }
+    return decided
   })
-}
-
-/** Its reading failed, so there is nothing to send yet: its path is news at the next scan. */
-function readAgain(history: Versions & Files, { id, path }: Version, now: number): Decided {
-  history.unknow(path)
-  return { kind: 'done', version: history.move(id, 'settling', RULES.retry.reason, now) }
 }
 
 /**
  * Makes a new version of the bytes of an earlier one, while the spool still has them. They are shared:
- * spool files never change.
+ * spool files never change. Throws `FeedsyncError` where they are gone.
  */
-export function restore(history: DecisionPorts, id: number, now: number): Decided {
+export function restore(history: DecisionPorts, id: number, now: number): Version {
   return history.atomically(() => {
-    const version = history.version(id)
-    if (version === null) return refused(...unknown(id))
+    const version = existing(history, id)
     const { account, feed, path, spool, state } = version
     if (spool === null) {
       const text = `its bytes are not kept any more (it is ${state})`
-      return refused(`restore version ${id}: ${text}`, DROP_AGAIN)
+      throw new FeedsyncError(`restore version ${id}: ${text}`, { hint: DROP_AGAIN })
     }
     const restored = history.add({
       feed,
@@ -137,7 +131,15 @@ export function restore(history: DecisionPorts, id: number, now: number): Decide
       patch: { ...contentOf(version), approved: true },
     })
     supersedeOthers(history, restored, now)
-    return { kind: 'done', version: restored }
+    return restored
+  })
+}
+
+function existing(history: VersionReads, id: number): Version {
+  const version = history.version(id)
+  if (version !== null) return version
+  throw new FeedsyncError(`there is no version ${id}`, {
+    hint: 'feedsyncd status --all lists them',
   })
 }
 
@@ -188,8 +190,3 @@ function contentOf(version: Version): VersionPatch {
   const counts = { duplicates, requisitionIds, externalCampaignIds, withoutId }
   return { sha256, md5, bytes, encoding, root, records, postings, warnings, spool, ...counts }
 }
-
-const unknown = (id: number) =>
-  [`there is no version ${id}`, 'feedsyncd status --all lists them'] as const
-
-const refused = (reason: string, hint: string): Decided => ({ kind: 'refused', reason, hint })

@@ -38,10 +38,7 @@ export function acceptFolder(history: DecisionPorts, now: number): Version[] | n
     return history
       .list({ states: ['held'], all: true })
       .filter(({ guard }) => guard === 'history-lost')
-      .flatMap(({ id }) => {
-        const decided = decide(history, id, 'release', now)
-        return decided.kind === 'done' ? [decided.version] : []
-      })
+      .map(({ id }) => decide(history, id, 'release', now))
   })
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/history/decisions.ts'
+import { FeedsyncError } from '../../src/lib/errors.ts'
 import { temporaryHistory, versionIn } from './helpers.ts'
 
 const HASHED = { patch: { sha256: 'a'.repeat(64) } }
@@ -10,13 +11,11 @@ describe('a decision', () => {
     const older = versionIn(history, 'failed', HASHED)
     const newer = versionIn(history, 'uploaded', HASHED)
 
-    const decided = decide(history, older.id, 'retry', 5000)
-
-    expect(decided).toEqual({
-      kind: 'refused',
-      reason: `retry version ${older.id}: version ${newer.id} of its feed is newer, and uploaded`,
-      hint: `feedsyncd restore ${older.id} sends its bytes again, as a new version`,
-    })
+    const refused = new FeedsyncError(
+      `retry version ${older.id}: version ${newer.id} of its feed is newer, and uploaded`,
+      { hint: `feedsyncd restore ${older.id} sends its bytes again, as a new version` },
+    )
+    expect(() => decide(history, older.id, 'retry', 5000)).toThrow(refused)
     expect(history.version(older.id)?.state).toBe('failed')
   })
 
@@ -26,7 +25,7 @@ describe('a decision', () => {
 
     const decided = decide(history, sent.id, 'retry', 5000)
 
-    expect(decided).toEqual({ kind: 'done', version: sent })
+    expect(decided).toEqual(sent)
     expect(history.events(sent.id).at(-1)?.to).toBe('uploading')
   })
 
