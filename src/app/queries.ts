@@ -9,7 +9,7 @@ import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { type CampaignReader, openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
-import type { Attempts, ListFilter, Notes, Version, VersionReads } from '../history/port.ts'
+import type { HistoryReader, ListFilter, Version } from '../history/port.ts'
 import {
   conditionReport,
   type ShowReport,
@@ -28,7 +28,6 @@ import type { CampaignRun } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
 import type { FileReport } from './file-report.ts'
 
-type Reports = VersionReads & Pick<Notes, 'daemon'>
 type Environment = Readonly<Record<string, string | undefined>>
 
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
@@ -44,7 +43,7 @@ const OVERDUE_SHARE = 0.01
 /** Asks which feeds are late. The walk over all feeds is spared where no rule expects anything. */
 export function overdueFeeds(
   settings: Settings<'feeds'>,
-  history: VersionReads,
+  history: HistoryReader,
   clock: Clock,
 ): () => { version: Version; expectedBy: number }[] {
   let known: { version: Version; expectedBy: number }[] = []
@@ -67,7 +66,7 @@ export function overdueFeeds(
 
 /** The daemon in one line, for `systemctl status`: its conditions first, also when the history cannot be read. */
 export function statusLine(
-  history: Reports,
+  history: HistoryReader,
   conditions: readonly Condition[],
   now: number,
 ): string {
@@ -79,7 +78,7 @@ export function statusLine(
   }
 }
 
-function countsLine(history: Reports, now: number): string {
+function countsLine(history: HistoryReader, now: number): string {
   const count = history.count()
   const waiting = count.settling + count.incomplete + count.checking + count.queued
   const last = isoTime(history.lastSuccessAt(now))
@@ -92,7 +91,7 @@ function countsLine(history: Reports, now: number): string {
 
 /** The document that `status --json` and the endpoint give. `said`: by a daemon that runs, beside its history. */
 export function statusOf(
-  history: Reports | null,
+  history: HistoryReader | null,
   config: Config,
   clock: Clock,
   filter: ListFilter,
@@ -146,7 +145,7 @@ const UNSEEN = {
 
 /** The document that `show --json` gives, with `most` events and attempts at most; null where there is no such version. */
 export function versionOf(
-  history: VersionReads & Pick<Attempts, 'attempts'>,
+  history: HistoryReader,
   config: Config,
   clock: Clock,
   id: number,

@@ -9,7 +9,7 @@ import { type CampaignMemory, CampaignSchedule, type ScheduleParts } from '../ca
 import type { Result } from '../campaigns/send.ts'
 import type { Config, Settings } from '../config/config.ts'
 import type { CampaignReader } from '../history/campaign-store.ts'
-import type { Transactions } from '../history/port.ts'
+import type { History } from '../history/port.ts'
 import { isoTime, MINUTE } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
@@ -48,7 +48,7 @@ export function campaignScheduleOf(
   settings: Settings,
   parts: Surroundings &
     Pick<ScheduleParts, 'log' | 'notifyOperator'> & {
-      history: Pick<Transactions, 'dataVersion'>
+      history: Pick<History, 'dataVersion'>
     },
 ): CampaignSchedule {
   const config = settings.current
@@ -66,7 +66,7 @@ export function campaignScheduleOf(
 const NOTHING_KNOWN: CampaignMemory = { decision: null, run: null }
 
 /** Read only after another connection wrote, our own look's included. */
-function memoryOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVersion'>) {
+function memoryOf(config: Config, { dataVersion }: Pick<History, 'dataVersion'>) {
   let changes: number | null = null
   let memory = NOTHING_KNOWN
   const read = (known: CampaignReader): CampaignMemory => ({

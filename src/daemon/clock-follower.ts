@@ -1,7 +1,7 @@
 // What the daemon does when somebody sets the wall clock. Stored times are judged whenever they are read
 // (lib/due.ts); this is what those who read cannot see.
 
-import type { Versions } from '../history/port.ts'
+import type { History } from '../history/port.ts'
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import { ClockSteps } from '../lib/due.ts'
@@ -10,7 +10,7 @@ import { formatDuration } from '../lib/units.ts'
 export interface ClockFollowerParts {
   clock: Clock
   conditions: Conditions
-  history: Pick<Versions, 'shiftDeadlines'>
+  history: Pick<History, 'shiftDeadlines'>
 }
 
 const HINT = 'check that its time is synchronised: timedatectl'

@@ -4,7 +4,7 @@
 
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
 import type { Settings } from '../config/config.ts'
-import type { DaemonRecord, Notes, Transactions, Versions } from '../history/port.ts'
+import type { DaemonRecord, History } from '../history/port.ts'
 import type { Inbox, WatchMode } from '../inbox/port.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
 import type { Conditions } from '../lib/conditions.ts'
@@ -24,7 +24,7 @@ export interface DaemonParts {
   clock: Clock
   log: Log
   conditions: Conditions
-  history: Versions & Notes & Transactions
+  history: History
   inbox: Inbox
   intake: Intake
   deliveries: Deliveries

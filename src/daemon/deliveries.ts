@@ -3,7 +3,7 @@
 // sent says upload/send-gate.ts; what waits for its account is on record with its version.
 
 import { takeRetried } from '../history/decisions.ts'
-import type { DaemonRecord, Notes, Transactions, Version, Versions } from '../history/port.ts'
+import type { DaemonRecord, History, Version } from '../history/port.ts'
 import { ENDPOINT_DOWN, ON_HOLD, RETRIED } from '../history/reason-codes.ts'
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import type { ConditionCode, Conditions } from '../lib/conditions.ts'
@@ -20,7 +20,7 @@ export interface DeliveriesParts {
   clock: Clock
   log: Log
   conditions: Conditions
-  history: Versions & Notes & Transactions
+  history: History
   pipeline: Pipeline
   gate: SendGate
   /** Reads the service key again; true when it is another one than before. */

@@ -7,7 +7,7 @@ import type { Settings } from '../config/config.ts'
 import type { RuleFor } from '../config/feeds.ts'
 import type { FeedChecker, FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
-import type { Files, Notes, Reason, Requests, Transactions, Versions } from '../history/port.ts'
+import type { History, Reason } from '../history/port.ts'
 import { NO_ROOM } from '../history/reason-codes.ts'
 import type { Inbox, Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
@@ -29,7 +29,7 @@ import { leftAside, noteFolder, recordListing } from './record-listing.ts'
 export interface IntakeParts {
   clock: Clock
   log: Log
-  history: Versions & Files & Requests & Notes & Transactions
+  history: History
   ledger: Ledger
   inbox: Inbox
   /** The thread that a file of this size belongs to. */

@@ -3,14 +3,14 @@
 
 import type { FeedRule } from '../config/feeds.ts'
 import type { Ledger } from '../history/ledger.ts'
-import type { DaemonRecord, Files, Transactions, Version } from '../history/port.ts'
+import type { DaemonRecord, History, Version } from '../history/port.ts'
 import { UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
 import type { Conditions } from '../lib/conditions.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
 export interface RecordListingParts {
-  history: Files & Pick<Transactions, 'commit'>
+  history: History
   ledger: Ledger
   postDelivery: Pick<PostDelivery, 'cleanUp' | 'isLeaving' | 'mayBeQuarantined'>
   /** The feed that a path belongs to. */

@@ -7,7 +7,7 @@ import { expectFeeds } from '../history/expected-feeds.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import { noteService } from '../history/other-service.ts'
-import type { Attempts, Files, Notes, Transactions, Versions } from '../history/port.ts'
+import type { History } from '../history/port.ts'
 import { READ_AGAIN } from '../history/reason-codes.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isForbidden } from '../lib/file-errors.ts'
@@ -18,7 +18,7 @@ import type { Spool } from '../spool/port.ts'
 export interface RecoveryParts {
   clock: Clock
   log: Log
-  history: Versions & Attempts & Files & Notes & Transactions
+  history: History
   ledger: Ledger
   spool: Spool
   postDelivery: PostDelivery
@@ -89,10 +89,7 @@ function noteReader({ history, ledger }: Pick<RecoveryParts, 'history' | 'ledger
 const PATIENCE = 'incomplete after'
 
 /** `inbox.incompleteAfter` is another one: files that are incomplete have more time, or less. */
-export function followPatience(
-  history: Pick<Versions, 'shiftDeadlines'> & Notes,
-  incompleteAfterMs: number,
-): void {
+export function followPatience(history: History, incompleteAfterMs: number): void {
   const before = history.note(PATIENCE)
   if (before === String(incompleteAfterMs)) return
   if (before !== null) history.shiftDeadlines(incompleteAfterMs - Number(before))

@@ -10,8 +10,6 @@ type FileRow = KnownFile['identity'] & Omit<KnownFile, 'identity'>
 const FILES = `SELECT path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS ctimeNs, version AS versionId,
   missing_since AS missingSince FROM files`
 
-export type Files = ReturnType<typeof files>
-
 export function files(db: Connection, { version }: Pick<VersionReads, 'version'>) {
   const versionAt = (id: number | null): Version | null => (id === null ? null : version(id))
   return {

@@ -2,12 +2,11 @@
 // committed history and the state of the parts; nothing here decides about feeds.
 
 import type {
-  Notes,
+  HistoryReader,
   ShowReport,
   StatusReport,
   UploadReport,
   Version,
-  VersionReads,
 } from '../history/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
@@ -78,7 +77,7 @@ export interface PlanModel {
 
 /** What the endpoint answers from; read anew for each request. */
 export interface EndpointSource {
-  readonly history: VersionReads & Pick<Notes, 'daemon'>
+  readonly history: HistoryReader
   pulse(): Pulse
   status(): StatusReport
   /** A feed's versions, newest first. */
@@ -98,7 +97,7 @@ export interface EndpointSource {
 
 /** What metrics are made of beside what they are told. */
 export interface MetricsSource {
-  readonly history: VersionReads & Pick<Notes, 'daemon'>
+  readonly history: HistoryReader
   readonly clock: Pick<Clock, 'now'>
   overdue(): readonly unknown[]
   /** The last look at the campaigns; null: none, or no campaigns file. */

@@ -7,12 +7,12 @@ import type { FeedChecker, GuardName, PostingChanges } from '../feed/port.ts'
 import { newerOf, SENT } from '../history/decisions.ts'
 import type { Ledger } from '../history/ledger.ts'
 import { lostUpTo } from '../history/lost-history.ts'
-import type { Files, Notes, Reason, Transactions, Version, VersionReads } from '../history/port.ts'
+import type { History, Reason, Version } from '../history/port.ts'
 import type { Spool } from '../spool/port.ts'
 import { type GuardedVersion, guard } from './guards.ts'
 
 export interface GuardParts {
-  history: VersionReads & Files & Notes & Transactions
+  history: History
   ledger: Ledger
   spool: Pick<Spool, 'indexOf' | 'path'>
   /** The thread that a file of this size belongs to. */

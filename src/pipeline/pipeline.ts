@@ -16,17 +16,7 @@ import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Verdict } fro
 import { createBacklog } from '../history/backlog.ts'
 import { isNewest } from '../history/decisions.ts'
 import type { Ledger } from '../history/ledger.ts'
-import type {
-  Attempts,
-  Files,
-  Notes,
-  Reason,
-  State,
-  Transactions,
-  Version,
-  VersionPatch,
-  VersionReads,
-} from '../history/port.ts'
+import type { History, Reason, State, Version, VersionPatch } from '../history/port.ts'
 import { CHANGED, INCOMPLETE, LEFT, NO_ROOM } from '../history/reason-codes.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isRetryable } from '../lib/errors.ts'
@@ -50,7 +40,7 @@ export interface Observer {
 export interface PipelineParts {
   clock: Clock
   log: Log
-  history: VersionReads & Attempts & Files & Notes & Transactions
+  history: History
   ledger: Ledger
   /** The thread that a file of this size belongs to. */
   checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check'>

@@ -5,7 +5,7 @@
 import type { Settings } from '../config/config.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import type { Ledger } from '../history/ledger.ts'
-import type { Files, Notes, Transactions, Version, Versions } from '../history/port.ts'
+import type { History, Version } from '../history/port.ts'
 import { SPENT } from '../history/states.ts'
 import type {
   Departure,
@@ -33,7 +33,7 @@ export interface PostDeliveryParts {
   clock: Clock
   conditions: Pick<Conditions, 'set' | 'clear'>
   log: Log
-  history: Versions & Files & Notes & Transactions
+  history: History
   ledger: Ledger
   spool: Spool
   dispositions: Dispositions

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import type { Settings } from '../config/config.ts'
-import type { Notes, Transactions, Version, VersionReads } from '../history/port.ts'
+import type { History, Version } from '../history/port.ts'
 import { RECEIPTED } from '../history/states.ts'
 import type { Dispositions, Receipt } from '../inbox/port.ts'
 import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
@@ -16,7 +16,7 @@ export interface ReceiptsParts {
   clock: Clock
   conditions: Pick<Conditions, 'set'>
   log: Log
-  history: VersionReads & Notes & Transactions
+  history: History
   dispositions: Pick<Dispositions, 'discardDraft' | 'writeReceipt'>
   settings: Settings<'inbox'>
   /** The last receipt that was begun at each path: the next one is written after it. */
@@ -34,7 +34,7 @@ export function failingMs({ current }: Settings<'inbox'>): number {
 
 /** Within the transaction of the version's new state. */
 export function markReceiptPending(
-  history: Pick<Notes, 'setNote'>,
+  history: Pick<History, 'setNote'>,
   settings: Settings<'inbox'>,
   version: Version,
 ): void {
