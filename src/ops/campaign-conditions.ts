@@ -17,6 +17,9 @@ export interface CampaignCondition {
   isCritical: boolean
   /** Another mark for the same event and campaign is another occurrence. */
   mark: string
+  /** A later look may settle it in this time from `since` on. */
+  graceMs: number
+  since?: string | undefined
 }
 
 /** A service that could not be asked is asked again; another process ends on its own. */
@@ -35,11 +38,19 @@ export function waitsForPerson(state: CampaignRun['state']): boolean {
 /** null: there was no look, or there is no campaigns file. */
 export function campaignConditions(run: CampaignRun | null): CampaignCondition[] {
   if (run === null) return []
-  const all = [...stopPoint(run), ...openPoints(run)]
+  const all = [...stopPoint(run), ...openPoints(run), ...planned(run)]
   const due = all.filter(
     ({ since = run.at, graceMs }) => Date.parse(run.at) - Date.parse(since) >= graceMs,
   )
-  return [...joined(due), ...planned(run)]
+  // One for each event and campaign.
+  const groups = Map.groupBy(due, ({ event, campaign }) => JSON.stringify([event, campaign]))
+  return [...groups.values()].flatMap((each) =>
+    each.slice(0, 1).map((first) => ({
+      ...first,
+      reason: each.map(({ reason }) => reason).join('; '),
+      mark: each.map(({ mark }) => mark).join('\n'),
+    })),
+  )
 }
 
 /** How many things need a person now, or may soon: for people who look, who are told of no grace. */
@@ -50,15 +61,13 @@ export function waitingCampaigns(run: CampaignRun | null): number {
 }
 
 /** What waits for a person, differs from the file, spends outside it, or runs on without a feed. */
-export interface OpenPoint extends CampaignCondition {
-  /** A later look may settle it in this time from `since` on. */
-  graceMs: number
-  since?: string | undefined
-}
-
-export function openPoints({ waiting, findings = [], vanished = [] }: CampaignRun): OpenPoint[] {
+export function openPoints({
+  waiting,
+  findings = [],
+  vanished = [],
+}: CampaignRun): CampaignCondition[] {
   return [
-    ...waiting.map(({ key, action, code, reason, needs, passes, since }): OpenPoint => {
+    ...waiting.map(({ key, action, code, reason, needs, passes, since }): CampaignCondition => {
       const isUnknown = action === 'unknown'
       return {
         event: isUnknown ? 'campaign-unknown' : 'campaign-waiting',
@@ -67,7 +76,7 @@ export function openPoints({ waiting, findings = [], vanished = [] }: CampaignRu
         ...{ graceMs: isUnknown ? UNKNOWN_MS : passes ? PASSING_MS : 0, since },
       }
     }),
-    ...findings.map(({ key, campaignId, code, reason, needs }): OpenPoint => {
+    ...findings.map(({ key, campaignId, code, reason, needs }): CampaignCondition => {
       const what = {
         campaign: key,
         state: code,
@@ -77,7 +86,7 @@ export function openPoints({ waiting, findings = [], vanished = [] }: CampaignRu
       }
       return { event: 'campaign-waiting', ...what, isCritical: false, graceMs: 0 }
     }),
-    ...vanished.map(({ key, campaignId, uploads, pinned }): OpenPoint => {
+    ...vanished.map(({ key, campaignId, uploads, pinned }): CampaignCondition => {
       const still = pinned === 0 ? '' : `; its ${pinned} pinned requisitions may still spend`
       return {
         ...{ event: 'campaign-vanished', campaign: key, state: 'vanished', mark: campaignId },
@@ -90,24 +99,12 @@ export function openPoints({ waiting, findings = [], vanished = [] }: CampaignRu
 }
 
 /** All campaigns wait: none where the look came to its end. */
-export function stopPoint({ hint, mode, problem, since, state }: CampaignRun): OpenPoint[] {
+export function stopPoint({ hint, mode, problem, since, state }: CampaignRun): CampaignCondition[] {
   if (state === 'done') return []
   // In mode `report` a person writes, and sees it then.
   const what = { campaign: null, state, hint, isCritical: mode === 'apply', mark: state, since }
   const graceMs = waitsForPerson(state) ? 0 : PASSING_MS
   return [{ event: 'campaigns-stopped', reason: problem ?? state, ...what, graceMs }]
-}
-
-/** One for each event and campaign. */
-function joined(all: readonly OpenPoint[]): CampaignCondition[] {
-  const groups = Map.groupBy(all, ({ event, campaign }) => JSON.stringify([event, campaign]))
-  return [...groups.values()].flatMap((each) =>
-    each.slice(0, 1).map(({ graceMs: _, since: __, ...first }) => ({
-      ...first,
-      reason: each.map(({ reason }) => reason).join('; '),
-      mark: each.map(({ mark }) => mark).join('\n'),
-    })),
-  )
 }
 
 function planned({ mode, planned = [] }: CampaignRun): CampaignCondition[] {
@@ -117,7 +114,7 @@ function planned({ mode, planned = [] }: CampaignRun): CampaignCondition[] {
   const count = planned.length === 1 ? '1 change waits' : `${planned.length} changes wait`
   return [
     {
-      ...{ event: 'plan-waiting', campaign: null, state: 'planned', isCritical: false },
+      ...{ event: 'plan-waiting', campaign: null, state: 'planned', isCritical: false, graceMs: 0 },
       reason: `${count} for approval: ${named}`,
       hint: 'feedsyncd campaigns plan, then feedsyncd campaigns apply with its number',
       mark: createHash('sha256').update(planned.join('\n')).digest('hex').slice(0, 16),

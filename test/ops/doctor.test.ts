@@ -16,6 +16,8 @@ import {
 } from '../../src/ops/doctor/host-checks.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
+const NO_UNIT = { unit: null, account: null }
+
 type Shown = Pick<Finding, 'check' | 'verdict' | 'says' | 'fix'>
 
 async function doctor(site: Site, ...options: string[]) {
@@ -307,7 +309,10 @@ describe('what the host is asked', () => {
     ['/home-of-feeds', 'ok', /visible/],
     ['/tmpfiles', 'ok', /visible/],
   ] as const)('whether the unit sees %s: %s', async (path, verdict, says) => {
-    expect(await checkHidden(path)).toMatchObject({ verdict, says: expect.stringMatching(says) })
+    expect(await checkHidden(path, NO_UNIT)).toMatchObject({
+      verdict,
+      says: expect.stringMatching(says),
+    })
   })
 
   it('whether the daemon answers at http.listen, and is ready', async () => {
@@ -338,7 +343,7 @@ describe('what the host is asked', () => {
     const file = join(folder(), 'file')
     writeFileSync(file, '')
 
-    expect(await checkFolder(file, 'read')).toMatchObject({
+    expect(await checkFolder(file, 'read', NO_UNIT)).toMatchObject({
       verdict: 'problem',
       exitCode: 78,
     })

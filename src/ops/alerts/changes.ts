@@ -75,8 +75,8 @@ export function troublesOf(
         // One that holds over a restart is the same occurrence.
         return changeOf('daemon', { reason: message, reasonCode: code, hint, mark: code, key })
       }),
-    ...campaignConditions(facts.campaigns()).map(({ event, isCritical: _, ...words }) =>
-      changeOf(event, words),
+    ...campaignConditions(facts.campaigns()).map(({ event, campaign, state, reason, hint, mark }) =>
+      changeOf(event, { campaign, state, reason, hint, mark }),
     ),
   ]
   const found = new Map<string, Change>()

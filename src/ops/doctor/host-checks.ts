@@ -21,7 +21,6 @@ export interface Runner {
   account: Account | null
 }
 
-const NO_UNIT: Runner = { unit: null, account: null }
 /** What of the packaged unit hides folders, for hosts where it is not installed yet. */
 const PACKAGED = parseUnit('ProtectHome=yes\nPrivateTmp=yes')
 
@@ -38,11 +37,7 @@ const DROPIN =
   'feedsyncd service print > /etc/systemd/system/feedsyncd.service.d/folders.conf (mkdir -p its directory before), then: systemctl daemon-reload && systemctl restart feedsyncd'
 
 /** Whether the daemon may do there what the configuration wants: by its unit, or by the account that asks. */
-export async function checkFolder(
-  path: string,
-  use: FolderUse,
-  runner: Runner = NO_UNIT,
-): Promise<Answer> {
+export async function checkFolder(path: string, use: FolderUse, runner: Runner): Promise<Answer> {
   const { account, unit } = runner
   const isMade = use === 'make'
   const write = use !== 'read'
@@ -115,7 +110,7 @@ async function canMake(path: string, account: Account | null): Promise<boolean> 
 }
 
 /** The unit hides some places: there a folder that is readable here is not there for the service. */
-export async function checkHidden(path: string, { unit }: Runner = NO_UNIT): Promise<Answer> {
+export async function checkHidden(path: string, { unit }: Runner): Promise<Answer> {
   const setting = hiddenBy(unit ?? PACKAGED, path)
   const name = unit === null ? 'the packaged unit' : 'the unit feedsyncd'
   if (setting === null) return ok(`${path} is visible to ${name}`)

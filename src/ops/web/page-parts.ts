@@ -7,7 +7,7 @@ import { formatBytes, formatProgress, relativeTime } from '../../lib/units.ts'
 import { nextStep } from '../advice.ts'
 import type { CommandLine } from '../port.ts'
 import { html, Markup } from './html.ts'
-import { ICONS, SCRIPT, STYLE } from './page-style.ts'
+import { icon, SCRIPT, STYLE, type Tone } from './page-style.ts'
 
 /** Where a page is made, and when. */
 export interface Scene {
@@ -17,7 +17,7 @@ export interface Scene {
   commandLine: CommandLine
 }
 
-export type Tone = 'good' | 'warn' | 'bad' | 'dim'
+export type { Tone }
 
 const COUNTS = new Intl.NumberFormat('en')
 /** Not known, or nothing. */
@@ -28,7 +28,7 @@ export function document(title: string, tone: Tone, main: Markup, { host, now }:
   return String(html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>${title} · feedsyncd on ${host}</title>
-<link rel="icon" href="${new Markup(ICONS[tone])}"><style>${new Markup(STYLE)}</style>
+<link rel="icon" href="${new Markup(icon(tone))}"><style>${new Markup(STYLE)}</style>
 <noscript><meta http-equiv="refresh" content="10"></noscript></head>
 <body><header><a class="brand" href="/">feedsyncd</a><span class="dim name">${host}</span></header>
 <p id="stale" role="status" hidden>The daemon does not answer. This is how it was at <b>${utc(now).slice(11, 19)} UTC</b>.</p>

@@ -172,17 +172,14 @@ document.addEventListener('visibilitychange', () => document.hidden || look())
 run()
 `
 
-/** For the tab: a disc in the colour of the state, as address. */
-export const ICONS = {
-  good: icon('16703f'),
-  warn: icon('c77800'),
-  bad: icon('c5342b'),
-  dim: icon('7a838c'),
-}
+const TONES = { good: '16703f', warn: 'c77800', bad: 'c5342b', dim: '7a838c' }
 
-function icon(colour: string): string {
-  return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='6' fill='%23${colour}'/%3E%3C/svg%3E`
-}
+/** What is good, needs a person soon or now, or is neither. */
+export type Tone = keyof typeof TONES
+
+/** For the tab: a disc in the colour of the state, as address. */
+export const icon = (tone: Tone) =>
+  `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='6' fill='%23${TONES[tone]}'/%3E%3C/svg%3E`
 
 const hashed = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`
 
