@@ -48,7 +48,7 @@ export class Dispositions {
       await rename(source, folder.entry(takenName(departure)))
       return await this.#finish(departure, folder)
     } catch (error) {
-      if (isMissing(errorCode(error) ?? '')) return { kind: 'missing' }
+      if (isMissing(errorCode(error))) return { kind: 'missing' }
       return problem(error, `${disposition} ${path}`)
     }
   }

@@ -152,7 +152,7 @@ async function directoryAt(prefix: string, { directory }: WalkOptions): Promise<
     using opened = await OpenDirectory.at(directory, prefix)
     return await stat(opened.entry('.'), { bigint: true })
   } catch (error) {
-    return isMissing(errorCode(error) ?? '') ? null : (error as Error)
+    return isMissing(errorCode(error)) ? null : (error as Error)
   }
 }
 

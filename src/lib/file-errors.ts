@@ -24,6 +24,6 @@ export function isForbidden(code: string | null): boolean {
 }
 
 /** There is nothing at the path any more, or a part of it is no directory of the folder any more. */
-export function isMissing(code: string): boolean {
+export function isMissing(code: string | null): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }

@@ -28,8 +28,8 @@ export class CountedBody implements AsyncIterable<Buffer> {
   readonly #source: StreamBody
   /** Of the chunks that the socket took. */
   bytes = 0
-  /** Another number whenever a chunk was read, or was taken by the socket. */
-  steps = 0
+  /** Since this was cleared it was written to a connection, or a chunk was read or was taken by the socket. */
+  hasMoved = false
   /** What its source threw; null: nothing. */
   error: unknown = null
   /** Null until the request is written to a connection. */
@@ -44,7 +44,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
   /** The head of its request is about to be written to this connection. */
   begin(socket: Socket): void {
     this.socket = socket
-    this.steps += 1
+    this.hasMoved = true
   }
 
   get sentAll(): boolean {
@@ -54,9 +54,9 @@ export class CountedBody implements AsyncIterable<Buffer> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     try {
       for await (const chunk of this.#source.chunks()) {
-        this.steps += 1
+        this.hasMoved = true
         yield chunk
-        this.steps += 1
+        this.hasMoved = true
         this.bytes += chunk.length
         this.#source.accepted?.(this.bytes)
       }
@@ -75,14 +75,13 @@ export function watchProgress(clock: Clock, body: CountedBody, answerMs: number)
   const controller = new AbortController()
   let timer: Disposable
   let movedAt = clock.monotonic()
-  let steps = 0
   let queue: number | null = null
   let isOver = false
 
   const limit = () => (body.socket === null || body.sentAll ? answerMs : body.stallMs)
   const hasMoved = async () => {
-    if (body.steps !== steps) {
-      steps = body.steps
+    if (body.hasMoved) {
+      body.hasMoved = false
       queue = null
       return true
     }

@@ -72,11 +72,11 @@ export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): Y
   const problems = found
     .sort((a, b) => a.offset - b.offset)
     .map(({ offset, problem }) => ({ ...at(offset), key: '', problem }))
-  const pairsOf = pairsByKey()
+  const start = document.contents?.range[0] ?? 0
   return {
     value: problems.length === 0 ? document.toJS() : null,
     problems,
-    positionOf: (path, what) => at(offsetOf(document, path, what, pairsOf)),
+    positionOf: (path, what) => at(offsetOf(document.contents, path, what, start)),
   }
 }
 
@@ -137,47 +137,36 @@ function duplicates(document: Document): Found[] {
   return found
 }
 
-type PairsOf = (map: YAMLMap) => ReadonlyMap<string, Pair>
+const knownPairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>()
 
-/** The pairs of each map by key, found once: a file may have a mistake in each of its keys. */
-function pairsByKey(): PairsOf {
-  const known = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>()
-  return (map) => {
-    const pairs =
-      known.get(map) ??
-      new Map(
-        map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])),
-      )
-    known.set(map, pairs)
-    return pairs
-  }
+/** The pairs of a map by key, found once: a file may have a mistake in each of its keys. */
+function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
+  const pairs =
+    knownPairs.get(map) ??
+    new Map(
+      map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])),
+    )
+  knownPairs.set(map, pairs)
+  return pairs
 }
 
+/** `offset`: where the node itself stands. */
 function offsetOf(
-  document: Document,
-  path: YamlPath,
+  node: unknown,
+  [step, ...rest]: YamlPath,
   what: 'key' | 'value',
-  pairsOf: PairsOf,
+  offset: number,
 ): number {
-  let node: unknown = document.contents
-  let offset = isNode(node) ? node.range[0] : 0
-  for (const [index, step] of path.entries()) {
-    if (isMap(node)) {
-      const pair = pairsOf(node).get(String(step))
-      if (pair === undefined) return offset
-      const last = index === path.length - 1
-      // A key without a value has no position of its own worth pointing at.
-      const target = last && what === 'value' && hasSource(pair.value) ? pair.value : pair.key
-      offset = isNode(target) ? target.range[0] : offset
-      node = pair.value
-    } else if (isSeq(node) && typeof step === 'number') {
-      const item = node.items[step]
-      if (!isNode(item)) return offset
-      offset = item.range[0]
-      node = item
-    } else return offset
+  if (isSeq(node) && typeof step === 'number') {
+    const item = node.items[step]
+    return isNode(item) ? offsetOf(item, rest, what, item.range[0]) : offset
   }
-  return offset
+  const pair = step !== undefined && isMap(node) ? pairsOf(node).get(String(step)) : undefined
+  if (pair === undefined) return offset
+  // A key without a value has no position of its own worth pointing at.
+  const isValue = rest.length === 0 && what === 'value' && hasSource(pair.value)
+  const target = isValue ? pair.value : pair.key
+  return offsetOf(pair.value, rest, what, isNode(target) ? target.range[0] : offset)
 }
 
 const isNode = (value: unknown): value is ParsedNode =>
