@@ -82,7 +82,7 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   const fileSha256 = sha256Of(bytes)
   if (reading.kind === 'desired')
     return { kind: 'read', file, desired: reading.desired, fileSha256, stamp }
-  const lines = reading.problems.map((problem) => formatProblem({ file, ...problem }))
+  const lines = reading.problems.map((problem) => formatProblem(file, problem))
   return { kind: 'unusable', file, lines }
 }
 

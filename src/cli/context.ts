@@ -3,7 +3,6 @@
 
 import type { Config } from '../config/config.ts'
 import { findConfig, loadConfig } from '../config/load.ts'
-import { ConfigProblems, formatProblem } from '../config/problems.ts'
 import type { Links } from '../config/rules.ts'
 import type { Clock } from '../lib/clock.ts'
 import { printable, printableJson } from '../lib/printable.ts'
@@ -25,14 +24,11 @@ export interface Context {
   exit: (code: number) => void
 }
 
-/** The effective configuration. Throws `FeedsyncError` (exit 78) with all mistakes at once. */
+/** The effective configuration, as `loadConfig` reads it. */
 export function readConfig(context: Context, flag: string | undefined, links?: Links): Config {
-  const loaded = loadConfig(findConfig(flag, context.env), context.env, links)
-  if (loaded.kind === 'problems') {
-    throw new ConfigProblems(loaded.problems.map(formatProblem), loaded.stateDirectory)
-  }
-  for (const warning of loaded.warnings) context.err(`warning: ${formatProblem(warning)}`)
-  return loaded.config
+  const { config, warnings } = loadConfig(findConfig(flag, context.env), context.env, links)
+  for (const warning of warnings) context.err(`warning: ${warning}`)
+  return config
 }
 
 /** The two lines of every error: what failed, and what to try. */

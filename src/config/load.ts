@@ -5,17 +5,12 @@ import { dirname, resolve } from 'node:path'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { readRegular } from '../lib/read-regular.ts'
 import { isBulkRoute } from '../lib/service-routes.ts'
-import { keyName, parseYaml, type YamlDocument } from '../lib/yaml.ts'
+import { parseYaml, type YamlDocument, type YamlProblem } from '../lib/yaml.ts'
 import type { Config } from './config.ts'
-import { describeProblems, type Problem } from './problems.ts'
+import { ConfigProblems, describeProblems, formatProblem } from './problems.ts'
 import { type Environment, resolveConfig } from './resolve.ts'
 import { brokenRules, type Finding, type Links, valueAt } from './rules.ts'
 import { configSchema } from './schema.ts'
-
-export type LoadedConfig =
-  | { kind: 'ok'; config: Config; warnings: Problem[] }
-  /** `stateDirectory`: what the file says in spite of its mistakes, absolute; null where it says nothing. */
-  | { kind: 'problems'; problems: Problem[]; stateDirectory: string | null }
 
 /** Bytes; thousands of rules take less. */
 const LARGEST = 8 * 2 ** 20
@@ -28,31 +23,32 @@ export function findConfig(flag: string | undefined, env: Environment): string {
 }
 
 /**
- * Reads the file and checks all of it. `file` appears in problems as it was given.
- * Throws `FeedsyncError` with exit code 78 when there is no file, or it cannot be read.
+ * Reads the file and checks all of it. `file` appears in lines as it was given. `warnings`: what is allowed, but is
+ * more often a slip, one line each. Throws `ConfigProblems` with all mistakes, and `FeedsyncError` (78) when there is no
+ * file, or it cannot be read.
  */
 export function loadConfig(
   file: string,
   env: Environment,
   links: Links = 'followed',
-): LoadedConfig {
+): { config: Config; warnings: string[] } {
   const base = dirname(resolve(file))
   const document = parseYaml(readText(file))
-  if (document.problems.length > 0) {
-    const problems = document.problems.map((problem) => ({ file, ...problem }))
-    return { kind: 'problems', problems, stateDirectory: null }
-  }
+  const lines = (problems: readonly YamlProblem[]) =>
+    problems.map((one) => formatProblem(file, one))
+  if (document.problems.length > 0) throw new ConfigProblems(lines(document.problems))
   const parsed = configSchema.safeParse(document.value)
   const findings = brokenRules(document.value, base, links)
   if (!parsed.success || findings.length > 0) {
-    const issues = parsed.error?.issues ?? []
-    const problems = describeProblems(file, document, issues, findings)
+    const problems = describeProblems(document, parsed.error?.issues ?? [], findings)
     const said = valueAt(document.value, ['state', 'directory'])
     const stateDirectory = typeof said === 'string' && said !== '' ? resolve(base, said) : null
-    return { kind: 'problems', problems, stateDirectory }
+    throw new ConfigProblems(lines(problems), stateDirectory)
   }
   const config = resolveConfig(parsed.data, base, env)
-  return { kind: 'ok', config, warnings: warningsOf(file, document, config) }
+  const found = [...withoutEffect(document, config), ...withoutAccount(config)]
+  const warnings = found.map(({ path, problem }) => document.problemAt(path, 'key', problem))
+  return { config, warnings: lines(warnings) }
 }
 
 /** What commands that only read the history go by, while the file itself has mistakes. */
@@ -98,14 +94,6 @@ function readText(file: string): string {
         )
     }
   }
-}
-
-/** What is allowed, but is more often a slip. */
-function warningsOf(file: string, document: YamlDocument, config: Config): Problem[] {
-  const found = [...withoutEffect(document, config), ...withoutAccount(config)]
-  return found.map(({ path, problem }) => {
-    return { file, ...document.positionOf(path, 'key'), key: keyName(path), problem }
-  })
 }
 
 function withoutEffect(document: YamlDocument, { service, feeds }: Config): Finding[] {

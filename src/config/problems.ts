@@ -8,10 +8,6 @@ import { keyName, type YamlDocument, type YamlPath, type YamlProblem } from '../
 import { type Finding, valueAt } from './rules.ts'
 import { configJsonSchema, type JsonSchema } from './schema.ts'
 
-export interface Problem extends YamlProblem {
-  file: string
-}
-
 /** Several mistakes in the configuration, one line each. */
 export class ConfigProblems extends FeedsyncError {
   override name = 'ConfigProblems'
@@ -27,18 +23,16 @@ export class ConfigProblems extends FeedsyncError {
 }
 
 /** `file:line:column key: problem`, which editors can jump to. */
-export function formatProblem(problem: Problem): string {
-  const { file, line, column, key } = problem
-  return `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem.problem}`
+export function formatProblem(file: string, { line, column, key, problem }: YamlProblem): string {
+  return `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${problem}`
 }
 
 /** One problem a mistake, in the order of the file. */
 export function describeProblems(
-  file: string,
   document: YamlDocument,
   issues: readonly z.core.$ZodIssue[],
   findings: readonly Finding[],
-): Problem[] {
+): YamlProblem[] {
   const unknown: { path: YamlPath; problem: string; meant: YamlPath | null }[] = []
   const wrong: Finding[] = []
   for (const issue of issues) {
@@ -47,11 +41,10 @@ export function describeProblems(
       unknown.push(...issue.keys.map((key) => unknownKey([...path, key])))
     } else wrong.push({ path, problem: wording(document.value, path, issue.message) })
   }
-  const located = new Map<string, Problem>()
+  const located = new Map<string, YamlProblem>()
   const add = (path: YamlPath, what: 'key' | 'value', problem: string) => {
     const key = keyName(path)
-    if (located.has(key)) return
-    located.set(key, { file, ...document.positionOf(path, what), key, problem })
+    if (!located.has(key)) located.set(key, document.problemAt(path, what, problem))
   }
   for (const { path, problem } of unknown) add(path, 'key', problem)
   for (const { path, problem } of [...wrong, ...findings]) {

@@ -3,7 +3,7 @@
 
 import { nearest } from './nearest.ts'
 import type { Reader } from './text-fields.ts'
-import { keyName, type YamlDocument, type YamlPath, type YamlProblem } from './yaml.ts'
+import type { YamlDocument, YamlPath, YamlProblem } from './yaml.ts'
 
 type Values = Record<string, unknown>
 /** Reads the value at a path and reports what is wrong with it; undefined then. */
@@ -77,7 +77,6 @@ export class YamlReading {
   }
 
   report(path: YamlPath, what: 'key' | 'value', problem: string): void {
-    const position = this.document.positionOf(path, what)
-    this.problems.push({ ...position, key: keyName(path), problem })
+    this.problems.push(this.document.problemAt(path, what, problem))
   }
 }

@@ -19,13 +19,10 @@ import {
 
 export type YamlPath = readonly (string | number)[]
 
-/** Both counted from 1; columns count UTF-16 units, as editors do. */
-export interface YamlPosition {
+/** Line and column are counted from 1; columns count UTF-16 units, as editors do. */
+export interface YamlProblem {
   line: number
   column: number
-}
-
-export interface YamlProblem extends YamlPosition {
   /** `inbox.rescan`, `feeds[0].match`; empty for the file as a whole, and for its syntax. */
   key: string
   /** Plain sentence, lower case start. */
@@ -38,10 +35,10 @@ export interface YamlDocument {
   /** Everything that is wrong with the syntax, in the order of the file. */
   problems: YamlProblem[]
   /**
-   * Where a key or its value stands. For a path that the document does not have: where its nearest
-   * existing parent does. A sequence's item has no key: its value's position is answered.
+   * A problem where a key or its value stands. For a path that the document does not have: where its nearest
+   * existing parent does. A sequence's item has no key: its value's position is taken.
    */
-  positionOf(path: YamlPath, what: 'key' | 'value'): YamlPosition
+  problemAt(path: YamlPath, what: 'key' | 'value', problem: string): YamlProblem
 }
 
 /**
@@ -59,9 +56,9 @@ export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): Y
     prettyErrors: false,
     logLevel: 'error',
   })
-  const at = (offset: number): YamlPosition => {
+  const at = (offset: number, key: string, problem: string): YamlProblem => {
     const { line, col } = lineCounter.linePos(offset)
-    return line === 0 ? { line: 1, column: 1 } : { line, column: col }
+    return { ...(line === 0 ? { line: 1, column: 1 } : { line, column: col }), key, problem }
   }
   const found = [
     ...document.errors.map((e) => ({ offset: e.pos[0], problem: wording(e.code, e.message) })),
@@ -71,12 +68,13 @@ export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): Y
   ]
   const problems = found
     .sort((a, b) => a.offset - b.offset)
-    .map(({ offset, problem }) => ({ ...at(offset), key: '', problem }))
+    .map(({ offset, problem }) => at(offset, '', problem))
   const start = document.contents?.range[0] ?? 0
   return {
     value: problems.length === 0 ? document.toJS() : null,
     problems,
-    positionOf: (path, what) => at(offsetOf(document.contents, path, what, start)),
+    problemAt: (path, what, problem) =>
+      at(offsetOf(document.contents, path, what, start), keyName(path), problem),
   }
 }
 

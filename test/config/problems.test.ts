@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
-import { formatProblem } from '../../src/config/problems.ts'
+import { ConfigProblems, formatProblem } from '../../src/config/problems.ts'
 import { brokenRules } from '../../src/config/rules.ts'
 import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../../src/lib/signature-terms.ts'
 import { fillTemplate, type Signable } from '../../src/service/signer.ts'
@@ -20,10 +20,13 @@ afterAll(() => rmSync(folder, { recursive: true }))
 function problems(text: string): string[] {
   const file = join(folder, 'feedsyncd.yaml')
   writeFileSync(file, text)
-  const loaded = loadConfig(file, {})
-  return loaded.kind === 'ok'
-    ? []
-    : loaded.problems.map((problem) => formatProblem(problem).slice(file.length + 1))
+  try {
+    loadConfig(file, {})
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigProblems)) throw error
+    return error.lines.map((line) => line.slice(file.length + 1))
+  }
 }
 
 const LEAST = 'service:\n  baseUrl: https://api.example.com\n  account: "123"\n'
@@ -44,10 +47,10 @@ describe('mistakes', () => {
   })
 
   it('begin with the file as it was named, so that an editor can jump there', () => {
-    const problem = { file: 'conf/f.yaml', line: 2, column: 3, key: 'a.b', problem: 'missing' }
+    const problem = { line: 2, column: 3, key: 'a.b', problem: 'missing' }
 
-    expect(formatProblem(problem)).toBe('conf/f.yaml:2:3 a.b: missing')
-    expect(formatProblem({ ...problem, key: '' })).toBe('conf/f.yaml:2:3 missing')
+    expect(formatProblem('conf/f.yaml', problem)).toBe('conf/f.yaml:2:3 a.b: missing')
+    expect(formatProblem('conf/f.yaml', { ...problem, key: '' })).toBe('conf/f.yaml:2:3 missing')
   })
 
   it('in the syntax are reported without a key', () => {

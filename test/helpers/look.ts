@@ -25,7 +25,5 @@ export function trail(site: Site, id: number): string[] {
 }
 
 function configOf(site: Site): Config {
-  const loaded = loadConfig(site.configFile, {})
-  if (loaded.kind === 'problems') throw new Error(JSON.stringify(loaded.problems))
-  return loaded.config
+  return loadConfig(site.configFile, {}).config
 }

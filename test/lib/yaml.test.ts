@@ -27,8 +27,8 @@ describe('reading YAML', () => {
   }, () => {
     const keys = Array.from({ length: 100_000 }, (_, n) => `K${n}: x\n`).join('')
 
-    const { problems, positionOf } = parseYaml(`${keys}K7: x\n`, 'failsafe')
-    const lines = Array.from({ length: 100_000 }, (_, n) => positionOf([`K${n}`], 'key').line)
+    const { problems, problemAt } = parseYaml(`${keys}K7: x\n`, 'failsafe')
+    const lines = Array.from({ length: 100_000 }, (_, n) => problemAt([`K${n}`], 'key', '').line)
 
     expect(problems).toEqual([{ line: 100_001, column: 1, key: '', problem: 'duplicate key' }])
     expect(lines.at(-1)).toBe(100_000)
@@ -91,7 +91,7 @@ describe('positions', () => {
     [['l', 0, 'q'], 'value', 6, 8],
     [['l', 1], 'value', 7, 5],
   ] as const)('of %j (%s) are where it stands', (path, what, line, column) => {
-    expect(document.positionOf(path, what)).toEqual({ line, column })
+    expect(document.problemAt(path, what, 'x')).toMatchObject({ line, column })
   })
 
   it.each([
@@ -102,7 +102,7 @@ describe('positions', () => {
     ['something below a scalar', ['a', 'b', 0], 1, 1],
     ['nothing at all', [], 1, 1],
   ] as const)('of %s are its nearest place', (_, path, line, column) => {
-    expect(document.positionOf(path, 'value')).toEqual({ line, column })
+    expect(document.problemAt(path, 'value', 'x')).toMatchObject({ line, column })
   })
 })
 
