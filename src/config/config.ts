@@ -1,7 +1,6 @@
 // The types of the configuration that the program goes by, and its closed sets of words. What people write is in
 // schema.ts; resolve.ts makes the effective configuration of it. This file has no behaviour.
 
-import type { AlertEvent } from '../ops/port.ts'
 import type { resolveConfig } from './resolve.ts'
 
 /** The effective configuration: every default applied, durations in ms, sizes in bytes, paths absolute. */
@@ -15,19 +14,5 @@ export interface Settings<Section extends keyof Config = keyof Config> {
 }
 
 export type Identity = { account: string } | { partner: string; partnerAccount: string | null }
-
-export const ALERT_EVENTS = [
-  'rejected',
-  'held',
-  'failed',
-  'overdue',
-  'credentials',
-  'daemon',
-  'campaigns-stopped',
-  'campaign-waiting',
-  'campaign-unknown',
-  'campaign-vanished',
-  'plan-waiting',
-] as const satisfies readonly AlertEvent[]
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const

@@ -2,9 +2,10 @@
 // JSON Schema and the help all follow from here.
 
 import { z } from 'zod'
+import { ALERT_EVENTS } from '../lib/alert-events.ts'
 import { DAY, SECOND } from '../lib/clock.ts'
 import { SIGN_FIELDS, SIGNATURE_ALGORITHMS } from '../lib/signature-terms.ts'
-import { ALERT_EVENTS, LOG_LEVELS } from './config.ts'
+import { LOG_LEVELS } from './config.ts'
 import {
   address,
   duration,

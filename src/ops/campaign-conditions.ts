@@ -2,8 +2,9 @@
 // What a later look settles is given its time first. Pure.
 
 import { createHash } from 'node:crypto'
+import type { AlertEvent } from '../lib/alert-events.ts'
 import { HOUR, MINUTE } from '../lib/clock.ts'
-import type { AlertEvent, CampaignRun } from './port.ts'
+import type { CampaignRun } from './port.ts'
 
 export interface CampaignCondition {
   event: Extract<AlertEvent, `campaign${string}` | 'plan-waiting'>

@@ -8,6 +8,7 @@ import type {
   UploadReport,
   Version,
 } from '../history/port.ts'
+import type { AlertEvent } from '../lib/alert-events.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -17,19 +18,6 @@ export type { Supervisor } from './systemd/supervisor.ts'
 
 /** `release 9` as a person can copy it: with the program and, where it is needed, the configuration. */
 export type CommandLine = (command: string) => string
-
-export type AlertEvent =
-  | 'rejected'
-  | 'held'
-  | 'failed'
-  | 'overdue'
-  | 'credentials'
-  | 'daemon'
-  | 'campaigns-stopped'
-  | 'campaign-waiting'
-  | 'campaign-unknown'
-  | 'campaign-vanished'
-  | 'plan-waiting'
 
 export interface AlertTarget {
   on: readonly AlertEvent[]
@@ -96,12 +84,9 @@ export interface EndpointSource {
 }
 
 /** What metrics are made of beside what they are told. */
-export interface MetricsSource {
+export interface MetricsSource extends Pick<AlertFacts, 'overdue' | 'campaigns'> {
   readonly history: HistoryReader
   readonly clock: Pick<Clock, 'now'>
-  overdue(): readonly unknown[]
-  /** The last look at the campaigns; null: none, or no campaigns file. */
-  campaigns(): CampaignRun | null
 }
 
 /** How a look at the campaigns ended; kept for `status`. What is optional an earlier version did not keep. */

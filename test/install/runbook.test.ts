@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ALERT_EVENTS } from '../../src/config/config.ts'
 import { STATES } from '../../src/history/states.ts'
+import { ALERT_EVENTS } from '../../src/lib/alert-events.ts'
 import { CONDITION_CODES } from '../../src/lib/conditions.ts'
 import { commandTable } from '../../systemd/package/command-table.ts'
 import { blocks, RUNBOOK } from './runbook.ts'

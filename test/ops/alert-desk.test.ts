@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ALERT_EVENTS } from '../../src/config/config.ts'
 import type { History, Version } from '../../src/history/port.ts'
 import { openHistory } from '../../src/history/sqlite-history.ts'
+import { ALERT_EVENTS, type AlertEvent } from '../../src/lib/alert-events.ts'
 import { type Clock, MINUTE, SECOND, systemClock } from '../../src/lib/clock.ts'
 import { type Condition, Conditions } from '../../src/lib/conditions.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -10,7 +10,7 @@ import { silentLog } from '../../src/lib/silent-log.ts'
 import { AlertDesk } from '../../src/ops/alerts/desk.ts'
 import type { AlertMessage } from '../../src/ops/alerts/message.ts'
 import type { Sent } from '../../src/ops/alerts/senders.ts'
-import type { AlertEvent, AlertFacts, AlertTarget, CampaignRun } from '../../src/ops/port.ts'
+import type { AlertFacts, AlertTarget, CampaignRun } from '../../src/ops/port.ts'
 import { because, temporaryHistory, versionIn } from '../history/helpers.ts'
 
 const ALL: AlertEvent[] = [...ALERT_EVENTS]

@@ -3,9 +3,10 @@
 
 import type { HistoryReader, Version } from '../../history/port.ts'
 import { IN_WORK } from '../../history/states.ts'
+import type { AlertEvent } from '../../lib/alert-events.ts'
 import { advice } from '../advice.ts'
 import { campaignConditions } from '../campaign-conditions.ts'
-import type { AlertEvent, AlertFacts, CommandLine } from '../port.ts'
+import type { AlertFacts, CommandLine } from '../port.ts'
 
 /** What a receiver is shown of something that needs a person, or does not any more. */
 export interface AlertChange {

@@ -115,7 +115,7 @@ async function serve(
     'x-content-type-options': 'nosniff',
     ...(status === 405 && { allow: 'GET, HEAD' }),
   })
-  response.end(request.method === 'HEAD' ? undefined : bytes)
+  response.end(bytes)
 }
 
 async function answer(request: IncomingMessage, options: EndpointOptions): Promise<Answer> {

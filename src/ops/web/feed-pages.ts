@@ -119,13 +119,11 @@ function facts(version: ShowReport): (Markup | null)[] {
 function campaigns(ids: Readonly<Record<string, number>>): Markup | null {
   const all = Object.entries(ids)
   if (all.length === 0) return null
-  const more = all.length - MOST_CAMPAIGNS
-  return html`<ul class="chips">${all
+  const chips = all
     .slice(0, MOST_CAMPAIGNS)
-    .map(
-      ([id, postings]) =>
-        html`<li><bdi>${id}</bdi> <span class="dim">${count(postings)}</span></li>`,
-    )}${more > 0 ? html`<li class="dim">${more} more</li>` : null}</ul>`
+    .map(([id, n]) => html`<li><bdi>${id}</bdi> <span class="dim">${count(n)}</span></li>`)
+  const more = all.length - MOST_CAMPAIGNS
+  return html`<ul class="chips">${chips}${more > 0 ? html`<li class="dim">${more} more</li>` : null}</ul>`
 }
 
 /** What would make the page longer than anybody reads. */
@@ -140,7 +138,7 @@ function happened(
 ): Markup {
   const took = at && before?.at ? Date.parse(at) - Date.parse(before.at) : null
   const tone = to === 'seen' ? 'dim' : toneOf({ state: to as ShowReport['state'], overdue: false })
-  return html`<li><span class="state ${tone}">${to}</span><time class="dim" datetime="${at}">${at === null ? '–' : utc(Date.parse(at))}</time><span class="dim n">${took === null ? null : `after ${formatDuration(took)}`}</span>${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${firstAt ? html`<p class="dim">${count(times ?? 1)} times since ${utc(Date.parse(firstAt))}</p>` : null}</li>`
+  return html`<li><span class="state ${tone}">${to}</span><time class="dim" datetime="${at}">${at === null ? '–' : utc(at)}</time><span class="dim n">${took === null ? null : `after ${formatDuration(took)}`}</span>${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${firstAt ? html`<p class="dim">${count(times ?? 1)} times since ${utc(firstAt)}</p>` : null}</li>`
 }
 
 function attemptTable({ attempts, earlierAttempts, id }: ShowReport, scene: Scene): Markup {
@@ -148,7 +146,7 @@ function attemptTable({ attempts, earlierAttempts, id }: ShowReport, scene: Scen
     const ms = startedAt && endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null
     const answer = [status, code].filter((part) => part !== null).join(' ')
     return html`<tr><th scope="row">${n}</th><td><span class="state ${outcome === null ? 'dim' : TONES[outcome]}">${outcome ?? 'running'}</span></td><td class="code">${answer}</td>
-<td class="n">${size(bytesSent)}</td><td class="n">${ms === null ? null : formatDuration(ms)}</td><td class="n when">${startedAt === null ? null : utc(Date.parse(startedAt))}</td></tr>`
+<td class="n">${size(bytesSent)}</td><td class="n">${ms === null ? null : formatDuration(ms)}</td><td class="n when">${startedAt === null ? null : utc(startedAt)}</td></tr>`
   })
   const columns = ['Attempt', 'Outcome', 'Answer', '#Sent', '#Took', '#Started']
   return html`<section><h2>Attempts <span class="dim">${count(attempts.length + earlierAttempts)}</span></h2>${earlier(earlierAttempts, id, scene)}${table('attempts', 'Attempts', columns, rows)}</section>`

@@ -50,12 +50,12 @@ export function ago(iso: string | null, now: number): Markup {
   if (iso === null) return html`<span class="dim">–</span>`
   // `1h 4m ago` as `1h ago`: exactly when is one look away.
   const said = relativeTime(iso, now).replace(/^((?:in )?\d\S*) \d\S*/, '$1')
-  return html`<time datetime="${iso}" title="${utc(Date.parse(iso))} UTC">${said}</time>`
+  return html`<time datetime="${iso}" title="${utc(iso)} UTC">${said}</time>`
 }
 
-/** `2026-11-20 11:59:30`, in UTC. */
-export function utc(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
+/** `2026-11-20 11:59:30`, in UTC, of wall ms or an ISO 8601 time. */
+export function utc(at: number | string): string {
+  return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 export const count = (value: number | null) => (value === null ? NONE : COUNTS.format(value))
@@ -102,11 +102,7 @@ export function versionLink(id: number, text = `version ${id}`): Markup {
 export function changes(upload: Pick<UploadReport, 'changes'>): Markup | null {
   if (upload.changes === null) return null
   const { added, removed, changed } = upload.changes
-  const signed: [string, number][] = [
-    ['+', added],
-    ['−', removed],
-    ['~', changed],
-  ]
+  const signed = Object.entries({ '+': added, '−': removed, '~': changed })
   const parts = signed.filter(([, n]) => n > 0).map(([sign, n]) => sign + COUNTS.format(n))
   const said = `${added} added, ${removed} removed, ${changed} changed`
   const shown = parts.length === 0 ? '±0' : parts.join(' ')
@@ -130,9 +126,4 @@ export function choice(commands: readonly string[]): Markup | null {
 }
 
 /** Reasons and hints begin small, since they stand after a colon elsewhere. */
-export function sentence(text: string): string {
-  const first = text.codePointAt(0)
-  if (first === undefined) return text
-  const initial = String.fromCodePoint(first)
-  return initial.toUpperCase() + text.slice(initial.length)
-}
+export const sentence = (text: string) => text.replace(/^./u, (first) => first.toUpperCase())
