@@ -134,7 +134,8 @@ function supersedeOthers(history: History, newer: Version, now: number): void {
 /** Older versions whose place this one takes. */
 export function replacedBy(history: HistoryReader, version: Version): Version[] {
   const { feed, id } = version
-  return history.list({ feed, states: replaceable(version), before: id, all: true })
+  const all = history.list({ feed, states: replaceable(version), all: true })
+  return all.filter((other) => other.id < id)
 }
 
 /** Whether what a file is now takes the place of what was found in it before, as a version of another feed. */

@@ -201,8 +201,6 @@ export interface ListFilter {
   /** Only versions detected at or after this wall ms. */
   since?: number
   limit?: number
-  /** Only versions with a smaller id. */
-  before?: number
   /** All versions, not just the newest of each feed. */
   all?: boolean
 }

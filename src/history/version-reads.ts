@@ -28,14 +28,13 @@ export function versionReads(db: Connection) {
     one('feeds f JOIN versions v ON v.id = f.last_uploaded WHERE f.name = ?', feed)
 
   const list = (filter: ListFilter): Version[] => {
-    const { all, before, feed, limit = NO_LIMIT, since, states } = filter
+    const { all, feed, limit = NO_LIMIT, since, states } = filter
     const conditions = [
       feed !== undefined && (all ? 'v.feed = ?' : 'f.name = ?'),
       states !== undefined && `v.state IN (${states.map(() => '?').join(', ')})`,
       since !== undefined && 'v.detected_at >= ?',
-      before !== undefined && 'v.id < ?',
     ].filter((sql) => sql !== false)
-    const values = [feed, ...(states ?? []), since, before].filter((value) => value !== undefined)
+    const values = [feed, ...(states ?? []), since].filter((value) => value !== undefined)
     const sql = `SELECT ${VERSION_FIELDS} FROM ${source(filter)} WHERE ${conditions.join(' AND ') || 'true'}
        ORDER BY ${all ? 'v.id' : 'f.newest'} DESC LIMIT ?`
     return db.rows<VersionRow>(sql, ...values, limit).map(versionOf)
