@@ -10,6 +10,9 @@ type FileRow = KnownFile['identity'] & Omit<KnownFile, 'identity'>
 const FILES = `SELECT path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS ctimeNs, version AS versionId,
   missing_since AS missingSince FROM files`
 
+const PENDING = `SELECT id FROM versions INDEXED BY versions_unread
+  WHERE path = ? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`
+
 export function files(db: Connection, { version }: Pick<VersionReads, 'version'>) {
   const versionAt = (id: number | null): Version | null => (id === null ? null : version(id))
   return {
@@ -44,14 +47,7 @@ export function files(db: Connection, { version }: Pick<VersionReads, 'version'>
       ),
 
     /** The version that is in the making at this path, its bytes not known yet; it may be `gone`. */
-    pendingVersionAt: (path: string) =>
-      versionAt(
-        db.value<number>(
-          `SELECT id FROM versions INDEXED BY versions_unread
-             WHERE path = ? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`,
-          path,
-        ),
-      ),
+    pendingVersionAt: (path: string) => versionAt(db.value<number>(PENDING, path)),
 
     /** Paths that were found to be this version. */
     pathsOf: (id: number) => db.values<string>('SELECT path FROM files WHERE version = ?', id),

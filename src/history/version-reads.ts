@@ -19,13 +19,23 @@ const MOST_TURNOVERS = 2880
 export type VersionReads = ReturnType<typeof versionReads>
 
 export function versionReads(db: Connection) {
-  const one = (from: string, ...values: SqlValue[]): Version | null => {
-    const row = db.row<VersionRow>(`SELECT ${VERSION_FIELDS} FROM ${from}`, ...values)
-    return row && versionOf(row)
+  const one = <P extends SqlValue[]>(from: string) => {
+    const sql = `SELECT ${VERSION_FIELDS} FROM ${from}`
+    return (...values: P): Version | null => {
+      const row = db.row<VersionRow>(sql, ...values)
+      return row && versionOf(row)
+    }
   }
-  const version = (id: number) => one('versions v WHERE v.id = ?', id)
-  const lastUploaded = (feed: string) =>
-    one('feeds f JOIN versions v ON v.id = f.last_uploaded WHERE f.name = ?', feed)
+  const byFeed = (pointer: 'newest' | 'last_uploaded') =>
+    one<[feed: string]>(`feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = ?`)
+  const version = one<[id: number]>('versions v WHERE v.id = ?')
+  const lastUploaded = byFeed('last_uploaded')
+  // How an attempt ended is not known, so storage may have it. Of several the largest: any of them may be the one.
+  const maybeStored = one<[feed: string, after: number, except: number]>(
+    `versions v INDEXED BY versions_feed WHERE v.feed = ? AND v.id > ? AND v.id <> ?
+       AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
+     ORDER BY v.postings DESC LIMIT 1`,
+  )
 
   const list = (filter: ListFilter): Version[] => {
     const { all, feed, limit = NO_LIMIT, since, states } = filter
@@ -55,11 +65,11 @@ export function versionReads(db: Connection) {
     version,
     /** Newest first. */
     list,
-    newest: (feed: string) =>
-      one('feeds f JOIN versions v ON v.id = f.newest WHERE f.name = ?', feed),
+    newest: byFeed('newest'),
     /** The feed's newest version whose bytes are known (sha256 set), in any state: what new bytes are compared with. */
-    newestTaken: (feed: string) =>
-      one('versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL ORDER BY v.id DESC LIMIT 1', feed),
+    newestTaken: one<[feed: string]>(
+      'versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL ORDER BY v.id DESC LIMIT 1',
+    ),
     /** The version of this feed that was uploaded last. */
     lastUploaded,
     /** What storage or a person confirmed of this feed last: the newest version that was uploaded, released or restored. */
@@ -79,16 +89,8 @@ export function versionReads(db: Connection) {
     baselines: (feed: string, except = 0): Version[] => {
       const last = confirmed(feed, except)
       const accepted = list({ feed, states: ACCEPTED, all: true }).find(({ id }) => id !== except)
-      // How an attempt ended is not known, so storage may have it. Of several the largest: any of them may be the one.
-      const maybeStored = one(
-        `versions v INDEXED BY versions_feed WHERE v.feed = ? AND v.id > ? AND v.id <> ?
-           AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
-         ORDER BY v.postings DESC LIMIT 1`,
-        feed,
-        last?.id ?? 0,
-        except,
-      )
-      const found = [last, accepted, maybeStored].flatMap((each) => each ?? [])
+      const maybe = maybeStored(feed, last?.id ?? 0, except)
+      const found = [last, accepted, maybe].flatMap((each) => each ?? [])
       return [...new Map(found.map((each) => [each.id, each])).values()]
     },
     /** Which share of its postings (0 to 1) the feed lost with each of its last uploads, the newest first. */
