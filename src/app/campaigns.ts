@@ -53,7 +53,7 @@ export type CampaignsFile =
   | { kind: 'off'; file: string }
   /** Stops every campaign write; each line says what is wrong, and where. */
   | { kind: 'unusable'; file: string; lines: string[] }
-  | { kind: 'read'; file: string; desired: Desired; fileSha256: string; stamp: string | null }
+  | { kind: 'read'; file: string; desired: Desired; fileSha256: string }
 
 /** An editor or a copy writes a file in several steps. */
 const STABLE_MS = 2 * SECOND
@@ -66,8 +66,6 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
     ...{ kind: 'unusable', file },
     lines: [`${file} ${why}`],
   })
-  // Before its bytes: what replaces it from here on is another file.
-  const stamp = stampOf(file)?.text ?? null
   let bytes: Buffer
   try {
     bytes = readRegular(file, LARGEST)
@@ -81,7 +79,7 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   const reading = readDesired(bytes.toString('utf8'))
   const fileSha256 = sha256Of(bytes)
   if (reading.kind === 'desired')
-    return { kind: 'read', file, desired: reading.desired, fileSha256, stamp }
+    return { kind: 'read', file, desired: reading.desired, fileSha256 }
   const lines = reading.problems.map((problem) => formatProblem(file, problem))
   return { kind: 'unusable', file, lines }
 }
@@ -137,18 +135,13 @@ export function contentStampOf(file: string): () => string | null {
   }
 }
 
-/** What a pass works with; `isCurrent` reads the file again where its date changed since it was read. */
+/** What a pass works with; `isCurrent` reads the file again where its date changed since. */
 export function wantedOf(
-  config: Config,
-  { desired, fileSha256, file, stamp }: Extract<CampaignsFile, { kind: 'read' }>,
-  allowWiden: ReadonlySet<string>,
+  { desired, fileSha256, file }: Extract<CampaignsFile, { kind: 'read' }>,
+  allowWiden: ReadonlySet<string> = new Set(),
 ): Wanted {
-  const isCurrent = () => {
-    if (stampOf(file)?.text === stamp) return true
-    const now = readCampaignsFile(config)
-    return now.kind === 'read' && now.fileSha256 === fileSha256
-  }
-  return { desired, fileSha256, allowWiden, isCurrent }
+  const content = contentStampOf(file)
+  return { desired, fileSha256, allowWiden, isCurrent: () => content() === fileSha256 }
 }
 
 export interface Reconciler extends ReconcilerParts, AsyncDisposable {

@@ -23,14 +23,6 @@ import {
 } from './campaigns.ts'
 import { ofCampaigns } from './queries.ts'
 
-interface Look {
-  cause: string
-  /** Nothing new is sent after it. */
-  stop: AbortSignal
-  /** Ends what is being sent. */
-  abort: AbortSignal
-}
-
 /** In the audit: what the daemon did without being asked. */
 const BY_DAEMON = 'daemon: '
 const LOG = 'its log says more: journalctl -u feedsyncd'
@@ -59,7 +51,7 @@ export function campaignScheduleOf(
     stamp: () => stamp() ?? (explicit ? 'missing' : null),
     memory: memoryOf(config, parts.history),
     // What it reads of the uploads is as the rules of this moment say.
-    look: (cause, stop, abort) => reconcile(settings.current, parts, { cause, stop, abort }),
+    look: (...why) => reconcile(settings.current, parts, ...why),
   })
 }
 
@@ -85,17 +77,22 @@ function memoryOf(config: Config, { dataVersion }: Pick<History, 'dataVersion'>)
   }
 }
 
-/** null: there is no campaigns file, and never was one. Throws what `openReconciler` throws. */
-export async function reconcile(
+/**
+ * Nothing new is sent after `stop`; `abort` ends what is being sent. null: there is no campaigns file, and never was
+ * one. Throws what `openReconciler` throws.
+ */
+async function reconcile(
   config: Config,
   surroundings: Surroundings,
-  look: Look,
+  cause: string,
+  stop: AbortSignal,
+  abort: AbortSignal,
 ): Promise<CampaignRun | null> {
-  const { cause, stop, abort } = look
   const { clock } = surroundings
   const file = await stableCampaignsFile(config, clock, stop)
-  const count = ofCampaigns(config, (known) => known.records().length, 0)
-  if (file.kind === 'off' && count === 0) return null
+  const count =
+    file.kind === 'off' ? ofCampaigns(config, (known) => known.records().length, 0) : null
+  if (count === 0) return null
   stop.throwIfAborted()
   await using reconciler = openReconciler(config, surroundings)
   const { store } = reconciler
@@ -108,7 +105,7 @@ export async function reconcile(
       hint: `${file.kind === 'off' ? 'put it back' : 'correct the file'}; until then no campaign is written, and feeds are uploaded`,
     })
   }
-  const wanted = wantedOf(config, file, new Set())
+  const wanted = wantedOf(file)
   try {
     return await reconciler.alone(async () => {
       const pass = await reconciler.pass(wanted, {

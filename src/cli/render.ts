@@ -48,6 +48,15 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
   return [line(headers), ...texts.map(line)].join('\n')
 }
 
+/** A name and its value on each line; what is null or empty is left out. */
+export function factsText(facts: readonly (readonly [name: string, value: Cell])[]): string {
+  const known = facts.filter(([, value]) => value !== null && value !== '')
+  const width = Math.max(...known.map(([name]) => name.length))
+  return known
+    .map(([name, value]) => `${printable(name).padEnd(width)}  ${printable(String(value))}`)
+    .join('\n')
+}
+
 /** Columns of the terminal; null: none. A serial console tells 0. */
 export function widthOf(terminal: boolean): number | null {
   return (terminal && process.stdout.columns) || null

@@ -9,7 +9,7 @@ import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
 import type { Context } from './context.ts'
 import { define, versionId } from './define.ts'
-import { printable, table } from './render.ts'
+import { factsText, table } from './render.ts'
 import { coloured } from './status-view.ts'
 
 const ATTEMPT = 'attempt,started,ended,outcome,status,code,bytes sent,key'.split(',')
@@ -39,9 +39,7 @@ export function showCommand(context: Context): Command {
 }
 
 function showText(report: ShowReport, now: number, commandLine: CommandLine, all: boolean): string {
-  const facts = factsOf(report, now, commandLine, all)
-  const width = Math.max(...facts.map(([name]) => name.length))
-  const lines = facts.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value))}`)
+  const lines = [factsText(factsOf(report, now, commandLine, all))]
   const earlier = (left: number) =>
     left === 0
       ? []
@@ -70,7 +68,7 @@ function factsOf(report: ShowReport, now: number, commandLine: CommandLine, all:
   const shown = more === 0 ? ids : [...ids.slice(0, MOST), `and ${more} more: --all`]
   const changed =
     changes && `${changes.added} added, ${changes.removed} removed, ${changes.changed} changed`
-  const facts: [string, string | number | null][] = [
+  return [
     ['feed', report.feed],
     ['path', report.path],
     ['account', report.account],
@@ -93,6 +91,5 @@ function factsOf(report: ShowReport, now: number, commandLine: CommandLine, all:
     ['detected', report.detectedAt],
     ['uploaded', report.uploadedAt],
     ['next attempt', report.nextAttemptAt],
-  ]
-  return facts.filter(([, value]) => value !== null && value !== '')
+  ] as const
 }

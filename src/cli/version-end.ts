@@ -2,6 +2,7 @@
 
 import type { State, Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
+import { IN_WORK } from '../history/states.ts'
 import { EXIT } from '../lib/errors.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
@@ -22,19 +23,8 @@ export function printEnd(
   tellError(context, reason ?? state, nextText(next))
 }
 
-const EXIT_CODES: Record<State, number> = {
-  uploaded: EXIT.ok,
-  superseded: EXIT.ok,
-  rejected: EXIT.notAllOk,
-  held: EXIT.notAllOk,
-  discarded: EXIT.notAllOk,
-  failed: EXIT.failed,
-  gone: EXIT.failed,
-  settling: EXIT.temporary,
-  incomplete: EXIT.temporary,
-  checking: EXIT.temporary,
-  queued: EXIT.temporary,
-  uploading: EXIT.temporary,
+export function exitCodeOf(state: State): number {
+  if (IN_WORK.includes(state)) return EXIT.temporary
+  if (state === 'uploaded' || state === 'superseded') return EXIT.ok
+  return state === 'failed' || state === 'gone' ? EXIT.failed : EXIT.notAllOk
 }
-
-export const exitCodeOf = (state: State): number => EXIT_CODES[state]

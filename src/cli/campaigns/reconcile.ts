@@ -142,7 +142,7 @@ async function wantedBy(
   const file = usable(await stableCampaignsFile(config, context.clock, forever))
   const keys = new Set(file.desired.campaigns.map(({ key }) => key))
   const stranger = allowWiden.find((key) => !keys.has(key))
-  if (stranger === undefined) return wantedOf(config, file, new Set(allowWiden))
+  if (stranger === undefined) return wantedOf(file, new Set(allowWiden))
   throw usageError(
     `--allow-widen names ${stranger}, which is no entry of the file`,
     'name the externalCampaignId of an entry',

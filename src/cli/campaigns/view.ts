@@ -2,7 +2,7 @@
 
 import { FIELDS, type Field, rawOf, readValue, showValue } from '../../campaigns/fields.ts'
 import type { Campaign } from '../../service/port.ts'
-import { printable, table } from '../render.ts'
+import { factsText, table } from '../render.ts'
 
 /** The documented fields as they were read, and every other field as it came. */
 export function campaignJson({ other, ...known }: Campaign): Record<string, unknown> {
@@ -25,13 +25,11 @@ export function campaignText(campaign: Campaign): string {
   const read = FIELDS.map((field) => [field, shown(campaign, field)] as const)
   const known = read.filter(([, value]) => value !== null)
   const all = { ...campaignJson(campaign), ...Object.fromEntries(known) }
-  const facts = Object.entries(all).filter(([, value]) => value !== undefined && value !== null)
-  const size = Math.max(...facts.map(([name]) => name.length))
-  const text = (value: unknown) =>
-    typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return facts
-    .map(([name, value]) => `${printable(name).padEnd(size)}  ${printable(text(value))}`)
-    .join('\n')
+  const text = (value: unknown) => {
+    if (value === undefined || value === null) return null
+    return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  }
+  return factsText(Object.entries(all).map(([name, value]) => [name, text(value)]))
 }
 
 function shown(campaign: Campaign, field: Field): string | null {

@@ -118,7 +118,7 @@ describe('the file is hostile input', () => {
     writeFileSync(file, fileOf(entry('A')))
     const read = readCampaignsFile(config)
     if (read.kind !== 'read') throw new Error('it cannot be read')
-    const wanted = wantedOf(config, read, new Set())
+    const wanted = wantedOf(read)
 
     expect(wanted.isCurrent()).toBe(true)
     writeFileSync(file, fileOf(entry('B')))
@@ -148,7 +148,7 @@ describe('the file is hostile input', () => {
     if (read.kind !== 'read') throw new Error('it cannot be read')
     writeFileSync(file, fileOf(entry('B')))
 
-    expect(wantedOf(config, read, new Set()).isCurrent()).toBe(false)
+    expect(wantedOf(read).isCurrent()).toBe(false)
   })
 
   it('a file that changes while it is applied: nothing is raised any more', async () => {
