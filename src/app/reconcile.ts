@@ -13,6 +13,7 @@ import type { History } from '../history/port.ts'
 import { isoTime, MINUTE } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { limited } from '../lib/limited.ts'
 import type { CampaignRun, WaitingCampaign } from '../ops/port.ts'
 import {
   contentStampOf,
@@ -32,6 +33,7 @@ const STATE_OF = {
   ...({ refused: 'refused', missing: 'refused' } as const),
   ...({ temporary: 'failed', unreadable: 'failed' } as const),
 }
+/** A file may have a mistake in each of its lines; `plan` names all of them. */
 const MOST_LINES = 20
 const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 
@@ -101,7 +103,10 @@ async function reconcile(
   if (file.kind !== 'read') {
     const gone = `${file.file} is gone, and ${count} ${count === 1 ? 'campaign goes' : 'campaigns go'} on as it is`
     return keepRun(store, looked, {
-      ...{ state: 'unusable', problem: file.kind === 'off' ? gone : someOf(file.lines) },
+      ...{
+        state: 'unusable',
+        problem: file.kind === 'off' ? gone : limited(file.lines, MOST_LINES).join('; '),
+      },
       hint: `${file.kind === 'off' ? 'put it back' : 'correct the file'}; until then no campaign is written, and feeds are uploaded`,
     })
   }
@@ -124,12 +129,6 @@ async function reconcile(
     if (exitCode !== EXIT.temporary) throw error
     return kept
   }
-}
-
-/** A file may have a mistake in each of its lines; `plan` names all of them. */
-function someOf(lines: readonly string[]): string {
-  const more = lines.length - MOST_LINES
-  return [...lines.slice(0, MOST_LINES), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }
 
 type Looked = Pick<CampaignRun, 'at' | 'cause' | 'mode'>

@@ -10,32 +10,29 @@ export interface DemoFeed {
   cutAt?: number
 }
 
-const TITLES = [
-  'Registered Nurse',
-  'Line Cook',
-  'Fleet Mechanic',
-  'Señor Café Manager',
-  'Bücker & Sohn',
-]
-const CITIES = ['Boston', 'Montréal', 'Köln', 'Austin', 'Reno']
-
-const escapeXml = (text: string) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
+/** Title, as XML and HTML have it, and city. */
+const JOBS = [
+  ['Registered Nurse', 'Boston'],
+  ['Line Cook', 'Montréal'],
+  ['Fleet Mechanic', 'Köln'],
+  ['Señor Café Manager', 'Austin'],
+  ['Bücker &amp; Sohn', 'Reno'],
+] as const
 
 function repeat(count: number, record: (n: number, title: string, city: string) => string): string {
-  return Array.from({ length: count }, (_, n) =>
-    record(n + 1, TITLES[n % TITLES.length] ?? '', CITIES[n % CITIES.length] ?? ''),
-  ).join('')
+  const jobs = Array.from({ length: count }, (_, n) => [n + 1, JOBS[n % JOBS.length]] as const)
+  return jobs.map(([n, [title, city] = ['', '']]) => record(n, title, city)).join('')
 }
 
 const indeed = (count: number) =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<source>\n<publisher>Example ATS</publisher>\n${repeat(
     count,
     (n, title, city) => `<job>
-  <title><![CDATA[${title}]]></title>
+  <title>${title}</title>
   <referencenumber>J-${1000 + n}</referencenumber>
   <campaignid>${n % 3 === 0 ? 'NUR-Q1' : 'GEN-26'}</campaignid>
   <requisitionid>R-${n % 7}</requisitionid>
-  <city>${escapeXml(city)}</city>
+  <city>${city}</city>
   <description><![CDATA[<p>Work as <b>${title}</b> & more &nbsp; in ${city}.</p>]]></description>
 </job>\n`,
   )}</source>\n`
@@ -43,19 +40,19 @@ const indeed = (count: number) =>
 const postings = `<?xml version="1.0" encoding="UTF-16"?>\n<Postings>${repeat(
   12,
   (n, title, city) =>
-    `<Item><Brand>Example</Brand><Job_Title>${escapeXml(title)}</Job_Title><City>${city}</City>` +
+    `<Item><Brand>Example</Brand><Job_Title>${title}</Job_Title><City>${city}</City>` +
     `<State>MA</State><Zip>0213${n % 10}</Zip><Job_Description>Ref ${n}</Job_Description></Item>`,
 )}</Postings>`
 
 const latin = `<?xml version="1.0" encoding="ISO-8859-1"?>\n<jobs>${repeat(
   8,
-  (n, title, city) => `<job id="${n}" title="${escapeXml(title)}" region="${city}"/>`,
+  (n, title, city) => `<job id="${n}" title="${title}" region="${city}"/>`,
 )}</jobs>`
 
 const rss = `<?xml version="1.0"?>\n<rss version="2.0"><channel><title>Jobs</title>${repeat(
   5,
   (n, title) =>
-    `<item><title>${escapeXml(title)}</title><guid>urn:job:${n}</guid><link>https://jobs.example/${n}</link></item>`,
+    `<item><title>${title}</title><guid>urn:job:${n}</guid><link>https://jobs.example/${n}</link></item>`,
 )}</channel></rss>\n`
 
 export function demoFeeds(): DemoFeed[] {

@@ -14,7 +14,7 @@ import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { commandLineHere } from './command-line.ts'
 import { type Context, tellError } from './context.ts'
 import { type DemoFeed, demoFeeds } from './demo-feeds.ts'
-import { printable } from './render.ts'
+import { factsText, printable } from './render.ts'
 import { onSignals } from './signals.ts'
 import { statusText } from './status-view.ts'
 
@@ -73,8 +73,8 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
   )
   using signals = onSignals({ ...context, drainMs: 5 * SECOND, reload: () => app.daemon.wake() })
   await using endpoint = await app.serve()
-  out(`service  ${sandbox.url}\nstorage  ${sandbox.storageUrl}\ninbox    ${inbox}`)
-  if (endpoint !== null) out(`page     ${endpoint.address}`)
+  const places = { service: sandbox.url, storage: sandbox.storageUrl, inbox }
+  out(factsText([...Object.entries(places), ['page', endpoint?.address ?? null]]))
   out(stay ? '\ndrop XML feeds into the inbox; Ctrl-C ends\n' : '')
   const stop = AbortSignal.any([signals.stop, done.signal])
   const running = app.daemon.run({ once: false, stop, abort: signals.abort })

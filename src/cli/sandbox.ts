@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { SECOND } from '../lib/clock.ts'
 import { type Context, outJson } from './context.ts'
+import { factsText } from './render.ts'
 import { onSignals } from './signals.ts'
 
 interface Options {
@@ -38,10 +39,8 @@ export function sandboxCommand(context: Context): Command {
       const { url, storageUrl, configFile, objectsDirectory: objects } = sandbox
       if (options.json) outJson(context, { url, storageUrl, configFile, objects })
       else {
-        context.out(`service        ${url}`)
-        context.out(`storage        ${storageUrl}`)
-        context.out(`objects        ${objects}`)
-        context.out(`configuration  ${configFile}`)
+        const places = { service: url, storage: storageUrl, objects, configuration: configFile }
+        context.out(factsText(Object.entries(places)))
         context.out(`\ntry: feedsyncd run --config ${configFile}`)
       }
       if (!signals.stop.aborted) await once(signals.stop, 'abort')

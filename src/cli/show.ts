@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { openStatus } from '../app/queries.ts'
 import type { ShowReport } from '../history/report.ts'
 import { FeedsyncError } from '../lib/errors.ts'
+import { limited } from '../lib/limited.ts'
 import { formatBytes, formatProgress } from '../lib/units.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
@@ -64,8 +65,8 @@ function showText(report: ShowReport, now: number, commandLine: CommandLine, all
 function factsOf(report: ShowReport, now: number, commandLine: CommandLine, all: boolean) {
   const { bytes, changes, etagVerified, externalCampaignIds: campaigns, progress } = report
   const ids = Object.entries(campaigns ?? {}).map(([id, n]) => `${id} (${n})`)
-  const more = all ? 0 : Math.max(0, ids.length - MOST)
-  const shown = more === 0 ? ids : [...ids.slice(0, MOST), `and ${more} more: --all`]
+  const most = all ? ids.length : MOST
+  const shown = limited(ids, most, (more) => `and ${more} more: --all`)
   const changed =
     changes && `${changes.added} added, ${changes.removed} removed, ${changes.changed} changed`
   return [

@@ -5,6 +5,7 @@ import type { StatusReport, UploadReport } from '../history/report.ts'
 import { HOUR } from '../lib/clock.ts'
 import type { Severity } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
+import { limited } from '../lib/limited.ts'
 import { relativeTime } from '../lib/units.ts'
 import { type CampaignCondition, campaignConditions } from '../ops/campaign-conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
@@ -78,7 +79,5 @@ function named(uploads: readonly UploadReport[]): string[] {
   return some(uploads.map(({ feed, state, reason }) => `${feed} ${state}: ${reason}`))
 }
 
-function some(texts: readonly string[]): string[] {
-  const more = texts.length - MOST_NAMED
-  return more > 0 ? [...texts.slice(0, MOST_NAMED), `and ${more} more like it`] : [...texts]
-}
+const some = (texts: readonly string[]) =>
+  limited(texts, MOST_NAMED, (more) => `and ${more} more like it`)

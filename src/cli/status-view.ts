@@ -4,6 +4,7 @@ import type { StatusReport, UploadReport } from '../history/report.ts'
 import { OPEN } from '../history/states.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
+import { limited } from '../lib/limited.ts'
 import { formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
 import { needsPerson, nextStep } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
@@ -244,15 +245,16 @@ function nextActions(report: StatusReport, { commandLine, now }: View): string[]
   const groups = [...Map.groupBy(steps, ({ told, forAll }) => `${told} ${forAll}`).values()]
   const actions = groups.map((group) => {
     const [{ commands = [], forAll = [], told = '' } = {}] = group
-    const names = group.slice(0, MOST_NAMED).map(({ name }) => name)
-    const more = group.length - names.length
-    const all = more > 0 ? [...names, `and ${more} more`] : names
-    const line = `next: ${printable(`${all.join(', ')}: ${told}`)}`
-    return [line, ...(group.length === 1 ? commands : forAll).map((command) => `  ${command}`)]
+    const names = limited(
+      group.map(({ name }) => name),
+      MOST_NAMED,
+    )
+    const line = `next: ${printable(`${names.join(', ')}: ${told}`)}`
+    const lines = (group.length === 1 ? commands : forAll).map((command) => `  ${command}`)
+    return [line, ...lines].join('\n')
   })
-  const more = actions.length - MOST_ACTIONS
-  const rest = more > 0 ? [`next: ${more} more: ${commandLine('status --json')}`] : []
-  return [...actions.slice(0, MOST_ACTIONS).flat(), ...rest]
+  const rest = (more: number) => `next: ${more} more: ${commandLine('status --json')}`
+  return limited(actions, MOST_ACTIONS, rest)
 }
 
 const QUIET = 3

@@ -11,6 +11,7 @@ import {
   type Selection,
 } from '../../campaigns/plan.ts'
 import type { Result } from '../../campaigns/send.ts'
+import { limited } from '../../lib/limited.ts'
 import { printable } from '../render.ts'
 
 export function planText(plan: Plan, id: number): string {
@@ -122,21 +123,21 @@ function feedLines(feed: FeedFindings): string[] {
     ...feed.problems.map((problem) => `postings are not counted: ${problem}`),
     ...list('waiting, no feed has carried them yet', waiting, ({ key }) => key),
     ...list('of these, the campaign starts within two days', soon, (key) => key),
-    ...limited(gone, ({ key, kind, uploads, since, pinned }) => {
+    ...each(gone, ({ key, kind, uploads, since, pinned }) => {
       const from = since === null ? '' : `, the first at ${since}`
       const still = pinned === 0 ? '' : `; ${counted(pinned, 'pinned requisition')} may still spend`
       return `${key}: ${kind}: ${counted(uploads, 'upload')} in a row without it${from}${still}`
     }),
-    ...limited(stale, ({ key, requisitionIds }) => {
+    ...each(stale, ({ key, requisitionIds }) => {
       return `${key}: no posting has the pinned ${requisitionIds.slice(0, NAMED).join(', ')}`
     }),
-    ...limited(overlaps, ({ keys, postings }) => {
+    ...each(overlaps, ({ keys, postings }) => {
       return `${counted(postings, 'posting')} selected by ${keys}, which bid against each other`
     }),
-    ...limited(dead, ({ key, campaignId, why, postings }) => {
+    ...each(dead, ({ key, campaignId, why, postings }) => {
       return `${key}: ${counted(postings, 'posting')} look sponsored and are not: campaign ${campaignId} is ${why}`
     }),
-    ...limited(orphans, ({ externalCampaignId: id, postings, nearest }) => {
+    ...each(orphans, ({ externalCampaignId: id, postings, nearest }) => {
       const meant = nearest === null ? '' : `; did you mean ${nearest}?`
       return `${id}: ${counted(postings, 'posting')} carry it, and no entry of the file has it${meant}`
     }),
@@ -144,18 +145,13 @@ function feedLines(feed: FeedFindings): string[] {
 }
 
 function list<T>(what: string, all: readonly T[], name: (one: T) => string): string[] {
-  if (all.length === 0) return []
   const left = all.length - NAMED
-  return [
-    `${what}: ${all.slice(0, NAMED).map(name).join(', ')}${left > 0 ? ` and ${left} more` : ''}`,
-  ]
+  const names = all.slice(0, NAMED).map(name).join(', ')
+  return all.length === 0 ? [] : [`${what}: ${names}${left > 0 ? ` and ${left} more` : ''}`]
 }
 
-function limited<T>(all: readonly T[], say: (one: T) => string): string[] {
-  const left = all.length - NAMED
-  const said = all.slice(0, NAMED).map(say)
-  return left > 0 ? [...said, `and ${left} more of these; --json lists all`] : said
-}
+const each = <T>(all: readonly T[], say: (one: T) => string) =>
+  limited(all.map(say), NAMED, (left) => `and ${left} more of these; --json lists all`)
 
 export function counted(count: number, thing: string): string {
   return `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`
