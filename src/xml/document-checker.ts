@@ -55,13 +55,13 @@ export class DocumentChecker {
     this.#head = head
     // Four bytes a character is the most that any encoding needs.
     const start = documentStart(head, whole || head.length > LONGEST_DECLARATION * 4)
-    if (start.kind === 'more') return
-    this.encoding = start.encoding
-    this.bom = start.bom
-    if (start.kind === 'fault') this.#fault = start.fault
-    if (start.kind !== 'start') return
-    this.warnings = start.warnings
-    const { encoding, declaration, bom } = start
+    if (start === null) return
+    const { encoding, declaration, bom, warnings, fault } = start
+    this.encoding = encoding
+    this.bom = bom
+    this.warnings = warnings
+    this.#fault = fault
+    if (declaration === null) return
     if (encoding.kind !== 'utf-8') this.#decoder = createDecoder(encoding)
     this.#reader = new DocumentReader(this.#handler, this.#limits, declaration)
     this.#head = Buffer.alloc(0)

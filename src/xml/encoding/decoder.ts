@@ -2,7 +2,7 @@
 // Pieces may be cut anywhere; what an unfinished sequence needs is kept for the next piece.
 
 import { isUtf8 } from 'node:buffer'
-import { type Encoding, UNDECODABLE } from './encodings.ts'
+import { type Encoding, UNDECODABLE, UTF_16LE } from './encodings.ts'
 
 export interface Decoded {
   text: string
@@ -19,31 +19,7 @@ export interface Decoder {
 const NOTHING = Buffer.alloc(0)
 
 export function createDecoder(encoding: Encoding): Decoder {
-  switch (encoding.kind) {
-    case 'utf-8':
-      return carrying(utf8Tail, decodeUtf8)
-    case 'utf-16':
-      return carrying(
-        encoding.name === 'UTF-16LE' ? utf16leTail : utf16beTail,
-        encoding.name === 'UTF-16LE' ? decodeUtf16 : (bytes) => decodeUtf16(swapped(bytes)),
-      )
-    case 'single-byte':
-      return carrying(
-        () => 0,
-        (bytes) => decodeTable(bytes, encoding.table),
-      )
-    default:
-      return encoding satisfies never
-  }
-}
-
-/** How many bytes decodable text takes in an encoding. */
-export function encodedLength(text: string, encoding: Encoding): number {
-  if (encoding.kind === 'utf-8') return Buffer.byteLength(text, 'utf8')
-  return encoding.kind === 'utf-16' ? text.length * 2 : text.length
-}
-
-function carrying(tail: (bytes: Buffer) => number, decode: (bytes: Buffer) => Decoded): Decoder {
+  const { tail, decode } = methodOf(encoding)
   let carried: Buffer = NOTHING
   return {
     write(piece) {
@@ -55,6 +31,28 @@ function carrying(tail: (bytes: Buffer) => number, decode: (bytes: Buffer) => De
     },
     unfinished: () => carried.length > 0,
   }
+}
+
+interface Method {
+  /** How many bytes at the end begin a character that is not whole. */
+  tail: (bytes: Buffer) => number
+  decode: (bytes: Buffer) => Decoded
+}
+
+function methodOf(encoding: Encoding): Method {
+  if (encoding.kind === 'utf-8') return { tail: utf8Tail, decode: decodeUtf8 }
+  if (encoding.kind === 'single-byte') {
+    return { tail: () => 0, decode: (bytes) => decodeTable(bytes, encoding.table) }
+  }
+  if (encoding === UTF_16LE) return { tail: (bytes) => utf16Tail(bytes, 1), decode: decodeUtf16 }
+  const decode = (bytes: Buffer) => decodeUtf16(Buffer.from(bytes).swap16())
+  return { tail: (bytes) => utf16Tail(bytes, 2), decode }
+}
+
+/** How many bytes decodable text takes in an encoding. */
+export function encodedLength(text: string, encoding: Encoding): number {
+  if (encoding.kind === 'utf-8') return Buffer.byteLength(text, 'utf8')
+  return encoding.kind === 'utf-16' ? text.length * 2 : text.length
 }
 
 function decodeUtf8(bytes: Buffer): Decoded {
@@ -98,36 +96,29 @@ export function utf8Tail(bytes: Buffer): number {
   return 0
 }
 
-const isHighSurrogate = (byte: number | undefined) => byte !== undefined && byte >> 2 === 0x36
-const utf16leTail = (bytes: Buffer) => utf16Tail(bytes, 1)
-const utf16beTail = (bytes: Buffer) => utf16Tail(bytes, 2)
-
 /** `high`: how far from the end of a unit its high byte is. */
 function utf16Tail(bytes: Buffer, high: number): number {
   const odd = bytes.length % 2
-  return isHighSurrogate(bytes[bytes.length - odd - high]) ? odd + 2 : odd
-}
-
-function swapped(bytes: Buffer): Buffer {
-  return Buffer.from(bytes).swap16()
+  const isHighSurrogate = (bytes.at(-odd - high) ?? 0) >> 2 === 0x36
+  return isHighSurrogate ? odd + 2 : odd
 }
 
 function decodeUtf16(bytes: Buffer): Decoded {
   const text = bytes.toString('utf16le')
   if (text.isWellFormed()) return { text, bad: false }
-  const lone = text.search(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/)
-  return { text: text.slice(0, lone), bad: true }
+  return before(text, /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/)
 }
 
 function decodeTable(bytes: Buffer, table: Uint16Array): Decoded {
   const units = new Uint16Array(bytes.length)
-  let bad = false
-  let length = 0
-  for (; length < bytes.length && !bad; length++) {
-    const unit = table[bytes[length] ?? 0] ?? UNDECODABLE
-    bad = unit === UNDECODABLE
-    units[length] = unit
-  }
-  const end = bad ? length - 1 : length
-  return { text: Buffer.from(units.buffer, 0, end * 2).toString('utf16le'), bad }
+  for (let at = 0; at < bytes.length; at++) units[at] = table[bytes[at] as number] as number
+  return before(Buffer.from(units.buffer).toString('utf16le'), UNDECODABLE_UNIT)
+}
+
+const UNDECODABLE_UNIT = new RegExp(String.fromCharCode(UNDECODABLE))
+
+/** What comes before the first thing that is not to be there, if any is. */
+function before(text: string, bad: RegExp): Decoded {
+  const at = text.search(bad)
+  return at === -1 ? { text, bad: false } : { text: text.slice(0, at), bad: true }
 }

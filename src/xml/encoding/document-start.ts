@@ -4,123 +4,115 @@
 import { type Fault, short } from '../fault.ts'
 import { createDecoder } from './decoder.ts'
 import { type Encoding, encodingNamed, UNKNOWN, UTF_8, UTF_16BE, UTF_16LE } from './encodings.ts'
-import { foreignFormat, SIGNATURE_BYTES } from './foreign-formats.ts'
 import { LONGEST_DECLARATION, readDeclaration } from './xml-declaration.ts'
 
-export type DocumentStart =
-  /** Too little was seen to decide. */
-  | { kind: 'more' }
-  /** The file ends inside the XML declaration, or before it could begin. */
-  | { kind: 'cut'; encoding: Encoding; bom: number }
-  | {
-      kind: 'start'
-      encoding: Encoding
-      /** Bytes of the byte order mark. */
-      bom: number
-      /** Characters of the XML declaration, 0 without one. */
-      declaration: number
-      warnings: string[]
-    }
-  /** `encoding` decodes the file up to the fault. */
-  | { kind: 'fault'; fault: Fault; encoding: Encoding; bom: number }
-
-interface Family {
-  /** What decodes the declaration; `UNKNOWN` stands for everything that contains ASCII. */
+export interface DocumentStart {
+  /** Decodes the file, up to the fault where there is one. */
   encoding: Encoding
+  /** Bytes of the byte order mark. */
   bom: number
+  /** Characters of the XML declaration, 0 without one; null: the file ends inside it, or before it could begin. */
+  declaration: number | null
+  warnings: string[]
+  fault: Fault | null
 }
 
-/** `head`: the file from its first byte; `whole`: there are no more bytes than these. */
-export function documentStart(head: Buffer, whole: boolean): DocumentStart {
-  if (head.length < SIGNATURE_BYTES && !whole) return { kind: 'more' }
-  const foreign = foreignFormat(head)
-  if (foreign !== null)
-    return failed({ encoding: UNKNOWN, bom: 0 }, foreign.code, foreign.reason, 0)
-  const family = familyOf(head)
-  if (typeof family === 'string') {
-    const reason = `the file is encoded in ${family}, which is not supported; export it as UTF-8`
-    return failed({ encoding: UNKNOWN, bom: 0 }, 'unsupported-encoding', reason, 0)
+const compressed = (name: string) => `the file is ${name}-compressed; export it uncompressed`
+const unsupported = (name: string) =>
+  `the file is encoded in ${name}, which is not supported; export it as UTF-8`
+
+/** Bytes, as characters of Latin 1, that a file begins with which is something else than XML, or that cannot be read. */
+const FOREIGN: readonly (readonly [begins: string, code: string, reason: string])[] = [
+  ['\x1f\x8b', 'gzip', compressed('gzip')],
+  ['BZh', 'bzip2', compressed('bzip2')],
+  ['\xfd7zXZ', 'xz', compressed('xz')],
+  ['(\xb5/\xfd', 'zstd', compressed('zstd')],
+  ['PK\x03\x04', 'zip', 'the file is a zip archive; export the XML itself, uncompressed'],
+  ['7z\xbc\xaf', '7z', 'the file is a 7z archive; export the XML itself, uncompressed'],
+  ['%PDF', 'pdf', 'the file is a PDF document, not an XML feed'],
+  ['\0\0\xfe\xff', 'unsupported-encoding', unsupported('UTF-32')],
+  ['\xff\xfe\0\0', 'unsupported-encoding', unsupported('UTF-32')],
+  ['\0\0\0<', 'unsupported-encoding', unsupported('UTF-32')],
+  ['<\0\0\0', 'unsupported-encoding', unsupported('UTF-32')],
+  ['Lo\xa7\x94', 'unsupported-encoding', unsupported('EBCDIC')],
+]
+/** What decodes the declaration of a file that begins so; `UNKNOWN` stands for everything that contains ASCII. */
+const FAMILIES: readonly (readonly [begins: string, encoding: Encoding, bom: number])[] = [
+  ['\xef\xbb\xbf', UNKNOWN, 3],
+  ['\xfe\xff', UTF_16BE, 2],
+  ['\xff\xfe', UTF_16LE, 2],
+  ['\0<', UTF_16BE, 0],
+  ['<\0', UTF_16LE, 0],
+]
+/** Half of the first UTF-16 unit and nothing else: the file ends early, it is not undecodable. */
+const HALVES = ['\0', '\xfe', '\xff']
+/** The longest beginning of a foreign file. */
+const SIGNATURE_BYTES = 5
+
+/** `head`: the file from its first byte; `whole`: there are no more bytes than these. Null: they are too few to decide. */
+export function documentStart(head: Buffer, whole: boolean): DocumentStart | null {
+  if (head.length < SIGNATURE_BYTES && !whole) return null
+  const signature = head.toString('latin1', 0, SIGNATURE_BYTES)
+  const half = HALVES.indexOf(signature)
+  let [, family, bom] = FAMILIES.find(([begins]) => signature.startsWith(begins)) ?? [
+    '',
+    UNKNOWN,
+    0,
+  ]
+  if (half !== -1) [family, bom] = [UTF_16BE, Math.min(half, 1)]
+  const start = (declaration: number | null, encoding = family) => {
+    return { encoding, bom, declaration, warnings: [], fault: null }
   }
-  const beginning = head.subarray(family.bom, family.bom + LONGEST_DECLARATION * 4)
-  const { text } = createDecoder(family.encoding).write(beginning)
-  const declaration = readDeclaration(text)
-  if (declaration.kind === 'fault') return { kind: 'fault', fault: declaration.fault, ...family }
-  if (declaration.kind === 'more') return whole ? { kind: 'cut', ...family } : { kind: 'more' }
-  if (declaration.kind !== 'declaration' || declaration.encoding === null) {
-    // XML 1.0 section 4.3.3: a fatal error with neither a byte order mark nor an encoding declaration.
-    if (family.encoding.kind === 'utf-16' && family.bom === 0) {
-      const reason = `the file is ${family.encoding.name} without a byte order mark, and declares no encoding; export it as UTF-8`
-      return failed(family, 'encoding-mismatch', reason, 0)
+  const failed = (code: string, reason: string, at: number) => {
+    return { ...start(null), fault: { code, reason, at } }
+  }
+  const foreign = FOREIGN.find(([begins]) => signature.startsWith(begins))
+  if (foreign !== undefined) {
+    return { ...failed(foreign[1], foreign[2], 0), encoding: UNKNOWN, bom: 0 }
+  }
+  const beginning = head.subarray(bom, bom + LONGEST_DECLARATION * 4)
+  const declaration = readDeclaration(createDecoder(family).write(beginning).text)
+  if (declaration === null) return whole ? start(null) : null
+  if ('code' in declaration) return { ...start(null), fault: declaration }
+  let encoding: Encoding | null = family === UNKNOWN ? UTF_8 : family
+  if (declaration.encoding !== null) {
+    const { name, at } = declaration.encoding
+    const declared = encodingNamed(name)
+    if (declared === null) {
+      const reason = `the declared encoding "${short(name)}" is not supported; export the feed as UTF-8`
+      return failed('unsupported-encoding', reason, at)
     }
-    return started(
-      family,
-      family.encoding === UNKNOWN ? UTF_8 : family.encoding,
-      lengthOf(declaration),
-    )
+    encoding = agreed(family, bom, declared)
+    if (encoding === null) return failed('encoding-mismatch', mismatch(name, family, bom), at)
+  } else if (encoding.kind === 'utf-16' && bom === 0) {
+    // XML 1.0 section 4.3.3: a fatal error with neither a byte order mark nor an encoding declaration.
+    const reason = `the file is ${encoding.name} without a byte order mark, and declares no encoding; export it as UTF-8`
+    return failed('encoding-mismatch', reason, 0)
   }
-  const { name, at } = declaration.encoding
-  const declared = encodingNamed(name)
-  if (declared === null) {
-    const reason = `the declared encoding "${short(name)}" is not supported; export the feed as UTF-8`
-    return failed(family, 'unsupported-encoding', reason, at)
-  }
-  const encoding = agreed(family, declared)
-  if (encoding !== null) return started(family, encoding, declaration.length)
-  const actual = family.encoding === UNKNOWN ? describe(family) : family.encoding.name
-  const reason = `the document declares the encoding "${short(name)}", but ${
-    family.bom > 0
-      ? `begins with the byte order mark of ${actual}`
-      : `is not written in it (it looks like ${actual})`
-  }; declare the encoding that the file really has`
-  return failed(family, 'encoding-mismatch', reason, at)
-}
-
-function familyOf(head: Buffer): Family | 'UTF-32' | 'EBCDIC' {
-  const begins = (...bytes: number[]) =>
-    head.length >= bytes.length && bytes.every((byte, i) => head[i] === byte)
-  if (begins(0, 0, 0xfe, 0xff) || begins(0xff, 0xfe, 0, 0)) return 'UTF-32'
-  if (begins(0, 0, 0, 0x3c) || begins(0x3c, 0, 0, 0)) return 'UTF-32'
-  if (begins(0x4c, 0x6f, 0xa7, 0x94)) return 'EBCDIC'
-  if (begins(0xef, 0xbb, 0xbf)) return { encoding: UNKNOWN, bom: 3 }
-  if (begins(0xfe, 0xff)) return { encoding: UTF_16BE, bom: 2 }
-  if (begins(0xff, 0xfe)) return { encoding: UTF_16LE, bom: 2 }
-  if (begins(0, 0x3c)) return { encoding: UTF_16BE, bom: 0 }
-  if (begins(0x3c, 0)) return { encoding: UTF_16LE, bom: 0 }
-  // Half of the first UTF-16 unit and nothing else: the file ends early, it is not undecodable.
-  if (head.length === 1 && begins(0)) return { encoding: UTF_16BE, bom: 0 }
-  if (head.length === 1 && (begins(0xfe) || begins(0xff))) return { encoding: UTF_16BE, bom: 1 }
-  return { encoding: UNKNOWN, bom: 0 }
+  return { ...start(declaration.length, encoding), warnings: warningsOf(encoding, bom) }
 }
 
 /** The encoding to read with, or null when the declaration contradicts the bytes. */
-function agreed(family: Family, declared: Encoding | 'utf-16'): Encoding | null {
-  const { encoding } = family
-  if (encoding.kind === 'utf-16') {
-    return declared === 'utf-16' || declared === encoding ? encoding : null
+function agreed(family: Encoding, bom: number, declared: Encoding | 'utf-16'): Encoding | null {
+  if (family.kind === 'utf-16') {
+    return declared === 'utf-16' || declared === family ? family : null
   }
   if (declared === 'utf-16' || declared.kind === 'utf-16') return null
-  return family.bom > 0 && declared !== UTF_8 ? null : declared
+  return bom > 0 && declared !== UTF_8 ? null : declared
 }
 
-function describe(family: Family): string {
-  return family.bom > 0 ? 'UTF-8' : 'UTF-8 or another 8-bit encoding'
+function mismatch(declared: string, family: Encoding, bom: number): string {
+  const known = family === UNKNOWN ? 'UTF-8' : family.name
+  const actual =
+    bom > 0
+      ? `begins with the byte order mark of ${known}`
+      : `is not written in it (it looks like ${family === UNKNOWN ? 'UTF-8 or another 8-bit encoding' : known})`
+  return `the document declares the encoding "${short(declared)}", but ${actual}; declare the encoding that the file really has`
 }
 
-function lengthOf(declaration: { kind: string; length?: number }): number {
-  return declaration.length ?? 0
-}
-
-function started(family: Family, encoding: Encoding, declaration: number): DocumentStart {
-  const warnings: string[] = []
-  if (family.bom > 0 && encoding.kind === 'utf-8') {
-    warnings.push('the file begins with a byte order mark, which some readers do not accept')
+function warningsOf({ kind, name }: Encoding, bom: number): string[] {
+  if (kind !== 'utf-8') {
+    return [`the file is encoded in ${name}; UTF-8 is what every reader expects`]
   }
-  if (encoding.kind !== 'utf-8') {
-    warnings.push(`the file is encoded in ${encoding.name}; UTF-8 is what every reader expects`)
-  }
-  return { kind: 'start', encoding, bom: family.bom, declaration, warnings }
-}
-
-function failed(family: Family, code: string, reason: string, at: number): DocumentStart {
-  return { kind: 'fault', fault: { code, reason, at }, ...family }
+  return bom > 0 ? ['the file begins with a byte order mark, which some readers do not accept'] : []
 }

@@ -3,16 +3,11 @@
 
 import { type Fault, notWellFormed } from '../fault.ts'
 
-export type Declaration =
-  /** The document begins with something else. */
-  | { kind: 'none' }
-  | { kind: 'more' }
-  | {
-      kind: 'declaration'
-      length: number
-      encoding: { name: string; at: number } | null
-    }
-  | { kind: 'fault'; fault: Fault }
+export interface Declaration {
+  /** Characters; 0: the document begins with something else. */
+  length: number
+  encoding: { name: string; at: number } | null
+}
 
 /** Longer ones are refused: only white space can make a declaration this long. */
 export const LONGEST_DECLARATION = 1_000
@@ -24,54 +19,42 @@ const WHOLE = new RegExp(
     `(?:${S}+standalone${S}*=${S}*(["'])(?:yes|no)\\4)?${S}*\\?>`,
   'd',
 )
-const PREFIXES = prefixes()
 
-export function readDeclaration(text: string): Declaration {
+/** Null: that can be told only when more is there. */
+export function readDeclaration(text: string): Declaration | Fault | null {
   if (!/^<\?xml[ \t\r\n]/.test(text)) {
-    return { kind: text.length < 6 && '<?xml '.startsWith(text) ? 'more' : 'none' }
+    return text.length < 6 && '<?xml '.startsWith(text) ? null : { length: 0, encoding: null }
   }
   const match = WHOLE.exec(text)
   if (match !== null) {
     const name = match.groups?.encoding
     const at = match.indices?.groups?.encoding?.[0] ?? 0
-    const encoding = name === undefined ? null : { name, at }
-    return { kind: 'declaration', length: match[0].length, encoding }
+    return { length: match[0].length, encoding: name === undefined ? null : { name, at } }
   }
-  const viable = Math.max(...PREFIXES.map((prefix) => prefix.exec(text)?.[0].length ?? 0))
-  if (viable === text.length && viable < LONGEST_DECLARATION) return { kind: 'more' }
-  return {
-    kind: 'fault',
-    fault: notWellFormed(
-      'the XML declaration is misspelt here; it must read like <?xml version="1.0" encoding="UTF-8"?>',
-      viable,
-    ),
-  }
+  const viable = BEGINNING.exec(text)?.[0].length ?? 0
+  if (viable === text.length && viable < LONGEST_DECLARATION) return null
+  const reason =
+    'the XML declaration is misspelt here; it must read like <?xml version="1.0" encoding="UTF-8"?>'
+  return notWellFormed(reason, viable)
 }
 
-/** One expression for each form of the declaration, each matching its longest correct beginning. */
-function prefixes(): RegExp[] {
-  const attribute = (name: string, quote: string, value: string[]) => [
-    `${S}+`,
-    ...name,
-    `${S}*`,
-    '=',
-    `${S}*`,
-    quote,
-    ...value,
-    quote,
-  ]
-  const quotes = ['"', "'"]
-  const version = quotes.map((q) => attribute('version', q, ['1', '\\.', '[0-9]+']))
-  const encoding = quotes.map((q) => attribute('encoding', q, ['[A-Za-z]', '[A-Za-z0-9._-]*']))
-  const standalone = quotes.flatMap((q) => [
-    attribute('standalone', q, [...'yes']),
-    attribute('standalone', q, [...'no']),
-  ])
-  const forms = version.flatMap((v) =>
-    [[], ...encoding].flatMap((e) => [[], ...standalone].map((s) => [...v, ...e, ...s])),
-  )
-  return forms.map((form) => {
-    const atoms = [...'<', '\\?', ...'xml', ...form, `${S}*`, '\\?', '>']
-    return new RegExp(`^${atoms.reduceRight((rest, atom) => `(?:${atom}${rest})?`, '')}`)
-  })
-}
+/** The longest correct beginning: what comes next always tells by its first character which way to go. */
+const BEGINNING = (() => {
+  /** The parts one after the other, as far as they go; what follows the last of them is `rest`. */
+  const chain = (parts: string[], rest = '') =>
+    parts.reduceRight((next, part) => `${part}(?:${next})?`, rest)
+  const attribute = (name: string, values: string[][], rest: string) =>
+    chain(
+      [...name, `${S}*`, '=', `${S}*`],
+      ['"', "'"]
+        .map((quote) => chain([quote], values.map((v) => chain([...v, quote], rest)).join('|')))
+        .join('|'),
+    )
+  const close = chain(['\\?', '>'])
+  const after = (...attributes: string[]) =>
+    `${S}+(?:${[...attributes, close].join('|')})?|${close}`
+  const standalone = attribute('standalone', [[...'yes'], [...'no']], after())
+  const encoding = attribute('encoding', [['[A-Za-z]', '[A-Za-z0-9._-]*']], after(standalone))
+  const version = attribute('version', [['1', '\\.', '[0-9]+']], after(encoding, standalone))
+  return new RegExp(`^<\\?xml${S}+(?:${version})?`)
+})()

@@ -55,11 +55,11 @@ export class SaxesCheck {
     this.#head = head
     // Four bytes a character is the most that any encoding needs.
     const start = documentStart(head, whole || head.length > LONGEST_DECLARATION * 4)
-    if (start.kind === 'more') return
+    if (start === null) return
     this.encoding = start.encoding
     this.bom = start.bom
-    if (start.kind === 'fault') this.#fault = start.fault
-    if (start.kind !== 'start') return
+    this.#fault = start.fault
+    if (start.declaration === null) return
     this.warnings = start.warnings
     this.#decoder = createDecoder(start.encoding)
     this.#scanner = new XmlScanner(this.#handler, this.#limits, start.declaration)
