@@ -7,21 +7,14 @@ import { FIELDS, type Field, type FieldPath, type Step } from './field-paths.ts'
 import { longest, type PostingValues, PROSE } from './posting-values.ts'
 import { withoutPrefix } from './record-path.ts'
 
-/** A field that an element's text or attribute holds. The lowest rank wins. */
+/** A field on the way to which an element is, or which it holds: in its text, or in the attribute of the path. */
 export interface Capture {
   /** Its number in `FIELDS`. */
   field: number
-  rank: number
-  /** Null: the text of the element. */
-  attribute: string | null
-}
-
-interface Progress {
-  /** Its number in `FIELDS`. */
-  field: number
   path: FieldPath
-  /** Steps that were taken. */
+  /** Steps of the path that were taken. */
   taken: number
+  /** The lowest wins. */
   rank: number
 }
 
@@ -40,7 +33,7 @@ export class Place {
   readonly isPlain: boolean
   /** Characters of the text that a capture may need. */
   readonly longest: number
-  readonly #progress: readonly Progress[]
+  readonly #progress: readonly Capture[]
   /** By the numbers of the names, and the names themselves: numbers are given anew when names were forgotten. */
   readonly #next: Place[] = []
   readonly #names: Name[] = []
@@ -50,22 +43,20 @@ export class Place {
   readonly #room: { left: number }
 
   constructor(
-    progress: readonly Progress[],
+    progress: readonly Capture[],
     prose: readonly Capture[] = [],
     room = { left: MOST_REMEMBERED },
   ) {
     this.#progress = progress
     this.#room = room
     this.inProse = prose.length > 0
-    this.captures = this.inProse
-      ? prose
-      : progress
-          .filter(({ path, taken }) => taken === path.steps.length)
-          .map(({ field, rank, path }) => ({ field, rank, attribute: path.attribute }))
-    this.#hasText = this.captures.some(({ attribute }) => attribute === null)
+    const reached = progress.filter(({ path, taken }) => taken === path.steps.length)
+    this.captures = this.inProse ? prose : reached
+    const inText = this.captures.filter(({ path }) => path.attribute === null)
+    this.#hasText = inText.length > 0
     this.isPlain = this.captures.every(({ field }) => field !== PROSE)
     this.longest = Math.max(0, ...this.captures.map(({ field }) => longest(field)))
-    const whole = this.captures.filter((one) => one.attribute === null && one.field === PROSE)
+    const whole = inText.filter(({ field }) => field === PROSE)
     if (this.inProse || progress.length === 0) this.#within = this
     else this.#within = whole.length > 0 ? new Place([], whole) : NOWHERE
   }
@@ -81,8 +72,8 @@ export class Place {
   /** Whether the text here may be a value that counts. */
   wantsText(values: PostingValues): boolean {
     if (!this.#hasText) return false
-    for (const { attribute, field, rank } of this.captures) {
-      if (attribute === null && values.counts(field, rank)) return true
+    for (const { path, field, rank } of this.captures) {
+      if (path.attribute === null && values.counts(field, rank)) return true
     }
     return false
   }
@@ -138,7 +129,7 @@ export function attributeValue(attributes: Attributes, name: string): string | n
   return null
 }
 
-function step(progress: Progress, name: string): Progress[] {
+function step(progress: Capture, name: string): Capture[] {
   const next = progress.path.steps[progress.taken]
   if (next === undefined) return []
   const taken = progress.taken + 1
@@ -154,7 +145,7 @@ function isNamed({ name }: Step, written: string): boolean {
   return written === name || withoutPrefix(written) === name
 }
 
-function conditionHolds({ path, taken }: Progress, attributes: Attributes): boolean {
+function conditionHolds({ path, taken }: Capture, attributes: Attributes): boolean {
   const condition = path.steps[taken - 1]?.condition ?? null
   return condition === null || attributeValue(attributes, condition.attribute) === condition.value
 }

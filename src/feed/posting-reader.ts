@@ -145,8 +145,8 @@ export class PostingReader implements XmlHandler {
       if (depth > 0 && this.#places[depth - 1]?.isPlain === false) this.#joinProse(data, depth)
       const { captures } = place
       for (let i = 0; i < captures.length; i++) {
-        const { field, rank, attribute } = captures[i] as Capture
-        if (attribute !== null) continue
+        const { field, rank, path } = captures[i] as Capture
+        if (path.attribute !== null) continue
         if (this.#plainTo === 0) this.#values.put(field, rank, this.#texts[depth] as string)
         else this.#values.putPlain(field, rank, data, this.#plainFrom, this.#plainTo)
       }
@@ -213,9 +213,9 @@ export class PostingReader implements XmlHandler {
     if (place.inProse) return
     this.#prose = this.#depth - 1
     this.#texts[this.#prose] = ''
-    for (const { field, rank, attribute } of place.captures) {
-      if (attribute === null) continue
-      this.#values.put(field, rank, attributeValue(attributes, attribute) ?? '')
+    for (const { field, rank, path } of place.captures) {
+      if (path.attribute === null) continue
+      this.#values.put(field, rank, attributeValue(attributes, path.attribute) ?? '')
     }
   }
 

@@ -28,12 +28,7 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 2
 
 interface Queued {
   request: WorkerRequest
-  /** It may share the worker with others of its kind. */
-  isSmall: boolean
-  isAborted: boolean
-  /** What the worker's death interrupts, for a sentence, and the files that it leaves half written. */
-  what: string
-  writes: readonly (string | null)[]
+  signal: AbortSignal | undefined
   resolve: (result: never) => void
   reject: (reason: unknown) => void
 }
@@ -76,40 +71,21 @@ class WorkerChecker implements FeedChecker {
     } catch (error) {
       return Promise.reject(error)
     }
-    const cancelled = new SharedArrayBuffer(4)
-    return this.#ask<CheckResult>(
-      { kind: 'check', job, cancelled },
-      { what: `reading ${job.source}`, writes: [job.copyTo, job.indexTo] },
-      // A running job is given up by the worker at its next piece; the caller need not wait for it.
-      () => Atomics.store(new Int32Array(cancelled), 0, 1),
-      signal,
-    )
+    return this.#ask({ kind: 'check', job, cancelled: new SharedArrayBuffer(4) }, signal)
   }
 
   compare(indexes: Comparison, signal?: AbortSignal): Promise<PostingChanges | null> {
-    return this.#ask<PostingChanges | null>(
-      { kind: 'compare', indexes },
-      { what: `reading ${indexes.newer}`, writes: [] },
-      () => {},
-      signal,
-    )
+    return this.#ask({ kind: 'compare', indexes }, signal)
   }
 
-  #ask<T extends CheckResult | PostingChanges | null>(
-    request: WorkerRequest,
-    effects: Pick<Queued, 'what' | 'writes'>,
-    cancel: () => void,
-    signal?: AbortSignal,
-  ): Promise<T> {
+  #ask<T>(request: WorkerRequest, signal?: AbortSignal): Promise<T> {
     if (this.#disposed) return Promise.reject(stopped())
     if (signal?.aborted) return Promise.reject(signal.reason)
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const isSmall = request.kind === 'check' && (request.job.expected?.size ?? SMALL) < SMALL
-    const state = { isSmall, isAborted: false }
-    const queued: Queued = { request, ...state, ...effects, resolve, reject }
+    const queued: Queued = { request, signal, resolve, reject }
     const abort = () => {
-      cancel()
-      queued.isAborted = true
+      // A running job is given up by the worker at its next piece; the caller need not wait for it.
+      if (request.kind === 'check') Atomics.store(new Int32Array(request.cancelled), 0, 1)
       const at = this.#queue.indexOf(queued)
       if (at !== -1) this.#queue.splice(at, 1)
       reject(signal?.reason)
@@ -127,12 +103,8 @@ class WorkerChecker implements FeedChecker {
   }
 
   #next(): void {
-    for (
-      let next = this.#queue[0];
-      next !== undefined && this.#takes(next);
-      next = this.#queue[0]
-    ) {
-      this.#queue.shift()
+    while (this.#queue[0] !== undefined && this.#takes(this.#queue[0])) {
+      const next = this.#queue.shift() as Queued
       this.#worker ??= this.#newWorker()
       this.#worker.ref()
       this.#sent.push(next)
@@ -143,7 +115,7 @@ class WorkerChecker implements FeedChecker {
 
   #takes(next: Queued): boolean {
     if (this.#sent.length === 0) return true
-    return next.isSmall && this.#sent.length < MOST_AHEAD && this.#sent.every((job) => job.isSmall)
+    return this.#sent.length < MOST_AHEAD && [next, ...this.#sent].every(isSmall)
   }
 
   #newWorker(): Worker {
@@ -180,32 +152,40 @@ class WorkerChecker implements FeedChecker {
    */
   #died(cause: unknown): void {
     const sent = this.#sent.splice(0)
-    for (const path of sent.flatMap(({ writes }) => writes)) {
-      if (path !== null) rmSync(path, { force: true })
+    for (const { request } of sent) {
+      if (request.kind !== 'check') continue
+      for (const half of [request.job.copyTo, request.job.indexTo]) {
+        if (half !== null) rmSync(half, { force: true })
+      }
     }
     const begun = Atomics.load(this.#begun, 0)
-    if (begun === 0 && cause !== undefined) {
-      for (const job of sent) job.reject(this.#disposed ? stopped() : notStarted(cause))
-      this.#next()
-      return
-    }
     const fatal = sent[Math.max(0, begun - this.#answered - 1)]
-    for (const job of sent) if (this.#disposed) job.reject(stopped())
-    fatal?.reject(
-      new FeedsyncError(`${fatal.what} stopped: ${why(cause)}`, {
-        hint: 'It is started again for the next feed. If it happens again with this file, report it.',
-        cause,
-      }),
-    )
+    const isNotStarted = begun === 0 && cause !== undefined
+    for (const job of sent) {
+      if (this.#disposed) job.reject(stopped())
+      else if (isNotStarted) job.reject(notStarted(cause))
+      else if (job === fatal) job.reject(ended(job.request, cause))
+    }
     if (this.#disposed) return
-    this.#queue.unshift(...sent.filter((job) => job !== fatal && !job.isAborted))
+    const again = isNotStarted ? [] : sent.filter((job) => job !== fatal && !job.signal?.aborted)
+    this.#queue.unshift(...again)
     this.#next()
   }
 }
 
-function why(cause: unknown): string {
-  if (errorCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY') return 'the reading thread ran out of memory'
-  return 'the reading thread ended'
+/** It may share the worker with others of its kind. */
+function isSmall({ request }: Queued): boolean {
+  return request.kind === 'check' && (request.job.expected?.size ?? SMALL) < SMALL
+}
+
+function ended(request: WorkerRequest, cause: unknown): FeedsyncError {
+  const file = request.kind === 'check' ? request.job.source : request.indexes.newer
+  const isMemory = errorCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY'
+  const why = isMemory ? 'the reading thread ran out of memory' : 'the reading thread ended'
+  return new FeedsyncError(`reading ${file} stopped: ${why}`, {
+    hint: 'It is started again for the next feed. If it happens again with this file, report it.',
+    cause,
+  })
 }
 
 function notStarted(cause: unknown): FeedsyncError {
