@@ -14,6 +14,12 @@ const NO_LIMIT = -1
 /** Of a version that waits: what tells whose turn it is. */
 type Turn = Pick<Version, 'feed' | 'account'>
 
+interface NewVersion extends Pick<Version, 'feed' | 'path' | 'account' | 'state'> {
+  reason: Reason | null
+  at: number
+  patch?: VersionPatch
+}
+
 export type VersionWrites = ReturnType<typeof versionWrites>
 
 /** Each write is one transaction with its event. */
@@ -62,16 +68,7 @@ export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'v
 
   return {
     /** Adds a version in `settling` (or another first state) with its first event, and makes it its feed's newest. */
-    add: ({
-      at,
-      patch,
-      reason,
-      ...first
-    }: Pick<Version, 'feed' | 'path' | 'account' | 'state'> & {
-      reason: Reason | null
-      at: number
-      patch?: VersionPatch
-    }): Version =>
+    add: ({ at, patch, reason, ...first }: NewVersion): Version =>
       db.joined(() => {
         assertStep(null, null, first.state, false)
         const id = insert({ ...patch, ...first, ...reasonFields(reason), detectedAt: at })
