@@ -33,18 +33,11 @@ export function valueAt(raw: unknown, path: YamlPath): unknown {
 
 function identity(raw: unknown): Finding[] {
   const has = (key: string) => valueAt(raw, ['service', key]) != null
-  if (!has('account') && !has('partner')) {
-    return [{ path: ['service', 'account'], problem: 'missing: name an account, or a partner' }]
-  }
-  if (has('account') && has('partner')) {
-    return [{ path: ['service', 'partner'], problem: 'name either an account or a partner' }]
-  }
-  if (has('account') && has('partnerAccount')) {
-    return [
-      { path: ['service', 'partnerAccount'], problem: 'belongs to a partner, not an account' },
-    ]
-  }
-  return []
+  const at = (key: string, problem: string) => [{ path: ['service', key], problem }]
+  if (!has('account'))
+    return has('partner') ? [] : at('account', 'missing: name an account, or a partner')
+  if (has('partner')) return at('partner', 'name either an account or a partner')
+  return has('partnerAccount') ? at('partnerAccount', 'belongs to a partner, not an account') : []
 }
 
 /** A file that is moved within the watched folder would be found again, as a new feed. */
@@ -56,21 +49,19 @@ function folders(raw: unknown, base: string, links: Links): Finding[] {
   }
   const inbox = written('inbox', 'directory', './inbox')
   const state = written('state', 'directory', './state') ?? base
-  const used: [section: string, key: string, fallback: string][] = [
-    ['state', 'directory', './state'],
-  ]
-  if (valueAt(raw, ['inbox', 'afterUpload']) === 'archive') {
-    used.push(['inbox', 'archiveDirectory', join(state, 'archive')])
-  }
-  if (valueAt(raw, ['inbox', 'afterReject']) === 'quarantine') {
-    used.push(['inbox', 'quarantineDirectory', join(state, 'quarantine')])
-  }
-  return used.flatMap(([section, key, fallback]) => {
+  const outside = (section: string, key: string, fallback: string) => {
     const folder = written(section, key, fallback)
     return inbox !== null && folder !== null && isWithin(folder, inbox)
       ? [{ path: [section, key], problem: 'must lie outside inbox.directory' }]
       : []
-  })
+  }
+  const archives = valueAt(raw, ['inbox', 'afterUpload']) === 'archive'
+  const quarantines = valueAt(raw, ['inbox', 'afterReject']) === 'quarantine'
+  return [
+    ...outside('state', 'directory', './state'),
+    ...(archives ? outside('inbox', 'archiveDirectory', join(state, 'archive')) : []),
+    ...(quarantines ? outside('inbox', 'quarantineDirectory', join(state, 'quarantine')) : []),
+  ]
 }
 
 /** With its links followed, as far as it is there. */
@@ -117,17 +108,12 @@ const captures = (text: string) => [...text.matchAll(/\{(\d+)\}/g)].map((found) 
 function alerts(raw: unknown): Finding[] {
   return items(raw, 'alerts').flatMap((alert, index) => {
     const has = (key: string) => valueAt(alert, [key]) != null
-    const found: Finding[] = []
-    if (!has('exec') && !has('webhook')) {
-      found.push({ path: ['alerts', index, 'exec'], problem: 'missing: name exec, or a webhook' })
-    }
-    if (has('exec') && has('webhook')) {
-      found.push({ path: ['alerts', index, 'webhook'], problem: 'name either exec or a webhook' })
-    }
-    if (has('secretFile') && !has('webhook')) {
-      found.push({ path: ['alerts', index, 'secretFile'], problem: 'belongs to a webhook' })
-    }
-    return found
+    const at = (key: string, problem: string) => [{ path: ['alerts', index, key], problem }]
+    if (has('webhook')) return has('exec') ? at('webhook', 'name either exec or a webhook') : []
+    return [
+      ...(has('exec') ? [] : at('exec', 'missing: name exec, or a webhook')),
+      ...(has('secretFile') ? at('secretFile', 'belongs to a webhook') : []),
+    ]
   })
 }
 

@@ -135,7 +135,8 @@ export class Conditions {
   /** The critical ones first, then the oldest. */
   current(): Condition[] {
     const all = [...this.#held.values()].map(({ condition }) => condition)
-    return all.toSorted((a, b) => rank(a) - rank(b) || a.since - b.since)
+    const rank = ({ severity }: Condition) => (severity === 'critical' ? 0 : 1)
+    return all.sort((a, b) => rank(a) - rank(b) || a.since - b.since)
   }
 
   #announce(kind: ConditionChange['kind'], condition: Condition): void {
@@ -148,22 +149,15 @@ export function isOfInbox(code: ConditionCode): code is 'inbox-missing' | 'inbox
   return code === 'inbox-missing' || code === 'inbox-unreadable'
 }
 
-/** What a failed system call on our own files means: `ENOSPC`, `EROFS`, `EACCES`. */
-export function conditionOfState(code: string | null): ConditionCode {
-  switch (code) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'state-full'
-    case 'EROFS':
-      return 'state-read-only'
-    case 'EACCES':
-    case 'EPERM':
-      return 'state-foreign-owner'
-    default:
-      return 'state-failing'
-  }
+const OF_STATE: Readonly<Record<string, ConditionCode>> = {
+  ENOSPC: 'state-full',
+  EDQUOT: 'state-full',
+  EROFS: 'state-read-only',
+  EACCES: 'state-foreign-owner',
+  EPERM: 'state-foreign-owner',
 }
 
-function rank({ severity }: Condition): number {
-  return severity === 'critical' ? 0 : 1
+/** What a failed system call on our own files means: `ENOSPC`, `EROFS`, `EACCES`. */
+export function conditionOfState(code: string | null): ConditionCode {
+  return OF_STATE[code ?? ''] ?? 'state-failing'
 }

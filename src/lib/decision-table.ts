@@ -53,6 +53,9 @@ const NOT_CONFIRMED =
 const OTHER_LIMIT =
   'export a smaller file, or have the limit raised (by the service operator, or in the proxy that answers so) and retry the feed; the same file dropped again is retried as well'
 
+const CHECK_KEY =
+  'check the key file, service.auth and the account or partner; uploads are tried again when the key file changes, and every 15 minutes'
+
 type Row = Pick<Rule, 'from' | 'when'> & Partial<Omit<Rule, 'codes'>> & { codes?: string }
 
 const rule = ({ codes = '', ...row }: Row): Omit<Rule, 'name'> => ({
@@ -95,12 +98,12 @@ const TABLE = {
   credentials: rule({
     ...{ from: 'service', class: 'credentials', statuses: [401, 403] },
     when: 'it refuses the credentials or the account',
-    hint: 'check the key file, service.auth and the account or partner; uploads are tried again when the key file changes, and every 15 minutes',
+    hint: CHECK_KEY,
   }),
   credentialsDoubted: rule({
     ...{ from: 'service', class: 'credentials', pace: 'two-seconds', newForms: 1 },
     when: 'it refuses credentials that it accepted a moment ago',
-    hint: 'check the key file, service.auth and the account or partner; uploads are tried again when the key file changes, and every 15 minutes',
+    hint: CHECK_KEY,
   }),
   serviceRefused: rule({
     ...{ from: 'service', class: 'broken', keepTryingMs: HOUR },

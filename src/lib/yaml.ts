@@ -173,16 +173,13 @@ const isNode = (value: unknown): value is ParsedNode =>
 const hasSource = (value: unknown) =>
   !(isScalar(value) && value.type === 'PLAIN' && value.source === '')
 
-/** The library's own words where they are plain; ours where they need its insider's knowledge. */
+/** Where the library's own words need its insider's knowledge. */
+const WORDING: Readonly<Record<string, string>> = {
+  TAB_AS_INDENT: 'tabs cannot indent YAML: use spaces',
+  MULTIPLE_DOCS: 'only one document is allowed: remove the line "---"',
+  NON_STRING_KEY: 'a key must be plain text',
+}
+
 function wording(code: string, message: string): string {
-  switch (code) {
-    case 'TAB_AS_INDENT':
-      return 'tabs cannot indent YAML: use spaces'
-    case 'MULTIPLE_DOCS':
-      return 'only one document is allowed: remove the line "---"'
-    case 'NON_STRING_KEY':
-      return 'a key must be plain text'
-    default:
-      return message.charAt(0).toLowerCase() + message.slice(1)
-  }
+  return WORDING[code] ?? message.charAt(0).toLowerCase() + message.slice(1)
 }
