@@ -2,7 +2,6 @@
 // pass, then makes sure that the file is still the one that it was. Runs in the worker thread.
 
 import { sameIdentity } from '../lib/file-identity.ts'
-import { NoRoom } from '../lib/no-room.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
 import type { Ending } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
@@ -15,7 +14,7 @@ import { indexParts } from './posting-index.ts'
 import { PostingReader, type TakePosting } from './posting-reader.ts'
 import { PostingTally } from './posting-tally.ts'
 import { openSource, type SourceFile, Unreadable } from './source-file.ts'
-import { SpoolCopy } from './spool-copy.ts'
+import { NoRoom, SpoolCopy } from './spool-copy.ts'
 
 export interface ReadOptions {
   /** Bytes that are read and copied at a time. */

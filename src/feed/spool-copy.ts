@@ -4,11 +4,22 @@
 import { closeSync, fsync, openSync, rmSync, write, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { NoRoom, translated } from '../lib/no-room.ts'
+import { errorCode, systemReason } from '../lib/errors.ts'
 import { giveToOwnerOf } from '../lib/owner.ts'
 
 /** From so many bytes on a write goes to another thread: the way there costs less than the kernel's new pages. */
 const BESIDE = 2 ** 20
+
+/** The file cannot be written: nothing is said of the feed, which may be fine. */
+export class NoRoom extends Error {
+  readonly outcome: { kind: 'no-room'; code: string; reason: string }
+
+  constructor(what: string, path: string, cause: unknown) {
+    // Not the name, which is another one each time.
+    super(`${what} in ${dirname(path)} cannot be written: ${systemReason(cause)}`, { cause })
+    this.outcome = { kind: 'no-room', code: errorCode(cause) ?? 'EIO', reason: this.message }
+  }
+}
 
 export class SpoolCopy {
   /** Open for writing and reading until the copy is kept or discarded. */
@@ -21,7 +32,11 @@ export class SpoolCopy {
   constructor(path: string, what = 'the copy') {
     this.#what = what
     this.#path = path
-    this.descriptor = translated(what, path, () => openSync(path, 'wx+', 0o600))
+    try {
+      this.descriptor = openSync(path, 'wx+', 0o600)
+    } catch (error) {
+      throw new NoRoom(what, path, error)
+    }
     giveToOwnerOf(dirname(path), this.descriptor)
   }
 

@@ -51,9 +51,10 @@ const CERTIFICATE =
 /** `host`: host and port of the target, for the sentence. */
 export function explainNetworkError(error: unknown, host: string): Verdict {
   const code = errorCode(error)
-  const name = error instanceof Error ? error.name : ''
-  const message = error instanceof Error ? error.message : ''
-  const peer = peerOf(error) ?? host
+  const { name = '', message = '' } = error instanceof Error ? error : {}
+  const all = everyError(error)
+  const peer = peerOf(all) ?? host
+  const isConnect = all.some(({ syscall }) => syscall === 'connect')
 
   const told = (why: NoAnswerKind, ownCode: string, reason: string) => {
     return { why, code: ownCode, reason }
@@ -68,12 +69,12 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
     const reason = `the proxy closed the connection that was meant for ${host}`
     return told('proxy', 'proxy-closed', reason)
   }
-  const certificate = certificateCode(error)
-  if (certificate !== null) {
+  const certificate = all.map((one) => String(one.code)).find((one) => CERTIFICATE.test(one))
+  if (certificate !== undefined) {
     const reason = `the TLS certificate of ${host} cannot be trusted (${certificate})`
     return told('certificate', certificate, reason)
   }
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect(error)))
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect))
     return told('unreachable', 'connect-timeout', `${peer} did not accept a connection in time`)
   if (code !== null && code in UNREACHABLE)
     return told('unreachable', code, `${UNREACHABLE[code]}: ${peer} (${code})`)
@@ -91,22 +92,12 @@ export function explainNetworkError(error: unknown, host: string): Verdict {
   if (code === 'UND_ERR_SOCKET')
     return told('lost', 'connection-closed', `${host} closed the connection without an answer`)
   const reason = `the connection to ${peer} broke${code === null ? '' : ` (${code})`}`
-  return told(isConnect(error) ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
-}
-
-function certificateCode(error: unknown): string | null {
-  const codes = everyError(error).map((one) => String((one as { code?: unknown }).code))
-  return codes.find((code) => CERTIFICATE.test(code)) ?? null
-}
-
-function isConnect(error: unknown): boolean {
-  return everyError(error).some((one) => (one as { syscall?: unknown }).syscall === 'connect')
+  return told(isConnect ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
 }
 
 /** The host that the system call was about: behind a proxy that is the proxy, not the target. */
-function peerOf(error: unknown): string | null {
-  for (const one of everyError(error)) {
-    const { hostname, address, port } = one as Record<'hostname' | 'address' | 'port', unknown>
+function peerOf(errors: readonly SystemError[]): string | null {
+  for (const { hostname, address, port } of errors) {
     if (typeof hostname === 'string') return hostname
     if (typeof address === 'string')
       return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
@@ -114,8 +105,10 @@ function peerOf(error: unknown): string | null {
   return null
 }
 
-function everyError(error: unknown): unknown[] {
+type SystemError = Partial<Record<'code' | 'syscall' | 'hostname' | 'address' | 'port', unknown>>
+
+function everyError(error: unknown): SystemError[] {
   if (!(error instanceof Error)) return []
   const inner = error instanceof AggregateError ? error.errors : []
-  return [error, ...inner, ...everyError(error.cause)]
+  return [error as SystemError, ...inner, ...everyError(error.cause)]
 }
