@@ -133,37 +133,35 @@ export async function openApp(config: Config, options: AppOptions) {
     send: (target, message, signal) => sendAlert(target, message, { clock, http, env }, signal),
   })
 
-  const base = { clock, history, log, settings }
   const ledger = new Ledger({
-    ...base,
+    ...{ clock, history, log },
     onMove: (version) => {
       onMove?.(version)
       uploads.moved(version)
       alerts.moved()
       metrics?.moved(version.state)
     },
-    along: (version) => markReceiptPending(history, settings, version),
+    along: (version) => markReceiptPending({ history, settings }, version),
   })
-  const postDelivery = new PostDelivery({ ...base, conditions, dispositions, ledger, spool })
-  const guard = new Guard({ checkerFor, history, ledger, settings, spool })
-  const story = { ...base, checkerFor, ledger, postDelivery, ruleFor, spool }
+  const parts = { checkerFor, clock, conditions, history, ledger, log, ruleFor, settings, spool }
+  const postDelivery = new PostDelivery({ ...parts, dispositions })
   const pipeline = new Pipeline({
-    ...story,
-    guard,
+    ...parts,
+    postDelivery,
+    guard: new Guard(parts),
     observer: metrics,
     onProgress: (id, sent, total) => uploads.sent(id, sent, total),
     uploader,
     reconcile: () => campaigns.uploaded(),
   })
   const deliveries = new Deliveries({
-    ...base,
-    conditions,
+    ...parts,
     gate,
     pipeline,
     reloadKey: keyReloader(forms, config.service.auth.keyFile),
     clockSkewMs: () => forms.clockSkewMs(),
   })
-  const intake = new Intake({ ...story, conditions, inbox, notifyOperator, pipeline, settler })
+  const intake = new Intake({ ...parts, inbox, notifyOperator, pipeline, postDelivery, settler })
 
   const { pid } = process
   const supervisor = createSupervisor({
@@ -171,9 +169,9 @@ export async function openApp(config: Config, options: AppOptions) {
     status: () => statusLine(history, conditions.current(), clock.now()),
   })
   const daemon = new Daemon({
-    ...{ alerts, campaigns, clock, conditions, deliveries, history, inbox, intake, log },
-    ...{ postDelivery, settings, supervisor },
-    upkeep: createUpkeep({ ...base, deliveries, spool }),
+    ...parts,
+    ...{ alerts, campaigns, deliveries, inbox, intake, postDelivery, supervisor },
+    upkeep: createUpkeep({ ...parts, deliveries }),
     watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
   })
   conditions.onChange(() => {
@@ -181,7 +179,7 @@ export async function openApp(config: Config, options: AppOptions) {
     daemon.conditionsChanged()
     supervisor.changed()
   })
-  await recover({ postDelivery, clock, history, ledger, log, ruleFor, spool }, config)
+  await recover({ ...parts, postDelivery }, config)
 
   /** What the page shows, and Prometheus gets. */
   const sourceOf = (text: (of: MetricsSource) => Promise<string>): EndpointSource => {

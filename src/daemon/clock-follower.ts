@@ -1,17 +1,10 @@
 // What the daemon does when somebody sets the wall clock. Stored times are judged whenever they are read
 // (lib/due.ts); this is what those who read cannot see.
 
-import type { History } from '../history/port.ts'
-import { type Clock, MINUTE } from '../lib/clock.ts'
-import type { Conditions } from '../lib/conditions.ts'
+import { MINUTE } from '../lib/clock.ts'
 import { ClockSteps } from '../lib/due.ts'
 import { formatDuration } from '../lib/units.ts'
-
-export interface ClockFollowerParts {
-  clock: Clock
-  conditions: Conditions
-  history: Pick<History, 'shiftDeadlines'>
-}
+import type { Parts } from '../pipeline/parts.ts'
 
 const HINT = 'check that its time is synchronised: timedatectl'
 const SHOWN_MS = 5 * MINUTE
@@ -20,7 +13,7 @@ const SHOWN_MS = 5 * MINUTE
  * To be called before deadlines are looked at: incomplete files keep the time that they had left. Answers true
  * after a step; throws when the database cannot be written, and does it at the next call.
  */
-export function clockFollower({ clock, conditions, history }: ClockFollowerParts): () => boolean {
+export function clockFollower({ clock, conditions, history }: Parts): () => boolean {
   const steps = new ClockSteps(clock)
   let stepMs = 0
   return () => {

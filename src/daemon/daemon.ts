@@ -3,16 +3,14 @@
 // The way in is intake.ts, the way out deliveries.ts, the story of a feed pipeline/pipeline.ts.
 
 import type { CampaignSchedule } from '../campaigns/schedule.ts'
-import type { Settings } from '../config/config.ts'
-import type { DaemonRecord, History } from '../history/port.ts'
+import type { DaemonRecord } from '../history/port.ts'
 import type { Inbox, WatchMode } from '../inbox/port.ts'
-import { type Clock, SECOND } from '../lib/clock.ts'
-import type { Conditions } from '../lib/conditions.ts'
+import { SECOND } from '../lib/clock.ts'
 import { type FeedsyncError, isRetryable } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import { WakeSignal } from '../lib/wake-signal.ts'
 import type { Alerts, Pulse, Supervisor } from '../ops/port.ts'
+import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import type { Deliveries } from './deliveries.ts'
 import { Drain } from './drain.ts'
@@ -20,11 +18,7 @@ import { FailurePause } from './failure-pause.ts'
 import { type Intake, LANES, type Lane } from './intake.ts'
 import type { Upkeep } from './upkeep.ts'
 
-export interface DaemonParts {
-  clock: Clock
-  log: Log
-  conditions: Conditions
-  history: History
+export interface DaemonParts extends Parts {
   inbox: Inbox
   intake: Intake
   deliveries: Deliveries
@@ -35,8 +29,6 @@ export interface DaemonParts {
   upkeep: Upkeep
   /** Looks after the conditions until it is disposed, also while the loop stands still. */
   watch: (signal: AbortSignal) => Disposable
-  /** A single pass waits up to `inbox.incompleteAfterMs` for files that are being written. */
-  settings: Settings<'inbox'>
 }
 
 export interface RunOptions {

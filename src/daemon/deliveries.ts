@@ -3,24 +3,20 @@
 // sent says upload/send-gate.ts; what waits for its account is on record with its version.
 
 import { takeRetried } from '../history/decisions.ts'
-import type { DaemonRecord, History, Version } from '../history/port.ts'
+import type { DaemonRecord, Version } from '../history/port.ts'
 import { ENDPOINT_DOWN, ON_HOLD, RETRIED } from '../history/reason-codes.ts'
-import { type Clock, MINUTE } from '../lib/clock.ts'
-import type { ConditionCode, Conditions } from '../lib/conditions.ts'
+import { MINUTE } from '../lib/clock.ts'
+import type { ConditionCode } from '../lib/conditions.ts'
 import { isDue, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
+import type { Parts } from '../pipeline/parts.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { reasonOf } from '../pipeline/record-outcome.ts'
 import type { Hold } from '../upload/account-holds.ts'
 import type { Failure } from '../upload/port.ts'
 import type { Permit, SendGate } from '../upload/send-gate.ts'
 
-export interface DeliveriesParts {
-  clock: Clock
-  log: Log
-  conditions: Conditions
-  history: History
+export interface DeliveriesParts extends Parts {
   pipeline: Pipeline
   gate: SendGate
   /** Reads the service key again; true when it is another one than before. */

@@ -1,16 +1,9 @@
 // The pause after an error of our own disk or database: feeds stay where they are, the error is a condition of
 // the daemon, and everything is tried again after it.
 
-import { type Clock, SECOND } from '../lib/clock.ts'
-import type { Conditions } from '../lib/conditions.ts'
+import { SECOND } from '../lib/clock.ts'
 import { isRetryable, messageOf } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-
-export interface FailurePauseParts {
-  clock: Clock
-  log: Log
-  conditions: Conditions
-}
+import type { Parts } from '../pipeline/parts.ts'
 
 const PAUSE_MS = 5 * SECOND
 /** Longer than a pause and the wait for a locked database, which come one after the other. */
@@ -18,12 +11,12 @@ const OVER_MS = 15 * SECOND
 const FAULT = 'an internal error of feedsyncd; please report it'
 
 export class FailurePause {
-  readonly #parts: FailurePauseParts
+  readonly #parts: Parts
   /** Monotonic ms. */
   #since = Number.NEGATIVE_INFINITY
   #until = Number.NEGATIVE_INFINITY
 
-  constructor(parts: FailurePauseParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 

@@ -3,46 +3,31 @@
 // whatever the history does not know is new at the next scan.
 
 import { isAbsolute } from 'node:path'
-import type { Settings } from '../config/config.ts'
-import type { RuleFor } from '../config/feeds.ts'
-import type { FeedChecker, FileIdentity } from '../feed/port.ts'
-import type { Ledger } from '../history/ledger.ts'
-import type { History, Reason } from '../history/port.ts'
+import type { FileIdentity } from '../feed/port.ts'
+import type { Reason } from '../history/port.ts'
 import { NO_ROOM } from '../history/reason-codes.ts'
 import type { Inbox, Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
 import { UnreadableFiles } from '../inbox/settling.ts'
-import type { Clock } from '../lib/clock.ts'
-import { type Conditions, conditionOfState } from '../lib/conditions.ts'
+import { conditionOfState } from '../lib/conditions.ts'
 import { EXIT, FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
 import { LaneQueue } from '../lib/lane-queue.ts'
-import type { Log } from '../lib/log.ts'
 import { formatBytes } from '../lib/units.ts'
+import type { Parts } from '../pipeline/parts.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import { faultReason } from '../pipeline/record-outcome.ts'
-import type { Spool } from '../spool/port.ts'
 import { clockFollower } from './clock-follower.ts'
 import { leftAside, noteFolder, recordListing } from './record-listing.ts'
 
-export interface IntakeParts {
-  clock: Clock
-  log: Log
-  history: History
-  ledger: Ledger
+export interface IntakeParts extends Parts {
   inbox: Inbox
-  /** The thread that a file of this size belongs to. */
-  checkerFor: (file: FileIdentity) => Pick<FeedChecker, 'announce'>
-  spool: Pick<Spool, 'freeBytes'>
   settler: Settler
   pipeline: Pipeline
   postDelivery: PostDelivery
-  conditions: Conditions
   /** Shows a person at the terminal what one feed waits for. */
   notifyOperator: (message: string, hint: string | null) => void
-  ruleFor: RuleFor
-  settings: Settings<'inbox'>
 }
 
 /** A candidate, and the request of another process that it answers. */

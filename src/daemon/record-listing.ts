@@ -1,20 +1,15 @@
 // The first step of a feed's story: every path of a listing has a state from now on, and what left
 // before it could be taken is `gone`. A listing says nothing of what it could not look at.
 
-import type { FeedRule } from '../config/feeds.ts'
-import type { Ledger } from '../history/ledger.ts'
-import type { DaemonRecord, History, Version } from '../history/port.ts'
+import type { DaemonRecord, Version } from '../history/port.ts'
 import { UNREADABLE } from '../history/reason-codes.ts'
 import type { Listing, Refusal, Sighting } from '../inbox/port.ts'
 import type { Conditions } from '../lib/conditions.ts'
+import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
-export interface RecordListingParts {
-  history: History
-  ledger: Ledger
-  postDelivery: Pick<PostDelivery, 'cleanUp' | 'isLeaving' | 'mayBeQuarantined'>
-  /** The feed that a path belongs to. */
-  ruleFor: (path: string) => FeedRule
+export interface RecordListingParts extends Parts {
+  postDelivery: PostDelivery
 }
 
 /** As many as one commit takes without holding up the event loop: thousands may arrive at once. */

@@ -2,27 +2,17 @@
 // expect is known.
 
 import type { Config, FeedConfig } from '../config/config.ts'
-import type { FeedRule } from '../config/feeds.ts'
 import { expectFeeds } from '../history/expected-feeds.ts'
-import type { Ledger } from '../history/ledger.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import { noteService } from '../history/other-service.ts'
 import type { History } from '../history/port.ts'
 import { READ_AGAIN } from '../history/reason-codes.ts'
-import type { Clock } from '../lib/clock.ts'
 import { isForbidden } from '../lib/file-errors.ts'
-import type { Log } from '../lib/log.ts'
+import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
-import type { Spool } from '../spool/port.ts'
 
-export interface RecoveryParts {
-  clock: Clock
-  log: Log
-  history: History
-  ledger: Ledger
-  spool: Spool
+export interface RecoveryParts extends Parts {
   postDelivery: PostDelivery
-  ruleFor: (path: string) => FeedRule
 }
 
 /** What was lost is noted. What a crash left: attempts end as unknown, bytes that no version names are removed, receipts are written. */
@@ -72,7 +62,7 @@ const READER = 'reader'
  * Another user, or one of other groups, may read what was refused, although nothing about that file changes. The unit
  * sees each group of the host as the same one, so each of its starts counts.
  */
-function noteReader({ history, ledger }: Pick<RecoveryParts, 'history' | 'ledger'>): void {
+function noteReader({ history, ledger }: Parts): void {
   const { env, geteuid, getgroups } = process
   const reader = JSON.stringify([env.INVOCATION_ID, geteuid?.(), getgroups?.()])
   if (history.note(READER) === reader) return
@@ -101,12 +91,7 @@ export function followPatience(history: History, incompleteAfterMs: number): voi
  * can be late.
  */
 export function followRules(
-  {
-    clock,
-    history,
-    ledger,
-    ruleFor,
-  }: Pick<RecoveryParts, 'clock' | 'history' | 'ledger' | 'ruleFor'>,
+  { clock, history, ledger, ruleFor }: Pick<Parts, 'clock' | 'history' | 'ledger' | 'ruleFor'>,
   feeds: readonly FeedConfig[],
 ): void {
   ledger.followRules(ruleFor)

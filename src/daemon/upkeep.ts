@@ -1,20 +1,11 @@
 // Prunes the history: old versions are forgotten, and no younger ones.
 
-import type { Settings } from '../config/config.ts'
-import type { History } from '../history/port.ts'
-import { type Clock, DAY, HOUR } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import type { Spool } from '../spool/port.ts'
+import { DAY, HOUR } from '../lib/clock.ts'
+import type { Parts } from '../pipeline/parts.ts'
 import type { Deliveries } from './deliveries.ts'
 
-export interface UpkeepParts {
-  clock: Clock
-  log: Log
-  history: Pick<History, 'prune'>
-  deliveries: Pick<Deliveries, 'health'>
-  spool: Pick<Spool, 'remove'>
-  /** What is older than `state.historyForMs` and settled is forgotten. */
-  settings: Settings<'state'>
+export interface UpkeepParts extends Parts {
+  deliveries: Deliveries
 }
 
 const PRUNE_MS = DAY

@@ -2,23 +2,12 @@
 // again when its delivery starts, since what it is compared with may have been uploaded,
 // discarded or released meanwhile. Both times within the transaction that writes the outcome.
 
-import type { Settings } from '../config/config.ts'
-import type { FeedChecker, GuardName, PostingChanges } from '../feed/port.ts'
+import type { GuardName, PostingChanges } from '../feed/port.ts'
 import { newerOf, SENT } from '../history/decisions.ts'
-import type { Ledger } from '../history/ledger.ts'
 import { lostUpTo } from '../history/lost-history.ts'
-import type { History, Reason, Version } from '../history/port.ts'
-import type { Spool } from '../spool/port.ts'
+import type { Reason, Version } from '../history/port.ts'
 import { type GuardedVersion, guard } from './guards.ts'
-
-export interface GuardParts {
-  history: History
-  ledger: Ledger
-  spool: Pick<Spool, 'indexOf' | 'path'>
-  /** The thread that a file of this size belongs to. */
-  checkerFor: (file: { size: number }) => Pick<FeedChecker, 'compare'>
-  settings: Settings<'guards'>
-}
+import type { Parts } from './parts.ts'
 
 /** What changed since each baseline, by its id, the first baseline first; null where that is not known. */
 export type Compared = Map<number, PostingChanges | null>
@@ -48,10 +37,10 @@ const PASS: Judgement = { to: 'queued', reason: null, guard: null }
 const MOST_REMEMBERED = 1000
 
 export class Guard {
-  readonly #parts: GuardParts
+  readonly #parts: Parts
   readonly #compared = new Map<number, Compared>()
 
-  constructor(parts: GuardParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 

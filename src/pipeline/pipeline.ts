@@ -10,21 +10,17 @@
 
 import { isAbsolute } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Settings } from '../config/config.ts'
-import type { FeedRule, RuleFor } from '../config/feeds.ts'
-import type { CheckResult, FeedChecker, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
+import type { FeedRule } from '../config/feeds.ts'
+import type { CheckResult, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
 import { createBacklog } from '../history/backlog.ts'
 import { isNewest } from '../history/decisions.ts'
-import type { Ledger } from '../history/ledger.ts'
-import type { History, Reason, State, Version, VersionPatch } from '../history/port.ts'
+import type { Reason, State, Version, VersionPatch } from '../history/port.ts'
 import { CHANGED, INCOMPLETE, LEFT, NO_ROOM } from '../history/reason-codes.ts'
-import type { Clock } from '../lib/clock.ts'
 import { isRetryable } from '../lib/errors.ts'
 import { isForbidden, isMissing } from '../lib/file-errors.ts'
-import type { Log } from '../lib/log.ts'
-import type { Spool } from '../spool/port.ts'
 import type { DeliveryResult, Uploader } from '../upload/port.ts'
 import type { Guard } from './guard.ts'
+import type { Parts } from './parts.ts'
 import type { PostDelivery } from './post-delivery.ts'
 import { DAEMON_STOPPED, faultReason, recordDelivery, recordError } from './record-outcome.ts'
 import { sameBytesOf } from './same-bytes.ts'
@@ -37,23 +33,14 @@ export interface Observer {
   attemptEnded(attempt: { status: number | null; bytesSent: number; ms: number }): void
 }
 
-export interface PipelineParts {
-  clock: Clock
-  log: Log
-  history: History
-  ledger: Ledger
-  /** The thread that a file of this size belongs to. */
-  checkerFor: (identity: FileIdentity | null) => Pick<FeedChecker, 'check'>
-  spool: Spool
+export interface PipelineParts extends Parts {
   uploader: Uploader
   postDelivery: PostDelivery
   /** The campaigns are looked at again, when their time comes. */
   reconcile: () => void
-  ruleFor: RuleFor
   guard: Guard
   /** null: metrics are off. */
   observer: Observer | null
-  settings: Settings<'inbox'>
   /** Bytes of a version handed to the network so far. */
   onProgress: (id: number, sent: number, total: number) => void
 }

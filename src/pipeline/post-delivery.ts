@@ -2,10 +2,8 @@
 // archived, deleted or quarantined where the configuration says so, and copies removed that are not needed any more.
 // The version's state stays right without it: what fails is logged and tried again later.
 
-import type { Settings } from '../config/config.ts'
 import type { FileIdentity } from '../feed/port.ts'
-import type { Ledger } from '../history/ledger.ts'
-import type { History, Version } from '../history/port.ts'
+import type { Version } from '../history/port.ts'
 import { SPENT } from '../history/states.ts'
 import type {
   Departure,
@@ -15,12 +13,9 @@ import type {
   Listing,
   Sighting,
 } from '../inbox/port.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Conditions } from '../lib/conditions.ts'
 import { isDue } from '../lib/due.ts'
 import { sameBytes, sameIdentity } from '../lib/file-identity.ts'
-import type { Log } from '../lib/log.ts'
-import type { Spool } from '../spool/port.ts'
+import type { Parts } from './parts.ts'
 import {
   failingMs,
   newToken,
@@ -29,16 +24,8 @@ import {
   writeReceipt,
 } from './receipts.ts'
 
-export interface PostDeliveryParts {
-  clock: Clock
-  conditions: Pick<Conditions, 'set' | 'clear'>
-  log: Log
-  history: History
-  ledger: Ledger
-  spool: Spool
+export interface PostDeliveryParts extends Parts {
   dispositions: Dispositions
-  /** `upload.keepVersions` uploaded versions of a feed stay in the spool, for `restore`. */
-  settings: Settings<'inbox' | 'upload'>
 }
 
 /** Name of the note that says which file is leaving the folder, and where to. */

@@ -3,22 +3,16 @@
 
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
-import type { Settings } from '../config/config.ts'
-import type { History, Version } from '../history/port.ts'
+import type { Version } from '../history/port.ts'
 import { RECEIPTED } from '../history/states.ts'
 import type { Dispositions, Receipt } from '../inbox/port.ts'
-import { type Clock, isoTime, MINUTE } from '../lib/clock.ts'
-import type { Conditions } from '../lib/conditions.ts'
+import { isoTime, MINUTE } from '../lib/clock.ts'
 import { isMissing as isDirectoryMissing } from '../lib/file-errors.ts'
-import type { Log } from '../lib/log.ts'
+import type { Parts } from './parts.ts'
 
-export interface ReceiptsParts {
-  clock: Clock
-  conditions: Pick<Conditions, 'set'>
-  log: Log
-  history: History
+export interface ReceiptsParts
+  extends Pick<Parts, 'clock' | 'conditions' | 'history' | 'log' | 'settings'> {
   dispositions: Pick<Dispositions, 'discardDraft' | 'writeReceipt'>
-  settings: Settings<'inbox'>
   /** The last receipt that was begun at each path: the next one is written after it. */
   receiptsBegun: Map<string, Promise<boolean>>
 }
@@ -28,14 +22,13 @@ const NOTE = 'receipt owed '
 const FAILING_MS = 10 * MINUTE
 
 /** What fails is tried again with each listing; a newer version or another configuration may end it unseen. */
-export function failingMs({ current }: Settings<'inbox'>): number {
+export function failingMs({ current }: Parts['settings']): number {
   return FAILING_MS + current.inbox.rescanMs
 }
 
 /** Within the transaction of the version's new state. */
 export function markReceiptPending(
-  history: Pick<History, 'setNote'>,
-  settings: Settings<'inbox'>,
+  { history, settings }: Pick<Parts, 'history' | 'settings'>,
   version: Version,
 ): void {
   if (needsReceipt(version, settings)) history.setNote(NOTE + version.id, newToken())
@@ -118,7 +111,7 @@ export async function recoverReceipts(parts: ReceiptsParts): Promise<void> {
 }
 
 /** Only beside files of the folder: neither for a directory, nor for a file that a person named elsewhere. */
-function needsReceipt({ path, state }: Version, settings: Settings<'inbox'>): boolean {
+function needsReceipt({ path, state }: Version, settings: Parts['settings']): boolean {
   if (!settings.current.inbox.receipts || !RECEIPTED.includes(state)) return false
   return !isAbsolute(path) && !path.endsWith('/')
 }

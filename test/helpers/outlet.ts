@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { FeedConfig } from '../../src/config/config.ts'
+import type { Config, FeedConfig } from '../../src/config/config.ts'
 import { feedFor } from '../../src/config/feeds.ts'
 import { Deliveries } from '../../src/daemon/deliveries.ts'
 import { createFeedChecker } from '../../src/feed/worker-checker.ts'
@@ -142,40 +142,30 @@ export class Outlet implements AsyncDisposable {
       ...{ inbox, upload: { concurrency, keepVersions: 3, maxRate: null } },
       guards: { maxDropPercent: 50, minPostings: 1, ...limits },
     }
-    const settings = { current }
     const conditions = new Conditions(clock)
     this.conditions = conditions
-    const postDelivery = new PostDelivery({
+    const steps = {
       ...{ clock, conditions, log, history: this.history, ledger, spool },
+      checkerFor: () => checker,
+      ruleFor: (path: string) => feedFor(path, feeds),
+      settings: { current: current as unknown as Config },
+    }
+    const postDelivery = new PostDelivery({
+      ...steps,
       dispositions: new Dispositions({ ...inbox, clock }),
-      settings,
-    })
-    const guard = new Guard({
-      ...{ history: this.history, ledger, spool, checkerFor: () => checker },
-      settings,
     })
     this.#pipeline = new Pipeline({
-      ...{
-        clock,
-        log,
-        history: this.history,
-        ledger,
-        spool,
-        postDelivery,
-        checkerFor: () => checker,
-      },
-      ...{ uploader, onProgress: () => {}, observer: null, settings },
-      ruleFor: (path) => feedFor(path, feeds),
+      ...steps,
+      ...{ postDelivery, uploader, onProgress: () => {}, observer: null },
       reconcile: () => {},
-      guard,
+      guard: new Guard(steps),
     })
     conditions.onChange(({ kind, condition }) => {
       if (kind === 'set') this.told.push(condition.message)
     })
     this.#deliveries = new Deliveries({
-      ...{ clock, log, history: this.history, pipeline: this.#pipeline, gate },
+      ...{ ...steps, pipeline: this.#pipeline, gate },
       clockSkewMs: () => real.clockSkewMs(),
-      conditions,
       reloadKey: () => false,
     })
     this.clock = clock

@@ -25,10 +25,9 @@ function folder({ rescanMs = 1000 } = {}) {
   const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
   for (const path of ['good.xml', 'other.xml'])
     history.know({ path, identity, versionId: versionIn(history, 'uploaded', { path }).id })
-  const postDelivery = new PostDelivery({
+  const parts: Partial<PostDeliveryParts> = {
     ...{ clock, log: silentLog, history, conditions },
     ledger: new Ledger({ history, clock, log: silentLog, onMove: () => {} }),
-    spool: {} as PostDeliveryParts['spool'],
     dispositions: {
       dispose: async () => ends.move,
       writeReceipt: async () => {
@@ -39,7 +38,8 @@ function folder({ rescanMs = 1000 } = {}) {
     settings: {
       current: { inbox, upload: { keepVersions: 3 } },
     } as unknown as PostDeliveryParts['settings'],
-  })
+  }
+  const postDelivery = new PostDelivery(parts as PostDeliveryParts)
   /** A listing with a file that is uploaded. */
   const listed = async (path: 'good.xml' | 'other.xml' | null) => {
     // null: the folder could not be listed.

@@ -4,6 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { Ledger } from '../../src/history/ledger.ts'
 import type { Disposed, Listing } from '../../src/inbox/port.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { Conditions } from '../../src/lib/conditions.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import { PostDelivery, type PostDeliveryParts } from '../../src/pipeline/post-delivery.ts'
 import { temporaryHistory, versionIn } from './helpers.ts'
@@ -25,17 +26,17 @@ it('a file that went back while the database could not be written is no news aft
   })
   const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs: 1000, receipts: false }
   const problem: Disposed = { kind: 'problem', code: 'ENOSPC', reason: 'full', hint: 'make room' }
-  const postDelivery = new PostDelivery({
+  const parts: Partial<PostDeliveryParts> = {
     ...{ clock, log: silentLog, ledger },
-    conditions: { set: () => {}, clear: () => {} },
+    conditions: new Conditions(clock),
     history: { ...history, commit } as unknown as PostDeliveryParts['history'],
-    spool: {} as PostDeliveryParts['spool'],
     dispositions: {
       dispose: async () => ({ ...problem, returned }),
       resume: async () => ({ kind: 'missing', returned }),
     } as unknown as PostDeliveryParts['dispositions'],
     settings: { current: { inbox } } as PostDeliveryParts['settings'],
-  })
+  }
+  const postDelivery = new PostDelivery(parts as PostDeliveryParts)
   const listed = async (files: Listing['files']) => {
     postDelivery.moveFinished({ files } as Listing)
     await vi.waitFor(() => expect(postDelivery.isMoving).toBe(false))

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Disposed, Receipt } from '../../src/inbox/port.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { Conditions } from '../../src/lib/conditions.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
 import {
   markReceiptPending,
@@ -19,7 +20,7 @@ function slowMount() {
   const settings = { current: { inbox: { receipts: true } } } as ReceiptsParts['settings']
   const parts: ReceiptsParts = {
     ...{ clock: systemClock, log: silentLog, history, settings },
-    conditions: { set: () => {} },
+    conditions: new Conditions(systemClock),
     dispositions: {
       discardDraft: async () => {},
       writeReceipt: (receipt) =>
@@ -35,17 +36,17 @@ function slowMount() {
     end()
     return receipt.state
   }
-  return { begun, history, parts, settings, written }
+  return { begun, history, parts, written }
 }
 
 it('a receipt that takes long never ends after a later one of the same version', async () => {
-  const { begun, history, parts, settings, written } = slowMount()
+  const { begun, history, parts, written } = slowMount()
   const held = versionIn(history, 'held')
-  markReceiptPending(history, settings, held)
+  markReceiptPending(parts, held)
   const first = writeReceipt(parts, held)
   while (begun.length < 1) await setImmediate()
   for (const state of ['queued', 'uploading', 'uploaded'] as const)
-    markReceiptPending(history, settings, history.move(held.id, state, null, 2000))
+    markReceiptPending(parts, history.move(held.id, state, null, 2000))
   const second = writeReceipt(parts, history.version(held.id) ?? held)
   for (let turn = 0; turn < 100; turn++) await setImmediate()
   const atOnce = begun.length
@@ -63,9 +64,9 @@ it('a receipt that takes long never ends after a later one of the same version',
 })
 
 it('an older version of the path gets no receipt once a newer one has its own', async () => {
-  const { begun, history, parts, settings } = slowMount()
+  const { begun, history, parts } = slowMount()
   const older = versionIn(history, 'uploaded')
-  markReceiptPending(history, settings, older)
+  markReceiptPending(parts, older)
   versionIn(history, 'gone')
   versionIn(history, 'rejected', { feed: 'other' })
   const isNewest = () => !history.hasNewerAt(older, ['rejected', 'held'])

@@ -17,7 +17,7 @@ function threeWaiting(concurrency: number, patch: VersionPatch = {}, reason: Rea
   for (const id of ids) history.update(id, patch, reason)
   const started: number[] = []
   const stored = new Map<number, () => void>()
-  const deliveries = new Deliveries({
+  const parts: Partial<DeliveriesParts> = {
     ...{ clock: systemClock, log: silentLog, history },
     conditions: new Conditions(systemClock),
     reloadKey: () => false,
@@ -35,7 +35,8 @@ function threeWaiting(concurrency: number, patch: VersionPatch = {}, reason: Rea
         return Promise.withResolvers().promise
       },
     } as unknown as DeliveriesParts['pipeline'],
-  })
+  }
+  const deliveries = new Deliveries(parts as DeliveriesParts)
   const { signal } = new AbortController()
   const news = { ended: () => {}, freed: () => deliveries.start(signal, news) }
   deliveries.start(signal, news)
