@@ -125,7 +125,7 @@ export async function openApp(config: Config, options: AppOptions) {
     host: hostname(),
     facts: {
       overdue,
-      refusal: () => deliveries.refusal,
+      refusal: () => gate.accounts.refusal,
       conditions: () => conditions.current(),
       trusted: () => gate.accounts.isTrusted,
       campaigns: () => campaigns.last,
@@ -159,7 +159,6 @@ export async function openApp(config: Config, options: AppOptions) {
     gate,
     pipeline,
     reloadKey: keyReloader(forms, config.service.auth.keyFile),
-    clockSkewMs: () => forms.clockSkewMs(),
   })
   const intake = new Intake({ ...parts, inbox, notifyOperator, pipeline, postDelivery, settler })
 
@@ -171,7 +170,8 @@ export async function openApp(config: Config, options: AppOptions) {
   const daemon = new Daemon({
     ...parts,
     ...{ alerts, campaigns, deliveries, inbox, intake, postDelivery, supervisor },
-    upkeep: createUpkeep({ ...parts, deliveries }),
+    upkeep: createUpkeep({ ...parts, clockSkewMs: forms.clockSkewMs }),
+    clockSkewMs: forms.clockSkewMs,
     watch: (signal) => watchConditions({ clock, stateDirectory }, conditions, alerts, signal),
   })
   conditions.onChange(() => {
@@ -224,7 +224,7 @@ export async function openApp(config: Config, options: AppOptions) {
     /** How the last look at the campaigns ended; null: there was none, or there is no file. */
     campaigns: () => campaigns.last,
     /** Why the credentials were refused, if they were. */
-    refusal: () => deliveries.refusal,
+    refusal: () => gate.accounts.refusal,
     /** Opens `http.listen`, where there is one. Throws `FeedsyncError` when it cannot be used. */
     serve: async (): Promise<Endpoint | null> => {
       const { listen } = config.http

@@ -51,7 +51,7 @@ export function runCommand(context: Context): Command {
       using signals = onSignals({
         ...{ ...context, drainMs: DRAIN_MS },
         reload: () => opened?.reload(() => read('as-written')),
-        beforeKill: () => opened?.daemon.drain.stuck(),
+        beforeKill: () => opened?.daemon.stuck(),
       })
       const opening = openApp(config, { clock, configFile, commandLine, env, log, notifyOperator })
       await using app = await unlessAborted(opening, signals.stop)

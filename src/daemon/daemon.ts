@@ -13,7 +13,6 @@ import type { Alerts, Pulse, Supervisor } from '../ops/port.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import type { Deliveries } from './deliveries.ts'
-import { Drain } from './drain.ts'
 import { FailurePause } from './failure-pause.ts'
 import { type Intake, LANES, type Lane } from './intake.ts'
 import type { Upkeep } from './upkeep.ts'
@@ -27,6 +26,7 @@ export interface DaemonParts extends Parts {
   alerts: Alerts
   supervisor: Supervisor
   upkeep: Upkeep
+  clockSkewMs: () => number | null
   /** Looks after the conditions until it is disposed, also while the loop stands still. */
   watch: (signal: AbortSignal) => Disposable
 }
@@ -53,7 +53,6 @@ const ROUND_GIVEN_UP_MS = 2 * SECOND
 const LEAST_SKEW_MS = 1.5 * SECOND
 
 export class Daemon {
-  readonly drain: Drain
   readonly #parts: DaemonParts
   readonly #wakeSignal: WakeSignal
   /** Aborted once the database is gone: nothing that is done could be recorded. */
@@ -64,6 +63,8 @@ export class Daemon {
   /** Monotonic ms. */
   #turnedAt: number
   #stage: Pulse['stage'] = 'starting'
+  /** What a daemon that stops waits for. */
+  #waitsFor = 'its start'
   /** What was last reported, so that an idle daemon writes nothing. */
   #reported = ''
   #reportedSkew: number | null = null
@@ -71,7 +72,6 @@ export class Daemon {
 
   constructor(parts: DaemonParts) {
     this.#parts = parts
-    this.drain = new Drain(parts.conditions)
     this.#wakeSignal = new WakeSignal(parts.clock)
     this.#pause = new FailurePause(parts)
     this.#turnedAt = parts.clock.monotonic()
@@ -110,27 +110,40 @@ export class Daemon {
 
   async #finish(options: RunOptions, abort: AbortSignal, round: Promise<void>): Promise<void> {
     const { alerts, clock, deliveries, log, campaigns, supervisor, upkeep } = this.#parts
-    const { drain } = this
     this.#stage = 'stopping'
     const told = options.once ? null : supervisor.stopping()
     log.info({ event: 'daemon.stopping', running: deliveries.running.length }, 'stopping')
     // A listing loses nothing by being given up; its disk may never answer.
     const listed = new AbortController()
     const patience = clock.sleep(ROUND_GIVEN_UP_MS, listed.signal)
-    await drain.wait('the folder', Promise.race([round, patience]))
+    await this.#waitFor('the folder', Promise.race([round, patience]))
     listed.abort()
-    await drain.wait('old history', upkeep.pruning)
+    await this.#waitFor('old history', upkeep.pruning)
     const { small, large } = this.#taking
-    await drain.wait('feeds', ...small, ...large, ...deliveries.running)
-    await drain.wait('files that are moved', this.#parts.postDelivery.finish())
-    await drain.wait('campaigns', ...campaigns.running)
+    await this.#waitFor('feeds', ...small, ...large, ...deliveries.running)
+    await this.#waitFor('files that are moved', this.#parts.postDelivery.finish())
+    await this.#waitFor('campaigns', ...campaigns.running)
     this.#report()
-    await drain.wait('the history', this.#reporting)
+    await this.#waitFor('the history', this.#reporting)
     // That the database is lost is said now: perhaps nobody starts feedsyncd again.
     const flush = options.once || this.#lost !== null
-    await drain.wait('alerts', alerts.finish({ flush, signal: abort }))
-    await drain.wait('systemd', told)
+    await this.#waitFor('alerts', alerts.finish({ flush, signal: abort }))
+    await this.#waitFor('systemd', told)
     log.info({ event: 'daemon.stopped' }, 'daemon stopped')
+  }
+
+  async #waitFor(what: string, ...work: readonly unknown[]): Promise<void> {
+    this.#waitsFor = what
+    await Promise.all(work)
+    this.#waitsFor = 'its threads'
+  }
+
+  /** The process is about to be ended by force. */
+  stuck(): void {
+    this.#parts.conditions.set('stop-stuck', {
+      message: `feedsyncd was told to stop and still waited for ${this.#waitsFor}: it is ended by force`,
+      hint: 'nothing is lost: the next start goes on from the history',
+    })
   }
 
   /** How the loop is, for whoever watches over it. */
@@ -261,10 +274,11 @@ export class Daemon {
   }
 
   #report(): void {
-    const { conditions, deliveries, inbox } = this.#parts
+    const { clockSkewMs, conditions, deliveries, history, inbox } = this.#parts
     const present = {
       ...watching(inbox.watchMode),
       ...deliveries.health(),
+      clockSkewMs: clockSkewMs(),
       conditions: conditions.current(),
     }
     // The other side's clock is read to the second: by less than that it only seems to move.
@@ -276,7 +290,6 @@ export class Daemon {
     if (report === this.#reported) return
     this.#reported = report
     this.#reportedSkew = present.clockSkewMs
-    const { history } = this.#parts
     this.#reporting = history
       .commit(() => history.updateDaemon(present), 'soon')
       .catch((error) => {

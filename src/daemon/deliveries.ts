@@ -21,7 +21,6 @@ export interface DeliveriesParts extends Parts {
   gate: SendGate
   /** Reads the service key again; true when it is another one than before. */
   reloadKey: () => boolean
-  clockSkewMs: () => number | null
 }
 
 /** What is told of deliveries while they go on. */
@@ -55,12 +54,6 @@ export class Deliveries {
 
   get running(): readonly Promise<void>[] {
     return [...this.#running]
-  }
-
-  /** Why feeds wait for the service to accept their account; `mark` changes with whom that concerns. */
-  get refusal(): (Failure & { mark: string }) | null {
-    const { first, mark } = this.#parts.gate.accounts
-    return first && { ...first, mark }
   }
 
   /** Starts what is due and fits. */
@@ -174,8 +167,8 @@ export class Deliveries {
   }
 
   /** What `status` tells of the service. */
-  health(): Pick<DaemonRecord, 'service' | 'serviceReason' | 'nextProbeAt' | 'clockSkewMs'> {
-    const { clockSkewMs, gate } = this.#parts
+  health(): Pick<DaemonRecord, 'service' | 'serviceReason' | 'nextProbeAt'> {
+    const { gate } = this.#parts
     const { nextProbeAt, reason, state } = gate.health()
     const { first, isOfKey } = gate.accounts
     const refused = isOfKey ? 'credentials' : 'degraded'
@@ -183,7 +176,6 @@ export class Deliveries {
       service: first === null || state === 'down' ? state : refused,
       serviceReason: state === 'down' ? reason : (first?.reason ?? reason),
       nextProbeAt,
-      clockSkewMs: clockSkewMs(),
     }
   }
 

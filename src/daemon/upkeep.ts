@@ -2,10 +2,10 @@
 
 import { DAY, HOUR } from '../lib/clock.ts'
 import type { Parts } from '../pipeline/parts.ts'
-import type { Deliveries } from './deliveries.ts'
 
 export interface UpkeepParts extends Parts {
-  deliveries: Deliveries
+  /** Of the service against this machine's; null: not known yet. */
+  clockSkewMs: () => number | null
 }
 
 const PRUNE_MS = DAY
@@ -17,7 +17,7 @@ const LARGEST_SKEW_MS = DAY
 
 export type Upkeep = ReturnType<typeof createUpkeep>
 
-export function createUpkeep({ clock, deliveries, history, log, settings, spool }: UpkeepParts) {
+export function createUpkeep({ clock, clockSkewMs, history, log, settings, spool }: UpkeepParts) {
   /** Monotonic ms. */
   let nextPrune = 0
   let pruning: Promise<void> = Promise.resolve()
@@ -32,8 +32,8 @@ export function createUpkeep({ clock, deliveries, history, log, settings, spool 
      */
     prune(stop: AbortSignal, failed: (error: unknown) => void): void {
       if (clock.monotonic() < nextPrune) return
-      const { clockSkewMs } = deliveries.health()
-      if (clockSkewMs === null || Math.abs(clockSkewMs) > LARGEST_SKEW_MS) return
+      const skewMs = clockSkewMs()
+      if (skewMs === null || Math.abs(skewMs) > LARGEST_SKEW_MS) return
       nextPrune = clock.monotonic() + PRUNE_MS
       const { historyForMs } = settings.current.state
       const before = clock.now() - historyForMs

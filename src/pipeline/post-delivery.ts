@@ -74,11 +74,15 @@ export class PostDelivery {
       if (version.spool !== null || version.state === 'uploaded')
         await this.#trimSpool(version.feed)
     } catch (error) {
-      this.#parts.log.error(
-        { event: 'file.cleanup-failed', err: error, id: version.id, feed: version.feed },
-        'a file could not be cleaned up after its delivery',
-      )
+      this.#logFailure(error, version)
     }
+  }
+
+  #logFailure(error: unknown, { id, feed }: Partial<Version> = {}): void {
+    this.#parts.log.error(
+      { event: 'file.cleanup-failed', err: error, id, feed },
+      'a file could not be cleaned up after its delivery',
+    )
   }
 
   /** After a crash: files that were on their way, and receipts. */
@@ -99,12 +103,7 @@ export class PostDelivery {
   moveFinished(listing: Listing): void {
     this.#moving ??= this.#moveFinished(listing)
       .then(() => this.#endFailing(listing))
-      .catch((error) =>
-        this.#parts.log.error(
-          { event: 'file.cleanup-failed', err: error },
-          'a file could not be cleaned up after its delivery',
-        ),
-      )
+      .catch((error) => this.#logFailure(error))
       .finally(() => {
         this.#moving = null
       })

@@ -45,10 +45,12 @@ export class AccountHolds {
     return this.#current()[0]?.[1].failure ?? null
   }
 
-  /** The same text while the same accounts are refused, including those whose time is over. */
-  get mark(): string {
+  /** The same; `mark` stays while the same accounts are refused, including those whose time is over. */
+  get refusal(): (Failure & { mark: string }) | null {
     const accounts = [...this.#holds.keys()].map((account) => account ?? '')
-    return isCurrent(this.#ofKey, this.#clock) ? 'refused' : JSON.stringify(accounts.toSorted())
+    const isOfKey = isCurrent(this.#ofKey, this.#clock)
+    const mark = isOfKey ? 'refused' : JSON.stringify(accounts.toSorted())
+    return this.first && { ...this.first, mark }
   }
 
   /** An account is on hold and none is accepted: the key itself may be wrong. */

@@ -62,6 +62,7 @@ export class Outlet implements AsyncDisposable {
   readonly told: string[] = []
   readonly #pipeline: Pipeline
   readonly #deliveries: Deliveries
+  readonly #forms: FormSource
   readonly #feeds: FeedConfig[]
   readonly #stop = new AbortController()
   readonly #owned: AsyncDisposableStack
@@ -165,13 +166,13 @@ export class Outlet implements AsyncDisposable {
     })
     this.#deliveries = new Deliveries({
       ...{ ...steps, pipeline: this.#pipeline, gate },
-      clockSkewMs: () => real.clockSkewMs(),
       reloadKey: () => false,
     })
     this.clock = clock
     this.sandbox = sandbox
     this.root = root
     this.#feeds = feeds
+    this.#forms = real
     this.#owned = owned
     this.#secrets = secrets
     this.#lines = lines
@@ -260,7 +261,7 @@ export class Outlet implements AsyncDisposable {
   }
 
   get clockSkewMs(): number | null {
-    return this.#deliveries.health().clockSkewMs
+    return this.#forms.clockSkewMs()
   }
 
   requests(side: SeenRequest['side']): SeenRequest[] {

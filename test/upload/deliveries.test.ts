@@ -21,7 +21,6 @@ function threeWaiting(concurrency: number, patch: VersionPatch = {}, reason: Rea
     ...{ clock: systemClock, log: silentLog, history },
     conditions: new Conditions(systemClock),
     reloadKey: () => false,
-    clockSkewMs: () => null,
     gate: new SendGate({
       ...{ clock: systemClock, serviceOrigin: 'https://service.test', maxRate: null },
       concurrency: () => concurrency,
