@@ -2,7 +2,7 @@
 // without one the upload runs here, under the same lock.
 
 import { statSync } from 'node:fs'
-import { isAbsolute, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
 import { pathInInbox } from '../app/queries.ts'
@@ -131,11 +131,10 @@ async function inThisProcess(job: Job): Promise<Ended> {
     { ...config, log: { ...config.log, level: 'silent' } },
     { clock, env, notifyOperator: (message, hint) => tellError(context, message, hint) },
   )
-  const root = isAbsolute(path) ? undefined : config.inbox.directory
-  const candidate = { path, source, root, identity: null, rule, final: true }
+  const candidate = { path, identity: null, rule, final: true }
   const taken = await app.pipeline.take(candidate, signals.abort)
   if (taken.kind !== 'version' && taken.kind !== 'seen') {
-    throw new FeedsyncError(`upload ${source}: ${taken.reason}`, {
+    throw new FeedsyncError(`upload ${source}: ${taken.reason.text}`, {
       hint: 'run it again',
       exitCode: EXIT.temporary,
     })

@@ -206,7 +206,7 @@ export class Intake {
       } else if (settler.takeIfQuiet(seen, clock.monotonic())) quiet.push(seen)
     }
     for (const { path, identity } of await this.#withRoom(quiet)) {
-      this.#enqueue({ ...this.#inFolder(path), identity, rule: ruleFor(path), final: false })
+      this.#enqueue({ path, identity, rule: ruleFor(path), final: false })
     }
   }
 
@@ -267,18 +267,13 @@ export class Intake {
     for (const path of history.expired(clock.now(), incompleteAfterMs)) {
       // Another file that came to the path since has a quiet period of its own.
       const identity = ledger.known.at(path)?.identity ?? NO_IDENTITY
-      this.#enqueue({ ...this.#inFolder(path), identity, rule: ruleFor(path), final: true })
+      this.#enqueue({ path, identity, rule: ruleFor(path), final: true })
     }
-  }
-
-  #inFolder(path: string): { path: string; source: string; root: string } {
-    const { inbox } = this.#parts
-    return { path, source: inbox.absolute(path), root: inbox.absolute('') }
   }
 
   /** What other processes ask for: files to take (`feedsyncd upload`), or to look at again (`retry`). */
   #queueRequests(): void {
-    const { history, ruleFor } = this.#parts
+    const { history, inbox, ruleFor } = this.#parts
     const changes = history.dataVersion()
     if (changes !== this.#dataVersion) {
       // A person may want a file to be read again.
@@ -288,14 +283,13 @@ export class Intake {
     // In each round until they are answered, whatever went wrong before.
     for (const { id, path, source, feed } of history.openRequests()) {
       const rule = ruleFor(path, feed)
-      const file = isAbsolute(path) ? { path, source } : this.#inFolder(path)
       // The configuration has been changed, and our folder may have another file of that name.
-      if (file.source !== source) {
-        const problem = `the daemon still watches ${this.#inFolder('').source}: restart it first`
+      if (!isAbsolute(path) && inbox.absolute(path) !== source) {
+        const problem = `the daemon still watches ${inbox.absolute('')}: restart it first`
         history.answerRequest(id, { problem })
         continue
       }
-      this.#enqueue({ ...file, identity: null, rule, final: true, request: id })
+      this.#enqueue({ path, identity: null, rule, final: true, request: id })
     }
   }
 

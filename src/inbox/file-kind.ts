@@ -53,23 +53,15 @@ const DIRECTORY: Words = {
 }
 
 function special(stats: BigIntStats): Words {
-  return {
-    code: 'not-regular',
-    reason: `is not a regular file (${specialKind(stats)})`,
-    hint: 'put a regular file in its place',
-  }
+  const kind = stats.isFIFO() ? 'fifo' : stats.isSocket() ? 'socket' : 'device'
+  const reason = `is not a regular file (${kind})`
+  return { code: 'not-regular', reason, hint: 'put a regular file in its place' }
 }
 
 const READ_IT = 'let the daemon’s user read it; it is looked at again when its permissions change'
 const ENTER_IT = 'let the daemon’s user read and enter it'
 const LOOKED_AT_AGAIN =
   'it is looked at again automatically; if this lasts, look into the system’s log'
-
-function specialKind(stats: BigIntStats): string {
-  if (stats.isFIFO()) return 'fifo'
-  if (stats.isSocket()) return 'socket'
-  return 'device'
-}
 
 function named(error: unknown): string {
   return errorCode(error) ?? messageOf(error)

@@ -4,17 +4,12 @@
 import { globMatcher } from '../lib/glob.ts'
 import type { Ignored } from './port.ts'
 
-export interface NameFilter {
-  /** Why a file of this path is passed over, or null. The user's own rules speak first. */
-  ignored(path: string): Ignored | null
-  /** Whether nothing below this directory can be a feed, so that it need not be listed. */
-  prunes(directory: string): boolean
-}
+export type NameFilter = ReturnType<typeof createNameFilter>
 
 export function createNameFilter(patterns: {
   include: readonly string[]
   exclude: readonly string[]
-}): NameFilter {
+}) {
   const notIncluded = { rule: 'not-included', patterns: patterns.include } as const
   const include = patterns.include.map(globMatcher)
   const exclude = patterns.exclude.map((pattern) => ({ pattern, matches: globMatcher(pattern) }))
@@ -24,7 +19,8 @@ export function createNameFilter(patterns: {
   const isHidden = (path: string) => path.startsWith('.') || path.includes('/.')
 
   return {
-    ignored(path) {
+    /** Why a file of this path is passed over, or null. The user's own rules speak first. */
+    ignored(path: string): Ignored | null {
       // Whatever is included, and also where receipts are written no more: each would get one of its own.
       if (path.endsWith('.receipt.json')) return { rule: 'receipt' }
       const excluded = exclude.find(({ matches }) => matches(path))
@@ -37,7 +33,8 @@ export function createNameFilter(patterns: {
       if (temporary !== null) return { rule: 'temporary-name', pattern: temporary }
       return include.some((matches) => matches(path)) ? null : notIncluded
     },
-    prunes(directory) {
+    /** Whether nothing below this directory can be a feed, so that it need not be listed. */
+    prunes(directory: string): boolean {
       return isHidden(directory) || subtrees.some(({ matches }) => matches(directory))
     },
   }

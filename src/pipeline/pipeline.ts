@@ -8,7 +8,7 @@
 //   5. deliver   `deliver`: the copy is uploaded, when it is due
 //   6. clean up  post-delivery.ts, after each end: receipt, archive or quarantine, copies that are not needed
 
-import { isAbsolute } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { FeedRule } from '../config/feeds.ts'
 import type { CheckResult, FeedContent, FileIdentity, Verdict } from '../feed/port.ts'
@@ -49,10 +49,6 @@ export interface PipelineParts extends Parts {
 export interface Candidate {
   /** How the history calls it: relative to the inbox, or absolute when it lies elsewhere. */
   path: string
-  /** Absolute path. */
-  source: string
-  /** Absolute path of the folder that it was found in: no link below it is followed. Absent: a person named it. */
-  root?: string | undefined
   /** As it had settled; null takes it as it is. */
   identity: FileIdentity | null
   rule: FeedRule
@@ -113,10 +109,18 @@ export class Pipeline {
   }
 
   async #snapshot(file: Candidate, copy: string, signal: AbortSignal): Promise<Taken> {
-    const { checkerFor, spool } = this.#parts
-    const { source, root, identity: expected, rule } = file
-    const files = { source, root, expected, copyTo: copy, indexTo: spool.indexOf(copy) }
-    const result = await checkerFor(expected).check({ ...files, mapping: rule.mapping }, signal)
+    const { checkerFor, settings, spool } = this.#parts
+    const { identity: expected, path, rule } = file
+    const { directory } = settings.current.inbox
+    const result = await checkerFor(expected).check(
+      {
+        source: resolve(directory, path),
+        // No link below the folder is followed; elsewhere a person has named the file.
+        root: isAbsolute(path) ? undefined : directory,
+        ...{ expected, copyTo: copy, indexTo: spool.indexOf(copy), mapping: rule.mapping },
+      },
+      signal,
+    )
     if (this.#isOutdated(file)) {
       await spool.discard(copy)
       const text = 'the rules of its feed changed while it was read'

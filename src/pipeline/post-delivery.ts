@@ -16,13 +16,7 @@ import type {
 import { isDue } from '../lib/due.ts'
 import { sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import type { Parts } from './parts.ts'
-import {
-  failingMs,
-  newToken,
-  type ReceiptsParts,
-  recoverReceipts,
-  writeReceipt,
-} from './receipts.ts'
+import { failingMs, newToken, Receipts } from './receipts.ts'
 
 export interface PostDeliveryParts extends Parts {
   dispositions: Dispositions
@@ -30,17 +24,8 @@ export interface PostDeliveryParts extends Parts {
 
 /** Name of the note that says which file is leaving the folder, and where to. */
 const DEPARTURE = 'leaving '
-/** In the log. */
-const DONE = {
-  archive: 'file.archived',
-  delete: 'file.deleted',
-  quarantine: 'file.quarantined',
-} as const
-const NOT_DONE = {
-  archive: 'file.not-archived',
-  delete: 'file.not-deleted',
-  quarantine: 'file.not-quarantined',
-} as const
+/** In the log: `file.archived`, `file.not-archived`. */
+const DONE = { archive: 'archived', delete: 'deleted', quarantine: 'quarantined' } as const
 
 /** Files that are moved for one transaction before, and one after. */
 const AT_ONCE = 64
@@ -48,11 +33,9 @@ const MOST_LOUD = 5
 
 export class PostDelivery {
   readonly #parts: PostDeliveryParts
-  readonly #receipts: ReceiptsParts
+  readonly #receipts: Receipts
   /** Files under their temporary names, as far as is known. */
   readonly #half = new Map<string, Departure>()
-  /** Versions whose receipt could not be written. */
-  readonly #unwritten = new Set<number>()
   /** Files that were moved since the last listing was recorded, as they were; `isAway`: they did not come back. */
   readonly #taken = new Map<string, { identity: FileIdentity; isAway: boolean }>()
   /** Monotonic ms until which a file is left where it is: putting it back is a change of the folder, and brings a listing. */
@@ -64,13 +47,13 @@ export class PostDelivery {
 
   constructor(parts: PostDeliveryParts) {
     this.#parts = parts
-    this.#receipts = { ...parts, receiptsBegun: new Map() }
+    this.#receipts = new Receipts(parts)
   }
 
   /** 6. At rest. Never throws. */
   async cleanUp(version: Version): Promise<void> {
     try {
-      if (!(await writeReceipt(this.#receipts, version))) this.#unwritten.add(version.id)
+      await this.#receipts.write(version)
       if (version.spool !== null || version.state === 'uploaded')
         await this.#trimSpool(version.feed)
     } catch (error) {
@@ -93,7 +76,7 @@ export class PostDelivery {
       this.#half.set(departure.token, departure)
     }
     await this.#resume()
-    await recoverReceipts(this.#receipts)
+    await this.#receipts.recover()
   }
 
   /**
@@ -135,7 +118,7 @@ export class PostDelivery {
     const { clock, history, settings } = this.#parts
     this.#taken.clear()
     await this.#resume()
-    await this.#retryReceipts(listing)
+    await this.#receipts.retry(listing)
     const { afterReject, afterUpload } = settings.current.inbox
     if (afterUpload === 'keep' && afterReject === 'keep') return
     for (const [path, until] of this.#waiting)
@@ -167,8 +150,8 @@ export class PostDelivery {
     const paths = [...files, ...this.#half.values()].map(({ path }) => path)
     const stays = new Set([...paths, ...this.#waiting.keys()])
     for (const path of this.#failing.keys()) if (!stays.has(path)) this.#failing.delete(path)
-    if (this.#failing.size + this.#unwritten.size > 0) return
-    this.#parts.conditions.clear('dispositions-failing')
+    if (this.#failing.size === 0 && this.#receipts.isComplete)
+      this.#parts.conditions.clear('dispositions-failing')
   }
 
   /** What could not be put where it belongs, nor back, is tried again. */
@@ -188,21 +171,6 @@ export class PostDelivery {
     if (disposed.kind === 'done') this.#taken.set(path, { identity, isAway: true })
     else if (disposed.kind !== 'problem' && !disposed.returned) this.#taken.delete(path)
     return disposed
-  }
-
-  /** Up to the first that cannot be written: the older it is, the longer the history is searched for a newer one. */
-  async #retryReceipts({ unknown }: Listing): Promise<void> {
-    const { history } = this.#parts
-    for (const id of [...this.#unwritten].slice(0, AT_ONCE)) {
-      this.#unwritten.delete(id)
-      const version = history.version(id)
-      if (version === null) continue
-      // A directory that could not be listed may only be away.
-      const isAway = unknown.some((prefix) => version.path.startsWith(prefix))
-      if (!isAway && (await writeReceipt(this.#receipts, version, true))) continue
-      this.#unwritten.add(id)
-      if (!isAway) return
-    }
   }
 
   async #recordEnds(
@@ -270,7 +238,10 @@ export class PostDelivery {
     const { id, feed } = history.lastVersionAt(path) ?? {}
     const file = { id, feed, path }
     if (disposed.kind === 'done') {
-      log.info({ event: DONE[disposition], ...file, to: disposed.to }, `${disposition} done`)
+      log.info(
+        { event: `file.${DONE[disposition]}`, ...file, to: disposed.to },
+        `${disposition} done`,
+      )
       this.#failing.delete(path)
     }
     if (disposed.kind !== 'problem') return
@@ -283,7 +254,10 @@ export class PostDelivery {
     const { isLoud } = known ?? { isLoud: this.#failing.size < MOST_LOUD }
     this.#failing.set(path, { code: disposed.code, isLoud })
     if (!wasHalf && (isLoud || known?.code !== disposed.code))
-      log.warn({ event: NOT_DONE[disposition], ...file, ...facts }, `${disposition} not possible`)
+      log.warn(
+        { event: `file.not-${DONE[disposition]}`, ...file, ...facts },
+        `${disposition} not possible`,
+      )
   }
 
   async #trimSpool(feed: string): Promise<void> {

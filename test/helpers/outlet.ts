@@ -209,7 +209,7 @@ export class Outlet implements AsyncDisposable {
     mkdirSync(join(source, '..'), { recursive: true })
     writeFileSync(source, content)
     const rule = feedFor(path, this.#feeds)
-    const file = { path, source, rule, identity: null, final: false }
+    const file = { path, rule, identity: null, final: false }
     const taken = await this.#pipeline.take(file, this.#stop.signal)
     if (taken.kind !== 'version' && taken.kind !== 'seen')
       throw new Error(`${path} is ${taken.kind}`)

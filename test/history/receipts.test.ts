@@ -6,11 +6,7 @@ import type { Disposed, Receipt } from '../../src/inbox/port.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Conditions } from '../../src/lib/conditions.ts'
 import { silentLog } from '../../src/lib/silent-log.ts'
-import {
-  markReceiptPending,
-  type ReceiptsParts,
-  writeReceipt,
-} from '../../src/pipeline/receipts.ts'
+import { markReceiptPending, Receipts, type ReceiptsParts } from '../../src/pipeline/receipts.ts'
 import { temporaryHistory, versionIn } from './helpers.ts'
 
 /** Receipts that end when a test says so. */
@@ -28,7 +24,6 @@ function slowMount() {
           begun.push({ receipt, end: () => resolve({ kind: 'done', to: null }) })
         }),
     },
-    receiptsBegun: new Map(),
   }
   const written = async (n: number) => {
     while (begun.length < n) await setImmediate()
@@ -36,18 +31,18 @@ function slowMount() {
     end()
     return receipt.state
   }
-  return { begun, history, parts, written }
+  return { begun, history, parts, receipts: new Receipts(parts), written }
 }
 
 it('a receipt that takes long never ends after a later one of the same version', async () => {
-  const { begun, history, parts, written } = slowMount()
+  const { begun, history, parts, receipts, written } = slowMount()
   const held = versionIn(history, 'held')
   markReceiptPending(parts, held)
-  const first = writeReceipt(parts, held)
+  const first = receipts.write(held)
   while (begun.length < 1) await setImmediate()
   for (const state of ['queued', 'uploading', 'uploaded'] as const)
     markReceiptPending(parts, history.move(held.id, state, null, 2000))
-  const second = writeReceipt(parts, history.version(held.id) ?? held)
+  const second = receipts.write(history.version(held.id) ?? held)
   for (let turn = 0; turn < 100; turn++) await setImmediate()
   const atOnce = begun.length
 
@@ -56,7 +51,8 @@ it('a receipt that takes long never ends after a later one of the same version',
   const owed = history.notes('receipt owed ')
   states.push(await written(2))
 
-  expect(await second).toBe(true)
+  await second
+  expect(receipts.isComplete).toBe(true)
   expect(atOnce).toBe(1)
   expect(states).toEqual(['held', 'uploaded'])
   expect(owed).toEqual([`receipt owed ${held.id}`])
@@ -64,7 +60,7 @@ it('a receipt that takes long never ends after a later one of the same version',
 })
 
 it('an older version of the path gets no receipt once a newer one has its own', async () => {
-  const { begun, history, parts } = slowMount()
+  const { begun, history, parts, receipts } = slowMount()
   const older = versionIn(history, 'uploaded')
   markReceiptPending(parts, older)
   versionIn(history, 'gone')
@@ -73,9 +69,9 @@ it('an older version of the path gets no receipt once a newer one has its own', 
   const before = isNewest()
   versionIn(history, 'rejected')
 
-  const isWritten = await writeReceipt(parts, older)
+  await receipts.write(older)
 
-  expect([before, isNewest(), isWritten]).toEqual([true, false, true])
+  expect([before, isNewest(), receipts.isComplete]).toEqual([true, false, true])
   expect(begun).toEqual([])
   expect(history.notes('receipt owed ')).toEqual([])
 })
