@@ -151,8 +151,7 @@ export class Intake {
     noteFolder(listing, this.#parts.conditions)
     // The first sight of a file starts its quiet period, not the moment at which that is written.
     const seenAt = clock.monotonic()
-    const asked = new Set(history.openRequests().map(({ path }) => path))
-    const news = await recordListing(listing, this.#parts, (file) => this.#isBusy(file), asked)
+    const news = await recordListing(listing, this.#parts, (file) => this.#isBusy(file))
     settler.observeAll(news, seenAt)
     // It takes 70 ms, which are within the quiet period so.
     for (const { identity } of news) checkerFor(identity).announce(identity.size)

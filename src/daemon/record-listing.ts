@@ -21,14 +21,12 @@ const MOST_MENTIONED = 10
 
 /**
  * Answers the files to read once they are quiet, the oldest first. `isBusy`: those that are being taken,
- * of which nothing is news. `requested`: paths that a person asks for, which may lie elsewhere. A folder that
- * cannot be read proves nothing about its files.
+ * of which nothing is news. A folder that cannot be read proves nothing about its files.
  */
 export async function recordListing(
   listing: Listing,
   { history, ledger, postDelivery, ruleFor }: RecordListingParts,
   isBusy: (file: Sighting) => boolean,
-  requested: ReadonlySet<string> = new Set(),
 ): Promise<Sighting[]> {
   if (listing.folder.kind !== 'ready') return []
   const isThere = presenceIn(listing)
@@ -63,6 +61,8 @@ export async function recordListing(
     const reason = { code: UNREADABLE, text: file.reason, hint: file.hint }
     ledger.settlesOn(originOf(file), reason)
   })
+  // What a person asks for may lie elsewhere.
+  const requested = new Set(history.openRequests().map(({ path }) => path))
   const isLeft = (path: string) =>
     !isThere(path) && !requested.has(path) && !postDelivery.isLeaving(path)
   await inPieces(ledger.unsettledPaths().filter(isLeft), (path) => {

@@ -2,7 +2,7 @@
 
 import type { Failure } from '../lib/decision-table.ts'
 
-export type { Failure, FailureClass } from '../lib/decision-table.ts'
+export type { Failure } from '../lib/decision-table.ts'
 
 export type AttemptOutcome = 'stored' | 'refused' | 'failed' | 'unknown'
 
