@@ -149,9 +149,8 @@ export class WatchKeeper {
       this.#retryAt = 0
       return { mode: 'poll', reason: unavailable(directory, error).reason }
     }
-    this.#retryAt = clock.monotonic() + RETRY_MS
-    if (remote !== null) return { mode: 'poll', reason: remoteReason(remote) }
     try {
+      if (remote !== null) return { mode: 'poll', reason: remoteReason(remote) }
       this.#watch = await open(path, {
         touched: (name) => this.#touched(name),
         failed: (error) => this.#failed(error, generation),
@@ -159,6 +158,8 @@ export class WatchKeeper {
       return { mode: 'events' }
     } catch (error) {
       return { mode: 'poll', reason: brokenReason(error) }
+    } finally {
+      this.#retryAt = clock.monotonic() + RETRY_MS
     }
   }
 
