@@ -109,7 +109,7 @@ export async function openApp(config: Config, options: AppOptions) {
     maxRate: config.upload.maxRate,
     concurrency: () => settings.current.upload.concurrency,
   })
-  const uploader = createUploader({ http, forms, clock, log, gate })
+  const upload = createUploader({ http, forms, clock, log, gate })
 
   // A thread each for small and for large files.
   const lanes = { small: owned.use(createFeedChecker()), large: owned.use(createFeedChecker()) }
@@ -151,7 +151,7 @@ export async function openApp(config: Config, options: AppOptions) {
     guard: new Guard(parts),
     observer: metrics,
     onProgress: (id, sent, total) => uploads.sent(id, sent, total),
-    uploader,
+    upload,
     reconcile: () => campaigns.uploaded(),
   })
   const deliveries = new Deliveries({

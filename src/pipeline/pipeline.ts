@@ -34,7 +34,7 @@ export interface Observer {
 }
 
 export interface PipelineParts extends Parts {
-  uploader: Uploader
+  upload: Uploader
   postDelivery: PostDelivery
   /** The campaigns are looked at again, when their time comes. */
   reconcile: () => void
@@ -231,12 +231,12 @@ export class Pipeline {
     stored: () => void = () => {},
   ): Promise<DeliveryResult> {
     const { postDelivery, clock, guard, history, ledger, log, observer } = this.#parts
-    const { reconcile, spool, uploader } = this.#parts
+    const { reconcile, spool, upload } = this.#parts
     let startedAt = 0
     const { id, account, path, attempts: attemptsBefore } = queued
     const bytes = queued.bytes ?? 0
     const backlog = createBacklog(history, clock, log)
-    const delivered = uploader.deliver(
+    const delivered = upload(
       {
         ...{ id, feed: queued.feed, account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
         file: spool.path(queued.spool ?? ''),

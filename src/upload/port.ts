@@ -72,7 +72,5 @@ export interface UploadHealth {
   nextProbeAt: number | null
 }
 
-export interface Uploader {
-  /** Runs the attempts of one delivery. Never throws for what the network or the other side does. */
-  deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult>
-}
+/** Runs the attempts of one delivery. Never throws for what the network or the other side does. */
+export type Uploader = (delivery: Delivery, signal: AbortSignal) => Promise<DeliveryResult>

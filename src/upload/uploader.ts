@@ -44,9 +44,7 @@ const FORM_MARGIN = 5 * SECOND
 
 export function createUploader(options: UploaderOptions): Uploader {
   const failing = new FailingTimes(options.clock)
-  return {
-    deliver: (delivery, signal) => deliver(options, failing, delivery, signal),
-  }
+  return (delivery, signal) => deliver(options, failing, delivery, signal)
 }
 
 async function deliver(

@@ -126,7 +126,7 @@ export class Outlet implements AsyncDisposable {
       ...{ clock, serviceOrigin: forms.origin, maxRate: null },
       concurrency: () => concurrency,
     })
-    const uploader = createUploader({
+    const upload = createUploader({
       ...{ http: listening, forms, clock, log, gate },
       random: random ?? (() => 0.5),
     })
@@ -157,7 +157,7 @@ export class Outlet implements AsyncDisposable {
     })
     this.#pipeline = new Pipeline({
       ...steps,
-      ...{ postDelivery, uploader, onProgress: () => {}, observer: null },
+      ...{ postDelivery, upload, onProgress: () => {}, observer: null },
       reconcile: () => {},
       guard: new Guard(steps),
     })

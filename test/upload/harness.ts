@@ -119,7 +119,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
     ...{ clock, serviceOrigin: forms.origin, maxRate: options.maxRate ?? null },
     concurrency: () => 4,
   })
-  const uploader = createUploader({ http, forms, clock, log, gate, random: () => 0.5 })
+  const upload = createUploader({ http, forms, clock, log, gate, random: () => 0.5 })
   onTestFinished(async () => {
     await http[Symbol.asyncDispose]()
     await sandbox.close()
@@ -132,7 +132,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
     deliver: async (content, change = {}, signal = new AbortController().signal) => {
       const file = join(directory, `spool-${++files}`)
       await writeFile(file, content)
-      return uploader.deliver(deliveryOf(file, content, attempts, change), signal)
+      return upload(deliveryOf(file, content, attempts, change), signal)
     },
   }
 }
