@@ -146,23 +146,14 @@ function ofDaemon({ hint, message, severity }: Condition): Answer {
 /** What the daemon would say at its next look, without asking the service. */
 async function campaigns(config: Config, runner: Runner): Promise<Answer> {
   const read = readCampaignsFile(config)
-  switch (read.kind) {
-    case 'off':
-      return skipped(`off: there is no campaigns file at ${read.file}`)
-    case 'unusable':
-      return problem(
-        `no campaign is written: ${read.lines.join('; ')}`,
-        'correct the file, then: feedsyncd campaigns plan',
-        EXIT.config,
-      )
-    case 'read': {
-      const readable = await checkFile(read.file, 'read', runner)
-      if (readable.verdict !== 'ok') return readable
-      return ok(`${read.file} has ${read.desired.campaigns.length} entries, and can be read`)
-    }
-    default:
-      return read satisfies never
+  if (read.kind === 'off') return skipped(`off: there is no campaigns file at ${read.file}`)
+  if (read.kind === 'unusable') {
+    const says = `no campaign is written: ${read.lines.join('; ')}`
+    return problem(says, 'correct the file, then: feedsyncd campaigns plan', EXIT.config)
   }
+  const readable = await checkFile(read.file, 'read', runner)
+  if (readable.verdict !== 'ok') return readable
+  return ok(`${read.file} has ${read.desired.campaigns.length} entries, and can be read`)
 }
 
 async function receiver({ action }: AlertTarget, runner: Runner): Promise<Answer> {

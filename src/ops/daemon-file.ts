@@ -109,12 +109,10 @@ function nameOf(stateDirectory: string): string {
 
 function foldersToWrite(env: Environment): string[] {
   const { RUNTIME_DIRECTORY: unit = '', XDG_RUNTIME_DIR: user } = env
-  const [ofUnit] = unit.split(':')
-  return [
-    ...(ofUnit ? [ofUnit] : []),
-    ...(user ? [join(user, 'feedsyncd')] : []),
-    join(tmpdir(), `feedsyncd-${process.getuid?.() ?? 0}`),
-  ]
+  const [ofUnit = ''] = unit.split(':')
+  const ofUser = user ? join(user, 'feedsyncd') : ''
+  const ofEverybody = join(tmpdir(), `feedsyncd-${process.getuid?.() ?? 0}`)
+  return [ofUnit, ofUser, ofEverybody].filter((folder) => folder !== '')
 }
 
 /** Whoever asks may be another user than the daemon's. */

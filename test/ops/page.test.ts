@@ -58,18 +58,14 @@ const SEEN: CampaignSeen[] = [
   { key: 'GEN-26', campaignId: '48212', name: null, ...SERVED, status: null },
 ]
 
-function page(
-  over: Partial<StatusReport>,
-  pulse = PULSE,
-  asked: { find?: string; page?: number } = {},
-) {
+function page(over: Partial<StatusReport>, pulse = PULSE, asked: Record<string, string> = {}) {
   const history = { lastSuccessAt: () => NOW, postings: () => [null, 38, 40] }
   const source = {
     ...{ ...SCENE, history: history as unknown as EndpointSource['history'], inbox: '/srv/export' },
     ...{ pulse: () => pulse, status: () => status(over), versions: () => [], version: () => null },
     ...{ plan: () => null, campaigns: () => SEEN, metrics: async () => '' },
   }
-  return statusPage(source, { find: '', page: 1, ...asked })
+  return statusPage(source, new URLSearchParams(asked))
 }
 
 /** Every tag as a browser would find it, without what names may change: addresses, keys, titles. */
@@ -178,7 +174,7 @@ describe('the status page', () => {
     const uploads = Array.from({ length: 5000 }, (_, n) => upload({ id: n, feed: `feed ${n}` }))
 
     const first = page({ uploads })
-    const last = page({ uploads }, PULSE, { page: 50 })
+    const last = page({ uploads }, PULSE, { page: '50' })
     const found = page({ uploads }, PULSE, { find: 'EED 4321' })
 
     expect(first).toContain('Page 1 of 50')

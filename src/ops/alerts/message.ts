@@ -111,12 +111,8 @@ const OF_ALL: { [event in AlertEvent]?: { now: string; over: string } } = {
 }
 
 function summary(changes: readonly Change[]): string {
-  const counts = new Map<string, number>()
-  for (const change of changes) {
-    const name = change.recovered ? 'recovered' : change.event
-    counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  const parts = [...counts].map(([name, count]) => `${count} ${name}`)
+  const kinds = Map.groupBy(changes, ({ event, recovered }) => (recovered ? 'recovered' : event))
+  const parts = [...kinds].map(([name, all]) => `${all.length} ${name}`)
   return `${changes.length} changes: ${parts.join(', ')}`
 }
 

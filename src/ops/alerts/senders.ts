@@ -95,7 +95,7 @@ async function runProgram(
     using _late = clock.after(LAST_WORDS, () => child.stderr.destroy())
     await closed
     if (limit.signal.aborted)
-      return failed(`it ran for more than ${EXEC_TIMEOUT / SECOND} s`, { stuck: true })
+      return { ...failed(`it ran for more than ${EXEC_TIMEOUT / SECOND} s`), stuck: true }
     if (code === 0) return SENT
     const how = code === null ? `was ended by ${killedBy}` : `ended with ${code}`
     return failed(`it ${how}${said === '' ? '' : `: ${excerpt(said)}`}`)
@@ -104,9 +104,7 @@ async function runProgram(
   }
 }
 
-const failed = (reason: string, how: { stuck?: true } = {}): Sent => {
-  return { kind: 'failed', reason, ...how }
-}
+const failed = (reason: string) => ({ kind: 'failed', reason }) as const
 
 /** What ignores SIGTERM is killed a moment later. Nobody is left to be told of what was gone before. */
 function endGroup(pid: number | undefined, clock: Clock, atOnce: boolean): void {
@@ -129,7 +127,7 @@ async function post(
   { clock, http }: SenderParts,
   signal: AbortSignal,
 ): Promise<Sent> {
-  const body = Buffer.from(JSON.stringify(message))
+  const body = JSON.stringify(message)
   const timestamp = String(Math.floor(clock.now() / SECOND))
   const headers: Record<string, string> = {
     'content-type': 'application/json',
@@ -138,7 +136,7 @@ async function post(
   }
   if (secretFile !== null) {
     try {
-      const signed = Buffer.concat([Buffer.from(`${message.id}.${timestamp}.`), body])
+      const signed = `${message.id}.${timestamp}.${body}`
       const proof = createHmac('sha256', secretOf(secretFile)).update(signed).digest('base64')
       rememberSecret(proof)
       headers['webhook-signature'] = `v1,${proof}`
@@ -150,7 +148,7 @@ async function post(
   const answer = await http.request({
     method: 'POST',
     url: new URL(url.reveal().toString('utf8')),
-    ...{ headers, body, signal },
+    ...{ headers, body: Buffer.from(body), signal },
     ...{ headersTimeoutMs: ANSWER_TIMEOUT, bodyTimeoutMs: ANSWER_TIMEOUT, maxAnswerBytes: 4096 },
   })
   if (answer.kind === 'no-answer') return failed(answer.reason)

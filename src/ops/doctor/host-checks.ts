@@ -139,12 +139,8 @@ export async function checkWatches(inbox: string): Promise<Answer> {
     const limit = Number(await readFile('/proc/sys/fs/inotify/max_user_watches', 'utf8'))
     const folders = await countFolders(inbox)
     const says = `${folders} folder${folders === 1 ? '' : 's'} to watch, and the limit of this user is ${limit}`
-    return folders < limit / 2
-      ? ok(says)
-      : warning(
-          says,
-          `sysctl fs.inotify.max_user_watches=${Math.max(limit, folders) * 4}, and the same in /etc/sysctl.d; else the folder is polled`,
-        )
+    const fix = `sysctl fs.inotify.max_user_watches=${Math.max(limit, folders) * 4}, and the same in /etc/sysctl.d; else the folder is polled`
+    return folders < limit / 2 ? ok(says) : warning(says, fix)
   } catch (error) {
     return skipped(`the limit of file events is not known (${errorCode(error)})`)
   }

@@ -3,22 +3,14 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Verdict } from '../../feed/port.ts'
-import { IN_WORK, type State } from '../../history/states.ts'
+import { IN_WORK, STATES, type State } from '../../history/states.ts'
 import { isOfInbox } from '../../lib/conditions.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
 import type { MetricsSource } from '../port.ts'
 
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 
-const OUTCOMES = [
-  'uploaded',
-  'rejected',
-  'held',
-  'failed',
-  'superseded',
-  'discarded',
-  'gone',
-] as const
+const OUTCOMES = STATES.filter((state) => !IN_WORK.includes(state))
 /** Why a document was refused: the codes of `Verdict`, and `incomplete` each time it was seen so. */
 export const RULES = [
   ...['not-well-formed', 'several-roots', 'undefined-entity', 'doctype-refused', 'undecodable'],
@@ -143,7 +135,7 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     },
     /** A version came to this state, for certain. */
     moved: (state: State) => {
-      if ((OUTCOMES as readonly string[]).includes(state)) file(state)
+      if (OUTCOMES.includes(state)) file(state)
     },
     checked: (verdict: Verdict) => {
       if (verdict.kind === 'ok') return

@@ -142,11 +142,8 @@ async function route(
   const asked = (name: string) => searchParams.get(name) ?? ''
   const scene = { ...source, now: clock.now() }
   switch (pathname) {
-    case '/': {
-      const page = Number(asked('page'))
-      const isPage = Number.isSafeInteger(page) && page > 0
-      return html(statusPage(scene, { find: asked('find'), page: isPage ? page : 1 }))
-    }
+    case '/':
+      return html(statusPage(scene, searchParams))
     case '/feed': {
       const feed = asked('name')
       const [newest, ...older] = source.versions(feed, MOST_VERSIONS)

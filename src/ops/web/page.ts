@@ -29,22 +29,15 @@ import {
 } from './page-parts.ts'
 import { sparkline } from './plots.ts'
 
-export interface Asked {
-  /** Only feeds whose name holds this, in any case; empty: all. */
-  find: string
-  /** Counted from 1. */
-  page: number
-}
-
 /** Rows that a person can take in and a phone can hold. */
 const MOST = 100
 /** Nobody has to do anything about these. */
 const MOST_MOVING = 12
-
 /** Of a line as small as a word. */
 const MOST_POINTS = 30
 
-export function statusPage(source: EndpointSource & Scene, asked: Asked): string {
+/** `asked`: `find`, only feeds whose name holds this, in any case; `page` of them, counted from 1. */
+export function statusPage(source: EndpointSource & Scene, asked: URLSearchParams): string {
   const status = source.status()
   const { daemon, uploads, campaigns = null } = status
   const { ignored, links } = daemon
@@ -155,8 +148,11 @@ function passedOver(
 function feeds(
   uploads: readonly UploadReport[],
   { history, now }: EndpointSource & Scene,
-  { find, page }: Asked,
+  asked: URLSearchParams,
 ): Markup {
+  const find = asked.get('find') ?? ''
+  const number = Number(asked.get('page'))
+  const page = Number.isSafeInteger(number) && number > 0 ? number : 1
   const sought = find.toLowerCase()
   const found = uploads.filter(({ feed }) => feed.toLowerCase().includes(sought))
   const shown = found.slice((page - 1) * MOST, page * MOST)
