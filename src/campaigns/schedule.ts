@@ -47,7 +47,8 @@ const AGAIN_MS = {
 const SOON_FOR_MS = 2 * MINUTE
 /** What is in no listing by then is held for a person. */
 const UNKNOWN_FOR_MS = 15 * MINUTE
-/** Between two looks for uploads or decisions: a look takes at most a twentieth of the time. */
+/** These causes wait for a gap after each look: a look takes at most a twentieth of the time. */
+const PATIENT = new Set(['upload', 'decision'])
 const LEAST_GAP_MS = 5 * SECOND
 const SHARE = 20
 
@@ -85,7 +86,7 @@ export class CampaignSchedule {
 
   /** A feed was uploaded: its postings may have changed what the campaigns select. */
   uploaded(): void {
-    this.#planSoon('upload', this.#parts.clock.monotonic())
+    this.#plan('upload', this.#parts.clock.monotonic())
   }
 
   /** A person asks for a look (SIGHUP). */
@@ -98,7 +99,9 @@ export class CampaignSchedule {
     const now = this.#parts.clock.monotonic()
     this.#poll(now)
     if (this.#running !== null || signals.stop.aborted) return
-    const [cause] = [...this.#due].find(([, at]) => at <= now) ?? []
+    const isDue = ([cause, at]: [string, number]) =>
+      at <= now && (!PATIENT.has(cause) || this.#notBefore <= now)
+    const [cause] = [...this.#due].find(isDue) ?? []
     if (cause === undefined) return
     this.#running = this.#run(cause, signals).finally(() => {
       this.#running = null
@@ -127,7 +130,7 @@ export class CampaignSchedule {
     this.#last = run ?? this.#last
     if (decision === null || decision === this.#decision) return
     this.#decision = decision
-    this.#planSoon('decision', now)
+    this.#plan('decision', now)
   }
 
   async #run(cause: string, { stop, abort }: ScheduleSignals): Promise<void> {
@@ -157,16 +160,8 @@ export class CampaignSchedule {
     }
     const ended = clock.monotonic()
     this.#notBefore = ended + Math.max(LEAST_GAP_MS, SHARE * (ended - began))
-    for (const cause of ['upload', 'decision']) {
-      const early = this.#due.get(cause)
-      if (early !== undefined) this.#due.set(cause, Math.max(early, this.#notBefore))
-    }
     // What another process kept from being looked at is still the reason to look.
     this.#plan(this.#last?.state === 'busy' ? cause : 'interval', ended + wait)
-  }
-
-  #planSoon(cause: string, now: number): void {
-    this.#plan(cause, Math.max(now, this.#notBefore))
   }
 
   #plan(cause: string, at: number): void {
