@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type Desired, readDesired } from '../campaigns/desired.ts'
-import { type PassOptions, type PassResult, runPass, type Wanted } from '../campaigns/pass.ts'
+import { Pass, type PassOptions, type PassResult, type Wanted } from '../campaigns/pass.ts'
 import type { FeedSide, FeedUpload } from '../campaigns/port.ts'
 import type { ReconcilerParts } from '../campaigns/send.ts'
 import type { Config } from '../config/config.ts'
@@ -171,7 +171,7 @@ export function openReconciler(config: Config, { clock, env }: Surroundings): Re
         if (lock?.isLost()) throw lockLost()
         return wanted.isCurrent()
       }
-      return runPass(parts, { ...wanted, isCurrent }, options)
+      return new Pass(parts, { ...wanted, isCurrent }, options).run()
     },
     [Symbol.asyncDispose]: () => {
       store[Symbol.dispose]()

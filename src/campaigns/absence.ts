@@ -21,19 +21,17 @@ type AbsenceInput = Pick<
 
 export class Absence {
   readonly #input: AbsenceInput
-  readonly #others: ReadonlyMap<string, string | null>
   /** Campaigns that no record has and no person gave up. */
   readonly unowned: readonly Campaign[]
-  /** Those that run, and a person gave up, by the key that they are known to be of, and by name. */
-  readonly #asideOf: ReadonlyMap<string | undefined, readonly Campaign[]>
-  readonly #asideNamed: ReadonlyMap<string, readonly Campaign[]>
   readonly #owners: ReadonlyMap<string, string>
   readonly #marked: ReadonlyMap<string | undefined, readonly Campaign[]>
+  /** By plain name; those that a person gave up and that run apart. */
   readonly #byName: ReadonlyMap<string, readonly Campaign[]>
-  /** By key: what our own history made for it, what a person gave up for it, and what carries it. */
-  readonly #madeFor: ReadonlyMap<string | undefined, readonly Campaign[]>
-  readonly #meantFor: ReadonlyMap<string | null | undefined, readonly Campaign[]>
-  readonly #carrying: ReadonlyMap<string, readonly Campaign[]>
+  readonly #asideNamed: ReadonlyMap<string, readonly Campaign[]>
+  /** By key: what carries its mark or was made for it, as far as our own history knows, given up or not. */
+  readonly #sure: ReadonlyMap<string | undefined, readonly Campaign[]>
+  /** By key: what a person gave up for it, and what carries it. */
+  readonly #meant: ReadonlyMap<string | null | undefined, readonly Campaign[]>
   /** What may be the campaign of any entry, the likeliest first. */
   readonly #any: readonly Campaign[]
   readonly #anyIds: ReadonlySet<string>
@@ -43,11 +41,11 @@ export class Absence {
   constructor(input: AbsenceInput) {
     const { desired, identity, records, others, campaigns } = input
     this.#input = input
-    this.#others = new Map(others.map(({ id, key }) => [id, key]))
+    const givenUp = new Map(others.map(({ id, key }) => [id, key]))
     const owned = ownedIn(records)
     const free = [...campaigns.values()].filter(({ id }) => !owned.has(id))
-    this.unowned = free.filter(({ id }) => this.#others.get(id) !== NOBODYS)
-    const aside = free.filter((one) => this.#others.get(one.id) === NOBODYS && !isStopped(one))
+    this.unowned = free.filter(({ id }) => givenUp.get(id) !== NOBODYS)
+    const aside = free.filter((one) => givenUp.get(one.id) === NOBODYS && !isStopped(one))
     const hasToken = ({ name }: Campaign) => tokenIn(name) !== null
     const tokened = this.unowned.filter(hasToken)
     const isAny = tokened.length > 0 || aside.some(hasToken)
@@ -62,14 +60,15 @@ export class Absence {
     this.#asideNamed = Map.groupBy(aside, nameOf)
     const done = input.creates.filter(({ outcome }) => outcome === 'done')
     const keyOf = new Map(done.map(({ campaignId, key }) => [campaignId, key]))
-    this.#asideOf = groupByEach(aside, (one) => [this.ownerOf(one), keyOf.get(one.id)])
-    this.#madeFor = Map.groupBy(this.unowned, ({ id }) => keyOf.get(id))
-    this.#meantFor = Map.groupBy(this.unowned, ({ id }) => this.#others.get(id))
-    this.#carrying = Map.groupBy(this.unowned, (one) => carriedId(rawOf(one, 'targeting')))
+    // "It belongs to no entry" was said of the entries of that day.
+    const all = [...this.unowned, ...aside]
+    this.#sure = groupByEach(all, (one) => [this.ownerOf(one), keyOf.get(one.id)])
+    const carried = (one: Campaign) => carriedId(rawOf(one, 'targeting'))
+    this.#meant = groupByEach(this.unowned, (one) => [givenUp.get(one.id), carried(one)])
     const { isCounted, keepsTokens } = input.facts ?? noFacts('')
     const mayBeAny = (one: Campaign) =>
       // It was there before this database, or no name proves anything.
-      !isCounted || keepsTokens === false || this.#others.get(one.id) === null || rankOfAny(one) < 3
+      !isCounted || keepsTokens === false || givenUp.get(one.id) === null || rankOfAny(one) < 3
     this.#any = this.unowned
       .filter(mayBeAny)
       .sort((a, b) => rankOfAny(a) - rankOfAny(b) || idleness(a) - idleness(b))
@@ -98,12 +97,9 @@ export class Absence {
    */
   candidates(key: string, name: string, most: number): { count: number; likeliest: Campaign[] } {
     const ruledOut = new Set(this.#input.newEntries.get(key))
-    // "It belongs to no entry" was said of the entries of that day.
-    const aside = this.#asideOf.get(key) ?? []
-    const namesakes = this.#asideNamed.get(plain(name)) ?? []
-    const sure = new Set([...this.marked(key), ...(this.#madeFor.get(key) ?? []), ...aside])
-    const alike = new Set([...this.#likeName(name), ...namesakes])
-    const meant = [...(this.#meantFor.get(key) ?? []), ...(this.#carrying.get(key) ?? [])]
+    const sure = new Set(this.#sure.get(key))
+    const alike = new Set([...this.#likeName(name), ...(this.#asideNamed.get(plain(name)) ?? [])])
+    const meant = this.#meant.get(key) ?? []
     const rank = (one: Campaign) => (sure.has(one) ? 0 : alike.has(one) ? 1 : rankOfAny(one))
     const isLeft = (one: Campaign) => !ruledOut.has(one.id)
     const its = new Set([...sure, ...alike, ...meant].filter(isLeft))

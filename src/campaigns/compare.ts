@@ -119,12 +119,24 @@ export function compare(goal: Goal, owned: CampaignRecord, ...now: NowKnown): Co
   const step = targeting === null ? null : targetingStep(targeting, ...known)
   if (step === 'agreed') agreed.targeting = targeting
   else if (step !== null) steps.push(step)
-  const part = (isMeant: (spend: Spend) => boolean, lowered: Values = {}) =>
-    partOf(
-      steps.filter(({ kind, spend }) => kind === 'write' && isMeant(spend)),
-      (field) => shownAs(field, lowered, record, campaign),
-      campaign,
-    )
+  const part = (isMeant: (spend: Spend) => boolean, lowered: Values = {}): Part | null => {
+    const its = steps.filter(({ kind, spend }) => kind === 'write' && isMeant(spend))
+    if (its.length === 0) return null
+    const before = new Map<string, unknown>([
+      ...RESTS_ON.map((field) => [field, shownAs(field, lowered, record, campaign)] as const),
+      ...its.map(({ field }) => [field, rawOf(campaign, field)] as const),
+    ])
+    const values = its.flatMap(({ field, value }) => (value === undefined ? [] : [[field, value]]))
+    return {
+      spend: overall(its.map(({ spend }) => spend)),
+      changes: its.flatMap(({ changes }) => changes),
+      body: Object.fromEntries(its.map(({ field, wire }) => [field, wire])),
+      before: Object.fromEntries([...before].filter(([, raw]) => raw !== undefined)),
+      values: Object.fromEntries(values),
+      targeting: its.find(({ targeting }) => targeting)?.targeting ?? null,
+      isBlind: its.some(({ isBlind }) => isBlind),
+    }
+  }
   const reduce = part((spend) => spend === 'down')
   return {
     reduce,
@@ -186,12 +198,9 @@ function fieldStep(field: Field, want: Value, ...known: Known): Step | 'same' | 
   const isAlike = now !== want && edit !== null && edit === fileText(field, want)
   // What may still arrive makes a reduction of it, and none of what somebody lowered meanwhile.
   const isLower = now === want ? spend === 'down' : direction(field, now, want) === 'down'
-  const left =
-    isMoved && last === want
-      ? whyLeft(record, field, raw, 'drift')
-      : isMoved && now !== undefined && !isLower && !isAlike
-        ? whyLeft(record, field, raw, 'conflict')
-        : 'write'
+  const isFile = last === want
+  const isLeft = isMoved && (isFile || (now !== undefined && !isLower && !isAlike))
+  const left = isLeft ? whyLeft(record, field, raw, isFile) : 'write'
   const kind = isFixed(field) && (left === 'write' || left === 'conflict') ? 'fixed' : left
   if (kind === 'fixed' && now === undefined) return null
   const changes = [{ path: field, before: service, after: file, spend }]
@@ -224,10 +233,8 @@ function targetingStep(want: CanonicalTargeting, ...known: Known): Step | 'agree
   const ours = [...(last === null ? [] : [last]), ...uncertain, ...given]
   const isMoved = echo !== null && last !== null && !ours.some((one) => isSame(one, echo))
   const raw = JSON.stringify(shown ?? shownRaw ?? null)
-  const kind =
-    isMoved && (isFile || spend !== 'down')
-      ? whyLeft(record, 'targeting', raw, isFile ? 'drift' : 'conflict')
-      : 'write'
+  const isLeft = isMoved && (isFile || spend !== 'down')
+  const kind = isLeft ? whyLeft(record, 'targeting', raw, isFile) : 'write'
   const [file, service] = [sayAll(changes, 'after'), sayAll(changes, 'before')]
   const step = { wire: onTheWire(want, there), targeting: want, isBlind: there === null }
   const edit = isBlank ? null : service
@@ -235,39 +242,18 @@ function targetingStep(want: CanonicalTargeting, ...known: Known): Step | 'agree
   return { ...told, kind, changes, spend, ...step }
 }
 
-/** By what a person said of the difference. */
+/** By what a person said of the difference. `isFile`: the file says still what was agreed. */
 function whyLeft(
   { said }: CampaignRecord,
   field: Field | 'targeting',
   raw: string,
-  kind: 'drift' | 'conflict',
+  isFile: boolean,
 ): Step['kind'] {
   const about = said[field]
   // Another value than the one that the person saw is another difference.
-  if (about?.of !== raw) return kind
-  return about.word === 'revert' ? 'write' : kind === 'drift' ? 'kept' : kind
-}
-
-function partOf(
-  steps: readonly Step[],
-  shown: (field: Field) => unknown,
-  campaign: Campaign,
-): Part | null {
-  if (steps.length === 0) return null
-  const before = new Map<string, unknown>([
-    ...RESTS_ON.map((field) => [field, shown(field)] as const),
-    ...steps.map(({ field }) => [field, rawOf(campaign, field)] as const),
-  ])
-  const values = steps.flatMap(({ field, value }) => (value === undefined ? [] : [[field, value]]))
-  return {
-    spend: overall(steps.map(({ spend }) => spend)),
-    changes: steps.flatMap(({ changes }) => changes),
-    body: Object.fromEntries(steps.map(({ field, wire }) => [field, wire])),
-    before: Object.fromEntries([...before].filter(([, raw]) => raw !== undefined)),
-    values: Object.fromEntries(values),
-    targeting: steps.find(({ targeting }) => targeting)?.targeting ?? null,
-    isBlind: steps.some(({ isBlind }) => isBlind),
-  }
+  const word = about?.of === raw ? about.word : null
+  if (word === 'revert') return 'write'
+  return !isFile ? 'conflict' : word === null ? 'drift' : 'kept'
 }
 
 /**

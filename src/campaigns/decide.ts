@@ -20,7 +20,7 @@ import {
 import { answered, checkAccount, refused } from './refused.ts'
 import { type PersonParts, Sender } from './send.ts'
 import { hasSameMark, tokenIn } from './token.ts'
-import { type Decision, decided, giveUp, sayNew, sentFor } from './word.ts'
+import { assign, type Decision, decided, sayNew, sentFor } from './word.ts'
 
 /** A campaign that carries the mark of an entry. */
 export interface Marked {
@@ -42,11 +42,7 @@ export class Decider {
     const records = store.records()
     const owner = records.find(({ campaignId }) => campaignId === id)
     if (owner?.key === key && (owner.succeeding || sentFor(store, key).length > 0)) {
-      this.#decided(key, id, 'it stays, and no successor is made', () => {
-        store.save({ ...owner, succeeding: false })
-        store.keepNewEntry(key, null)
-        giveUp(this.#parts, key)
-      })
+      assign(this.#parts, { ...owner, succeeding: false }, 'it stays, and no successor is made')
       return { text: `campaign ${id} stays with ${key}, and no successor is made`, campaignId: id }
     }
     if (owner !== undefined) {
@@ -197,15 +193,13 @@ export class Decider {
     const { store, account } = this.#parts
     const earlier = store.record(key)
     const made = sentFor(store, key).find(({ body }) => hasSameMark(body?.name, campaign.name))
-    this.#decided(key, campaign.id, 'it belongs to the entry', () => {
+    store.atomically(() => {
       if (earlier !== null) store.addOther({ id: earlier.campaignId, key })
       store.remove(key)
       if (made !== undefined)
         new Sender(this.#parts).recordCreated(made, campaign, 'recovered', read)
-      else store.save(adoptedRecord(key, campaign, read))
-      giveUp(this.#parts, key)
-      store.removeOther(campaign.id)
-      store.keepNewEntry(key, null)
+      const record = store.record(key) ?? adoptedRecord(key, campaign, read)
+      assign(this.#parts, record, 'it belongs to the entry')
       store.saveAccount(store.account() ?? noFacts(account))
     })
   }

@@ -6,8 +6,8 @@ import type { Campaign, CampaignAnswer, CampaignCreate, CampaignUpdate } from '.
 import { compare, valueNow } from './compare.ts'
 import { measure, selectionOf } from './effects.ts'
 import { createdValues, FIELDS, rawOf, valuesOf } from './fields.ts'
-import type { Refused } from './ledger.ts'
 import { UpdatePlanner } from './manage.ts'
+import type { Held } from './plan.ts'
 import { memoryOf, Planning } from './planning.ts'
 import type { CampaignRecord, NewWrite } from './port.ts'
 import { adoptedRecord } from './record.ts'
@@ -26,7 +26,7 @@ function checkFilters(targeting: CanonicalTargeting, allPostings: boolean): void
 }
 
 /** What a guard refuses is not sent. */
-function check(guard: Refused | null): void {
+function check(guard: Held | null): void {
   if (guard !== null) throw refused(guard.reason, guard.needs)
 }
 

@@ -5,13 +5,7 @@
 import { DAY } from '../lib/clock.ts'
 import { type Desired, wantedTargeting } from './desired.ts'
 import type { Selection } from './plan.ts'
-import type {
-  CampaignRecord,
-  CampaignStore,
-  FeedSide,
-  FeedUpload,
-  TargetedPosting,
-} from './port.ts'
+import type { CampaignRecord, FeedSide, FeedUpload, TargetedPosting } from './port.ts'
 import {
   type CanonicalTargeting,
   CRITERIA,
@@ -119,20 +113,21 @@ export async function measure(
   }
 }
 
-/** Writes down since when the feeds do not carry a campaign of the file: one day no upload that is looked through did. */
-export function recordLeft(
+/**
+ * The records for which it is news since when the feeds do not carry their key: one day no upload that is looked
+ * through did.
+ */
+export function newlyLeft(
   { stateOf }: Pick<Effects, 'stateOf'>,
   { campaigns }: Desired,
-  store: Pick<CampaignStore, 'atomically' | 'record' | 'save'>,
-): void {
-  store.atomically(() => {
-    for (const { key } of campaigns) {
-      const record = store.record(key)
-      const state = stateOf(key)
-      if (record === null || state.kind === 'unknown' || state.kind === 'waiting') continue
-      const leftFeedsAt = state.kind === 'live' ? null : state.since
-      if (leftFeedsAt !== record.leftFeedsAt) store.save({ ...record, leftFeedsAt })
-    }
+  records: readonly CampaignRecord[],
+): CampaignRecord[] {
+  const keys = new Set(campaigns.map(({ key }) => key))
+  return records.flatMap((record) => {
+    const state: FeedState = keys.has(record.key) ? stateOf(record.key) : { kind: 'unknown' }
+    if (state.kind === 'unknown' || state.kind === 'waiting') return []
+    const leftFeedsAt = state.kind === 'live' ? null : state.since
+    return leftFeedsAt === record.leftFeedsAt ? [] : [{ ...record, leftFeedsAt }]
   })
 }
 

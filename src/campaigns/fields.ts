@@ -7,7 +7,7 @@ import type { Campaign } from '../service/port.ts'
 import { STATUS } from './port.ts'
 import { bareName } from './token.ts'
 
-type Kind = 'amount' | 'date' | 'text' | 'period' | 'status'
+type Kind = 'amount' | 'date' | 'name' | 'word' | 'period' | 'status'
 
 interface Spec {
   kind: Kind
@@ -18,21 +18,25 @@ interface Spec {
 }
 
 const name: Reader<string> = (text) => {
-  const value = text.normalize('NFC').trim().replace(/\s+/g, ' ')
+  const value = words(text)
   if (value === '') return { problem: 'must not be empty' }
   // The token is recognised by this pattern; a name that has one already would be taken for ours.
   return /\[#/.test(value) ? { problem: 'must not hold "[#": it marks our token' } : { value }
 }
+
+/** As it is compared: however it is spaced and encoded. */
+export const words = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ')
+
 const bid: Spec = { kind: 'amount', read: amount(4), mayBeNone: true }
 
 /** Specification section 4: the update takes all but `startDate` and `period`. */
 const SPECS = {
-  name: { kind: 'text', read: name },
+  name: { kind: 'name', read: name },
   budget: { kind: 'amount', read: amount(2) },
   endDate: { kind: 'date', read: date, mayBeNone: true },
   startDate: { kind: 'date', read: date },
   period: { kind: 'period', read: oneOf('once', 'monthly') },
-  autoBidLevel: { kind: 'text', read: oneOf('accelerated', 'standard'), mayBeNone: true },
+  autoBidLevel: { kind: 'word', read: oneOf('accelerated', 'standard'), mayBeNone: true },
   cpc: bid,
   maxCpc: bid,
   paidCpaGoal: bid,
@@ -73,8 +77,7 @@ export function rawOf(campaign: Campaign, field: Field | 'targeting'): unknown {
 export function readValue(field: Field, raw: unknown): Value | undefined {
   if (raw === undefined) return undefined
   const kind = kindOf(field)
-  if (raw === null)
-    return kind === 'period' ? 'once' : kind === 'text' && field === 'name' ? '' : null
+  if (raw === null) return kind === 'period' ? 'once' : kind === 'name' ? '' : null
   switch (kind) {
     case 'amount': {
       const isNumber =
@@ -86,11 +89,10 @@ export function readValue(field: Field, raw: unknown): Value | undefined {
     }
     case 'date':
       return typeof raw === 'string' ? dateOf(raw) : undefined
-    case 'text':
-      if (typeof raw !== 'string') return undefined
-      return field === 'name'
-        ? raw.normalize('NFC').trim().replace(/\s+/g, ' ')
-        : raw.trim().toLowerCase()
+    case 'name':
+      return typeof raw === 'string' ? words(raw) : undefined
+    case 'word':
+      return typeof raw === 'string' ? raw.trim().toLowerCase() : undefined
     case 'period':
       return String(raw) === '1' ? 'monthly' : String(raw)
     case 'status': {
@@ -167,7 +169,7 @@ export function isFormOf(field: Field, sent: Value, raw: unknown): boolean {
   }
   if (kind === 'date')
     return Math.abs(Date.parse(String(sent)) - Date.parse(String(shown))) <= 86_400_000
-  if (field === 'name')
+  if (kind === 'name')
     return String(shown).length > 0 && plain(String(sent)).startsWith(plain(String(shown)))
   return String(sent).toLowerCase() === String(shown).toLowerCase()
 }

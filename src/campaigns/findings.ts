@@ -9,10 +9,7 @@ import { showMoney, sumOf } from './ledger.ts'
 import { COMMAND, type Finding, quoted } from './plan.ts'
 import type { Planning } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
-import { keysOf, named } from './record.ts'
-
-/** Of many campaigns outside the file, so many are named. */
-const NAMED = 5
+import { keysOf, named, someOf } from './record.ts'
 
 export function findingsOf(planning: Planning): Finding[] {
   return [...unlisted(planning), ...twins(planning), ...idle(planning), ...unmanaged(planning)]
@@ -84,10 +81,8 @@ function unmanaged(planning: Planning): Finding[] {
   const all = absence.unowned.filter((one) => planning.runs(one) && !meant.has(one.id))
   if (all.length === 0) return []
   const maySpend = showMoney(sumOf(all.map(({ id }) => planning.unmanagedSpend(id))))
-  const some = all.slice(0, NAMED).map(named).join(', ')
-  const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : ''
   const count = all.length === 1 ? '1 campaign runs' : `${all.length} campaigns run`
-  const text = `${count} in no entry of the file, up to ${maySpend}: ${some}${more}`
+  const text = `${count} in no entry of the file, up to ${maySpend}: ${someOf(all)}`
   const needs = `${COMMAND} export shows them as entries; ${COMMAND} forget ID leaves one out of this for good`
   return [
     { code: 'unmanaged', key: null, campaignId: null, isReported: true, maySpend, text, needs },

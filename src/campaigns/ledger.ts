@@ -16,7 +16,7 @@ import {
   type Values,
   valuesOf,
 } from './fields.ts'
-import type { Selection } from './plan.ts'
+import { type Held, heldBy, type Selection } from './plan.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 
 /** null: nothing limits it, or the limit is not known. */
@@ -84,19 +84,11 @@ export const sumOf = (all: readonly MaySpend[]): MaySpend =>
 
 export const showMoney = (amount: MaySpend) => (amount === null ? 'unlimited' : showAmount(amount))
 
-export interface Refused {
-  /** Or the field of the entry that is missing or past. */
-  guard: keyof Guards | Field
-  reason: string
-  /** What moves it on. */
-  needs: string
-}
-
 const CHANGE_GUARD = 'change the guard or the entry in the file'
 
-const refused = (guard: Refused['guard'], reason: string, needs = CHANGE_GUARD): Refused => ({
-  ...{ guard, reason, needs },
-})
+/** `guard`: or the field of the entry that is missing or past. */
+const refused = (guard: keyof Guards | Field, reason: string, needs = CHANGE_GUARD) =>
+  heldBy('guard', reason, needs, guard)
 
 const tooLarge = (limit: Amount, budget: Value) => {
   const would = `the budget would be ${showAmount(Number(budget))}`
@@ -143,7 +135,7 @@ export class Ledger {
     after: MaySpend,
     had: readonly (Value | undefined)[],
     body: Values,
-  ): Refused | null {
+  ): Held | null {
     const { maxBudget, raisePercent } = this.#guards
     const budget = body.budget
     if (budget === null)
@@ -178,7 +170,7 @@ export class Ledger {
   }
 
   /** The same for a new campaign. */
-  create(key: string, values: Values): Refused | null {
+  create(key: string, values: Values): Held | null {
     const { maxBudget, createsPerDay } = this.#guards
     const { budget, endDate } = values
     if (budget == null)
@@ -196,7 +188,7 @@ export class Ledger {
   }
 
   /** Why a selection is too large a part of the feeds, or null. */
-  share(selected: Selection | null, { latest, postings, problems }: Effects): Refused | null {
+  share(selected: Selection | null, { latest, postings, problems }: Effects): Held | null {
     const { maxShareOfFeed: limit, fromPostings } = this.#guards
     if (selected === null || latest.length === 0 || limit >= 1) return null
     const { before, after } = selected
@@ -213,7 +205,7 @@ export class Ledger {
       : null
   }
 
-  #reach(id: string, after: MaySpend): Refused | null {
+  #reach(id: string, after: MaySpend): Held | null {
     const { maxExposure } = this.#guards
     const before = this.#amounts.get(id) ?? 0
     if (after !== null && before !== null && after <= before) return null

@@ -8,9 +8,9 @@ import { compare, type Difference, type Goal, type Part, valueNow } from './comp
 import type { DesiredCampaign, Removal } from './desired.ts'
 import { selectionOf } from './effects.ts'
 import type { Field, Values } from './fields.ts'
-import { type MaySpend, maySpendWith, type Refused, showMoney } from './ledger.ts'
-import { COMMAND, type Held, type PlanItem, quoted } from './plan.ts'
-import { heldBy, later, type Planning, whyNotGone } from './planning.ts'
+import { type MaySpend, maySpendWith, showMoney } from './ledger.ts'
+import { COMMAND, type Held, heldBy, later, type PlanItem, quoted } from './plan.ts'
+import { type Planning, whyNotGone } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { agreedBudget, goalOf, whyForeign } from './record.ts'
 
@@ -68,15 +68,11 @@ export class UpdatePlanner {
     const parts = [reduce, neutral, raise].filter((part) => part !== null)
     if (parts.length + differences.length === 0) this.#planning.unchanged++
     if (reduce !== null) this.#reduce(reduce, { approval })
-    const archived =
-      this.#now('status') === 'archived'
-        ? heldBy(
-            'state',
-            'it is archived on the service',
-            'have it resumed there first',
-            'archived',
-          )
-        : null
+    const isArchived = this.#now('status') === 'archived'
+    const needs = 'have it resumed there first'
+    const archived = isArchived
+      ? heldBy('state', 'it is archived on the service', needs, 'archived')
+      : null
     if (neutral !== null) this.#add(neutral, { approval, held: archived })
     if (raise === null) {
       if (doubt !== null) this.#planning.hold(key, campaignId, this.#unverified(doubt))
@@ -86,10 +82,9 @@ export class UpdatePlanner {
     const lowered = input.countsReductions ? reduce?.values : {}
     const after = this.#spendsAfter({ ...lowered, ...raise.values })
     raises.push(() => {
-      const why = archived ?? this.#whyNotRaised(raise, differences)
       const before = ledger.get(campaignId)
-      const guard = why === null ? this.guardAgainst(raise, after) : null
-      const held = guard === null ? why : heldBy('guard', guard.reason, guard.needs, guard.guard)
+      const why = archived ?? this.#whyNotRaised(raise, differences)
+      const held = why ?? this.guardAgainst(raise, after)
       this.#add(raise, { held, approval: approval || raise.isBlind, before, after })
     })
   }
@@ -120,7 +115,7 @@ export class UpdatePlanner {
   guardAgainst(
     { targeting, values }: Pick<Part, 'targeting' | 'values'>,
     after = this.#spendsAfter(values),
-  ): Refused | null {
+  ): Held | null {
     const { ledger, input } = this.#planning
     const { effects } = input
     const selected = targeting === null ? null : selectionOf(effects, this.#record, targeting)

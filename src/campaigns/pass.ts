@@ -5,8 +5,8 @@
 import type { Campaign, CampaignFailure } from '../service/port.ts'
 import { compare, shownAs } from './compare.ts'
 import type { Desired } from './desired.ts'
-import { type Effects, measure, measured, recordLeft } from './effects.ts'
-import { canRaise, type Field, rawOf } from './fields.ts'
+import { type Effects, measure, measured, newlyLeft } from './effects.ts'
+import { canRaise, type Field, rawOf, type Spend } from './fields.ts'
 import type { CampaignState } from './findings.ts'
 import { fingerprint, isReady, isReduction, type Plan, type PlanItem } from './plan.ts'
 import { makePlan } from './planner.ts'
@@ -14,16 +14,23 @@ import { memoryOf } from './planning.ts'
 import type { CampaignRecord } from './port.ts'
 import {
   adoptedRecord,
-  hasChanged,
-  isOnlyMore,
+  changesOf,
+  type ManagedCampaign,
   managedCampaigns,
   mayDiffer,
   whyForeign,
 } from './record.ts'
 import { whyStopped } from './refused.ts'
-import { type ReconcilerParts, type Result, Sender, type Update } from './send.ts'
+import {
+  type ReconcilerParts,
+  type Result,
+  resultOf,
+  Sender,
+  type SenderParts,
+  type Update,
+} from './send.ts'
 import { inParallel, Snapshot } from './snapshot.ts'
-import { decided, endWords, giveUp } from './word.ts'
+import { assign, endWords } from './word.ts'
 
 export interface Wanted {
   desired: Desired
@@ -53,16 +60,8 @@ export type PassResult = { results: Result[] } & (
   | CampaignFailure
 )
 
-export async function runPass(
-  parts: ReconcilerParts,
-  wanted: Wanted,
-  options: PassOptions,
-): Promise<PassResult> {
-  return new Pass(parts, wanted, options).run()
-}
-
-class Pass {
-  readonly #parts: ReconcilerParts
+export class Pass {
+  readonly #parts: SenderParts
   readonly #wanted: Wanted
   readonly #options: PassOptions
   readonly #sender: Sender
@@ -76,10 +75,10 @@ class Pass {
   readonly #reduced = new Set<string>()
 
   constructor(parts: ReconcilerParts, wanted: Wanted, options: PassOptions) {
-    this.#parts = parts
+    this.#parts = { ...parts, by: options.by, signal: options.signal }
     this.#wanted = wanted
     this.#options = options
-    this.#sender = new Sender({ ...parts, by: options.by, signal: options.signal })
+    this.#sender = new Sender(this.#parts)
     this.#snapshot = new Snapshot(parts, options.stop)
   }
 
@@ -94,17 +93,17 @@ class Pass {
     return this.#changed.flatMap(({ key, campaignId }) => {
       const reason = this.#snapshot.failed.get(campaignId)
       if (reason === undefined || done.has(campaignId)) return []
-      return { key, campaignId, reason, outcome: 'failed', isReduction: true }
+      return resultOf({ key, campaignId, action: 'update', spend: 'down' }, 'failed', reason)
     })
   }
 
   async #look() {
     const { store, account, feeds, clock } = this.#parts
-    const { kind, stop, isPerson, approved, by } = this.#options
+    const { kind, stop, isPerson, approved } = this.#options
     const isOurs = whyStopped(account, store.account()?.account) === null
     if (kind !== 'plan' && isOurs) {
       this.#sender.sweep()
-      endWords({ store, clock, by }, this.#wanted.desired)
+      endWords(this.#parts, this.#wanted.desired)
     }
     if (kind === 'apply' && isOurs) await this.#reduceFirst()
     const failure = await this.#snapshot.list()
@@ -118,7 +117,8 @@ class Pass {
     const records = store.records()
     const targetings = measured(this.#wanted.desired, records)
     const effects = await measure(feeds(), targetings, clock.now(), stop, records)
-    if (kind !== 'plan' && isOurs) recordLeft(effects, this.#wanted.desired, store)
+    const left = kind !== 'plan' && isOurs ? newlyLeft(effects, this.#wanted.desired, records) : []
+    if (left.length > 0) store.atomically(() => left.forEach(store.save))
     const made = this.#plan(effects, kind !== 'apply')
     const { plan } = made
     if (kind !== 'apply' || plan.stopped !== null) return { kind: 'looked', ...made } as const
@@ -133,15 +133,17 @@ class Pass {
     const { desired, fileSha256 } = this.#wanted
     if (approved !== null && approved.fileSha256 !== fileSha256) return
     const all = managedCampaigns(desired, store, clock.now())
-    const due = all.filter((one) => mayDiffer(one) || hasChanged(one))
+    const due = all.filter((one) => mayDiffer(one) || changesOf(one).length > 0)
     // Nearly all may be raises: what is likely to spend less does not wait for them.
-    due.sort((a, b) => Number(isOnlyMore(a)) - Number(isOnlyMore(b)))
+    const isLess = (spend: Spend) => spend === 'down' || spend === 'unknown'
+    const isUrgent = (one: ManagedCampaign) => mayDiffer(one) || changesOf(one).some(isLess)
+    due.sort((a, b) => Number(isUrgent(b)) - Number(isUrgent(a)))
     const reductions = approved?.items.filter((item) => isReady(item) && isReduction(item))
     const bodies = reductions && new Map(reductions.map((item) => [item.campaignId, item.body]))
     await inParallel(due, async ({ record, goal, why, open }) => {
       if (stop.aborted || goal === null) return
       this.#changed.push(record)
-      const campaign = await this.#snapshot.get(record.campaignId)
+      const campaign = await this.#snapshot.get(record)
       if (campaign === null || whyForeign(record, campaign) !== null) return
       const { reduce } = compare(goal, record, campaign, open)
       if (reduce === null) return
@@ -156,8 +158,7 @@ class Pass {
     if (after !== null) this.#snapshot.read.set(record.campaignId, after)
     // What was listed before the write is the past.
     if (result.outcome === 'updated') this.#snapshot.listed.delete(record.campaignId)
-    this.#results.push(result)
-    return result
+    return this.#ended(result)
   }
 
   #plan(effects: Effects, countsReductions: boolean): ReturnType<typeof makePlan> {
@@ -209,10 +210,12 @@ class Pass {
   }
 
   #stale(item: PlanItem, reason: string): Result {
-    const { key, campaignId } = item
-    const result = { key, campaignId, reason, isReduction: isReduction(item) }
-    this.#results.push({ ...result, outcome: 'stale' })
-    return { ...result, outcome: 'stale' }
+    return this.#ended(resultOf(item, 'stale', reason))
+  }
+
+  #ended(result: Result): Result {
+    this.#results.push(result)
+    return result
   }
 
   async #carry(item: PlanItem): Promise<Result | null> {
@@ -222,7 +225,7 @@ class Pass {
     const record = this.#parts.store.record(key)
     if (record === null || record.campaignId !== campaignId)
       return this.#stale(item, 'it does not belong to the entry')
-    const campaign = await this.#snapshot.get(campaignId)
+    const campaign = await this.#snapshot.get(record)
     if (campaign === null)
       return this.#stale(
         item,
@@ -247,32 +250,25 @@ class Pass {
     const known = { has: (id: string) => listed.has(id) || read.has(id) }
     const { result, after } = await this.#sender.create(item, known)
     if (after !== null) read.set(after.id, after)
-    if (result.outcome === 'unknown') return this.#seek(result)
-    this.#results.push(result)
-    return result
+    return result.outcome === 'unknown' ? this.#seek(result) : this.#ended(result)
   }
 
-  #adopt({ key, campaignId, why }: PlanItem): Result | null {
-    const { store, clock } = this.#parts
+  #adopt(item: PlanItem): Result | null {
+    const { key, campaignId, why } = item
+    const { store } = this.#parts
     const { read, listed } = this.#snapshot
     const campaign = read.get(campaignId ?? '') ?? listed.get(campaignId ?? '')
     if (campaignId === null || campaign === undefined) return null
     const owner = this.#owners.get(campaignId)
-    const result = { key, campaignId, outcome: 'adopted', reason: why, isReduction: false } as const
-    const decision = { key, campaignId, why: `adopted: ${why}` }
-    decided({ store, clock, by: this.#options.by }, decision, () => {
+    const record =
+      owner === undefined
+        ? adoptedRecord(key, campaign)
+        : { ...owner, key, succeeding: false, leftFeedsAt: null }
+    store.atomically(() => {
       if (owner !== undefined) store.remove(owner.key)
-      store.save(
-        owner === undefined
-          ? adoptedRecord(key, campaign)
-          : { ...owner, key, succeeding: false, leftFeedsAt: null },
-      )
-      store.removeOther(campaignId)
-      store.keepNewEntry(key, null)
-      giveUp(this.#parts, key)
+      assign(this.#parts, record, `adopted: ${why}`)
     })
-    this.#results.push(result)
-    return result
+    return this.#ended(resultOf(item, 'adopted', why))
   }
 
   /** Looks at once for a create whose answer was lost; otherwise it stays unknown, and the others go on. */

@@ -42,6 +42,17 @@ export interface Held {
   passes: boolean
 }
 
+export const heldBy = (
+  code: Held['code'],
+  reason: string,
+  needs: string,
+  cause = '',
+  passes = false,
+): Held => ({ code, cause, reason, needs, passes })
+
+export const later = (reason: string) =>
+  heldBy('later', reason, 'nothing: it is tried again automatically', '', true)
+
 /** One write, or what is held. */
 export interface PlanItem extends Omit<Part, 'body' | 'isBlind'> {
   key: string
@@ -96,13 +107,13 @@ export interface Plan {
 }
 
 export const isReady = ({ held }: PlanItem) => held === null
-export const isReduction = ({ action, spend }: PlanItem) => action === 'update' && spend === 'down'
-const isSent = ({ held, method }: PlanItem) => held === null && method !== null
+export const isReduction = ({ action, spend }: Pick<PlanItem, 'action' | 'spend'>) =>
+  action === 'update' && spend === 'down'
 
 /** Exit codes: 0 nothing to do, 2 changes, 3 held or unknown items. */
 export function exitCodeOf({ stopped, summary, items }: Plan): 0 | 2 | 3 {
   if (stopped !== null || summary.held + summary.unknown > 0) return 3
-  return items.some(isSent) ? 2 : 0
+  return items.some((item) => isReady(item) && item.method !== null) ? 2 : 0
 }
 
 export const COMMAND = 'feedsyncd campaigns'

@@ -1,40 +1,29 @@
 // Makes the plan: finds the campaign of each entry, compares, and lets the guards hold what can raise
 // spending. Reductions are never held. Pure: what it knows of the service was listed or read before.
 
-import { DAY, isoTime } from '../lib/clock.ts'
-import { isDue, isRecent } from '../lib/due.ts'
+import { isoTime } from '../lib/clock.ts'
 import type { Campaign } from '../service/port.ts'
-import { creationOf, tokenFor, whyLetGo, whyNotWhole, whyRenamed } from './creation.ts'
-import { type DesiredCampaign, type Removal, wantedTargeting } from './desired.ts'
-import { selectionOf } from './effects.ts'
+import { create, whyUnknown } from './creation.ts'
+import type { DesiredCampaign, Removal } from './desired.ts'
 import { FIELDS, rawOf } from './fields.ts'
 import { type CampaignState, campaignState, feedFindings, findingsOf } from './findings.ts'
-import { maySpendWith, showMoney } from './ledger.ts'
+import { showMoney } from './ledger.ts'
 import { campaignOf, isHeld, UpdatePlanner } from './manage.ts'
 import {
   COMMAND,
-  type Held,
+  heldBy,
   isReady,
   isReduction,
+  later,
   type Plan,
   type PlanItem,
   quoted,
 } from './plan.ts'
-import {
-  heldBy,
-  isUnsettled,
-  LATEST_LISTING,
-  later,
-  type PlanInput,
-  Planning,
-  WITHOUT_ID,
-  whyNotGone,
-} from './planning.ts'
+import { isUnsettled, type PlanInput, Planning, whyNotGone } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { adoptedRecord, named, namesAnother, wayFrom } from './record.ts'
 import { whyStopped } from './refused.ts'
 import { readTargeting } from './targeting.ts'
-import { bareName } from './token.ts'
 
 export function makePlan(input: PlanInput): { plan: Plan; campaigns: CampaignState[] } {
   const { account, desired, facts, fileSha256, now, seen, allowWiden } = input
@@ -149,117 +138,6 @@ function takeOver(
   if (isHeld(campaign)) return planning.hold(key, campaignId, campaign)
   planning.add({ key, campaignId, action: 'adopt', why, before, approval: true })
   new UpdatePlanner(planning, record, campaign).follow(entry, true)
-}
-
-/** The one way to a new campaign: what was sent before without a known end comes first. */
-function create(planning: Planning, entry: DesiredCampaign) {
-  const { key, campaignId } = entry
-  const { input, ledger } = planning
-  const sent = planning.creates.get(key)
-  if (isUnsettled(sent)) return planning.hold(key, null, whyUnknown(planning, sent))
-  if (campaignId !== null) {
-    const reason = `a successor was asked for, and the entry names campaign ${campaignId}`
-    const needs = `${WITHOUT_ID}, or to keep it: ${COMMAND} adopt ${quoted(key)} ${campaignId}`
-    return planning.hold(key, campaignId, heldBy('conflict', reason, needs, 'successor'))
-  }
-  const { effects, facts, now } = input
-  planning.raises.push(() => {
-    const made = creationOf(entry, tokenFor(planning, key))
-    const postings = selectionOf(effects, null, wantedTargeting(entry))
-    const why = planning.truncated ?? whyNotCreated(planning, entry)
-    const guard =
-      why === null && (ledger.share(postings, effects) ?? ledger.create(key, made.values))
-    const last = planning.creates.get(key)
-    const isSame = JSON.stringify(last?.body) === JSON.stringify(made.body)
-    const isRefused = last?.outcome === 'refused' && isRecent(last.at, now, DAY) && isSame
-    const isFirst = facts?.approvedAt == null
-    const first = isFirst ? '; the first plan of a database is approved by a person' : ''
-    planning.add({
-      ...{ key, action: 'create', method: 'POST', spend: 'up', postings, ...made },
-      held: guard ? heldBy('guard', guard.reason, guard.needs, guard.guard) : why,
-      money: { before: '0.00', after: showMoney(maySpendWith(made.values, now)) },
-      approval: isFirst || isRefused,
-      why: isRefused
-        ? `the service refused it at ${isoTime(last.at)}: ${last.reason}`
-        : `new in the file${first}`,
-    })
-  })
-}
-
-/** What would hold a new campaign of the entry now; null: nothing. Nothing else can be planned with it. */
-export function heldCreation(planning: Planning, entry: DesiredCampaign): Held | null {
-  create(planning, entry)
-  for (const judge of planning.raises) judge()
-  return planning.items.find(({ key }) => key === entry.key)?.held ?? null
-}
-
-function whyNotCreated(planning: Planning, entry: DesiredCampaign): Held | null {
-  const { absence, input } = planning
-  const { key, name } = entry
-  const { incomplete } = input.seen
-  if (incomplete !== null) return later(`the listing is not complete: ${incomplete}`)
-  const renamed = input.newEntries.has(key) ? null : whyRenamed(planning, entry)
-  if (renamed !== null) return renamed
-  const { count, likeliest: candidates } = absence.candidates(key, name, MOST)
-  const [likeliest] = candidates
-  if (likeliest === undefined)
-    return (
-      whyNotWhole(entry, input.now) ??
-      whyShared(input, key) ??
-      whyTooEarly(input) ??
-      whyNotListed(planning, key) ??
-      whyLetGo(planning, key)
-    )
-  const more = count > MOST ? ` and ${count - MOST} more` : ''
-  const all = candidates.map(named).join(', ')
-  const needs = `${COMMAND} adopt ${quoted(key)} ${likeliest.id} if that is it; ${COMMAND} create ${quoted(key)} --new if none of them is`
-  return heldBy('absence', `it may be there already: ${all}${more}`, needs, 'candidates')
-}
-
-/** Candidates that are named. */
-const MOST = 5
-
-/** Whoever made campaigns of this account from another database may make this one, too. */
-function whyShared({ records, newEntries, made }: PlanInput, key: string): Held | null {
-  const shared = records.find(
-    ({ campaignId, origin, token }) =>
-      origin === 'adopted' && token !== null && !made.has(campaignId),
-  )
-  if (shared === undefined || newEntries.has(key)) return null
-  const reason = `another database made campaign ${shared.campaignId}, so it may make this one too`
-  const needs = `${COMMAND} create ${quoted(key)} --new; if that database is gone for good: ${COMMAND} adopt --marked --yes`
-  return heldBy('absence', reason, needs, 'another database')
-}
-
-/** A listing alone proves no absence while it may be late. */
-function whyTooEarly({ unknownCreatesUntil, now }: PlanInput): Held | null {
-  const until = unknownCreatesUntil === null ? now : unknownCreatesUntil + LATEST_LISTING
-  if (isDue(until, now, LATEST_LISTING)) return null
-  return later(
-    `the state directory was restored or copied, or the host started again, and lists may not show yet what was created before: it is created from ${isoTime(until)} on`,
-  )
-}
-
-/** A direct create that was answered: the campaign is there, and lists may show it later. */
-function whyNotListed({ byId, campaigns, creates, input, records }: Planning, key: string) {
-  const { at = 0, campaignId = null, outcome } = creates.get(key) ?? {}
-  const isKnown = campaignId === null || campaigns.has(campaignId) || byId.has(campaignId)
-  const isSettled = outcome !== 'done' || isKnown || records.has(key) || input.newEntries.has(key)
-  if (isSettled || isDue(at + LATEST_LISTING, input.now, LATEST_LISTING)) return null
-  return later(
-    `campaign ${campaignId} was made for it at ${isoTime(at)}, and lists may not show it yet`,
-  )
-}
-
-function whyUnknown({ absence, input }: Planning, { key, at, body, reason }: CampaignWrite): Held {
-  const alike = [...new Set(absence.resembling({ key, name: bareName(body?.name ?? '') }))]
-  const [first] = alike
-  const missed = input.seen.incomplete ?? 'no complete listing shows it so far'
-  const looked = first ? `it may be ${alike.slice(0, MOST).map(named).join(', ')}` : missed
-  const said = reason === null ? '' : ` (${reason})`
-  const why = `whether it was created at ${isoTime(at)} is not known${said}: ${looked}`
-  const needs = `look on the service, then: ${COMMAND} adopt ${quoted(key)} ${first?.id ?? 'ID'}, or ${COMMAND} create ${quoted(key)} --new`
-  return heldBy('unknown', why, needs, '', true)
 }
 
 /** A create without an answer that no entry waits for may spend all the same. */

@@ -11,7 +11,7 @@ import type { Desired, DesiredCampaign } from './desired.ts'
 import type { Effects } from './effects.ts'
 import { createdValues, endsBy, plain, whyIdle } from './fields.ts'
 import { Ledger, type MaySpend, maySpend, maySpendWith, pending, sumOf } from './ledger.ts'
-import type { Finding, Held, PlanItem } from './plan.ts'
+import { type Finding, type Held, heldBy, later, type PlanItem } from './plan.ts'
 import type { CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { keysOf, openByCampaign } from './record.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -40,17 +40,6 @@ export const LATEST_LISTING = HOUR
 /** A file that lost more entries than this, and more than 30 %, looks truncated. */
 const FEW = 3
 const LARGEST_LOSS = 0.3
-
-export const heldBy = (
-  code: Held['code'],
-  reason: string,
-  needs: string,
-  cause = '',
-  passes = false,
-): Held => ({ code, cause, reason, needs, passes })
-
-export const later = (reason: string) =>
-  heldBy('later', reason, 'nothing: it is tried again automatically', '', true)
 
 /** Else nothing would be written to the successor. */
 export const WITHOUT_ID = 'take campaignId out of the entry'
@@ -95,10 +84,11 @@ export class Planning {
   /** The entry that names a campaign, by its id. */
   readonly naming: ReadonlyMap<string | null, DesiredCampaign>
   readonly unlisted: readonly CampaignRecord[]
+  /** Those of `unlisted` by their mark and plain names: they are looked through once, and not for each new entry. */
+  readonly unlistedBy: ReadonlyMap<string, readonly CampaignRecord[]>
   /** Why nothing at all is raised. */
   readonly truncated: Held | null
   unchanged = 0
-  #unlistedBy: ReadonlyMap<string, readonly CampaignRecord[]> | null = null
   readonly #open: ReadonlyMap<string | null, readonly CampaignWrite[]>
 
   constructor(input: PlanInput) {
@@ -118,6 +108,7 @@ export class Planning {
     this.unlisted = records.filter(
       ({ key, campaignId }) => !this.keys.has(key) && !this.naming.has(campaignId),
     )
+    this.unlistedBy = groupByEach(this.unlisted, (record) => this.#textsOf(record))
     this.#count()
     this.truncated = this.#whyTruncated()
   }
@@ -126,19 +117,11 @@ export class Planning {
     return this.#open.get(campaignId) ?? []
   }
 
-  /** Those of `unlisted` with this mark or plain name: they are looked through once, and not for each new entry. */
-  unlistedBy(text: string): readonly CampaignRecord[] {
-    const textsOf = ({ campaignId, token, written }: CampaignRecord) => {
-      // Its name may be cut there, or somebody's own.
-      const names = [written.name, this.campaigns.get(campaignId)?.name]
-      const plainNames = names
-        .filter((one) => typeof one === 'string')
-        .map(bareName)
-        .map(plain)
-      return token === null ? plainNames : [markOf(token), ...plainNames]
-    }
-    this.#unlistedBy ??= groupByEach(this.unlisted, textsOf)
-    return this.#unlistedBy.get(text) ?? []
+  #textsOf({ campaignId, token, written }: CampaignRecord): string[] {
+    // Its name may be cut there, or somebody's own.
+    const names = [written.name, this.campaigns.get(campaignId)?.name]
+    const plainNames = names.flatMap((one) => (typeof one === 'string' ? plain(bareName(one)) : []))
+    return token === null ? plainNames : [markOf(token), ...plainNames]
   }
 
   /** Whether its campaign goes to an entry that has none, or whose own goes on in the same way. */

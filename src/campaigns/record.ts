@@ -7,7 +7,7 @@ import { isRecent, latestLegal } from '../lib/due.ts'
 import type { Campaign } from '../service/port.ts'
 import type { Goal } from './compare.ts'
 import type { Desired, DesiredCampaign } from './desired.ts'
-import { direction, FIELDS, rawOf, readValue } from './fields.ts'
+import { direction, FIELDS, rawOf, readValue, type Spend } from './fields.ts'
 import { COMMAND, quoted } from './plan.ts'
 import type { AccountFacts, CampaignRecord, CampaignStore, CampaignWrite } from './port.ts'
 import { isSame } from './targeting.ts'
@@ -23,20 +23,15 @@ export const noFacts = (account: string): AccountFacts => ({
  */
 export function adoptedRecord(key: string, campaign: Campaign, read?: Campaign): CampaignRecord {
   const { id: campaignId, accountId = null, name } = campaign
-  const known = { key, campaignId, accountId, token: tokenIn(name), origin: 'adopted' } as const
   const budget = readValue('budget', rawOf(campaign, 'budget'))
-  // Of nothing no percentage is a raise.
-  const firstBudget = typeof budget === 'number' && budget > 0 ? budget : null
-  const nothing = {
-    firstBudget,
-    targeting: null,
-    doubt: null,
-    missingSince: null,
-    leftFeedsAt: null,
-    succeeding: false,
+  return {
+    ...{ key, campaignId, accountId, token: tokenIn(name), origin: 'adopted' },
+    // Of nothing no percentage is a raise.
+    firstBudget: typeof budget === 'number' && budget > 0 ? budget : null,
+    ...{ written: {}, targeting: null, uncertain: [], forms: {}, said: {}, past: [] },
+    ...{ doubt: null, succeeding: false, missingSince: null, leftFeedsAt: null },
+    shown: read === undefined ? [] : shownOf(read),
   }
-  const shown = read === undefined ? [] : shownOf(read)
-  return { ...known, ...nothing, written: {}, uncertain: [], forms: {}, past: [], said: {}, shown }
 }
 
 export const shownOf = (campaign: Campaign) =>
@@ -74,6 +69,15 @@ export function wayFrom({ key, token }: CampaignRecord, to: string, isFree: bool
 /** `48001 "Nurses Q1 [#k7m2q9x4c1]"`. */
 export const named = ({ id, name }: Campaign) =>
   `${id}${typeof name === 'string' ? ` ${JSON.stringify(name)}` : ''}`
+
+/** Of many campaigns so many are named. */
+export const NAMED = 5
+
+/** The first of `count` campaigns. */
+export function someOf(campaigns: readonly Campaign[], count = campaigns.length): string {
+  const more = count > NAMED ? ` and ${count - NAMED} more` : ''
+  return campaigns.slice(0, NAMED).map(named).join(', ') + more
+}
 
 /** Every key of the file, and of `records`. */
 export const keysOf = (
@@ -160,29 +164,19 @@ export const namesAnother = (entry: DesiredCampaign, record: CampaignRecord) =>
 export const isUnwritten = ({ written, targeting }: CampaignRecord) =>
   Object.keys(written).length === 0 && targeting === null
 
-/** The file says something else than was agreed last. */
-export function hasChanged({ goal, record }: Pick<ManagedCampaign, 'goal' | 'record'>): boolean {
-  if (goal === null) return false
-  const isMoved = FIELDS.some(
-    (field) => goal.values[field] !== undefined && goal.values[field] !== record.written[field],
-  )
-  return isMoved || record.uncertain.length > 0 || !hasTargeting(record, goal)
+/** Directions of what the file says otherwise than was agreed last; empty: it says the same. */
+export function changesOf({ goal, record }: Pick<ManagedCampaign, 'goal' | 'record'>): Spend[] {
+  if (goal === null) return []
+  const { written, targeting, uncertain } = record
+  const fields = FIELDS.flatMap((field) => {
+    const [last, want] = [written[field], goal.values[field]]
+    return want === undefined || want === last ? [] : [direction(field, last, want)]
+  })
+  const isAgreed = targeting !== null && goal.targeting && isSame(targeting, goal.targeting)
+  const isOther = uncertain.length > 0 || (goal.targeting !== undefined && !isAgreed)
+  return isOther ? [...fields, 'unknown'] : fields
 }
-
-const hasTargeting = ({ targeting }: CampaignRecord, goal: Goal) =>
-  goal.targeting === undefined || (targeting !== null && isSame(targeting, goal.targeting))
 
 /** Something else than was agreed may be there, or a person said what becomes of it. */
 export const mayDiffer = ({ open, record }: Pick<ManagedCampaign, 'open' | 'record'>) =>
   open.length > 0 || record.succeeding || Object.keys(record.said).length > 0
-
-/** As far as was agreed, the file only asks for more. */
-export function isOnlyMore(one: ManagedCampaign): boolean {
-  const { goal, record } = one
-  if (goal === null || mayDiffer(one) || !hasTargeting(record, goal)) return false
-  return FIELDS.every((field) => {
-    const want = goal.values[field]
-    const spend = want === undefined ? 'neutral' : direction(field, record.written[field], want)
-    return spend === 'up' || spend === 'neutral'
-  })
-}

@@ -8,7 +8,6 @@ import type {
   CampaignAnswer,
   CampaignApi,
   CampaignCreate,
-  CampaignFailure,
   CampaignUpdate,
   Listing,
   Targeting,
@@ -16,7 +15,7 @@ import type {
 import type { Part } from './compare.ts'
 import type { Desired } from './desired.ts'
 import { createdValues } from './fields.ts'
-import type { PlanItem } from './plan.ts'
+import { isReduction, type PlanItem } from './plan.ts'
 import type {
   CampaignRecord,
   CampaignStore,
@@ -68,6 +67,18 @@ export interface Result {
   /** The service limits calls: nothing but reductions is sent on. */
   isTemporary?: boolean
 }
+
+/** `answer`: what the service said last. */
+export const resultOf = (
+  item: Pick<PlanItem, 'key' | 'campaignId' | 'action' | 'spend'>,
+  outcome: Result['outcome'],
+  reason: string | null,
+  answer?: CampaignAnswer<unknown>,
+): Result => ({
+  ...{ key: item.key, campaignId: item.campaignId, outcome, reason },
+  isReduction: isReduction(item),
+  ...(answer && { isTemporary: isLimited(answer) }),
+})
 
 /** What of an item or a part is written down and sent. */
 export type Update = Omit<Part, 'isBlind' | 'changes'> & { why: string }
@@ -154,26 +165,18 @@ export class Sender {
     }
     const row = { key, campaignId, action: 'update', body, before, spend, why } as const
     const { id, answer } = await this.send(row)
-    const ended = (
-      outcome: Result['outcome'],
-      reason: string | null,
-      failure?: CampaignFailure,
-    ) => {
-      const isReduction = spend === 'down'
-      return { key, campaignId, outcome, reason, isReduction, isTemporary: isLimited(failure) }
-    }
-    const doubtful = (reason: string, failure?: CampaignFailure) => {
+    const doubtful = (reason: string, said: CampaignAnswer<unknown> = answer) => {
       store.atomically(() => {
         this.end(id, 'unknown', reason)
         if (targeting !== null) store.save(mayHave(record, targeting))
       })
-      return ended('unknown', reason, failure)
+      return resultOf(row, 'unknown', reason, said)
     }
     if (answer.kind === 'failure') {
       const { effect, reason } = answer
       const isUnknown = effect === 'unknown'
       return {
-        result: isUnknown ? doubtful(reason, answer) : ended('failed', reason, answer),
+        result: isUnknown ? doubtful(reason) : resultOf(row, 'failed', reason, answer),
         after: null,
         mayBeField: !isUnknown || answer.status === 500,
       }
@@ -200,7 +203,7 @@ export class Sender {
       }
       this.#noteToken(record.token, 'name' in body ? after : null)
     })
-    return { result: ended('updated', doubt), after }
+    return { result: resultOf(row, 'updated', doubt, answer), after }
   }
 
   /** `known`: ids that were there before it. */
@@ -209,10 +212,10 @@ export class Sender {
     const body = item.body as CampaignCreate
     const row = { key, campaignId: null, action: 'create', body, before, spend, why } as const
     const { id, answer } = await this.send(row)
-    const ended = (outcome: Result['outcome'], reason: string | null, after: Campaign | null) => {
-      const result = { key, campaignId: after?.id ?? null, outcome, reason, isReduction: false }
-      return { result: { ...result, isTemporary: isLimited(answer) }, after }
-    }
+    const ended = (outcome: Result['outcome'], reason: string | null, after: Campaign | null) => ({
+      ...{ result: resultOf({ ...row, campaignId: after?.id ?? null }, outcome, reason, answer) },
+      after,
+    })
     if (answer.kind === 'failure')
       return ended(answer.effect === 'unknown' ? 'unknown' : 'failed', answer.reason, null)
     const made = answer.value
@@ -292,5 +295,5 @@ function only({ body, values, targeting, ...rest }: Update, field: string): Upda
 }
 
 /** It answers "later", to every call; without any answer the next call may well succeed. */
-const isLimited = (answer?: CampaignAnswer<unknown>) =>
-  answer?.kind === 'failure' && answer.class === 'temporary' && answer.status !== null
+const isLimited = (answer: CampaignAnswer<unknown>) =>
+  answer.kind === 'failure' && answer.class === 'temporary' && answer.status !== null

@@ -1,6 +1,7 @@
 // What was seen of the service in one look: a listing, reads by id of what the listing does not settle, and
 // what of it is written down before anything is sent.
 
+import { isDeepStrictEqual } from 'node:util'
 import { DAY } from '../lib/clock.ts'
 import { isDue, isRecent } from '../lib/due.ts'
 import type { Campaign, CampaignFailure } from '../service/port.ts'
@@ -12,8 +13,8 @@ import type { CampaignRecord, CampaignWrite } from './port.ts'
 import {
   adoptedRecord,
   asRead,
+  changesOf,
   goalOf,
-  hasChanged,
   isUnwritten,
   type ManagedCampaign,
   managedCampaigns,
@@ -24,7 +25,7 @@ import {
   sinceOf,
   whyForeign,
 } from './record.ts'
-import type { ReconcilerParts, Result, Sender } from './send.ts'
+import { type ReconcilerParts, type Result, resultOf, type Sender } from './send.ts'
 import { tokenIn } from './token.ts'
 import { hides, seenWrite, withWritten } from './verify.ts'
 
@@ -43,8 +44,6 @@ export class Snapshot {
   incomplete: string | null = null
   readonly #parts: ReconcilerParts
   readonly #stop: AbortSignal
-  /** By id, as they were before this look. */
-  #known: ReadonlyMap<string, CampaignRecord> | null = null
 
   constructor(parts: ReconcilerParts, stop: AbortSignal) {
     this.#parts = parts
@@ -59,38 +58,40 @@ export class Snapshot {
     return null
   }
 
-  async get(id: string): Promise<Campaign | null> {
+  async get(record: CampaignRecord): Promise<Campaign | null> {
+    const id = record.campaignId
     const answer = await this.#parts.api.get(id, this.#stop)
     if (answer.kind === 'failure' && answer.class !== 'missing') {
       this.failed.set(id, answer.reason)
       return null
     }
-    const record = this.#records().get(id)
-    const shown = answer.kind === 'failure' ? null : answer.value
-    const campaign = shown && record ? asRead(record, shown) : shown
+    const campaign = answer.kind === 'failure' ? null : asRead(record, answer.value)
     this.read.set(id, campaign)
     this.failed.delete(id)
     return campaign
   }
 
-  #records(): ReadonlyMap<string, CampaignRecord> {
-    const all = () => this.#parts.store.records().map((one) => [one.campaignId, one] as const)
-    this.#known ??= new Map(all())
-    return this.#known
-  }
-
   /** Reads by id what the listing does not settle: a listing may lag, cut and round. */
   async readMore(desired: Desired): Promise<void> {
     const { store, clock } = this.#parts
-    const all = managedCampaigns(desired, store, clock.now())
+    const managed = managedCampaigns(desired, store, clock.now())
+    const known = new Set(managed.map(({ record }) => record.campaignId))
+    const named = desired.campaigns.flatMap((entry): ManagedCampaign[] => {
+      const { key, campaignId: id } = entry
+      if (id === null || known.has(id)) return []
+      const record = adoptedRecord(key, this.listed.get(id) ?? { id, other: {} })
+      return [{ record, goal: goalOf(entry, record), why: '', open: [] }]
+    })
+    const all = [...managed, ...named]
     const left = await this.#leftOut(all)
-    const isSettled = ({ record, goal, open }: Omit<ManagedCampaign, 'why'>) => {
+    // What is listed as the file wants it is taken over without a read, too: nothing is sent.
+    const isSettled = ({ record, goal, open }: ManagedCampaign) => {
       const listed = this.listed.get(record.campaignId)
       if (listed === undefined || whyForeign(record, listed) !== null) return false
       if (mayDiffer({ record, open })) return false
       if (goal === null) return true
       // A late list may show what the file went back to, and not what was written in between.
-      if (!isUnwritten(record) && hasChanged({ record, goal })) return false
+      if (!isUnwritten(record) && changesOf({ record, goal }).length > 0) return false
       const { reduce, neutral, raise, differences } = compare(goal, record, listed, open)
       return differences.length === 0 && [reduce, neutral, raise].every((part) => part === null)
     }
@@ -103,30 +104,21 @@ export class Snapshot {
       return goal !== null && wantedOf(goal).some(isGone)
     }
     const settled = new Set(all.filter(isSettled).map(({ record }) => record.campaignId))
-    const summaries = new Set(all.filter(leavesOut).map(({ record }) => record.campaignId))
-    const ids = new Set(all.map(({ record }) => record.campaignId))
-    for (const entry of desired.campaigns) {
-      const { key, campaignId } = entry
-      if (campaignId === null || ids.has(campaignId)) continue
-      ids.add(campaignId)
-      const listed = this.listed.get(campaignId)
-      if (listed === undefined) continue
-      // What is listed as the file wants it is taken over without a read: nothing is sent.
-      const record = adoptedRecord(key, listed)
-      const isAsWanted = isSettled({ record, goal: goalOf(entry, record), open: [] })
-      if (isAsWanted) settled.add(campaignId)
-    }
+    const unread = all
+      .filter((one) => !settled.has(one.record.campaignId) || leavesOut(one))
+      .map(({ record }) => record)
+      .filter(({ campaignId }) => !this.read.has(campaignId))
     let failures = 0
-    const isLeft = (id: string) => !this.read.has(id) && (!settled.has(id) || summaries.has(id))
-    const unread = [...ids].filter(isLeft)
     // What may be written to does not wait for what is only looked at.
-    unread.sort((a, b) => Number(settled.has(a)) - Number(settled.has(b)))
-    await inParallel(unread, async (id) => {
+    const isSeen = ({ campaignId }: CampaignRecord) => Number(settled.has(campaignId))
+    unread.sort((a, b) => isSeen(a) - isSeen(b))
+    await inParallel(unread, async (record) => {
+      const id = record.campaignId
       if (failures >= MOST_FAILURES) {
         const reason = this.failed.values().next().value ?? 'the service cannot be asked'
         if (!this.listed.has(id)) this.failed.set(id, reason)
       } else {
-        await this.get(id)
+        await this.get(record)
         failures = this.failed.has(id) ? failures + 1 : 0
         // It is as it is listed: nothing waits for it, and no look is due soon.
         if (settled.has(id)) this.failed.delete(id)
@@ -146,7 +138,7 @@ export class Snapshot {
         !asked.has(field) && rawOf(listed, field) === undefined
       const fields = wantedOf(goal).filter(isNew)
       if (fields.length === 0) continue
-      const campaign = this.read.get(campaignId) ?? (await this.get(campaignId))
+      const campaign = this.read.get(campaignId) ?? (await this.get(record))
       // Only asked for the others: it is as it is listed.
       if (this.failed.delete(campaignId) || campaign === null) failures++
       else for (const field of fields) asked.set(field, rawOf(campaign, field) !== undefined)
@@ -170,8 +162,7 @@ export class Snapshot {
         for (const id of this.listed.keys()) if (!owned.has(id)) store.addOther({ id, key: null })
       }
       const found = this.settleCreates(sender)
-      this.#endDirect()
-      this.#settleUpdates()
+      this.#settleOthers()
       this.recordAgreed(desired)
       return found
     })
@@ -188,8 +179,8 @@ export class Snapshot {
       const [only, another] = [...this.listed.values()].filter(isIts)
       if (only === undefined || another !== undefined) return []
       sender.recordCreated(write, only, 'recovered')
-      const found = { key: write.key, campaignId: only.id, reason: 'found by its token' }
-      return { ...found, outcome: 'adopted', isReduction: false }
+      const found = { key: write.key, campaignId: only.id, action: 'adopt', spend: 'up' } as const
+      return resultOf(found, 'adopted', 'found by its token')
     })
   }
 
@@ -199,24 +190,20 @@ export class Snapshot {
     return outcome === 'unknown' && (record === null || record.succeeding)
   }
 
-  /** A direct create for no entry: by now lists show its campaign as one in no entry, or it was not made. */
-  #endDirect(): void {
-    const { store, clock } = this.#parts
-    const now = clock.now()
-    for (const { id, at, action, outcome, key, reason } of store.open()) {
-      const isIts = action === 'create' && outcome === 'unknown' && key === ''
-      if (isIts && this.incomplete === null && isDue(at + LATEST_LISTING, now, LATEST_LISTING))
-        store.end(id, 'given-up', reason, now)
-    }
-  }
-
-  #settleUpdates(): void {
+  /** Updates without an answer, and direct creates for no entry. */
+  #settleOthers(): void {
     const { store, clock } = this.#parts
     const now = clock.now()
     const byId = new Map(store.records().map((record) => [record.campaignId, record]))
     for (const write of store.open()) {
-      const { id, at, action, outcome, campaignId, body, reason, isDirect } = write
-      if (action !== 'update' || outcome !== 'unknown' || body === null) continue
+      const { id, at, key, action, outcome, campaignId, body, reason, isDirect } = write
+      if (outcome !== 'unknown' || body === null) continue
+      if (action === 'create') {
+        // By now lists show its campaign as one in no entry, or it was not made.
+        const isListed = isDue(at + LATEST_LISTING, now, LATEST_LISTING) && this.incomplete === null
+        if (key === '' && isListed) store.end(id, 'given-up', reason, now)
+        continue
+      }
       const campaign = this.read.get(campaignId ?? '')
       const record = byId.get(campaignId ?? '')
       const seen = campaign == null ? null : seenWrite({ ...write, body }, campaign)
@@ -233,30 +220,21 @@ export class Snapshot {
   recordAgreed(desired: Desired): void {
     const { store, clock } = this.#parts
     for (const { record, goal, open } of managedCampaigns(desired, store, clock.now())) {
-      const { campaignId, missingSince, accountId } = record
-      const listed = this.listed.get(campaignId)
-      const read = this.read.get(campaignId)
+      const { campaignId, missingSince, shown, accountId, succeeding } = record
+      const [listed, read] = [this.listed.get(campaignId), this.read.get(campaignId)]
       const campaign = read ?? listed
-      let noted = record
-      if (campaign != null) {
-        if (missingSince !== null) noted = { ...noted, missingSince: null }
-      } else if (this.incomplete === null && read === null)
-        noted = { ...noted, missingSince: sinceOf(missingSince, clock.now()) }
+      const isGone = read === null && this.incomplete === null
+      const since = isGone ? sinceOf(missingSince, clock.now()) : missingSince
+      let noted = { ...record, missingSince: campaign == null ? since : null }
       if (campaign != null && whyForeign(record, campaign) === null) {
-        const seen = read == null ? [] : shownOf(read)
-        const added = seen.filter((field) => !record.shown.includes(field))
-        if (added.length > 0) noted = { ...noted, shown: [...record.shown, ...added] }
-        if (accountId === null && campaign.accountId != null)
-          noted = { ...noted, accountId: campaign.accountId }
+        const seen = new Set([...shown, ...(read == null ? [] : shownOf(read))])
+        noted = { ...noted, shown: [...seen], accountId: accountId ?? campaign.accountId ?? null }
         const isProof = read != null || isUnwritten(record)
-        if (goal !== null && !record.succeeding && isProof) {
-          const { agreed } = compare(goal, record, campaign, open)
-          if (Object.keys(agreed.values).length > 0 || agreed.targeting !== null)
-            noted = withWritten(noted, agreed, {})
-        }
+        if (goal !== null && !succeeding && isProof)
+          noted = withWritten(noted, compare(goal, record, campaign, open).agreed, {})
         if (read != null && listed !== undefined) noted = withForms(noted, listed, read)
       }
-      if (noted !== record) store.save(noted)
+      if (!isDeepStrictEqual(noted, record)) store.save(noted)
     }
   }
 }
@@ -279,9 +257,7 @@ function withForms(record: CampaignRecord, listed: Campaign, read: Campaign): Ca
     const isForm = isLike && valueNow(record, read, field) === value
     return isForm && !known.includes(text) ? [[field, [...known, text].slice(-3)]] : []
   })
-  return added.length === 0
-    ? record
-    : { ...record, forms: { ...forms, ...Object.fromEntries(added) } }
+  return { ...record, forms: { ...forms, ...Object.fromEntries(added) } }
 }
 
 export async function inParallel<T>(

@@ -2,7 +2,7 @@
 // canonical form, how it is read from and written to the service, and what a change of it can spend. Pure.
 
 import type { City, Targeting } from '../service/port.ts'
-import { canRaise, overall, type Spend } from './fields.ts'
+import { canRaise, overall, type Spend, words } from './fields.ts'
 import type { TargetedPosting } from './port.ts'
 
 /** Every criterion there is, in the order of the specification; empty: no filter. */
@@ -30,7 +30,6 @@ export const CRITERIA = [
 ] as const satisfies readonly Criterion[]
 
 const id = (text: string) => text.trim()
-const words = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ')
 const code = (text: string) => text.trim().toUpperCase()
 
 /** How each list's values are written: only differences that no reading of the specification gives a meaning. */
@@ -91,18 +90,13 @@ export function onTheWire(
   return Object.fromEntries(sent.map((name) => [name, wanted[name]]))
 }
 
+export type Selector = (posting: TargetedPosting) => boolean
+
 /**
- * Whether targeting selects a posting: AND of the criteria that are not empty, any value of a list being
+ * Whether targeting selects a posting, prepared for many of them: AND of the criteria that are not empty, any value of a list being
  * enough, OR one of the requisition ids. No criterion at all selects every posting; requisition ids alone
  * select no others. Codes, cities, titles and keywords are compared without case, ids exactly.
  */
-export function matches(targeting: CanonicalTargeting, posting: TargetedPosting): boolean {
-  return selector(targeting)(posting)
-}
-
-export type Selector = (posting: TargetedPosting) => boolean
-
-/** `matches`, prepared for many postings. */
 export function selector(targeting: CanonicalTargeting): Selector {
   const tests = filters(targeting)
   const isInside = (posting: TargetedPosting) => tests.every((test) => test(posting))

@@ -3,10 +3,10 @@
 import { isoTime } from '../lib/clock.ts'
 import { EXIT } from '../lib/errors.ts'
 import type { Campaign, CampaignFailure, Listing } from '../service/port.ts'
+import { heldCreation } from './creation.ts'
 import { type Desired, type DesiredCampaign, wantedTargeting } from './desired.ts'
 import { planningOf } from './direct.ts'
 import { COMMAND, quoted } from './plan.ts'
-import { heldCreation } from './planner.ts'
 import { isUnsettled, LATEST_LISTING, WITHOUT_ID } from './planning.ts'
 import type { CampaignRecord, CampaignWrite } from './port.ts'
 import { named, ownedIn, sinceOf, whyForeign } from './record.ts'
@@ -171,8 +171,20 @@ export function endWords(parts: Parts, { campaigns }: Desired): void {
     })
 }
 
+/** The campaign of the record is the one of its entry from now on: nothing else is waited for or made. */
+export function assign(parts: Parts, record: CampaignRecord, why: string): void {
+  const { key, campaignId } = record
+  const { store } = parts
+  decided(parts, { key, campaignId, why }, () => {
+    store.save(record)
+    store.removeOther(campaignId)
+    store.keepNewEntry(key, null)
+    giveUp(parts, key)
+  })
+}
+
 /** What was sent for the key without an answer is not waited for. */
-export function giveUp({ store, clock }: Pick<Parts, 'store' | 'clock'>, key: string): void {
+function giveUp({ store, clock }: Parts, key: string): void {
   for (const { id, reason } of sentFor(store, key)) store.end(id, 'given-up', reason, clock.now())
 }
 

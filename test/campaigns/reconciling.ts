@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 import { feedSideOf } from '../../src/app/campaigns.ts'
 import { keepPass } from '../../src/app/reconcile.ts'
 import { readDesired } from '../../src/campaigns/desired.ts'
-import { type PassOptions, type PassResult, runPass } from '../../src/campaigns/pass.ts'
+import { Pass, type PassOptions, type PassResult } from '../../src/campaigns/pass.ts'
 import type { Finding, Plan, PlanItem } from '../../src/campaigns/plan.ts'
 import type { CampaignStore, FeedSide } from '../../src/campaigns/port.ts'
 import type { Result } from '../../src/campaigns/send.ts'
@@ -108,7 +108,7 @@ export class Vendor {
       isCurrent: () => this.file === file,
     }
     const rest = { isPerson: true, by: 'test', signal: forever, stop: forever, ...options }
-    return await runPass(parts, wanted, { kind, approved: approved ?? null, ...rest })
+    return await new Pass(parts, wanted, { kind, approved: approved ?? null, ...rest }).run()
   }
 
   /** A feed of these postings was uploaded, as the history tells it: `id` alone, or more elements. */

@@ -3,17 +3,21 @@ import { describe, expect, it } from 'vitest'
 import { canRaise } from '../../src/campaigns/fields.ts'
 import type { TargetedPosting } from '../../src/campaigns/port.ts'
 import {
+  type CanonicalTargeting,
   CRITERIA,
   canonical,
   isEmpty,
   isSame,
-  matches,
   onTheWire,
   readTargeting,
+  selector,
   targetingChanges,
 } from '../../src/campaigns/targeting.ts'
 import { isTargeted } from '../../src/sandbox/campaign-targeting.ts'
 import type { Targeting } from '../../src/service/port.ts'
+
+const matches = (targeting: CanonicalTargeting, posting: TargetedPosting) =>
+  selector(targeting)(posting)
 
 const WORDS = [
   ...[

@@ -10,7 +10,7 @@ import { keepPass } from '../../src/app/reconcile.ts'
 import { Decider } from '../../src/campaigns/decide.ts'
 import { readDesired } from '../../src/campaigns/desired.ts'
 import * as direct from '../../src/campaigns/direct.ts'
-import { type PassOptions, type PassResult, runPass } from '../../src/campaigns/pass.ts'
+import { Pass, type PassOptions, type PassResult } from '../../src/campaigns/pass.ts'
 import type { Plan } from '../../src/campaigns/plan.ts'
 import type { CampaignStore, FeedSide } from '../../src/campaigns/port.ts'
 import type { PersonParts } from '../../src/campaigns/send.ts'
@@ -328,7 +328,7 @@ export class Host {
     }
     const rest = { isPerson: true, by: 'person: test', signal: forever, stop: forever, ...options }
     try {
-      return await runPass(this.parts(), wanted, { kind, approved, ...rest })
+      return await new Pass(this.parts(), wanted, { kind, approved, ...rest }).run()
     } catch (error) {
       this.restart()
       throw error
