@@ -65,7 +65,7 @@ async function demo(context: Context, directory: string, stay: boolean): Promise
     if (feeds.length > 0 && feeds.every(hasEnded)) done.abort()
   }
   const hasEnded = ({ name, expected }: DemoFeed) => states.get(name) === expected
-  const notifyOperator = (message: string, hint: string | null) => tellError(context, message, hint)
+  const notifyOperator = tellError.bind(null, context)
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' }, ...(stay && { http: ANY_PORT }) },
     // No proxy of the environment: the sandbox is on this host.

@@ -41,8 +41,7 @@ export function runCommand(context: Context): Command {
       const { logLevel = verbose === true ? 'debug' : undefined } = options
       const read = (links: Links) => withLevel(readConfig(context, flag, links), logLevel)
       const config = read('followed')
-      const notifyOperator = (message: string, hint: string | null) =>
-        tellError(context, message, hint)
+      const notifyOperator = tellError.bind(null, context)
       const { openApp } = await import('../app/app.ts')
       const { clock, env, log } = context
       const configFile = findConfig(flag, env)

@@ -11,44 +11,36 @@ import type { Condition } from '../lib/conditions.ts'
 import { lastStateDirectory } from '../ops/daemon-file.ts'
 import { type Context, readConfig } from './context.ts'
 
-export interface StatusConfig {
-  config: Config
-  /** The first mistake of the file; null where it has none. */
-  broken: Condition | null
-}
-
-/** Throws `ConfigProblems` where the state directory is unknown, too. */
-export function readStatusConfig(context: Context, flag: string | undefined): StatusConfig {
+/** `broken`: the first mistake of the file, if any. Throws `ConfigProblems` where the state directory is unknown, too. */
+export function readStatusConfig(
+  context: Context,
+  flag: string | undefined,
+): { config: Config; broken: Condition | null } {
   try {
     return { config: readConfig(context, flag, 'as-written'), broken: null }
   } catch (error) {
     if (!(error instanceof ConfigProblems)) throw error
-    const file = findConfig(flag, context.env)
-    const config = places(file, error.stateDirectory, context.env)
-      .map((directory) => placeholderConfig(file, directory, context.env))
+    const { clock, env } = context
+    const file = findConfig(flag, env)
+    const places = [
+      lastStateDirectory(file, env),
+      // As the file says in spite of its mistakes.
+      error.stateDirectory,
+      join(dirname(resolve(file)), 'state'),
+      file === DEFAULT_FILE ? '/var/lib/feedsyncd' : null,
+    ]
+    const config = places
+      .filter((directory) => directory !== null)
+      .map((directory) => placeholderConfig(file, directory, env))
       .find((each) => existsSync(historyFile(each)))
     if (config === undefined) throw error
-    return { config, broken: brokenConfig(context, error, config) }
-  }
-}
-
-/** The state directory of the last start, the one that the file names in spite of its mistakes, the default ones. */
-function places(file: string, said: string | null, env: Context['env']): string[] {
-  const last = lastStateDirectory(file, env)
-  return [
-    ...(last === null ? [] : [last]),
-    ...(said === null ? [] : [said]),
-    join(dirname(resolve(file)), 'state'),
-    ...(file === DEFAULT_FILE ? ['/var/lib/feedsyncd'] : []),
-  ]
-}
-
-function brokenConfig(context: Context, { lines }: ConfigProblems, config: Config): Condition {
-  const [first = ''] = lines
-  const more = lines.length === 1 ? '' : ` (and ${lines.length - 1} more)`
-  return {
-    ...{ code: 'config-broken', severity: 'critical', since: context.clock.now() },
-    message: `the configuration has mistakes: ${first}${more}`,
-    hint: `feedsyncd config check lists them; this status is from ${config.state.directory}`,
+    const [first = '', ...others] = error.lines
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+    const broken: Condition = {
+      ...{ code: 'config-broken', severity: 'critical', since: clock.now() },
+      message: `the configuration has mistakes: ${first}${more}`,
+      hint: `feedsyncd config check lists them; this status is from ${config.state.directory}`,
+    }
+    return { config, broken }
   }
 }

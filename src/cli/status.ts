@@ -49,14 +49,10 @@ export function statusCommand(context: Context): Command {
       show(report, () => {
         const rows = limit ?? (terminal ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY)
         const listed = filtered || all || limit !== undefined
-        const view = {
-          now: clock.now(),
-          terminal,
-          width: widthOf(terminal),
-          commandLine,
-          ...answer,
-        }
-        const text = statusText(report, { ...view, limit: rows, filtered, listed })
+        const text = statusText(report, {
+          ...{ now: clock.now(), terminal, width: widthOf(terminal), commandLine },
+          ...{ ...answer, limit: rows, filtered, listed },
+        })
         return watch && terminal ? CLEAR + text : text
       })
       context.exit(answer.broken ? EXIT.config : EXIT.ok)

@@ -22,12 +22,6 @@ import { define, usageError } from './define.ts'
 import { onSignals, type Signals } from './signals.ts'
 import { exitCodeOf, printEnd } from './version-end.ts'
 
-interface Ended {
-  version: Version
-  /** The service rejected the credentials. */
-  isUnauthorized: boolean
-}
-
 interface Job {
   context: Context
   config: Config
@@ -63,7 +57,10 @@ export function uploadCommand(context: Context): Command {
       )
     using signals = onSignals({ ...context, drainMs: SECOND })
     const job = { context, config, source, path, rule, feed: options.feed ?? null, signals }
-    const { version, isUnauthorized } = (await throughDaemon(job)) ?? (await inThisProcess(job))
+    const followed = await throughDaemon(job)
+    const { version, isUnauthorized } = followed
+      ? { version: followed, isUnauthorized: false }
+      : await inThisProcess(job)
     if (options.json) outJson(context, uploadReport(version))
     else printEnd(context, version, commandLine)
     if (signals.stop.aborted) return context.exit(signals.exitCode)
@@ -90,7 +87,7 @@ function refuseNoFile(given: string, source: string): void {
 }
 
 /** Null where no daemon runs. */
-async function throughDaemon(job: Job): Promise<Ended | null> {
+async function throughDaemon(job: Job): Promise<Version | null> {
   const { config, context, feed, path, signals, source } = job
   const isRunning = () => isLocked(config.state.directory)
   if (!isRunning()) return null
@@ -105,9 +102,9 @@ async function throughDaemon(job: Job): Promise<Ended | null> {
     const version = answer?.versionId ? history.version(answer.versionId) : null
     const waits = version?.state === 'queued' && version.reasonCode === null
     const moves = version === null || waits || IN_MOTION.includes(version.state)
-    if (!moves) return { version, isUnauthorized: false }
+    if (!moves) return version
     if (signals.stop.aborted) {
-      if (version !== null) return { version, isUnauthorized: false }
+      if (version !== null) return version
       throw new FeedsyncError(`upload ${source}: stopped following it`, {
         hint: 'feedsyncd status',
       })
@@ -123,13 +120,14 @@ async function throughDaemon(job: Job): Promise<Ended | null> {
   }
 }
 
-async function inThisProcess(job: Job): Promise<Ended> {
+/** `isUnauthorized`: the service rejected the credentials. */
+async function inThisProcess(job: Job) {
   const { config, context, path, rule, signals, source } = job
   const { clock, env } = context
   const { openApp } = await import('../app/app.ts')
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' } },
-    { clock, env, notifyOperator: (message, hint) => tellError(context, message, hint) },
+    { clock, env, notifyOperator: tellError.bind(null, context) },
   )
   const candidate = { path, identity: null, rule, final: true }
   const taken = await app.pipeline.take(candidate, signals.abort)
