@@ -101,7 +101,7 @@ export async function openApp(config: Config, options: AppOptions) {
   const history = owned.use(openHistory({ file, log, clock, busyTimeoutMs: BUSY_MS }))
   const spool = createSpool(join(stateDirectory, 'spool'))
 
-  const http = owned.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
+  const http = owned.use(createHttpClient({ clock, env }))
   const forms = createFormSource({ http, clock, log, ...config.service })
   const gate = new SendGate({
     clock,

@@ -24,7 +24,6 @@ import { stampOf } from '../lib/file-identity.ts'
 import { createHttpClient } from '../lib/http.ts'
 import { readRegular } from '../lib/read-regular.ts'
 import { silentLog } from '../lib/silent-log.ts'
-import { VERSION } from '../lib/version.ts'
 import { listCampaigns } from '../service/campaign-listing.ts'
 import { createCampaignApi } from '../service/campaigns.ts'
 import type { CampaignApi } from '../service/port.ts'
@@ -40,7 +39,7 @@ export function openCampaignApi(
   config: Config,
   { clock, env }: Surroundings,
 ): { api: CampaignApi } & AsyncDisposable {
-  const http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
+  const http = createHttpClient({ clock, env })
   const { listField } = config.campaigns
   const api = createCampaignApi({
     ...{ ...config.service, http, clock, log: silentLog, listField },

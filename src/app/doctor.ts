@@ -181,7 +181,7 @@ async function* service(
   let client: ServiceClient
   let forms: FormSource
   try {
-    http = owned.use(createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` }))
+    http = owned.use(createHttpClient({ clock, env }))
     const options = { http, clock, log: silentLog, ...config.service }
     client = new ServiceClient(options)
     forms = createFormSource(options)

@@ -22,7 +22,6 @@ import { type Clock, isoTime } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { messageOf } from '../lib/errors.ts'
 import { silentLog } from '../lib/silent-log.ts'
-import { VERSION } from '../lib/version.ts'
 import { type DaemonFile, readDaemonFile } from '../ops/daemon-file.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
@@ -212,7 +211,7 @@ export async function sendTestAlerts(
   const { createHttpClient } = await import('../lib/http.ts')
   const { sendAlert, targetName } = await import('../ops/alerts/senders.ts')
   const { testMessage } = await import('../ops/alerts/message.ts')
-  await using http = createHttpClient({ clock, env, userAgent: `feedsyncd/${VERSION}` })
+  await using http = createHttpClient({ clock, env })
   const results = []
   for (const target of config.alerts) {
     const message = testMessage({ at: clock.now(), host: hostname() })

@@ -14,6 +14,7 @@ import { CountedBody, watchProgress } from './http-progress.ts'
 import { keepSecret } from './redact.ts'
 import { unescaped } from './unescape.ts'
 import { unlessAborted } from './unless-aborted.ts'
+import { VERSION } from './version.ts'
 
 export interface StreamBody {
   /** Exact number of bytes that `chunks` yields: it is sent as Content-Length. */
@@ -66,7 +67,6 @@ export interface HttpClient extends AsyncDisposable {
 
 export interface HttpClientOptions {
   clock: Clock
-  userAgent: string
   /** Where the proxy variables are read; default: this process's. */
   env?: Readonly<Record<string, string | undefined>>
   /** To an open and, with TLS, verified connection, in ms. Default 10 s. */
@@ -162,7 +162,7 @@ function keepCredentials({ username, password }: URL): void {
 async function send(
   agent: Dispatcher,
   request: HttpRequest,
-  { clock, userAgent }: HttpClientOptions,
+  { clock }: HttpClientOptions,
 ): Promise<HttpAnswer> {
   const { url, signal, body } = request
   const began = clock.monotonic()
@@ -176,7 +176,7 @@ async function send(
       path: `${url.pathname}${url.search}`,
       method: request.method as Dispatcher.HttpMethod,
       headers: {
-        'user-agent': userAgent,
+        'user-agent': `feedsyncd/${VERSION}`,
         ...request.headers,
         ...(counted === null ? {} : { 'content-length': String(counted.length) }),
       },

@@ -57,7 +57,7 @@ export async function openAccount(
   })
   const keyFile = join(directory, 'service.key')
   writeFileSync(keyFile, SECRET)
-  const http = createHttpClient({ clock: systemClock, env: {}, userAgent: 'feedsyncd-test' })
+  const http = createHttpClient({ clock: systemClock, env: {} })
   onTestFinished(async () => {
     await http[Symbol.asyncDispose]()
     await sandbox.close()

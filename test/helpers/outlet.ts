@@ -193,9 +193,7 @@ export class Outlet implements AsyncDisposable {
       }),
     )
     const { connectTimeoutMs = 10 * SECOND } = options
-    const http = owned.use(
-      createHttpClient({ clock, env: {}, userAgent: 'feedsyncd-test', connectTimeoutMs }),
-    )
+    const http = owned.use(createHttpClient({ clock, env: {}, connectTimeoutMs }))
     return new Outlet({ clock, sandbox, root, owned, http }, options)
   }
 

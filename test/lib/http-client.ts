@@ -11,7 +11,7 @@ import {
 
 export function client(env: Record<string, string> = {}, connectTimeoutMs = 20_000) {
   const http = createHttpClient({
-    ...{ clock: systemClock, env, userAgent: 'feedsyncd-test', connectTimeoutMs },
+    ...{ clock: systemClock, env, connectTimeoutMs },
   })
   onTestFinished(() => http[Symbol.asyncDispose]())
   return sendWith(http)

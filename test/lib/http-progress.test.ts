@@ -72,7 +72,7 @@ function queueTo({ localPort = 0, remotePort = 0 }: Socket): number {
 }
 
 function client(clock: Clock) {
-  const http = createHttpClient({ clock, env: {}, userAgent: 'feedsyncd-test' })
+  const http = createHttpClient({ clock, env: {} })
   onTestFinished(() => http[Symbol.asyncDispose]())
   return sendWith(http)
 }

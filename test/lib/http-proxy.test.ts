@@ -126,7 +126,7 @@ describe('a proxy of the environment', () => {
     (address) => {
       const create = () =>
         createHttpClient({
-          ...{ clock: systemClock, userAgent: 'x', env: { HTTPS_PROXY: address } },
+          ...{ clock: systemClock, env: { HTTPS_PROXY: address } },
         })
 
       expect(create).toThrow(

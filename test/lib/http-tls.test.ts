@@ -9,7 +9,7 @@ import { caFile, proxyServer, tlsServer } from './http-servers.ts'
 const SCRIPT = `
   const { createHttpClient } = await import(process.argv[1])
   const { systemClock } = await import(process.argv[2])
-  await using http = createHttpClient({ clock: systemClock, userAgent: 'feedsyncd-test' })
+  await using http = createHttpClient({ clock: systemClock })
   const answer = await http.request({
     method: 'GET', url: new URL(process.argv[3]), headers: {}, body: null,
     signal: new AbortController().signal,

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createHttpClient } from '../../src/lib/http.ts'
+import { VERSION } from '../../src/lib/version.ts'
 import { client, sendWith } from './http-client.ts'
 import { httpServer, rawServer } from './http-servers.ts'
 
@@ -36,7 +37,7 @@ describe('an answer', () => {
       headers: { etag: '"e"', 'x-two': 'a, b' },
     })
     expect(answer.kind === 'answer' && answer.body.toString()).toBe(
-      'POST /path?a=%20b feedsyncd-test',
+      `POST /path?a=%20b feedsyncd/${VERSION}`,
     )
   })
 
@@ -329,7 +330,7 @@ describe('connections', () => {
     const url = await rawServer((socket) => {
       socket.on('close', () => closed.resolve())
     })
-    const http = createHttpClient({ clock: systemClock, env: {}, userAgent: 'feedsyncd-test' })
+    const http = createHttpClient({ clock: systemClock, env: {} })
     const answer = sendWith(http)(url)
 
     await http[Symbol.asyncDispose]()

@@ -56,7 +56,7 @@ async function send(
   env: Record<string, string> = {},
   clock: Clock = systemClock,
 ): Promise<Sent> {
-  await using http = createHttpClient({ clock: systemClock, env: {}, userAgent: 'feedsyncd/test' })
+  await using http = createHttpClient({ clock: systemClock, env: {} })
   const { signal } = new AbortController()
   const parts = { clock, http, env: { PATH: process.env.PATH, ...env } }
   return await sendAlert({ on: ['held'], action }, alert, parts, signal)

@@ -36,7 +36,7 @@ async function service(handler: Handler, change: Partial<FormSourceOptions> = {}
   const keyFile = join(directory, 'service.key')
   await writeFile(keyFile, `${SECRET}\n`)
   const clock: Clock = { ...systemClock, now: () => NOW }
-  const http = createHttpClient({ clock, env: {}, userAgent: 'feedsyncd-test' })
+  const http = createHttpClient({ clock, env: {} })
   onTestFinished(async () => {
     await http[Symbol.asyncDispose]()
     server.close()

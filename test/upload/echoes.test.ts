@@ -46,7 +46,7 @@ async function delivering() {
   const lines: string[] = []
   const http = owned.use(
     createHttpClient({
-      ...{ clock: systemClock, userAgent: 'feedsyncd-test' },
+      ...{ clock: systemClock },
       env: { HTTP_PROXY: proxy, NO_PROXY: 'example' },
       connectTimeoutMs: 200,
     }),

@@ -98,7 +98,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
     identity: { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET },
     ...options.sandbox,
   })
-  const http = createHttpClient({ clock, env: options.env ?? {}, userAgent: 'feedsyncd-test' })
+  const http = createHttpClient({ clock, env: options.env ?? {} })
   const keyFile = join(directory, 'service.key')
   await writeFile(keyFile, `${SECRET}\n`)
   const real = createFormSource({
