@@ -57,7 +57,7 @@ import { RunningUploads } from './running-uploads.ts'
 
 export interface AppOptions {
   clock: Clock
-  env: Record<string, string | undefined>
+  env: NodeJS.ProcessEnv
   /** Of a daemon: absolute path of its configuration. */
   configFile?: string | null
   /** How a person calls a command, for the page and the alerts. */

@@ -31,7 +31,7 @@ import { historyFile } from './queries.ts'
 
 export interface Surroundings {
   clock: Clock
-  env: Record<string, string | undefined>
+  env: NodeJS.ProcessEnv
 }
 
 /** The service's four campaign calls, with a network of their own. Throws `FeedsyncError` (78). */

@@ -13,7 +13,7 @@ import type { RunningUploads } from './running-uploads.ts'
 export interface ConditionParts {
   clock: Clock
   log: Log
-  env: Readonly<Record<string, string | undefined>>
+  env: NodeJS.ProcessEnv
   stateDirectory: string
   /** null: this process is no daemon, and leaves no file. */
   configFile: string | null

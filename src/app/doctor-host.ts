@@ -44,7 +44,7 @@ export async function isRootsOwnKey(config: Config, { unit }: Runner): Promise<b
 export function keyInUseCheck(
   { state }: Config,
   { unit }: Runner,
-  env: Readonly<Record<string, string | undefined>>,
+  env: NodeJS.ProcessEnv,
 ): Answer | null {
   const pid = readDaemonFile(state.directory, env)?.pid
   const source = unit?.keySource ?? UNIT_KEY_FILE

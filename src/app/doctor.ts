@@ -54,7 +54,7 @@ import { historyFile } from './queries.ts'
 
 export interface DoctorOptions {
   clock: Clock
-  env: Record<string, string | undefined>
+  env: NodeJS.ProcessEnv
   configFile: string
   /** Without the network. */
   offline: boolean

@@ -27,8 +27,6 @@ import type { CampaignRun } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
 import type { FileReport } from './file-report.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
 
 export const rulesOf =
@@ -160,7 +158,7 @@ export function versionOf(
  * Reads the history without changing it, and what a daemon says outside of its state directory, which may be full or
  * lost. Throws `FeedsyncError` for who may not see the lock.
  */
-export function openStatus(config: Config, clock: Clock, env: Environment) {
+export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv) {
   const { directory } = config.state
   const reader = openHistoryReader({ file: historyFile(config) })
   const said = readDaemonFile(directory, env) ?? undefined
@@ -206,7 +204,7 @@ export function openStatus(config: Config, clock: Clock, env: Environment) {
 /** Sends a test message to every receiver of alerts, one after the other. */
 export async function sendTestAlerts(
   config: Config,
-  { clock, env }: { clock: Clock; env: Record<string, string | undefined> },
+  { clock, env }: { clock: Clock; env: NodeJS.ProcessEnv },
 ): Promise<{ to: string; on: string[]; ok: boolean; reason: string | null }[]> {
   const { createHttpClient } = await import('../lib/http.ts')
   const { sendAlert, targetName } = await import('../ops/alerts/senders.ts')

@@ -4,20 +4,18 @@ import { resolve } from 'node:path'
 import { DEFAULT_FILE } from '../config/load.ts'
 import type { CommandLine } from '../ops/port.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** For the same shell: its environment is known. */
-export function commandLineHere(env: Environment, flag: string | undefined): CommandLine {
+export function commandLineHere(env: NodeJS.ProcessEnv, flag: string | undefined): CommandLine {
   return commandLine(env, flag ?? null)
 }
 
 /** For another shell: the page and the alerts. `file` may be relative. */
-export function commandLineAnywhere(env: Environment, file: string): CommandLine {
+export function commandLineAnywhere(env: NodeJS.ProcessEnv, file: string): CommandLine {
   const path = resolve(file)
   return commandLine(env, path === DEFAULT_FILE ? null : path)
 }
 
-function commandLine(env: Environment, file: string | null): CommandLine {
+function commandLine(env: NodeJS.ProcessEnv, file: string | null): CommandLine {
   const program = env.npm_lifecycle_event === 'feedsyncd' ? 'npm run -s feedsyncd --' : 'feedsyncd'
   const config = file === null ? '' : ` --config ${shellWord(file)}`
   return (command) => `${program} ${command}${config}`

@@ -9,7 +9,7 @@ import { printable, printableJson } from '../lib/printable.ts'
 import type { SignalledProcess } from './signals.ts'
 
 export interface Context {
-  env: Record<string, string | undefined>
+  env: NodeJS.ProcessEnv
   clock: Clock
   /** The answer. */
   out: (text: string) => void

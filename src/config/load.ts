@@ -8,7 +8,7 @@ import { isBulkRoute } from '../lib/service-routes.ts'
 import { parseYaml, type YamlDocument, type YamlProblem } from '../lib/yaml.ts'
 import type { Config } from './config.ts'
 import { ConfigProblems, describeProblems, formatProblem } from './problems.ts'
-import { type Environment, resolveConfig } from './resolve.ts'
+import { resolveConfig } from './resolve.ts'
 import { brokenRules, type Finding, type Links, valueAt } from './rules.ts'
 import { configSchema } from './schema.ts'
 
@@ -18,7 +18,7 @@ const LARGEST = 8 * 2 ** 20
 export const DEFAULT_FILE = '/etc/feedsyncd/feedsyncd.yaml'
 
 /** `--config`, else `FEEDSYNCD_CONFIG`, else the default place. */
-export function findConfig(flag: string | undefined, env: Environment): string {
+export function findConfig(flag: string | undefined, env: NodeJS.ProcessEnv): string {
   return flag ?? (env.FEEDSYNCD_CONFIG || DEFAULT_FILE)
 }
 
@@ -29,7 +29,7 @@ export function findConfig(flag: string | undefined, env: Environment): string {
  */
 export function loadConfig(
   file: string,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   links: Links = 'followed',
 ): { config: Config; warnings: string[] } {
   const base = dirname(resolve(file))
@@ -52,7 +52,11 @@ export function loadConfig(
 }
 
 /** What commands that only read the history go by, while the file itself has mistakes. */
-export function placeholderConfig(file: string, stateDirectory: string, env: Environment): Config {
+export function placeholderConfig(
+  file: string,
+  stateDirectory: string,
+  env: NodeJS.ProcessEnv,
+): Config {
   const service = { baseUrl: 'https://unknown.invalid', account: 'unknown' }
   const least = { version: 1, service, inbox: {}, state: { directory: stateDirectory } }
   return resolveConfig(configSchema.parse(least), dirname(resolve(file)), env)

@@ -8,10 +8,8 @@ import type { AlertTarget } from '../ops/port.ts'
 import type { Identity } from './config.ts'
 import type { ConfigFile } from './schema.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
-
 /** `base` is the folder of the configuration file. */
-export function resolveConfig(file: ConfigFile, base: string, env: Environment) {
+export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.ProcessEnv) {
   const absolute = (path: string) => resolve(base, path)
   const { service, inbox, campaigns, state } = file
   const { listen } = file.http
@@ -67,7 +65,7 @@ export function resolveConfig(file: ConfigFile, base: string, env: Environment) 
 }
 
 /** systemd hands credentials to the service in a folder of their own (LoadCredential=). */
-function defaultKeyFile(env: Environment): string {
+function defaultKeyFile(env: NodeJS.ProcessEnv): string {
   const folder = env.CREDENTIALS_DIRECTORY
   return folder ? join(folder, 'service-key') : 'service.key'
 }

@@ -68,7 +68,7 @@ export interface HttpClient extends AsyncDisposable {
 export interface HttpClientOptions {
   clock: Clock
   /** Where the proxy variables are read; default: this process's. */
-  env?: Readonly<Record<string, string | undefined>>
+  env?: NodeJS.ProcessEnv
   /** To an open and, with TLS, verified connection, in ms. Default 10 s. */
   connectTimeoutMs?: number
 }
@@ -127,7 +127,7 @@ function createPool(origin: string | URL, options: Pool.Options): Pool {
   })
 }
 
-function proxyAddress(env: Readonly<Record<string, string | undefined>>, name: string): string {
+function proxyAddress(env: NodeJS.ProcessEnv, name: string): string {
   const value = env[name] ?? env[name.toUpperCase()] ?? ''
   if (value === '') return ''
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`

@@ -3,19 +3,17 @@
 
 import { join } from 'node:path'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** Of the packaged unit: LoadCredential=service-key:… */
 export const UNIT_KEY_FILE = '/etc/feedsyncd/service.key'
 
 /** Whether systemd hands this key over. */
-export function isHandedOver(keyFile: string, env: Environment = process.env): boolean {
+export function isHandedOver(keyFile: string, env: NodeJS.ProcessEnv = process.env): boolean {
   const folder = env.CREDENTIALS_DIRECTORY
   return folder !== undefined && folder !== '' && keyFile.startsWith(join(folder, '/'))
 }
 
 /** What to do about a key that is refused or cannot be used: `check the key in …`. */
-export function keyAdvice(keyFile: string, env: Environment = process.env): string {
+export function keyAdvice(keyFile: string, env: NodeJS.ProcessEnv = process.env): string {
   return isHandedOver(keyFile, env)
     ? `write the right key to ${UNIT_KEY_FILE}, then: systemctl restart feedsyncd`
     : `check the key in ${keyFile}`

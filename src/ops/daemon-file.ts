@@ -36,8 +36,6 @@ export interface DaemonFile {
   uploads: Readonly<Record<number, Progress>>
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** Of the packaged unit: readers do not have its environment. */
 const UNIT_DIRECTORY = '/run/feedsyncd'
 const LARGEST = 64 * 1024
@@ -47,7 +45,7 @@ const UNLINKED = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOC
 /** What it answers never throws: the file is written where it can be, and else nowhere. */
 export function daemonFileWriter(
   about: Pick<DaemonFile, 'stateDirectory' | 'configFile'>,
-  { env, pid }: { env: Environment; pid: number },
+  { env, pid }: { env: NodeJS.ProcessEnv; pid: number },
 ) {
   const stateDirectory = resolve(about.stateDirectory)
   const configFile = resolve(about.configFile)
@@ -69,7 +67,7 @@ export function daemonFileWriter(
  */
 export function readDaemonFile(
   stateDirectory: string,
-  env: Environment,
+  env: NodeJS.ProcessEnv,
 ): (DaemonFile & { alive: boolean }) | null {
   const directory = resolve(stateDirectory)
   const owner = ownerOf(directory)
@@ -93,7 +91,7 @@ function ownerOf(directory: string): number | null {
 }
 
 /** Where the last start with this configuration file had its state; null where that is not known. */
-export function lastStateDirectory(configFile: string, env: Environment): string | null {
+export function lastStateDirectory(configFile: string, env: NodeJS.ProcessEnv): string | null {
   const file = resolve(configFile)
   const found = foldersToRead(env, null).flatMap((folder) => {
     const names = globSync('daemon-*.json', { cwd: folder })
@@ -107,7 +105,7 @@ function nameOf(stateDirectory: string): string {
   return `daemon-${hash('sha256', stateDirectory).slice(0, 16)}.json`
 }
 
-function foldersToWrite(env: Environment): string[] {
+function foldersToWrite(env: NodeJS.ProcessEnv): string[] {
   const { RUNTIME_DIRECTORY: unit = '', XDG_RUNTIME_DIR: user } = env
   const [ofUnit = ''] = unit.split(':')
   const ofUser = user ? join(user, 'feedsyncd') : ''
@@ -116,7 +114,7 @@ function foldersToWrite(env: Environment): string[] {
 }
 
 /** Whoever asks may be another user than the daemon's. */
-function foldersToRead(env: Environment, owner: number | null): string[] {
+function foldersToRead(env: NodeJS.ProcessEnv, owner: number | null): string[] {
   const users = [process.getuid?.() ?? 0, ...(owner === null ? [] : [owner])]
   const ofUsers = users.flatMap((uid) => [
     `/run/user/${uid}/feedsyncd`,

@@ -19,7 +19,7 @@ export type Sent = { kind: 'sent' } | { kind: 'failed'; reason: string; stuck?: 
 export interface SenderParts {
   clock: Clock
   http: HttpClient
-  env: Readonly<Record<string, string | undefined>>
+  env: NodeJS.ProcessEnv
 }
 
 type Webhook = Extract<AlertTarget['action'], { kind: 'webhook' }>

@@ -16,7 +16,7 @@ import type { Log } from '../../lib/log.ts'
 export type Notify = (...fields: string[]) => Promise<void>
 
 export interface NotifierOptions {
-  env: Readonly<Record<string, string | undefined>>
+  env: NodeJS.ProcessEnv
   log: Log
   /** This process, for whom the descriptors are. */
   pid: number

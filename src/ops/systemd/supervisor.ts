@@ -9,7 +9,7 @@ export interface SupervisorParts {
   clock: Clock
   /** null: nobody listens. */
   notify: Notify | null
-  env: Readonly<Record<string, string | undefined>>
+  env: NodeJS.ProcessEnv
   pid: number
   /** One line for `systemctl status`. */
   status: () => string
