@@ -1,5 +1,6 @@
-// One request on one connection, and the ways to answer it: properly, early with one of four endings, or by
-// breaking the connection. Writes to the socket itself where node:http would not send what a fault asks for.
+// One request on one connection: its body in pieces, and the ways to answer it: properly, early with one of four
+// endings, or by breaking the connection. What a client does wrong with a body (stops, hangs up, sends less than it
+// announced) is an outcome. Writes to the socket itself where node:http would not send what a fault asks for.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -7,7 +8,6 @@ import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import type { Clock } from '../lib/clock.ts'
-import { type BodyReader, createBodyReader } from './body-reader.ts'
 import type { Cut, Ending, GatePoint, Side } from './fault-types.ts'
 import { type FaultBook, Plan, type Stage } from './faults.ts'
 import type { Journal, SeenRequest } from './journal.ts'
@@ -21,6 +21,9 @@ export interface Answer {
   /** Default: `drain` where the body was not read to its end, else the connection is kept. */
   ending?: Ending | undefined
 }
+
+/** `idle`: nothing came for the idle time; `short`: FIN before the announced length; `gone`: no connection. */
+type BodyEnd = 'end' | 'idle' | 'short' | 'gone'
 
 /** Thrown to answer at once, whatever of the body was not read. */
 export class Refusal extends Error {
@@ -58,11 +61,15 @@ export interface Connection {
 
 export class Exchange {
   readonly request: IncomingMessage
-  readonly body: BodyReader
   readonly entry: SeenRequest
   readonly gone: Promise<void>
   /** The faults that are played now. */
   plan = new Plan()
+  /** How the body ended; null while it may go on. */
+  bodyEnd: BodyEnd | null = null
+  /** The body has another piece, or ended. */
+  #changed = Promise.withResolvers<void>()
+  readonly #onReadable = () => this.#changed.resolve()
   readonly #response: ServerResponse
   readonly #options: SideOptions
   readonly #signal: AbortSignal
@@ -76,12 +83,13 @@ export class Exchange {
     response: ServerResponse,
     signal: AbortSignal,
   ) {
-    const { side, journal, clock, idleTimeoutMs } = options
+    const { side, journal } = options
     this.request = request
+    request.on('readable', this.#onReadable)
+    request.on('end', () => this.endBody('end'))
+    request.on('error', () => this.endBody('gone'))
+    request.on('close', () => this.endBody('gone'))
     this.entry = journal.open({ side, connection: connection.n, method: request.method ?? '' })
-    this.body = createBodyReader(request, clock, idleTimeoutMs, (bytes) =>
-      this.note({ bytes: this.entry.bytes + bytes }),
-    )
     this.gone = connection.gone
     this.#response = response
     this.#options = options
@@ -122,6 +130,39 @@ export class Exchange {
     const subject = { route, account, key, reused: this.#reused }
     this.plan = this.#options.faults.plan(side, stage, subject)
     this.note({ faults: [...this.entry.faults, ...this.plan.kinds] })
+  }
+
+  /** The first end counts. */
+  endBody(how: BodyEnd): void {
+    this.bodyEnd ??= how
+    this.#changed.resolve()
+  }
+
+  /** Pieces of the body as they come, until it ends. Throws `Gone` where the client went away. */
+  async *pieces(): AsyncGenerator<Buffer, void> {
+    const { clock, idleTimeoutMs } = this.#options
+    for (;;) {
+      this.#changed = Promise.withResolvers()
+      const bytes: Buffer | null = this.request.read()
+      if (bytes !== null) {
+        this.note({ bytes: this.entry.bytes + bytes.length })
+        yield bytes
+      } else if (this.bodyEnd === null) {
+        using _timer = clock.after(idleTimeoutMs, () => this.endBody('idle'))
+        await this.#changed.promise
+      } else break
+    }
+    if (this.bodyEnd === 'gone') throw new Gone()
+  }
+
+  /** The whole body, or null where it did not come whole or is longer than `limit` bytes. */
+  async wholeBody(limit: number): Promise<Buffer | null> {
+    const read: Buffer[] = []
+    for await (const piece of this.pieces()) {
+      read.push(piece)
+      if (this.entry.bytes > limit) return null
+    }
+    return this.bodyEnd === 'end' ? Buffer.concat(read) : null
   }
 
   /** Plays the faults that come before the body. */
@@ -186,10 +227,11 @@ export class Exchange {
     if (ending === 'cut') socket.resetAndDestroy()
   }
 
-  /** Sends bytes as they are and closes. */
+  /** Sends bytes as they are and closes; the rest of the body is read and dropped. */
   answerRaw(bytes: Buffer): void {
     this.socket.end(bytes)
-    this.body.drain()
+    this.request.off('readable', this.#onReadable)
+    this.request.resume()
   }
 
   /** Ends the connection, or leaves it silent until the client gives up: there is no answer. */

@@ -89,14 +89,11 @@ export class Journal {
         reject(error)
       }
     }
-    const timer = this.#clock.after(timeoutMs, () =>
+    using _timer = this.#clock.after(timeoutMs, () =>
       reject(new Error(`waited ${timeoutMs} ms for ${what}; seen: ${seen()}`)),
     )
     this.#checks.add(check)
     check()
-    return promise.finally(() => {
-      this.#checks.delete(check)
-      timer[Symbol.dispose]()
-    })
+    return await promise.finally(() => this.#checks.delete(check))
   }
 }

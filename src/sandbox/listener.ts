@@ -54,9 +54,9 @@ export async function listen(options: SideOptions) {
   // The parser of node:http gave up: too few bytes, bytes after the body, or no HTTP at all.
   server.on('clientError', (error, socket) => {
     const connection = connections.get(socket as Socket)
-    const body = connection?.exchange?.body
-    if (errorCode(error) === 'HPE_INVALID_EOF_STATE' && body?.end === null) {
-      body.finish('short')
+    const exchange = connection?.exchange
+    if (errorCode(error) === 'HPE_INVALID_EOF_STATE' && exchange?.bodyEnd === null) {
+      exchange.endBody('short')
       return
     }
     if (errorCode(error) === 'ECONNRESET' || !socket.writable) {

@@ -26,12 +26,11 @@ export function createService(parts: ServiceParts) {
   const { basePath, routes, authenticator, control, showStringToSign } = parts
 
   return async (exchange: Exchange): Promise<void> => {
-    const { body: reader, entry } = exchange
-    const { method } = entry
+    const { method } = exchange.entry
     const [path = '', query = ''] = (exchange.request.url ?? '').split(/\?(.*)/s)
     if (path.startsWith(CONTROL_PATH)) {
       exchange.note({ route: 'control' })
-      const body = (await reader.all(LARGEST_BODY)) ?? Buffer.alloc(0)
+      const body = (await exchange.wholeBody(LARGEST_BODY)) ?? Buffer.alloc(0)
       const answer = orRefusal(() => {
         const given = control(method, path.slice(CONTROL_PATH.length), body)
         return jsonAnswer(given, `${JSON.stringify(given.json, null, 2)}\n`)
@@ -46,7 +45,7 @@ export function createService(parts: ServiceParts) {
     await exchange.begin({ route: route?.name ?? 'unknown', account })
     const { plan } = exchange
 
-    const body = await reader.all(LARGEST_BODY)
+    const body = await exchange.wholeBody(LARGEST_BODY)
     const slow = plan.get('slow')
     if (slow?.never) await exchange.cut('silence')
     if (slow?.headersAfterMs !== undefined) await exchange.sleep(slow.headersAfterMs)

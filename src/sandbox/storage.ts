@@ -1,7 +1,7 @@
 // The storage's side of the sandbox: takes POST forms into one bucket, plays the faults that have to do with the body
 // on the way, and answers as S3 answers, success and error alike. Refuses requests that carry the service's headers.
 
-import { type Answer, type Exchange, Gone } from './exchange.ts'
+import type { Answer, Exchange } from './exchange.ts'
 import { rawBytes, refuseAt, replacedAnswer } from './fault-answers.ts'
 import type { FaultOf } from './fault-types.ts'
 import { type AcceptedForm, checkForm } from './form-check.ts'
@@ -120,14 +120,14 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
 const isFile = (name: string) => name.toLowerCase() === 'file'
 
 /** The body as it comes. Refuses one that does not come whole, or has too much before the file. */
-async function* piecesOf({ body, entry }: Exchange): AsyncGenerator<Buffer, void> {
-  for await (const piece of body.pieces()) {
+async function* piecesOf(exchange: Exchange): AsyncGenerator<Buffer, void> {
+  const { entry } = exchange
+  for await (const piece of exchange.pieces()) {
     yield piece
     if (entry.fileBytes === null && entry.bytes > LARGEST_HEAD) refuseLongHead()
   }
-  if (body.end === 'gone') throw new Gone()
-  if (body.end === 'idle') refuse({ code: 'RequestTimeout' })
-  if (body.end === 'short') refuse({ code: 'IncompleteBody' })
+  if (exchange.bodyEnd === 'idle') refuse({ code: 'RequestTimeout' })
+  if (exchange.bodyEnd === 'short') refuse({ code: 'IncompleteBody' })
 }
 
 /** The fields before the file, their names in lower case, and the part that is the file. */

@@ -16,9 +16,12 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
   const missing = isHandedOver(path)
     ? keyAdvice(path)
     : 'put the key that the service operator issued there, or set service.auth.keyFile'
-  let bytes: Buffer
   try {
-    bytes = readRegular(path, LONGEST_SECRET)
+    const bytes = readRegular(path, LONGEST_SECRET)
+    const key = dropNewline ? withoutNewline(bytes) : bytes
+    if (key.length === 0) throw new Error('is empty')
+    keepSecret(key)
+    return new Secret(key)
   } catch (error) {
     const code = errorCode(error)
     const problem =
@@ -32,14 +35,6 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
       cause: error,
     })
   }
-  const key = dropNewline ? withoutNewline(bytes) : bytes
-  if (key.length === 0)
-    throw new FeedsyncError(`the key file ${path} is empty`, {
-      hint: missing,
-      exitCode: EXIT.config,
-    })
-  keepSecret(key)
-  return new Secret(key)
 }
 
 const PROBLEM: Record<string, string> = {

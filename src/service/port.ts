@@ -47,66 +47,59 @@ export interface Targeting {
   stateProvCodes?: readonly string[]
 }
 
+/** What a campaign is made with and shown with. */
+interface CampaignFields {
+  name: string
+  /** As it was sent, in a form that is not specified more closely than "date-time"; yyyy-MM-ddThh:mm:ssZ is sent. */
+  startDate: string
+  /** null: until it is paused by hand or the budget is spent. */
+  endDate: string
+  budget: number
+  autoBidLevel: string
+  /** Target cost per apply click; null: dynamic per market. */
+  cpc: number
+  /** Most that a click may cost with dynamic pricing. */
+  maxCpc: number
+  /** null: one-time, 1: monthly. Others may be added. */
+  period: number
+  /** See `STATUS`. */
+  status: number
+  /** Target cost per application. */
+  paidCpaGoal: number
+}
+
+type OrNull<Fields> = { [Field in keyof Fields]?: Fields[Field] | null }
+
 /**
  * A campaign as the service shows it. A field that was not in the answer, or had another type than the
  * documented one, is absent: absent is "not known", null is the service's own word.
  */
-export interface Campaign {
+export interface Campaign extends OrNull<CampaignFields> {
   id: string
   accountId?: string | null
-  name?: string | null
-  /** As it was sent, in a form that is not specified more closely than "date-time". */
-  startDate?: string | null
-  /** null: until it is paused by hand or the budget is spent. */
-  endDate?: string | null
-  budget?: number | null
-  autoBidLevel?: string | null
-  /** Target cost per apply click; null: dynamic per market. */
-  cpc?: number | null
-  /** Most that a click may cost with dynamic pricing. */
-  maxCpc?: number | null
-  /** null: one-time, 1: monthly. Others may be added. */
-  period?: number | null
-  /** See `STATUS`. */
-  status?: number | null
   spend?: number
   sponsoredPostings?: number
   leads?: number | null
-  /** Target cost per application. */
-  paidCpaGoal?: number | null
   /** Everything else that the answer held, as it came; also documented fields of an unexpected type. */
   other: Readonly<Record<string, unknown>>
   /** Fields that earlier answers showed and this one leaves out, as it does with each null: they may be null. */
   gone?: readonly string[]
 }
 
-/** The documented body of POST /v1/campaigns. */
-export interface CampaignCreate {
+/** The documented body of POST /v1/campaigns. Absent: it starts at once, with all postings of the account. */
+export interface CampaignCreate
+  extends Partial<Omit<CampaignFields, 'name' | 'endDate' | 'period'>>,
+    OrNull<Pick<CampaignFields, 'endDate' | 'period'>> {
   name: string
-  /** yyyy-MM-ddThh:mm:ssZ; absent: starts at once. */
-  startDate?: string
-  endDate?: string | null
-  autoBidLevel?: string
-  cpc?: number
-  maxCpc?: number
-  paidCpaGoal?: number
-  budget?: number
-  period?: number | null
-  /** Absent: all postings of the account. */
   targeting?: Targeting
-  status?: number
 }
 
-type Updatable = Omit<CampaignCreate, 'startDate' | 'period' | 'status' | 'targeting'>
-
-/**
- * The documented body of PUT /v1/campaigns/{id}: what is absent stays as it is. The shape of the targeting is "not
- * shown": it is sent as in the create body.
- */
-export type CampaignUpdate = { [Field in keyof Updatable]?: Updatable[Field] | null } & Pick<
-  CampaignCreate,
-  'status' | 'targeting'
->
+/** The documented body of PUT /v1/campaigns/{id}: what is absent stays as it is. */
+export interface CampaignUpdate extends OrNull<Omit<CampaignFields, 'startDate' | 'period'>> {
+  status?: number
+  /** Editable, its shape "not shown": sent as in the create body. */
+  targeting?: Targeting
+}
 
 /** The documented query of GET /v1/campaigns. */
 export interface CampaignQuery {
