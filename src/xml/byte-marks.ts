@@ -1,5 +1,5 @@
 // Marks the bytes that end a text, a value or a name: one bit for each byte, so that readers step from one to the
-// next instead of looking at every byte. A kernel of WebAssembly marks 32 bytes in one step; it knows no grammar,
+// next instead of looking at every byte. A kernel of WebAssembly marks 16 bytes in one step; it knows no grammar,
 // only the tables that are made from the classes of bytes.ts. `markPlainly` does the same where it cannot run.
 
 import { CLASSES, CONTROL, NAME_CHAR, TEXT_STOP, VALUE_STOP } from './bytes.ts'
@@ -48,7 +48,7 @@ export function mark(data: Uint8Array, from: number, to: number, marks: Marks): 
     kernel.block.set(data.subarray(at, at + length))
     kernel.block.fill(0x20, length, length + STEP)
     if (kernel.mark(length) !== 0) hasControl = true
-    const words = (length + STEP - 1) >> 5
+    const words = (length + WORD - 1) >> 5
     marks.text.set(kernel.text.subarray(0, words), at >> 5)
     marks.value.set(kernel.value.subarray(0, words), at >> 5)
     marks.name.set(kernel.name.subarray(0, words), at >> 5)
@@ -59,7 +59,7 @@ export function mark(data: Uint8Array, from: number, to: number, marks: Marks): 
 /** The same, byte by byte. */
 export function markPlainly(data: Uint8Array, from: number, to: number, marks: Marks): boolean {
   let hasControl = false
-  for (const words of kindsOf(marks)) words.fill(0, from >> 5, (to + STEP - 1) >> 5)
+  for (const words of kindsOf(marks)) words.fill(0, from >> 5, (to + WORD - 1) >> 5)
   for (let at = from; at < to; at++) {
     const classes = CLASSES[data[at] as number] as number
     if ((classes & TEXT_STOP) !== 0) set(marks.text, at)
@@ -76,12 +76,13 @@ function set(words: Int32Array, at: number): void {
   words[at >> 5] = (words[at >> 5] as number) | (0x80000000 >>> at)
 }
 
-/** Bytes that are marked in one step, and in one call. */
-const STEP = 32
+/** Bytes that are marked in one step, by one word, and in one call. */
+const STEP = 16
+const WORD = 32
 const BLOCK = 65_536
 
 /** Where things are in the kernel's memory of two pages: bytes, the three kinds of marks, tables. */
-const MARKS_AT = BLOCK + STEP
+const MARKS_AT = BLOCK + WORD
 const MARK_BYTES = MARKS_AT / 8
 const TABLES_AT = MARKS_AT + 3 * MARK_BYTES
 
@@ -111,7 +112,7 @@ function startKernel(): Kernel | 'none' {
   const { buffer } = memory
   new Uint8Array(buffer, TABLES_AT).set(kernelTables().flat())
   const marks = (i: number) => new Int32Array(buffer, MARKS_AT + i * MARK_BYTES, BLOCK >> 5)
-  const block = new Uint8Array(buffer, 0, BLOCK + STEP)
+  const block = new Uint8Array(buffer, 0, MARKS_AT)
   return { mark, block, text: marks(0), value: marks(1), name: marks(2) }
 }
 
@@ -152,47 +153,36 @@ function halves(isWanted: (byte: number) => boolean): [number[], number[]] {
 
 /** The kernel in WebAssembly's binary format. */
 function kernelModule(): Uint8Array<ArrayBuffer> {
-  const [length, at, low, high, found, seen, first] = [0, 1, 5, 6, 7, 8, 9]
-  const marks = [2, 3, 4]
+  const [length, at, low, high, found, seen, first] = [0, 1, 2, 3, 4, 5, 6]
   const tables = kernelTables().map((_, i) => first + i)
   const [reversed, lowHalf, controls] = [first, first + 1, first + tables.length - 1]
   const get = (local: number) => [0x20, local]
   const set = (local: number) => [0x21, local]
   const tee = (local: number) => [0x22, local]
   const i32 = (value: number) => [0x41, ...signed(value)]
+  const load = [0xfd, 0, 0, 0]
+  const store16 = (to: number) => [0x3b, 1, ...unsigned(to)]
+  const [xor32, shr32, add32, less32] = [[0x73], [0x76], [0x6a], [0x49]]
   const vector = (operation: number) => [0xfd, ...unsigned(operation)]
-  const [swizzle, and, or, equal] = [vector(14), vector(78), vector(80), vector(35)]
+  const [swizzle, and, or, unequal] = [vector(14), vector(78), vector(80), vector(36)]
   const [bitmask, shifted, anyTrue] = [vector(100), vector(141), vector(83)]
   const zero = [0xfd, 12, ...new Array<number>(16).fill(0)]
-  const [or32, xor32, shl32, shr32, add32, less32] = [0x72, 0x73, 0x74, 0x76, 0x6a, 0x49]
-  const half = (offset: number) => [
-    // The bytes in reverse, for the first to be the highest bit; then what the halves have in common.
-    ...[get(at), [0xfd, 0, 0, offset], get(reversed), swizzle, tee(high)],
-    ...[get(lowHalf), and, set(low), get(high), i32(4), shifted, get(lowHalf), and, set(high)],
-    ...marks.flatMap((mark, i) => [
-      ...[
-        get(first + 2 + 2 * i),
-        get(low),
-        swizzle,
-        get(first + 3 + 2 * i),
-        get(high),
-        swizzle,
-        and,
-      ],
-      ...(i === 0 ? [tee(found), get(seen), or, set(seen), get(found)] : []),
-      ...[zero, equal, bitmask, i32(0xffff), [xor32]],
-      ...(offset === 0 ? [i32(16), [shl32], set(mark)] : [get(mark), [or32], set(mark)]),
-    ]),
-  ]
   const code = [
-    [2, 4, 0x7f, 4 + tables.length, 0x7b],
-    ...tables.flatMap((table, i) => [i32(TABLES_AT + 16 * i), [0xfd, 0, 0, 0], set(table)]),
+    [2, 1, 0x7f, 4 + tables.length, 0x7b],
+    ...tables.flatMap((table, i) => [i32(TABLES_AT + 16 * i), load, set(table)]),
     [0x03, 0x40],
-    ...[...half(0), ...half(16)],
-    ...marks.flatMap((mark, i) => [
-      ...[get(at), i32(3), [shr32], get(mark), [0x36, 2, ...unsigned(MARKS_AT + i * MARK_BYTES)]],
+    // The bytes in reverse, for the first to be the highest bit, and their halves.
+    ...[get(at), load, get(reversed), swizzle, tee(high), get(lowHalf), and, set(low)],
+    ...[get(high), i32(4), shifted, get(lowHalf), and, set(high)],
+    ...[0, 1, 2].flatMap((kind) => [
+      // The first 16 bits of a word are its upper ones, which stand behind the others.
+      ...[get(at), i32(3), shr32, i32(2), xor32],
+      ...[get(first + 2 + 2 * kind), get(low), swizzle],
+      ...[get(first + 3 + 2 * kind), get(high), swizzle, and],
+      ...(kind === 0 ? [tee(found), get(seen), or, set(seen), get(found)] : []),
+      ...[zero, unequal, bitmask, store16(MARKS_AT + kind * MARK_BYTES)],
     ]),
-    ...[get(at), i32(STEP), [add32], tee(at), get(length), [less32], [0x0d, 0], [0x0b]],
+    ...[get(at), i32(STEP), add32, tee(at), get(length), less32, [0x0d, 0], [0x0b]],
     ...[get(seen), get(controls), and, anyTrue, [0x0b]],
   ].flat()
   const section = (id: number, bytes: number[]) => [id, ...unsigned(bytes.length), ...bytes]
@@ -200,11 +190,9 @@ function kernelModule(): Uint8Array<ArrayBuffer> {
   return Uint8Array.from([
     ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     // One type, i32 -> i32; one function of it; a memory of two pages; both by name.
-    ...[
-      ...section(1, [1, 0x60, 1, 0x7f, 1, 0x7f]),
-      ...section(3, [1, 0]),
-      ...section(5, [1, 0, 2]),
-    ],
+    ...section(1, [1, 0x60, 1, 0x7f, 1, 0x7f]),
+    ...section(3, [1, 0]),
+    ...section(5, [1, 0, 2]),
     ...section(7, [2, ...text('memory'), 2, 0, ...text('mark'), 0, 0]),
     ...section(10, [1, ...unsigned(code.length), ...code]),
   ])
