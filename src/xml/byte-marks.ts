@@ -1,8 +1,8 @@
-// Marks the bytes that end a text, a value or a name: one bit for each byte, so that readers step from one to the
+// Marks the bytes that end a text or a value: one bit for each byte, so that readers step from one to the
 // next instead of looking at every byte. A kernel of WebAssembly marks 16 bytes in one step; it knows no grammar,
 // only the tables that are made from the classes of bytes.ts. `markPlainly` does the same where it cannot run.
 
-import { CLASSES, CONTROL, NAME_CHAR, TEXT_STOP, VALUE_STOP } from './bytes.ts'
+import { CLASSES, CONTROL, TEXT_STOP, VALUE_STOP } from './bytes.ts'
 
 /** Bit 31 of the first word stands for byte 0, bit 30 for byte 1, and so on. */
 export interface Marks {
@@ -10,14 +10,12 @@ export interface Marks {
   readonly text: Int32Array
   /** Where plain attribute values end: VALUE_STOP. */
   readonly value: Int32Array
-  /** Where names end: whatever is no NAME_CHAR. */
-  readonly name: Int32Array
 }
 
 /** Room for marks of so many bytes. */
 export function marksFor(bytes: number): Marks {
   const words = () => new Int32Array((bytes >> 5) + 2)
-  return { text: words(), value: words(), name: words() }
+  return { text: words(), value: words() }
 }
 
 /** Hot: the first marked place from `from` on. There must be one. */
@@ -51,7 +49,6 @@ export function mark(data: Uint8Array, from: number, to: number, marks: Marks): 
     const words = (length + WORD - 1) >> 5
     marks.text.set(kernel.text.subarray(0, words), at >> 5)
     marks.value.set(kernel.value.subarray(0, words), at >> 5)
-    marks.name.set(kernel.name.subarray(0, words), at >> 5)
   }
   return hasControl
 }
@@ -64,13 +61,12 @@ export function markPlainly(data: Uint8Array, from: number, to: number, marks: M
     const classes = CLASSES[data[at] as number] as number
     if ((classes & TEXT_STOP) !== 0) set(marks.text, at)
     if ((classes & VALUE_STOP) !== 0) set(marks.value, at)
-    if ((classes & NAME_CHAR) === 0) set(marks.name, at)
     if ((classes & CONTROL) !== 0) hasControl = true
   }
   return hasControl
 }
 
-const kindsOf = ({ text, value, name }: Marks) => [text, value, name]
+const kindsOf = ({ text, value }: Marks) => [text, value]
 
 function set(words: Int32Array, at: number): void {
   words[at >> 5] = (words[at >> 5] as number) | (0x80000000 >>> at)
@@ -81,10 +77,10 @@ const STEP = 16
 const WORD = 32
 const BLOCK = 65_536
 
-/** Where things are in the kernel's memory of two pages: bytes, the three kinds of marks, tables. */
+/** Where things are in the kernel's memory of two pages: bytes, the two kinds of marks, tables. */
 const MARKS_AT = BLOCK + WORD
 const MARK_BYTES = MARKS_AT / 8
-const TABLES_AT = MARKS_AT + 3 * MARK_BYTES
+const TABLES_AT = MARKS_AT + 2 * MARK_BYTES
 
 /** As much of it as is used: Node has it, its types do not. */
 declare const WebAssembly: {
@@ -113,7 +109,7 @@ function startKernel(): Kernel | 'none' {
   new Uint8Array(buffer, TABLES_AT).set(kernelTables().flat())
   const marks = (i: number) => new Int32Array(buffer, MARKS_AT + i * MARK_BYTES, BLOCK >> 5)
   const block = new Uint8Array(buffer, 0, MARKS_AT)
-  return { mark, block, text: marks(0), value: marks(1), name: marks(2) }
+  return { mark, block, text: marks(0), value: marks(1) }
 }
 
 /** What the kernel holds in registers, 16 bytes each. */
@@ -122,20 +118,15 @@ function kernelTables(): number[][] {
   const low = new Array<number>(16).fill(0x0f)
   // The first bit of a class is that of the bytes 00 to 0f, the second that of 10 to 1f.
   const controls = new Array<number>(16).fill(3)
-  const stops = (classes: number, wanted: boolean) =>
-    halves((byte) => (((CLASSES[byte] as number) & classes) !== 0) === wanted)
-  return [
-    ...[reversed, low],
-    ...[...stops(TEXT_STOP, true), ...stops(VALUE_STOP, true), ...stops(NAME_CHAR, false)],
-    controls,
-  ]
+  return [reversed, low, ...halves(TEXT_STOP), ...halves(VALUE_STOP), controls]
 }
 
 /**
  * Two tables by the lower and the upper half of a byte: what they have in common for a byte is not 0 exactly if it
- * is wanted. One bit for each set of lower halves, of which a class may have eight.
+ * is of a class. One bit for each set of lower halves, of which a class may have eight.
  */
-function halves(isWanted: (byte: number) => boolean): [number[], number[]] {
+function halves(ofClass: number): [number[], number[]] {
+  const isWanted = (byte: number) => ((CLASSES[byte] as number) & ofClass) !== 0
   const sets: string[] = []
   const low = new Array<number>(16).fill(0)
   const high = new Array<number>(16).fill(0)
@@ -174,7 +165,7 @@ function kernelModule(): Uint8Array<ArrayBuffer> {
     // The bytes in reverse, for the first to be the highest bit, and their halves.
     ...[get(at), load, get(reversed), swizzle, tee(high), get(lowHalf), and, set(low)],
     ...[get(high), i32(4), shifted, get(lowHalf), and, set(high)],
-    ...[0, 1, 2].flatMap((kind) => [
+    ...[0, 1].flatMap((kind) => [
       // The first 16 bits of a word are its upper ones, which stand behind the others.
       ...[get(at), i32(3), shr32, i32(2), xor32],
       ...[get(first + 2 + 2 * kind), get(low), swizzle],

@@ -62,6 +62,13 @@ export function afterSpace(data: Uint8Array, from: number): number {
   return at
 }
 
+/** Hot: where the Name (5) that begins at `from` ends, as far as bytes can tell. */
+export function nameEnd(data: Uint8Array, from: number): number {
+  let at = from
+  while (((CLASSES[data[at] as number] as number) & NAME_CHAR) !== 0) at++
+  return at
+}
+
 /** Hot: the `length` bytes at `at`, four of them at most, as one word: the first is the lowest. */
 export function wordAt(view: DataView, at: number, length: number): number {
   const word = view.getInt32(at, true)

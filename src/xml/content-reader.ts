@@ -12,6 +12,7 @@ import {
   GT,
   LT,
   NAME_START,
+  nameEnd,
   QUESTION,
   QUOTE,
   SLASH,
@@ -101,7 +102,7 @@ export class ContentReader {
   read(from: number): number {
     const input = this.#input
     const { data, view, marks, base, end, limits } = input
-    const { text, value, name } = marks
+    const { text, value } = marks
     const names = this.#names
     const { kinds, lengths, starts, followers } = names
     let { words } = names
@@ -162,7 +163,7 @@ export class ContentReader {
         (data[place] !== GT && data[place] !== BLANK) ||
         !sameBytes(words, starts[element] as number, length, view, at + 1)
       ) {
-        place = nextMark(name, at + 1)
+        place = nameEnd(data, at + 1)
         element = names.find(view, at + 1, place, last)
         words = names.words
       }
@@ -201,7 +202,7 @@ export class ContentReader {
           data[place] !== EQUALS ||
           !sameBytes(words, starts[number] as number, length, view, begin)
         ) {
-          place = nextMark(name, begin)
+          place = nameEnd(data, begin)
           number = names.find(view, begin, place, last)
           words = names.words
         }
@@ -275,7 +276,7 @@ export class ContentReader {
     if (from >= end) return this.#needMore(at)
     checkFirst(this.#input, at, from)
     if (this.depth === 0) wrong('there is an end tag without a start tag', base + at)
-    const to = nextMark(this.#input.marks.name, from)
+    const to = nameEnd(data, from)
     const number = nameIn(this.#input, this.#names, at, from, to)
     if (number === NONE || to >= end) return this.#needMore(at)
     const behind = afterSpace(data, to)

@@ -1,6 +1,6 @@
 // The bytes of a document that are being read: the end of what came before, as far as it is not over,
 // and the newest piece behind it, in one memory. Knows how far they are characters of XML (production 2), and
-// where texts, values and names end.
+// where texts and values end.
 
 import { isUtf8 } from 'node:buffer'
 import { type Marks, mark, markEnd, marksFor } from './byte-marks.ts'

@@ -2,7 +2,17 @@
 // the sentences about all that. `markup` is where the tag begins.
 
 import { nextMark } from './byte-marks.ts'
-import { AMPERSAND, APOSTROPHE, afterSpace, EQUALS, GT, LT, QUOTE, SLASH } from './bytes.ts'
+import {
+  AMPERSAND,
+  APOSTROPHE,
+  afterSpace,
+  EQUALS,
+  GT,
+  LT,
+  nameEnd,
+  QUOTE,
+  SLASH,
+} from './bytes.ts'
 import { isXmlCharacter, STARTS_NAME } from './characters.ts'
 import { type Fault, notAllowed, notWellFormed, short, shown, stop, wrong } from './fault.ts'
 import { type Input, NEED_MORE } from './input.ts'
@@ -54,7 +64,7 @@ export function refuseUnlessCut(input: Input, markup: number, at: number, parted
   if (data[at] === SLASH) {
     refuse(input, markup, '"/" in the tag <{tag}> must be followed by ">"', at + 1)
   }
-  const behindName = at === nextMark(input.marks.name, markup + 1)
+  const behindName = at === nameEnd(input.data, markup + 1)
   if (parted || behindName || !STARTS_ATTRIBUTE.test(characterAt(input, at))) {
     stop(misplaced(input, markup, at))
   }
@@ -109,7 +119,7 @@ function behindSpecial(input: Input, at: number): number {
 
 /** Throws `FaultFound`: something is wrong at `at`, or with the tag, whose place is then its `<`. `{tag}`: its name. */
 export function refuse(input: Input, markup: number, reason: string, at = markup): never {
-  const last = at === markup ? nextMark(input.marks.name, markup + 1) : at
+  const last = at === markup ? nameEnd(input.data, markup + 1) : at
   const tag = tagName(input, markup, last)
   wrong(
     reason.replace('{tag}', () => tag),

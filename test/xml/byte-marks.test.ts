@@ -4,7 +4,7 @@ import { type Marks, mark, markPlainly, marksFor, nextMark } from '../../src/xml
 
 /** Every marked place, as the readers step through them. */
 function placesOf(marks: Marks, size: number): number[][] {
-  return [marks.text, marks.value, marks.name].map((words) => {
+  return [marks.text, marks.value].map((words) => {
     const places: number[] = []
     for (let at = nextMark(words, 0); at < size; at = nextMark(words, at + 1)) places.push(at)
     return places
@@ -14,7 +14,7 @@ function placesOf(marks: Marks, size: number): number[][] {
 function marked(with_: typeof mark, bytes: Uint8Array) {
   const marks = marksFor(bytes.length + 64)
   const hasControl = with_(bytes, 0, bytes.length, marks)
-  for (const words of [marks.text, marks.value, marks.name]) words[(bytes.length >> 5) + 1] = -1
+  for (const words of [marks.text, marks.value]) words[(bytes.length >> 5) + 1] = -1
   return { hasControl, places: placesOf(marks, bytes.length) }
 }
 
