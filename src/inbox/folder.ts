@@ -38,20 +38,21 @@ const STUCK =
   'check the disk or the network mount of inbox.directory; feeds are taken again once it answers'
 
 export class Inbox implements AsyncDisposable {
-  readonly #options: InboxOptions
+  readonly #options: InboxOptions & Required<Pick<InboxOptions, 'networkFileSystem' | 'openWatch'>>
   readonly #filter: NameFilter
   /** The folder as it was last listed. */
   #known: BigIntStats | null = null
   readonly #mounts = new Mounts()
-  readonly #probe: FilesystemProbe
   #keeper: WatchKeeper | null = null
   #listing: Promise<Listing> | null = null
   #isRemote: boolean | null = null
 
   constructor(options: InboxOptions) {
-    this.#options = options
+    this.#options = {
+      ...{ networkFileSystem: probeFilesystem, openWatch: watchDirectories },
+      ...options,
+    }
     this.#filter = createNameFilter(options)
-    this.#probe = options.networkFileSystem ?? probeFilesystem
   }
 
   /**
@@ -101,8 +102,7 @@ export class Inbox implements AsyncDisposable {
    * `poll`) where events do not work, with the reason.
    */
   watch(hint: () => void): Promise<void> {
-    const open = this.#options.openWatch ?? watchDirectories
-    this.#keeper = new WatchKeeper({ ...this.#options, probe: this.#probe, open, hint })
+    this.#keeper = new WatchKeeper({ ...this.#options, hint })
     return this.#keeper.start()
   }
 
@@ -132,10 +132,10 @@ export class Inbox implements AsyncDisposable {
   }
 
   async #list(known: KnownFiles): Promise<Listing> {
-    const { directory } = this.#options
+    const { directory, networkFileSystem } = this.#options
     try {
       const stats = await stat(directory, { bigint: true })
-      this.#isRemote ??= (await remoteFilesystem(directory, this.#probe)) !== null
+      this.#isRemote ??= (await remoteFilesystem(directory, networkFileSystem)) !== null
       const found = await walk({
         directory,
         device: stats.dev,

@@ -7,7 +7,7 @@ import { watch as watchFiles } from 'chokidar'
 import { MINUTE } from '../lib/clock.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
 import { MOST_DEPTH } from './file-kind.ts'
-import { type FilesystemProbe, remoteFilesystem } from './filesystem-type.ts'
+import { remoteFilesystem } from './filesystem-type.ts'
 import type { InboxOptions } from './folder.ts'
 import { unavailable } from './mounts.ts'
 import { temporaryPattern } from './name-filter.ts'
@@ -60,9 +60,9 @@ export const watchDirectories: WatchOpener = async (directory, events) => {
 }
 
 export interface WatchKeeperOptions
-  extends Pick<InboxOptions, 'clock' | 'directory' | 'log' | 'watch'> {
-  probe: FilesystemProbe
-  open: WatchOpener
+  extends Required<
+    Pick<InboxOptions, 'clock' | 'directory' | 'log' | 'networkFileSystem' | 'openWatch' | 'watch'>
+  > {
   hint: () => void
 }
 
@@ -135,7 +135,7 @@ export class WatchKeeper {
   }
 
   async #open(): Promise<WatchMode> {
-    const { clock, directory, open, probe, watch } = this.#options
+    const { clock, directory, networkFileSystem, openWatch, watch } = this.#options
     if (watch === 'poll' || this.#isClosed) return this.#mode
     await this.#disarm()
     const generation = ++this.#generation
@@ -143,7 +143,7 @@ export class WatchKeeper {
     let remote: string | null
     try {
       path = await realpath(directory)
-      remote = await remoteFilesystem(path, probe)
+      remote = await remoteFilesystem(path, networkFileSystem)
     } catch (error) {
       // The first listing that finds the folder brings us back.
       this.#retryAt = 0
@@ -151,7 +151,7 @@ export class WatchKeeper {
     }
     try {
       if (remote !== null) return { mode: 'poll', reason: remoteReason(remote) }
-      this.#watch = await open(path, {
+      this.#watch = await openWatch(path, {
         touched: (name) => this.#touched(name),
         failed: (error) => this.#failed(error, generation),
       })
