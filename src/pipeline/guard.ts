@@ -15,23 +15,14 @@ export type Compared = Map<number, PostingChanges | null>
 /** A version of a feed, or a file that is about to be one (`id` absent). */
 type Named = Pick<Version, 'account' | 'feed' | 'path'> & { id?: number }
 
-/** The state that a version gets, and why. */
-export interface Judgement {
-  to: 'queued' | 'held'
-  reason: Reason | null
-  guard: GuardName | null
-}
+/** Why a version is held. */
+type Held = Reason & { code: GuardName }
 
-const LOST: Judgement = {
-  to: 'held',
-  reason: {
-    code: 'history-lost',
-    text: 'the history was lost, so it is not known what the service has of this feed, or whether this was held before',
-    hint: 'Look at the feeds that are held; release all of them if they are right, or single ones.',
-  },
-  guard: 'history-lost',
+const LOST: Held = {
+  code: 'history-lost',
+  text: 'the history was lost, so it is not known what the service has of this feed, or whether this was held before',
+  hint: 'Look at the feeds that are held; release all of them if they are right, or single ones.',
 }
-const PASS: Judgement = { to: 'queued', reason: null, guard: null }
 
 /** Versions whose comparisons are kept until they are delivered; others are compared again. */
 const MOST_REMEMBERED = 1000
@@ -62,16 +53,18 @@ export class Guard {
     return known
   }
 
-  /** Within a transaction. A baseline that appeared after `compare` is compared by its counts alone. */
-  judge(newer: GuardedVersion & Named, compared: Compared): Judgement {
+  /**
+   * Null where it passes. Within a transaction. A baseline that appeared after `compare` is compared by its counts
+   * alone.
+   */
+  judge(newer: GuardedVersion & Named, compared: Compared): Held | null {
     const { history, settings } = this.#parts
     const older = this.#baselines(newer).map((version) => {
       return { ...version, changes: compared.get(version.id) ?? null }
     })
     const found = guard(newer, older, settings.current.guards, () => history.turnovers(newer.feed))
-    if (found === null) return this.#isLost(newer) ? LOST : PASS
-    const { guard: code, reason: text, hint } = found
-    return { to: 'held', reason: { code, text, hint }, guard: code }
+    if (found !== null) return { code: found.guard, text: found.reason, hint: found.hint }
+    return this.#isLost(newer) ? LOST : null
   }
 
   /** Spares the delivery of this version its comparisons. */
@@ -113,17 +106,17 @@ export class Guard {
     const version = history.version(id)
     // Of a delivery that has begun only its start is judged; what a person approved is not judged at all.
     if (version?.state !== 'queued') return true
-    const { to, reason, ...by } = version.approved ? PASS : this.judge(version, compared)
+    const held = version.approved ? null : this.judge(version, compared)
     // A newer one that is held does not take the place of what is accepted, only of what is held.
     const replaces =
       newerOf(history, version, ['queued']) ??
-      (to === 'held' ? newerOf(history, version, ['held']) : undefined)
+      (held === null ? undefined : newerOf(history, version, ['held']))
     if (replaces !== undefined) {
       ledger.supersede(version, replaces)
       return false
     }
-    if (to === 'held') ledger.move(id, to, reason, by)
-    return to === 'queued'
+    if (held !== null) ledger.move(id, 'held', held, { guard: held.code })
+    return held === null
   }
 
   /** Whether all that is known of what the service has of this feed went with a history that was lost. */

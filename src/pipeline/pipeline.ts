@@ -204,8 +204,9 @@ export class Pipeline {
     const [changes = null] = compared.values()
     const accepted = { ...facts(read), spool: kept, changes }
     const conclude = () => {
-      const { to, reason, ...by } = guard.judge({ ...read, ...content, ...named }, compared)
-      return ledger.conclude(file, to, reason, { ...accepted, ...by })
+      const held = guard.judge({ ...read, ...content, ...named }, compared)
+      const to = held === null ? 'queued' : 'held'
+      return ledger.conclude(file, to, held, { ...accepted, guard: held?.code ?? null })
     }
     const version = await history.commit(conclude, 'soon')
     if (version.state === 'queued') guard.remember(version.id, compared)
