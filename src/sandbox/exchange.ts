@@ -8,8 +8,8 @@ import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import type { Clock } from '../lib/clock.ts'
-import type { Cut, Ending, GatePoint, Side } from './fault-types.ts'
-import { type FaultBook, Plan, type Stage } from './faults.ts'
+import type { Cut, Ending, FaultKind, FaultOf, GatePoint, Side } from './fault-types.ts'
+import { type Fault, type FaultBook, ruleOf, type Stage } from './faults.ts'
 import type { Journal, SeenRequest } from './journal.ts'
 
 export interface Answer {
@@ -63,13 +63,13 @@ export class Exchange {
   readonly request: IncomingMessage
   readonly entry: SeenRequest
   readonly gone: Promise<void>
-  /** The faults that are played now. */
-  plan = new Plan()
   /** How the body ended; null while it may go on. */
   bodyEnd: BodyEnd | null = null
   /** The body has another piece, or ended. */
   #changed = Promise.withResolvers<void>()
   readonly #onReadable = () => this.#changed.resolve()
+  /** The faults that are played now. */
+  #faults: readonly Fault[] = []
   readonly #response: ServerResponse
   readonly #options: SideOptions
   readonly #signal: AbortSignal
@@ -118,7 +118,7 @@ export class Exchange {
 
   /** Wall ms of this side. */
   now(): number {
-    return this.#options.clock.now() + (this.plan.get('date')?.skewMs ?? 0)
+    return this.#options.clock.now() + (this.fault('date')?.skewMs ?? 0)
   }
 
   sleep(ms: number): Promise<void> {
@@ -128,8 +128,14 @@ export class Exchange {
   choose(stage: Stage): void {
     const { side, route, account, key } = this.entry
     const subject = { route, account, key, reused: this.#reused }
-    this.plan = this.#options.faults.plan(side, stage, subject)
-    this.note({ faults: [...this.entry.faults, ...this.plan.kinds] })
+    this.#faults = this.#options.faults.choose(side, stage, subject)
+    const kinds = this.#faults.map(({ rule }) => rule.kind)
+    this.note({ faults: [...this.entry.faults, ...kinds] })
+  }
+
+  /** The fault of this kind, where it is played now. */
+  fault<K extends FaultKind>(kind: K): FaultOf<K> | undefined {
+    return ruleOf(this.#faults, kind)
   }
 
   /** The first end counts. */
@@ -169,14 +175,18 @@ export class Exchange {
   async begin(facts: Partial<SeenRequest>): Promise<void> {
     this.note(facts)
     this.choose('headers')
-    const drop = this.plan.get('drop')
+    const drop = this.fault('drop')
     if (drop !== undefined) await this.cut(drop.how)
     await this.pass('headers')
   }
 
-  /** Returns when no gate holds the request (any more). */
+  /** Returns when no gate holds the request (any more). `file`: the gate at the byte that `gate-at-byte` names. */
   async pass(point: GatePoint | 'file'): Promise<void> {
-    const gate = this.plan.gate(point)
+    const gate = this.#faults.find(({ rule }) =>
+      point === 'file'
+        ? rule.kind === 'gate-at-byte'
+        : rule.kind === 'gate' && rule.point === point,
+    )
     if (gate === undefined || gate.isOpen) return
     const passed = gate.hold(this.gone)
     this.note({ held: true })
@@ -184,27 +194,27 @@ export class Exchange {
     this.note({ held: false })
   }
 
-  /** Answers a request that was read to its end, and keeps the connection unless the plan says otherwise. */
+  /** Answers a request that was read to its end, and keeps the connection unless a fault says otherwise. */
   async answer(what: Answer): Promise<void> {
     const response = this.#response
     if (this.socket.destroyed) return
     if (what.ending !== undefined) return this.answerEarly(what)
     this.note({ status: what.status, code: what.code })
-    const interim = this.plan.get('interim')?.status
+    const interim = this.fault('interim')?.status
     if (interim !== undefined) {
       this.socket.write(`HTTP/1.1 ${interim} ${STATUS_CODES[interim]}\r\n\r\n`)
     }
-    const how = this.plan.get('transfer')?.how
+    const how = this.fault('transfer')?.how
     const body = how === 'gzip' ? gzipSync(what.body) : what.body
     const bodyless = what.status === 204 || what.status === 304
-    const keepAlive = this.plan.get('keep-alive')
+    const keepAlive = this.fault('keep-alive')
     response.sendDate = false
     response.writeHead(what.status, {
       ...this.#headers(what),
       ...(how === 'gzip' && { 'content-encoding': 'gzip' }),
       ...(how !== 'chunked' && !bodyless && { 'content-length': String(body.length) }),
       ...(keepAlive && { connection: 'keep-alive', 'keep-alive': `timeout=${keepAlive.seconds}` }),
-      ...(this.plan.get('connection-close') && { connection: 'close' }),
+      ...(this.fault('connection-close') && { connection: 'close' }),
     })
     if (!bodyless) await this.#writeBody(body)
     response.end()
@@ -247,7 +257,7 @@ export class Exchange {
   }
 
   #headers(what: Answer): Record<string, string> {
-    const date = this.plan.get('date')
+    const date = this.fault('date')
     return {
       ...(!date?.omit && { date: new Date(this.now()).toUTCString() }),
       ...(date?.ageSeconds !== undefined && { age: String(date.ageSeconds) }),
@@ -258,8 +268,8 @@ export class Exchange {
 
   async #writeBody(body: Buffer): Promise<void> {
     const response = this.#response
-    const rate = this.plan.get('slow')?.bytesPerSecond
-    if (rate === undefined && this.plan.get('transfer')?.how !== 'byte-by-byte') {
+    const rate = this.fault('slow')?.bytesPerSecond
+    if (rate === undefined && this.fault('transfer')?.how !== 'byte-by-byte') {
       response.write(body)
       return
     }

@@ -7,10 +7,9 @@ import { s3Answer } from './s3-errors.ts'
 
 type Point = NonNullable<FaultOf<'answer'>['point']>
 
-/** The answer that the plan puts in place of the right one, if any. `point`: only one that is given there. */
+/** The answer that a fault puts in place of the right one, if any. `point`: only one that is given there. */
 export function replacedAnswer(exchange: Exchange, point?: Point): Answer | null {
-  const { plan } = exchange
-  const fault = plan.get('answer') ?? plan.get('redirect') ?? plan.get('s3-error')
+  const fault = exchange.fault('answer') ?? exchange.fault('redirect') ?? exchange.fault('s3-error')
   if (fault === undefined || (point !== undefined && (fault.point ?? 'end') !== point)) return null
   const { ending } = fault
   if (fault.kind === 'redirect') return { ...redirectAnswer(fault, exchange.url), ending }
@@ -27,7 +26,7 @@ export function replacedAnswer(exchange: Exchange, point?: Point): Answer | null
   return { ...answer, headers, ending }
 }
 
-/** Refuses with the answer that the plan gives at this point of the body, if any. */
+/** Refuses with the answer that a fault gives at this point of the body, if any. */
 export function refuseAt(exchange: Exchange, point: Point): void {
   const answer = replacedAnswer(exchange, point)
   if (answer !== null) throw new Refusal(answer)

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { SECOND } from '../lib/clock.ts'
-import type { FaultKind, FaultOf, FaultRule, FaultSubject, GatePoint, Side } from './fault-types.ts'
+import type { FaultKind, FaultOf, FaultRule, FaultSubject, Side } from './fault-types.ts'
 import type { Journal } from './journal.ts'
 
 /** When a rule can be chosen: on accept, with the request's head, or once the form's fields are read. */
@@ -79,30 +79,9 @@ export class Fault {
   }
 }
 
-/** What is played on one request: at most one outcome, and one of each modifier. */
-export class Plan {
-  readonly #chosen: readonly Fault[]
-
-  constructor(chosen: readonly Fault[] = []) {
-    this.#chosen = chosen
-  }
-
-  get<K extends FaultKind>(kind: K): FaultOf<K> | undefined {
-    return this.#chosen.find(({ rule }) => rule.kind === kind)?.rule as FaultOf<K> | undefined
-  }
-
-  /** The gate that holds the request at this point; `file`: at the byte that `gate-at-byte` names. */
-  gate(point: GatePoint | 'file'): Fault | undefined {
-    return this.#chosen.find(({ rule }) =>
-      point === 'file'
-        ? rule.kind === 'gate-at-byte'
-        : rule.kind === 'gate' && rule.point === point,
-    )
-  }
-
-  get kinds(): FaultKind[] {
-    return this.#chosen.map(({ rule }) => rule.kind)
-  }
+/** The rule of this kind, if it is among those that are played. */
+export function ruleOf<K extends FaultKind>(played: readonly Fault[], kind: K) {
+  return played.find(({ rule }) => rule.kind === kind)?.rule as FaultOf<K> | undefined
 }
 
 export class FaultBook {
@@ -134,8 +113,11 @@ export class FaultBook {
     return this.#faults
   }
 
-  /** Chooses for one request at one stage; a rule that is chosen counts as played. */
-  plan(at: Side, stage: Stage, subject: FaultSubject): Plan {
+  /**
+   * What is played on one request from this stage on: at most one outcome, and one of each modifier. A rule that is
+   * chosen counts as played.
+   */
+  choose(at: Side, stage: Stage, subject: FaultSubject): Fault[] {
     const chosen: Fault[] = []
     for (const fault of this.list()) {
       const { rule } = fault
@@ -143,7 +125,7 @@ export class FaultBook {
       const isTaken = chosen.some((other) => slotOf(other.rule.kind) === slotOf(rule.kind))
       if (!isTaken && fault.takes(subject)) chosen.push(fault)
     }
-    return new Plan(chosen)
+    return chosen
   }
 }
 

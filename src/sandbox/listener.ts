@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { errorCode, messageOf } from '../lib/errors.ts'
 import { type Connection, Exchange, Gone, Refusal, rawHead, type SideOptions } from './exchange.ts'
+import { ruleOf } from './faults.ts'
 
 export async function listen(options: SideOptions) {
   const { side, journal, faults, handle } = options
@@ -18,7 +19,7 @@ export async function listen(options: SideOptions) {
 
   server.on('connection', (socket: Socket) => {
     const subject = { route: 'connect', account: null, key: null, reused: false }
-    const refusal = faults.plan(side, 'connect', subject).get('refuse')
+    const refusal = ruleOf(faults.choose(side, 'connect', subject), 'refuse')
     const { promise: gone, resolve } = Promise.withResolvers<void>()
     connections.set(socket, { n: ++accepted, gone, exchange: null })
     socket.on('error', () => socket.destroy())

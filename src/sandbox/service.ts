@@ -43,10 +43,9 @@ export function createService(parts: ServiceParts) {
     const header = (name: string) => exchange.header(name)
     const account = authenticator.claimedAccount({ header })
     await exchange.begin({ route: route?.name ?? 'unknown', account })
-    const { plan } = exchange
 
     const body = await exchange.wholeBody(LARGEST_BODY)
-    const slow = plan.get('slow')
+    const slow = exchange.fault('slow')
     if (slow?.never) await exchange.cut('silence')
     if (slow?.headersAfterMs !== undefined) await exchange.sleep(slow.headersAfterMs)
     await exchange.pass('end')
@@ -54,7 +53,7 @@ export function createService(parts: ServiceParts) {
     if (body === null) {
       refuse(400, 'body-unreadable', 'the body is too long, or did not come whole')
     }
-    const raw = plan.get('raw')
+    const raw = exchange.fault('raw')
     if (raw !== undefined) return exchange.answerRaw(rawBytes(raw))
 
     const request = { method, path: inside, query, body, header }
@@ -64,7 +63,7 @@ export function createService(parts: ServiceParts) {
       answer.headers['x-sandbox-string-to-sign'] = expected
     }
     await exchange.pass('answer')
-    const lost = plan.get('commit-drop')
+    const lost = exchange.fault('commit-drop')
     if (lost !== undefined) return exchange.cut(lost.how)
     return exchange.answer(answer)
   }
@@ -76,14 +75,13 @@ export function createService(parts: ServiceParts) {
       }
       refuse(404, 'not-found', 'there is no such route')
     }
-    const { plan } = exchange
-    if (plan.get('signature-mismatch') !== undefined) refuseSignature()
+    if (exchange.fault('signature-mismatch') !== undefined) refuseSignature()
     const now = exchange.now()
     const caller = authenticator.authenticate(request, route.audience, now)
     const id = decodeSegment(route.path.exec(request.path)?.[1] ?? '')
-    const given = route.answer({ caller, request, id, now, form: plan.get('form') })
+    const given = route.answer({ caller, request, id, now, form: exchange.fault('form') })
     exchange.note({ account: caller.account, key: given.key ?? null })
-    const odd = plan.get('json')
+    const odd = exchange.fault('json')
     if (odd === undefined) return jsonAnswer(given)
     return jsonAnswer(given, ODD_JSON[odd.variant](JSON.stringify(given.json), given.json as Form))
   }

@@ -57,7 +57,7 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
 
   /** The whole form was read: stores the object, and answers. */
   async function finish(exchange: Exchange, form: AcceptedForm, incoming: IncomingObject) {
-    const { entry, plan } = exchange
+    const { entry } = exchange
     const replaced = replacedAnswer(exchange, 'end')
     if (replaced !== null) {
       await exchange.pass('end')
@@ -69,7 +69,11 @@ export function createStorage(issuer: FormIssuer, store: ObjectStore, servicePre
       const details = { ProposedSize: String(bytes), MinSizeAllowed: String(form.minBytes) }
       refuse({ code: 'EntityTooSmall', details })
     }
-    const [lost, fault, raw] = [plan.get('lose-answer'), plan.get('success'), plan.get('raw')]
+    const [lost, fault, raw] = [
+      exchange.fault('lose-answer'),
+      exchange.fault('success'),
+      exchange.fault('raw'),
+    ]
     const stored = lost?.stored ?? fault?.stored ?? true
     await exchange.pass('end')
     const digest = incoming.digest()
@@ -159,9 +163,8 @@ async function takeFile(
   incoming: IncomingObject,
   expected: number,
 ): Promise<void> {
-  const { plan } = exchange
-  const [drop, throttle] = [plan.get('drop-at-byte'), plan.get('throttle')]
-  let [gate, stall] = [plan.get('gate-at-byte'), plan.get('stall')]
+  const [drop, throttle] = [exchange.fault('drop-at-byte'), exchange.fault('throttle')]
+  let [gate, stall] = [exchange.fault('gate-at-byte'), exchange.fault('stall')]
   let bytes = 0
   const reached = (fileByte: number) => bytes >= (fileByte < 0 ? expected + fileByte : fileByte)
   /** Plays what is due at this byte of the file. */
