@@ -10,7 +10,7 @@ import { type Context, outJson, readConfig } from './context.ts'
 export interface Call<Options> {
   context: Context
   options: Options & { config?: string; json?: boolean }
-  /** Read when it is asked for. Throws `FeedsyncError` (78). */
+  /** Read when it is first asked for. Throws `FeedsyncError` (78). */
   readonly config: Config
   commandLine: CommandLine
   /** Answers as JSON or as text, whichever was asked for. */
@@ -27,11 +27,13 @@ export function define<Options>(
   const command = new Command(name).description(description).option('--json', 'as JSON')
   return command.action(async () => {
     const options = command.optsWithGlobals<Call<Options>['options']>()
+    let read: Config | null = null
     const call: Call<Options> = {
       context,
       options,
       get config() {
-        return readConfig(context, options.config, 'as-written')
+        read ??= readConfig(context, options.config, 'as-written')
+        return read
       },
       commandLine: commandLineHere(context.env, options.config),
       show: (json, text) => (options.json ? outJson(context, json) : context.out(text())),
