@@ -7,7 +7,6 @@ import { probeFilesystem, remoteFilesystem } from '../inbox/filesystem-type.ts'
 import { errorCode } from '../lib/errors.ts'
 import { UNIT_KEY_FILE } from '../lib/key-advice.ts'
 import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/read-regular.ts'
-import { readDaemonFile } from '../ops/daemon-file.ts'
 import {
   type Answer,
   check,
@@ -41,12 +40,7 @@ export async function isRootsOwnKey(config: Config, { unit }: Runner): Promise<b
 }
 
 /** systemd reads the file at the start: one that was changed since is not in use. */
-export function keyInUseCheck(
-  { state }: Config,
-  { unit }: Runner,
-  env: NodeJS.ProcessEnv,
-): Answer | null {
-  const pid = readDaemonFile(state.directory, env)?.pid
+export function keyInUseCheck(pid: number | undefined, { unit }: Runner): Answer | null {
   const source = unit?.keySource ?? UNIT_KEY_FILE
   const used = pid === undefined ? null : keyInUse(pid)
   if (used === null) return null

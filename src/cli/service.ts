@@ -1,7 +1,8 @@
 // feedsyncd service print: the systemd drop-in that the configured folders need.
 
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { Command } from 'commander'
+import { rowsOf } from '../ops/systemd/unit.ts'
 import { unitDropin } from '../ops/systemd/unit-dropin.ts'
 import { type Context, readConfig } from './context.ts'
 
@@ -35,8 +36,5 @@ export function serviceCommand(context: Context): Command {
 function groupOf(path: string): string | null {
   const gid = statSync(path, { throwIfNoEntry: false })?.gid ?? 0
   if (gid === 0) return null
-  const line = readFileSync('/etc/group', 'utf8')
-    .split('\n')
-    .find((entry) => entry.split(':')[2] === String(gid))
-  return line?.split(':')[0] ?? String(gid)
+  return rowsOf('/etc/group').find(([, , id]) => id === String(gid))?.[0] ?? String(gid)
 }

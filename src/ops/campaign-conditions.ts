@@ -1,7 +1,7 @@
 // What of the campaigns needs a person, for alerts and for monitoring: read from how the last look ended.
 // What a later look settles is given its time first. Pure.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { AlertEvent } from '../lib/alert-events.ts'
 import { HOUR, MINUTE } from '../lib/clock.ts'
 import type { CampaignRun } from './port.ts'
@@ -62,11 +62,8 @@ export function waitingCampaigns(run: CampaignRun | null): number {
 }
 
 /** What waits for a person, differs from the file, spends outside it, or runs on without a feed. */
-export function openPoints({
-  waiting,
-  findings = [],
-  vanished = [],
-}: CampaignRun): CampaignCondition[] {
+export function openPoints(run: CampaignRun): CampaignCondition[] {
+  const { waiting, findings = [], vanished = [] } = run
   return [
     ...waiting.map(({ key, action, code, reason, needs, passes, since }): CampaignCondition => {
       const isUnknown = action === 'unknown'
@@ -78,14 +75,8 @@ export function openPoints({
       }
     }),
     ...findings.map(({ key, campaignId, code, reason, needs }): CampaignCondition => {
-      const what = {
-        campaign: key,
-        state: code,
-        reason,
-        hint: needs,
-        mark: `${code} ${campaignId}`,
-      }
-      return { event: 'campaign-waiting', ...what, isCritical: false, graceMs: 0 }
+      const what = { campaign: key, state: code, reason, hint: needs, isCritical: false }
+      return { event: 'campaign-waiting', ...what, mark: `${code} ${campaignId}`, graceMs: 0 }
     }),
     ...vanished.map(({ key, campaignId, uploads, pinned }): CampaignCondition => {
       const still = pinned === 0 ? '' : `; its ${pinned} pinned requisitions may still spend`
@@ -118,7 +109,7 @@ function planned({ mode, planned = [] }: CampaignRun): CampaignCondition[] {
       ...{ event: 'plan-waiting', campaign: null, state: 'planned', isCritical: false, graceMs: 0 },
       reason: `${count} for approval: ${named}`,
       hint: 'feedsyncd campaigns plan, then feedsyncd campaigns apply with its number',
-      mark: createHash('sha256').update(planned.join('\n')).digest('hex').slice(0, 16),
+      mark: hash('sha256', planned.join('\n')).slice(0, 16),
     },
   ]
 }

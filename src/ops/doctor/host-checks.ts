@@ -207,19 +207,17 @@ export function checkAccount(uid: number | undefined, { account, unit }: Runner)
 }
 
 export async function checkSystemd(): Promise<Answer> {
-  const installed = UNITS.map((folder) => join(folder, 'feedsyncd.service')).find(isThere)
+  const installed = UNITS.map((folder) => join(folder, 'feedsyncd.service')).find((path) =>
+    existsSync(path),
+  )
   if (installed === undefined) return skipped('feedsyncd.service is not installed here')
   const options = { timeout: 5 * SECOND }
   const asked = promisify(execFile)('systemctl', ['--version'], options).catch(() => null)
   const version = Number(/^systemd (\d+)/.exec((await asked)?.stdout ?? '')?.[1])
   if (!version) return skipped('systemctl does not answer')
   const says = `systemd ${version}, unit ${installed}`
-  if (version < 247) {
-    return problem(says, 'the unit needs systemd 247 or later (LoadCredential=)')
-  }
-  if (version >= 253 || PROGRAMS.some(isThere)) return ok(says)
+  if (version < 247) return problem(says, 'the unit needs systemd 247 or later (LoadCredential=)')
+  if (version >= 253 || PROGRAMS.some((path) => existsSync(path))) return ok(says)
   const fix = 'install it, or set Type=exec in a drop-in'
   return problem(`${says}; systemd-notify is missing`, fix)
 }
-
-const isThere = (path: string) => existsSync(path)

@@ -60,10 +60,9 @@ export function parseUnit(text: string): Unit {
   const words = (key: string) => all(key).flatMap(split)
   const folders = (key: string, root: string) => words(key).map((name) => join(root, name))
   const bound = words('BindPaths').map(boundAt)
-  const group = last('Group')
   return {
     user: last('User'),
-    groups: [...(group === null ? [] : [group]), ...words('SupplementaryGroups')],
+    groups: [...all('Group').slice(-1), ...words('SupplementaryGroups')],
     keySource:
       all('LoadCredential')
         .map((each) => each.split(':'))
@@ -99,10 +98,10 @@ export function hiddenBy(unit: Unit, path: string): 'ProtectHome=' | 'PrivateTmp
 /** Of the files of this host alone; null where they do not know the user. */
 export function accountOf({ groups, user }: Unit): Account | null {
   const name = user ?? 'root'
-  const entry = table('/etc/passwd').find(([login, , uid]) => login === name || uid === name)
+  const entry = rowsOf('/etc/passwd').find(([login, , uid]) => login === name || uid === name)
   if (entry === undefined) return null
   const [login = name, , uid, gid] = entry
-  const others = table('/etc/group').filter(
+  const others = rowsOf('/etc/group').filter(
     ([group = '', , id = '', members = '']) =>
       groups.includes(group) || groups.includes(id) || members.split(',').includes(login),
   )
@@ -116,10 +115,9 @@ export function accountOf({ groups, user }: Unit): Account | null {
 /** The key that a process was given by systemd; null where it has none, or where we may not look. */
 export function keyInUse(pid: number): Buffer | null {
   try {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-    const folder = variables.find((each) => each.startsWith('CREDENTIALS_DIRECTORY='))
-    if (folder === undefined) return null
-    return readFileSync(join(folder.slice(folder.indexOf('=') + 1), KEY))
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8')
+    const [, folder] = /(?:^|\0)CREDENTIALS_DIRECTORY=([^\0]*)/.exec(variables) ?? []
+    return folder === undefined ? null : readFileSync(join(folder, KEY))
   } catch {
     return null
   }
@@ -138,7 +136,8 @@ function boundAt(value: string): string {
   return destination
 }
 
-function table(file: string): string[][] {
+/** Of a table such as /etc/group; none where it cannot be read. */
+export function rowsOf(file: string): string[][] {
   try {
     return readFileSync(file, 'utf8')
       .split('\n')

@@ -186,8 +186,8 @@ function readiness(source: EndpointSource): string | null {
   if (stage !== 'running') return stage
   const critical = conditions.filter(({ severity }) => severity === 'critical')
   if (critical.length > 0) return critical.map(({ message }) => message).join('\n')
-  const record = source.history.daemon()
-  return record === null || record.lastScanAt === null ? 'the folder was not listed yet' : null
+  const listedAt = source.history.daemon()?.lastScanAt ?? null
+  return listedAt === null ? 'the folder was not listed yet' : null
 }
 
 const probe = (problem: string | null) => text(problem === null ? 200 : 503, problem ?? 'ok')
