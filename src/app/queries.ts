@@ -9,7 +9,7 @@ import { feedFor, type RuleFor } from '../config/feeds.ts'
 import { type CampaignReader, openCampaignReader } from '../history/campaign-store.ts'
 import { expectations } from '../history/expected-feeds.ts'
 import { isLocked } from '../history/instance-lock.ts'
-import type { HistoryReader, ListFilter, Version } from '../history/port.ts'
+import type { Attempts, ListFilter, Notes, Version, VersionReads } from '../history/port.ts'
 import {
   conditionReport,
   type ShowReport,
@@ -27,6 +27,8 @@ import type { CampaignRun } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
 import type { FileReport } from './file-report.ts'
 
+type Reports = VersionReads & Pick<Notes, 'daemon'>
+
 export const historyFile = (config: Config) => join(config.state.directory, 'feedsyncd.db')
 
 export const rulesOf =
@@ -40,7 +42,7 @@ const OVERDUE_SHARE = 0.01
 /** Asks which feeds are late. The walk over all feeds is spared where no rule expects anything. */
 export function overdueFeeds(
   settings: Settings<'feeds'>,
-  history: HistoryReader,
+  history: VersionReads,
   clock: Clock,
 ): () => { version: Version; expectedBy: number }[] {
   let known: { version: Version; expectedBy: number }[] = []
@@ -63,7 +65,7 @@ export function overdueFeeds(
 
 /** The daemon in one line, for `systemctl status`: its conditions first, also when the history cannot be read. */
 export function statusLine(
-  history: HistoryReader,
+  history: Reports,
   conditions: readonly Condition[],
   now: number,
 ): string {
@@ -75,7 +77,7 @@ export function statusLine(
   }
 }
 
-function countsLine(history: HistoryReader, now: number): string {
+function countsLine(history: Reports, now: number): string {
   const count = history.count()
   const waiting = count.settling + count.incomplete + count.checking + count.queued
   const last = isoTime(history.lastSuccessAt(now))
@@ -88,7 +90,7 @@ function countsLine(history: HistoryReader, now: number): string {
 
 /** The document that `status --json` and the endpoint give. `said`: by a daemon that runs, beside its history. */
 export function statusOf(
-  history: HistoryReader | null,
+  history: Reports | null,
   config: Config,
   clock: Clock,
   filter: ListFilter,
@@ -142,7 +144,7 @@ const UNSEEN = {
 
 /** The document that `show --json` gives, with `most` events and attempts at most; null where there is no such version. */
 export function versionOf(
-  history: HistoryReader,
+  history: VersionReads & Pick<Attempts, 'attempts'>,
   config: Config,
   clock: Clock,
   id: number,

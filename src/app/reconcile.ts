@@ -9,7 +9,7 @@ import { type CampaignMemory, CampaignSchedule, type ScheduleParts } from '../ca
 import type { Result } from '../campaigns/send.ts'
 import type { Config, Settings } from '../config/config.ts'
 import type { CampaignReader } from '../history/campaign-store.ts'
-import type { History } from '../history/port.ts'
+import type { Transactions } from '../history/port.ts'
 import { isoTime, MINUTE } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
@@ -42,7 +42,7 @@ export function campaignScheduleOf(
   settings: Settings,
   parts: Surroundings &
     Pick<ScheduleParts, 'log' | 'notifyOperator'> & {
-      history: Pick<History, 'dataVersion'>
+      history: Pick<Transactions, 'dataVersion'>
     },
 ): CampaignSchedule {
   const config = settings.current
@@ -60,7 +60,7 @@ export function campaignScheduleOf(
 const NOTHING_KNOWN: CampaignMemory = { decision: null, run: null }
 
 /** Read only after another connection wrote, our own look's included. */
-function memoryOf(config: Config, { dataVersion }: Pick<History, 'dataVersion'>) {
+function memoryOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVersion'>) {
   let changes: number | null = null
   let memory = NOTHING_KNOWN
   const read = (known: CampaignReader): CampaignMemory => ({

@@ -11,6 +11,8 @@ import type { VersionWrites } from './version-writes.ts'
 const NO_LIMIT = -1
 const AFTER_STOP = { code: STOPPED, text: 'feedsyncd stopped before this was done' }
 
+export type Attempts = ReturnType<typeof attempts>
+
 export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) {
   return {
     /** Oldest first; with a limit the newest ones. */

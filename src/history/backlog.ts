@@ -4,11 +4,11 @@
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { History } from './port.ts'
+import type { Transactions } from './port.ts'
 
 const RETRY_MS = SECOND
 
-export function createBacklog(history: Pick<History, 'commit'>, clock: Clock, log: Log) {
+export function createBacklog(history: Pick<Transactions, 'commit'>, clock: Clock, log: Log) {
   const writes: (() => void)[] = []
   /** The error that was last logged: a disk may stay full for days. */
   let said = ''

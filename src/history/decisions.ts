@@ -2,9 +2,22 @@
 // the history; a running daemon finds it there within two seconds.
 
 import { FeedsyncError } from '../lib/errors.ts'
-import type { History, HistoryReader, Reason, State, Version, VersionPatch } from './port.ts'
+import type {
+  Files,
+  Notes,
+  Reason,
+  State,
+  Transactions,
+  Version,
+  VersionPatch,
+  VersionReads,
+  Versions,
+} from './port.ts'
 import { DISCARDED, RELEASED, RESTORED, RETRIED, SUPERSEDED } from './reason-codes.ts'
 import { ACCEPTED, REPLACEABLE } from './states.ts'
+
+/** What a decision is written to. */
+export type DecisionPorts = Versions & Files & Notes & Transactions
 
 export type Decision = 'release' | 'discard' | 'retry'
 
@@ -41,12 +54,12 @@ const DROP_AGAIN =
 /** Name of the note that tells the daemon what to try at once. */
 const TO_TRY = 'retried'
 
-function retried(history: History): number[] {
+function retried(history: Notes): number[] {
   return JSON.parse(history.note(TO_TRY) ?? '[]') as number[]
 }
 
 /** Versions that a person has retried since this was asked last: they are tried before all others. */
-export function takeRetried(history: History): number[] {
+export function takeRetried(history: Notes & Transactions): number[] {
   if (history.note(TO_TRY) === null) return []
   return history.atomically(() => {
     const ids = retried(history)
@@ -56,7 +69,12 @@ export function takeRetried(history: History): number[] {
 }
 
 /** Applies a decision. Throws `FeedsyncError` where the version is in no state that it is about. */
-export function decide(history: History, id: number, decision: Decision, now: number): Version {
+export function decide(
+  history: DecisionPorts,
+  id: number,
+  decision: Decision,
+  now: number,
+): Version {
   const { from, to, reason } = RULES[decision]
   return history.atomically(() => {
     const version = existing(history, id)
@@ -95,7 +113,7 @@ export function decide(history: History, id: number, decision: Decision, now: nu
  * Makes a new version of the bytes of an earlier one, while the spool still has them. They are shared:
  * spool files never change. Throws `FeedsyncError` where they are gone.
  */
-export function restore(history: History, id: number, now: number): Version {
+export function restore(history: DecisionPorts, id: number, now: number): Version {
   return history.atomically(() => {
     const version = existing(history, id)
     const { account, feed, path, spool, state } = version
@@ -117,7 +135,7 @@ export function restore(history: History, id: number, now: number): Version {
   })
 }
 
-function existing(history: HistoryReader, id: number): Version {
+function existing(history: VersionReads, id: number): Version {
   const version = history.version(id)
   if (version !== null) return version
   throw new FeedsyncError(`there is no version ${id}`, {
@@ -126,13 +144,13 @@ function existing(history: HistoryReader, id: number): Version {
 }
 
 /** What waits of the feed would be sent before it, or be asked about although this one was chosen. */
-function supersedeOthers(history: History, newer: Version, now: number): void {
+function supersedeOthers(history: Versions, newer: Version, now: number): void {
   for (const { id } of replacedBy(history, newer))
     history.move(id, 'superseded', supersededBy(newer.id, id), now)
 }
 
 /** Older versions whose place this one takes. */
-export function replacedBy(history: HistoryReader, version: Version): Version[] {
+export function replacedBy(history: VersionReads, version: Version): Version[] {
   const { feed, id } = version
   const all = history.list({ feed, states: replaceable(version), all: true })
   return all.filter((other) => other.id < id)
@@ -153,13 +171,13 @@ export function supersededBy(newer: number, older: number): Reason {
 }
 
 /** Whether no bytes of its feed are younger. */
-export function isNewest(history: HistoryReader, { feed, id }: Version): boolean {
+export function isNewest(history: VersionReads, { feed, id }: Version): boolean {
   return (history.newestTaken(feed)?.id ?? 0) <= id
 }
 
 /** The newest version of the feed in these states, where it is newer than this one. */
 export function newerOf(
-  history: HistoryReader,
+  history: VersionReads,
   { feed, id }: Version,
   states: readonly State[],
 ): Version | undefined {

@@ -6,7 +6,7 @@ import { isAbsolute } from 'node:path'
 import { isoTime } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import { formatDuration } from '../lib/units.ts'
-import type { History, HistoryReader, Version } from './port.ts'
+import type { Notes, Transactions, Version, VersionReads, Versions } from './port.ts'
 import { NOT_SEEN } from './reason-codes.ts'
 
 export interface Expectation {
@@ -28,7 +28,7 @@ export type ExpectingRules = (
  * their writer did its work; so does what was rejected, which is reported for itself.
  */
 export function expectations(
-  history: HistoryReader,
+  history: VersionReads,
   ruleFor: ExpectingRules,
   now: number,
 ): (version: Version) => Expectation {
@@ -46,7 +46,7 @@ export function expectations(
 }
 
 /** One that a clock dated ahead counts only where there is no other: else its feed would not be missed for long. */
-function lastArrival(history: HistoryReader, newest: Version, now: number): number {
+function lastArrival(history: VersionReads, newest: Version, now: number): number {
   // Bytes that are seen again are noted at the version that they are, which may not be the newest.
   const taken = history.newestTaken(newest.feed) ?? newest
   const arrivals = [newest, taken].flatMap(({ id }) => history.lastArrivalAt(id, now) ?? [])
@@ -65,7 +65,7 @@ const NOTE = 'expected feed '
 
 /** At the start and after a reload. `ruleFor`: the feed that a path belongs to. */
 export function expectFeeds(
-  history: History,
+  history: Versions & Notes & Transactions,
   rules: readonly ExpectingRule[],
   ruleFor: (path: string) => { feed: string },
   now: number,
@@ -93,7 +93,7 @@ export function expectFeeds(
   })
 }
 
-function expectNoMore(history: History, note: string): void {
+function expectNoMore(history: Versions & Notes, note: string): void {
   const version = history.version(Number(history.note(note)))
   if (version?.state === 'gone' && version.sha256 === null) history.forget(version.id)
   history.setNote(note, null)

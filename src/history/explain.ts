@@ -4,7 +4,7 @@ import type { Ignored, Refusal, Sighting } from '../inbox/port.ts'
 import { sameIdentity } from '../lib/file-identity.ts'
 import { isOdd } from '../lib/odd-names.ts'
 import { formatDuration } from '../lib/units.ts'
-import type { HistoryReader, KnownFile } from './port.ts'
+import type { Files, KnownFile, VersionReads } from './port.ts'
 import { isBlocked } from './reason-codes.ts'
 import { type UploadReport, uploadReport } from './report.ts'
 import { UNREAD } from './states.ts'
@@ -27,7 +27,7 @@ export interface Evidence {
   /** What is at the path now; null: nothing. */
   look: Sighting | Refusal | null
   /** null: no daemon has ever run here. */
-  history: HistoryReader | null
+  history: (VersionReads & Pick<Files, 'known'>) | null
   running: boolean
   quietPeriodMs: number
   /** Wall ms. */

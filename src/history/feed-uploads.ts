@@ -3,7 +3,7 @@
 
 import type { Absence, FeedSide, FeedUpload } from '../campaigns/port.ts'
 import { HOUR } from '../lib/clock.ts'
-import type { HistoryReader, Version } from './port.ts'
+import type { Version, VersionReads } from './port.ts'
 
 /** Versions that are looked through for ids: of a feed some days, with an upload each half hour; of all. */
 const OF_A_FEED = 200
@@ -16,7 +16,7 @@ const SUSPECT_FOR = 72 * HOUR
 
 /** The last upload of each feed; `isOurs`: whether a version went to the account of the campaigns. */
 export function latestUploads(
-  history: HistoryReader,
+  history: VersionReads,
   isOurs: (version: Version) => boolean,
 ): FeedUpload[] {
   return history
@@ -32,7 +32,7 @@ export function latestUploads(
 }
 
 /** Of each id that one of these feeds carried: since when it does no more. */
-export function absencesOf(history: HistoryReader, feeds: readonly string[]): FeedSide['absence'] {
+export function absencesOf(history: VersionReads, feeds: readonly string[]): FeedSide['absence'] {
   const absences = new Map<string, Absence & { seenAt: number }>()
   let most = 0
   for (const uploads of feeds.map((feed) => uploadsOf(history, feed, feeds.length))) {
@@ -57,7 +57,7 @@ export function absencesOf(history: HistoryReader, feeds: readonly string[]): Fe
 }
 
 /** Oldest first. */
-function uploadsOf(history: HistoryReader, feed: string, feeds: number): Version[] {
+function uploadsOf(history: VersionReads, feed: string, feeds: number): Version[] {
   const limit = Math.min(OF_A_FEED, Math.ceil(OF_ALL / feeds))
   return history.list({ feed, states: ['uploaded'], all: true, limit }).reverse()
 }

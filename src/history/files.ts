@@ -13,6 +13,8 @@ const FILES = `SELECT path, dev, ino, size, mtime_ns AS mtimeNs, ctime_ns AS cti
 const PENDING = `SELECT id FROM versions INDEXED BY versions_unread
   WHERE path = ? AND sha256 IS NULL AND state IN ${sqlStates(UNREAD)} ORDER BY id DESC LIMIT 1`
 
+export type Files = ReturnType<typeof files>
+
 export function files(db: Connection, { version }: Pick<VersionReads, 'version'>) {
   const versionAt = (id: number | null): Version | null => (id === null ? null : version(id))
   return {

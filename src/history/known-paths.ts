@@ -3,17 +3,19 @@
 import { type Clock, DAY } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
 import { type FileIdentity, sameIdentity } from '../lib/file-identity.ts'
-import type { History, KnownFile } from './port.ts'
+import type { Files, KnownFile, Transactions } from './port.ts'
 
 /** A file that is missing for so long is forgotten, and its version may be: a mount that was away is back by then. */
 const FORGET_AFTER_MS = 30 * DAY
 
+type Ports = Files & Pick<Transactions, 'afterCommit'>
+
 export class KnownPaths {
-  readonly #history: History
+  readonly #history: Ports
   readonly #clock: Clock
   readonly #files: Map<string, KnownFile>
 
-  constructor(history: History, clock: Clock) {
+  constructor(history: Ports, clock: Clock) {
     this.#history = history
     this.#clock = clock
     this.#files = new Map(history.knownFiles().map((file) => [file.path, file]))

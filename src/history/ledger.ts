@@ -6,7 +6,16 @@ import { type FileIdentity, sameBytes, sameIdentity } from '../lib/file-identity
 import type { Log } from '../lib/log.ts'
 import { isNewest, newerOf, replacedBy, supersededBy, takesPlaceOf } from './decisions.ts'
 import { KnownPaths } from './known-paths.ts'
-import type { History, Reason, State, Version, VersionPatch } from './port.ts'
+import type {
+  Attempts,
+  Files,
+  Reason,
+  State,
+  Transactions,
+  Version,
+  VersionPatch,
+  Versions,
+} from './port.ts'
 import { DROPPED_AGAIN, LEFT, SAME_BYTES, WRONG_ACCOUNT } from './reason-codes.ts'
 import { ACCEPTED, REPLACEABLE } from './states.ts'
 import { logDetected, logMoved } from './version-log.ts'
@@ -26,7 +35,7 @@ export interface Origin {
 }
 
 export interface LedgerParts {
-  history: History
+  history: Versions & Files & Attempts & Transactions
   clock: Clock
   log: Log
   /** Called with every new state, once it is committed; it must neither write nor throw. */
@@ -37,7 +46,7 @@ export interface LedgerParts {
 
 export class Ledger {
   readonly #parts: LedgerParts
-  readonly #history: History
+  readonly #history: LedgerParts['history']
   /** What the paths of the folder were last found to be. */
   readonly known: KnownPaths
 

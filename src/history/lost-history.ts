@@ -2,14 +2,17 @@
 // nothing is known of what was held or confirmed since, so each feed waits for one decision. The evidence are
 // the copies in the spool: a version's row is always written before the copy that is named by its id.
 
-import { decide } from './decisions.ts'
-import type { History, Version } from './port.ts'
+import { type DecisionPorts, decide } from './decisions.ts'
+import type { Notes, Version, Versions } from './port.ts'
 
 /** The last id that the history knows of from before the loss. Kept until a person decides. */
 const NOTE = 'history lost up to'
 
 /** At the start, before the spool is swept. `copies`: names of its files. Answers whether a loss came to light. */
-export function noteLoss(history: History, copies: readonly string[]): boolean {
+export function noteLoss(
+  history: Pick<Versions, 'forgetApprovals' | 'lastId'> & Notes,
+  copies: readonly string[],
+): boolean {
   const known = history.lastId()
   if (copies.every((name) => idOf(name) <= known)) return false
   history.setNote(NOTE, String(known))
@@ -19,7 +22,7 @@ export function noteLoss(history: History, copies: readonly string[]): boolean {
 }
 
 /** Versions up to this id say nothing of what the service has; null where no history was lost. */
-export function lostUpTo(history: Pick<History, 'note'>): number | null {
+export function lostUpTo(history: Pick<Notes, 'note'>): number | null {
   const note = history.note(NOTE)
   return note === null ? null : Number(note)
 }
@@ -28,7 +31,7 @@ export function lostUpTo(history: Pick<History, 'note'>): number | null {
  * A person accepts what is in the folder as it is: what waits for that alone is released, and first versions are
  * sent without a question again. Answers what was released; null where no history was lost.
  */
-export function acceptFolder(history: History, now: number): Version[] | null {
+export function acceptFolder(history: DecisionPorts, now: number): Version[] | null {
   return history.atomically(() => {
     if (lostUpTo(history) === null) return null
     history.setNote(NOTE, null)

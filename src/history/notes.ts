@@ -4,6 +4,8 @@ import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 import type { DaemonRecord } from './port.ts'
 
+export type Notes = ReturnType<typeof notes>
+
 export function notes(db: Connection) {
   const daemon = () =>
     JSON.parse(db.value('SELECT record FROM daemon WHERE id = 1') ?? 'null') as DaemonRecord | null

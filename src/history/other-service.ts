@@ -1,14 +1,17 @@
 // Owns how long uploads went to another service, or as another account, than they do now: what was uploaded then is
 // not there.
 
-import type { History } from './port.ts'
+import type { Notes, Versions } from './port.ts'
 
 const SERVICE = 'service'
 /** The last id from before the change. */
 const UP_TO = 'other service up to'
 
 /** At the start. `service`: the address, and who we are to it. Answers whether something was uploaded to another one. */
-export function noteService(history: History, service: string): boolean {
+export function noteService(
+  history: Pick<Versions, 'lastId' | 'list'> & Notes,
+  service: string,
+): boolean {
   const before = history.note(SERVICE)
   if (before === service) return false
   history.setNote(SERVICE, service)
@@ -18,6 +21,6 @@ export function noteService(history: History, service: string): boolean {
 }
 
 /** What was uploaded up to this id went to another service. */
-export function elsewhereUpTo(history: Pick<History, 'note'>): number {
+export function elsewhereUpTo(history: Pick<Notes, 'note'>): number {
   return Number(history.note(UP_TO) ?? 0)
 }

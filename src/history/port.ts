@@ -1,19 +1,26 @@
 // What the rest of the program knows of the history: versions, why they are in their state, and the
-// rule that every change of state is one durable transaction with its event.
+// rule that every change of state is one durable transaction with its event. Five ports, by who asks.
 
 import type { FileIdentity, GuardName, PostingChanges } from '../feed/port.ts'
 import type { Condition } from '../lib/conditions.ts'
 import type { FeedsyncError } from '../lib/errors.ts'
 import type { AttemptOutcome } from '../upload/port.ts'
+import type { Attempts } from './attempts.ts'
+import type { Files } from './files.ts'
+import type { Notes } from './notes.ts'
 import type { pruner } from './pruning.ts'
+import type { Requests } from './requests.ts'
 import type { State } from './states.ts'
-import type { Tables } from './tables.ts'
 import type { VersionReads } from './version-reads.ts'
+import type { VersionWrites } from './version-writes.ts'
 
 export type { ShowReport, StatusReport, UploadReport } from './report.ts'
-export type { State }
+export type { Attempts, Files, Notes, Requests, State, VersionReads }
 
-/** Transactions on all of it, and the state of the database itself. */
+/** The first port: versions and their steps. `VersionReads` is for those who only ask. */
+export type Versions = VersionReads & VersionWrites & { prune: ReturnType<typeof pruner> }
+
+/** Transactions on all of these, and the state of the database itself. */
 export interface Transactions {
   /** Runs `work` in one transaction: all of it or nothing. Nests. */
   atomically<T>(work: () => T): T
@@ -32,16 +39,20 @@ export interface Transactions {
   lost(): FeedsyncError | null
 }
 
-/**
- * All of it. Writes are synchronous and durable when they return (`synchronous=FULL`). Throws `FeedsyncError` with the
- * system's reason when the database cannot be written (full, read-only, locked, corrupt).
- */
-export type History = Tables & Transactions & { prune: ReturnType<typeof pruner> } & Disposable
-
 /** What those see who only ask. */
 export type HistoryReader = VersionReads &
-  Pick<Tables, 'attempts' | 'known' | 'request' | 'note' | 'daemon'> &
+  Pick<Attempts, 'attempts'> &
+  Pick<Files, 'known'> &
+  Pick<Requests, 'request'> &
+  Pick<Notes, 'daemon'> &
   Disposable
+
+/**
+ * All of it; whoever needs less names the ports it asks. Writes are synchronous and durable when they return
+ * (`synchronous=FULL`). Throws `FeedsyncError` with the system's reason when the database cannot be written (full,
+ * read-only, locked, corrupt).
+ */
+export type History = Versions & Attempts & Files & Requests & Notes & Transactions & Disposable
 
 /** Why a version is in its state. Code decides by `code`, people read the sentences. */
 export interface Reason {

@@ -7,6 +7,8 @@ import type { UploadRequest } from './port.ts'
 const REQUESTS =
   'SELECT id, path, source, feed, at, version AS versionId, problem FROM requests WHERE'
 
+export type Requests = ReturnType<typeof requests>
+
 export function requests(db: Connection) {
   return {
     request: (id: number) => db.row<UploadRequest>(`${REQUESTS} id = ?`, id),

@@ -1,4 +1,4 @@
-// Composes what is asked and written over one connection, subject by subject. Nothing is prepared before it is used. Those
+// Composes what is asked and written over one connection, port by port. Nothing is prepared before it is used. Those
 // who only ask open the history here: sqlite-history.ts loads what transactions need, too.
 
 import { attempts } from './attempts.ts'
@@ -18,8 +18,6 @@ import { versionWrites } from './version-writes.ts'
 export function openHistoryReader({ file }: { file: string }): HistoryReader | null {
   return openReader(file, tables)
 }
-
-export type Tables = ReturnType<typeof tables>
 
 export function tables(db: Connection) {
   const reads = versionReads(db)

@@ -2,11 +2,12 @@
 // committed history and the state of the parts; nothing here decides about feeds.
 
 import type {
-  HistoryReader,
+  Notes,
   ShowReport,
   StatusReport,
   UploadReport,
   Version,
+  VersionReads,
 } from '../history/port.ts'
 import type { AlertEvent } from '../lib/alert-events.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -65,7 +66,7 @@ export interface PlanModel {
 
 /** What the endpoint answers from; read anew for each request. */
 export interface EndpointSource {
-  readonly history: HistoryReader
+  readonly history: VersionReads & Pick<Notes, 'daemon'>
   pulse(): Pulse
   status(): StatusReport
   /** A feed's versions, newest first. */
@@ -85,7 +86,7 @@ export interface EndpointSource {
 
 /** What metrics are made of beside what they are told. */
 export interface MetricsSource extends Pick<AlertFacts, 'overdue' | 'campaigns'> {
-  readonly history: HistoryReader
+  readonly history: VersionReads & Pick<Notes, 'daemon'>
   readonly clock: Pick<Clock, 'now'>
 }
 

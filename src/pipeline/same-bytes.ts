@@ -3,7 +3,7 @@
 import type { CheckResult } from '../feed/port.ts'
 import type { Origin } from '../history/ledger.ts'
 import { elsewhereUpTo } from '../history/other-service.ts'
-import type { HistoryReader, Version } from '../history/port.ts'
+import type { Files, Notes, Version, VersionReads } from '../history/port.ts'
 import { COPY_LOST } from '../history/reason-codes.ts'
 
 /** What the guards look at and the rules have a say in. */
@@ -11,7 +11,7 @@ const COUNTS = ['records', 'postings', 'withoutId', 'duplicates'] as const
 
 /** The version that these bytes are; null: they are a new one. `sha256` null: not read to their end. */
 export function sameBytesOf(
-  history: HistoryReader,
+  history: VersionReads & Files & Pick<Notes, 'note'>,
   { identity, path, rule }: Origin,
   { sha256, verdict }: Extract<CheckResult, { kind: 'read' }>,
 ): Version | null {

@@ -1,7 +1,7 @@
 // What is wrong now, and how it differs from what a receiver was told. Compared are states and not
 // events: nothing is missed by a crash, a mute receiver or a restart, and nothing is told twice. Pure.
 
-import type { HistoryReader, Version } from '../../history/port.ts'
+import type { Version, VersionReads } from '../../history/port.ts'
 import { IN_WORK } from '../../history/states.ts'
 import type { AlertEvent } from '../../lib/alert-events.ts'
 import { advice } from '../advice.ts'
@@ -42,7 +42,7 @@ export type Told = Record<
 
 /** By key. */
 export function troublesOf(
-  history: HistoryReader,
+  history: VersionReads,
   facts: AlertFacts,
   commandLine: CommandLine,
 ): ReadonlyMap<string, Change> {
@@ -90,7 +90,7 @@ export function changesFor(
   on: readonly AlertEvent[],
   told: Told,
   now: ReadonlyMap<string, Change>,
-  history: HistoryReader,
+  history: VersionReads,
   { isPast, trusted }: Pick<AlertFacts, 'trusted'> & { isPast: (key: string) => boolean },
 ): Change[] {
   const changes = [...now.values()].filter(

@@ -3,7 +3,7 @@
 // Knows neither programs nor addresses; those are the senders'.
 
 import { hash } from 'node:crypto'
-import type { History } from '../../history/port.ts'
+import type { Notes, Transactions, VersionReads } from '../../history/port.ts'
 import { type Clock, MINUTE, SECOND } from '../../lib/clock.ts'
 import type { Conditions } from '../../lib/conditions.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -16,7 +16,7 @@ import { type Sent, targetName } from './senders.ts'
 export interface AlertDeskParts {
   clock: Clock
   log: Log
-  history: History
+  history: VersionReads & Notes & Pick<Transactions, 'atomically' | 'dataVersion'>
   targets: readonly AlertTarget[]
   facts: AlertFacts
   conditions: Pick<Conditions, 'set' | 'clear'>
