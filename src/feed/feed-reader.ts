@@ -3,15 +3,13 @@
 
 import { sameIdentity } from '../lib/file-identity.ts'
 import { DocumentChecker } from '../xml/document-checker.ts'
-import type { Ending } from '../xml/fault.ts'
 import { LIMITS, type Limits } from '../xml/limits.ts'
 import { locate } from '../xml/locator.ts'
-import type { Entries } from './entries.ts'
 import { type Following, HashThread } from './hash-thread.ts'
 import { hashFile } from './hashes.ts'
 import type { CheckJob, CheckResult, FeedContent, Position, Verdict } from './port.ts'
 import { indexParts } from './posting-index.ts'
-import { PostingReader, type TakePosting } from './posting-reader.ts'
+import { PostingReader } from './posting-reader.ts'
 import { PostingTally } from './posting-tally.ts'
 import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 import { NoRoom, SpoolCopy } from './spool-copy.ts'
@@ -73,8 +71,8 @@ const ENDLESS_PADDING: Verdict = {
   position: null,
 }
 
-interface Checked {
-  ending: Ending
+/** What reads a document once. */
+interface Pass {
   check: DocumentChecker
   reader: PostingReader
   tally: PostingTally
@@ -108,9 +106,9 @@ class Reading {
       const hashed = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
       const isLarge = size >= this.#options.hashedBesideFrom
       await using following = isLarge ? hashThread.follow(hashed) : null
-      const checked = await this.#firstPass(copy, following)
-      if (checked === null) return { kind: 'changed' }
-      const verdict = await this.#verdict(checked)
+      const pass = await this.#firstPass(copy, following)
+      if (pass === null) return { kind: 'changed' }
+      const verdict = await this.#verdict(pass)
       if (!this.#file.unchanged()) return { kind: 'changed' }
       if (this.#isCut) return unread(size, verdict)
       if (this.#bytes !== size) return { kind: 'changed' }
@@ -120,7 +118,7 @@ class Reading {
       // What is not copied was read once more.
       if (copy === null && !this.#file.unchanged()) return { kind: 'changed' }
       kept = verdict.kind === 'ok'
-      const encoding = checked.check.encoding.name
+      const encoding = pass.check.encoding.name
       return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding }
     } finally {
       for (const file of [copy, this.#index]) {
@@ -131,8 +129,8 @@ class Reading {
   }
 
   /** Null: cancelled, or the file is longer than it was. */
-  async #firstPass(copy: SpoolCopy | null, following: Following | null): Promise<Checked | null> {
-    const { check, reader, tally } = this.#begin(null)
+  async #firstPass(copy: SpoolCopy | null, following: Following | null): Promise<Pass | null> {
+    const pass = this.#begin(null)
     let sound = true
     for (const piece of this.#file.pieces(this.#options.pieceSize)) {
       if (this.#options.cancelled() || this.#bytes + piece.length > this.#file.size) return null
@@ -143,7 +141,7 @@ class Reading {
       try {
         const end = Math.min(left, piece.length)
         for (let at = 0; sound && at < end; at += CHECKED) {
-          sound = check.write(piece.subarray(at, Math.min(at + CHECKED, end)))
+          sound = pass.check.write(piece.subarray(at, Math.min(at + CHECKED, end)))
         }
       } finally {
         await copied
@@ -152,19 +150,23 @@ class Reading {
       this.#isCut = !sound && this.#file.isSparse && this.#file.size - this.#bytes > MOST_PADDING
       if (this.#isCut) break
     }
-    return { ending: check.end(), check, reader, tally }
+    return pass
   }
 
-  #begin(only: string | null): Omit<Checked, 'ending'> {
+  #begin(only: string | null): Pass {
     const hashed = this.#job.indexTo !== null
     const tally = new PostingTally(hashed)
-    const take: TakePosting = (values, content) => tally.add(values, content)
-    const reader = new PostingReader(this.#job.mapping, take, { only, hashed })
+    const reader = new PostingReader(
+      this.#job.mapping,
+      (values, content) => tally.add(values, content),
+      { only, hashed },
+    )
     return { check: new DocumentChecker(reader, this.#options.limits), reader, tally }
   }
 
-  async #verdict(checked: Checked): Promise<Verdict> {
-    const { ending, check } = checked
+  async #verdict(pass: Pass): Promise<Verdict> {
+    const { check } = pass
+    const ending = check.end()
     const padding = this.#file.size - this.#end
     if (ending.kind === 'fault') {
       const { code, reason, at, reference } = ending.fault
@@ -174,7 +176,7 @@ class Reading {
     }
     if (padding > 0) return this.#incomplete(check, paddingReason(padding), Number.MAX_SAFE_INTEGER)
     if (ending.kind === 'incomplete') return this.#incomplete(check, ending.reason, ending.at)
-    return { kind: 'ok', content: await this.#content(checked) }
+    return { kind: 'ok', content: await this.#content(pass) }
   }
 
   #incomplete(check: DocumentChecker, reason: string, at: number): Verdict {
@@ -187,13 +189,18 @@ class Reading {
     return locate(pieces, check.encoding, check.bom, places)
   }
 
-  async #content(checked: Checked): Promise<FeedContent> {
-    const { check, reader } = checked
+  /** Rejects with `NoRoom`. */
+  async #content(pass: Pass): Promise<FeedContent> {
+    const { check, reader } = pass
     const records = reader.chosen
-    const counted = records === reader.records ? checked : this.#secondPass(records)
+    const counted = records === reader.records ? pass : this.#secondPass(records)
     const { index, ...content } = counted.tally.finish()
-    await this.#keepIndex(index)
-    const configured = this.#job.mapping.records
+    const { indexTo, mapping } = this.#job
+    if (index !== null && indexTo !== null) {
+      this.#index = new SpoolCopy(indexTo, 'the posting index')
+      for (const part of indexParts(index, mapping.fields.id)) await this.#index.write(part)
+    }
+    const configured = mapping.records
     const warnings = [...check.warnings, ...content.warnings]
     if (configured !== null && content.postings === 0) {
       warnings.push(`no element is at the configured record path ${configured}`)
@@ -201,16 +208,8 @@ class Reading {
     return { ...content, warnings, root: reader.root ?? '', records }
   }
 
-  /** Rejects with `NoRoom`. */
-  async #keepIndex(index: Entries | null): Promise<void> {
-    if (index === null || this.#job.indexTo === null) return
-    this.#index = new SpoolCopy(this.#job.indexTo, 'the posting index')
-    const { id } = this.#job.mapping.fields
-    for (const part of indexParts(index, id)) await this.#index.write(part)
-  }
-
   /** The first guess of the record path was wrong: the same bytes again, only to count. */
-  #secondPass(records: string | null): Omit<Checked, 'ending'> {
+  #secondPass(records: string | null): Pass {
     const again = this.#begin(records)
     for (const piece of this.#file.pieces(CHECKED, this.#end)) {
       if (this.#options.cancelled()) break

@@ -26,7 +26,7 @@ export class SpoolCopy {
   readonly descriptor: number
   readonly #what: string
   readonly #path: string
-  #closed = false
+  #isKept = false
 
   /** `what` it holds, for a sentence. Throws `NoRoom`; a file that is there already is left alone. */
   constructor(path: string, what = 'the copy') {
@@ -67,18 +67,14 @@ export class SpoolCopy {
   }
 
   keep(): void {
-    this.#close()
+    this.#isKept = true
+    closeSync(this.descriptor)
   }
 
   /** Does nothing once the copy is kept. */
   discard(): void {
-    if (this.#closed) return
-    this.#close()
-    rmSync(this.#path, { force: true })
-  }
-
-  #close(): void {
-    this.#closed = true
+    if (this.#isKept) return
     closeSync(this.descriptor)
+    rmSync(this.#path, { force: true })
   }
 }

@@ -12,7 +12,7 @@ import { instructionAt } from './instruction.ts'
 import type { Limits } from './limits.ts'
 import { Listener } from './listener.ts'
 import { outsideText } from './outside-text.ts'
-import { SectionReader } from './section-reader.ts'
+import { CDATA, COMMENT, INSTRUCTION, SectionReader } from './section-reader.ts'
 
 /** Bytes that are read at a time, of however many. */
 const PIECE = 65_536
@@ -84,13 +84,14 @@ export class DocumentReader {
   /** document (production 1): prolog, element and Misc*, one token after the other. */
   #read(): void {
     const input = this.#input
+    const section = this.#section
     const { data, end } = input
     let at = 0
     this.#content.moved()
     this.#listener.portion.data = data
     while (at < end) {
       let next: number
-      if (this.#section.inside !== null) next = this.#section.read(at)
+      if (section.inside !== null) next = section.read(section.inside, at)
       else if (data[at] !== LT && this.#content.depth === 0) next = this.#outside(at)
       else if (data[at] === LT && data[at + 1] === BANG) next = this.#declaration(at)
       else if (data[at] === LT && data[at + 1] === QUESTION) next = this.#instruction(at)
@@ -108,10 +109,10 @@ export class DocumentReader {
   #declaration(at: number): number {
     const { data, base, end } = this.#input
     if (this.#content.depth > 0 && equal(CDATA_BYTES, data, at)) {
-      return this.#section.begin('cdata', at, at + CDATA_BYTES.length)
+      return this.#section.begin(CDATA, at, at + CDATA_BYTES.length)
     }
     const text = data.toString('latin1', at, Math.min(end, at + CDATA_BEGINS.length))
-    if (text.startsWith('<!--')) return this.#section.begin('comment', at, at + 4)
+    if (text.startsWith('<!--')) return this.#section.begin(COMMENT, at, at + 4)
     if (text === CDATA_BEGINS) wrong('there is a CDATA section outside the root element', base + at)
     if (
       ['<!--', CDATA_BEGINS, '<!DOCTYPE'].some((begin) => begin.startsWith(text) && begin !== text)
@@ -132,7 +133,7 @@ export class DocumentReader {
     const target = this.#look(at, (longest + 4) * BYTES_A_CHARACTER, (text) =>
       instructionAt(text, longest),
     )
-    return target === NEED_MORE ? NEED_MORE : this.#section.begin('instruction', at, target)
+    return target === NEED_MORE ? NEED_MORE : this.#section.begin(INSTRUCTION, at, target)
   }
 
   /** What stands before and after the root element, but for markup: S (3) or nothing. */
@@ -158,7 +159,7 @@ export class DocumentReader {
 
   /** What the document ends in, for a sentence; null: between tokens. */
   #inside(): string | null {
-    if (this.#section.inside !== null) return this.#section.name
+    if (this.#section.inside !== null) return this.#section.inside.name
     const { data, end } = this.#input
     let at = 0
     while (isOf(data, at, SPACE) || data[at] === CLOSE_BRACKET) at++

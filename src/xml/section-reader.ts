@@ -4,21 +4,26 @@
 import { nextMark } from './byte-marks.ts'
 import { CLOSE_BRACKET, CR, GT } from './bytes.ts'
 import { stop, wrong } from './fault.ts'
-import { type Input, NEED_MORE } from './input.ts'
+import type { Input } from './input.ts'
 import { tooLong } from './limits.ts'
 import type { Listener } from './listener.ts'
 
 /** Places that may end a CDATA section, one after the other, before it is searched through. */
 const STEPS = 16
 
-export type Section = 'comment' | 'cdata' | 'instruction'
+export interface Section {
+  /** For a sentence. */
+  name: string
+  terminator: Buffer
+}
 
-const SECTIONS = {
-  // "--" alone: what must follow it is checked apart.
-  comment: { name: 'comment', terminator: Buffer.from('--') },
-  cdata: { name: 'CDATA section', terminator: Buffer.from(']]>') },
-  instruction: { name: 'processing instruction', terminator: Buffer.from('?>') },
-} as const
+/** "--" alone: what must follow it is checked apart. */
+export const COMMENT: Section = { name: 'comment', terminator: Buffer.from('--') }
+export const CDATA: Section = { name: 'CDATA section', terminator: Buffer.from(']]>') }
+export const INSTRUCTION: Section = {
+  name: 'processing instruction',
+  terminator: Buffer.from('?>'),
+}
 
 export class SectionReader {
   /** The section that is open. */
@@ -33,28 +38,18 @@ export class SectionReader {
     this.#listener = listener
   }
 
-  /** For a sentence. */
-  get name(): string | null {
-    return this.inside === null ? null : SECTIONS[this.inside].name
-  }
-
   /** A section whose markup is at `markup` begins; its content begins at `content`. */
   begin(section: Section, markup: number, content: number): number {
     this.inside = section
     this.#began = this.#input.base + markup
     this.#length = 0
-    return content < this.#input.end ? this.#read(section, content) : content
+    return content < this.#input.end ? this.read(section, content) : content
   }
 
-  /** Reads on from `at`; answers how far, or NEED_MORE. */
-  read(at: number): number {
-    const reached = this.inside === null ? at : this.#read(this.inside, at)
-    return reached === at ? NEED_MORE : reached
-  }
-
-  #read(section: Section, from: number): number {
+  /** Reads on from `from` in the open section; answers how far. */
+  read(section: Section, from: number): number {
     const { end } = this.#input
-    const { name, terminator } = SECTIONS[section]
+    const { name, terminator } = section
     const found = this.#find(terminator, from)
     const over = found !== -1 && found + terminator.length <= end
     const to = over ? found : this.#certain(terminator, from)
@@ -62,10 +57,10 @@ export class SectionReader {
     if (this.#length > this.#input.limits.text) {
       stop(tooLong('text', `a ${name}`, this.#input.limits.text, this.#began))
     }
-    if (section === 'cdata') this.#listener.text(from, to, true)
+    if (section === CDATA) this.#listener.text(from, to, true)
     if (!over) return to
     const after = found + terminator.length
-    if (section === 'comment') return this.#commentEnd(found, after)
+    if (section === COMMENT) return this.#commentEnd(found, after)
     this.inside = null
     return after
   }
