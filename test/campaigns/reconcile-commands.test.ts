@@ -313,6 +313,16 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(vendor.all.map(({ budget }) => budget)).toEqual([40, 100])
   })
 
+  it('says a warning of the configuration once, however often a command asks for it', async () => {
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    vendor.site.configure({ feeds: [{ match: 'a/*.xml', partnerAccount: 'x' }] })
+
+    const planned = await vendor.campaigns('plan')
+
+    expect(planned.code).toBe(2)
+    expect(planned.stderr.match(/^warning: /gm)).toHaveLength(1)
+  })
+
   it('passes refused credentials on as 4', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     vendor.site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
