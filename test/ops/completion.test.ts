@@ -75,10 +75,11 @@ describe.skipIf(!has('zsh'))('completion zsh, in a real zsh', () => {
 })
 
 describe.skipIf(!has('fish'))('completion fish, in a real fish', () => {
-  const offer = async (line: string) =>
-    answered('fish', ['--no-config', '-c', `${await script('fish')}\ncomplete -C '${line}'`]).map(
-      (words) => words.replace(/\t.*/, ''),
-    )
+  const program = "function feedsyncd; printf '%s\\n' $argv[2]-1 $argv[2]-2; end"
+  const offer = async (line: string) => {
+    const asked = `${program}\n${await script('fish')}\ncomplete -C '${line}'`
+    return answered('fish', ['--no-config', '-c', asked]).map((words) => words.replace(/\t.*/, ''))
+  }
 
   it('offers commands, commands of commands, options, and the values of an option', async () => {
     expect(await offer('feedsyncd sta')).toEqual(['status'])
@@ -87,6 +88,7 @@ describe.skipIf(!has('fish'))('completion fish, in a real fish', () => {
     )
     expect((await offer('feedsyncd status --state ')).sort()).toEqual([...STATES].sort())
     expect(await offer('feedsyncd status --wa')).toEqual(['--watch'])
+    expect(await offer('feedsyncd status fe')).toEqual(['feeds-1', 'feeds-2'])
   })
 })
 
