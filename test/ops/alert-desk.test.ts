@@ -484,6 +484,23 @@ describe('alerts', () => {
     expect(await bench.pass(MINUTE)).toHaveLength(2)
   })
 
+  it('go to the receivers before where new ones are part of a transaction that is rolled back', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'rejected')
+    const bench = new Bench(history)
+    await bench.pass(SECOND)
+
+    const takenUp = () =>
+      history.atomically(() => {
+        bench.retarget([])
+        throw new Error('the disk is full')
+      })
+    expect(takenUp).toThrow('the disk is full')
+    versionIn(history, 'held', { feed: 'other' })
+
+    expect(await bench.pass(MINUTE)).toHaveLength(1)
+  })
+
   it('are shown as failing when a receiver was not reached three times', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'held')

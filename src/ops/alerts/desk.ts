@@ -16,7 +16,7 @@ import { type Sent, targetName } from './senders.ts'
 export interface AlertDeskParts {
   clock: Clock
   log: Log
-  history: VersionReads & Notes & Pick<Transactions, 'atomically' | 'dataVersion'>
+  history: VersionReads & Notes & Pick<Transactions, 'afterCommit' | 'atomically' | 'dataVersion'>
   targets: readonly AlertTarget[]
   facts: AlertFacts
   conditions: Pick<Conditions, 'set' | 'clear'>
@@ -77,8 +77,8 @@ export class AlertDesk {
   }
 
   /**
-   * Other receivers from now on; one that stays gets nothing twice. Throws what the database throws; then the
-   * receivers before stay, as they were.
+   * Other receivers from now on, or once the transaction that runs is durable; one that stays gets nothing twice. Throws
+   * what the database throws; then the receivers before stay, as they were.
    */
   retarget(targets: readonly AlertTarget[]): void {
     const { history } = this.#parts
@@ -94,9 +94,11 @@ export class AlertDesk {
     const old = history.notes(NOTE).filter((note) => !notes.includes(note))
     if (old.length > 0)
       history.atomically(() => old.forEach((note) => void history.setNote(note, null)))
-    this.#receivers = receivers.map((each, n) => Object.assign(each, { target: targets[n] }))
-    this.#isNews = true
-    this.#showFailures()
+    history.afterCommit(() => {
+      this.#receivers = receivers.map((each, n) => Object.assign(each, { target: targets[n] }))
+      this.#isNews = true
+      this.#showFailures()
+    })
   }
 
   /** A version changed its state; nothing is read or sent before the next `look`. */
