@@ -3,12 +3,11 @@
 
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
-import { decide } from '../history/decisions.ts'
+import { decide, Refused } from '../history/decisions.ts'
 import { isLocked } from '../history/instance-lock.ts'
 import type { History, Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { SECOND } from '../lib/clock.ts'
-import { FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { type Context, outJson } from './context.ts'
 import { NO_DAEMON } from './decide.ts'
 import { define, usageError, versionId } from './define.ts'
@@ -57,8 +56,8 @@ function unlessRefused<T>(work: () => T): T | null {
   try {
     return work()
   } catch (error) {
-    if (isRetryable(error) || !(error instanceof FeedsyncError)) throw error
-    return null
+    if (error instanceof Refused) return null
+    throw error
   }
 }
 

@@ -21,6 +21,9 @@ export type DecisionPorts = Versions & Files & Notes & Transactions
 
 export type Decision = 'release' | 'discard' | 'retry'
 
+/** The decision does not apply to the version; nothing was written. */
+export class Refused extends FeedsyncError {}
+
 interface Rule {
   from: readonly State[]
   to: State
@@ -68,7 +71,7 @@ export function takeRetried(history: Notes & Transactions): number[] {
   })
 }
 
-/** Applies a decision. Throws `FeedsyncError` where the version is in no state that it is about. */
+/** Applies a decision. Throws `Refused` where the version is in no state that it is about. */
 export function decide(
   history: DecisionPorts,
   id: number,
@@ -83,7 +86,7 @@ export function decide(
     if (!from.includes(version.state)) {
       const text = `it is ${version.state}, and only what is ${from.join(' or ')} can be`
       const hint = `feedsyncd show ${id}`
-      throw new FeedsyncError(`${decision} version ${id}: ${text}`, { hint })
+      throw new Refused(`${decision} version ${id}: ${text}`, { hint })
     }
     if (decision === 'retry' && version.sha256 === null) {
       // Its reading failed, so there is nothing to send yet: its path is news at the next scan.
@@ -95,7 +98,7 @@ export function decide(
     if (newer !== undefined) {
       const text = `version ${newer.id} of its feed is newer, and ${newer.state}`
       const hint = `feedsyncd restore ${id} sends its bytes again, as a new version`
-      throw new FeedsyncError(`retry version ${id}: ${text}`, { hint })
+      throw new Refused(`retry version ${id}: ${text}`, { hint })
     }
     const approved = decision === 'retry' ? version.approved : decision === 'release'
     const patch = { approved, nextAttemptAt: null }
@@ -111,7 +114,7 @@ export function decide(
 
 /**
  * Makes a new version of the bytes of an earlier one, while the spool still has them. They are shared:
- * spool files never change. Throws `FeedsyncError` where they are gone.
+ * spool files never change. Throws `Refused` where they are gone.
  */
 export function restore(history: DecisionPorts, id: number, now: number): Version {
   return history.atomically(() => {
@@ -119,7 +122,7 @@ export function restore(history: DecisionPorts, id: number, now: number): Versio
     const { account, feed, path, spool, state } = version
     if (spool === null) {
       const text = `its bytes are not kept any more (it is ${state})`
-      throw new FeedsyncError(`restore version ${id}: ${text}`, { hint: DROP_AGAIN })
+      throw new Refused(`restore version ${id}: ${text}`, { hint: DROP_AGAIN })
     }
     const restored = history.add({
       feed,
@@ -138,7 +141,7 @@ export function restore(history: DecisionPorts, id: number, now: number): Versio
 function existing(history: VersionReads, id: number): Version {
   const version = history.version(id)
   if (version !== null) return version
-  throw new FeedsyncError(`there is no version ${id}`, {
+  throw new Refused(`there is no version ${id}`, {
     hint: 'feedsyncd status --all lists them',
   })
 }

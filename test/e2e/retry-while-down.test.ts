@@ -79,6 +79,22 @@ it('retry --all goes on with the others where one has been sent or discarded sin
   expect(code).toBe(0)
 })
 
+it('retry --all says why nothing could be written, and not that nothing waits', async () => {
+  const { site } = await down()
+  await using _ = site
+  const database = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  database.exec(
+    `CREATE TRIGGER broken BEFORE UPDATE ON versions WHEN new.reason_code = 'retried'
+       BEGIN SELECT RAISE(ABORT, 'a fault of the database'); END`,
+  )
+  database.close()
+
+  const { code, stderr } = await site.run('retry', '--all')
+
+  expect(stderr).toMatch(/^error: .*a fault of the database/)
+  expect(code).toBe(1)
+})
+
 it('reload sends the probe at once, and then all that waits', async () => {
   const { site, fault, daemon } = await down()
   await using _ = site
