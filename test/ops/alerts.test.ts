@@ -97,6 +97,8 @@ describe('the daemon', () => {
     daemon.kill('SIGHUP')
 
     await untilPaged(file, ['credentials', 'recovered'])
+    const [refused, recovered] = paged(file).map(({ changes }) => Object.keys(changes[0] ?? {}))
+    expect(refused).toEqual(recovered)
   })
 
   it('tells that a broken file stops the campaigns, and that it is correct again, to people and to monitoring', async () => {

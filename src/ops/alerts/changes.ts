@@ -49,7 +49,7 @@ export function troublesOf(
   const rejected = history.list({ states: ['rejected'] })
   const waiting = history.list({ states: ['held', 'failed'], all: true })
   const conditions = facts.conditions()
-  const refusal = facts.refusal()
+  const refusals = [facts.refusal()].filter((refusal) => refusal !== null)
   const all = [
     // Newest first, and the newest of a feed speaks for it.
     ...[...rejected, ...waiting].map((version) => {
@@ -67,7 +67,8 @@ export function troublesOf(
       const hint = 'check whether its export still runs, and where it writes to'
       return changeOf('overdue', { ...factsOf(version), reason, hint, mark })
     }),
-    ...(refusal === null ? [] : [changeOf('credentials', refusal)]),
+    // A refusal knows more than a receiver is shown.
+    ...refusals.map(({ reason, hint, mark }) => changeOf('credentials', { reason, hint, mark })),
     // Refused credentials have an event of their own, which knows the accounts.
     ...conditions
       .filter(({ code }) => code !== 'credentials')
