@@ -40,8 +40,10 @@ export function waitsForPerson(state: CampaignRun['state']): boolean {
 export function campaignConditions(run: CampaignRun | null): CampaignCondition[] {
   if (run === null) return []
   const all = [...stopPoint(run), ...openPoints(run), ...planned(run)]
+  // What has no grace is due, also where the clock was set back since it began.
   const due = all.filter(
-    ({ since = run.at, graceMs }) => Date.parse(run.at) - Date.parse(since) >= graceMs,
+    ({ since = run.at, graceMs }) =>
+      graceMs === 0 || Date.parse(run.at) - Date.parse(since) >= graceMs,
   )
   // One for each event and campaign.
   const groups = Map.groupBy(due, ({ event, campaign }) => JSON.stringify([event, campaign]))

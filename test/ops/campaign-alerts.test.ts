@@ -73,6 +73,15 @@ describe('monitoring', () => {
     expect([soon.code, late.code]).toEqual([0, 2])
   })
 
+  it.each(['refused', 'credentials'] as const)(
+    'finds it critical that nothing is written (%s) also after the clock was set back',
+    (state) => {
+      const found = run({ state, problem: 'the service answered 403', since: ago(-HOUR) })
+
+      expect([check(found).code, events(found)]).toEqual([2, ['campaigns-stopped']])
+    },
+  )
+
   it('warns of a campaign that waits for a person, with its key and the reason', () => {
     expect(check(run(waits('blocked')))).toEqual({
       code: 1,
