@@ -229,6 +229,31 @@ describe('doctor', () => {
     },
   )
 
+  it.each([
+    ['breaks off its answer', 'content-length: 99\r\n\r\nhello'],
+    ['speaks HTTP badly', 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nno chunk\r\n'],
+    ['never ends its answer', '\r\nhello'],
+  ])('tells of what listens in the place of a running daemon and %s', async (how, rest) => {
+    const other = createTcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => {
+        const answer = `HTTP/1.1 503 Service Unavailable\r\n${rest}`
+        socket.write(answer, () => how.startsWith('breaks') && socket.resetAndDestroy())
+      })
+      onTestFinished(() => void socket.destroy())
+    })
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void other.close())
+    const { port } = other.address() as AddressInfo
+
+    const finding = await checkEndpoint({ kind: 'tcp', host: '127.0.0.1', port }, true)
+
+    expect(finding).toMatchObject({
+      verdict: 'warning',
+      says: 'the daemon is not ready: hello',
+    })
+  })
+
   it('finds that http.listen names no place where anybody can listen', async () => {
     const path = `/nonexistent/${'x'.repeat(5)}.sock`
     const long = join(tmpdir(), 'x'.repeat(120))

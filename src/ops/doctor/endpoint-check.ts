@@ -59,17 +59,23 @@ async function placeOf(listen: Listen): Promise<string | null> {
   }
 }
 
-/** Throws what the connection meets. */
+/** Throws what the connection meets before an answer begins; of one that breaks off, what was said until then. */
 async function ask(listen: Listen): Promise<{ status: number; said: string }> {
   const to = listen.kind === 'unix' ? { socketPath: listen.path } : listen
   const headers = { host: 'localhost' }
   const asked = request({ ...to, path: '/readyz', agent: false, timeout: PATIENCE, headers })
+  // What comes after the beginning of an answer would be nobody's error, and end the program.
+  asked.on('error', () => {})
   asked.once('timeout', () => asked.destroy(new Error('no answer'))).end()
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
   let said = ''
-  for await (const text of response.setEncoding('utf8')) {
-    said += text
-    if (said.length >= MOST_SAID) break
+  try {
+    for await (const text of response.setEncoding('utf8')) {
+      said += text
+      if (said.length >= MOST_SAID) break
+    }
+  } catch {
+    // Something answers there, and its status is known.
   }
   return { status: response.statusCode ?? 0, said: said.slice(0, MOST_SAID) }
 }
