@@ -159,7 +159,8 @@ export class CampaignSchedule {
       wait = AGAIN_MS.failed
     }
     const ended = clock.monotonic()
-    this.#notBefore = ended + Math.max(LEAST_GAP_MS, SHARE * (ended - began))
+    // Where the next look is due earlier all the same, nothing waits beyond it.
+    this.#notBefore = ended + Math.min(wait, Math.max(LEAST_GAP_MS, SHARE * (ended - began)))
     // What another process kept from being looked at is still the reason to look.
     this.#plan(this.#last?.state === 'busy' ? cause : 'interval', ended + wait)
   }

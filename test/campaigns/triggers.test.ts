@@ -187,6 +187,23 @@ describe('the daemon looks at the campaigns', () => {
     expect([busy, free]).toEqual([['start 0', 'start 10'], ['start 20']])
   })
 
+  it('in ten seconds, too, for a decision or an upload, however long the other process was waited for', async () => {
+    const hours = new Hours()
+    await hours.pass(MINUTE)
+    hours.run = { state: 'busy' }
+    hours.takes = SECOND
+    hours.decision = 'apply 12'
+    const decided = await hours.pass(15 * SECOND)
+    hours.run = {}
+    await hours.pass(HOUR)
+    hours.run = { state: 'busy' }
+    hours.schedule.uploaded()
+    const uploaded = await hours.pass(15 * SECOND)
+
+    expect(decided).toEqual(['decision 60', 'decision 71'])
+    expect(uploaded).toEqual(['upload 3675', 'upload 3686'])
+  })
+
   it('with a poll of the file each two seconds at most, however often its loop turns', async () => {
     const hours = new Hours()
     await hours.pass(SECOND)
