@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openHistory } from '../../src/history/sqlite-history.ts'
-import { feedOf, SECRET, Site } from '../helpers/site.ts'
+import { feedOf, finished, SECRET, Site } from '../helpers/site.ts'
 
 const TWO_LINES = /^error: .+\ntry: .+\n$/
 
@@ -394,6 +394,22 @@ describe('upload', () => {
 
     expect(code).toBe(3)
     expect(stderr).toMatch(/^error: line 2, column 4: /)
+  })
+
+  it('says why a file could not be taken now, and exits 75', async () => {
+    await using site = await Site.open()
+    const file = join(site.root, 'large.xml')
+    writeFileSync(file, feedOf(15_000))
+
+    const full = ['prlimit', '--fsize=1000000']
+    const { code, stderr } = await finished(site.spawnBy(full, 'upload', file))
+
+    expect({ code, stderr }).toEqual({
+      code: 75,
+      stderr: expect.stringMatching(
+        /^error: upload .+large\.xml: not enough disk space for the copy: .+EFBIG.*\ntry: run it again\n$/,
+      ),
+    })
   })
 
   it('says in JSON why a version is in its state: a code, and the place in the document', async () => {
