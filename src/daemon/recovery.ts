@@ -30,7 +30,9 @@ export async function recover(
     )
   }
   const { baseUrl, identity } = service
-  if (await history.commit(() => noteService(history, JSON.stringify([baseUrl, identity])))) {
+  // Histories have it in this form: in another one it would be another service.
+  const who = { kind: 'partner' in identity ? 'partner' : 'account', ...identity }
+  if (await history.commit(() => noteService(history, JSON.stringify([baseUrl, who])))) {
     const hint = 'feedsyncd restore ID sends an upload there now; so does its file, dropped again'
     log.warn(
       { event: 'service.changed', hint },

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { openHistory } from '../../src/history/sqlite-history.ts'
 import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
 it.each([
@@ -34,5 +35,23 @@ it.each([
     expect(JSON.parse(ran.stdout)).toMatchObject({ id: 4, state: 'uploaded' })
     expect(other.sandbox.objects()).toHaveLength(2)
     expect(third.output).not.toContain('service.changed')
+  },
+)
+
+it.each([
+  [{ account: '123' }, { kind: 'account', account: '123' }],
+  [
+    { partner: 'ats', partnerAccount: '43' },
+    { kind: 'partner', partner: 'ats', partnerAccount: '43' },
+  ],
+])(
+  'the history calls %j as it always did, or a new feedsyncd would take it for another',
+  async (identity, noted) => {
+    await using site = await Site.open({ service: { account: undefined, ...identity } })
+
+    await site.run('run', '--once')
+
+    using history = openHistory({ file: join(site.root, 'state', 'feedsyncd.db') })
+    expect(history.note('service')).toBe(JSON.stringify([site.sandbox.url, noted]))
   },
 )
