@@ -48,9 +48,9 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
   return [line(headers), ...texts.map(line)].join('\n')
 }
 
-/** A name and its value on each line; what is null or empty is left out. */
+/** A name and its value on each line; what is null is left out. */
 export function factsText(facts: readonly (readonly [name: string, value: Cell])[]): string {
-  const known = facts.filter(([, value]) => value !== null && value !== '')
+  const known = facts.filter(([, value]) => value !== null)
   const width = Math.max(...known.map(([name]) => name.length))
   return known
     .map(([name, value]) => `${printable(name).padEnd(width)}  ${printable(String(value))}`)

@@ -40,7 +40,8 @@ export function showCommand(context: Context): Command {
 }
 
 function showText(report: ShowReport, now: number, commandLine: CommandLine, all: boolean): string {
-  const lines = [factsText(factsOf(report, now, commandLine, all))]
+  const facts = factsOf(report, now, commandLine, all)
+  const lines = [factsText(facts.filter(([, value]) => value !== ''))]
   const earlier = (left: number) =>
     left === 0
       ? []

@@ -29,6 +29,17 @@ describe('feedsyncd campaigns', () => {
     expect(site.sandbox.campaigns.all[0]?.targeting).toMatchObject({ postalCodes: ['02139'] })
   })
 
+  it('shows a text that is empty on the service, which is another answer than none', async () => {
+    await using site = await Site.open()
+    const fields = ['--name', 'Nurses', '--budget', '9', '--all-postings', '--json']
+    const { id } = json((await site.run('campaigns', 'create', ...fields)).stdout)
+    Object.assign(site.sandbox.campaigns.all[0] ?? {}, { name: '' })
+
+    const got = await site.run('campaigns', 'get', id)
+
+    expect(got.stdout).toMatch(/^name *$/m)
+  })
+
   it.each([
     ['create'],
     ['create', '--name', ' '],
