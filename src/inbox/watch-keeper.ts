@@ -104,7 +104,11 @@ export class WatchKeeper {
     const isOverdue = this.#watch === null && clock.monotonic() >= this.#retryAt
     if (watch === 'poll' || !(replaced || isOverdue)) return
     this.#retryAt = Number.POSITIVE_INFINITY
-    this.#arming = this.#arming.then(() => this.#rearm())
+    // Of those that wait, only the last opens: the others would each read the tree of a folder that was replaced since.
+    const last: Promise<void> = this.#arming.then(() =>
+      last === this.#arming ? this.#rearm() : undefined,
+    )
+    this.#arming = last
   }
 
   async close(): Promise<void> {

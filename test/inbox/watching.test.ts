@@ -148,7 +148,7 @@ describe('events', () => {
     await hintAfter(() => put(folder, 'a.xml'))
   })
 
-  it('go on after the folder was swapped again while a watch on it was being opened', async () => {
+  it('go on, with one more opening, after the folder was swapped again and again while a watch was being opened', async () => {
     const folder = join(temporaryFolder(), 'inbox')
     mkdirSync(folder)
     const opening = Promise.withResolvers<void>()
@@ -172,10 +172,11 @@ describe('events', () => {
 
     await swap(1)
     await opening.promise
-    await swap(2)
+    for (const again of [2, 3, 4]) await swap(again)
     await hintAfter(() => opened.resolve())
 
     await vi.waitFor(() => expect(watchedInodes.at(-1)).toBe(statSync(folder).ino))
+    expect(watchedInodes).toHaveLength(3)
   })
 
   it('begin when a folder that was missing at the start appears', async () => {
