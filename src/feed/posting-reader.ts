@@ -3,7 +3,7 @@
 // becomes a string.
 
 import { crc32 } from 'node:zlib'
-import { isOf, SPACE } from '../xml/bytes.ts'
+import { equal, isOf, SPACE } from '../xml/bytes.ts'
 import { type Attributes, decodedText, type Text, type XmlHandler } from '../xml/handler.ts'
 import type { Name } from '../xml/names.ts'
 import { attributeValue, type Capture, type Place, recordPlace } from './field-matcher.ts'
@@ -28,6 +28,9 @@ export interface PostingOptions {
 }
 
 const DEFAULTS: PostingOptions = { only: null, fields: CHECKED_FIELDS, hashed: true }
+
+/** What follows the whole text of an element: its end tag, which the end of a CDATA section may stand before. */
+const [END_TAG, CDATA_AND_END_TAG] = [Buffer.from('</'), Buffer.from(']]></')]
 
 /** Bytes of a text that can matter to a character of a value: it may be written as a reference. */
 const LONGEST_CHARACTER = 16
@@ -54,11 +57,6 @@ export class PostingReader implements XmlHandler {
   /** The place of the innermost one; null outside postings. */
   #place: Place | null = null
   readonly #values = new PostingValues()
-  /** Where in the present bytes the whole text of the innermost element stands, if it is plain. */
-  #plainFrom = 0
-  #plainTo = 0
-  /** Where the white space behind it ends: part of the value where more of the text follows. */
-  #plainEnd = 0
   /** Where the bytes of the posting begin that are not in `#crc` yet; null: no posting is open. */
   #from: number | null = null
   #crc = 0
@@ -111,17 +109,17 @@ export class PostingReader implements XmlHandler {
     if (place === null || !place.wantsText(this.#values)) return
     const { data } = text
     const at = place.inProse ? this.#prose : this.#depth - 1
-    if (this.#plainTo > 0) this.#keepPlain(data)
     const known = this.#texts[at] as string
     if (known === '') while (text.from < text.to && isOf(data, text.from, SPACE)) text.from++
     if (text.from === text.to || known.length >= place.longest) return
-    if (text.literal && known === '' && place.isPlain) {
+    if (text.literal && known === '' && place.isPlain && this.#places[at - 1]?.isPlain !== false) {
       let { to } = text
       while (isOf(data, to - 1, SPACE)) to--
-      if (isPlain(data, text.from, to)) {
-        this.#plainFrom = text.from
-        this.#plainTo = to
-        this.#plainEnd = Math.min(text.to, to + place.longest)
+      const isWhole = equal(END_TAG, data, text.to) || equal(CDATA_AND_END_TAG, data, text.to)
+      if (isWhole && isPlain(data, text.from, to)) {
+        for (const { field, rank, path } of place.captures) {
+          if (path.attribute === null) this.#values.putPlain(field, rank, data, text.from, to)
+        }
         return
       }
     }
@@ -142,15 +140,12 @@ export class PostingReader implements XmlHandler {
     const depth = --this.#depth
     if (place.inProse) this.#isParted = true
     else if (place.captures.length > 0) {
-      if (depth > 0 && this.#places[depth - 1]?.isPlain === false) this.#joinProse(data, depth)
+      if (depth > 0 && this.#places[depth - 1]?.isPlain === false) this.#joinProse(depth)
       const { captures } = place
       for (let i = 0; i < captures.length; i++) {
         const { field, rank, path } = captures[i] as Capture
-        if (path.attribute !== null) continue
-        if (this.#plainTo === 0) this.#values.put(field, rank, this.#texts[depth] as string)
-        else this.#values.putPlain(field, rank, data, this.#plainFrom, this.#plainTo)
+        if (path.attribute === null) this.#values.put(field, rank, this.#texts[depth] as string)
       }
-      this.#plainTo = 0
     }
     this.#place = depth === 0 ? null : (this.#places[depth - 1] ?? null)
     if (depth > 0) return
@@ -160,22 +155,13 @@ export class PostingReader implements XmlHandler {
   }
 
   moving(data: Buffer, to: number): void {
-    if (this.#plainTo > 0) this.#keepPlain(data)
     this.#values.keep()
     this.#hash(data, to)
     if (this.#from !== null) this.#from = 0
   }
 
-  /** The text so far is not the whole one, or its bytes go. */
-  #keepPlain(data: Buffer, at = this.#depth - 1): void {
-    const text = { data, from: this.#plainFrom, to: this.#plainEnd, literal: true }
-    this.#texts[at] = decodedText(text)
-    this.#plainTo = 0
-  }
-
   /** What the element at `at` holds for a field of its own is part of the prose around it, too. */
-  #joinProse(data: Buffer, at: number): void {
-    if (this.#plainTo > 0) this.#keepPlain(data, at)
+  #joinProse(at: number): void {
     this.#prose = at - 1
     this.#isParted = true
     const [around, text] = [this.#texts[at - 1] as string, this.#texts[at] as string]
@@ -205,7 +191,6 @@ export class PostingReader implements XmlHandler {
   }
 
   #enter(place: Place, attributes: Attributes): void {
-    if (this.#plainTo > 0) this.#keepPlain(attributes.data)
     this.#place = place
     this.#places[this.#depth++] = place
     if (place.captures.length === 0) return
