@@ -34,12 +34,12 @@ export const LONG = 12
 type Hide = (from: number, to: number) => void
 
 export class SecretSet {
-  /** Whether their fragments are as secret. */
-  readonly #secrets = new Map<string, boolean>()
+  /** Folded when they are added, once: the index is made anew after each form. */
+  readonly #secrets = new Map<string, KnownSecret>()
   readonly #most: number
   readonly #mostCharacters: number
   #characters = 0
-  /** Made when a text is searched, of what is known then: most secrets are never looked for. */
+  /** Made when a text is searched, of what is known then. */
   #index: Index | null = null
 
   /** `most`: how many values are kept, and how many characters of them all; the oldest are forgotten. */
@@ -53,7 +53,7 @@ export class SecretSet {
     if (literal.length < SHORTEST) return
     this.#index = null
     this.#forget(literal)
-    this.#secrets.set(literal, partly)
+    this.#secrets.set(literal, { literal, folded: fold(literal).text, partly })
     this.#characters += literal.length
     for (const oldest of this.#secrets.keys()) {
       const isTooMuch = this.#characters > this.#mostCharacters && oldest !== literal
@@ -69,7 +69,7 @@ export class SecretSet {
   /** Calls `hide` for every part of `text` that holds a secret, or unless `onlyWhole` a fragment of one. */
   find(text: string, folded: Folded, onlyWhole: boolean, hide: Hide): void {
     if (onlyWhole && folded.text.length < LONG) return
-    this.#index ??= indexOf(this.#secrets)
+    this.#index ??= indexOf([...this.#secrets.values()])
     const hideFolded = (from: number, to: number) =>
       hide(folded.at[from] ?? 0, (folded.at[to - 1] ?? 0) + 1)
     for (const { literal, folded: whole } of this.#index.whole) {
@@ -114,10 +114,7 @@ const UNSEEN = /[\p{Cf}\p{Z}]/u
 const isWhole = ({ folded, partly }: KnownSecret) => !partly || folded.length < FRAGMENT
 const gram = (text: string, at: number) => text.slice(at, at + FRAGMENT)
 
-function indexOf(known: ReadonlyMap<string, boolean>): Index {
-  const secrets = Array.from(known, ([literal, partly]) => {
-    return { literal, folded: fold(literal).text, partly }
-  })
+function indexOf(secrets: readonly KnownSecret[]): Index {
   const fragments: Index['fragments'] = new Map()
   for (const secret of secrets) {
     const { length } = secret.folded
