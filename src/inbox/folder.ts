@@ -148,7 +148,7 @@ export class Inbox implements AsyncDisposable {
       const before = this.#known ?? stats
       // A mount that went away leaves the empty directory it was mounted on.
       if (isEmpty && before.dev !== stats.dev)
-        throw Object.assign(new Error('not mounted'), { code: 'EXDEV' })
+        return { folder: unavailable(directory, NOT_MOUNTED), ...nothingKnown() }
       this.#known = stats
       // Watches on another directory than the last one are deaf.
       const replaced = !isSameDirectory(before, stats)
@@ -174,6 +174,9 @@ export class Inbox implements AsyncDisposable {
     return looks
   }
 }
+
+/** Another device, and nothing on it. */
+const NOT_MOUNTED = Object.assign(new Error('not mounted'), { code: 'EXDEV' })
 
 /** A recreated directory often gets the inode number of the old one, but its birth is its own. */
 function isSameDirectory(a: BigIntStats, b: BigIntStats): boolean {

@@ -24,8 +24,17 @@ export interface PostDeliveryParts extends Parts {
 
 /** Name of the note that says which file is leaving the folder, and where to. */
 const DEPARTURE = 'leaving '
-/** In the log: `file.archived`, `file.not-archived`. */
-const DONE = { archive: 'archived', delete: 'deleted', quarantine: 'quarantined' } as const
+/** In the log. */
+const DONE = {
+  archive: 'file.archived',
+  delete: 'file.deleted',
+  quarantine: 'file.quarantined',
+} as const
+const NOT_DONE = {
+  archive: 'file.not-archived',
+  delete: 'file.not-deleted',
+  quarantine: 'file.not-quarantined',
+} as const
 
 /** Files that are moved for one transaction before, and one after. */
 const AT_ONCE = 64
@@ -238,10 +247,7 @@ export class PostDelivery {
     const { id, feed } = history.lastVersionAt(path) ?? {}
     const file = { id, feed, path }
     if (disposed.kind === 'done') {
-      log.info(
-        { event: `file.${DONE[disposition]}`, ...file, to: disposed.to },
-        `${disposition} done`,
-      )
+      log.info({ event: DONE[disposition], ...file, to: disposed.to }, `${disposition} done`)
       this.#failing.delete(path)
     }
     if (disposed.kind !== 'problem') return
@@ -254,10 +260,7 @@ export class PostDelivery {
     const { isLoud } = known ?? { isLoud: this.#failing.size < MOST_LOUD }
     this.#failing.set(path, { code: disposed.code, isLoud })
     if (!wasHalf && (isLoud || known?.code !== disposed.code))
-      log.warn(
-        { event: `file.not-${DONE[disposition]}`, ...file, ...facts },
-        `${disposition} not possible`,
-      )
+      log.warn({ event: NOT_DONE[disposition], ...file, ...facts }, `${disposition} not possible`)
   }
 
   async #trimSpool(feed: string): Promise<void> {
