@@ -56,21 +56,9 @@ function countLines(at: { line: number; column: number; afterCr: boolean }, text
   // The LF of a CR LF that was cut in two is no further line.
   const from = at.afterCr && text.startsWith('\n') ? 1 : 0
   at.afterCr = text.endsWith('\r')
-  const lineEnd = /\r\n?|\n/g
-  lineEnd.lastIndex = from
-  let start = from
-  for (let match = lineEnd.exec(text); match !== null; match = lineEnd.exec(text)) {
-    at.line++
-    at.column = 1
-    start = lineEnd.lastIndex
-  }
-  at.column += codePoints(text.slice(start))
-}
-
-function codePoints(text: string): number {
-  let pairs = 0
-  for (let i = 0; i < text.length; i++) {
-    if ((text.charCodeAt(i) & 0xfc00) === 0xd800) pairs++
-  }
-  return text.length - pairs
+  const lines = text.slice(from).split(/\r\n?|\n/)
+  const last = lines.at(-1) ?? ''
+  if (lines.length > 1) at.column = 1
+  at.line += lines.length - 1
+  at.column += last.length - (last.match(/[\ud800-\udbff]/g)?.length ?? 0)
 }
