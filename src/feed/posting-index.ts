@@ -15,19 +15,25 @@ const MAGIC = Buffer.from('FSIX7\0\0\0')
 const HEADER_BYTES = MAGIC.length + 12
 
 /** The bytes of an index file, in parts. `idPath`: where the ids were read from; empty: where they were found. */
-export function indexParts(entries: Entries, idPath = ''): Uint8Array[] {
-  const parts = Array.from(
-    entries.parts(),
-    ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength),
-  )
+export function* indexParts(entries: Entries, idPath = ''): Generator<Uint8Array, void, void> {
   const header = Buffer.alloc(HEADER_BYTES)
   MAGIC.copy(header)
-  const crc = parts.reduce((before, part) => crc32(part, before), 0)
+  let crc = 0
+  for (const words of entries.parts()) crc = crc32(bytesOf(words), crc)
   header.writeUInt32LE(crc, MAGIC.length)
   header.writeUInt32LE(entries.count, MAGIC.length + 4)
   header.writeUInt32LE(crc32(idPath), MAGIC.length + 8)
-  return [header, ...parts]
+  // Most feeds have one part, and one write is one place where a crash can happen.
+  let before: Uint8Array = header
+  for (const words of entries.parts()) {
+    yield before.length === 0 ? bytesOf(words) : Buffer.concat([before, bytesOf(words)])
+    before = new Uint8Array()
+  }
+  if (before.length > 0) yield before
 }
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Uint32Array) =>
+  new Uint8Array(buffer, byteOffset, byteLength)
 
 /**
  * Counts what changed between two versions, from the paths of their index files. Null where one of them
