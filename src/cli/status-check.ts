@@ -3,14 +3,14 @@
 import { isBlocked } from '../history/reason-codes.ts'
 import type { StatusReport, UploadReport } from '../history/report.ts'
 import { HOUR } from '../lib/clock.ts'
-import type { Severity } from '../lib/conditions.ts'
+import { conditionText, type Severity } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { limited } from '../lib/limited.ts'
 import { relativeTime } from '../lib/units.ts'
 import { type CampaignCondition, campaignConditions } from '../ops/campaign-conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { printable } from './render.ts'
-import { conditionText, staleness, type View } from './status-view.ts'
+import { staleness, type View } from './status-view.ts'
 
 /** A pager shows no more. */
 const MOST_NAMED = 5

@@ -2,7 +2,7 @@
 
 import type { StatusReport, UploadReport } from '../history/report.ts'
 import { OPEN } from '../history/states.ts'
-import type { Condition } from '../lib/conditions.ts'
+import { conditionText } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { limited } from '../lib/limited.ts'
 import { formatBytes, formatDuration, formatProgress, relativeTime } from '../lib/units.ts'
@@ -64,11 +64,6 @@ export function staleness(
   return daemon.lastScanAt === null
     ? `the daemon runs for ${age} and has not listed the folder yet`
     : `the folder was not listed for ${age}`
-}
-
-/** A condition in one sentence: the same words everywhere. */
-export function conditionText({ hint, message }: Pick<Condition, 'message' | 'hint'>): string {
-  return hint === null ? message : `${message}; ${hint}`
 }
 
 /** What stops or slows the daemon comes first. */

@@ -157,6 +157,11 @@ const OF_STATE: Readonly<Record<string, ConditionCode>> = {
   EPERM: 'state-foreign-owner',
 }
 
+/** A condition in one sentence: the same words everywhere. */
+export function conditionText({ hint, message }: Pick<Condition, 'message' | 'hint'>): string {
+  return hint === null ? message : `${message}; ${hint}`
+}
+
 /** What a failed system call on our own files means: `ENOSPC`, `EROFS`, `EACCES`. */
 export function conditionOfState(code: string | null): ConditionCode {
   return OF_STATE[code ?? ''] ?? 'state-failing'

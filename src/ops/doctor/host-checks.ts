@@ -7,7 +7,7 @@ import { opendir, readFile, readlink, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { SECOND } from '../../lib/clock.ts'
-import { errorCode } from '../../lib/errors.ts'
+import { EXIT, errorCode } from '../../lib/errors.ts'
 import { formatBytes } from '../../lib/units.ts'
 import { fullDisk } from '../room.ts'
 import { PROGRAMS } from '../systemd/notifier.ts'
@@ -43,7 +43,7 @@ export async function checkFolder(path: string, use: FolderUse, runner: Runner):
   const write = use !== 'read'
   const found = await stat(path).catch(() => null)
   if (found !== null && !found.isDirectory())
-    return problem(`${path} is not a folder`, 'name a folder in the configuration', 78)
+    return problem(`${path} is not a folder`, 'name a folder in the configuration', EXIT.config)
   if (write && unit !== null && !mayWrite(unit, path)) {
     const says = `${path} is read-only for the unit feedsyncd: ReadWritePaths= does not have it`
     return problem(says, DROPIN)
@@ -126,7 +126,7 @@ export async function checkRoom(path: string): Promise<Answer> {
     const fix = 'free space: the spool holds upload.keepVersions copies of each feed'
     // As the daemon judges it.
     const full = fullDisk(path)
-    if (full !== null) return problem(full.message, fix, 75)
+    if (full !== null) return problem(full.message, fix, EXIT.temporary)
     return free < LITTLE_ROOM ? warning(says, fix) : ok(says)
   } catch (error) {
     return skipped(`the room on the disk of ${path} is not known (${errorCode(error)})`)
@@ -179,7 +179,11 @@ export async function checkFile(
   const setting = unit && hiddenBy(unit, path)
   if (setting) {
     const says = `${path} is hidden from the unit feedsyncd (${setting})`
-    return problem(says, 'move it to a folder that the unit sees, such as /etc/feedsyncd', 78)
+    return problem(
+      says,
+      'move it to a folder that the unit sees, such as /etc/feedsyncd',
+      EXIT.config,
+    )
   }
   const refusal = await refusalOf(path, use === 'run' ? ENTER : READ, account)
   if (refusal === null) return ok(`${path} can be ${use}`)
@@ -191,7 +195,7 @@ export async function checkFile(
     : `chgrp ${groupOf({ account, unit })} ${path} && chmod 0640 ${path}`
   const asked = `let the unit’s user ${at === path ? use : 'enter'} it${other}`
   const says = `${at} cannot be ${at === path ? use : 'entered'} (${code})`
-  return problem(says, isGiven ? given : asked, 78)
+  return problem(says, isGiven ? given : asked, EXIT.config)
 }
 
 /** For whom the answers are true: the unit's user where there is one, else who asks. */

@@ -4,6 +4,7 @@
 import type { StatusReport, UploadReport } from '../../history/port.ts'
 import { IN_WORK } from '../../history/states.ts'
 import { isoTime } from '../../lib/clock.ts'
+import { conditionText } from '../../lib/conditions.ts'
 import { formatDuration } from '../../lib/units.ts'
 import { needsPerson } from '../advice.ts'
 import { waitingCampaigns } from '../campaign-conditions.ts'
@@ -82,9 +83,7 @@ function headlineOf(troubles: number, urgent: number, campaigns: number, feeds: 
 }
 
 function troublesOf({ service }: StatusReport, { conditions }: Pulse): string[] {
-  const found = conditions.map(({ hint, message }) =>
-    hint === null ? message : `${message}; ${hint}`,
-  )
+  const found = conditions.map(conditionText)
   if (['ok', 'unknown', 'credentials'].includes(service.state)) return found
   return [...found, `service ${service.state}: ${service.reason ?? 'no reason given'}`]
 }
