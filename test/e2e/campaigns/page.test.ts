@@ -1,0 +1,80 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { quickClock } from '../../helpers/quick-clock.ts'
+import { Site } from '../../helpers/site.ts'
+
+const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'campaigns.md')
+
+/** 149 postings: 57 nurses in two states, 23 drivers, 9 welders, and cooks without a campaign. */
+function feed(): string {
+  const job = (id: string, title: string, city: string, state: string, count: number) =>
+    Array.from({ length: count }, () => ({ id, title, city, state }))
+  const jobs = [
+    ...job('NUR-Q1', 'Nurse', 'Boston', 'MA', 40),
+    ...job('NUR-Q1', 'Nurse', 'Providence', 'RI', 17),
+    ...job('DRV', 'Driver', 'Austin', 'TX', 23),
+    ...job('WELD-2', 'Welder', 'Austin', 'TX', 9),
+    ...job('', 'Cook', 'Austin', 'TX', 60),
+  ]
+  const text = jobs.map(
+    ({ id, title, city, state }, n) =>
+      `<job><referencenumber>J-${n + 1}</referencenumber><title>${title}</title><city>${city}</city>` +
+      `<state>${state}</state><campaignid>${id}</campaignid></job>\n`,
+  )
+  return `<source>\n${text.join('')}</source>\n`
+}
+
+/** What differs from run to run: times, places, digests and the log. */
+function steady(text: string, root: string): string {
+  return (
+    text
+      .replaceAll(root, '/etc/feedsyncd')
+      .replace(/^\{.*\n/gm, '')
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-21T06:00:00.000Z')
+      .replace(/file [0-9a-f]{12}/g, 'file 0123456789ab')
+      .replace(/looked at (just now|[\dhms. ]+ ago)/g, 'looked at 2s ago')
+      .replace(/\S+: campaigns /g, 'maria: campaigns ')
+      // Who runs the test decides how wide this column is.
+      .replace(/^(at|\d{4}-).*$/gm, (line) => line.replace(/ {2,}/g, '  '))
+      .trimEnd()
+  )
+}
+
+it('docs/campaigns.md shows what its commands really print', async () => {
+  await using site = await Site.open({}, { clock: quickClock() })
+  site.drop('jobs.xml', feed())
+  expect((await site.run('run', '--once')).code).toBe(0)
+  const page = readFileSync(PAGE, 'utf8')
+  let written = ''
+  let rest = page
+  for (;;) {
+    const block = /^```(yaml|console)\n([\s\S]*?)^```$/m.exec(rest)
+    if (block === null) break
+    const [all, kind, content = ''] = block
+    const before = rest.slice(0, block.index)
+    rest = rest.slice(block.index + all.length)
+    if (kind === 'yaml') {
+      if (content.startsWith('version: 1'))
+        writeFileSync(join(site.root, 'campaigns.yaml'), content)
+      else site.configure({ campaigns: { mode: 'apply' } })
+      written += before + all
+      continue
+    }
+    const commands = content.split('\n').filter((line) => /^\$ feedsyncd /.test(line))
+    const shown: string[] = []
+    for (const command of commands) {
+      const { stdout, stderr } = await site.run(...command.split(' ').slice(2))
+      const printed = steady(`${stdout}${stderr}`, site.root)
+      shown.push(printed === '' ? command : `${command}\n${printed}`)
+    }
+    written += `${before}\`\`\`console\n${shown.join('\n')}\n\`\`\``
+  }
+  written += rest
+  // FEEDSYNCD_WRITE_DOCS=1 writes the page anew.
+  if (process.env.FEEDSYNCD_WRITE_DOCS) {
+    writeFileSync(PAGE, '')
+    appendFileSync(PAGE, written)
+  }
+  expect(page).toBe(written)
+})

@@ -1,0 +1,92 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+describe('logs', () => {
+  it('tells in plain sentences what happened to a feed, and only to that feed', async () => {
+    await using site = await Site.open()
+    site.drop('jobs.xml', feedOf(40))
+    site.drop('other.xml', '<source><job>&</job></source>')
+    const { stdout } = await site.run('run', '--once')
+    const file = join(site.root, 'log')
+    writeFileSync(file, `Started feedsyncd.service\n${stdout}`)
+
+    const all = (await site.run('logs', '--file', file)).stdout
+    const one = (await site.run('logs', 'jobs.xml', '--file', file)).stdout
+
+    expect(all).toMatch(/^Started feedsyncd.service\n/)
+    expect(all).toMatch(/^\S+Z warn {2}other\.xml rejected: line 1, column 14: "&" must be/m)
+    expect(one).toMatch(/^\S+Z info {2}jobs\.xml uploaded: 40 postings, [\d.]+ KiB {2}id=\d+$/m)
+    expect(one).not.toContain('other.xml')
+    for (const line of stdout.split('\n').filter((text) => text.includes('"event":"feed.'))) {
+      expect(JSON.parse(line)).toMatchObject({ id: expect.any(Number), feed: expect.any(String) })
+    }
+  })
+
+  it('asks the journal of the unit, and follows it', async () => {
+    await using site = await Site.open()
+    const bin = join(site.root, 'bin')
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'journalctl'), '#!/bin/sh\necho "$@"\n')
+    chmodSync(join(bin, 'journalctl'), 0o755)
+    site.env = { PATH: `${bin}:${process.env.PATH}` }
+
+    const { stdout } = await site.run('logs', '-f', '--since', 'today')
+
+    expect(stdout).toBe('-u feedsyncd -o cat --no-pager -f --since today\n')
+  })
+
+  it('refuses a file that is not there', async () => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await site.run('logs', '--file', 'mistyped')
+
+    expect([code, stderr]).toEqual([
+      64,
+      'error: logs: there is no file mistyped\ntry: check the path\n',
+    ])
+  })
+
+  it('refuses a folder in plain words', async () => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await site.run('logs', '--file', site.inbox)
+
+    expect([code, stderr]).toEqual([
+      1,
+      `error: logs: ${site.inbox} cannot be read (EISDIR)\n` +
+        'try: name a file that this user may read\n',
+    ])
+  })
+
+  it('fails where the journal may not be read, and does not say that nothing happened', async () => {
+    await using site = await Site.open()
+    const bin = join(site.root, 'bin')
+    mkdirSync(bin)
+    writeFileSync(
+      join(bin, 'journalctl'),
+      '#!/bin/sh\necho "insufficient permissions" >&2; exit 1\n',
+    )
+    chmodSync(join(bin, 'journalctl'), 0o755)
+    site.env = { PATH: `${bin}:${process.env.PATH}` }
+
+    const { code, stderr } = await site.run('logs')
+
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: logs: journalctl ended with 1\ntry: .+systemd-journal/m)
+  })
+
+  it('says what to do where there is no journal', async () => {
+    await using site = await Site.open()
+    site.env = { PATH: site.root }
+
+    const { code, stderr } = await site.run('logs')
+
+    expect([code, stderr]).toEqual([
+      1,
+      'error: this host has no journalctl\n' +
+        'try: pass the log on, such as: docker logs feedsyncd | feedsyncd logs --file -\n',
+    ])
+  })
+})

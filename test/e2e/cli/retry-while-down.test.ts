@@ -1,0 +1,123 @@
+// `retry` and reload are a person's word that it is worth trying now: the probe leaves at once, whatever the
+// breaker and Retry-After say, and what came of it is printed.
+
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, it, vi } from 'vitest'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { feedOf } from '../../helpers/feed.ts'
+import { statusOf } from '../../helpers/look.ts'
+import { Site } from '../../helpers/site.ts'
+
+const PATIENCE = { timeout: 200_000, interval: 50 }
+const FEEDS = ['a.xml', 'b.xml', 'c.xml', 'd.xml', 'e.xml']
+
+/** A service that counts as down, for ten minutes: each feed was refused once. */
+async function down() {
+  const site = await Site.open()
+  const refusal = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+  const fault = site.sandbox.faults.add(refusal)
+  const daemon = await site.daemon()
+  for (const [n, feed] of FEEDS.entries()) site.drop(feed, feedOf(n + 3))
+  await vi.waitFor(() => expect(statusOf(site).service.state).toBe('down'), PATIENCE)
+  for (const feed of FEEDS) await site.until(feed, 'queued')
+  const [first] = site.uploads({ feed: 'a.xml' })
+  // A command does not give up waiting for the daemon, however slow the machine is.
+  site.clock = { ...systemClock, monotonic: () => 0 }
+  return { site, fault, daemon, id: String(first?.id) }
+}
+
+it('retry sends the probe at once, and prints that the feed is uploaded', async () => {
+  const { site, fault, id } = await down()
+  await using _ = site
+  fault.remove()
+
+  const { code, stdout } = await site.run('retry', id)
+
+  expect(stdout).toMatch(new RegExp(`^version ${id} of a\\.xml is uploaded`))
+  expect(code).toBe(0)
+})
+
+it('retry prints why it did not succeed, and when it is tried again', async () => {
+  const { site, id } = await down()
+  await using _ = site
+
+  const { code, stdout, stderr } = await site.run('retry', id)
+
+  expect(code).toBe(0)
+  expect(stdout).toMatch(new RegExp(`^version ${id} of a\\.xml is queued`))
+  expect(stderr).toMatch(/^error: .*503.*\ntry: next automatic attempt in /)
+  expect(site.show(Number(id)).attempts).toHaveLength(2)
+})
+
+it('retry --all sends all that waits or failed', async () => {
+  const { site, fault } = await down()
+  await using _ = site
+  fault.remove()
+
+  const { code, stdout } = await site.run('retry', '--all')
+
+  expect(stdout.match(/ is uploaded/g)).toHaveLength(FEEDS.length)
+  expect(code).toBe(0)
+})
+
+it('retry --all goes on with the others where one has been sent or discarded since it was listed', async () => {
+  const { site, fault, id } = await down()
+  await using _ = site
+  fault.remove()
+  const [other] = site.uploads({ feed: 'b.xml' })
+  const database = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  database.exec(
+    `CREATE TRIGGER meanwhile AFTER UPDATE ON versions WHEN new.id = ${id} AND new.reason_code = 'retried'
+       BEGIN UPDATE versions SET state = 'discarded' WHERE id = ${other?.id}; END`,
+  )
+  database.close()
+
+  const { code, stdout } = await site.run('retry', '--all')
+
+  expect(stdout.match(/ is uploaded/g)).toHaveLength(FEEDS.length - 1)
+  expect(code).toBe(0)
+})
+
+it('retry --all says why nothing could be written, and not that nothing waits', async () => {
+  const { site } = await down()
+  await using _ = site
+  const database = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  database.exec(
+    `CREATE TRIGGER broken BEFORE UPDATE ON versions WHEN new.reason_code = 'retried'
+       BEGIN SELECT RAISE(ABORT, 'a fault of the database'); END`,
+  )
+  database.close()
+
+  const { code, stderr } = await site.run('retry', '--all')
+
+  expect(stderr).toMatch(/^error: .*a fault of the database/)
+  expect(code).toBe(1)
+})
+
+it('reload sends the probe at once, and then all that waits', async () => {
+  const { site, fault, daemon } = await down()
+  await using _ = site
+  fault.remove()
+
+  daemon.kill('SIGHUP')
+
+  await site.logged(daemon, 'asked the service again')
+  for (const feed of FEEDS) await site.until(feed, 'uploaded')
+})
+
+it('retry --all sends what failed also while a newer file of its feed is incomplete', async () => {
+  await using site = await Site.open()
+  const refusal = site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413 })
+  await site.daemon()
+  site.drop('jobs.xml', feedOf(3))
+  await site.until('jobs.xml', 'failed')
+  site.drop('jobs.xml', feedOf(4).slice(0, -20))
+  await site.until('jobs.xml', 'incomplete')
+  refusal.remove()
+
+  const { code, stdout } = await site.run('retry', '--all')
+
+  expect(stdout).toMatch(/ of jobs\.xml is uploaded/)
+  expect(code).toBe(0)
+})

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { expect, it, onTestFinished } from 'vitest'
+import { MAIN } from '../../helpers/site.ts'
+
+/** A directory with a file of these faults. */
+function directoryWith(faults: object[]): string {
+  const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  writeFileSync(join(directory, 'faults.json'), JSON.stringify(faults))
+  return directory
+}
+
+function start(directory: string) {
+  const where = ['--dir', directory, '--faults', join(directory, 'faults.json')]
+  const child = spawn(process.execPath, [MAIN, 'sandbox', '--json', ...where], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+async function ended(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null) await once(child, 'exit')
+  return child.exitCode
+}
+
+it.each([
+  [{ at: 'storage', kind: 'throttle' }, 'faults[0].bytesPerSecond: expected a number', 64],
+  [{ at: 'storage', kind: 'refuse', how: 'rst', key: 'a' }, 'leave out "key"', 1],
+])(
+  'feedsyncd sandbox ends with the reason when its faults are wrong: %j',
+  async (fault, reason, exit) => {
+    const child = start(directoryWith([fault]))
+
+    const [stderr, code] = await Promise.all([text(child.stderr), ended(child)])
+
+    expect(stderr).toContain(reason)
+    expect(code).toBe(exit)
+  },
+)
+
+it('feedsyncd sandbox plays the faults of its file, and keeps its key when it starts again', async () => {
+  const directory = directoryWith([{ at: 'service', kind: 'answer', status: 418 }])
+  const keys: string[] = []
+  const statuses: number[] = []
+  for (let n = 0; n < 2; n++) {
+    const child = start(directory)
+    const [line] = await once(createInterface(child.stdout), 'line')
+    const { url, configFile } = JSON.parse(line)
+    const answer = await fetch(`${url}/v1/campaigns`)
+    statuses.push(answer.status)
+    keys.push(readFileSync(join(directory, 'service.key'), 'utf8'))
+    expect(readFileSync(configFile, 'utf8')).toContain(url)
+    child.kill('SIGTERM')
+    await ended(child)
+  }
+
+  expect(statuses).toEqual([418, 418])
+  expect(keys[1]).toBe(keys[0])
+})

@@ -1,0 +1,81 @@
+// How long a single pass waits. The writer here writes at every look at the clock, so it is as quick as the daemon,
+// however slow the machine is.
+
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { type Clock, systemClock } from '../../../src/lib/clock.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+/** A clock by which a file grows, and that can be ahead. */
+function writerOf(path: string) {
+  const writer = { ahead: 0, isWriting: true }
+  writeFileSync(path, '<source>')
+  const clock: Clock = {
+    ...systemClock,
+    monotonic: () => {
+      if (writer.isWriting) appendFileSync(path, '<job/>')
+      return systemClock.monotonic() + writer.ahead
+    },
+  }
+  return { writer, clock }
+}
+
+describe('run --once', () => {
+  it('waits for a file that is being written, and holds up no other for it', async () => {
+    await using site = await Site.open()
+    const path = join(site.inbox, 'growing.xml')
+    const { writer, clock } = writerOf(path)
+    site.drop('quiet.xml', feedOf(3))
+
+    site.clock = clock
+    const ended = site.run('run', '--once')
+    await site.until('quiet.xml', 'uploaded')
+    // Longer than any patience that counts from the start.
+    writer.ahead += 60_000
+    const meanwhile = site.uploads({ feed: 'growing.xml' })
+    appendFileSync(path, '</source>')
+    writer.isWriting = false
+    await ended
+
+    expect(meanwhile).toMatchObject([{ state: 'settling' }])
+    expect(site.uploads({ feed: 'growing.xml' })).toMatchObject([{ state: 'uploaded' }])
+    expect(site.events('growing.xml').map(({ to }) => to)).not.toContain('incomplete')
+  })
+
+  it('leaves a file whose writer does not end, after inbox.incompleteAfter', async () => {
+    await using site = await Site.open({ inbox: { incompleteAfter: '1h' } })
+    const { writer, clock } = writerOf(join(site.inbox, 'growing.xml'))
+    site.drop('quiet.xml', feedOf(3))
+
+    site.clock = clock
+    const ended = site.run('run', '--once')
+    await site.until('quiet.xml', 'uploaded')
+    writer.ahead += 3_600_000
+    await ended
+
+    expect(site.uploads({ feed: 'growing.xml' })).toMatchObject([{ state: 'settling' }])
+  })
+
+  it('leaves no timer behind that keeps its process alive after its last word', async () => {
+    await using site = await Site.open()
+    site.drop('jobs.xml', feedOf(3))
+    let sleeping = 0
+    const clock: Clock = {
+      ...systemClock,
+      sleep: (ms, signal) => {
+        // A commit waits a few ms for company.
+        if (ms < 100) return systemClock.sleep(ms, signal)
+        sleeping++
+        return systemClock.sleep(ms, signal).finally(() => sleeping--)
+      },
+    }
+
+    site.clock = clock
+    await site.run('run', '--once')
+    await setImmediate()
+
+    expect(sleeping).toBe(0)
+  })
+})

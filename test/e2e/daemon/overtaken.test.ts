@@ -1,0 +1,350 @@
+// The order of a feed's versions: what its writer was done with last is sent last, and is the newest on record, whatever
+// was detected first; and what nobody has written is not sent over it.
+
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Command } from '../../helpers/command.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+const FEEDS = { feeds: [{ match: '{1}/*.xml', name: '{1}' }] }
+const PATIENCE = { timeout: 200_000, interval: 20 }
+const MONDAY = feedOf(10, 'Nurse')
+const TUESDAY = feedOf(11, 'Nurse')
+/** Seconds since 1970. */
+const DATE = 1_790_000_000
+const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+
+/** What came to storage last is what the history calls the newest, and what it says was uploaded last. */
+function expectNewest(site: Site, feed: string, bytes: string): void {
+  const [newest] = site.uploads({ feed })
+  expect(site.sandbox.objects().at(-1)?.sha256).toBe(sha256(bytes))
+  expect(newest).toMatchObject({ state: 'uploaded', sha256: sha256(bytes) })
+}
+
+describe('an export that is complete after an earlier version was restored', () => {
+  /** Two uploads, an export that ends early, and the first upload once more. */
+  async function restored(site: Site, whileDown: boolean): Promise<void> {
+    site.drop('jobs.xml', MONDAY)
+    const { id } = await site.until('jobs.xml', 'uploaded')
+    site.drop('jobs.xml', TUESDAY)
+    await site.until('jobs.xml', 'uploaded', sha256(TUESDAY))
+    site.drop('jobs.xml', feedOf(12).slice(0, 500))
+    await site.until('jobs.xml', 'incomplete')
+    if (whileDown) {
+      const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+      site.sandbox.faults.add(down)
+    }
+    await site.run('restore', String(id))
+  }
+
+  it('is the newest version, and its bytes are seen when they come again', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    await restored(site, false)
+    await site.until('jobs.xml', 'uploaded', sha256(MONDAY))
+
+    site.drop('jobs.xml', feedOf(12))
+    const { id } = await site.until('jobs.xml', 'uploaded', sha256(feedOf(12)))
+    site.drop('jobs.xml', feedOf(12))
+    await site.passed('jobs.xml', 'seen')
+
+    expectNewest(site, 'jobs.xml', feedOf(12))
+    expect(site.events('jobs.xml').find(({ to }) => to === 'seen')?.id).toBe(id)
+  })
+
+  it('takes the place of the restored one that waits, and not the other way round', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    await restored(site, true)
+    await site.passed('jobs.xml', 'queued', { nth: 4 })
+
+    site.drop('jobs.xml', feedOf(12))
+    await site.until('jobs.xml', 'queued', sha256(feedOf(12)))
+    site.sandbox.faults.clear()
+    daemon.kill('SIGHUP')
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(12)))
+
+    expectNewest(site, 'jobs.xml', feedOf(12))
+    expect(site.events('jobs.xml').map(({ to }) => to)).toContain('superseded')
+  })
+})
+
+describe('of two files of a feed, the one that was detected first and is complete last', () => {
+  it('is the newest version when it was incomplete', async () => {
+    await using site = await Site.open(FEEDS)
+    await site.daemon()
+    site.drop('acme/monday.xml', MONDAY.slice(0, 500))
+    await site.until('acme', 'incomplete')
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+
+    site.drop('acme/monday.xml', MONDAY)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+
+    expectNewest(site, 'acme', TUESDAY)
+    expect(site.sandbox.objects()).toHaveLength(3)
+  })
+
+  it('is the newest version when it had left the folder', async () => {
+    await using site = await Site.open(FEEDS)
+    await site.daemon()
+    site.drop('acme/monday.xml', MONDAY.slice(0, 500))
+    await site.until('acme', 'incomplete')
+    unlinkSync(join(site.inbox, 'acme/monday.xml'))
+    await site.until('acme', 'gone')
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+
+    site.drop('acme/monday.xml', MONDAY)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+
+    expectNewest(site, 'acme', MONDAY)
+  })
+
+  it('is the newest version when it was a link', async () => {
+    await using site = await Site.open(FEEDS)
+    await site.daemon()
+    const monday = join(site.inbox, 'acme/monday.xml')
+    site.drop('acme/tuesday.xml', feedOf(9))
+    await site.until('acme', 'uploaded')
+    symlinkSync('tuesday.xml', monday)
+    await site.until('acme', 'rejected')
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+
+    rmSync(monday)
+    site.drop('acme/monday.xml', MONDAY)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+
+    expectNewest(site, 'acme', MONDAY)
+  })
+})
+
+it('a version that fails while a newer one of its feed waits is superseded by that, and needs nobody', async () => {
+  await using site = await Site.open()
+  const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'headers' })
+  site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413, times: 1 })
+  await site.daemon()
+  site.drop('jobs.xml', MONDAY)
+  await site.until('jobs.xml', 'uploading')
+  site.drop('jobs.xml', TUESDAY)
+  await site.until('jobs.xml', 'queued', sha256(TUESDAY))
+
+  gate.remove()
+  await site.until('jobs.xml', 'uploaded', sha256(TUESDAY))
+
+  const [newest, older] = site.uploads({ all: true })
+  expect(older).toMatchObject({
+    state: 'superseded',
+    reason: `version ${newest?.id} took the place of version ${older?.id}`,
+  })
+  expect(site.events('jobs.xml').map(({ reason }) => reason)).toContain('storage answered 413')
+  expect(await site.run('status', '--check')).toMatchObject({ code: 0 })
+})
+
+describe('a file that nobody has written since it was taken', () => {
+  /** Of each version of the feed, whether its bytes came again. */
+  const seen = (site: Site) => site.events('acme').filter(({ to }) => to === 'seen').length
+
+  it('is not sent over a version that a person restored, when only its permissions change', async () => {
+    await using site = await Site.open(FEEDS)
+    await site.daemon()
+    site.drop('acme/jobs.xml', MONDAY)
+    const { id } = await site.until('acme', 'uploaded')
+    site.drop('acme/jobs.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+    await site.run('restore', String(id))
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+
+    chmodSync(join(site.inbox, 'acme/jobs.xml'), 0o640)
+    await site.passed('acme', 'seen')
+
+    expectNewest(site, 'acme', MONDAY)
+  })
+
+  it('is not sent over a younger one of its feed, when the device has another number after a boot', async () => {
+    await using site = await Site.open(FEEDS)
+    const first = await site.daemon()
+    site.drop('acme/monday.xml', MONDAY)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+    await first.stop()
+    const database = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    database.exec("UPDATE files SET dev = '9'")
+    database.close()
+
+    await site.daemon()
+    await vi.waitFor(() => expect(seen(site)).toBe(2), PATIENCE)
+
+    expectNewest(site, 'acme', TUESDAY)
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('is not sent over a younger one of its feed, when the folder was moved to another disk', async (context) => {
+    if (statSync('/dev/shm').dev === statSync(tmpdir()).dev) return context.skip()
+    await using site = await Site.open(FEEDS)
+    const first = await site.daemon()
+    for (const [name, bytes] of [
+      ['monday', MONDAY],
+      ['tuesday', TUESDAY],
+    ] as const) {
+      site.drop(`acme/${name}.xml`, bytes)
+      await site.until('acme', 'uploaded', sha256(bytes))
+    }
+    await first.stop()
+    const disk = mkdtempSync('/dev/shm/feedsyncd-test-')
+    onTestFinished(() => rmSync(disk, { recursive: true }))
+    // As tar does: dates to the second.
+    cpSync(site.inbox, disk, { recursive: true, preserveTimestamps: true })
+    rmSync(site.inbox, { recursive: true })
+    symlinkSync(disk, site.inbox)
+
+    await site.daemon()
+    await vi.waitFor(() => expect(seen(site)).toBe(2), PATIENCE)
+
+    expectNewest(site, 'acme', TUESDAY)
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it.each([0, 1])('is sent once it is put there again, dated %i s later', async (later) => {
+    await using site = await Site.open(FEEDS)
+    await site.daemon()
+    const put = (seconds: number) => {
+      const staged = join(site.root, 'monday.xml')
+      writeFileSync(staged, MONDAY)
+      utimesSync(staged, seconds, seconds)
+      mkdirSync(join(site.inbox, 'acme'), { recursive: true })
+      renameSync(staged, join(site.inbox, 'acme/monday.xml'))
+    }
+    put(DATE)
+    const { id } = await site.until('acme', 'uploaded', sha256(MONDAY))
+    site.drop('acme/tuesday.xml', TUESDAY)
+    await site.until('acme', 'uploaded', sha256(TUESDAY))
+
+    put(DATE + later)
+    await site.until('acme', 'uploaded', sha256(MONDAY))
+
+    expectNewest(site, 'acme', MONDAY)
+    expect(site.uploads({ feed: 'acme' })[0]?.id).toBe(id + 2)
+  })
+})
+
+describe('when a rule gives a file to another feed while a version of it waits', () => {
+  /** A version of the feed `old` waits, with these files; then `moved.xml` belongs to `new`. */
+  async function moved(site: Site, files: string[]): Promise<Command> {
+    const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+    site.sandbox.faults.add(down)
+    const daemon = await site.daemon()
+    for (const file of files) {
+      site.drop(file, MONDAY)
+      if (file === files[0]) await site.passed('old', 'queued', { nth: 2 })
+      else await site.passed('old', 'seen')
+    }
+    site.configure({ feeds: [{ match: 'moved.xml', name: 'new' }, OLD] })
+    daemon.kill('SIGHUP')
+    await site.passed('old', 'queued', { nth: 3 })
+    site.sandbox.faults.clear()
+    site.drop('moved.xml', TUESDAY)
+    return daemon
+  }
+  const OLD = { match: '*.xml', name: 'old' }
+
+  it('its new content is sent, and the one that waits is not sent after it', async () => {
+    await using site = await Site.open({ feeds: [OLD] })
+    await moved(site, ['moved.xml'])
+
+    await site.until('new', 'uploaded', sha256(TUESDAY))
+    const { reason } = await site.until('old', 'superseded')
+
+    expect(reason).toBe('version 2 took the place of version 1')
+    expectNewest(site, 'new', TUESDAY)
+  })
+
+  it('the one that waits is sent where another file of its feed has its bytes', async () => {
+    await using site = await Site.open({ feeds: [OLD] })
+    const daemon = await moved(site, ['moved.xml', 'stays.xml'])
+
+    await site.until('new', 'uploaded', sha256(TUESDAY))
+    daemon.kill('SIGHUP')
+
+    await site.until('old', 'uploaded', sha256(MONDAY))
+  })
+
+  it('what waits is not sent after bytes that the feed of its file has been sent already', async () => {
+    const feed = (name: string) => ({ feeds: [{ match: '*.xml', name }] })
+    await using site = await Site.open(feed('one'))
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', MONDAY)
+    await site.until('one', 'uploaded')
+    const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+    site.sandbox.faults.add(down)
+    site.configure(feed('two'))
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, 'configuration reloaded')
+    site.drop('jobs.xml', TUESDAY)
+    await site.passed('two', 'queued', { nth: 2 })
+    site.configure(feed('one'))
+    daemon.kill('SIGHUP')
+    await site.passed('two', 'queued', { nth: 3 })
+
+    site.drop('jobs.xml', MONDAY)
+    await site.passed('one', 'seen')
+
+    expect(await site.until('two', 'superseded')).toMatchObject({ sha256: sha256(TUESDAY) })
+  })
+
+  it.each([
+    ['waited', false],
+    ['failed', true],
+  ])(
+    'its bytes are sent once it belongs to its feed again, where they had %s',
+    async (_, fails) => {
+      const feed = (name: string) => ({ feeds: [{ match: '*.xml', name }] })
+      await using site = await Site.open(feed('one'))
+      const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+      if (fails) site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413, times: 1 })
+      else site.sandbox.faults.add(down)
+      const daemon = await site.daemon()
+      site.drop('jobs.xml', MONDAY)
+      if (fails) await site.until('one', 'failed')
+      else await site.passed('one', 'queued', { nth: 2 })
+      if (fails) site.sandbox.faults.add(down)
+      site.configure(feed('two'))
+      daemon.kill('SIGHUP')
+      await site.logged(daemon, 'configuration reloaded')
+      site.drop('jobs.xml', MONDAY)
+      await site.until('one', 'superseded')
+      site.configure(feed('one'))
+      daemon.kill('SIGHUP')
+      await site.logged(daemon, 'configuration reloaded', 2)
+
+      site.drop('jobs.xml', MONDAY)
+      const { sha256: waits } = await site.until('two', 'superseded')
+      site.sandbox.faults.clear()
+      daemon.kill('SIGHUP')
+      await site.until('one', 'uploaded', sha256(MONDAY))
+
+      expect(waits).toBe(sha256(MONDAY))
+      expect(site.sandbox.objects()).toHaveLength(1)
+    },
+  )
+})

@@ -1,0 +1,150 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { statusOf } from '../../helpers/look.ts'
+import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
+
+/** A daemon in the middle of its first upload, which does not end. */
+async function stuck(site: Site) {
+  const daemon = await site.daemonProcess()
+  const gate = site.sandbox.faults.add({
+    ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 200, times: 1 },
+  })
+  site.drop('jobs.xml', feedOf(6))
+  await gate.held()
+  return { daemon, ended: finished(daemon) }
+}
+
+/** A daemon whose feed waits, since its credentials were refused; by now they are right. */
+async function refused(site: Site) {
+  const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
+  const daemon = await site.daemonProcess()
+  site.drop('jobs.xml', feedOf(3))
+  await site.logged(daemon, 'credentials refused')
+  refusal.remove()
+  return daemon
+}
+
+describe('SIGTERM', () => {
+  it('lets an upload that runs come to its end, and starts nothing new', async () => {
+    await using site = await Site.open({ upload: { concurrency: 1 } })
+    const daemon = await site.daemonProcess()
+    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
+    site.drop('a.xml', feedOf(20))
+    await gate.held()
+    site.drop('b.xml', feedOf(2))
+    await site.until('b.xml', 'queued')
+
+    const ended = finished(daemon)
+    daemon.kill('SIGTERM')
+    await site.logged(daemon, '"stopping"')
+    gate.remove()
+    const { code } = await ended
+
+    expect(code).toBe(0)
+    expect(site.uploads({ feed: 'a.xml' })[0]).toMatchObject({ state: 'uploaded', attempts: 1 })
+    expect(site.uploads({ feed: 'b.xml' })[0]).toMatchObject({ state: 'queued', attempts: 0 })
+  })
+
+  it('cuts the check of a large file short, which is taken at the next start', async () => {
+    await using site = await Site.open()
+    const reading = site.holdReading()
+    const daemon = await site.daemonProcess()
+    site.drop('held.xml', feedOf(3_000, 'Nurse'.padEnd(3_000, '.')))
+    await site.passed('held.xml', 'checking')
+
+    const ended = finished(daemon)
+    daemon.kill('SIGTERM')
+    const { code, stdout, stderr } = await ended
+    const [stopped] = site.uploads()
+    reading.release()
+    await site.daemonProcess()
+
+    expect(code).toBe(0)
+    expect(stopped).toMatchObject({ state: 'settling', reason: 'the daemon stopped' })
+    expect(stdout + stderr).not.toContain('daemon.condition')
+    expect((await site.until('held.xml', 'uploaded')).postings).toBe(3_000)
+  })
+})
+
+describe('a second signal', () => {
+  for (const [first, second, exit] of [
+    ['SIGTERM', 'SIGTERM', 143],
+    ['SIGINT', 'SIGINT', 130],
+  ] as const) {
+    it(`aborts what runs: ${second} exits ${exit}, and the next start delivers it`, async () => {
+      await using site = await Site.open({}, { env: preload('patient-grace.ts') })
+      const { daemon, ended } = await stuck(site)
+
+      daemon.kill(first)
+      await site.logged(daemon, '"stopping"')
+      daemon.kill(second)
+      const { code } = await ended
+      const [left] = site.uploads()
+      await site.daemonProcess()
+      const { id } = await site.until('jobs.xml', 'uploaded')
+
+      expect(code).toBe(exit)
+      expect(left).toMatchObject({ state: 'queued', reason: 'the daemon stopped' })
+      expect(site.show(id).attempts.map(({ outcome }) => outcome)).toEqual(['unknown', 'stored'])
+      expect(site.sandbox.objects()).toHaveLength(1)
+    })
+  }
+})
+
+describe('SIGHUP', () => {
+  it('tries refused credentials again at once', async () => {
+    await using site = await Site.open()
+    const daemon = await refused(site)
+
+    daemon.kill('SIGHUP')
+
+    expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
+  })
+
+  it('lists the folder without waiting for the next scan', async () => {
+    await using site = await Site.open({ inbox: { rescan: '1h', watch: 'poll' } })
+    const daemon = await site.daemonProcess()
+    await vi.waitUntil(() => statusOf(site).daemon.lastScanAt !== null, { timeout: 200_000 })
+    site.drop('jobs.xml', feedOf(3))
+
+    daemon.kill('SIGHUP')
+
+    expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
+  })
+
+  it('tries them again once the database can be written, where another process writes at that moment', async () => {
+    await using site = await Site.open()
+    const daemon = await refused(site)
+    const other = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    onTestFinished(() => void other.close())
+    other.exec('BEGIN IMMEDIATE')
+
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, '"database-locked"')
+    other.exec('ROLLBACK')
+
+    expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
+    expect([daemon.exitCode, daemon.signalCode]).toEqual([null, null])
+  })
+
+  it('tries them again once the disk has room, where it is full at that moment', async () => {
+    await using site = await Site.open()
+    const [full, log] = [join(site.root, 'fail'), join(site.root, 'failed')]
+    writeFileSync(log, '')
+    site.env = {
+      ...preload('failing-writes.ts', 'fast-time.ts'),
+      ...{ FEEDSYNCD_FAIL_FILE: full, FEEDSYNCD_FAIL_LOG: log },
+    }
+    const daemon = await refused(site)
+
+    writeFileSync(full, 'SQLITE_FULL')
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, '"state-full"')
+
+    expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
+    expect(readFileSync(log, 'utf8').split('\n')).toContain('update versions')
+    expect([daemon.exitCode, daemon.signalCode]).toEqual([null, null])
+  })
+})

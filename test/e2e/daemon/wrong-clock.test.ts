@@ -1,0 +1,173 @@
+// A clock that runs 400 days ahead, and is corrected: while the daemon runs, and while it does not.
+
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { DAY, systemClock } from '../../../src/lib/clock.ts'
+import { feedOf, preload, Site } from '../../helpers/site.ts'
+
+const AHEAD = 400 * DAY
+const BUSY = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+
+let site: Site
+let aheadMs = 0
+beforeEach(async () => {
+  aheadMs = 0
+  site = await Site.open({ inbox: { incompleteAfter: '10m' } })
+  // Intervals stay as they are.
+  site.clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
+})
+afterEach(() => site[Symbol.asyncDispose]())
+
+/** Sets the wall clock of all commands of the site. */
+function setClock(ahead: number): void {
+  aheadMs = ahead
+}
+
+/** A feed that waits for 10 minutes, by a clock that is 400 days ahead. */
+async function waiting() {
+  setClock(AHEAD)
+  const busy = site.sandbox.faults.add(BUSY)
+  const daemon = await site.daemon()
+  site.drop('jobs.xml', feedOf(2))
+  await vi.waitUntil(() => site.uploads()[0]?.nextAttemptAt, { timeout: 200_000 })
+  busy.remove()
+  return daemon
+}
+
+describe('a feed that waits for its next attempt under a clock 400 days ahead', () => {
+  it('is sent soon after the clock was corrected', async () => {
+    await waiting()
+
+    setClock(0)
+
+    const { id } = await site.until('jobs.xml', 'uploaded')
+    expect(site.show(id).attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'stored'])
+  })
+
+  it('is sent after a restart under the right clock', async () => {
+    const daemon = await waiting()
+    await daemon.stop()
+
+    setClock(0)
+    const { stdout } = await site.run('status')
+    await site.daemon()
+
+    await site.until('jobs.xml', 'uploaded')
+    expect(stdout).toContain('delivered as soon as possible')
+  })
+
+  it('is not sent earlier than it should be while the clock stays wrong', async () => {
+    const daemon = await waiting()
+    const [before] = site.uploads()
+    await daemon.stop()
+
+    await site.daemon()
+    site.drop('other.xml', feedOf(3))
+    await site.until('other.xml', 'uploaded')
+
+    expect(site.uploads({ feed: 'jobs.xml' })).toEqual([before])
+  })
+})
+
+describe('an incomplete file', () => {
+  const half = feedOf(3).slice(0, 200)
+  const deadline = () => Date.parse(site.uploads()[0]?.deadlineAt ?? '')
+
+  it('keeps the time that it has left when the clock is set forward and back', async () => {
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', half)
+    await site.until('jobs.xml', 'incomplete')
+    const first = deadline()
+    // A few ms backwards round to -0, which is not 0 to `toEqual`.
+    const minutesMoved = () => Math.round((deadline() - first) / 60_000) + 0
+
+    setClock(AHEAD)
+    await site.logged(daemon, 'the clock of this machine was set forward by 400d')
+    const ahead = minutesMoved()
+    setClock(0)
+    await site.logged(daemon, 'the clock of this machine was set back by 400d')
+
+    expect([ahead, minutesMoved()]).toEqual([AHEAD / 60_000, 0])
+    expect(site.uploads()[0]?.state).toBe('incomplete')
+  })
+
+  it('does not wait 400 days for its end after a restart under the right clock', async () => {
+    setClock(AHEAD)
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', half)
+    await site.until('jobs.xml', 'incomplete')
+    await daemon.stop()
+
+    setClock(0)
+    await site.daemon()
+
+    await site.until('jobs.xml', 'rejected')
+  })
+})
+
+describe('status --check', () => {
+  it('does not call a daemon healthy for a sign of life from the future', async () => {
+    const file = join(site.root, 'clock')
+    site.env = { ...preload('wrong-clock.ts'), FEEDSYNCD_CLOCK_FILE: file }
+    writeFileSync(file, String(AHEAD))
+    const daemon = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(2))
+    await site.until('jobs.xml', 'uploaded')
+
+    daemon.kill('SIGSTOP')
+    rmSync(file)
+    const hung = await site.run('status', '--check')
+    daemon.kill('SIGCONT')
+    const listedNow = async () => {
+      const { code, stdout } = await site.run('status', '--check')
+      expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('was set back') })
+    }
+
+    expect(hung.code).toBe(2)
+    expect(hung.stdout).toMatch(/^CRITICAL - the last listing of the folder is dated \S+ ahead/)
+    await vi.waitFor(listedNow, { timeout: 200_000, interval: 100 })
+  })
+})
+
+describe('the history', () => {
+  const versions = () => site.uploads({ all: true, feed: 'jobs.xml' }).length
+
+  async function old(): Promise<void> {
+    site.configure({ state: { historyFor: '30d' }, upload: { keepVersions: 1 } })
+    const daemon = await site.daemon()
+    for (const postings of [2, 3, 4]) {
+      site.drop('jobs.xml', feedOf(postings))
+      await vi.waitUntil(() => site.sandbox.objects().length === postings - 1, { timeout: 200_000 })
+    }
+    await site.until('jobs.xml', 'uploaded')
+    await daemon.stop()
+  }
+
+  it('is not forgotten by a clock 400 days ahead, whose service knows better', async () => {
+    await old()
+
+    setClock(AHEAD)
+    const daemon = await site.daemon()
+    site.drop('other.xml', feedOf(2))
+    await site.until('other.xml', 'uploaded')
+    await daemon.stop()
+
+    expect(versions()).toBe(3)
+  })
+
+  it('is forgotten in time where both clocks agree', async () => {
+    await old()
+
+    const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    db.exec(`UPDATE versions SET detected_at = detected_at - ${40 * DAY}`)
+    db.exec(`UPDATE events SET at = at - ${40 * DAY}`)
+    db.close()
+    const daemon = await site.daemon()
+    site.drop('other.xml', feedOf(2))
+    await site.logged(daemon, 'old history forgotten')
+
+    expect(versions()).toBeLessThan(3)
+  })
+})

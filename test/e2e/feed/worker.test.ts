@@ -1,0 +1,346 @@
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, it, vi } from 'vitest'
+import { readFeed } from '../../../src/feed/feed-reader.ts'
+import { HashThread } from '../../../src/feed/hash-thread.ts'
+import { createFeedChecker } from '../../../src/feed/worker-checker.ts'
+import { identityOf } from '../../../src/lib/file-identity.ts'
+import { Folder, jobFor } from '../../helpers/feeds.ts'
+
+const FEED = '<source><job><id>1</id></job></source>'
+
+/** The threads that are started from now on: others of this process may end meanwhile. */
+function threadsFromNow(): () => string[] {
+  const all = () => readdirSync('/proc/self/task')
+  const before = new Set(all())
+  return () => all().filter((id) => !before.has(id))
+}
+
+describe('the feed checker', () => {
+  it('answers jobs in order', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker()
+    const order: number[] = []
+
+    const results = await Promise.all(
+      [FEED, '<a>', '<a>&</a>'].map(async (document, i) => {
+        const result = await checker.check(jobFor(folder.file(`${i}.xml`, document)))
+        order.push(i)
+        return result
+      }),
+    )
+
+    expect(order).toEqual([0, 1, 2])
+    expect(results).toMatchObject([
+      { verdict: { kind: 'ok' } },
+      { verdict: { kind: 'incomplete' } },
+      { verdict: { kind: 'broken' } },
+    ])
+  })
+
+  it('starts its thread when a file was seen, or with the first job', async () => {
+    using folder = new Folder()
+    const threads = threadsFromNow()
+
+    await using seen = createFeedChecker()
+    await using unseen = createFeedChecker()
+    const idle = threads().length
+    seen.announce(FEED.length)
+    seen.announce(FEED.length)
+    const started = threads().length
+    const result = await unseen.check(jobFor(folder.file('a.xml', FEED)))
+
+    expect([idle, started]).toEqual([0, 1])
+    expect(result).toMatchObject({ verdict: { kind: 'ok' } })
+  })
+
+  it('starts the thread that hashes, too, when the file that was seen is large', async () => {
+    await using checker = createFeedChecker()
+    const threads = threadsFromNow()
+
+    checker.announce(2 ** 26)
+
+    await vi.waitFor(() => expect(threads().length).toBeGreaterThanOrEqual(2), 200_000)
+  })
+
+  it('compares two versions by the indexes that it wrote', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker()
+    const indexes = { older: join(folder.path, 'older'), newer: join(folder.path, 'newer') }
+    const grown = FEED.replace('</source>', '<job><id>2</id></job></source>')
+
+    await checker.check(jobFor(folder.file('a.xml', FEED), { indexTo: indexes.older }))
+    await checker.check(jobFor(folder.file('b.xml', grown), { indexTo: indexes.newer }))
+    const changes = await checker.compare(indexes)
+    const unknown = await checker.compare({ ...indexes, older: join(folder.path, 'missing') })
+
+    expect(changes).toEqual({ added: 1, removed: 0, changed: 0 })
+    expect(unknown).toBeNull()
+  })
+
+  it('rejects an aborted job with its reason and goes on with the next one', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker()
+    const large = `<source>${'<job><id>1</id></job>'.repeat(200_000)}</source>`
+    const copyTo = join(folder.path, 'copy')
+    const running = new AbortController()
+    const waiting = new AbortController()
+
+    const first = checker.check(jobFor(folder.file('1.xml', large), { copyTo }), running.signal)
+    const second = checker.check(jobFor(folder.file('2.xml', FEED)), waiting.signal)
+    const third = checker.check(jobFor(folder.file('3.xml', FEED)))
+    running.abort(new Error('not wanted'))
+    waiting.abort(new Error('not wanted either'))
+
+    await expect(first).rejects.toThrow('not wanted')
+    await expect(second).rejects.toThrow('not wanted either')
+    await expect(checker.check(jobFor('x'), AbortSignal.abort(new Error('late')))).rejects.toThrow(
+      'late',
+    )
+    await expect(third).resolves.toMatchObject({ verdict: { kind: 'ok' } })
+    expect(existsSync(copyTo)).toBe(false)
+  })
+
+  it('rejects the job whose worker dies, removes its copy, and starts another worker', async () => {
+    using folder = new Folder()
+    const marker = join(folder.path, 'died')
+    const entry = folder.file(
+      'worker.mjs',
+      `import { createHash } from 'node:crypto'
+import { existsSync, writeFileSync } from 'node:fs'
+       import { parentPort } from 'node:worker_threads'
+       parentPort.on('message', ({ job }) => {
+         if (existsSync(${JSON.stringify(marker)})) return parentPort.postMessage({ result: { kind: 'changed' } })
+         writeFileSync(${JSON.stringify(marker)}, '')
+         writeFileSync(job.copyTo, 'half')
+         process.exit(1)
+       })`,
+    )
+    await using checker = createFeedChecker({ entry: pathToFileURL(entry) })
+    const copyTo = join(folder.path, 'copy')
+
+    const first = checker.check(jobFor('/a.xml', { copyTo }))
+    const second = checker.check(jobFor('/b.xml'))
+
+    await expect(first).rejects.toThrow('reading /a.xml stopped: the reading thread ended')
+    await expect(second).resolves.toEqual({ kind: 'changed' })
+    expect(existsSync(copyTo)).toBe(false)
+  })
+
+  it('blames the job that its worker died in, and does again what was sent ahead', async () => {
+    using folder = new Folder()
+    const marker = join(folder.path, 'died')
+    const entry = folder.file(
+      'worker.mjs',
+      `import { existsSync, writeFileSync } from 'node:fs'
+       import { parentPort, workerData } from 'node:worker_threads'
+       const begun = new Int32Array(workerData)
+       parentPort.on('message', ({ job }) => {
+         Atomics.add(begun, 0, 1)
+         if (existsSync(${JSON.stringify(marker)})) return parentPort.postMessage({ result: { kind: 'changed' } })
+         writeFileSync(job.copyTo, 'half')
+         if (job.source !== '/fatal.xml') return
+         writeFileSync(${JSON.stringify(marker)}, '')
+         process.exit(1)
+       })`,
+    )
+    await using checker = createFeedChecker({ entry: pathToFileURL(entry) })
+    const expected = { dev: '1', ino: '1', size: 1, mtimeNs: '1', ctimeNs: '1' }
+    const copies = ['a', 'b', 'c'].map((name) => join(folder.path, name))
+    const [a, fatal, c] = ['/a.xml', '/fatal.xml', '/c.xml'].map((source, n) =>
+      checker.check(jobFor(source, { expected, copyTo: copies[n] ?? null })),
+    )
+
+    await expect(fatal).rejects.toThrow('reading /fatal.xml stopped: the reading thread ended')
+    await expect(Promise.all([a, c])).resolves.toEqual([{ kind: 'changed' }, { kind: 'changed' }])
+    expect(copies.filter((copy) => existsSync(copy))).toEqual([])
+  })
+
+  it('needs no more memory when each posting writes the way to its fields in another case', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker()
+    const cases = (name: string, n: number) =>
+      Array.from(name, (letter, i) => ((n >> i) & 1 ? letter.toUpperCase() : letter)).join('')
+    const prefixes = Array.from({ length: 250 }, (_, i) => `p${i}`)
+    const ids = prefixes.map((prefix) => `<${prefix}:id/>`).join('')
+    // Each of them is another way from the record to where an id may be.
+    const ways = Array.from({ length: 50 * 50 }, (_, n) => {
+      const outer = cases('positionpostings', n % 50)
+      const inner = cases('positionposting', Math.floor(n / 50))
+      return `<job><${outer}><${inner}>${ids}</${inner}></${outer}></job>`
+    })
+    const namespaces = prefixes.map((prefix) => `xmlns:${prefix}="u"`).join(' ')
+
+    const document = `<source ${namespaces}>${ways.join('')}</source>`
+    const result = await checker.check(jobFor(folder.file('a.xml', document)))
+
+    expect(result).toMatchObject({ verdict: { kind: 'ok', content: { postings: 2_500 } } })
+  })
+
+  it('has made the copies of small feeds durable and whole when it answers, in order', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker()
+    const documents = Array.from({ length: 40 }, (_, n) => FEED.replace('1', `${n}`))
+    const answers: number[] = []
+
+    await Promise.all(
+      documents.map(async (document, n) => {
+        const source = folder.file(`${n}.xml`, document)
+        const expected = identityOf(statSync(source, { bigint: true }))
+        const [copyTo, indexTo] = [join(folder.path, `${n}.copy`), join(folder.path, `${n}.index`)]
+        const result = await checker.check(jobFor(source, { expected, copyTo, indexTo }))
+        answers.push(n)
+        expect(result).toMatchObject({ verdict: { kind: 'ok' } })
+        expect(readFileSync(copyTo, 'utf8')).toBe(document)
+      }),
+    )
+
+    expect(answers).toEqual(documents.keys().toArray())
+  })
+
+  it('rejects a job with a field path that cannot be read, in words', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker()
+    const mapping = { records: null, fields: { city: 'a[' } }
+
+    const check = checker.check(jobFor(folder.file('a.xml', FEED), { mapping }))
+
+    await expect(check).rejects.toMatchObject({
+      name: 'FeedsyncError',
+      message: 'the field path "a[" cannot be read',
+      hint: expect.stringContaining('location/city'),
+    })
+  })
+
+  it('rejects what is left when it is disposed of', async () => {
+    using folder = new Folder()
+    const checker = createFeedChecker()
+    const large = `<source>${'<job><id>1</id></job>'.repeat(200_000)}</source>`
+
+    const jobs = [
+      checker.check(jobFor(folder.file('1.xml', large))),
+      checker.check(jobFor('/b.xml')),
+    ]
+    const settled = Promise.allSettled(jobs)
+    await checker[Symbol.asyncDispose]()
+
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await expect(checker.check(jobFor('/c.xml'))).rejects.toThrow('stopping')
+  })
+
+  it('holds up nothing while it reads: the loop turns', async () => {
+    using folder = new Folder()
+    await using checker = createFeedChecker()
+    const source = folder.file('a.xml')
+    writeFileSync(source, `<source>${'<job><id>1</id></job>'.repeat(200_000)}</source>`)
+    let turns = 0
+    let reading = true
+    const turn = () => {
+      turns++
+      if (reading) setImmediate(turn)
+    }
+    turn()
+
+    await checker.check(jobFor(source))
+    reading = false
+
+    // The first turn is ours; any other one was taken while the worker read.
+    expect(turns).toBeGreaterThan(1)
+  })
+})
+
+describe('a large feed, which another thread hashes', () => {
+  const sha256Of = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+  /** Of what is copied, to be sent. */
+  const digestsOf = (bytes: string) => ({
+    sha256: sha256Of(bytes),
+    md5: createHash('md5').update(bytes).digest('hex'),
+  })
+  const many = '<job><id>1</id></job>'.repeat(100_000)
+  const beside = { hashedBesideFrom: 1 }
+
+  it.each([
+    ['that is sound', `<source>${many}</source>`, 'ok'],
+    ['that is broken in the middle', `<source>${many}&${many}</source>`, 'broken'],
+    ['that is broken at its first byte', `&${many}`, 'broken'],
+    ['that ends early', `<source>${many}`, 'incomplete'],
+  ])('has the hashes of all its bytes: one %s', async (_, document, verdict) => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', document)
+    const copyTo = join(folder.path, 'copy')
+
+    const copied = await readFeed(jobFor(source, { copyTo }), beside)
+    const read = await readFeed(jobFor(source), beside)
+
+    expect(copied).toMatchObject({ verdict: { kind: verdict }, ...digestsOf(document) })
+    expect(read).toEqual({ ...copied, md5: null })
+    expect(existsSync(copyTo)).toBe(verdict === 'ok')
+  })
+
+  it('has the hashes of its copy, byte for byte', async () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', `<source>${many}</source>`)
+    const copyTo = join(folder.path, 'copy')
+
+    const result = await readFeed(jobFor(source, { copyTo }), beside)
+
+    expect(result).toMatchObject(digestsOf(readFileSync(copyTo, 'utf8')))
+  })
+
+  it('is answered when there is nothing to read', async () => {
+    using folder = new Folder()
+    const missing = join(folder.path, 'missing')
+    const copyTo = join(folder.path, 'no', 'copy')
+
+    const results = await Promise.all([
+      readFeed(jobFor(folder.file('empty.xml', '')), { hashedBesideFrom: 0 }),
+      readFeed(jobFor(missing), beside),
+      readFeed(jobFor(folder.file('a.xml', FEED), { copyTo }), beside),
+    ])
+
+    expect(results).toMatchObject([
+      { verdict: { kind: 'incomplete' }, sha256: sha256Of('') },
+      { kind: 'unreadable', code: 'ENOENT' },
+      { kind: 'no-room', code: 'ENOENT' },
+    ])
+  })
+
+  it('is hashed by the checking thread when the other one fails', async () => {
+    using folder = new Folder()
+    const descriptor = openSync(folder.file('a.xml', FEED), 'r')
+    const job = { descriptor, size: FEED.length, isCopied: true }
+    await using hashes = new HashThread().follow(job)
+
+    await hashes[Symbol.asyncDispose]()
+
+    expect(await hashes.digest()).toEqual(digestsOf(FEED))
+    closeSync(descriptor)
+  })
+
+  it('leaves no copy and no thread behind when it is aborted or the checker is disposed of', async () => {
+    using folder = new Folder()
+    const checker = createFeedChecker()
+    const source = folder.file('a.xml', `<source>${many.repeat(20)}</source>`)
+    const copyTo = join(folder.path, 'copy')
+    const controller = new AbortController()
+
+    const aborted = checker.check(jobFor(source, { copyTo }), controller.signal)
+    controller.abort(new Error('not wanted'))
+    await expect(aborted).rejects.toThrow('not wanted')
+    const next = checker.check(jobFor(folder.file('b.xml', FEED)))
+    await expect(next).resolves.toMatchObject({ sha256: sha256Of(FEED) })
+    expect(existsSync(copyTo)).toBe(false)
+    const last = checker.check(jobFor(source))
+    await Promise.all([expect(last).rejects.toThrow('stopping'), checker[Symbol.asyncDispose]()])
+  })
+})

@@ -1,0 +1,140 @@
+// The database, its log or its whole directory goes away under a running daemon: it stops at once and says so, and
+// what it sent is on record wherever it goes on.
+
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { feedOf, finished, Site } from '../../helpers/site.ts'
+import { SmallDisk } from '../../helpers/small-disk.ts'
+
+/** A daemon that has sent two feeds, and what becomes of it after `harm`. */
+async function harmed(site: Site, harm: () => void) {
+  const daemon = await site.daemonProcess()
+  for (const name of ['a.xml', 'b.xml']) {
+    site.drop(name, feedOf(3, name))
+    await site.until(name, 'uploaded')
+  }
+  const ended = finished(daemon)
+  harm()
+  const { code, stderr } = await ended
+  const check = await site.run('status', '--check')
+  return { code, stderr, check }
+}
+
+/** A daemon that goes on sends nothing that was sent. */
+async function goesOn(site: Site): Promise<void> {
+  await site.daemonProcess()
+  site.drop('c.xml', feedOf(4))
+  await vi.waitUntil(() => site.uploads({ feed: 'c.xml' })[0]?.state === 'uploaded', {
+    timeout: 200_000,
+  })
+  expect(site.uploads().map(({ id, state }) => `${id} ${state}`)).toEqual([
+    ...['3 uploaded', '2 uploaded', '1 uploaded'],
+  ])
+  expect(site.sandbox.objects()).toHaveLength(3)
+}
+
+const remove = (site: Site, ...ends: string[]) => {
+  for (const end of ends) rmSync(join(site.root, 'state', `feedsyncd.db${end}`))
+}
+
+describe.concurrent('a daemon stops', () => {
+  it.each([[['-wal']], [['-wal', '-shm']]])(
+    'when %s is deleted, loses nothing, and may be started again',
+    async (ends) => {
+      await using site = await Site.open()
+
+      const { code, stderr, check } = await harmed(site, () => remove(site, ...ends))
+
+      expect(code).toBe(75)
+      expect(stderr).toContain('feedsyncd.db-wal was deleted or replaced while feedsyncd ran')
+      expect(check.code).toBe(2)
+      expect(check.stdout).toContain('feedsyncd.db-wal was deleted or replaced while feedsyncd ran')
+      await goesOn(site)
+      expect((await site.run('status', '--check')).code).toBe(0)
+    },
+  )
+
+  it('when the index of its log is deleted, which other processes would make anew', async () => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await harmed(site, () => remove(site, '-shm'))
+
+    expect(code).toBe(75)
+    expect(stderr).toContain('feedsyncd.db-shm was deleted or replaced while feedsyncd ran')
+    await goesOn(site)
+  })
+
+  it('when its database is deleted, and leaves a copy that it can go on from', async () => {
+    await using site = await Site.open()
+    const state = join(site.root, 'state')
+
+    const { code, stderr, check } = await harmed(site, () => remove(site, '', '-wal', '-shm'))
+
+    expect(code).toBe(78)
+    expect(stderr).toMatch(
+      /^error: .*feedsyncd\.db was deleted, replaced or moved away.*\ntry: .+\n$/,
+    )
+    expect(check.code).toBe(2)
+    expect(check.stdout).toContain('feedsyncd.db was deleted, replaced or moved away')
+    const copy = readdirSync(state).find((name) => name.includes('.saved-')) ?? ''
+    renameSync(join(state, copy), join(state, 'feedsyncd.db'))
+    await goesOn(site)
+  })
+
+  it('when its lock is deleted, before a second one sends what it has not sent', async () => {
+    await using site = await Site.open()
+    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'headers' })
+    const ended = finished(await site.daemonProcess())
+    site.drop('a.xml', feedOf(3))
+    await gate.held()
+
+    rmSync(join(site.root, 'state', 'daemon.lock'))
+    await site.daemonProcess()
+    const { code, stderr } = await ended
+    gate.remove()
+    await site.until('a.xml', 'uploaded')
+
+    expect(code).toBe(75)
+    expect(stderr).toContain('daemon.lock was deleted or replaced while feedsyncd ran')
+    const attempts = site.show(1).attempts.map(({ outcome }) => outcome)
+    expect(attempts).toEqual(['unknown', 'stored'])
+  })
+
+  it('when another file takes the place of its database', async () => {
+    await using site = await Site.open()
+    const other = join(site.root, 'other')
+    writeFileSync(other, '')
+
+    const { code, check } = await harmed(site, () =>
+      renameSync(other, join(site.root, 'state', 'feedsyncd.db')),
+    )
+
+    expect([code, check.code]).toEqual([78, 2])
+    expect(check.stdout).toContain('feedsyncd.db was deleted, replaced or moved away')
+  })
+
+  it('when its directory is moved away, and goes on once that is back', async () => {
+    await using site = await Site.open()
+    const [state, away] = [join(site.root, 'state'), join(site.root, 'away')]
+
+    const { code, check } = await harmed(site, () => renameSync(state, away))
+    rmSync(state, { recursive: true, force: true })
+    renameSync(away, state)
+
+    expect([code, check.code]).toEqual([78, 2])
+    expect(check.stdout).toContain('was moved away or unmounted while feedsyncd ran')
+    await goesOn(site)
+  })
+
+  it('when its file system is unmounted', async (context) => {
+    await using site = await Site.open()
+    const disk = new SmallDisk(join(site.root, 'state'))
+    context.skip(!disk.isMounted, 'this user may not mount one')
+
+    const { code, check } = await harmed(site, () => disk[Symbol.dispose]())
+
+    expect([code, check.code]).toEqual([78, 2])
+    expect(check.stdout).toContain('was moved away or unmounted while feedsyncd ran')
+  })
+})

@@ -1,0 +1,239 @@
+// Trouble with our own disk and database: it is said once, in two lines; the daemon lives, does not spin,
+// loses nothing, sends nothing twice, and goes on automatically when the trouble ends. These wait more than they
+// work (5 s until trouble is looked at again, by clocks that are ten times as fast), so they run side by side.
+
+import type { ChildProcess } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, vi } from 'vitest'
+import { feedOf, preload, Site } from '../../helpers/site.ts'
+import { SmallDisk } from '../../helpers/small-disk.ts'
+
+const TWO_LINES = /^error: .+\ntry: .+\n$/
+
+/** What a daemon says, as it comes. */
+function listen(daemon: ChildProcess) {
+  const heard = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    daemon[stream]?.on('data', (chunk) => {
+      heard[stream] += chunk
+    })
+  }
+  return {
+    heard,
+    until: (stream: 'stdout' | 'stderr', text: string) =>
+      vi.waitUntil(() => heard[stream].includes(text), { timeout: 200_000, interval: 20 }),
+    lines: () => heard.stdout.split('\n').length + heard.stderr.split('\n').length,
+  }
+}
+
+/** Another process's hand on the database. */
+function lockHistory(site: Site): Disposable {
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  db.exec('BEGIN EXCLUSIVE')
+  return { [Symbol.dispose]: () => void db.close() }
+}
+
+function expectAlive(daemon: ChildProcess): void {
+  expect([daemon.exitCode, daemon.signalCode]).toEqual([null, null])
+}
+
+describe.concurrent('a database that another process has locked', () => {
+  it('is waited for, said once, and what was dropped meanwhile is delivered', async () => {
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
+    const daemon = await site.daemonProcess()
+    const { heard, lines, until } = listen(daemon)
+    site.drop('before.xml', feedOf(3))
+    await site.until('before.xml', 'uploaded')
+    const said = lines()
+
+    const lock = lockHistory(site)
+    site.drop('jobs.xml', feedOf(4))
+    await until('stderr', 'is locked by another process')
+    expectAlive(daemon)
+    lock[Symbol.dispose]()
+    await site.until('jobs.xml', 'uploaded')
+    await until('stdout', 'recovered')
+
+    expect(heard.stderr).toMatch(TWO_LINES)
+    expect(lines() - said).toBeLessThan(12)
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('keeps what the storage confirmed meanwhile, which is recorded and not sent again', async () => {
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
+    const daemon = await site.daemonProcess()
+    const { lines, until } = listen(daemon)
+    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
+    site.drop('jobs.xml', feedOf(6))
+    await gate.held()
+
+    const lock = lockHistory(site)
+    gate.remove()
+    await until('stdout', 'history cannot be written; it is tried again')
+    lock[Symbol.dispose]()
+    const { id } = await site.until('jobs.xml', 'uploaded')
+
+    // While the test is slow to answer with a form, that one attempt fails.
+    const ends = site.show(id).attempts.map(({ outcome }) => outcome)
+    expect(ends.filter((end) => end !== 'failed')).toEqual(['stored'])
+    expect(site.sandbox.objects()).toHaveLength(1)
+    expect(lines()).toBeLessThan(20)
+  })
+
+  it('between two attempts: the version waits and is delivered, instead of being stuck', async () => {
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
+    const daemon = await site.daemonProcess()
+    const { until } = listen(daemon)
+    site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, times: 1 })
+    const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'answer' })
+    site.drop('jobs.xml', feedOf(6))
+    await gate.held()
+
+    const lock = lockHistory(site)
+    gate.remove()
+    await until('stdout', 'history cannot be written; it is tried again')
+    lock[Symbol.dispose]()
+    const { id } = await site.until('jobs.xml', 'uploaded')
+
+    const ends = site.show(id).attempts.map(({ outcome }) => outcome)
+    expect([ends[0], ...ends.filter((end) => end !== 'failed')]).toEqual(['failed', 'stored'])
+    expect(site.sandbox.objects()).toHaveLength(1)
+  })
+})
+
+describe.concurrent('a disk that is full', () => {
+  it('for the spool: the feed waits with the reason, said once, while others pass, and is taken when there is room', async () => {
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
+    using disk = new SmallDisk(join(site.root, 'state'))
+    const daemon = await site.daemonProcess()
+    const { heard, lines, until } = listen(daemon)
+    site.drop('small.xml', feedOf(3))
+    await site.until('small.xml', 'uploaded')
+
+    disk.fill(daemon, 1_000_000)
+    site.drop('large.xml', feedOf(15_000))
+    await until('stderr', 'into the spool')
+    const waiting = await site.until('large.xml', 'settling')
+    expectAlive(daemon)
+    site.drop('other.xml', feedOf(4))
+    await site.until('other.xml', 'uploaded')
+    disk.free(daemon)
+    const uploaded = await site.until('large.xml', 'uploaded')
+
+    expect(waiting.reason).toMatch(/^not enough disk space for the copy/)
+    expect(heard.stderr).toMatch(TWO_LINES)
+    expect(uploaded.hint).toBeNull()
+    expect(uploaded.id).toBe(waiting.id)
+    expect(lines()).toBeLessThan(40)
+    expect(site.sandbox.objects()).toHaveLength(3)
+  })
+
+  it('for copies that share a file: the feeds wait, and each is sent once when there is room', async () => {
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
+    using disk = new SmallDisk(join(site.root, 'state'))
+    const daemon = await site.daemonProcess()
+    const { until } = listen(daemon)
+    const names = Array.from({ length: 12 }, (_, n) => `${n}.xml`)
+    // However they are grouped, whatever is sent meanwhile: a single one of 40 kB has no room.
+    disk.fill(daemon, 30_000)
+
+    for (const name of names) site.drop(name, feedOf(300, `Job ${name}`))
+    await until('stderr', 'try: ')
+    expectAlive(daemon)
+    disk.free(daemon)
+    for (const name of names) await site.until(name, 'uploaded')
+
+    expect(site.sandbox.objects()).toHaveLength(names.length)
+    expect(new Set(site.sandbox.objects().map(({ sha256 }) => sha256)).size).toBe(names.length)
+  })
+
+  it('for the database: it is said once, and everything goes on when there is room', async () => {
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
+    using disk = new SmallDisk(join(site.root, 'state'))
+    const daemon = await site.daemonProcess()
+    const { heard, lines, until } = listen(daemon)
+    site.drop('before.xml', feedOf(3))
+    await site.until('before.xml', 'uploaded')
+
+    disk.fill(daemon)
+    for (let n = 0; n < 5; n++) site.drop(`${n}.xml`, feedOf(3, `Post ${n}`))
+    await until('stderr', 'try: ')
+    expectAlive(daemon)
+    disk.free(daemon)
+    for (let n = 0; n < 5; n++) await site.until(`${n}.xml`, 'uploaded')
+
+    expect(heard.stderr).toMatch(/^error: .*(full|disk|spool).*\ntry: /)
+    expect(lines()).toBeLessThan(60)
+    expect(site.sandbox.objects()).toHaveLength(6)
+  })
+})
+
+describe.concurrent('a database that cannot be used at the start', () => {
+  it('in a directory that is read-only: two lines and exit 75, so that a supervisor repeats it, and all is there when it is writable', async (context) => {
+    await using site = await Site.open()
+    using disk = new SmallDisk(join(site.root, 'state'))
+    context.skip(!disk.canBeReadOnly, 'root may write everywhere here')
+    site.drop('before.xml', feedOf(3))
+    await site.run('run', '--once')
+    site.drop('jobs.xml', feedOf(4))
+
+    disk.make('read-only')
+    const { code, stderr } = await site.run('run')
+    disk.make('writable')
+    const after = await site.run('run', '--once')
+
+    expect([code, after.code]).toEqual([75, 0])
+    expect(stderr).toMatch(TWO_LINES)
+    expect(stderr).toContain('may read and write')
+    expect(site.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('damaged: two lines and exit 78, which no supervisor repeats', async () => {
+    await using site = await Site.open()
+    mkdirSync(join(site.root, 'state'))
+    writeFileSync(join(site.root, 'state', 'feedsyncd.db'), 'this is no database '.repeat(500))
+
+    const { code, stderr } = await site.run('run')
+
+    expect(code).toBe(78)
+    expect(stderr).toMatch(TWO_LINES)
+    expect(stderr).toContain('is damaged')
+  })
+
+  it('of a newer feedsyncd: two lines and exit 78, and it is left as it is', async () => {
+    await using site = await Site.open()
+    await site.run('run', '--once')
+    const file = join(site.root, 'state', 'feedsyncd.db')
+    const newer = new Database(file)
+    newer.pragma('user_version = 9999')
+    newer.close()
+
+    const { code, stderr } = await site.run('run')
+
+    const after = new Database(file, { readonly: true })
+    const version = after.pragma('user_version', { simple: true })
+    after.close()
+    expect(code).toBe(78)
+    expect(stderr).toMatch(TWO_LINES)
+    expect(stderr).toContain('newer feedsyncd')
+    expect(version).toBe(9999)
+  })
+})
+
+describe.concurrent('a disk that fails one read', () => {
+  it('between two rounds: it is said, and the daemon goes on', async () => {
+    await using site = await Site.open()
+    const file = join(site.root, 'fail-read')
+    site.env = { ...preload('failing-read.ts', 'fast-time.ts'), FEEDSYNCD_FAIL_READ: file }
+    const daemon = await site.daemonProcess()
+
+    writeFileSync(file, 'SELECT min(next_attempt_at)')
+    await site.logged(daemon, '"state-failing"')
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded')
+
+    expectAlive(daemon)
+  })
+})

@@ -1,0 +1,122 @@
+// Each kind of write fails once while feeds take every way through the states: each of them ends where it should,
+// without a restart, is sent once, and no request of another process is forgotten.
+
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { feedOf, preload, Site } from '../../helpers/site.ts'
+import { SmallDisk } from '../../helpers/small-disk.ts'
+
+const PATIENCE = { timeout: 200_000, interval: 50 }
+
+async function failingSite() {
+  const site = await Site.open({ inbox: { incompleteAfter: '20s' } })
+  const [file, log] = [join(site.root, 'fail'), join(site.root, 'failed')]
+  writeFileSync(log, '')
+  site.env = {
+    ...preload('failing-writes.ts', 'fast-time.ts'),
+    ...{ FEEDSYNCD_FAIL_FILE: file, FEEDSYNCD_FAIL_LOG: log },
+  }
+  return {
+    site,
+    fail: (code: string) => writeFileSync(file, code),
+    failed: () => readFileSync(log, 'utf8').trim().split('\n'),
+  }
+}
+
+describe.concurrent('a daemon whose writes fail once each', () => {
+  it.each(['SQLITE_FULL', 'SQLITE_IOERR_WRITE'])(
+    'with %s brings each feed to its end without a restart',
+    async (code) => {
+      const { site, fail, failed } = await failingSite()
+      await using _site = site
+      const daemon = await site.daemonProcess()
+      site.drop('held.xml', feedOf(10))
+      await site.until('held.xml', 'uploaded')
+
+      fail(code)
+      site.drop('held.xml', feedOf(1))
+      site.drop('ok.xml', feedOf(3))
+      site.drop('same.xml', feedOf(4))
+      site.drop('broken.xml', '<source><job></source>')
+      site.drop('half.xml', feedOf(5).slice(0, 200))
+
+      const ends = {
+        ...{ held: 'held', ok: 'uploaded', same: 'uploaded' },
+        ...{ broken: 'rejected', half: 'rejected' },
+      }
+      await vi.waitFor(() => {
+        for (const [name, state] of Object.entries(ends))
+          expect(`${name} is ${site.uploads({ feed: `${name}.xml` })[0]?.state}`).toBe(
+            `${name} is ${state}`,
+          )
+      }, PATIENCE)
+      expect(daemon.exitCode).toBe(null)
+      expect(failed()).toEqual(
+        expect.arrayContaining(['event checking to queued', 'event checking to rejected']),
+      )
+      expect(site.sandbox.objects().map(({ writes }) => writes)).toEqual([1, 1, 1])
+      const left = readdirSync(join(site.root, 'state', 'spool'))
+      expect(left.filter((name) => name.endsWith('.part'))).toEqual([])
+    },
+  )
+
+  it('answers the requests of other processes all the same', async () => {
+    const { site, fail, failed } = await failingSite()
+    await using _site = site
+    await site.daemonProcess()
+    mkdirSync(join(site.root, 'elsewhere'))
+    const file = join(site.root, 'elsewhere', 'jobs.xml')
+    writeFileSync(file, feedOf(3))
+
+    fail('SQLITE_FULL')
+    site.env = {}
+    const { code, stdout } = await site.run('upload', file, '--feed', 'jobs')
+
+    expect({ code, stdout }).toMatchObject({ code: 0 })
+    expect(failed()).toContain('update requests')
+  })
+})
+
+describe.concurrent('an incomplete file whose deadline comes while the spool is full', () => {
+  it('is rejected once there is room, without a restart', async () => {
+    await using site = await Site.open({ inbox: { incompleteAfter: '1h' } })
+    using disk = new SmallDisk(join(site.root, 'state'))
+    const daemon = await site.daemonProcess()
+    site.drop('half.xml', feedOf(2000).slice(0, -20))
+    const { id } = await site.passed('half.xml', 'incomplete')
+
+    disk.fill(daemon, 100_000)
+    // Its deadline comes now, and not before the disk is full.
+    site.configure({ inbox: { incompleteAfter: '1s' } })
+    daemon.kill('SIGHUP')
+    await vi.waitFor(
+      () => expect(site.show(id).reason).toContain('not enough disk space'),
+      PATIENCE,
+    )
+    disk.free(daemon)
+
+    expect((await site.until('half.xml', 'rejected')).id).toBe(id)
+  })
+})
+
+describe.concurrent('an upload that a daemon was asked for', () => {
+  it('does not wait for ever when that daemon is gone, and the next one takes it', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemonProcess()
+    const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
+    const file = join(site.root, 'jobs.xml')
+    writeFileSync(file, feedOf(3))
+    const asked = site.run('upload', file, '--feed', 'jobs')
+    await gate.held()
+    daemon.kill('SIGKILL')
+    const { code, stderr } = await asked
+    gate.remove()
+
+    await site.daemonProcess()
+
+    expect(code).toBe(75)
+    expect(stderr).toContain('the daemon has stopped')
+    await site.until('jobs', 'uploaded')
+  })
+})

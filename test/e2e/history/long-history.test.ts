@@ -1,0 +1,70 @@
+// A version that much has happened to: what people see of it stays as long as they can read.
+
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, it, vi } from 'vitest'
+import { openWithEndpoint } from '../../helpers/ops/endpoint-site.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+const PATIENCE = { timeout: 200_000, interval: 20 }
+const EVENTS = 130_000
+
+/** Events as an incomplete file leaves them that grows each minute, written beside the running daemon. */
+function addEvents(site: Site, id: number): void {
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  const { n } = db.prepare('SELECT max(n) AS n FROM events').get() as { n: number }
+  const add = db.prepare(
+    `INSERT INTO events (version, n, at, from_state, to_state, reason)
+       VALUES (?, ?, ?, 'incomplete', 'settling', 'the document ends early, <source> is still open')`,
+  )
+  db.transaction(() => {
+    for (let i = n + 1; i <= EVENTS; i++) add.run(id, i, 1_700_000_000_000 + i * 60_000)
+  })()
+  db.close()
+}
+
+it('130,000 events: show tells the newest and how many are earlier, the page stays short', async () => {
+  const { site, url } = await openWithEndpoint()
+  site.drop('jobs.xml', feedOf(3))
+  const { id } = await site.until('jobs.xml', 'uploaded')
+  addEvents(site, id)
+
+  const shown = await site.run('show', String(id))
+  const whole = await site.run('show', String(id), '--all')
+  const json = await site.run('show', String(id), '--json')
+  const explained = await site.run('explain', 'jobs.xml')
+  const page = await (await fetch(`${url}/version?id=${id}`)).text()
+
+  expect(shown.stdout).toContain(`… and 129,950 earlier: feedsyncd show ${id} --all --config `)
+  expect(shown.stdout.split('\n').length).toBeLessThan(100)
+  expect(whole.code).toBe(0)
+  expect(whole.stdout.split('\n').length).toBeGreaterThan(EVENTS)
+  const { events } = JSON.parse(json.stdout) as { events: object[] }
+  expect(events).toHaveLength(EVENTS)
+  expect(Object.keys(events.at(-1) ?? {})).toEqual([
+    ...['at', 'from', 'to', 'reason', 'reasonCode', 'line', 'column'],
+  ])
+  expect(explained.stdout.length).toBeLessThan(1000)
+  expect(page).toContain('129,800 earlier: ')
+  expect(page.length).toBeLessThan(1_000_000)
+})
+
+it('the same bytes again and again are one event that counts', async () => {
+  await using site = await Site.open()
+  await site.daemon()
+  site.drop('jobs.xml', feedOf(3))
+  const { id } = await site.until('jobs.xml', 'uploaded')
+  for (const times of [1, 2, 3]) {
+    site.drop('jobs.xml', feedOf(3))
+    await vi.waitFor(() => {
+      const event = site.show(id).events.at(-1)
+      expect([event?.to, event?.count ?? 1]).toEqual(['seen', times])
+    }, PATIENCE)
+  }
+
+  const { events } = site.show(id)
+  const shown = await site.run('show', String(id))
+
+  expect(events.filter(({ to }) => to === 'seen')).toHaveLength(1)
+  expect(shown.stdout).toMatch(/the same bytes at jobs\.xml; 3 times since \d{4}-/)
+})

@@ -1,0 +1,102 @@
+// Exports that bear the time in their names, in a folder that the vendor clears: the history does not grow for ever.
+
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { DAY, systemClock } from '../../../src/lib/clock.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+const RULES = [{ match: '{1}/*.xml', name: '{1}' }]
+const TIMEOUT = { timeout: 200_000 }
+
+let site: Site
+let passedMs = 0
+beforeEach(async () => {
+  passedMs = 0
+  // The clock of the service, too.
+  const clock = { ...systemClock, now: () => systemClock.now() + passedMs }
+  const config = {
+    feeds: RULES,
+    state: { historyFor: '60d' },
+    upload: { keepVersions: 1 },
+  }
+  site = await Site.open(config, { clock })
+})
+afterEach(() => site[Symbol.asyncDispose]())
+
+const paths = () => site.uploads({ all: true, feed: 'acme' }).map(({ path }) => path)
+
+async function exported(name: string, postings: number): Promise<void> {
+  site.drop(`acme/${name}`, feedOf(postings))
+  const newest = () => site.uploads({ feed: 'acme' })[0]
+  await expect.poll(newest, TIMEOUT).toMatchObject({ path: `acme/${name}`, state: 'uploaded' })
+}
+
+it('versions are forgotten after historyFor once their files are gone, and not while a file is there', async () => {
+  const daemon = await site.daemon()
+  await exported('at-1.xml', 2)
+  await exported('at-2.xml', 3)
+  await exported('at-3.xml', 4)
+  rmSync(join(site.inbox, 'acme/at-1.xml'))
+  // Another listing.
+  await exported('at-4.xml', 5)
+  await daemon.stop()
+
+  passedMs = 100 * DAY
+  const later = await site.daemon()
+  site.drop('other/at-1.xml', feedOf(2))
+  await site.logged(later, 'old history forgotten')
+
+  expect(paths()).toEqual(['acme/at-4.xml', 'acme/at-3.xml', 'acme/at-2.xml'])
+  expect(site.sandbox.objects()).toHaveLength(5)
+})
+
+it('a feed that is called by its path keeps what its next version is compared with, however short historyFor is', async () => {
+  site.configure({
+    ...{ feeds: RULES, upload: { keepVersions: 1 } },
+    ...{ state: { historyFor: '1d' }, inbox: { afterUpload: 'delete' } },
+  })
+  const daemon = await site.daemon()
+  site.drop('weekly.xml', feedOf(100))
+  await exported('at-1.xml', 2)
+  await exported('at-2.xml', 3)
+  const left = () => readdirSync(site.inbox, { recursive: true }).map(String)
+  await expect.poll(left, TIMEOUT).toEqual(['acme'])
+  await daemon.stop()
+
+  passedMs = 7 * DAY
+  const later = await site.daemon()
+  site.drop('other.xml', feedOf(2))
+  await site.logged(later, 'old history forgotten')
+  site.drop('weekly.xml', feedOf(10))
+
+  const { reason } = await site.until('weekly.xml', 'held')
+  expect(reason).toContain('90')
+})
+
+it('a feed that was called by its path is forgotten 400 days after its file, and its copy with it', async () => {
+  site.configure({ state: { historyFor: '60d' } })
+  const daemon = await site.daemon()
+  for (const name of ['at-1.xml', 'at-2.xml']) {
+    site.drop(name, feedOf(2))
+    await site.until(name, 'uploaded')
+  }
+  rmSync(join(site.inbox, 'at-1.xml'))
+  // Another listing.
+  site.drop('at-3.xml', feedOf(2))
+  await site.until('at-3.xml', 'uploaded')
+  await daemon.stop()
+
+  passedMs = 401 * DAY
+  const later = await site.daemon()
+  site.drop('at-4.xml', feedOf(2))
+  await site.logged(later, 'old history forgotten')
+  await site.until('at-4.xml', 'uploaded')
+  await later.stop()
+
+  const feeds = site.uploads().map(({ feed }) => feed)
+  const copies = readdirSync(join(site.root, 'state/spool')).filter((n) => n.endsWith('.xml'))
+  expect(feeds).toEqual(['at-4.xml', 'at-3.xml', 'at-2.xml'])
+  expect(copies).toHaveLength(3)
+  expect(site.sandbox.objects()).toHaveLength(4)
+})

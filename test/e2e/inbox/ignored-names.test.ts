@@ -1,0 +1,52 @@
+// A feed under a wrong name is ignored, and its writer would wait for it in vain: it is counted and named.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { explained, statusOf } from '../../helpers/look.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+const PATIENCE = { timeout: 200_000, interval: 20 }
+
+describe('files that are ignored by name', () => {
+  it('are counted and named in status, until they have a name that matches', async () => {
+    await using site = await Site.open({ inbox: { exclude: ['old/**'] } })
+    const names = ['feed.xml.gz', 'jobs.txt', 'sub/jobs.csv']
+    for (const name of [...names, 'old/readme.txt', 'late.xml.part']) site.drop(name, feedOf(2))
+    mkdirSync(join(site.inbox, 'directory.d'))
+    await site.daemon()
+
+    const ignored = () => statusOf(site).daemon.ignored
+    await vi.waitFor(() => expect(ignored()).toEqual({ count: 3, paths: names }), PATIENCE)
+    const { stdout } = await site.run('status')
+    const explanation = await explained(site, 'jobs.txt')
+
+    expect(stdout).toContain('3 files are ignored by name: feed.xml.gz, jobs.txt, sub/jobs.csv\n')
+    expect(stdout).toContain('explain PATH')
+    expect(explanation.because).toBe('no pattern of inbox.include matches it (**/*.xml)')
+  })
+
+  it('are ten by name and the number of all, however many there are', async () => {
+    await using site = await Site.open()
+    const names = Array.from({ length: 12 }, (_, n) => `jobs-${String(n).padStart(2, '0')}.txt`)
+    for (const name of names) writeFileSync(join(site.inbox, name), '')
+    await site.run('run', '--once')
+
+    const { stdout } = await site.run('status')
+
+    expect(statusOf(site).daemon.ignored).toEqual({ count: 12, paths: names.slice(0, 10) })
+    expect(stdout).toContain('jobs-09.txt, and 2 more\n')
+  })
+
+  it('are none whose extension is only written in another case', async () => {
+    await using site = await Site.open({
+      feeds: [{ match: '{1}/*.xml', name: 'feed of {1}' }],
+    })
+    await site.daemon()
+
+    site.drop('acme/JOBS.XML', feedOf(2))
+    const { path } = await site.until('feed of acme', 'uploaded')
+
+    expect(path).toBe('acme/JOBS.XML')
+  })
+})

@@ -1,0 +1,197 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { openCampaignStore } from '../../../src/history/campaign-store.ts'
+import { ALERT_EVENTS } from '../../../src/lib/alert-events.ts'
+import type { AlertMessage } from '../../../src/ops/alerts/message.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
+import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
+
+const BROKEN = '<source><job></source>'
+const ALL = ALERT_EVENTS
+
+/** An operator's program that adds each message to a file. */
+function pager(file: string): object {
+  const script = "process.stdin.pipe(require('fs').createWriteStream(process.argv[1], {flags:'a'}))"
+  return { on: ALL, exec: [process.execPath, '-e', script, file] }
+}
+
+function paged(file: string): AlertMessage[] {
+  if (!existsSync(file)) return []
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
+}
+
+async function siteWithPager(): Promise<{ site: Site; file: string }> {
+  const site = await Site.open({}, { clock: quickClock() })
+  const file = join(site.root, 'paged')
+  site.configure({ alerts: [pager(file)] })
+  return { site, file }
+}
+
+function untilPaged(file: string, events: string[]): Promise<void> {
+  return vi.waitFor(() => expect(paged(file).map(({ event }) => event)).toEqual(events), {
+    timeout: 200_000,
+    interval: 50,
+  })
+}
+
+describe('the daemon', () => {
+  it('tells of a rejected feed and of its recovery, each once, also after a restart', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    const first = await site.daemon()
+    site.drop('a.xml', BROKEN)
+    await untilPaged(file, ['rejected'])
+    await first.stop()
+
+    await site.daemon()
+    site.drop('a.xml', feedOf(3))
+    await untilPaged(file, ['rejected', 'recovered'])
+
+    expect(paged(file)[0]?.text).toMatch(
+      /: a\.xml rejected: line 1, column 14: .+; correct the export/,
+    )
+  })
+
+  it('tells that its database was taken away before it ends, since nobody starts it again', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    const ended = finished(await site.daemonProcess())
+
+    rmSync(join(site.root, 'state', 'feedsyncd.db'))
+
+    expect((await ended).code).toBe(78)
+    expect(paged(file)).toMatchObject([
+      { event: 'daemon', changes: [{ reasonCode: 'database-lost' }] },
+    ])
+  })
+
+  it('tells that the log of its database was taken away, and that it works again', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    const ended = finished(await site.daemonProcess())
+    rmSync(join(site.root, 'state', 'feedsyncd.db-wal'))
+    expect((await ended).code).toBe(75)
+
+    await site.daemon()
+    await untilPaged(file, ['daemon', 'recovered'])
+
+    expect(paged(file).at(-1)?.text).toMatch(/: feedsyncd works again$/)
+  })
+
+  it('tells of refused credentials once, and again only when they work', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    const key = join(site.root, 'service.key')
+    appendFileSync(key, 'wrong')
+    const daemon = await site.daemon()
+    site.drop('a.xml', feedOf(3))
+    await untilPaged(file, ['credentials'])
+
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, 'credentials refused', 2)
+    writeFileSync(key, `${SECRET}\n`)
+    daemon.kill('SIGHUP')
+
+    await untilPaged(file, ['credentials', 'recovered'])
+    const [refused, recovered] = paged(file).map(({ changes }) => Object.keys(changes[0] ?? {}))
+    expect(refused).toEqual(recovered)
+  })
+
+  it('tells that a broken file stops the campaigns, and that it is correct again, to people and to monitoring', async () => {
+    const { site, file } = await siteWithPager()
+    await using _ = site
+    site.configure({ alerts: [pager(file)], campaigns: { mode: 'apply' } })
+    const campaigns = (text: string) => writeFileSync(join(site.root, 'campaigns.yaml'), text)
+    const entry = '  - { externalCampaignId: A, name: A, budget: "5.00", allPostings: true }\n'
+    {
+      // A person approved a plan of this database before.
+      using store = openCampaignStore({ file: join(site.root, 'state', 'feedsyncd.db') })
+      const account = `${site.sandbox.url} 123`
+      store.saveAccount({ account, approvedAt: 1, keepsTokens: true, isCounted: true })
+    }
+    campaigns('version: 1\n')
+    await site.daemon()
+    await untilPaged(file, ['campaigns-stopped'])
+    site.drop('jobs.xml', feedOf(1))
+    await site.until('jobs.xml', 'uploaded')
+    const broken = await site.run('status', '--check')
+    const ofOneFeed = await site.run('status', 'jobs.xml', '--check')
+
+    campaigns(
+      `version: 1\ncampaigns:\n${entry}${entry.replace(/A/g, 'B').replace('5.00', '9000.00')}`,
+    )
+    await untilPaged(file, ['campaigns-stopped', 'campaign-waiting', 'recovered'])
+    const held = await site.run('status', '--check')
+
+    expect(broken.code).toBe(2)
+    expect(broken.stdout).toMatch(/^CRITICAL - no campaign is written: .*campaigns\.yaml:1:1 /)
+    expect(ofOneFeed.code).toBe(0)
+    expect(held.code).toBe(1)
+    expect(held.stdout).toMatch(/^WARNING - campaign B held: guards\.maxBudget is 5000\.00/)
+  })
+
+  it('delivers feeds although no alert can be sent', async () => {
+    await using site = await Site.open({ alerts: [{ on: ALL, exec: ['/nonexistent/program'] }] })
+    site.drop('a.xml', BROKEN)
+    site.drop('b.xml', feedOf(3))
+
+    const { code, stdout } = await site.run('run', '--once')
+
+    expect(code).toBe(3)
+    expect(site.sandbox.objects()).toHaveLength(1)
+    expect(stdout).toContain('alert not sent')
+  })
+})
+
+it('a single pass tells what it found before it ends, and the next pass not again', async () => {
+  const { site, file } = await siteWithPager()
+  await using _ = site
+  site.drop('a.xml', BROKEN)
+
+  await site.run('run', '--once')
+  await site.run('run', '--once')
+
+  expect(paged(file).map(({ event }) => event)).toEqual(['rejected'])
+})
+
+describe('alerts test', () => {
+  it('reaches every receiver, says how that went without an address, and exits 1 for one that failed', async () => {
+    const heard: string[] = []
+    const server = createServer((request, response) => {
+      heard.push(request.url ?? '')
+      response.end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook-token`
+    await using site = await Site.open({
+      alerts: [
+        { on: ['held'], webhook: url },
+        { on: ['failed'], exec: ['/bin/false'] },
+      ],
+    })
+
+    const { code, stdout } = await site.run('alerts', 'test')
+
+    expect(code).toBe(1)
+    expect(heard).toEqual(['/hook-token'])
+    expect(stdout.split('\n')).toEqual([
+      `${new URL(url).origin} (held): sent`,
+      '/bin/false (failed): not sent: it ended with 1',
+      '',
+    ])
+  })
+
+  it('says where to begin when nobody is to be told; exit 78', async () => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await site.run('alerts', 'test')
+
+    expect(code).toBe(78)
+    expect(stderr).toMatch(/^error: .+ no receiver of alerts\ntry: add alerts: /)
+  })
+})

@@ -1,0 +1,229 @@
+// What stops or slows the daemon is shown at once, in the same words, wherever somebody looks: with real
+// processes, a real disk that is full, and a real systemd socket where that is asked for.
+
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, vi } from 'vitest'
+import { statusOf } from '../../helpers/look.ts'
+import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
+import { SmallDisk } from '../../helpers/small-disk.ts'
+
+const PATIENCE = { timeout: 200_000, interval: 50 }
+
+describe('a state disk that is full', () => {
+  it('is critical at once for --check, also before the daemon has looked or while none runs', async (test) => {
+    await using site = await Site.open()
+    using disk = new SmallDisk(join(site.root, 'state'))
+    if (!disk.isMounted) return test.skip()
+    await site.process('run', '--once')
+    disk.fill({ pid: 0 })
+
+    const { code, stdout } = await site.run('status', '--check')
+
+    expect(code).toBe(2)
+    expect(stdout).toMatch(/^CRITICAL - the daemon is not running; the disk of .*state is full/)
+  })
+
+  it('is told in the same words by status, --check, --json, /readyz and an alert', async (test) => {
+    const paged = 'paged'
+    await using site = await Site.open({}, { env: preload('fast-time.ts') })
+    const file = join(site.root, paged)
+    const script =
+      'require("fs").appendFileSync(process.argv[1], process.env.FEEDSYNCD_ALERT_TEXT + "\\n")'
+    site.configure({
+      http: { listen: './http.sock' },
+      alerts: [{ on: ['daemon'], exec: [process.execPath, '-e', script, file] }],
+    })
+    using disk = new SmallDisk(join(site.root, 'state'))
+    if (!disk.isMounted) return test.skip()
+    const daemon = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded')
+
+    disk.fill(daemon)
+    await vi.waitFor(() => expect(existsSync(file)).toBe(true), PATIENCE)
+
+    const [condition] = statusOf(site).daemon.conditions
+    expect(condition).toMatchObject({ code: 'state-full', severity: 'critical' })
+    const words = condition?.message ?? ''
+    expect((await site.run('status')).stdout).toMatch(new RegExp(`^critical: ${words}`))
+    const check = await site.run('status', '--check')
+    expect(check).toMatchObject({ code: 2 })
+    expect(check.stdout).toContain(words)
+    const ready = await fetchReady(join(site.root, 'http.sock'))
+    expect(ready).toEqual({ status: 503, body: `${words}\n` })
+    expect(readFileSync(file, 'utf8')).toContain(words)
+
+    disk.free(daemon)
+    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+  })
+
+  it('leaves no word behind that outlives the process', async (test) => {
+    await using site = await Site.open()
+    using disk = new SmallDisk(join(site.root, 'state'))
+    if (!disk.isMounted) return test.skip()
+    const daemon = await site.daemonProcess()
+    rmSync(site.inbox, { recursive: true })
+    await vi.waitFor(() => {
+      expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'inbox-missing' }])
+    }, PATIENCE)
+    daemon.kill('SIGKILL')
+    await finished(daemon)
+
+    expect(statusOf(site).daemon).toMatchObject({ running: false, conditions: [] })
+  })
+})
+
+describe('a daemon that goes on with less than it should', () => {
+  it('shows a key that the service rejects first, and until it works', async () => {
+    await using site = await Site.open()
+    const key = join(site.root, 'service.key')
+    const right = readFileSync(key)
+    writeFileSync(key, 'another-secret\n')
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await vi.waitFor(() => {
+      expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'credentials' }])
+    }, PATIENCE)
+
+    const [status, check] = [await site.run('status'), await site.run('status', '--check')]
+    writeFileSync(key, right)
+
+    const [, words] = /^critical: (.*?); /.exec(status.stdout) ?? []
+    expect(words).toContain('the service refused the credentials')
+    expect(check).toMatchObject({ code: 2, stdout: expect.stringContaining(words ?? '') })
+    await site.until('jobs.xml', 'uploaded')
+    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+  })
+
+  it('shows that a reload failed, until one succeeds', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemon()
+    const right = readFileSync(site.configFile)
+    writeFileSync(site.configFile, 'version: 1\nservice: [\n')
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, 'configuration not reloaded')
+    writeFileSync(site.configFile, right)
+
+    const check = await site.run('status', '--check')
+    daemon.kill('SIGHUP')
+
+    expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining('not reloaded') })
+    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+  })
+})
+
+describe('a history that a newer feedsyncd has written', () => {
+  it('is critical for --check, since no daemon starts with it', async () => {
+    await using site = await Site.open()
+    await site.run('run', '--once')
+    const newer = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    newer.pragma('user_version = 999')
+    newer.close()
+
+    const check = await site.run('status', '--check')
+
+    expect(check).toMatchObject({ code: 2, stdout: expect.stringMatching(/^CRITICAL - .+ newer /) })
+  })
+})
+
+describe('files that cannot be moved', () => {
+  it('do not fill the log with each listing, and are not over because another one was moved', async () => {
+    await using site = await Site.open()
+    site.configure({ inbox: { afterUpload: 'archive', archiveDirectory: './archive' } })
+    mkdirSync(join(site.root, 'archive'))
+    writeFileSync(join(site.root, 'archive', 'sub'), 'this is no folder')
+    const daemon = await site.daemon()
+    for (let n = 0; n < 20; n++) site.drop(`sub/${n}.xml`, feedOf(3, `${n}`))
+    await site.logged(daemon, '"event":"file.not-archived"', 20)
+
+    for (const [n, name] of ['a.xml', 'b.xml', 'c.xml', 'd.xml'].entries()) {
+      site.drop(name, feedOf(3, name))
+      await site.logged(daemon, '"event":"file.archived"', n + 1)
+      const { lastScanAt } = statusOf(site).daemon
+      const isListed = () => expect(statusOf(site).daemon.lastScanAt).not.toBe(lastScanAt)
+      await vi.waitFor(isListed, PATIENCE)
+    }
+
+    const failing = daemon.output.split('\n').filter((line) => line.includes('file.not-archived'))
+    const paths = failing.map((line) => /"path":"([^"]+)"/.exec(line)?.[1])
+    const repeated = paths.filter((path, at) => paths.indexOf(path) < at)
+    expect(new Set(paths).size).toBe(20)
+    expect(new Set(repeated).size).toBeLessThanOrEqual(5)
+    expect(daemon.output).not.toContain('daemon.recovered')
+    expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'dispositions-failing' }])
+  })
+
+  it('are a warning in status and --check, until they can', async () => {
+    await using site = await Site.open()
+    const inbox = { afterUpload: 'archive', archiveDirectory: './archive' }
+    site.configure({ inbox })
+    writeFileSync(join(site.root, 'archive'), 'this is no folder')
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await vi.waitFor(() => {
+      expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'dispositions-failing' }])
+    }, PATIENCE)
+
+    const check = await site.run('status', '--check')
+    const status = await site.run('status')
+    rmSync(join(site.root, 'archive'))
+
+    const [, words] = /^warning: (.*); /.exec(status.stdout) ?? []
+    expect(words).toContain('archive is not possible')
+    expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining(words ?? '') })
+    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+  })
+})
+
+describe('a configuration with mistakes', () => {
+  it('hides neither a dead daemon nor itself', async () => {
+    await using site = await Site.open()
+    const daemon = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded')
+    daemon.kill('SIGTERM')
+    await finished(daemon)
+    writeFileSync(site.configFile, 'version: 1\nservice: [\n')
+
+    const check = await site.run('status', '--check')
+    const status = await site.run('status')
+
+    expect(check.code).toBe(2)
+    expect(check.stdout).toMatch(
+      /^CRITICAL - the daemon is not running; the configuration has mistakes: .*feedsyncd\.yaml:\d+:\d+ /,
+    )
+    expect(status.code).toBe(78)
+    expect(status.stdout).toMatch(
+      /^critical: the configuration has mistakes: .*feedsyncd\.yaml:\d+:/,
+    )
+    expect(status.stdout).toContain(`this status is from ${join(site.root, 'state')}`)
+    expect(status.stdout).toContain('jobs.xml')
+  })
+
+  it('is critical, with its first mistake, also where nothing else is known', async () => {
+    await using site = await Site.open()
+    site.configure({ upload: { concurrency: 0 } })
+
+    const { code, stdout } = await site.run('status', '--check')
+
+    expect(code).toBe(2)
+    expect(stdout).toMatch(/^CRITICAL - the configuration has 1 mistakes?: .*upload\.concurrency/)
+  })
+})
+
+async function fetchReady(socketPath: string): Promise<{ status: number; body: string }> {
+  const { request } = await import('node:http')
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path: '/readyz' }, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (text) => {
+        body += text
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+    })
+    asked.once('error', reject)
+    asked.end()
+  })
+}

@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { statusOf } from '../../helpers/look.ts'
+import { openWithEndpoint } from '../../helpers/ops/endpoint-site.ts'
+import { samplesOf } from '../../helpers/ops/exposition.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+const PATIENCE = { timeout: 200_000, interval: 20 }
+
+interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+interface Where {
+  port?: number
+  socketPath?: string
+}
+
+function ask(where: Where, path: string, method = 'GET', host = 'localhost'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      { ...where, host: '127.0.0.1', path, method, headers: { host }, agent: false },
+      (response) => {
+        let body = ''
+        response.setEncoding('utf8').on('data', (text) => (body += text))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+        )
+      },
+    )
+    asked.once('error', reject).end()
+  })
+}
+
+/** A daemon with an endpoint on a port of its own choosing. */
+async function open(): Promise<{ site: Site; where: Where }> {
+  const { site, url } = await openWithEndpoint()
+  return { site, where: { port: Number(new URL(url).port) } }
+}
+
+const until = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 200_000, interval: 50 })
+
+describe('the endpoint', () => {
+  it('is ready once the folder was listed, and not when it cannot be', async () => {
+    const { site, where } = await open()
+
+    await until(async () => expect((await ask(where, '/readyz')).status).toBe(200))
+    rmSync(site.inbox, { recursive: true })
+    await until(async () => expect((await ask(where, '/readyz')).status).toBe(503))
+
+    const alive = await ask(where, '/healthz')
+    const ready = await ask(where, '/readyz')
+    expect([alive.status, alive.body]).toEqual([200, 'ok\n'])
+    expect(ready.body).toContain(site.inbox)
+  })
+
+  it('gives metrics that a strict parser reads and that move when feeds move', async () => {
+    const { site, where } = await open()
+    const before = samplesOf((await ask(where, '/metrics')).body)
+
+    site.drop('good "\\\u001b.xml', feedOf(3))
+    site.drop('bad.xml', '<a><b></a>')
+    await site.until('bad.xml', 'rejected')
+    await site.until('good "\\\u001b.xml', 'uploaded')
+
+    // An upload is counted right after it is in the history, and the service is known to answer.
+    const { headers, body } = await vi.waitFor(async () => {
+      const answer = await ask(where, '/metrics')
+      expect(answer.body).toContain('files_total{outcome="uploaded"} 1')
+      expect(answer.body).toContain('service_state{state="ok"} 1')
+      return answer
+    }, PATIENCE)
+    const after = samplesOf(body)
+    expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+    const value = (samples: Map<string, number>, name: string) => samples.get(`feedsyncd_${name}`)
+    expect(value(before, 'files_total{outcome="uploaded"}')).toBe(0)
+    expect(value(after, 'files_total{outcome="uploaded"}')).toBe(1)
+    expect(value(after, 'files_total{outcome="rejected"}')).toBe(1)
+    expect(value(after, 'uploads_total{code_class="2xx"}')).toBe(1)
+    expect(value(after, 'upload_duration_seconds_count')).toBe(1)
+    expect(value(after, 'versions{state="rejected"}')).toBe(1)
+    expect(value(after, 'upload_bytes_total')).toBeGreaterThan(feedOf(3).length)
+    expect(value(before, 'last_success_timestamp_seconds')).toBe(0)
+    expect(value(after, 'last_success_timestamp_seconds')).toBeGreaterThan(1.7e9)
+    expect(value(after, 'last_scan_timestamp_seconds')).toBeGreaterThan(1.7e9)
+    expect(body).not.toMatch(/good|bad\.xml/)
+  })
+
+  it('counts repeated attempts by what the one before was answered', async () => {
+    const { site, where } = await open()
+    site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 503, times: 1 })
+
+    site.drop('a.xml', feedOf(3))
+    await site.until('a.xml', 'uploaded')
+
+    await vi.waitFor(async () => {
+      const after = samplesOf((await ask(where, '/metrics')).body)
+      expect(after.get('feedsyncd_retries_total{reason="5xx"}')).toBe(1)
+      expect(after.get('feedsyncd_uploads_total{code_class="5xx"}')).toBe(1)
+    }, PATIENCE)
+  })
+
+  it('answers the JSON of status --json', async () => {
+    const { site, where } = await open()
+    site.drop('a.xml', feedOf(3))
+    await site.until('a.xml', 'uploaded')
+    await vi.waitFor(() => expect(statusOf(site).service.state).toBe('ok'), PATIENCE)
+
+    const steady = (text: string) => {
+      const { daemon, ...rest } = JSON.parse(text)
+      return { ...rest, daemon: { ...daemon, lastScanAt: null } }
+    }
+    // One is asked after the other: where something has changed in between, both are asked again.
+    const { headers } = await vi.waitFor(async () => {
+      const { stdout: before } = await site.run('status', '--json')
+      const answer = await ask(where, '/api/status')
+      expect(steady(answer.body)).toEqual(steady(before))
+      return answer
+    }, PATIENCE)
+    expect(headers['content-type']).toBe('application/json')
+  })
+
+  it('shows a page whose policy allows its own style and script, and nothing else', async () => {
+    const { site, where } = await open()
+    site.drop('<b>.xml', feedOf(3))
+    await site.until('<b>.xml', 'uploaded')
+
+    const { headers, body } = await ask(where, '/')
+    const feed = await ask(where, `/feed?name=${encodeURIComponent('<b>.xml')}`)
+
+    const hash = (tag: string) => {
+      const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(body)?.[1] ?? ''
+      return createHash('sha256').update(text).digest('base64')
+    }
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash('style')}'; script-src 'sha256-${hash('script')}'; ` +
+        "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    )
+    expect(headers['x-content-type-options']).toBe('nosniff')
+    expect(body).toContain('&#60;b&#62;.xml')
+    expect(feed.status).toBe(200)
+    expect(feed.body).toContain('&#60;b&#62;.xml')
+  })
+
+  it.each([
+    ['/version?id=99', 'version 99'],
+    ['/feed?name=%3Cb%3E', '&#60;b&#62;'],
+  ])('has a page with a way back for %s, which is not there', async (path, words) => {
+    const { where } = await open()
+
+    const { body, status } = await ask(where, path)
+
+    expect(status).toBe(404)
+    expect(body).toContain(`There is no <bdi>${words}</bdi>`)
+    expect(body).toContain('<a href="/">All feeds</a>')
+  })
+
+  it('changes nothing, and refuses what is none of its business', async () => {
+    const { where } = await open()
+
+    const answers = await Promise.all([
+      ask(where, '/', 'POST'),
+      ask(where, '/', 'DELETE'),
+      ask(where, '/', 'GET', 'evil.example'),
+      ask(where, '/api/status', 'GET', 'localhost.evil.example:9464'),
+      ask(where, '/../../etc/passwd'),
+      ask(where, '/feed?name=nobody'),
+      ask(where, '//'),
+      ask(where, '/', 'HEAD'),
+    ])
+
+    expect(answers.map(({ status }) => status)).toEqual([405, 405, 421, 421, 404, 404, 400, 200])
+    expect(answers.at(-1)?.body).toBe('')
+  })
+
+  it('on a unix socket serves whoever may open it, and takes the place of one left by a crash', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'endpoint-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const socketPath = join(folder, 'http')
+    await using site = await Site.open({ http: { listen: socketPath } })
+    const first = await site.daemonProcess()
+    first.kill('SIGKILL')
+    await new Promise((resolve) => first.once('exit', resolve))
+
+    await site.daemon()
+
+    expect((await ask({ socketPath }, '/healthz', 'GET', 'any')).status).toBe(200)
+    expect(statSync(socketPath).mode & 0o777).toBe(0o660)
+  })
+
+  it('never deletes what is no socket, and says what is in the way; exit 75', async () => {
+    await using site = await Site.open({ http: { listen: './feedsyncd.yaml' } })
+    const before = readFileSync(site.configFile, 'utf8')
+
+    const { code, stderr } = await site.run('run')
+
+    expect(code).toBe(75)
+    expect(stderr).toMatch(
+      /^error: http\.listen .*feedsyncd\.yaml cannot be used: .* is no socket\ntry: /,
+    )
+    expect(readFileSync(site.configFile, 'utf8')).toBe(before)
+  })
+
+  it('answers at once while 100 connections say nothing', async () => {
+    const { where } = await open()
+    const silent = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const socket = connect(where.port ?? 0, '127.0.0.1')
+        onTestFinished(() => void socket.destroy())
+        socket.on('error', () => {})
+        await new Promise((resolve) => socket.once('connect', resolve))
+        return socket
+      }),
+    )
+
+    const answers = await Promise.all([ask(where, '/healthz'), ask(where, '/metrics')])
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    await vi.waitFor(() => {
+      expect(
+        silent.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length,
+      ).toBeGreaterThan(30)
+    }, PATIENCE)
+  })
+
+  it('says who is in the way when its address is taken; exit 75', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void other.close())
+    const { port } = other.address() as { port: number }
+    await using site = await Site.open({ http: { listen: `127.0.0.1:${port}` } })
+
+    const { code, stderr } = await site.run('run')
+
+    expect(code).toBe(75)
+    expect(stderr).toMatch(
+      /^error: http\.listen 127\.0\.0\.1:\d+ cannot be used: .*EADDRINUSE.*\ntry: check what/,
+    )
+  })
+})

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { silentLog } from '../../../src/lib/silent-log.ts'
+import { createNotifier } from '../../../src/ops/systemd/notifier.ts'
+import {
+  HAS_NOTIFY,
+  HAS_PYTHON,
+  NotifySocket,
+  WITH_DESCRIPTOR,
+} from '../../helpers/ops/notify-socket.ts'
+import { MAIN, Site } from '../../helpers/site.ts'
+
+it('nothing is sent, and nothing breaks, where nobody listens', () => {
+  expect(createNotifier({ env: {}, log: silentLog, pid: 1 })).toBeNull()
+  expect(
+    createNotifier({ env: { LISTEN_PID: '2', LISTEN_FDNAMES: 'notify' }, log: silentLog, pid: 1 }),
+  ).toBeNull()
+})
+
+if (HAS_NOTIFY) {
+  describe('through systemd-notify', () => {
+    it('the daemon tells of its life in order: ready, alive, reloading, ready, stopping', async () => {
+      const socket = await NotifySocket.open()
+      await using site = await Site.open(
+        {},
+        { env: { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: '4000000' } },
+      )
+      const daemon = await site.daemonProcess()
+      await socket.until(/^WATCHDOG=1$/, 2)
+      daemon.kill('SIGHUP')
+      await socket.until(/^READY=1/, 2)
+      daemon.kill('SIGTERM')
+      const [code] = await once(daemon, 'exit')
+
+      await socket.until(/^STOPPING=1/)
+      const kinds = socket.messages.map(({ text }) => text.split('=')[0])
+      expect(code).toBe(0)
+      expect(kinds.filter((kind) => kind !== 'WATCHDOG' && kind !== 'STATUS')).toEqual([
+        ...['READY', 'RELOADING', 'READY', 'STOPPING'],
+      ])
+      expect(socket.messages[0]?.text).toMatch(
+        /^READY=1\nSTATUS=0 waiting, 0 uploading, 0 held, 0 failed; nothing uploaded yet; service unknown$/,
+      )
+      expect(socket.messages.find(({ text }) => text.startsWith('RELOADING'))?.text).toMatch(
+        /^RELOADING=1\nMONOTONIC_USEC=\d+\n/,
+      )
+    })
+
+    it('no message comes from a sender that is gone, and none overtakes another', async () => {
+      const socket = await NotifySocket.open()
+      const env = { NOTIFY_SOCKET: socket.path }
+      const notify = createNotifier({ env, log: silentLog, pid: process.pid })
+
+      const sent = Array.from({ length: 50 }, (_, n) => notify?.(`STATUS=${n}`))
+      await Promise.all(sent)
+
+      await socket.until(/^STATUS=49$/)
+      expect(socket.messages.map(({ text }) => text)).toEqual(
+        Array.from({ length: 50 }, (_, n) => `STATUS=${n}`),
+      )
+      expect(socket.heard.filter(({ alive }) => !alive)).toEqual([])
+    })
+
+    it('a status that quotes a newline adds no field', async () => {
+      const socket = await NotifySocket.open()
+      const env = { NOTIFY_SOCKET: socket.path }
+      const notify = createNotifier({ env, log: silentLog, pid: process.pid })
+
+      await notify?.('STATUS=a\nMAINPID=1')
+
+      await socket.until(/^STATUS=a MAINPID=1$/)
+    })
+
+    it('a socket that nobody reads does not slow the daemon', async () => {
+      await using site = await Site.open({}, { env: { NOTIFY_SOCKET: '/nonexistent/notify' } })
+      const daemon = await site.daemonProcess()
+
+      daemon.kill('SIGTERM')
+      const [code] = await once(daemon, 'exit')
+
+      expect(code).toBe(0)
+    })
+  })
+}
+
+if (HAS_PYTHON) {
+  it('through a descriptor of OpenFile=, the daemon itself is the sender', async () => {
+    const socket = await NotifySocket.open()
+    await using site = await Site.open()
+    const command = [process.execPath, MAIN, 'run', '--config', site.configFile]
+    const daemon = spawn('python3', ['-c', WITH_DESCRIPTOR, socket.path, ...command], {
+      stdio: 'ignore',
+    })
+    onTestFinished(() => void daemon.kill('SIGKILL'))
+
+    await socket.until(/^READY=1/)
+    daemon.kill('SIGTERM')
+    await once(daemon, 'exit')
+
+    await socket.until(/^STOPPING=1/)
+    expect(new Set(socket.heard.map(({ pid }) => pid))).toEqual(new Set([daemon.pid]))
+  })
+}

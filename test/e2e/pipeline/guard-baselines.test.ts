@@ -1,0 +1,256 @@
+// What a new version is compared with while the one before it is still on its way: never a silent wipe,
+// whatever happens between the check and the delivery.
+
+import { createHash } from 'node:crypto'
+import { describe, expect, it, vi } from 'vitest'
+import { trail } from '../../helpers/look.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+const PATIENCE = { timeout: 200_000, interval: 20 }
+const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
+const all = (site: Site) => site.uploads({ feed: 'jobs.xml', all: true })
+
+/** A running site whose storage holds each request for a form until it is told otherwise. */
+async function withGate(config: Record<string, unknown> = {}) {
+  const site = await Site.open(config)
+  const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
+  await site.daemon()
+  return { site, gate }
+}
+
+/** Drops a feed and waits until it is read; answers its version. */
+async function dropped(
+  site: Site,
+  bytes: string,
+  state: 'held' | 'queued' | 'uploading' | 'uploaded',
+) {
+  site.drop('jobs.xml', bytes)
+  return site.until('jobs.xml', state, sha256(bytes))
+}
+
+describe('a feed that a rule gives another name', () => {
+  const renamed = { feeds: [{ match: '*.xml', name: 'acme' }] }
+
+  it.each(['reload', 'restart'])(
+    'is compared with what was uploaded of its file before, after a %s',
+    async (how) => {
+      await using site = await Site.open()
+      const daemon = await site.daemon()
+      await dropped(site, feedOf(1000), 'uploaded')
+      site.configure(renamed)
+      if (how === 'reload') daemon.kill('SIGHUP')
+      else {
+        await daemon.stop()
+        await site.daemon()
+      }
+      if (how === 'reload') await site.logged(daemon, 'configuration reloaded')
+
+      site.drop('jobs.xml', feedOf(1))
+      const { reason } = await site.until('acme', 'held')
+      site.drop('jobs.xml', feedOf(999))
+      await site.until('acme', 'uploaded')
+
+      expect(reason).toMatch(/^the feed dropped from 1,000 postings to 1 \(99 %\)/)
+    },
+  )
+})
+
+describe('while the version before it is still on its way', () => {
+  it('a collapsed feed is held, and sent only when a person releases it', async () => {
+    const { site, gate } = await withGate()
+    await using _ = site
+    await dropped(site, feedOf(1000), 'uploading')
+    await gate.held()
+
+    const held = await dropped(site, feedOf(1), 'held')
+    gate.remove()
+    await site.passed('jobs.xml', 'uploaded')
+    const [, first] = all(site)
+    const { code } = await site.run('release', String(held.id))
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(1)))
+
+    expect(held.reason).toMatch(
+      new RegExp(`^the feed dropped from 1,000 postings to 1 \\(99 %\\).*version ${first?.id}$`),
+    )
+    expect(code).toBe(0)
+    expect(stored(site)).toEqual([sha256(feedOf(1000)), sha256(feedOf(1))])
+  })
+
+  it('a feed is compared with what storage confirmed as well as with what was accepted last', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(1000))
+    await site.until('jobs.xml', 'uploaded')
+    const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
+
+    await dropped(site, feedOf(600), 'uploading')
+    await gate.held()
+    const held = await dropped(site, feedOf(350), 'held')
+
+    expect(held.reason).toMatch(/^the feed dropped from 1,000 postings to 350 \(65 %\)/)
+  })
+
+  it('what a person released is what the next one is compared with, and goes before older ones', async () => {
+    const { site, gate } = await withGate()
+    await using _ = site
+    const busy = feedOf(1000)
+    await dropped(site, busy, 'uploading')
+    await gate.held()
+    await dropped(site, feedOf(990), 'queued')
+    const held = await dropped(site, feedOf(2), 'held')
+
+    await site.run('release', String(held.id))
+    const next = await dropped(site, feedOf(2, 'Cook'), 'queued')
+    gate.remove()
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(2, 'Cook')))
+
+    expect(next.reason).toBeNull()
+    expect(all(site).map(({ state }) => state)).toEqual([
+      ...['uploaded', 'superseded', 'superseded', 'uploaded'],
+    ])
+    expect(stored(site)).toEqual([sha256(busy), sha256(feedOf(2, 'Cook'))])
+  })
+
+  it('a version that storage may have, since its end was not heard of, counts as well', async () => {
+    await using site = await Site.open()
+    const cut = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer', times: 1 })
+    const daemon = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(1000))
+    await cut.held()
+    daemon.kill('SIGKILL')
+    await new Promise((resolve) => daemon.once('exit', resolve))
+    const gate = site.sandbox.faults.add({
+      at: 'service',
+      kind: 'gate',
+      point: 'headers',
+      times: 1,
+    })
+    site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
+    await site.daemon()
+    await gate.held()
+    await dropped(site, feedOf(600), 'queued')
+    gate.release()
+    await site.passed('jobs.xml', 'superseded')
+
+    const held = await dropped(site, feedOf(350), 'held')
+
+    expect(held.reason).toMatch(/^the feed dropped from 1,000 postings to 350 \(65 %\)/)
+  })
+
+  it('a version that was discarded by mistake can be restored after that one was uploaded', async () => {
+    const { site, gate } = await withGate()
+    await using _ = site
+    await dropped(site, feedOf(10), 'uploading')
+    await gate.held()
+    const { id } = await dropped(site, feedOf(1), 'held')
+    await site.run('discard', String(id))
+    gate.remove()
+    await vi.waitFor(() => expect(stored(site)).toEqual([sha256(feedOf(10))]), PATIENCE)
+    await vi.waitFor(() => expect(all(site)[1]?.state).toBe('uploaded'), PATIENCE)
+
+    const restored = await site.run('restore', String(id))
+
+    expect(restored).toMatchObject({ code: 0 })
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(1)))
+    expect(all(site).map(({ state }) => state)).toEqual(['uploaded', 'discarded', 'uploaded'])
+  })
+})
+
+describe('when its delivery starts', () => {
+  it('a version is held that is a collapse by the limits of that moment', async () => {
+    await using site = await Site.open({ guards: { maxDropPercent: 50 } })
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', feedOf(10))
+    await site.until('jobs.xml', 'uploaded')
+    site.sandbox.faults.add({
+      ...({ at: 'service', kind: 'answer', status: 503, retryAfter: '600', times: 1 } as const),
+    })
+    const queued = await dropped(site, feedOf(6), 'queued')
+
+    site.configure({ guards: { maxDropPercent: 30 } })
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, 'configuration reloaded')
+    await site.run('retry', String(queued.id))
+    const held = await site.until('jobs.xml', 'held')
+
+    expect(held.reason).toContain('guards.maxDropPercent is 30')
+    expect(trail(site, held.id).slice(-2)).toEqual(['queued', 'held'])
+    expect(stored(site)).toEqual([sha256(feedOf(10))])
+  })
+
+  it('a version is compared with what is left when the one before it was discarded', async () => {
+    await using site = await Site.open({ guards: { maxDropPercent: 50 } })
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(100))
+    await site.until('jobs.xml', 'uploaded')
+    site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
+    const { id } = await dropped(site, feedOf(10), 'held')
+    await site.run('release', String(id))
+    await vi.waitFor(() => expect(site.show(id).nextAttemptAt).not.toBeNull(), PATIENCE)
+    const discarded = await site.run('discard', String(id))
+
+    const next = await dropped(site, feedOf(9), 'held')
+
+    expect(discarded.code).toBe(0)
+    expect(next.reason).toMatch(/^the feed dropped from 100 postings to 9/)
+  })
+})
+
+describe('a collapse that keeps its elements is held', () => {
+  const before = feedOf(100)
+  it.each([
+    [
+      'they are empty',
+      `<source>${'<job/>'.repeat(100)}</source>`,
+      /^the number of postings with an id fell from 100 to 0 \(100 %\), of 100 in all/,
+    ],
+    [
+      'one of them stands a hundred times',
+      `<source>${(/<job>.*?<\/job>/s.exec(before)?.[0] ?? '').repeat(100)}</source>`,
+      /^the number of different postings fell from 100 to 1 \(99 %\), of 100 in all/,
+    ],
+    [
+      'only their ids are left',
+      before.replaceAll(/<title>.*?<\/title>|<campaignid>.*?<\/city>/g, ''),
+      /^the postings shrank from \d+ bytes on average to \d+ \(6\d %\)/,
+    ],
+  ])('when %s, and nothing is sent', async (_, content, reason) => {
+    await using site = await Site.open()
+    await site.daemon()
+    site.drop('jobs.xml', before)
+    await site.until('jobs.xml', 'uploaded')
+
+    const held = await dropped(site, content, 'held')
+
+    expect(held.reason).toMatch(reason)
+    expect(stored(site)).toEqual([sha256(before)])
+  })
+
+  it('when others took the place of all, in a feed that does not do so', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    const others = before.replaceAll('J-', 'X-')
+    for (const bytes of [before, feedOf(101), feedOf(99)]) {
+      site.drop('jobs.xml', bytes)
+      await site.until('jobs.xml', 'uploaded', sha256(bytes))
+    }
+
+    const held = await dropped(site, others, 'held')
+
+    expect(held.reason).toMatch(/^99 of 99 postings were replaced by others \(100 %\)/)
+    expect(held.changes).toEqual({ added: 100, removed: 99, changed: 0 })
+  })
+
+  it('but not when all postings are others each day', async () => {
+    await using site = await Site.open()
+    await site.daemon()
+    for (const day of ['A-', 'B-', 'C-', 'D-']) {
+      const bytes = before.replaceAll('J-', day)
+      site.drop('jobs.xml', bytes)
+      await site.until('jobs.xml', 'uploaded', sha256(bytes))
+    }
+
+    expect(stored(site)).toHaveLength(4)
+  })
+})

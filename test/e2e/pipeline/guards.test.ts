@@ -1,0 +1,231 @@
+// Versions that a guard holds, and what a person decides about them, against a running daemon.
+
+import { createHash } from 'node:crypto'
+import { describe, expect, it, vi } from 'vitest'
+import type { Version } from '../../../src/history/port.ts'
+import { statusOf, trail } from '../../helpers/look.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+const PATIENCE = { timeout: 200_000, interval: 20 }
+const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+
+/** A running site whose feed was uploaded with ten postings. */
+async function withTen(config: Record<string, unknown> = {}): Promise<Site> {
+  const site = await Site.open(config)
+  await site.daemon()
+  site.drop('jobs.xml', feedOf(10))
+  await site.until('jobs.xml', 'uploaded')
+  return site
+}
+
+const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
+const decide = async (site: Site, decision: string, { id }: Pick<Version, 'id'>) =>
+  (await site.run(decision, String(id))).code
+
+describe('a feed is held', () => {
+  it.each([
+    ['it has no postings', '<source></source>', /^the feed contains no postings/],
+    [
+      'half of its postings are gone',
+      feedOf(5),
+      /^the feed dropped from 10 postings to 5 \(50 %\)/,
+    ],
+    [
+      'its root is another one',
+      feedOf(10).replaceAll('source>', 'jobs>'),
+      /^the root element changed from <source> to <jobs>/,
+    ],
+    [
+      'its postings are elsewhere',
+      feedOf(10).replaceAll('job>', 'vacancy>'),
+      /^the postings moved from \/source\/job to \/source\/vacancy/,
+    ],
+  ])('when %s, and nothing is sent', async (_, content, reason) => {
+    await using site = await withTen()
+
+    site.drop('jobs.xml', content)
+    const held = await site.until('jobs.xml', 'held')
+
+    expect(held.reason).toMatch(reason)
+    expect(held.hint).toContain('release')
+    expect(stored(site)).toEqual([sha256(feedOf(10))])
+  })
+
+  it('when it has fewer postings than it must, the first one too', async () => {
+    await using site = await Site.open({ guards: { minPostings: 8 } })
+    await site.daemon()
+
+    site.drop('few.xml', feedOf(7))
+    site.drop('enough.xml', feedOf(8))
+    const held = await site.until('few.xml', 'held')
+    await site.until('enough.xml', 'uploaded')
+
+    expect(held.reason).toContain('fewer than the 8 of guards.minPostings')
+  })
+
+  it('no longer by a drop that is smaller than the limit', async () => {
+    await using site = await withTen()
+
+    site.drop('jobs.xml', feedOf(6))
+
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(6)))
+  })
+})
+
+describe('a feed whose ids are read from elsewhere by now', () => {
+  it('is not held as if its postings were others, and nothing is said to have changed', async () => {
+    await using site = await Site.open()
+    const feed = (date: number) => {
+      const jobs = Array.from({ length: 10 }, (_, i) => `<job><id>${i}</id><ref>R${i}</ref></job>`)
+      return `<source><date>${date}</date>${jobs.join('')}</source>`
+    }
+    for (const date of [1, 2]) {
+      site.drop('jobs.xml', feed(date))
+      await site.run('run', '--once')
+    }
+    const before = site.uploads()[0]
+
+    site.configure({ feeds: [{ match: '*.xml', fields: { id: 'ref' } }] })
+    site.drop('jobs.xml', feed(3))
+    await site.run('run', '--once')
+
+    expect(before?.changes).toEqual({ added: 0, removed: 0, changed: 0 })
+    expect(site.uploads()[0]).toMatchObject({ state: 'uploaded', postings: 10, changes: null })
+  })
+})
+
+describe('a feed that is held since its postings were not found', () => {
+  it('is judged anew when it is dropped again after the rules say where they are', async () => {
+    await using site = await Site.open()
+    const feed = '<liste><gesuch><id>1</id><titel>Koch</titel></gesuch></liste>'
+    site.drop('jobs.xml', feed)
+    await site.run('run', '--once')
+    const held = site.uploads()[0]
+
+    site.drop('jobs.xml', feed)
+    await site.run('run', '--once')
+    const still = site.uploads()[0]
+    site.configure({ feeds: [{ match: '*.xml', records: '/liste/gesuch' }] })
+    site.drop('jobs.xml', feed)
+    await site.run('run', '--once')
+
+    expect(held).toMatchObject({ state: 'held', postings: 0 })
+    expect(held?.hint).toMatch(/configure their path in "records" and drop it again/)
+    expect(still).toMatchObject({ id: held?.id, state: 'held' })
+    expect(site.uploads()[0]).toMatchObject({ state: 'uploaded', postings: 1 })
+    expect(site.show(held?.id ?? 0).state).toBe('superseded')
+  })
+})
+
+describe('what a person decides about a held feed', () => {
+  it('release: it is sent, and the next one is compared with it', async () => {
+    await using site = await withTen()
+    site.drop('jobs.xml', feedOf(4))
+    const held = await site.until('jobs.xml', 'held')
+
+    const code = await decide(site, 'release', held)
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(4)))
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(3)))
+
+    expect(code).toBe(0)
+    expect(trail(site, held.id)).toEqual([
+      'settling',
+      'checking',
+      'held',
+      'queued',
+      'uploading',
+      'uploaded',
+    ])
+  })
+
+  it('discard: it is never sent, the same bytes again change nothing, and the next one is free', async () => {
+    await using site = await withTen()
+    site.drop('jobs.xml', feedOf(4))
+    const held = await site.until('jobs.xml', 'held')
+
+    const code = await decide(site, 'discard', held)
+    site.drop('jobs.xml', feedOf(4))
+    await vi.waitFor(() => expect(trail(site, held.id).at(-1)).toBe('seen'), PATIENCE)
+    const late = await site.run('release', String(held.id))
+    site.drop('jobs.xml', feedOf(11))
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(11)))
+
+    expect(code).toBe(0)
+    expect(late).toMatchObject({ code: 1, stderr: expect.stringMatching(/it is discarded/) })
+    expect(site.show(held.id).state).toBe('discarded')
+    expect(stored(site)).toEqual([sha256(feedOf(10)), sha256(feedOf(11))])
+  })
+
+  it('nothing: a good one takes its place, with both ids', async () => {
+    await using site = await withTen()
+    site.drop('jobs.xml', feedOf(4))
+    const held = await site.until('jobs.xml', 'held')
+
+    site.drop('jobs.xml', feedOf(12))
+    const { id } = await site.until('jobs.xml', 'uploaded', sha256(feedOf(12)))
+
+    expect(site.show(held.id)).toMatchObject({
+      state: 'superseded',
+      reason: `version ${id} took the place of version ${held.id}`,
+    })
+  })
+
+  it('restore: an earlier version is sent again, as a new one', async () => {
+    await using site = await withTen()
+    const [first] = site.uploads()
+    site.drop('jobs.xml', feedOf(6))
+    await site.until('jobs.xml', 'uploaded', sha256(feedOf(6)))
+    site.drop('jobs.xml', feedOf(1))
+    const held = await site.until('jobs.xml', 'held')
+
+    const code = await decide(site, 'restore', first ?? held)
+    const restored = await site.until('jobs.xml', 'uploaded', sha256(feedOf(10)))
+
+    expect(code).toBe(0)
+    expect(restored.id).toBeGreaterThan(held.id)
+    expect(site.show(held.id).state).toBe('superseded')
+    expect(stored(site)).toEqual([10, 6, 10].map((postings) => sha256(feedOf(postings))))
+  })
+
+  it('retry: a version that waits for its time is sent now', async () => {
+    await using site = await Site.open()
+    site.sandbox.faults.add({
+      ...({ at: 'storage', kind: 'answer', status: 503, retryAfter: '600', times: 1 } as const),
+    })
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    const waiting = await vi.waitFor(() => {
+      const [newest] = site.uploads()
+      expect(newest?.nextAttemptAt).toBeTruthy()
+      return newest
+    }, PATIENCE)
+
+    const code = await decide(site, 'retry', waiting ?? { id: 0 })
+
+    expect(code).toBe(0)
+    expect((await site.until('jobs.xml', 'uploaded')).attempts).toBe(2)
+  })
+})
+
+it('an honest empty feed stays visible until someone decides, behind whatever comes after it', async () => {
+  await using site = await withTen()
+  site.drop('jobs.xml', '<source></source>')
+  const held = await site.until('jobs.xml', 'held')
+
+  site.drop('jobs.xml', '<source><job></source>')
+  const broken = await site.until('jobs.xml', 'rejected')
+  const { owed, uploads } = statusOf(site)
+  const text = await site.run('status')
+  const check = await site.run('status', '--check')
+
+  expect(uploads.map(({ id }) => id)).toEqual([broken.id])
+  expect(owed.map(({ id, state }) => [id, state])).toEqual([[held.id, 'held']])
+  expect(text.stdout).toMatch(
+    new RegExp(
+      `^next: jobs.xml \\(${held.id}\\): .*\\n  feedsyncd release ${held.id} --config `,
+      'm',
+    ),
+  )
+  expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining('jobs.xml held: ') })
+})

@@ -1,0 +1,361 @@
+// A partner that names no account of its own: each rule of feeds names one, and a path may be left without any.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Command } from '../../helpers/command.ts'
+import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
+
+const PARTNER = { account: undefined, partner: 'acme' }
+const RULES = [{ match: '{1}/*.xml', partnerAccount: '{1}' }]
+
+const partnerSite = (config: Record<string, unknown> = {}) =>
+  Site.open(
+    { service: PARTNER, feeds: RULES, ...config },
+    { identity: { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET } },
+  )
+
+const DEFAULT_42 = { ...PARTNER, partnerAccount: '42' }
+
+/** Accounts that forms were asked for, in order. */
+const asked = (site: Site) =>
+  site.sandbox.requests().flatMap(({ account, route }) => (route === 'presign' ? [account] : []))
+
+/** The daemon takes up these rules. */
+async function reload(site: Site, daemon: Command, config: Record<string, unknown>, nth = 1) {
+  site.configure({ service: PARTNER, ...config })
+  daemon.kill('SIGHUP')
+  await site.logged(daemon, 'configuration reloaded', nth)
+}
+
+it('a feed without a partner account fails alone and says so; the others are uploaded', async () => {
+  await using site = await partnerSite()
+  site.drop('lost.xml', feedOf(1))
+  site.drop('42/jobs.xml', feedOf(2))
+  const daemon = site.spawn('run')
+  const ran = finished(daemon)
+
+  const lost = await site.until('lost.xml', 'failed')
+  await site.until('42/jobs.xml', 'uploaded')
+  daemon.kill('SIGTERM')
+
+  expect(lost.reason).toBe('no partner account: no rule names one for lost.xml')
+  expect((await ran).code).toBe(0)
+  const asked = site.sandbox.requests().filter(({ route }) => route === 'presign')
+  expect(asked.map(({ account }) => account)).toEqual(['42'])
+  const shown = await site.run('show', String(lost.id))
+  expect(shown.stdout).toContain('service.partnerAccount')
+})
+
+it.each([
+  [['campaigns', 'search']],
+  [['campaigns', 'get', '1']],
+  [['campaigns', 'create', '--name', 'Cooks', '--all-postings']],
+  [['campaigns', 'update', '1', '--budget', '5']],
+  [['doctor']],
+])('%j asks nothing, names the key to set, and ends with 78', async (command) => {
+  await using site = await partnerSite()
+
+  const { code, stdout, stderr } = await site.run(...command)
+
+  expect(code).toBe(78)
+  expect(stdout + stderr).toContain('set service.partnerAccount')
+  expect(site.sandbox.requests()).toEqual([])
+})
+
+it('config check warns where a path may be left without a partner account', async () => {
+  await using site = await partnerSite()
+
+  const { stdout, stderr } = await site.run('config', 'check')
+
+  expect(stdout + stderr).toMatch(/service\.partner: no partnerAccount for a file that no rule/)
+})
+
+describe('what failed for want of a partner account', () => {
+  const NAMED = [
+    ['under its path', [{ match: '*.xml', partnerAccount: '43' }]],
+    ['as another feed', [{ match: 'lost.xml', name: 'found', partnerAccount: '43' }]],
+  ] as const
+
+  it.each(NAMED)(
+    'is uploaded when a rule names one %s, after a reload and a retry',
+    async (_, feeds) => {
+      await using site = await partnerSite({ feeds: [] })
+      const daemon = await site.daemon()
+      site.drop('lost.xml', feedOf(1))
+      const { id } = await site.until('lost.xml', 'failed')
+
+      await reload(site, daemon, { feeds })
+      const retried = await site.run('retry', String(id))
+      await site.passed('lost.xml', 'uploaded')
+
+      expect(retried.code).toBe(0)
+      expect(asked(site)).toEqual(['43'])
+      expect(site.show(id).account).toBe('43')
+    },
+  )
+
+  it.each(NAMED)(
+    'is uploaded when a rule names one %s, after a restart and a retry',
+    async (_, feeds) => {
+      await using site = await partnerSite({ feeds: [] })
+      const before = await site.daemon()
+      site.drop('lost.xml', feedOf(1))
+      const { id } = await site.until('lost.xml', 'failed')
+      await before.stop()
+
+      site.configure({ service: PARTNER, feeds })
+      await site.daemon()
+      await site.run('retry', String(id))
+      await site.passed('lost.xml', 'uploaded')
+
+      expect(asked(site)).toEqual(['43'])
+    },
+  )
+
+  it('is uploaded when it is dropped again after the reload', async () => {
+    await using site = await partnerSite({ feeds: [] })
+    const daemon = await site.daemon()
+    site.drop('lost.xml', feedOf(1))
+    await site.until('lost.xml', 'failed')
+
+    await reload(site, daemon, { feeds: [{ match: '*.xml', partnerAccount: '43' }] })
+    site.drop('lost.xml', feedOf(1))
+    await site.until('lost.xml', 'uploaded')
+
+    expect(asked(site)).toEqual(['43'])
+  })
+})
+
+it('what has an account that cannot be sent is uploaded once its rule names another, after a reload and a retry', async () => {
+  await using site = await partnerSite()
+  const daemon = await site.daemon()
+  site.drop('köln/jobs.xml', feedOf(1))
+  const { id } = await site.until('köln/jobs.xml', 'failed')
+
+  await reload(site, daemon, { feeds: [{ match: 'köln/*.xml', name: 'k', partnerAccount: '43' }] })
+  await site.run('retry', String(id))
+
+  expect((await site.until('köln/jobs.xml', 'uploaded')).account).toBe('43')
+})
+
+describe('when the rule of a path changes', () => {
+  const RIGHT = [{ match: 'other.xml', name: 'right', partnerAccount: '43' }]
+  const cut = feedOf(3).slice(0, -20)
+
+  it('a file that is not complete yet becomes a version of the feed that the new rule names', async () => {
+    await using site = await partnerSite({ service: DEFAULT_42, feeds: [] })
+    const daemon = await site.daemon()
+    site.drop('other.xml', cut)
+    await site.until('other.xml', 'incomplete')
+
+    await reload(site, daemon, { service: DEFAULT_42, feeds: RIGHT })
+    const waiting = await site.until('right', 'incomplete')
+    site.drop('other.xml', feedOf(3))
+    const { account } = await site.until('right', 'uploaded')
+
+    expect([waiting.account, account]).toEqual(['43', '43'])
+    expect(asked(site)).toEqual(['43'])
+    expect(site.uploads({ all: true }).map(({ feed }) => feed)).toEqual(['right'])
+  })
+
+  it('it keeps its deadline, also when its feed is expected, and over a restart', async () => {
+    const inbox = { incompleteAfter: '20m' }
+    await using site = await partnerSite({ service: DEFAULT_42, feeds: [], inbox })
+    const before = await site.daemon()
+    site.drop('other.xml', cut)
+    const { deadlineAt } = await site.until('other.xml', 'incomplete')
+    await before.stop()
+
+    const feeds = RIGHT.map((rule) => ({ ...rule, expectEvery: '1d' }))
+    site.configure({ service: DEFAULT_42, feeds, inbox })
+    await site.daemon()
+    const waiting = await site.until('right', 'incomplete')
+
+    expect(deadlineAt).not.toBeNull()
+    expect(waiting.deadlineAt).toBe(deadlineAt)
+    expect(site.uploads({ all: true })).toHaveLength(1)
+  })
+
+  it('a file that is being read becomes a version of the feed that the new rule names', async () => {
+    await using site = await partnerSite({ service: DEFAULT_42, feeds: [] })
+    const hold = site.holdReading()
+    const daemon = await site.daemonProcess()
+    site.drop('held.xml', feedOf(3))
+    await site.until('held.xml', 'checking')
+
+    const feeds = [{ match: 'held.xml', name: 'right', partnerAccount: '43' }]
+    site.configure({ service: DEFAULT_42, feeds })
+    daemon.kill('SIGHUP')
+    await site.logged(daemon, 'configuration reloaded')
+    hold.release()
+    await site.until('right', 'uploaded')
+
+    expect(asked(site)).toEqual(['43'])
+    expect(site.uploads({ all: true }).map(({ feed }) => feed)).toEqual(['right'])
+  })
+
+  it('what waits goes to the account that it names; what is held shows it, and goes there too', async () => {
+    const rules = (partnerAccount: string) => [{ match: '*.xml', partnerAccount }]
+    await using site = await partnerSite({ feeds: rules('42') })
+    const daemon = await site.daemon()
+    site.drop('held.xml', feedOf(1000))
+    await site.until('held.xml', 'uploaded')
+    site.drop('held.xml', feedOf(1))
+    const held = await site.until('held.xml', 'held')
+    const outage = site.sandbox.faults.add({
+      ...({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const),
+    })
+    site.drop('waits.xml', feedOf(1))
+    await site.passed('waits.xml', 'queued', { nth: 2 })
+
+    outage.remove()
+    await reload(site, daemon, { feeds: rules('43') })
+    const waited = await site.until('waits.xml', 'uploaded')
+    await site.until('held.xml', 'held')
+    const shown = site.show(held.id).account
+    await site.run('release', String(held.id))
+    const released = await site.until('held.xml', 'uploaded')
+
+    expect([waited.account, shown, released.account]).toEqual(['43', '43', '43'])
+    expect(asked(site).slice(-2)).toEqual(['43', '43'])
+  })
+
+  it('an upload that runs keeps its account, and the next attempt goes to the new one', async () => {
+    const rules = (partnerAccount: string) => [{ match: '*.xml', partnerAccount }]
+    await using site = await partnerSite({ feeds: rules('wrong') })
+    const gate = site.sandbox.faults.add({
+      ...({ at: 'service', kind: 'gate', point: 'headers', times: 1 } as const),
+    })
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', feedOf(1))
+    await gate.held()
+
+    await reload(site, daemon, { feeds: rules('43') })
+    const during = (await site.until('jobs.xml', 'uploading')).account
+    gate.release()
+    const { account } = await site.until('jobs.xml', 'uploaded')
+
+    expect([during, account]).toEqual(['wrong', '43'])
+    expect(asked(site)).toEqual(['wrong', '43'])
+  })
+
+  it.each(['reload', 'restart'])(
+    'what waits since its account was refused is sent to the new one after a %s',
+    async (how) => {
+      const rules = (partnerAccount: string) => [{ match: '*.xml', partnerAccount }]
+      await using site = await partnerSite({ feeds: rules('wrong') })
+      const daemon = await site.daemon()
+      site.drop('jobs.xml', feedOf(1))
+      await site.passed('jobs.xml', 'queued', { nth: 2 })
+
+      if (how === 'reload') await reload(site, daemon, { feeds: rules('43') })
+      else {
+        await daemon.stop()
+        site.configure({ service: PARTNER, feeds: rules('43') })
+        await site.daemon()
+      }
+      const { account } = await site.until('jobs.xml', 'uploaded')
+
+      expect(account).toBe('43')
+      expect(asked(site)).toEqual(['wrong', '43'])
+    },
+  )
+
+  it('what storage may have keeps its feed and account when the rule names another feed', async () => {
+    await using site = await partnerSite({ service: DEFAULT_42, feeds: [] })
+    const gate = site.sandbox.faults.add({
+      ...({ at: 'storage', kind: 'gate', point: 'answer', times: 1 } as const),
+    })
+    const daemon = await site.daemonProcess()
+    site.drop('other.xml', feedOf(3))
+    await gate.held()
+    daemon.kill('SIGKILL')
+    await new Promise((resolve) => daemon.once('exit', resolve))
+
+    site.configure({ service: DEFAULT_42, feeds: RIGHT })
+    await site.daemon()
+    const { account } = await site.until('other.xml', 'uploaded')
+
+    expect(account).toBeNull()
+    expect(asked(site)).toEqual(['42', '42'])
+    expect(site.uploads({ all: true }).map(({ feed }) => feed)).toEqual(['other.xml'])
+  })
+
+  it('what was uploaded stays of its feed and account, and its bytes go to the new one when they are restored or dropped again', async () => {
+    const rules = (partnerAccount: string) => [{ match: '*.xml', partnerAccount }]
+    await using site = await partnerSite({ feeds: rules('42') })
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', feedOf(1))
+    const first = await site.until('jobs.xml', 'uploaded')
+
+    await reload(site, daemon, { feeds: rules('43') })
+    await site.run('restore', String(first.id))
+    await site.passed('jobs.xml', 'uploaded', { nth: 2 })
+    await reload(site, daemon, { feeds: rules('42') }, 2)
+    site.drop('jobs.xml', feedOf(1))
+    await site.passed('jobs.xml', 'uploaded', { nth: 3 })
+
+    expect(site.show(first.id).account).toBe('42')
+    expect(asked(site)).toEqual(['42', '43', '42'])
+  })
+})
+
+it('a file that a person names a feed for is taken as that feed, although it was incomplete as another', async () => {
+  await using site = await partnerSite({ service: DEFAULT_42, feeds: [] })
+  await site.daemon()
+  site.drop('p.xml', feedOf(3).slice(0, -20))
+  await site.until('p.xml', 'incomplete')
+
+  await site.run('upload', '--feed', 'X', `${site.inbox}/p.xml`)
+
+  expect((await site.until('X', 'rejected')).path).toBe('p.xml')
+})
+
+describe('a file from elsewhere that a person names a feed for', () => {
+  const BY_FOLDER = { match: '{1}/*.xml', name: 'feed-{1}', partnerAccount: '{1}' }
+  const RULES = [{ ...BY_FOLDER, fields: { id: 'title' } }]
+
+  it.each(['with a daemon', 'without a daemon'])(
+    'goes to the account of that feed, and is read by its rule: %s',
+    async (how) => {
+      await using site = await partnerSite({ service: DEFAULT_42, feeds: RULES })
+      if (how === 'with a daemon') await site.daemon()
+      const file = join(site.root, 'corrected.xml')
+      writeFileSync(file, feedOf(3).replaceAll('J-1<', 'J-0<'))
+
+      const { stdout } = await site.run('upload', file, '--feed', 'feed-43', '--json')
+
+      expect(JSON.parse(stdout)).toMatchObject({ account: '43', state: 'uploaded', warnings: [] })
+      expect(asked(site)).toEqual(['43'])
+    },
+  )
+
+  it('is refused where the name does not tell the account', async () => {
+    const rule = { match: '{1}/{2}.xml', name: '{2}', partnerAccount: '{1}' }
+    await using site = await partnerSite({ service: DEFAULT_42, feeds: [rule] })
+    const file = join(site.root, 'corrected.xml')
+    writeFileSync(file, feedOf(3))
+
+    const { code, stderr } = await site.run('upload', file, '--feed', 'jobs')
+
+    expect(code).toBe(64)
+    expect(stderr).toContain('the name jobs does not tell the partner account')
+    expect(asked(site)).toEqual([])
+    expect(site.uploads({ all: true })).toEqual([])
+  })
+
+  it('that failed for want of an account is uploaded when a rule gives the feed one, after a reload and a retry', async () => {
+    await using site = await partnerSite({ feeds: [] })
+    const daemon = await site.daemon()
+    const file = join(site.root, 'corrected.xml')
+    writeFileSync(file, feedOf(3))
+    await site.run('upload', file, '--feed', 'feed-43')
+    const { id } = await site.until('feed-43', 'failed')
+
+    await reload(site, daemon, { feeds: RULES })
+    await site.run('retry', String(id))
+
+    expect(await site.until('feed-43', 'uploaded')).toMatchObject({ account: '43' })
+  })
+})

@@ -1,0 +1,157 @@
+// Refused credentials, with real daemons: everything waits, no feed burns attempts, and a new key is found automatically.
+
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
+
+const PATIENT = { timeout: 200_000, interval: 20 }
+
+function writeKey(site: Site, key: string): void {
+  const path = join(site.root, 'service.key')
+  writeFileSync(`${path}.new`, `${key}\n`, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
+const presigns = (site: Site) => site.sandbox.requests().filter(({ side }) => side === 'service')
+
+async function status(site: Site) {
+  return JSON.parse((await site.run('status', '--json')).stdout)
+}
+
+/** A daemon with a wrong key that has been refused for its first feed. */
+async function refusedSite(config: Record<string, unknown> = {}) {
+  const site = await Site.open(config)
+  writeKey(site, 'a wrong key')
+  const daemon = await site.daemon()
+  site.drop('first.xml', feedOf(2))
+  await vi.waitFor(() => expect(site.show(1).reason).toContain('refused the credentials'), PATIENT)
+  return { site, daemon }
+}
+
+describe('refused credentials', () => {
+  it('pause every feed without burning its attempts, and a person is told what to do', async () => {
+    const { site, daemon } = await refusedSite({ upload: { concurrency: 1 } })
+    await using _ = site
+
+    for (const name of ['second.xml', 'third.xml']) site.drop(name, feedOf(3))
+    await site.until('second.xml', 'queued')
+    await site.until('third.xml', 'queued')
+    // The daemon has looked again, since it listed and took both.
+    const report = await status(site)
+
+    expect(report.service.state).toBe('credentials')
+    const attempts = report.uploads.map((upload: { attempts: number }) => upload.attempts)
+    expect(attempts).toEqual([0, 0, 1])
+    expect(presigns(site)).toHaveLength(1)
+    expect(daemon.output).toContain('service.key')
+    expect(daemon.output).not.toContain('a wrong key')
+  })
+
+  it('end automatically when the key file is replaced, and every feed is delivered', async () => {
+    const { site } = await refusedSite()
+    await using _ = site
+    site.drop('second.xml', feedOf(3))
+    await site.until('second.xml', 'queued')
+
+    writeKey(site, SECRET)
+
+    await site.until('first.xml', 'uploaded')
+    await site.until('second.xml', 'uploaded')
+    expect(site.sandbox.objects()).toHaveLength(2)
+    expect(site.show(1).attempts.map(({ outcome }) => outcome)).toEqual(['refused', 'stored'])
+    await vi.waitFor(async () => expect((await status(site)).service.state).toBe('ok'), PATIENT)
+  })
+
+  it('are tried again on SIGHUP, with the key as it is', async () => {
+    const { site, daemon } = await refusedSite()
+    await using _ = site
+
+    daemon.kill('SIGHUP')
+    const outcomes = () => site.show(1).attempts.map(({ outcome }) => outcome)
+    await vi.waitFor(() => expect(outcomes()).toEqual(['refused', 'refused']), PATIENT)
+
+    expect(presigns(site)).toHaveLength(2)
+  })
+
+  it('outlive a key file that is empty for a moment', async () => {
+    const { site, daemon } = await refusedSite()
+    await using _ = site
+
+    writeFileSync(join(site.root, 'service.key'), '')
+    await vi.waitFor(() => expect(daemon.output).toContain('is empty'), PATIENT)
+    writeKey(site, SECRET)
+
+    await site.until('first.xml', 'uploaded')
+    expect(daemon.exitCode).toBeNull()
+  })
+
+  it('for one account alone hold up no other, and status names the account', async () => {
+    const rules = [{ match: '{1}/*.xml', name: '{1}', partnerAccount: '{1}' }]
+    const service = { partner: 'acme', account: undefined }
+    await using site = await Site.open(
+      { feeds: rules, upload: { concurrency: 1 }, service },
+      { identity: { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET } },
+    )
+    const daemon = await site.daemon()
+    site.drop('42/jobs.xml', feedOf(2))
+    await site.until('42', 'uploaded')
+
+    site.drop('4e/jobs.xml', feedOf(2))
+    const refused = () => site.uploads({ feed: '4e' })[0]
+    await vi.waitFor(() => expect(refused()?.reason).toContain('account "4e" with 403'), PATIENT)
+    site.drop('43/jobs.xml', feedOf(2))
+    await site.until('43', 'uploaded')
+    const look = async () => {
+      const { service: shown } = await status(site)
+      expect(shown).toMatchObject({ state: 'degraded' })
+      expect((await site.run('status')).stdout).toContain('4e')
+    }
+    await vi.waitFor(look, PATIENT)
+
+    const { code } = await site.run('retry', String(refused()?.id))
+    await vi.waitFor(() => expect(refused()?.attempts).toBe(2), PATIENT)
+    expect(code).toBe(0)
+    expect(daemon.exitCode).toBeNull()
+  })
+
+  it('end a pass with their own exit code', async () => {
+    await using site = await Site.open()
+    writeKey(site, 'a wrong key')
+    site.drop('jobs.xml', feedOf(2))
+
+    const { code } = await finished(site.spawn('run', '--once'))
+
+    expect(code).toBe(4)
+  })
+})
+
+describe('a daemon that is told to read an unusable key', () => {
+  it.each([
+    ['is empty', (file: string) => writeFileSync(file, '')],
+    ['cannot be read (ELOOP)', linkToItself],
+  ])(
+    'says that it %s, goes on with the one that it has, and takes up the next',
+    async (problem, spoil) => {
+      await using site = await Site.open()
+      const daemon = await site.daemon()
+      const conditions = async () => JSON.stringify((await status(site)).daemon.conditions)
+
+      spoil(join(site.root, 'service.key'))
+      daemon.kill('SIGHUP')
+      await vi.waitFor(() => expect(daemon.output).toContain(problem), PATIENT)
+      site.drop('jobs.xml', feedOf(2))
+      await site.until('jobs.xml', 'uploaded')
+      await vi.waitFor(async () => expect(await conditions()).toContain('key-unreadable'), PATIENT)
+      writeKey(site, SECRET)
+
+      await vi.waitFor(async () => expect(await conditions()).toBe('[]'), PATIENT)
+      expect(daemon.exitCode).toBeNull()
+    },
+  )
+})
+
+function linkToItself(file: string): void {
+  rmSync(file)
+  symlinkSync(file, file)
+}

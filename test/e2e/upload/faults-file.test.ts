@@ -1,0 +1,146 @@
+// Fault case 23 of the fault list: what happens to the file meanwhile. What is sent is the copy in the spool that
+// was checked, so nothing that a writer does in the folder can reach storage; and the copy is held to its size.
+
+import { createHash } from 'node:crypto'
+import {
+  appendFileSync,
+  chmodSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { MINUTE } from '../../../src/lib/clock.ts'
+import { feedOf } from '../../helpers/feed.ts'
+import { largeFeed, Outlet } from '../../helpers/outlet.ts'
+
+const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+const LARGE = largeFeed(16_000_000)
+
+const CHANGES: Array<[string, (path: string) => void]> = [
+  ['truncated', (path) => truncateSync(path, 100)],
+  ['appended to', (path) => appendFileSync(path, '<more/>')],
+  ['rewritten, same size', (path) => writeFileSync(path, 'x'.repeat(statSync(path).size))],
+  ['touched', (path) => utimesSync(path, 1, 1)],
+  [
+    'replaced by rename',
+    (path) => {
+      writeFileSync(`${path}.new`, feedOf(9))
+      renameSync(`${path}.new`, path)
+    },
+  ],
+  ['deleted', (path) => unlinkSync(path)],
+  ['made unreadable', (path) => chmodSync(path, 0)],
+]
+
+describe.each(CHANGES)('a file that is %s', (_, change) => {
+  it('fault 23: while it is queued is delivered as it was checked', async () => {
+    await using outlet = await Outlet.open()
+    await outlet.take('jobs.xml', feedOf(3))
+
+    change(join(outlet.root, 'inbox', 'jobs.xml'))
+    await outlet.run()
+
+    expect(outlet.sandbox.objects().map((object) => object.sha256)).toEqual([sha256(feedOf(3))])
+  })
+
+  it('fault 23: between two attempts is delivered as it was checked', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'answer', status: 500, times: 1 })
+    await outlet.take('jobs.xml', feedOf(3))
+
+    await outlet.run(0)
+    change(join(outlet.root, 'inbox', 'jobs.xml'))
+    await outlet.run()
+
+    expect(outlet.outcomes()).toEqual(['failed', 'stored'])
+    expect(outlet.sandbox.objects().map((object) => object.sha256)).toEqual([sha256(feedOf(3))])
+  })
+})
+
+it('fault 23: a file that changes while it is sent is stored as it was checked', async () => {
+  await using outlet = await Outlet.open()
+  const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
+  await outlet.take('jobs.xml', LARGE)
+  const path = join(outlet.root, 'inbox', 'jobs.xml')
+
+  const running = outlet.run()
+  await gate.held()
+  truncateSync(path, 10)
+  gate.remove()
+  await running
+
+  expect(outlet.outcomes()).toEqual(['stored'])
+  expect(outlet.sandbox.objects().map((object) => object.sha256)).toEqual([sha256(LARGE)])
+})
+
+it('fault 23: an empty file is waited for, and nothing is sent', async () => {
+  await using outlet = await Outlet.open()
+
+  const version = await outlet.take('jobs.xml', '')
+  await outlet.run()
+
+  expect(version.state).toBe('incomplete')
+  expect(outlet.sandbox.requests()).toEqual([])
+})
+
+describe('our own copy', () => {
+  const spool = (outlet: Outlet) => join(outlet.root, 'state', 'spool', '1.xml')
+
+  const DAMAGES: Array<[string, (path: string) => void, string]> = [
+    ['truncated', (path) => truncateSync(path, 100), 'spool-changed'],
+    ['appended to', (path) => appendFileSync(path, '<more/>'), 'spool-changed'],
+    ['deleted', (path) => rmSync(path), 'spool-gone'],
+  ]
+
+  it.each(DAMAGES)(
+    'fault 23: that somebody %s is not sent, and a person is told',
+    async (_, change, code) => {
+      await using outlet = await Outlet.open()
+      await outlet.take('jobs.xml')
+
+      chmodSync(spool(outlet), 0o600)
+      change(spool(outlet))
+      await outlet.run(10 * MINUTE)
+
+      expect(outlet.version()).toMatchObject({
+        ...{ state: 'failed', hint: expect.stringContaining('disk of the state directory') },
+      })
+      expect(outlet.attempts()).toMatchObject([{ code, bytesSent: 0 }])
+      expect(outlet.requests('storage')).toEqual([])
+    },
+  )
+
+  it.each(DAMAGES)(
+    'that somebody %s is no more once the file is put into the folder again, as the hint says',
+    async (_, change) => {
+      await using outlet = await Outlet.open()
+      await outlet.take('jobs.xml')
+      chmodSync(spool(outlet), 0o600)
+      change(spool(outlet))
+      await outlet.run(10 * MINUTE)
+
+      const again = await outlet.deliver(undefined, 10 * MINUTE)
+
+      expect(again).toMatchObject({ state: 'uploaded', sha256: sha256(feedOf(3)) })
+      expect(outlet.version().state).toBe('superseded')
+    },
+  )
+
+  it('fault 23: that somebody rewrites at its size is found out by storage’s checksum', async () => {
+    await using outlet = await Outlet.open()
+    await outlet.take('jobs.xml')
+
+    chmodSync(spool(outlet), 0o600)
+    writeFileSync(spool(outlet), 'x'.repeat(statSync(spool(outlet)).size))
+    await outlet.run(10 * MINUTE)
+
+    expect(outlet.version()).toMatchObject({ state: 'failed', etagVerified: null })
+    expect(outlet.attempts()).toMatchObject([{ code: 'spool-changed' }])
+  })
+})

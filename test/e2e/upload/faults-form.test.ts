@@ -1,0 +1,158 @@
+// Fault cases 7 to 9 and 22 of the fault list: what storage thinks of the form. The sandbox holds every upload of
+// these tests to the bytes of the form that it issued (case 7), so the tests here spoil the form on its way.
+
+import { describe, expect, it } from 'vitest'
+import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import type { UploadForm } from '../../../src/service/port.ts'
+import { largeFeed, Outlet } from '../../helpers/outlet.ts'
+
+type Fields = UploadForm['fields']
+const changed = (change: (fields: Fields) => Fields) => (form: UploadForm) => ({
+  ...form,
+  fields: change(form.fields),
+})
+const without = (name: string) => changed((fields) => fields.filter(([field]) => field !== name))
+const EXPIRED = 'Invalid according to Policy: Policy expired.'
+
+describe('a form that storage does not accept', () => {
+  it('fault 7: as it was issued is accepted, in every byte', async () => {
+    await using outlet = await Outlet.open()
+
+    await outlet.deliver()
+
+    expect(outlet.story()).toEqual({
+      ...{ state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] },
+    })
+  })
+
+  it.each([
+    ['a field too much', changed((fields) => [...fields, ['acl', 'private']]), 'AccessDenied'],
+    ['a field twice', changed((fields) => [...fields, ...fields.slice(0, 1)]), 'InvalidArgument'],
+    ['no signature', without('x-store-signature'), 'InvalidArgument'],
+    [
+      'another key',
+      changed((fields) => fields.map(([name, value]) => [name, name === 'key' ? 'k' : value])),
+      'AccessDenied',
+    ],
+    [
+      'another policy',
+      changed((fields) =>
+        fields.map(([name, value]) => [name, name === 'policy' ? `${value}x` : value]),
+      ),
+      'SignatureDoesNotMatch',
+    ],
+    [
+      'more than 20 kB before the file',
+      changed((fields) => [...fields, ['x-ignore-filler', 'x'.repeat(21_000)]]),
+      'MaxPostPreDataLengthExceededError',
+    ],
+  ] as const)(
+    'fault 7: with %s fails for a person after an hour, and is not sent for ever',
+    async (...row) => {
+      const [, form, code] = row
+      await using outlet = await Outlet.open({ form })
+
+      const version = await outlet.deliver(undefined, 3 * HOUR)
+
+      expect(outlet.story()).toMatchObject({ state: 'failed', writes: [] })
+      expect(new Set(outlet.attempts().map((attempt) => attempt.code))).toEqual(new Set([code]))
+      expect(outlet.requests('storage').length).toBeLessThan(60)
+      expect(version.reason).toContain(code)
+      expect(version.hint).toMatch(/report this|ask the service operator/)
+    },
+  )
+
+  it.each(['fields', 'middle', 'end'] as const)(
+    'fault 8: because it expired (told at: %s) is replaced at once',
+    async (point) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({
+        ...{ at: 'storage', kind: 's3-error', code: 'AccessDenied', message: EXPIRED },
+        ...{ point, times: 1 },
+      })
+
+      await outlet.deliver(largeFeed(4_000_000))
+
+      expect(outlet.story()).toEqual({
+        ...{ state: 'uploaded', outcomes: ['failed', 'stored'], forms: 2, posts: 2, writes: [1] },
+      })
+      expect(outlet.attempts()[0]).toMatchObject({ code: 'policy-expired', status: 403 })
+    },
+  )
+
+  it.each(['ExpiredToken', 'InvalidAccessKeyId'] as const)(
+    'fault 9: for %s is replaced',
+    async (code) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({ at: 'storage', kind: 's3-error', code, times: 1 })
+
+      await outlet.deliver()
+
+      expect(outlet.story()).toEqual({
+        ...{ state: 'uploaded', outcomes: ['failed', 'stored'], forms: 2, posts: 2, writes: [1] },
+      })
+    },
+  )
+
+  it.each([
+    ['SignatureDoesNotMatch', 'The request signature does not match'],
+    ['AccessDenied', 'Invalid according to Policy: Policy Condition failed: ["eq", "$key", "x"]'],
+  ] as const)(
+    'fault 9: for %s (%s) is replaced, and fails after an hour',
+    async (code, message) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({ at: 'storage', kind: 's3-error', code, message })
+
+      await outlet.deliver(undefined, 3 * HOUR)
+
+      expect(outlet.story()).toMatchObject({ state: 'failed', writes: [] })
+      expect(new Set(outlet.outcomes())).toEqual(new Set(['refused']))
+      expect(outlet.requests('service').length).toBe(outlet.requests('storage').length)
+    },
+  )
+
+  it.each(['fields', 'middle', 'end'] as const)(
+    'fault 9: for the size of the file (told at: %s) fails the version with both sizes',
+    async (point) => {
+      await using outlet = await Outlet.open()
+      const details = { ProposedSize: '4000000', MaxSizeAllowed: '1000000' }
+      outlet.fault({ at: 'storage', kind: 's3-error', code: 'EntityTooLarge', details, point })
+
+      const version = await outlet.deliver(largeFeed(4_000_000), 10 * MINUTE)
+
+      expect(outlet.story()).toMatchObject({ state: 'failed', forms: 1, posts: 1, writes: [] })
+      expect(version.reason).toContain('at most 1000000 are allowed')
+    },
+  )
+})
+
+describe('a chain of forms', () => {
+  it('fault 22: whose first always fails ends with the second', async () => {
+    await using outlet = await Outlet.open({ concurrency: 1 })
+    outlet.fault({
+      ...{ at: 'storage', kind: 's3-error', code: 'AccessDenied', message: EXPIRED, every: 2 },
+    })
+    for (const name of ['a.xml', 'b.xml', 'c.xml']) await outlet.take(name)
+
+    await outlet.run()
+
+    expect([1, 2, 3].map((id) => outlet.outcomes(id))).toEqual(Array(3).fill(['failed', 'stored']))
+    expect(outlet.writes()).toEqual([1, 1, 1])
+  })
+
+  it('fault 22: that always arrives expired is tried after longer and longer waits, and recovers automatically', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'service', kind: 'form', lifetimeMs: -1 })
+
+    const waiting = await outlet.deliver(undefined, 30 * MINUTE)
+    const asked = outlet.requests('service').length
+    outlet.sandbox.faults.clear()
+    await outlet.run(30 * MINUTE)
+
+    expect(waiting).toMatchObject({ state: 'queued', hint: expect.stringContaining('timedatectl') })
+    // Three forms a delivery, and deliveries that wait from half a minute to a quarter of an hour.
+    expect(asked).toBeLessThan(60)
+    expect(outlet.version().state).toBe('uploaded')
+    expect(outlet.writes()).toEqual([1])
+  })
+})

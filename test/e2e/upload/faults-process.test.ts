@@ -1,0 +1,185 @@
+// Fault case 24 of the fault list: daemons that die or are stopped while they deliver. The middle of a body is in
+// main-job.test.ts; the instants between two writes are in the crash matrix.
+
+import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
+import type { SeenRequest } from '../../../src/sandbox/journal.ts'
+import { feedOf, finished, Site } from '../../helpers/site.ts'
+
+let site: Site
+afterEach(async () => {
+  const bugs = site.sandbox.requests().filter(({ code }) => code?.startsWith('sandbox-bug'))
+  await site[Symbol.asyncDispose]()
+  expect(bugs).toEqual([])
+})
+
+async function kill(daemon: ChildProcess): Promise<void> {
+  daemon.kill('SIGKILL')
+  await finished(daemon)
+}
+
+const outcomes = (id = 1) => site.show(id).attempts.map(({ outcome }) => outcome)
+const played = (kind: FaultRule['kind']) => (request: SeenRequest) => request.faults.includes(kind)
+
+describe('a daemon that is killed', () => {
+  it('fault 24: before it has a form delivers after its restart', async () => {
+    site = await Site.open()
+    site.sandbox.faults.add({ at: 'service', kind: 'slow', never: true, times: 1 })
+    const first = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(3))
+    await site.sandbox.waitForRequest(played('slow'))
+
+    await kill(first)
+    await site.daemon()
+    await site.until('jobs.xml', 'uploaded')
+
+    expect(outcomes()).toEqual(['unknown', 'stored'])
+    expect(site.sandbox.objects().map(({ writes }) => writes)).toEqual([1])
+  })
+
+  it.each([true, false])(
+    'fault 24: after the last byte (stored: %s) says that the end is unknown, and delivers again',
+    async (stored) => {
+      site = await Site.open()
+      site.sandbox.faults.add({
+        ...{ at: 'storage', kind: 'lose-answer', stored, how: 'silence', times: 1 },
+      })
+      const first = await site.daemonProcess()
+      site.drop('jobs.xml', feedOf(3))
+      await site.sandbox.waitForRequest(
+        (request) =>
+          played('lose-answer')(request) && request.stored === stored && !!request.fileBytes,
+      )
+
+      await kill(first)
+      await site.daemon()
+      await site.until('jobs.xml', 'uploaded')
+
+      // Twice only where nobody can know, and then the history says so.
+      expect(outcomes()).toEqual(['unknown', 'stored'])
+      const hashes = new Set(site.sandbox.objects().map(({ sha256 }) => sha256))
+      expect(hashes.size).toBe(1)
+      expect(site.sandbox.objects().length).toBeLessThanOrEqual(stored ? 2 : 1)
+    },
+  )
+
+  it('fault 24: in a second look at an incomplete file looks again', async () => {
+    site = await Site.open()
+    site.drop('jobs.xml', feedOf(3).slice(0, 200))
+    await site.run('run', '--once')
+    const before = site.uploads()[0]?.state
+    const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+    db.exec("UPDATE versions SET state = 'checking'")
+    db.close()
+
+    await site.run('run', '--once')
+
+    expect([before, site.uploads()[0]?.state]).toEqual(['incomplete', 'incomplete'])
+  })
+
+  it('fault 24: while a form lives for a moment only asks for another one', async () => {
+    site = await Site.open({}, { formLifetimeMs: 6000 })
+    site.sandbox.faults.add({
+      ...{ at: 'storage', kind: 'lose-answer', stored: false, how: 'silence', times: 1 },
+    })
+    const first = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(3))
+    await site.sandbox.waitForRequest(played('lose-answer'))
+
+    await kill(first)
+    await site.daemon()
+    await site.until('jobs.xml', 'uploaded')
+
+    const keys = site.show(1).attempts.map(({ key }) => key)
+    expect(keys[1]).not.toBe(keys[0])
+  })
+
+  it('fault 24: with a queue keeps it, and sends each feed once, no more at a time than it may', async () => {
+    site = await Site.open({ upload: { concurrency: 2 } })
+    site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
+    const first = await site.daemonProcess()
+    const names = Array.from({ length: 12 }, (_, n) => `${n}.xml`)
+    for (const name of names) site.drop(name, feedOf(2, name))
+    for (const name of names) await site.until(name, 'queued')
+
+    await kill(first)
+    site.sandbox.faults.clear()
+    await site.daemon()
+    for (const name of names) await site.until(name, 'uploaded')
+
+    const posts = site.sandbox.requests().filter(({ side }) => side === 'storage')
+    const most = Math.max(
+      ...posts.map(
+        ({ startedAt }) =>
+          posts.filter((o) => o.startedAt <= startedAt && (o.endedAt ?? 0) > startedAt).length,
+      ),
+    )
+    expect(posts).toHaveLength(12)
+    expect(most).toBeLessThanOrEqual(2)
+  })
+
+  it('fault 24: while it waits as long as it was told to waits on after its restart', async () => {
+    site = await Site.open()
+    site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '3000' })
+    const first = await site.daemonProcess()
+    site.drop('jobs.xml', feedOf(2))
+    // It is queued before it is asked for, too.
+    await site.sandbox.waitForRequest(({ status }) => status === 503)
+    await site.passed('jobs.xml', 'queued', { nth: 2 })
+    const before = await site.until('jobs.xml', 'queued')
+    const asked = site.sandbox.requests().length
+
+    await kill(first)
+    await site.daemon()
+    site.drop('other.xml', feedOf(3))
+    await site.until('other.xml', 'queued')
+
+    const after = await site.until('jobs.xml', 'queued')
+    expect(asked).toBe(1)
+    expect(after).toMatchObject({ attempts: 1, nextAttemptAt: before.nextAttemptAt })
+  })
+})
+
+describe('a daemon that is stopped', () => {
+  it('fault 24: ends the upload that runs, then itself, with 0', async () => {
+    site = await Site.open()
+    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await gate.held()
+
+    daemon.kill('SIGTERM')
+    await site.logged(daemon, '"stopping"')
+    gate.remove()
+
+    expect((await finished(daemon)).code).toBe(0)
+    expect(outcomes()).toEqual(['stored'])
+    expect(site.uploads()[0]?.state).toBe('uploaded')
+  })
+
+  it('fault 24: twice breaks the upload off as unknown, and goes on at its next start', async () => {
+    site = await Site.open()
+    const gate = site.sandbox.faults.add({
+      ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },
+    })
+    const daemon = await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await gate.held()
+
+    const ended = finished(daemon)
+    daemon.kill('SIGTERM')
+    await site.logged(daemon, '"stopping"')
+    daemon.kill('SIGTERM')
+    const { code } = await ended
+    const left = site.uploads()[0]?.state
+    await site.daemon()
+    await site.until('jobs.xml', 'uploaded')
+
+    expect(code).toBe(143)
+    expect(left).toBe('queued')
+    expect(outcomes()).toEqual(['unknown', 'stored'])
+  })
+})

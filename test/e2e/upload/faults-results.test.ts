@@ -1,0 +1,195 @@
+// Fault cases 18 to 21 of the fault list: what storage answers in the end.
+
+import { describe, expect, it } from 'vitest'
+import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { Outlet } from '../../helpers/outlet.ts'
+
+const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
+
+describe('success', () => {
+  it.each(['200', '201', '204'])('fault 18: is %s where the form says so', async (status) => {
+    await using outlet = await Outlet.open({ sandbox: { successStatus: status } })
+
+    const version = await outlet.deliver()
+
+    expect(outlet.story()).toEqual(AT_ONCE)
+    expect(version.reason).toBeNull()
+    expect(outlet.attempts()[0]?.status).toBe(Number(status))
+  })
+
+  it.each([
+    ['201', 204],
+    ['202', 204],
+    ['201', 200],
+  ])('fault 18: named %s and answered %i is success with a warning, not a loop', async (...row) => {
+    const [successStatus, status] = row
+    await using outlet = await Outlet.open()
+    outlet.fault(
+      { at: 'service', kind: 'form', successStatus },
+      { at: 'storage', kind: 'success', status, body: 'none' },
+    )
+
+    const version = await outlet.deliver(undefined, HOUR)
+
+    expect(outlet.story()).toEqual(AT_ONCE)
+    expect(version.reason).toBe(
+      `storage answered ${status} where the form names ${successStatus}; taken as stored`,
+    )
+  })
+
+  it('fault 18: is never a login page that says 200', async () => {
+    await using outlet = await Outlet.open({ sandbox: { successStatus: '200' } })
+    const body = '<!doctype html><html><title>Sign in</title></html>'
+    outlet.fault({ at: 'storage', kind: 'answer', status: 200, body })
+
+    const version = await outlet.deliver(undefined, 5 * MINUTE)
+
+    expect(version).toMatchObject({ state: 'queued', hint: expect.stringContaining('proxy') })
+    expect(outlet.outcomes()).not.toContain('stored')
+    expect(outlet.requests('storage').length).toBeLessThan(10)
+  })
+
+  it.each(['truncated', 'cut'] as const)(
+    'fault 18: stands when the XML of the 201 is %s',
+    async (body) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({ at: 'storage', kind: 'success', body })
+
+      await outlet.deliver()
+
+      expect(outlet.story()).toEqual(AT_ONCE)
+    },
+  )
+
+  it.each([
+    [{}, true],
+    [{ etag: 'weak' }, true],
+    [{ etag: 'unquoted' }, true],
+    [{ etag: 'opaque' }, false],
+    [{ etag: 'missing' }, false],
+    [{ checksum: 'wrong' }, true],
+  ] as const)('fault 19: with %o has its checksum verified: %s', async (answer, verified) => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'success', ...answer })
+
+    const version = await outlet.deliver()
+
+    expect(outlet.story()).toEqual(AT_ONCE)
+    expect(version.etagVerified).toBe(verified)
+  })
+
+  it('fault 19: with the checksum of other bytes is none, and is sent again', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'success', etag: 'wrong', times: 1 })
+
+    const version = await outlet.deliver()
+
+    expect(version).toMatchObject({ state: 'uploaded', etagVerified: true })
+    expect(outlet.attempts()[0]).toMatchObject({ outcome: 'failed', code: 'etag-mismatch' })
+    expect(outlet.writes()).toEqual([2])
+  })
+
+  it('fault 19: with the checksum of other bytes each time fails for a person', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'success', etag: 'wrong' })
+
+    const version = await outlet.deliver(undefined, HOUR)
+
+    expect(version).toMatchObject({ state: 'failed', hint: expect.stringContaining('proxy') })
+    expect(outlet.requests('storage')).toHaveLength(4)
+  })
+})
+
+describe('trouble of storage', () => {
+  it('fault 20: that passes costs no new form and nothing stored twice', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 's3-error', code: 'InternalError', times: 3 })
+
+    await outlet.deliver(undefined, 5 * MINUTE)
+
+    expect(outlet.story()).toEqual({
+      ...{ ...AT_ONCE, outcomes: ['failed', 'failed', 'failed', 'stored'], posts: 4 },
+    })
+  })
+
+  it.each([
+    [undefined, 100, 19 * SECOND],
+    ['20', 20 * SECOND, 40 * SECOND],
+    [{ dateInMs: 20 * SECOND }, 19 * SECOND, 40 * SECOND],
+    ['300', 300 * SECOND, 330 * SECOND],
+  ])('fault 20: SlowDown with Retry-After %o is obeyed', async (retryAfter, least, most) => {
+    await using outlet = await Outlet.open()
+    outlet.fault({
+      ...{ at: 'storage', kind: 's3-error', code: 'SlowDown', times: 1 },
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    })
+
+    await outlet.deliver(undefined, HOUR)
+
+    const [gap = 0] = outlet.gaps('storage')
+    expect(outlet.version().state).toBe('uploaded')
+    expect(gap).toBeGreaterThanOrEqual(least)
+    expect(gap).toBeLessThan(most)
+  })
+
+  it('fault 20: SlowDown for everybody stops everybody, by the breaker that all share', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 's3-error', code: 'SlowDown' })
+    for (let n = 0; n < 20; n++) await outlet.take(`${n}.xml`)
+
+    await outlet.run(MINUTE)
+    const state = outlet.serviceState
+    const posts = outlet.requests('storage').length
+    outlet.sandbox.faults.clear()
+    await outlet.run(5 * MINUTE)
+
+    expect(state).toBe('down')
+    // Five to open it, three that were under way, and probes after 5, 10, 20 and 40 s.
+    expect(posts).toBeLessThanOrEqual(5 + 3 + 4)
+    expect(outlet.writes()).toEqual(Array(20).fill(1))
+    expect(outlet.serviceState).toBe('ok')
+  })
+
+  it('fault 20: every second time opens no breaker, and delivers everything', async () => {
+    await using outlet = await Outlet.open({ concurrency: 1 })
+    outlet.fault({ at: 'storage', kind: 'answer', status: 500, every: 2 })
+    for (let n = 0; n < 6; n++) await outlet.take(`${n}.xml`)
+
+    await outlet.run(5 * MINUTE)
+
+    expect(outlet.writes()).toEqual([1, 1, 1, 1, 1, 1])
+    expect(outlet.requests('storage')).toHaveLength(12)
+    expect(outlet.logged).not.toContain('endpoint-down')
+  })
+})
+
+describe('a redirect', () => {
+  it('fault 21: 307 on the same host is followed once, with the whole body', async () => {
+    await using outlet = await Outlet.open()
+    const location = outlet.sandbox.storageUrl
+    outlet.fault({ at: 'storage', kind: 'redirect', status: 307, location, times: 1 })
+
+    await outlet.deliver()
+
+    expect(outlet.story()).toEqual({ ...AT_ONCE, posts: 2 })
+  })
+
+  it.each([
+    [307, 'https://elsewhere.example/feeds', 'failed'],
+    [307, 'http://elsewhere.example/feeds', 'failed'],
+    [308, 'https://user:word@127.0.0.1.example/', 'failed'],
+    [307, 'loop', 'failed'],
+    [307, 'not an address at all://', 'failed'],
+    [301, 'https://elsewhere.example/feeds', 'failed'],
+    [303, 'https://elsewhere.example/feeds', 'queued'],
+  ])('fault 21: %i to %s is not followed, and ends as %s', async (status, location, state) => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'redirect', status, location })
+
+    const version = await outlet.deliver(undefined, 3 * HOUR)
+
+    expect(outlet.story()).toMatchObject({ state, writes: [] })
+    expect(outlet.requests('storage').length).toBeLessThan(120)
+    expect(version.reason).not.toContain('word')
+  })
+})

@@ -1,0 +1,166 @@
+// Fault cases 10 to 13 of the fault list: connections to storage that break, and answers that come early or never.
+
+import { describe, expect, it } from 'vitest'
+import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { feedOf } from '../../helpers/feed.ts'
+import { largeFeed, Outlet } from '../../helpers/outlet.ts'
+
+/** More than the buffers of two sockets: storage decides before the last byte is out. */
+const LARGE = largeFeed(16_000_000)
+const SMALL_BYTES = Buffer.byteLength(feedOf(3))
+const STORED_AGAIN = { state: 'uploaded', forms: 1, posts: 2, writes: [1] }
+
+describe('an answer in the middle of the body', () => {
+  const tooLarge = { at: 'storage', kind: 's3-error', code: 'EntityTooLarge' } as const
+
+  it.each(['drain', 'hold'] as const)(
+    'fault 10: is believed while the body still goes out (%s), and nothing is sent twice',
+    async (ending) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({ ...tooLarge, point: 'middle', ending })
+
+      await outlet.deliver(LARGE)
+
+      expect(outlet.story()).toMatchObject({ state: 'failed', outcomes: ['refused'], writes: [] })
+      expect(outlet.attempts()[0]).toMatchObject({ status: 400, code: 'EntityTooLarge' })
+    },
+  )
+
+  it.each(['destroy', 'cut'] as const)(
+    'fault 10: is believed when the connection ends with it (%s), or else asked for again',
+    async (ending) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({ ...tooLarge, point: 'middle', ending })
+
+      const version = await outlet.deliver(LARGE, 10 * MINUTE)
+
+      // A reset may overtake the answer: then only another attempt can tell.
+      expect(version.reason).toContain('EntityTooLarge')
+      expect(version.state).toBe('failed')
+      expect(outlet.outcomes().at(-1)).toBe('refused')
+      expect(outlet.outcomes()).not.toContain('unknown')
+      expect(outlet.requests('storage').length).toBeLessThanOrEqual(6)
+    },
+  )
+})
+
+describe('a connection that breaks in the body', () => {
+  it.each([0, 1])('fault 11: at byte %i of the file is made anew, same form', async (fileByte) => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'drop-at-byte', fileByte, how: 'rst', times: 1 })
+
+    await outlet.deliver(LARGE)
+
+    expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['failed', 'stored'] })
+    expect(outlet.attempts()[0]?.bytesSent).toBeLessThan(LARGE.length)
+    expect(new Set(outlet.attempts().map(({ key }) => key)).size).toBe(1)
+  })
+
+  it('fault 11: one byte before its end may have been the end, as far as we can tell', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'drop-at-byte', fileByte: -1, how: 'rst', times: 1 })
+
+    await outlet.deliver()
+
+    expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['unknown', 'stored'] })
+  })
+
+  it('fault 11: each time asks for a new form after three, and never gives the feed up', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'drop-at-byte', fileByte: 1, how: 'rst', times: 4 })
+
+    await outlet.deliver(LARGE)
+
+    expect(outlet.story()).toEqual({
+      ...{ state: 'uploaded', forms: 2, posts: 5, writes: [1] },
+      outcomes: ['failed', 'failed', 'failed', 'failed', 'stored'],
+    })
+  })
+})
+
+/** However many minutes pass until a silence is detected: the form lives on. */
+const LONG_FORMS = { sandbox: { formLifetimeMs: 10 * HOUR } }
+
+describe('an answer that is lost', () => {
+  it.each([
+    ['fin', true],
+    ['fin', false],
+    ['rst', true],
+    ['rst', false],
+    ['silence', true],
+    ['silence', false],
+  ] as const)(
+    'fault 12: (%s, stored: %s) is unknown, and the same form goes again',
+    async (...row) => {
+      const [how, stored] = row
+      await using outlet = await Outlet.open(LONG_FORMS)
+      outlet.fault({ at: 'storage', kind: 'lose-answer', how, stored, times: 1 })
+
+      const delivered = outlet.deliver(feedOf(3), HOUR)
+      if (how === 'silence') {
+        await outlet.sandbox.waitForRequest(({ fileBytes }) => fileBytes === SMALL_BYTES)
+        await outlet.clock.passUntil(() => outlet.outcomes()[0] !== null)
+      }
+      await delivered
+
+      // The same key: what was stored is overwritten by the same bytes, and there is one object.
+      expect(outlet.story()).toEqual({
+        ...{ state: 'uploaded', outcomes: ['unknown', 'stored'], forms: 1, posts: 2 },
+        writes: [stored ? 2 : 1],
+      })
+      expect(new Set(outlet.attempts().map(({ key }) => key)).size).toBe(1)
+    },
+  )
+})
+
+describe('a storage that reads slowly', () => {
+  it('fault 13: is fed at its pace', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'throttle', bytesPerSecond: 40_000_000 })
+
+    await outlet.deliver(LARGE)
+
+    expect(outlet.story()).toMatchObject({ state: 'uploaded', outcomes: ['stored'], posts: 1 })
+  })
+
+  it('fault 13: and pauses for less than the watchdog allows is waited for', async () => {
+    await using outlet = await Outlet.open()
+    const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
+
+    const delivered = outlet.deliver(LARGE, HOUR)
+    await gate.held()
+    outlet.clock.pass(50 * SECOND)
+    gate.remove()
+    await delivered
+
+    expect(outlet.story()).toMatchObject({ state: 'uploaded', outcomes: ['stored'], posts: 1 })
+  })
+
+  it('fault 13: and pauses for longer is given up, and gets the same form again', async () => {
+    await using outlet = await Outlet.open(LONG_FORMS)
+    const gate = outlet.sandbox.faults.add({
+      ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },
+    })
+
+    const delivered = outlet.deliver(LARGE, HOUR)
+    await gate.held()
+    await outlet.clock.passUntil(() => outlet.outcomes()[0] !== null)
+    await delivered
+
+    expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['failed', 'stored'] })
+    expect(outlet.attempts()[0]?.code).toBe('stalled')
+  })
+
+  it('fault 13: and then says RequestTimeout gets the same form again', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({
+      ...{ at: 'storage', kind: 'stall', fileByte: 1, ms: 100, afterwards: 'request-timeout' },
+      times: 1,
+    })
+
+    await outlet.deliver(LARGE)
+
+    expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['failed', 'stored'] })
+    expect(outlet.attempts()[0]).toMatchObject({ status: 400, code: 'RequestTimeout' })
+  })
+})

@@ -1,0 +1,125 @@
+// What is down for some feeds alone, with the way out of the daemon in one process and time that jumps: the others are
+// delivered all the same, and nobody is asked without end.
+
+import { createServer } from 'node:net'
+import { expect, it, vi } from 'vitest'
+import type { FeedConfig } from '../../../src/config/config.ts'
+import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import type { UploadForm } from '../../../src/service/port.ts'
+import { largeFeed, Outlet, SECRET } from '../../helpers/outlet.ts'
+
+const FEEDS: FeedConfig[] = [
+  {
+    ...{ match: '{1}/{2}.xml', name: '{1}-{2}', partnerAccount: '{1}' },
+    ...{ records: null, fields: {}, expectEveryMs: null },
+  },
+]
+
+/** A partner with the accounts a and b. `form`: changes the forms of account a. */
+function outletOf(form: (form: UploadForm) => UploadForm = (given) => given): Promise<Outlet> {
+  const identity = { partner: 'acme', partnerAccounts: ['a', 'b'], secret: SECRET }
+  const isOfA = ({ fields }: UploadForm) =>
+    fields.some(([name, value]) => name === 'key' && value.includes('/a_'))
+  return Outlet.open({
+    ...{ feeds: FEEDS, sandbox: { identity } },
+    form: (given) => (isOfA(given) ? form(given) : given),
+  })
+}
+
+/** Where nobody listens. */
+async function deadAddress(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${port}/feeds`
+}
+
+/** The same storage, by another name. */
+function atLocalhost(form: UploadForm): UploadForm {
+  return { ...form, url: form.url.replace('127.0.0.1', 'localhost') }
+}
+
+const formsFor = (outlet: Outlet, asked: string) =>
+  outlet.requests('service').filter(({ account }) => account === asked).length
+
+it('feeds of an account go on while the storage of another account is gone', async () => {
+  const url = await deadAddress()
+  await using outlet = await outletOf((form) => ({ ...form, url }))
+  for (let n = 0; n < 6; n++) await outlet.take(`a/${n}.xml`)
+  await outlet.run(30 * MINUTE)
+
+  await outlet.take('b/0.xml')
+  await outlet.run(20 * MINUTE)
+  const first = outlet.version(7).state
+  const asked = formsFor(outlet, 'a')
+  for (let n = 1; n < 9; n++) await outlet.take(`b/${n}.xml`)
+  await outlet.run(MINUTE)
+  const others = outlet.history.list({ states: ['uploaded'], all: true }).length
+  await outlet.run(HOUR)
+
+  expect([first, others]).toEqual(['uploaded', 9])
+  expect(outlet.version(1)).toMatchObject({ state: 'queued' })
+  expect(outlet.version(1).reason).toContain('ECONNREFUSED')
+  // A probe each ten minutes, and not a form for each feed that waits.
+  expect(formsFor(outlet, 'a') - asked).toBeLessThan(15)
+})
+
+it('feeds of an account go on while the service fails for another account', async () => {
+  await using outlet = await outletOf()
+  outlet.fault({ at: 'service', kind: 'answer', status: 500, account: 'a' })
+  for (let n = 0; n < 6; n++) await outlet.take(`a/${n}.xml`)
+  await outlet.run(30 * MINUTE)
+
+  await outlet.take('b/0.xml')
+  await outlet.run(20 * MINUTE)
+
+  expect(outlet.version(7).state).toBe('uploaded')
+})
+
+it.each([
+  ['', (form: UploadForm) => form],
+  [', also where that has storage of its own', atLocalhost],
+])('a feed goes on while each upload of an older one of its account breaks%s', async (_, form) => {
+  await using outlet = await outletOf(form)
+  const fault = { at: 'storage', kind: 'drop-at-byte', fileByte: 10_000, how: 'rst' } as const
+  const handle = outlet.sandbox.faults.add(fault)
+  await outlet.take('a/large.xml', largeFeed(40_000))
+  await outlet.run(30 * MINUTE)
+  const { state, reason } = outlet.version(1)
+  await outlet.take('b/0.xml')
+  await outlet.run(20 * MINUTE)
+
+  await outlet.take('a/small.xml')
+  await outlet.run(20 * MINUTE)
+  const other = outlet.version(3).state
+  handle.remove()
+  await outlet.run(HOUR)
+
+  expect([state, other]).toEqual(['queued', 'uploaded'])
+  expect(reason).toContain('no answer from storage')
+  expect(outlet.version(1).state).toBe('uploaded')
+})
+
+it('hundreds of feeds that wait for the storage of their account are put off in a few steps', async () => {
+  const url = await deadAddress()
+  await using outlet = await outletOf((form) => ({ ...form, url }))
+  const { spool } = await outlet.take('a/0.xml')
+  await outlet.run(30 * MINUTE)
+  await outlet.take('b/0.xml')
+  await outlet.run(20 * MINUTE)
+  const { history } = outlet
+  history.atomically(() => {
+    for (let n = 1; n <= 300; n++) {
+      const of = { feed: `a-${n}`, path: `a/${n}.xml`, account: 'a', at: outlet.clock.now() }
+      history.add({ ...of, state: 'queued', reason: null, patch: { sha256: String(n), spool } })
+    }
+  })
+  const looks = vi.spyOn(history, 'due')
+
+  await outlet.run(1)
+
+  const waiting = history.list({ states: ['queued'], all: true })
+  expect(waiting.filter(({ nextAttemptAt }) => nextAttemptAt === null)).toEqual([])
+  expect(looks.mock.calls.length).toBeLessThan(20)
+})

@@ -1,0 +1,57 @@
+// The daemon is started again with another service, or as another account of it: nothing that was uploaded is there.
+
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openHistory } from '../../../src/history/sqlite-history.ts'
+import { feedOf, SECRET, Site } from '../../helpers/site.ts'
+
+it.each([
+  ['service', '123'],
+  ['account', '124'],
+])(
+  'what was uploaded is sent to another %s when it is dropped again, or by upload',
+  async (_, account) => {
+    await using other = await Site.open({}, { identity: { account, secret: SECRET } })
+    await using site = await Site.open()
+    const first = await site.daemon()
+    site.drop('a.xml', feedOf(3))
+    site.drop('b.xml', feedOf(4))
+    await site.until('a.xml', 'uploaded')
+    await site.until('b.xml', 'uploaded')
+    await first.stop()
+
+    site.configure({ service: { baseUrl: other.sandbox.url, account } })
+    const second = await site.daemon()
+    const said = JSON.parse(await site.logged(second, '"event":"service.changed"'))
+    site.drop('a.xml', feedOf(3))
+    await site.passed('a.xml', 'uploaded', { nth: 2 })
+    const ran = await site.run('upload', join(site.inbox, 'b.xml'), '--json')
+    await second.stop()
+    const third = await site.daemon()
+    site.drop('a.xml', feedOf(3))
+    await site.passed('a.xml', 'seen')
+
+    expect(said.hint).toContain('feedsyncd restore')
+    expect(JSON.parse(ran.stdout)).toMatchObject({ id: 4, state: 'uploaded' })
+    expect(other.sandbox.objects()).toHaveLength(2)
+    expect(third.output).not.toContain('service.changed')
+  },
+)
+
+it.each([
+  [{ account: '123' }, { kind: 'account', account: '123' }],
+  [
+    { partner: 'ats', partnerAccount: '43' },
+    { kind: 'partner', partner: 'ats', partnerAccount: '43' },
+  ],
+])(
+  'the history calls %j as it always did, or a new feedsyncd would take it for another',
+  async (identity, noted) => {
+    await using site = await Site.open({ service: { account: undefined, ...identity } })
+
+    await site.run('run', '--once')
+
+    using history = openHistory({ file: join(site.root, 'state', 'feedsyncd.db') })
+    expect(history.note('service')).toBe(JSON.stringify([site.sandbox.url, noted]))
+  },
+)

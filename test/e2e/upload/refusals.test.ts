@@ -1,0 +1,126 @@
+// Refusals that may end: how long they are waited for, and that a person can do what the hint says.
+
+import { describe, expect, it } from 'vitest'
+import { restore } from '../../../src/history/decisions.ts'
+import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
+import { Outlet } from '../../helpers/outlet.ts'
+
+const TOO_LARGE = '<html><title>413 Request Entity Too Large</title></html>'
+
+describe('a file that is refused for its size', () => {
+  const refusals: [string, FaultRule][] = [
+    ['a proxy', { at: 'storage', kind: 'answer', status: 413, body: TOO_LARGE }],
+    ['storage', { at: 'storage', kind: 's3-error', code: 'EntityTooLarge' }],
+    ['the form', { at: 'service', kind: 'form', contentLengthRange: [1, 10] }],
+  ]
+
+  it.each(refusals)('by %s has failed, keeps its bytes, and says what to do', async (_, fault) => {
+    await using outlet = await Outlet.open()
+    outlet.fault(fault)
+
+    const version = await outlet.deliver()
+
+    expect(version).toMatchObject({ state: 'failed', spool: expect.any(String) })
+    expect(version.hint).toMatch(/retry the feed; the same file dropped again/)
+    expect(outlet.requests('storage').length).toBeLessThanOrEqual(1)
+  })
+
+  it.each(refusals)('by %s is stored by "retry" once the limit is raised', async (_, fault) => {
+    await using outlet = await Outlet.open()
+    outlet.fault(fault)
+    const { id } = await outlet.deliver()
+    outlet.sandbox.faults.clear()
+
+    outlet.retry(id)
+    await outlet.run()
+
+    expect(outlet.version(id).state).toBe('uploaded')
+    expect(outlet.writes()).toEqual([1])
+  })
+
+  it('is stored when the same file is dropped again, as the same version', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'answer', status: 413, body: TOO_LARGE })
+    const { id } = await outlet.deliver()
+    outlet.sandbox.faults.clear()
+
+    const again = await outlet.deliver()
+
+    expect(again).toMatchObject({ id, state: 'uploaded' })
+    expect(outlet.history.version(id + 1)).toBeNull()
+  })
+
+  it('is stored by "restore", as a version of its own', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'answer', status: 413, body: TOO_LARGE })
+    const { id } = await outlet.deliver()
+    outlet.sandbox.faults.clear()
+
+    restore(outlet.history, id, outlet.clock.now())
+    await outlet.run()
+
+    expect(outlet.version(id).state).toBe('superseded')
+    expect(outlet.version(id + 1).state).toBe('uploaded')
+  })
+
+  it('is tried once for each time that it is dropped again', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'answer', status: 413, body: TOO_LARGE })
+    await outlet.deliver()
+
+    const again = await outlet.deliver()
+
+    expect(again.state).toBe('failed')
+    expect(outlet.requests('storage')).toHaveLength(2)
+  })
+})
+
+describe('a refusal of a lone feed that may be a deployment of theirs', () => {
+  const refusals: [string, FaultRule][] = [
+    ...[400, 404, 409].map((status): [string, FaultRule] => [
+      `${status} of the service`,
+      { at: 'service', kind: 'answer', status },
+    ]),
+    ['NoSuchBucket', { at: 'storage', kind: 's3-error', code: 'NoSuchBucket' }],
+    ['MalformedPOSTRequest', { at: 'storage', kind: 's3-error', code: 'MalformedPOSTRequest' }],
+    ['a 2xx without a word of it', { at: 'storage', kind: 'answer', status: 202 }],
+  ]
+
+  it.each(refusals)('is waited for: %s', async (_, fault) => {
+    await using outlet = await Outlet.open()
+    outlet.fault(fault)
+
+    const meanwhile = await outlet.deliver(undefined, 20 * MINUTE)
+    outlet.sandbox.faults.clear()
+    await outlet.run(HOUR)
+
+    expect(meanwhile).toMatchObject({ state: 'queued', reason: expect.any(String) })
+    expect(outlet.version().state).toBe('uploaded')
+  })
+
+  it.each(refusals)('has failed after an hour, with its reason: %s', async (_, fault) => {
+    await using outlet = await Outlet.open()
+    outlet.fault(fault)
+
+    const version = await outlet.deliver(undefined, 3 * HOUR)
+
+    const [first] = outlet.attempts()
+    const lasted = (outlet.attempts().at(-1)?.startedAt ?? 0) - (first?.startedAt ?? 0)
+    expect(version).toMatchObject({ state: 'failed', hint: expect.stringContaining('retry') })
+    expect(lasted).toBeGreaterThanOrEqual(HOUR)
+    expect(outlet.requests('service').length).toBeLessThan(60)
+  })
+
+  it('does not count what failed otherwise before: only an unbroken series is an hour', async () => {
+    await using outlet = await Outlet.open()
+    const outage = outlet.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503 })
+    await outlet.deliver(undefined, 3 * HOUR)
+    outage.remove()
+    outlet.fault({ at: 'service', kind: 'answer', status: 404, times: 1 })
+
+    await outlet.run(3 * HOUR)
+
+    expect(outlet.version().state).toBe('uploaded')
+  })
+})

@@ -1,0 +1,208 @@
+// Accounts that the service refuses, with the way out of the daemon in one process and time that jumps: who waits for
+// that, who does not, and how often the service is asked.
+
+import { describe, expect, it } from 'vitest'
+import type { FeedConfig } from '../../../src/config/config.ts'
+import { decide } from '../../../src/history/decisions.ts'
+import { DAY, MINUTE } from '../../../src/lib/clock.ts'
+import { Outlet, SECRET } from '../../helpers/outlet.ts'
+
+const FEEDS: FeedConfig[] = [
+  {
+    ...{ match: '{1}/{2}.xml', name: '{1}-{2}', partnerAccount: '{1}' },
+    ...{ records: null, fields: {}, expectEveryMs: null },
+  },
+]
+
+/** A partner's outlet, with feeds waiting for these accounts, in this order. */
+async function outletOf(
+  waiting: readonly string[],
+  known: readonly string[],
+  concurrency = 1,
+): Promise<Outlet> {
+  const identity = { partner: 'acme', partnerAccounts: [...known], secret: SECRET }
+  const outlet = await Outlet.open({ feeds: FEEDS, concurrency, sandbox: { identity } })
+  for (const [n, account] of waiting.entries()) await outlet.take(`${account}/${n}.xml`)
+  return outlet
+}
+
+const accountsAsked = (outlet: Outlet) =>
+  outlet.requests('service').map(({ account, status }) => `${account} ${status}`)
+
+const states = (outlet: Outlet, count: number) =>
+  Array.from({ length: count }, (_, n) => outlet.version(n + 1).state)
+
+describe('an account that the service refuses', () => {
+  it('waits alone, even when it comes first and nothing was accepted yet', async () => {
+    await using outlet = await outletOf(['wrong', 'a', 'wrong', 'b', 'wrong'], ['a', 'b'])
+
+    await outlet.run(MINUTE)
+
+    expect(states(outlet, 5)).toEqual(['queued', 'uploaded', 'queued', 'uploaded', 'queued'])
+    expect(accountsAsked(outlet)).toEqual(['wrong 403', 'a 200', 'b 200'])
+    expect(outlet.serviceState).toBe('degraded')
+    expect(outlet.told).toHaveLength(1)
+    expect(outlet.told[0]).toContain('"wrong"')
+  })
+
+  it('holds up nobody while the first upload of another one takes long', async () => {
+    await using outlet = await outletOf(['wrong', 'a', 'b', 'c'], ['a', 'b', 'c'], 4)
+    const gate = outlet.sandbox.faults.add({
+      ...{ at: 'storage', kind: 'gate', point: 'answer', times: 1 },
+    })
+
+    const ran = outlet.run(MINUTE)
+    // Of which one waits for its answer.
+    await outlet.sandbox.waitForObjects(3)
+    gate.remove()
+    await ran
+
+    expect(states(outlet, 4)).toEqual(['queued', 'uploaded', 'uploaded', 'uploaded'])
+  })
+
+  it('says so at each of its feeds, and when it is tried again', async () => {
+    await using outlet = await outletOf(['wrong', 'a', 'wrong'], ['a'])
+
+    await outlet.run(MINUTE)
+
+    for (const id of [1, 3]) {
+      const { reason, reasonCode, hint, nextAttemptAt } = outlet.version(id)
+      expect(reasonCode).toBe('account-on-hold')
+      expect(reason).toContain('refused the partner account "wrong" with 403')
+      expect(hint).toContain('folder or file name')
+      expect((nextAttemptAt ?? 0) - outlet.clock.now()).toBeGreaterThan(13 * MINUTE)
+    }
+    expect(outlet.version(3).attempts).toBe(0)
+  })
+
+  it('is asked once each 15 minutes, however many of its feeds wait', async () => {
+    await using outlet = await outletOf(['a', ...Array(8).fill('wrong')], ['a'])
+
+    await outlet.run(50 * MINUTE)
+
+    expect(accountsAsked(outlet)).toEqual(['a 200', ...Array(4).fill('wrong 403')])
+    expect(outlet.told).toHaveLength(1)
+  })
+
+  it('is delivered automatically once the service knows it', async () => {
+    await using outlet = await outletOf(['a', 'b', 'b', 'b'], ['a', 'b'])
+    outlet.fault({ at: 'service', kind: 'answer', status: 403, account: 'b', times: 2 })
+
+    await outlet.run(40 * MINUTE)
+
+    expect(states(outlet, 4)).toEqual(Array(4).fill('uploaded'))
+    expect(accountsAsked(outlet)).toEqual([
+      ...['a 200', 'b 403', 'b 403', 'b 200', 'b 200', 'b 200'],
+    ])
+    expect(outlet.serviceState).toBe('ok')
+  })
+
+  it('is asked at once when a person retries one of its feeds, and its others follow', async () => {
+    await using outlet = await outletOf(['a', 'b', 'b'], ['a', 'b'])
+    outlet.fault({ at: 'service', kind: 'answer', status: 403, account: 'b', times: 1 })
+    await outlet.run(MINUTE)
+    const before = states(outlet, 3)
+
+    outlet.retry(3)
+    await outlet.run(MINUTE)
+
+    expect(before).toEqual(['uploaded', 'queued', 'queued'])
+    expect(states(outlet, 3)).toEqual(Array(3).fill('uploaded'))
+    expect(accountsAsked(outlet).slice(1)).toEqual(['b 403', 'b 200', 'b 200'])
+  })
+
+  it('is no warning any more some time after its last feed was discarded', async () => {
+    await using outlet = await outletOf(['a', 'wrong'], ['a'])
+    await outlet.run(MINUTE)
+    const before = outlet.conditions.has('credentials')
+
+    decide(outlet.history, 2, 'discard', outlet.clock.now())
+    outlet.clock.pass(40 * MINUTE)
+    await outlet.take('a/9.xml')
+    await outlet.run(MINUTE)
+
+    expect(states(outlet, 3)).toEqual(['uploaded', 'discarded', 'uploaded'])
+    expect([before, outlet.conditions.has('credentials')]).toEqual([true, false])
+  })
+
+  it('with 401 waits alone, too, while others are accepted', async () => {
+    await using outlet = await outletOf(['a', 'b', 'c', 'c'], ['a', 'b', 'c'])
+    outlet.fault({ at: 'service', kind: 'answer', status: 401, account: 'c' })
+
+    await outlet.run(MINUTE)
+
+    expect(states(outlet, 4)).toEqual(['uploaded', 'uploaded', 'queued', 'queued'])
+    expect(accountsAsked(outlet).toSorted()).toEqual(['a 200', 'b 200', 'c 401'])
+  })
+})
+
+describe('a key that the service refuses', () => {
+  it('costs two requests, whatever waits, and every feed says why it waits', async () => {
+    const accounts = ['a', 'b', 'c', 'd', 'e', 'f']
+    await using outlet = await outletOf(accounts, accounts)
+    outlet.fault({ at: 'service', kind: 'signature-mismatch' })
+
+    await outlet.run(10 * MINUTE)
+
+    expect(accountsAsked(outlet)).toEqual(['a 401', 'b 401'])
+    expect(states(outlet, 6)).toEqual(Array(6).fill('queued'))
+    expect(outlet.serviceState).toBe('credentials')
+    for (const id of [1, 2, 3, 6]) expect(outlet.version(id).reason).toContain('401')
+  })
+
+  it('is asked about once more when it worked before, and then nothing else is sent', async () => {
+    await using outlet = await outletOf(['a', 'b', 'a', 'b', 'a'], ['a', 'b'])
+    outlet.fault({ at: 'service', kind: 'signature-mismatch', after: 2 })
+
+    await outlet.run(MINUTE)
+
+    expect(accountsAsked(outlet)).toEqual(['a 200', 'b 200', 'a 401', 'a 401'])
+    expect(outlet.serviceState).toBe('credentials')
+  })
+
+  it('is not taken for good because of an upload that had its form before', async () => {
+    const accounts = Array.from({ length: 16 }, (_, n) => 'abcd'[n % 4] as string)
+    await using outlet = await outletOf(accounts, accounts, 4)
+    outlet.fault({ at: 'service', kind: 'signature-mismatch', after: 2 })
+    const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
+    const refused = () => outlet.requests('service').filter(({ status }) => status === 401)
+
+    const ran = outlet.run(MINUTE)
+    await gate.held(2)
+    await outlet.sandbox.waitForRequest(() => refused().length >= 2)
+    gate.remove()
+    await ran
+
+    // Two that are stored, and what was under way; what is stored says nothing about the refusals after it.
+    expect(accountsAsked(outlet).length).toBeLessThanOrEqual(10)
+    expect(outlet.history.list({ states: ['uploaded'] })).toHaveLength(2)
+    expect(outlet.serviceState).toBe('credentials')
+  })
+
+  it('is tried again after 15 minutes by one request, and then everything follows', async () => {
+    const accounts = ['a', 'b', 'c', 'd', 'e', 'f']
+    await using outlet = await outletOf(accounts, accounts)
+    outlet.fault({ at: 'service', kind: 'signature-mismatch', times: 2 })
+
+    await outlet.run(20 * MINUTE)
+
+    expect(states(outlet, 6)).toEqual(Array(6).fill('uploaded'))
+    expect(outlet.requests('service')).toHaveLength(8)
+    expect(outlet.gaps('service')[1]).toBeGreaterThanOrEqual(14 * MINUTE)
+    expect(outlet.serviceState).toBe('ok')
+  })
+
+  it.each([60 * MINUTE, -400 * DAY])(
+    'delays nothing longer when the clock on the wall is set by %i ms meanwhile',
+    async (step) => {
+      await using outlet = await outletOf(['a', 'b', 'c'], ['a', 'b', 'c'])
+      outlet.fault({ at: 'service', kind: 'signature-mismatch', times: 2 })
+      await outlet.run(MINUTE)
+
+      outlet.clock.setWallClock(step)
+      await outlet.run(5 * MINUTE)
+
+      expect(states(outlet, 3)).toEqual(Array(3).fill('uploaded'))
+    },
+  )
+})

@@ -1,0 +1,184 @@
+// Promise 5: nothing secret in sight. A real daemon at log level trace goes through the main faults behind a proxy
+// that hears every secret; then all that it said, wrote and answers is searched for each of them, in every spelling.
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, vi } from 'vitest'
+import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
+import { type RecordingProxy, recordingProxy } from '../../helpers/recording-proxy.ts'
+import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
+
+const API_KEY = 'api-key/of+the=tests'
+const PROXY_PASSWORD = 'password-of-the-proxy'
+const WEBHOOK_TOKEN = 'T0/token-of-the-webhook'
+
+const KEYS = { signature: SECRET, apiKey: API_KEY }
+
+/** `key`: what a careless service repeats. */
+const faultsWith = (
+  key: string,
+): Array<[account: string, ending: 'uploaded' | 'failed' | 'waiting', FaultRule[]]> => [
+  ['fine', 'uploaded', []],
+  ['echo-service', 'uploaded', []],
+  ['echo-storage', 'uploaded', []],
+  [
+    'service-500',
+    'uploaded',
+    [{ at: 'service', kind: 'answer', status: 500, body: `the key ${key} is wrong` }],
+  ],
+  ['cut-form', 'uploaded', [{ at: 'service', kind: 'json', variant: 'truncated' }]],
+  ['refused', 'waiting', [{ at: 'service', kind: 'answer', status: 400, body: `key=${key}` }]],
+  ['garbage', 'uploaded', [{ at: 'storage', kind: 'raw', what: 'garbage' }]],
+  ['lost', 'uploaded', [{ at: 'storage', kind: 'lose-answer', stored: true, how: 'rst' }]],
+  ['etag', 'uploaded', [{ at: 'storage', kind: 'success', etag: 'wrong' }]],
+  [
+    'moved',
+    'uploaded',
+    [
+      {
+        ...{ at: 'storage', kind: 'redirect', status: 307 },
+        location: 'https://user:word-of-the-redirect@example.com/?token=of-the-redirect',
+      },
+    ],
+  ],
+  ['too-large', 'failed', [{ at: 'storage', kind: 's3-error', code: 'EntityTooLarge' }]],
+]
+
+/** As it is, and as somebody may have written it down. */
+function spellings(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  return [
+    secret,
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+  ]
+}
+
+/** All files below a folder, as text that keeps every byte. */
+function filesBelow(folder: string): Array<[name: string, content: string]> {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'latin1')])
+}
+
+async function siteBehind(proxy: RecordingProxy, method: 'signature' | 'apiKey'): Promise<Site> {
+  vi.stubEnv('HTTP_PROXY', `http://user:${PROXY_PASSWORD}@127.0.0.1:${proxy.port}`)
+  for (const name of ['http_proxy', 'NO_PROXY', 'no_proxy']) vi.stubEnv(name, undefined)
+  const site = await Site.open(
+    {},
+    {
+      identity: {
+        ...{ partner: 'acme', secret: SECRET, apiKey: API_KEY },
+        partnerAccounts: faultsWith('').map(([account]) => account),
+      },
+    },
+  )
+  writeFileSync(join(site.root, 'service.key'), KEYS[method])
+  site.configure({
+    service: {
+      ...{ account: undefined, partner: 'acme', auth: { method, keyFile: 'service.key' } },
+    },
+    feeds: [{ match: '{1}/*.xml', name: '{1}', partnerAccount: '{1}' }],
+    inbox: { receipts: true },
+    alerts: [{ on: ['failed'], webhook: `https://127.0.0.1:1/services/${WEBHOOK_TOKEN}` }],
+    log: { level: 'trace' },
+  })
+  return site
+}
+
+it.each(['signature', 'apiKey'] as const)(
+  'nothing secret is said, written or answered by a daemon that goes through the faults (%s)',
+  async (method) => {
+    const faults = faultsWith(KEYS[method])
+    await using proxy = await recordingProxy({ service: 'echo-service', storage: 'echo-storage' })
+    await using site = await siteBehind(proxy, method)
+    for (const [account, , rules] of faults)
+      for (const rule of rules)
+        site.sandbox.faults.add({
+          ...{ ...rule, times: 1 },
+          ...(rule.at === 'service' ? { account } : { key: `/${account}_` }),
+        })
+    const daemon = site.spawn('run')
+    const ran = finished(daemon)
+
+    for (const [account] of faults) site.drop(`${account}/jobs.xml`, feedOf(2, account))
+    await vi.waitFor(() => expect(site.uploads()).toHaveLength(faults.length), {
+      timeout: 200_000,
+      interval: 20,
+    })
+    // Queued once when it is accepted, and once more after its attempt.
+    for (const [account, ending] of faults)
+      if (ending === 'waiting') await site.passed(account, 'queued', { nth: 2 })
+      else await site.until(account, ending)
+    const process = `/proc/${daemon.pid}`
+    const commandLine = readFileSync(`${process}/cmdline`, 'latin1')
+    const environment = readFileSync(`${process}/environ`, 'latin1')
+    const children = readFileSync(`${process}/task/${daemon.pid}/children`, 'latin1').trim()
+    // Last, since nothing is sent after it.
+    site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
+    site.drop('fine/jobs.xml', feedOf(4))
+    await vi.waitFor(() => expect(site.uploads({ feed: 'fine' })[0]?.reason).toMatch(/refused/), {
+      ...{ timeout: 200_000, interval: 20 },
+    })
+    const commands = [
+      ['status', '--all'],
+      ['status', '--all', '--json'],
+      ['explain', 'moved/jobs.xml'],
+      ['config', 'print'],
+      ['config', 'check'],
+      ['show', '1'],
+    ]
+    const answers = await Promise.all(commands.map((command) => site.process(...command)))
+    const whileItRan = filesBelow(join(site.root, 'state'))
+    daemon.kill('SIGTERM')
+    const { stdout, stderr, code } = await ran
+
+    expect(code).toBe(0)
+    expect(proxy.echoes()).toBe(2)
+    expect(stdout).toContain('"level":"debug"')
+    const places: Array<[string, string]> = [
+      ['the log', stdout],
+      ['stderr', stderr],
+      ['the command line', commandLine],
+      ...answers.map((ran, n): [string, string] => [
+        `the answer of ${commands[n]?.join(' ')}`,
+        ran.stdout + ran.stderr,
+      ]),
+      ...site
+        .uploads({ all: true })
+        .map(({ id }): [string, string] => [`show ${id} --json`, JSON.stringify(site.show(id))]),
+      ...whileItRan,
+      ...filesBelow(join(site.root, 'state')),
+      ...filesBelow(site.inbox),
+    ]
+    expect(whileItRan.map(([name]) => name)).toContain('feedsyncd.db-wal')
+    const secrets = [
+      ...[
+        SECRET,
+        API_KEY,
+        PROXY_PASSWORD,
+        WEBHOOK_TOKEN,
+        'word-of-the-redirect',
+        'of-the-redirect',
+      ],
+      ...proxy.secrets,
+    ]
+    // Five fields of a form each, and what proved who called.
+    expect(proxy.secrets.size).toBeGreaterThan(faults.length)
+    const found = places.flatMap(([name, text]) =>
+      secrets
+        .filter((secret) => spellings(secret).some((one) => text.includes(one)))
+        .map((secret) => `${secret.slice(0, 40)} in ${name}`),
+    )
+    expect(found).toEqual([])
+    // The proxy's password is there because the operator put it there.
+    const inherited = secrets.filter((secret) => environment.includes(secret))
+    expect(inherited).toEqual([PROXY_PASSWORD])
+    expect(children).toBe('')
+    const bugs = site.sandbox.requests().filter(({ code }) => code?.startsWith('sandbox-bug'))
+    expect(bugs).toEqual([])
+  },
+)

@@ -1,0 +1,87 @@
+// An account of the sandbox with the real client of the campaigns before it. Waits take no time: they
+// are written down, and the clock of client and sandbox moves on by them.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type Clock, systemClock } from '../../../src/lib/clock.ts'
+import { createHttpClient } from '../../../src/lib/http.ts'
+import { silentLog } from '../../../src/lib/silent-log.ts'
+import type { CampaignKnobs } from '../../../src/sandbox/campaign-book.ts'
+import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts'
+import { createCampaignApi } from '../../../src/service/campaigns.ts'
+import type { Identity } from '../../../src/service/client.ts'
+import type { Campaign, CampaignAnswer, CampaignApi } from '../../../src/service/port.ts'
+
+const SECRET = 'a-secret-of-the-campaign-tests'
+
+export interface Account {
+  sandbox: Sandbox
+  api: CampaignApi
+  clock: Clock
+  /** Every wait so far, in ms. */
+  waits: number[]
+  /** Moves the clock of both sides on. */
+  pass(ms: number): void
+  /** How often a route was called, by what the sandbox saw. */
+  calls(route: string): number
+}
+
+export async function openAccount(
+  knobs: Partial<CampaignKnobs> = {},
+  {
+    listField = null,
+    now,
+    identity = { account: '123' },
+  }: { listField?: string | null; now?: number; identity?: Identity } = {},
+): Promise<Account> {
+  const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-campaigns-'))
+  const waits: number[] = []
+  let ahead = now === undefined ? 0 : now - Date.now()
+  const pass = (ms: number) => {
+    ahead += Math.ceil(ms)
+  }
+  const clock: Clock = {
+    ...systemClock,
+    now: () => Date.now() + ahead,
+    sleep: async (ms) => {
+      waits.push(ms)
+      pass(ms)
+    },
+  }
+  const sandbox = await startSandbox({
+    ...{ directory: join(directory, 'objects'), basePath: '/api', campaigns: knobs },
+    identity: { account: '123', secret: SECRET },
+    clock: { ...systemClock, now: clock.now },
+  })
+  const keyFile = join(directory, 'service.key')
+  writeFileSync(keyFile, SECRET)
+  const http = createHttpClient({ clock: systemClock, env: {} })
+  onTestFinished(async () => {
+    await http[Symbol.asyncDispose]()
+    await sandbox.close()
+    rmSync(directory, { recursive: true })
+  })
+  const api = createCampaignApi({
+    ...{ http, clock, log: silentLog, listField, baseUrl: sandbox.url, headerPrefix: 'X-SVC-' },
+    identity,
+    auth: {
+      ...{ method: 'signature', algorithm: 'hmac-sha1', keyFile },
+      stringToSign: '{method}{path}?{query};{body};{date}',
+    },
+  })
+  const calls = (route: string) =>
+    sandbox.requests().filter((request) => request.route === route).length
+  return { sandbox, api, clock, waits, pass, calls }
+}
+
+export const forever = new AbortController().signal
+
+/** The value of an answer that must be one. */
+export function granted<T>(answer: CampaignAnswer<T>): T {
+  if (answer.kind === 'failure') throw new Error(answer.reason)
+  return answer.value
+}
+
+export const idsOf = (campaigns: Iterable<Campaign>) => [...campaigns].map(({ id }) => id)

@@ -1,0 +1,53 @@
+// Small feeds and files for the tests of the reader.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ReadOptions, readFeed } from '../../src/feed/feed-reader.ts'
+import type { CheckJob, CheckResult, FeedContent, FieldPaths } from '../../src/feed/port.ts'
+
+export class Folder implements Disposable {
+  readonly path = mkdtempSync(join(tmpdir(), 'feedsyncd-feed-'))
+
+  file(name: string, content: string | Buffer = ''): string {
+    const path = join(this.path, name)
+    writeFileSync(path, content)
+    return path
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true })
+  }
+}
+
+export function jobFor(source: string, more: Partial<CheckJob> = {}): CheckJob {
+  const mapping = { records: null, fields: {} }
+  return { source, expected: null, copyTo: null, indexTo: null, mapping, ...more }
+}
+
+/** What was read of a document; throws unless it could be read. */
+export async function readDocument(
+  document: string | Buffer,
+  mapping: { records?: string; fields?: FieldPaths } = {},
+  options: Partial<ReadOptions> = {},
+  more: Partial<CheckJob> = {},
+): Promise<Extract<CheckResult, { kind: 'read' }>> {
+  using folder = new Folder()
+  const job = jobFor(folder.file('feed.xml', document), {
+    mapping: { records: mapping.records ?? null, fields: mapping.fields ?? {} },
+    ...more,
+  })
+  const result = await readFeed(job, options)
+  if (result.kind !== 'read') throw new Error(JSON.stringify(result))
+  return result
+}
+
+/** What is in a well-formed document; throws unless it is one. */
+export async function contentOf(
+  document: string | Buffer,
+  mapping: { records?: string; fields?: FieldPaths } = {},
+): Promise<FeedContent> {
+  const { verdict } = await readDocument(document, mapping)
+  if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict))
+  return verdict.content
+}

@@ -1,0 +1,68 @@
+// Temporary folders and sample versions for the tests of the history.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { History, Reason, State, Version, VersionPatch } from '../../../src/history/port.ts'
+import { openHistory } from '../../../src/history/sqlite-history.ts'
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'history-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export function temporaryHistory(options: { busyTimeoutMs?: number } = {}): {
+  history: History
+  file: string
+} {
+  const file = join(temporaryFolder(), 'state', 'history.db')
+  const history = openHistory({ file, ...options })
+  onTestFinished(() => history[Symbol.dispose]())
+  return { history, file }
+}
+
+/** Leads a new version to this state by allowed steps, one ms each. */
+export function versionIn(
+  history: History,
+  state: State,
+  {
+    feed = 'acme',
+    path = `${feed}.xml`,
+    at = 1000,
+    patch = {},
+    reason,
+  }: { feed?: string; path?: string; at?: number; patch?: VersionPatch; reason?: Reason } = {},
+): Version {
+  const steps: Record<State, State[]> = {
+    settling: [],
+    checking: ['checking'],
+    incomplete: ['checking', 'incomplete'],
+    rejected: ['checking', 'rejected'],
+    held: ['checking', 'held'],
+    queued: ['checking', 'queued'],
+    uploading: ['checking', 'queued', 'uploading'],
+    uploaded: ['checking', 'queued', 'uploading', 'uploaded'],
+    superseded: ['checking', 'queued', 'superseded'],
+    failed: ['checking', 'queued', 'uploading', 'failed'],
+    discarded: ['checking', 'held', 'discarded'],
+    gone: ['gone'],
+  }
+  const first = history.add({
+    feed,
+    path,
+    account: null,
+    state: 'settling',
+    reason: null,
+    at,
+  })
+  steps[state].forEach((to, index) => {
+    history.move(first.id, to, null, at + index + 1)
+  })
+  return history.update(first.id, patch, reason)
+}
+
+export function because(text: string, hint: string | null = null, code = 'test'): Reason {
+  return { code, text, hint }
+}

@@ -1,0 +1,93 @@
+// Real folders in the system's temporary directory, and a clock that a test turns by hand.
+
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { Inbox, type InboxOptions } from '../../../src/inbox/folder.ts'
+import type { Listing } from '../../../src/inbox/port.ts'
+import { type Clock, systemClock } from '../../../src/lib/clock.ts'
+import { silentLog } from '../../../src/lib/silent-log.ts'
+
+export function temporaryFolder(disk = tmpdir()): string {
+  const path = realpathSync(mkdtempSync(join(disk, 'inbox-')))
+  // Others may enter, so that a test can look with the rights of somebody else.
+  chmodSync(path, 0o755)
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+/** Writes a file below the folder, with the directories above it. */
+export function put(folder: string, path: string, content = '<a/>'): string {
+  const file = join(folder, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, content)
+  return file
+}
+
+export function openInbox(directory: string, options: Partial<InboxOptions> = {}): Inbox {
+  const inbox = new Inbox({
+    directory,
+    include: ['**/*.xml'],
+    exclude: [],
+    watch: 'auto',
+    clock: systemClock,
+    log: silentLog,
+    // Whatever the tests run on, it is not the file system that they are about.
+    networkFileSystem: async () => 0xef53,
+    ...options,
+  })
+  onTestFinished(() => inbox[Symbol.asyncDispose]())
+  return inbox
+}
+
+export const pathsOf = (listing: Listing) => listing.files.map(({ path }) => path).sort()
+
+export const reasonsOf = (listing: Listing) =>
+  Object.fromEntries(listing.refused.map(({ path, reason }) => [path, reason]))
+
+/** Runs as a user without special rights, as daemons do, also where the tests run as root. */
+export async function unprivileged<T>(work: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return work()
+  process.seteuid?.(65534)
+  try {
+    return await work()
+  } finally {
+    process.seteuid?.(0)
+  }
+}
+
+/** The date of a file, as a copy that preserves it sets it. */
+export function backdate(file: string): void {
+  utimesSync(file, new Date(2001, 0, 1), new Date(2001, 0, 1))
+}
+
+/** A clock whose wall and monotonic time move only when told to. */
+export class HandClock implements Clock {
+  wall = Date.UTC(2027, 0, 4, 6)
+  mono = 1000
+
+  now(): number {
+    return this.wall
+  }
+
+  monotonic(): number {
+    return this.mono
+  }
+
+  sleep(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  after(_ms: number, run: () => void): Disposable {
+    return setImmediate(run)
+  }
+}

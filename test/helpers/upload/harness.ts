@@ -1,0 +1,176 @@
+// A delivery against the sandbox: real HTTP, a real spool file, the real form source. Only the waits
+// between attempts are replaced: they are recorded and end at once.
+
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type Clock, MINUTE, systemClock } from '../../../src/lib/clock.ts'
+import { createHttpClient } from '../../../src/lib/http.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts'
+import { createFormSource } from '../../../src/service/form-source.ts'
+import type { FormSource } from '../../../src/service/port.ts'
+import type { AttemptLog, Delivery, DeliveryResult } from '../../../src/upload/port.ts'
+import { SendGate } from '../../../src/upload/send-gate.ts'
+import { createUploader } from '../../../src/upload/uploader.ts'
+import { JumpingTimers, MOST_MINUTES } from '../fault-clock.ts'
+
+export const SECRET = 'the secret of the tests'
+
+export type Ended = Parameters<AttemptLog['ended']>[1] & { startedWithKey: string | null }
+
+/** `failingMs`: for how long earlier attempts of this version have ended as the one that is made now. */
+export type Change = Partial<Delivery> & { failingMs?: number }
+
+export interface Harness {
+  sandbox: Sandbox
+  gate: SendGate
+  forms: FormSource
+  clock: TestClock
+  directory: string
+  /** All attempts of all deliveries, in order of their end. */
+  attempts: Ended[]
+  /** Every line of the log, as text. */
+  logged: () => string
+  deliver(content: string | Buffer, change?: Change, signal?: AbortSignal): Promise<DeliveryResult>
+}
+
+export interface TestClock extends Clock {
+  /** Ms of every wait between attempts. */
+  readonly waits: number[]
+  /** Added to the wall and the monotonic time. */
+  ahead: number
+  /** Lets minutes pass, for watchdogs too, until something has happened. */
+  passUntil(happened: () => boolean): Promise<void>
+}
+
+export function testClock(): TestClock {
+  const timers = new JumpingTimers(() => clock.monotonic())
+  const clock: TestClock = {
+    waits: [],
+    ahead: 0,
+    now: () => systemClock.now() + clock.ahead,
+    monotonic: () => systemClock.monotonic() + clock.ahead,
+    sleep: (ms) => {
+      clock.waits.push(Math.round(ms))
+      return new Promise((resolve) => setImmediate(resolve))
+    },
+    after: timers.after,
+    passUntil: async (happened) => {
+      for (let minutes = 0; !happened(); minutes++) {
+        if (minutes > MOST_MINUTES) throw new Error(`nothing happened in ${minutes} minutes`)
+        clock.ahead += MINUTE
+        timers.jumped()
+        await systemClock.sleep(5)
+      }
+    },
+  }
+  return clock
+}
+
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'feedsyncd-upload-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  return directory
+}
+
+export interface HarnessOptions {
+  sandbox?: Partial<SandboxOptions>
+  maxRate?: number
+  forms?: (real: FormSource) => FormSource
+  env?: Record<string, string>
+}
+
+export async function harness(options: HarnessOptions = {}): Promise<Harness> {
+  const directory = await temporaryDirectory()
+  const clock = testClock()
+  const lines: string[] = []
+  const log = createLog({
+    level: 'debug',
+    format: 'json',
+    destination: { write: (line) => lines.push(line) },
+  })
+  const sandbox = await startSandbox({
+    directory: join(directory, 'objects'),
+    basePath: '/api',
+    identity: { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET },
+    ...options.sandbox,
+  })
+  const http = createHttpClient({ clock, env: options.env ?? {} })
+  const keyFile = join(directory, 'service.key')
+  await writeFile(keyFile, `${SECRET}\n`)
+  const real = createFormSource({
+    ...{ http, clock, log },
+    baseUrl: sandbox.url,
+    identity: { partner: 'acme', partnerAccount: '42' },
+    headerPrefix: 'X-SVC-',
+    presignPath: '/v1/presigned-storage-posting-post',
+    auth: {
+      method: 'signature',
+      algorithm: 'hmac-sha1',
+      keyFile,
+      stringToSign: '{method}{path}?{query};{body};{date}',
+    },
+  })
+  const forms = options.forms?.(real) ?? real
+  const gate = new SendGate({
+    ...{ clock, serviceOrigin: forms.origin, maxRate: options.maxRate ?? null },
+    concurrency: () => 4,
+  })
+  const upload = createUploader({ http, forms, clock, log, gate, random: () => 0.5 })
+  onTestFinished(async () => {
+    await http[Symbol.asyncDispose]()
+    await sandbox.close()
+  })
+  const attempts: Ended[] = []
+  let files = 0
+  return {
+    ...{ sandbox, gate, forms, clock, directory, attempts },
+    logged: () => lines.join(''),
+    deliver: async (content, change = {}, signal = new AbortController().signal) => {
+      const file = join(directory, `spool-${++files}`)
+      await writeFile(file, content)
+      return upload(deliveryOf(file, content, attempts, change), signal)
+    },
+  }
+}
+
+export function deliveryOf(
+  file: string,
+  content: string | Buffer,
+  ended: Ended[],
+  { failingMs = 0, ...change }: Change = {},
+): Delivery {
+  const started: Array<string | null> = []
+  return {
+    id: 1,
+    feed: file,
+    file,
+    bytes: Buffer.byteLength(content),
+    md5: createHash('md5').update(content).digest('hex'),
+    account: null,
+    path: 'jobs.xml',
+    attemptsBefore: 0,
+    attempts: {
+      started: async (key) => started.push(key) - 1,
+      failingSince: () => systemClock.now() - failingMs,
+      ended: (handle, result) => {
+        ended.push({ ...result, startedWithKey: started[handle] ?? null })
+      },
+    },
+    ...change,
+  }
+}
+
+/** The n-th request to storage that the sandbox saw has this key. */
+export function keysSeen(sandbox: Sandbox): Array<string | null> {
+  return sandbox.requests().flatMap(({ side, key }) => (side === 'storage' ? [key] : []))
+}
+
+export const outcomes = ({ attempts }: Harness) => attempts.map(({ outcome }) => outcome)
+export const codes = ({ attempts }: Harness) => attempts.map(({ code }) => code)
+export const formsAsked = ({ sandbox }: Harness) =>
+  sandbox.requests().filter(({ side }) => side === 'service').length
+export const distinctKeys = ({ sandbox }: Harness) => new Set(keysSeen(sandbox)).size

@@ -1,0 +1,103 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { State } from '../../../src/history/port.ts'
+import { printable } from '../../../src/lib/printable.ts'
+import { temporaryHistory } from '../../helpers/history/temporary.ts'
+import { hostileNames } from '../../helpers/hostile-names.ts'
+import { reportOf } from '../../helpers/ops/samples.ts'
+import { CHROMIUM, launch, open, overflows, SLOW } from './chromium.ts'
+import { serve, tell } from './scenes.ts'
+
+const NAMES = 10_000
+/** Shown at once. */
+const BATCH = 100
+const STATES: State[] = ['held', 'rejected', 'failed', 'incomplete']
+
+describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLOW, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launch()
+  }, SLOW.timeout)
+  afterAll(() => browser.close(), SLOW.timeout)
+
+  it(`are shown as they are written, ${NAMES} of them: nothing runs, nothing is fetched, nothing overflows`, async () => {
+    const names = hostileNames(NAMES)
+    let from = 0
+    const batch = () =>
+      names.slice(from, from + BATCH).map((name, n) => {
+        const over = { feed: name, path: name, reason: name, hint: name, warnings: [name] }
+        return reportOf({ ...over, id: from + n, state: STATES[n % STATES.length] ?? 'held' })
+      })
+    const { history } = temporaryHistory()
+    const nobody = { running: true, pid: 1, startedAt: null, lastScanAt: null, conditions: [] }
+    const service = {
+      baseUrl: 'https://api.example.com',
+      state: 'ok',
+      reason: null,
+      clockSkewMs: null,
+    } as const
+    const url = await serve(history, {
+      status: () => ({
+        daemon: {
+          ...nobody,
+          mode: 'poll',
+          modeReason: names[from] ?? null,
+          unfinished: [],
+          ignored: { count: 0, paths: [] },
+          links: { count: 0, paths: [] },
+        },
+        ...{ service, uploads: batch(), owed: [] },
+      }),
+      versions: () => [],
+    })
+    const { page, faults } = await open(browser, url, { width: 390 })
+
+    for (; from < NAMES; from += BATCH) {
+      // As it is loaded, and as the script brings it in.
+      if ((from / BATCH) % 10 === 0) await page.goto(url)
+      else await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+      await page.locator(`a[href="/version?id=${from}"]`).waitFor()
+
+      const shown = await page.locator('table .name').allTextContents()
+      expect(shown).toEqual(names.slice(from, from + BATCH).map(printable))
+      expect(await overflows(page)).toEqual([])
+      expect(await page.evaluate('window.hit')).toBeUndefined()
+    }
+    expect(faults).toEqual([])
+  })
+
+  it('lead to their own pages, by every link that can be made', async () => {
+    const { history } = temporaryHistory()
+    const names = hostileNames(44).filter((name) => name.isWellFormed())
+    for (const [n, feed] of names.entries()) {
+      const id = tell(history, {
+        feed,
+        at: 1000 * n,
+        steps: [
+          ['checking', null],
+          ['held', feed, feed],
+        ],
+      })
+      const own = { account: feed, records: feed, encoding: feed, fileUrl: feed, warnings: [feed] }
+      history.update(id, {
+        ...own,
+        externalCampaignIds: Object.fromEntries([[feed, 1]]),
+      })
+    }
+    const url = await serve(history)
+    const { page, faults } = await open(browser, url, { width: 390 })
+
+    for (const [n, name] of names.entries()) {
+      await page.goto(`${url}/feed?name=${encodeURIComponent(name)}`)
+      expect(await page.locator('h1').textContent()).toBe(printable(name))
+      expect(await overflows(page)).toEqual([])
+      await page.goto(`${url}/version?id=${n + 1}`)
+      expect(await page.locator('.crumb bdi').textContent()).toBe(printable(name))
+      expect(await overflows(page)).toEqual([])
+      await page.goto(`${url}/?find=${encodeURIComponent(name)}`)
+      expect(await page.locator('.feeds tbody tr').count()).toBeGreaterThan(0)
+      expect(await page.evaluate('window.hit')).toBeUndefined()
+    }
+    expect(faults).toEqual([])
+  })
+})

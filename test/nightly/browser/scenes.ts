@@ -1,0 +1,313 @@
+// Histories to look at: nothing yet, a busy day, everything broken. Served by the real endpoint from a
+// real history, with times that stand still.
+
+import { onTestFinished } from 'vitest'
+import { statusOf, versionOf } from '../../../src/app/queries.ts'
+import type { Config } from '../../../src/config/config.ts'
+import type { DaemonRecord, History, State, VersionPatch } from '../../../src/history/port.ts'
+import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
+import { silentLog } from '../../../src/lib/silent-log.ts'
+import type {
+  CampaignRun,
+  CampaignSeen,
+  EndpointSource,
+  PlanModel,
+  Pulse,
+} from '../../../src/ops/port.ts'
+import { openEndpoint } from '../../../src/ops/web/endpoint.ts'
+import { temporaryHistory } from '../../helpers/history/temporary.ts'
+
+export const NOW = Date.UTC(2026, 10, 20, 12)
+
+export type SceneName = 'empty' | 'busy' | 'broken'
+
+/** What is asked of the configuration here. */
+const CONFIG = {
+  service: { baseUrl: 'https://api.sponsor.example/api' },
+  campaigns: { file: '/nonexistent/campaigns.yaml', explicit: false },
+  state: { directory: '/nonexistent' },
+  feeds: [],
+} as unknown as Config
+
+/** Serves a history until the test ends; answers the address. */
+export async function serve(history: History, over: Partial<EndpointSource> = {}): Promise<string> {
+  const clock = { ...systemClock, now: () => NOW }
+  const source: EndpointSource = {
+    pulse: () => ({ stage: 'running', sinceTurnMs: 5, conditions: [] }),
+    history,
+    status: () => statusOf(history, CONFIG, clock, {}),
+    versions: (feed, limit) => statusOf(history, CONFIG, clock, { feed, limit, all: true }).uploads,
+    version: (id) => versionOf(history, CONFIG, clock, id),
+    plan: () => PLAN,
+    campaigns: () => SEEN,
+    metrics: async () => '',
+    ...{ host: 'ats-07.vendor.example', inbox: '/srv/ats/export' },
+    commandLine: (command) => `feedsyncd ${command}`,
+    ...over,
+  }
+  const listen = { kind: 'tcp', host: '127.0.0.1', port: 0 } as const
+  const endpoint = await openEndpoint({ listen, source, clock, log: silentLog })
+  onTestFinished(() => endpoint[Symbol.asyncDispose]())
+  return endpoint.address
+}
+
+export function scene(name: SceneName): Promise<string> {
+  const { history } = temporaryHistory()
+  switch (name) {
+    case 'empty':
+      history.setDaemon(daemon())
+      return serve(history)
+    case 'busy':
+      history.atomically(() => busy(history))
+      return serve(history, withCampaigns(history, RUN))
+    case 'broken':
+      history.atomically(() => broken(history))
+      return serve(history, { ...withCampaigns(history, STOPPED), pulse: () => DISK_FULL })
+    default:
+      return name satisfies never
+  }
+}
+
+function withCampaigns(history: History, campaigns: CampaignRun): Pick<EndpointSource, 'status'> {
+  const clock = { ...systemClock, now: () => NOW }
+  return { status: () => ({ ...statusOf(history, CONFIG, clock, {}), campaigns }) }
+}
+
+const RUN: CampaignRun = {
+  ...{ at: new Date(NOW - 20 * MINUTE).toISOString(), cause: 'interval', mode: 'report' },
+  ...{ state: 'done', problem: null, hint: null, planId: 12, pending: 2, done: [], waiting: [] },
+}
+
+const STOPPED: CampaignRun = {
+  ...{ ...RUN, state: 'unusable', planId: null, pending: 0 },
+  problem:
+    '/etc/feedsyncd/campaigns.yaml:14:5 campaigns[3].budget: expected a decimal such as "1500.00"',
+  hint: 'no campaign is written until the file is correct',
+  waiting: [
+    {
+      ...{
+        key: 'NUR-Q1',
+        action: 'blocked',
+        code: 'guard',
+        reason: 'its budget would rise by 240 %, over 50 %',
+      },
+      needs: 'raise guards.raisePercent, or the budget in smaller steps',
+    },
+    {
+      ...{
+        key: 'INT-26',
+        action: 'unknown',
+        code: 'unknown',
+        reason: 'whether it was created is not known',
+      },
+      needs: 'feedsyncd campaigns create INT-26 --new',
+    },
+  ],
+}
+
+const SEEN: CampaignSeen[] = [
+  {
+    ...{ key: 'GEN-26', campaignId: '48212', name: 'General 2026 [#a1b2c3d4e5]' },
+    ...{ status: 'active', budget: '2000.00', spend: '812.40' },
+  },
+  {
+    ...{ key: 'NUR-Q1', campaignId: '48211', name: 'Nurses Q1 [#k7m2q9x4c1]' },
+    ...{ status: 'paused', budget: '1500.00', spend: null },
+  },
+]
+
+const PLAN: PlanModel = {
+  items: [
+    {
+      ...{ key: 'GEN-26', action: 'update', spend: 'down' },
+      changes: [{ path: 'budget', before: '2000.00', after: '1500.00' }],
+    },
+    {
+      ...{ key: 'NUR-Q1', action: 'create', spend: 'up' },
+      changes: [
+        { path: 'budget', before: null, after: '1500.00' },
+        { path: 'targeting.stateProvCodes', before: null, after: 'MA, ON' },
+      ],
+    },
+  ],
+}
+
+const DISK_FULL: Pulse = {
+  ...{ stage: 'running', sinceTurnMs: 5 },
+  conditions: [
+    {
+      ...{ code: 'state-full', severity: 'critical', hint: 'free space on that disk', since: 0 },
+      message: 'the disk of /var/lib/feedsyncd is full: ENOSPC, no space left on device',
+    },
+  ],
+}
+
+function daemon(over: Partial<DaemonRecord> = {}): DaemonRecord {
+  return {
+    ...{ pid: 4711, startedAt: NOW - 12 * DAY - 3 * HOUR, lastScanAt: NOW - 3 * SECOND },
+    ...{ mode: 'events', modeReason: null, service: 'ok', serviceReason: null, clockSkewMs: 40 },
+    ...{
+      conditions: [],
+      unfinished: [],
+      ignored: { count: 0, paths: [] },
+      links: { count: 0, paths: [] },
+      ...over,
+    },
+  }
+}
+
+interface Story {
+  feed: string
+  at: number
+  steps: [state: State, reason: string | null, hint?: string][]
+  patch?: VersionPatch
+}
+
+/** One version, led through its states, two seconds each. */
+export function tell(history: History, { feed, at, steps, patch = {} }: Story): number {
+  const { id } = history.add({
+    ...{ feed, path: feed, account: null, state: 'settling', reason: null, at },
+  })
+  steps.forEach(([state, text, hint = null], n) => {
+    const reason = text === null ? null : { code: 'test', text, hint }
+    const then = at + (n + 1) * 2 * SECOND
+    if (state === 'uploading') {
+      history.move(id, state, reason, then)
+      const attempt = history.startAttempt(id, then, `feeds/${id}`)
+      const [next] = steps[n + 1] ?? []
+      if (next === undefined) return
+      const stored = next === 'uploaded'
+      history.endAttempt(id, attempt, then + 1600, {
+        ...{ outcome: stored ? 'stored' : 'failed', status: stored ? 204 : 503 },
+        ...{ code: stored ? null : 'SlowDown', bytesSent: 300_000, key: `feeds/${id}` },
+      })
+    } else if (state !== 'settling') history.move(id, state, reason, then)
+  })
+  history.update(id, patch)
+  return id
+}
+
+const UPLOADED: Story['steps'] = [
+  ['checking', null],
+  ['queued', null],
+  ['uploading', null],
+  ['uploaded', null],
+]
+const QUEUED_AGAIN: Story['steps'] = [
+  ...UPLOADED.slice(0, 3),
+  ['queued', 'storage answered 503: SlowDown, reduce your request rate'],
+]
+
+/** Two weeks of nightly versions of a feed that grows and shrinks a little. */
+function fortnight(history: History, feed: string, postings: number, until = 0): void {
+  for (let day = 14; day >= until; day -= 1) {
+    const count = Math.round(postings * (1 + 0.18 * Math.sin(day * 0.9 + postings)))
+    tell(history, {
+      ...{ feed, at: NOW - day * DAY - 40 * MINUTE, steps: UPLOADED },
+      patch: facts(count, { added: count % 17, removed: count % 11, changed: count % 23 }),
+    })
+  }
+}
+
+function facts(postings: number, changes: VersionPatch['changes'] = null): VersionPatch {
+  return {
+    ...{ postings, bytes: postings * 1870, changes, encoding: 'UTF-8', root: 'source' },
+    ...{ records: '/source/job', requisitionIds: Math.round(postings / 3), etagVerified: true },
+    sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    externalCampaignIds: {
+      'NUR-Q1': Math.round(postings * 0.6),
+      'GEN-26': Math.round(postings * 0.4),
+    },
+  }
+}
+
+function busy(history: History): void {
+  history.setDaemon(daemon())
+  const names = [
+    ...['acme/nightly.xml', 'globex.xml', 'initech.xml', 'umbrella-healthcare.xml'],
+    ...['hooli/campus.xml', 'soylent.xml', 'wonka-industries/retail-and-warehouse.xml'],
+    ...['stark.xml', 'cyberdyne.xml', 'tyrell.xml', 'wayne-enterprises.xml', 'oscorp.xml'],
+  ]
+  for (const [n, feed] of names.entries()) fortnight(history, feed, 120 + n * n * 90)
+  tell(history, {
+    ...{ feed: 'pied-piper.xml', at: NOW - 6 * MINUTE },
+    steps: [
+      ['checking', null],
+      [
+        'held',
+        'postings fell from 1,240 to 31, by 98 %',
+        'see whether the export is whole, and whether this was meant',
+      ],
+    ],
+    patch: facts(31),
+  })
+  tell(history, {
+    ...{ feed: 'vandelay.xml', at: NOW - 20 * SECOND, steps: [['checking', null]] },
+  })
+  tell(history, {
+    ...{ feed: 'hooli/campus.xml', at: NOW - 90 * SECOND, steps: QUEUED_AGAIN },
+    patch: { ...facts(1300), nextAttemptAt: NOW + 42 * SECOND },
+  })
+}
+
+function broken(history: History): void {
+  history.setDaemon(
+    daemon({
+      ...{ service: 'credentials', mode: 'poll', lastScanAt: NOW - 3 * HOUR },
+      serviceReason: 'the service refused the credentials with 401: signature does not match',
+      modeReason: 'the folder is on nfs4, whose events are lost',
+      unfinished: [{ path: 'acme/nightly.xml.part', modifiedAt: NOW - 9 * HOUR }],
+    }),
+  )
+  fortnight(history, 'acme/nightly.xml', 400, 1)
+  fortnight(history, 'globex.xml', 900, 1)
+  const at = NOW - 50 * MINUTE
+  tell(history, {
+    ...{ feed: 'acme/nightly.xml', at },
+    steps: [
+      ['checking', null],
+      [
+        'rejected',
+        'line 311, column 14: "&" must be written "&amp;"',
+        'correct the export and drop the file again',
+      ],
+    ],
+    patch: { bytes: 702_331 },
+  })
+  tell(history, {
+    ...{ feed: 'globex.xml', at: at + MINUTE },
+    steps: [
+      ['checking', null],
+      ['held', 'postings fell from 912 to 12, by 99 %', 'see whether the export is whole'],
+    ],
+    patch: facts(12, { added: 0, removed: 900, changed: 2 }),
+  })
+  tell(history, {
+    ...{ feed: 'initech.xml', at: at + 2 * MINUTE },
+    steps: [
+      ...UPLOADED.slice(0, 3),
+      [
+        'failed',
+        'the service knows no partner account "initech"',
+        'correct feeds[].partnerAccount',
+      ],
+    ],
+    patch: { ...facts(77), warnings: ['3 postings have no id'] },
+  })
+  tell(history, {
+    ...{ feed: 'umbrella-healthcare.xml', at: at + 3 * MINUTE },
+    steps: [
+      ['checking', null],
+      [
+        'incomplete',
+        'line 9021, column 1: the document ends before </source>',
+        'wait for its writer; if the export is over, run it again',
+      ],
+    ],
+    patch: { deadlineAt: NOW + 4 * MINUTE },
+  })
+  tell(history, {
+    ...{ feed: 'soylent.xml', at: at + 4 * MINUTE, steps: QUEUED_AGAIN },
+    patch: facts(410),
+  })
+}

@@ -1,0 +1,216 @@
+// The crash matrix: a real process dies by SIGKILL before, half way through and after every durable
+// step of every story, is started again, and everything has to be right in the end. docs/crash-matrix.md
+// is its result. By default a sample of the points is run, and the document is compared with it;
+// FEEDSYNCD_CRASH_ALL=1 runs them all (some five minutes) and writes the document anew, with `-t` only the
+// stories of that name; FEEDSYNCD_CRASH_ALL=new runs those only that the document does not know yet.
+
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, describe, expect, it } from 'vitest'
+import { OPEN } from '../../src/history/states.ts'
+import { DAY } from '../../src/lib/clock.ts'
+import type { FaultRule } from '../../src/sandbox/fault-types.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { finished, Site } from '../helpers/site.ts'
+import { killed, SCENARIOS, type Scenario, settled } from './crash-scenarios.ts'
+import { CrashTable, inOrder } from './crash-table.ts'
+
+const DOCUMENT = join(import.meta.dirname, '../../docs/crash-matrix.md')
+const NEW = process.env.FEEDSYNCD_CRASH_ALL === 'new'
+const ALL = NEW || process.env.FEEDSYNCD_CRASH_ALL === '1'
+/** Each n-th point by default, beginning with another one in each story and on each day, so that all come up. */
+const EVERY = 41
+const TODAY = Math.floor(Date.now() / DAY)
+const AT_ONCE = 2
+const STORIES = SCENARIOS.map(({ name }) => name)
+
+type Reached = Parameters<Sandbox['waitForRequest']>[0]
+const FIRST = SCENARIOS[0]?.sent[0] ?? ''
+
+const table = existsSync(DOCUMENT)
+  ? CrashTable.parse(readFileSync(DOCUMENT, 'utf8'))
+  : new CrashTable()
+
+describe('a process that is killed leaves nothing that its next start does not put right', () => {
+  for (const [index, scenario] of SCENARIOS.entries()) {
+    it(`in the story of ${scenario.name}`, { timeout: 1_200_000 }, async () => {
+      const points = await pointsOf(scenario)
+
+      const known = (point: string) => table.outcome(scenario.name, point)
+      const chosen = points.filter((point, n) =>
+        ALL ? !(NEW && known(point)) : (n + 7 * index + TODAY) % EVERY === 0,
+      )
+      const outcomes = await eachOf(chosen, (point) => outcomeAt(scenario, point))
+
+      if (NEW)
+        for (const point of points) outcomes.set(point, outcomes.get(point) || known(point) || '')
+      if (ALL) table.record(scenario.name, points, outcomes)
+      expect(points.filter(isTold)).toEqual(table.points(scenario.name).filter(isTold))
+      for (const [point, outcome] of outcomes) {
+        if (!isTold(point)) continue
+        expect([point, outcome]).toEqual([point, table.outcome(scenario.name, point)])
+      }
+    })
+  }
+
+  it('as the document tells, which has these stories and no others', () => {
+    expect(table.stories).toEqual(STORIES)
+  })
+})
+
+describe('a process that is killed while the other side has the word', () => {
+  const cases: { name: string; fault: FaultRule; reached: Reached; ends: string }[] = [
+    {
+      name: 'the form is asked for',
+      fault: { at: 'service', kind: 'slow', never: true },
+      reached: ({ route }) => route === 'presign',
+      ends: 'uploaded (unknown, stored)',
+    },
+    {
+      name: 'half of the file is sent',
+      fault: { at: 'storage', kind: 'gate-at-byte', fileByte: 300, times: 1 },
+      reached: ({ held }) => held,
+      ends: 'uploaded (unknown, stored)',
+    },
+    {
+      name: 'the last byte is sent, nothing is stored',
+      fault: { at: 'storage', kind: 'lose-answer', stored: false, how: 'silence' },
+      reached: ({ fileBytes }) => fileBytes === Buffer.byteLength(FIRST),
+      ends: 'uploaded (unknown, stored)',
+    },
+    {
+      name: 'the file is stored and the answer is still to come',
+      fault: { at: 'storage', kind: 'lose-answer', stored: true, how: 'silence' },
+      reached: ({ stored }) => stored,
+      ends: 'uploaded (unknown, stored), stored 2 times',
+    },
+  ]
+
+  for (const { name, fault, reached, ends } of cases) {
+    it(`when ${name}`, async () => {
+      const scenario = SCENARIOS[0] as Scenario
+      await using site = await Site.open()
+      site.sandbox.faults.add({ ...fault, times: 1 })
+      await scenario.prepare(site)
+      const child = site.spawn('run', '--once')
+      const ended = finished(child)
+
+      await site.sandbox.waitForRequest(reached)
+      child.kill('SIGKILL')
+      await ended
+      await settled(site, scenario)
+
+      expect(examined(site, scenario)).toBe(ends)
+    })
+  }
+})
+
+afterAll(() => {
+  if (ALL) writeFileSync(DOCUMENT, table.text(STORIES))
+})
+
+/** Every point that a pass of this story comes by, in order. */
+async function pointsOf(scenario: Scenario): Promise<string[]> {
+  await using site = await Site.open(scenario.config)
+  await scenario.prepare(site)
+  const log = join(site.root, 'points.log')
+
+  await killed(site, '', log)
+
+  expect(examined(site, scenario)).toMatch(scenario.ends)
+  return inOrder(readFileSync(log, 'utf8').trimEnd().split('\n'))
+}
+
+async function outcomeAt(scenario: Scenario, point: string): Promise<string> {
+  await using site = await Site.open(scenario.config)
+  await scenario.prepare(site)
+
+  expect([point, await killed(site, point)]).toEqual([point, true])
+  await settled(site, scenario)
+
+  return examined(site, scenario)
+}
+
+/** Checks everything that is true after every crash, and answers what may differ. */
+function examined(site: Site, scenario: Scenario): string {
+  const versions = site.uploads({ all: true })
+  const objects = site.sandbox.objects()
+  const shas = scenario.sent.map(sha256)
+  const [newest] = site.uploads({ feed: scenario.feed })
+  const owed = versions.filter(({ state }) => OPEN.includes(state))
+
+  expect(newest?.state, `${newest?.reason}`).toBe(scenario.ends)
+  expect(owed.filter(({ id }) => id !== newest?.id)).toEqual([])
+  if (scenario.ends === 'uploaded') expect(newest?.sha256).toBe(shas.at(-1))
+  for (const object of objects) expect(shas).toContain(object.sha256)
+  for (const sha of shas) {
+    const stored = objects.filter((object) => object.sha256 === sha).length
+    const ends = versions
+      .filter((version) => version.sha256 === sha)
+      .flatMap(({ id }) => site.show(id).attempts.map(({ outcome }) => outcome))
+    const known = ends.filter((outcome) => outcome === 'stored').length
+    const unknown = ends.filter((outcome) => outcome === 'unknown').length
+    expect(known, 'a version is stored knowingly once').toBe(1)
+    expect(stored).toBeGreaterThanOrEqual(known)
+    expect(stored).toBeLessThanOrEqual(known + unknown)
+  }
+  examineState(site)
+  scenario.also?.(site)
+  const last = objects.filter((object) => object.sha256 === newest?.sha256).length
+  const attempts = newest === undefined ? [] : site.show(newest.id).attempts
+  const ends = attempts.map(({ outcome }) => outcome).join(', ')
+  return `${newest?.state}${ends && ` (${ends})`}${last > 1 ? `, stored ${last} times` : ''}`
+}
+
+/** The spool holds what versions name, whole, and nothing else; the database is sound. */
+function examineState(site: Site): void {
+  const state = join(site.root, 'state')
+  using db = opened(join(state, 'feedsyncd.db'))
+  const named = db.rows<{ spool: string; sha256: string }>(
+    'SELECT spool, sha256 FROM versions WHERE spool IS NOT NULL',
+  )
+  const spooled = readdirSync(join(state, 'spool')).filter((name) => !name.endsWith('.index'))
+
+  expect(db.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+  expect(spooled.sort()).toEqual(named.map(({ spool }) => spool).sort())
+  for (const { spool, sha256: expected } of named) {
+    expect(sha256(readFileSync(join(state, 'spool', spool)))).toBe(expected)
+  }
+  const odd = readdirSync(site.inbox).filter((name) => name.startsWith('.'))
+  expect(odd, 'left in the vendor’s folder').toEqual([])
+}
+
+function opened(file: string) {
+  const db = new Database(file, { readonly: true })
+  return {
+    rows: <T>(sql: string) => db.prepare(sql).all() as T[],
+    [Symbol.dispose]: () => void db.close(),
+  }
+}
+
+/** A further migration is one more point like the first one, and no news for the document. */
+function isTold(point: string): boolean {
+  return !/commit: the schema \(\d+\)$/.test(point)
+}
+
+/** Does a few at a time, and keeps their order. */
+async function eachOf(
+  points: string[],
+  work: (point: string) => Promise<string>,
+): Promise<Map<string, string>> {
+  const outcomes = new Map(points.map((point) => [point, '']))
+  const waiting = [...points]
+  const lane = async () => {
+    for (let point = waiting.shift(); point !== undefined; point = waiting.shift()) {
+      outcomes.set(point, await work(point))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  return outcomes
+}
+
+function sha256(bytes: string | Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

@@ -1,0 +1,204 @@
+// The stories that the crash matrix kills a process in the middle of, each with what has to be true in
+// the end, wherever that was.
+
+import { readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { vi } from 'vitest'
+import type { State } from '../../src/history/port.ts'
+import { feedOf, finished, preload, type Site } from '../helpers/site.ts'
+
+export interface Scenario {
+  name: string
+  config: Record<string, unknown>
+  /** Leads up to the pass that is killed. */
+  prepare: (site: Site) => Promise<void> | void
+  /** The feed's last state, and the content that it is about; null: nothing was sent of it. */
+  feed: string
+  ends: State
+  /** Contents that may be in the storage, each of them whole. */
+  sent: string[]
+  /** More that has to be true. */
+  also?: (site: Site) => void
+}
+
+const A = feedOf(6, 'Nurse')
+const B = feedOf(7, 'Driver')
+const C = feedOf(8, 'Cook')
+const BROKEN = '<source><job>&nbsp;</job></source>'
+const FEED = 'jobs.xml'
+
+async function pass(site: Site): Promise<void> {
+  await site.run('run', '--once')
+}
+
+/** The bytes of every file that the vendor dropped are somewhere. */
+const moved = (folder: string) => (site: Site) => {
+  const found = readdirSync(join(site.root, folder))
+  if (found.length === 0) throw new Error(`nothing is in ${folder}`)
+  isEmpty(site.inbox)
+}
+
+function isEmpty(folder: string): void {
+  const left = readdirSync(folder)
+  if (left.length > 0) throw new Error(`left in ${folder}: ${left}`)
+}
+
+export const SCENARIOS: Scenario[] = [
+  {
+    name: 'a new feed',
+    config: { inbox: { receipts: true } },
+    prepare: (site) => site.drop(FEED, A),
+    ...{ feed: FEED, ends: 'uploaded', sent: [A] },
+  },
+  {
+    name: 'a new version, and older bytes that go',
+    config: { upload: { keepVersions: 1 } },
+    prepare: async (site) => {
+      for (const content of [A, B]) {
+        site.drop(FEED, content)
+        await pass(site)
+      }
+      site.drop(FEED, C)
+    },
+    ...{ feed: FEED, ends: 'uploaded', sent: [A, B, C] },
+  },
+  {
+    name: 'a broken feed',
+    config: { inbox: { receipts: true } },
+    prepare: (site) => site.drop(FEED, BROKEN),
+    ...{ feed: FEED, ends: 'rejected', sent: [] },
+  },
+  {
+    name: 'an incomplete feed',
+    config: {},
+    prepare: (site) => site.drop(FEED, A.slice(0, 200)),
+    ...{ feed: FEED, ends: 'incomplete', sent: [] },
+  },
+  {
+    name: 'a feed whose postings collapse',
+    config: {},
+    prepare: async (site) => {
+      site.drop(FEED, A)
+      await pass(site)
+      site.drop(FEED, feedOf(1))
+    },
+    ...{ feed: FEED, ends: 'held', sent: [A] },
+  },
+  {
+    name: 'the same bytes again',
+    config: {},
+    prepare: async (site) => {
+      site.drop(FEED, A)
+      await pass(site)
+      utimesSync(join(site.inbox, FEED), 1, 1)
+    },
+    ...{ feed: FEED, ends: 'uploaded', sent: [A] },
+  },
+  {
+    name: 'a version that takes the place of a waiting one',
+    config: {},
+    prepare: async (site) => {
+      const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+      site.sandbox.faults.add(down)
+      site.drop(FEED, A)
+      await pass(site)
+      site.sandbox.faults.clear()
+      site.drop(FEED, B)
+    },
+    ...{ feed: FEED, ends: 'uploaded', sent: [B] },
+  },
+  {
+    name: 'a file that leaves',
+    config: {},
+    prepare: async (site) => {
+      writeFileSync(join(site.inbox, FEED), A.slice(0, 200))
+      await pass(site)
+      unlinkSync(join(site.inbox, FEED))
+    },
+    ...{ feed: FEED, ends: 'gone', sent: [] },
+  },
+  {
+    name: 'an uploaded file that is archived',
+    config: {},
+    prepare: async (site) => {
+      site.drop(FEED, A)
+      await pass(site)
+      site.configure({ inbox: { afterUpload: 'archive', archiveDirectory: './archive' } })
+    },
+    ...{ feed: FEED, ends: 'uploaded', sent: [A] },
+    also: moved('archive'),
+  },
+  {
+    name: 'an uploaded file that is deleted',
+    config: {},
+    prepare: async (site) => {
+      site.drop(FEED, A)
+      await pass(site)
+      site.configure({ inbox: { afterUpload: 'delete' } })
+    },
+    ...{ feed: FEED, ends: 'uploaded', sent: [A] },
+    also: (site) => isEmpty(site.inbox),
+  },
+  {
+    name: 'a rejected file that is put in quarantine',
+    config: {},
+    prepare: async (site) => {
+      site.drop(FEED, BROKEN)
+      await pass(site)
+      site.configure({
+        inbox: {
+          ...{ afterReject: 'quarantine', quarantineDirectory: './quarantine' },
+          incompleteAfter: '1s',
+        },
+      })
+      // Nothing is moved away before it was left alone for that long.
+      const rejectedAt = Date.parse(site.show(1).events.at(-1)?.at ?? '')
+      await vi.waitUntil(() => Date.now() > rejectedAt + 1000, { timeout: 200_000 })
+    },
+    ...{ feed: FEED, ends: 'rejected', sent: [] },
+    also: moved('quarantine'),
+  },
+  {
+    name: 'the start after a crash in a check',
+    config: {},
+    prepare: async (site) => {
+      site.drop(FEED, A)
+      await killed(site, 'after rename state/spool/*.part to state/spool/1.xml')
+    },
+    ...{ feed: FEED, ends: 'uploaded', sent: [A] },
+  },
+  {
+    name: 'the start after a crash in an upload',
+    config: {},
+    prepare: async (site) => {
+      site.drop(FEED, A)
+      await killed(site, 'after connect to the storage')
+    },
+    ...{ feed: FEED, ends: 'uploaded', sent: [A] },
+  },
+]
+
+/** Passes until the story is at its end: what is given back to the folder is only seen by the next one. */
+export async function settled(site: Site, scenario: Scenario): Promise<void> {
+  const again = async () => {
+    await pass(site)
+    const [newest] = site.uploads({ feed: scenario.feed })
+    if (newest?.state !== scenario.ends) throw new Error(`${newest?.state}: ${newest?.reason}`)
+    scenario.also?.(site)
+  }
+  await vi.waitFor(again, { timeout: 200_000, interval: 1 })
+}
+
+/** One pass that is killed at a point; answers whether it came there. */
+export async function killed(site: Site, point: string, log = ''): Promise<boolean> {
+  site.env = {
+    ...preload('kill-points.ts'),
+    FEEDSYNCD_KILL_ROOT: site.root,
+    FEEDSYNCD_KILL_AT: point,
+    FEEDSYNCD_KILL_LOG: log,
+  }
+  const child = site.spawn('run', '--once')
+  await finished(child)
+  site.env = {}
+  return child.signalCode === 'SIGKILL'
+}

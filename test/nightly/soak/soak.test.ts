@@ -1,0 +1,33 @@
+// Random feeds, faults and kills, checked against a model: FEEDSYNCD_SOAK=1000 npx vitest run test/nightly/soak
+// runs so many seeds (a few seconds each, four at a time), from FEEDSYNCD_SEED on (default 1). Opt-in, since
+// it takes minutes. A failure names its seed; the same seed plays the same actions, though not to the ms.
+
+import { describe, expect, it } from 'vitest'
+import { Play } from './play.ts'
+import { problemsOf, trailsOf } from './verdict.ts'
+
+const RUNS = Number(process.env.FEEDSYNCD_SOAK ?? 0)
+const FIRST = Number(process.env.FEEDSYNCD_SEED ?? 1)
+const SIDE_BY_SIDE = 4
+
+describe.runIf(RUNS > 0)('random feeds, faults and kills', () => {
+  it(`leave nothing lost, stuck or wrong in ${RUNS} runs`, { timeout: RUNS * 60_000 }, async () => {
+    const queue = Array.from({ length: RUNS }, (_, n) => FIRST + n)
+    const wrong: string[] = []
+    const work = async () => {
+      for (let seed = queue.shift(); seed !== undefined; seed = queue.shift()) {
+        await using play = await Play.open(seed)
+        const played = await play.play()
+        const found = problemsOf(played).map((problem) => `seed ${seed}: ${problem}`)
+        wrong.push(...found)
+        if (found.length > 0) {
+          process.stdout.write(`${[...found, ...played.trace, ...trailsOf(played)].join('\n')}\n`)
+        }
+        if (seed % 20 === 0) process.stdout.write(`seed ${seed}, ${wrong.length} wrong\n`)
+      }
+    }
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work))
+
+    expect(wrong).toEqual([])
+  })
+})

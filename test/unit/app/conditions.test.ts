@@ -1,0 +1,55 @@
+// Conditions while the daemon's loop stands still: nothing here is a round of it.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { conditionsOf, watchConditions } from '../../../src/app/conditions.ts'
+import { RunningUploads } from '../../../src/app/running-uploads.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { silentLog } from '../../../src/lib/silent-log.ts'
+import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
+
+const PATIENCE = { timeout: 200_000, interval: 20 }
+const WORDS = { message: 'listing /srv/ats has not ended', hint: 'check the mount' }
+
+it('are written, told at the terminal and alerted, although no round of the loop ends', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'conditions-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const env = { RUNTIME_DIRECTORY: root }
+  const told: unknown[] = []
+  const uploads = new RunningUploads(systemClock)
+  const conditions = conditionsOf({
+    ...{ clock: systemClock, env, log: silentLog, stateDirectory: root, uploads },
+    configFile: join(root, 'feedsyncd.yaml'),
+    notifyOperator: (...words) => told.push(words),
+  })
+  const alerts = { look: vi.fn() }
+  const { signal } = new AbortController()
+  const parts = { clock: systemClock, stateDirectory: root }
+  using _ = watchConditions(parts, conditions, alerts, signal)
+
+  conditions.set('scan-stuck', WORDS)
+
+  expect(told).toEqual([[WORDS.message, WORDS.hint]])
+  expect(readDaemonFile(root, env)?.conditions).toMatchObject([{ code: 'scan-stuck', ...WORDS }])
+  await vi.waitFor(() => expect(alerts.look).toHaveBeenCalledWith(signal), PATIENCE)
+  conditions.clear('scan-stuck')
+  expect(readDaemonFile(root, env)?.conditions).toEqual([])
+})
+
+it('that nobody sees the end of are over when they were not seen again', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'conditions-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const uploads = new RunningUploads(systemClock)
+  const conditions = conditionsOf({
+    ...{ clock: systemClock, env: {}, log: silentLog, stateDirectory: root },
+    ...{ configFile: null, notifyOperator: () => {}, uploads },
+  })
+  const parts = { clock: systemClock, stateDirectory: root }
+  using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)
+
+  conditions.set('state-failing', WORDS, 1)
+
+  await vi.waitFor(() => expect(conditions.current()).toEqual([]), PATIENCE)
+})

@@ -1,0 +1,187 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const SRC = join(import.meta.dirname, '..', '..', 'src')
+
+interface Import {
+  file: string
+  target: string
+  typeOnly: boolean
+}
+
+function sources(): string[] {
+  return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .sort()
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(SRC, file), 'utf8')
+  const found: Import[] = []
+  for (const match of text.matchAll(
+    /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|import\('([^']+)'\)/gms,
+  )) {
+    const specifier = match[2] ?? match[3] ?? match[4] ?? ''
+    const target = specifier.startsWith('.')
+      ? relative(SRC, normalize(join(SRC, dirname(file), specifier)))
+      : specifier
+    if (target !== '../package.json') found.push({ file, target, typeOnly: match[1] !== undefined })
+  }
+  return found
+}
+
+const room = (path: string) => (path.includes('/') ? path.slice(0, path.indexOf('/')) : path)
+const isOurs = (target: string) => target.endsWith('.ts')
+const all = sources().flatMap(importsOf)
+const between = all.filter((i) => isOurs(i.target) && room(i.file) !== room(i.target))
+
+/**
+ * What the files of each room may import of other rooms, from the top down. `types` names rooms of which only
+ * types are seen: of a feature those of its port file. Every room may import lib.
+ */
+const RULES: Record<string, { imports: readonly string[]; types?: readonly string[] }> = {
+  'main.ts': { imports: ['cli'] },
+  cli: {
+    imports: ['app', 'campaigns', 'config', 'history', 'ops', 'sandbox', 'service'],
+    types: ['feed'],
+  },
+  app: {
+    imports: [
+      ...['campaigns', 'config', 'daemon', 'feed', 'history', 'inbox', 'ops', 'pipeline'],
+      ...['sandbox', 'service', 'spool', 'upload'],
+    ],
+  },
+  daemon: {
+    imports: ['history', 'inbox', 'pipeline'],
+    types: ['campaigns', 'config', 'feed', 'ops', 'spool', 'upload'],
+  },
+  pipeline: { imports: ['feed', 'history'], types: ['config', 'inbox', 'spool', 'upload'] },
+  feed: { imports: ['xml'] },
+  xml: { imports: [] },
+  inbox: { imports: [], types: ['feed'] },
+  spool: { imports: [] },
+  upload: { imports: [], types: ['service'] },
+  service: { imports: [] },
+  history: { imports: [], types: ['campaigns', 'feed', 'inbox', 'ops', 'upload'] },
+  campaigns: { imports: [], types: ['feed', 'ops', 'service'] },
+  ops: { imports: [], types: ['feed', 'history', 'upload'] },
+  sandbox: { imports: [] },
+  config: { imports: [], types: ['feed', 'ops'] },
+  lib: { imports: [] },
+}
+
+/** Values that belong to the types of a port: closed sets, without any work in them. */
+const CLOSED_SETS = ['history/states.ts', 'history/reason-codes.ts']
+
+/** Rooms that see each other by port files only. */
+const FEATURES = Object.keys(RULES).slice(5)
+
+/** Each third-party library and the one file or folder that may import it. */
+const OWNERS: Record<string, string> = {
+  'better-sqlite3': 'history/',
+  chokidar: 'inbox/',
+  commander: 'cli/',
+  'fast-xml-parser': 'upload/',
+  'p-retry': 'lib/retry.ts',
+  picomatch: 'lib/glob.ts',
+  pino: 'lib/log.ts',
+  'prom-client': 'ops/metrics/',
+  'string-width': 'cli/wide-columns.ts',
+  undici: 'lib/http.ts',
+  yaml: 'lib/yaml.ts',
+  zod: 'config/',
+}
+
+describe('the layout', () => {
+  it('has a rule for every room, and no file beside them but main.ts', () => {
+    expect([...new Set(sources().map(room))].sort()).toEqual(Object.keys(RULES).sort())
+  })
+
+  it('imports downwards, and of its neighbours only what the table allows', () => {
+    const wrong = between.filter((i) => {
+      const target = room(i.target)
+      const { imports, types } = RULES[room(i.file)] ?? { imports: [] }
+      const isType = i.typeOnly || CLOSED_SETS.includes(i.target)
+      const allowed = ['lib', ...imports, ...(isType ? (types ?? []) : [])]
+      return !allowed.includes(target)
+    })
+
+    expect(wrong).toEqual([])
+  })
+
+  it('shows a feature of other features only the types of their ports', () => {
+    const wrong = between.filter(
+      (i) =>
+        FEATURES.includes(room(i.file)) &&
+        !['lib', 'xml'].includes(room(i.target)) &&
+        !(i.typeOnly && i.target.endsWith('/port.ts')) &&
+        !CLOSED_SETS.includes(i.target),
+    )
+
+    expect(wrong).toEqual([])
+  })
+
+  it('has no cycle of files that import values of each other', () => {
+    const next = new Map<string, string[]>()
+    for (const { file, target, typeOnly } of all)
+      if (!typeOnly && isOurs(target)) next.set(file, [...(next.get(file) ?? []), target])
+    const done = new Set<string>()
+    const cycles: string[] = []
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+      if (done.has(file) || path.includes(file)) return
+      for (const target of next.get(file) ?? []) visit(target, [...path, file])
+      done.add(file)
+    }
+    for (const file of sources()) visit(file, [])
+
+    expect(cycles).toEqual([])
+  })
+
+  it('builds adapters in app alone: daemon and pipeline see ports and pure functions', () => {
+    const adapters = between.filter(
+      (i) =>
+        ['daemon', 'pipeline'].includes(room(i.file)) &&
+        !i.typeOnly &&
+        room(i.target) !== 'lib' &&
+        FEATURES.includes(room(i.target)) &&
+        readFileSync(join(SRC, i.target), 'utf8').match(
+          /from '(node:(fs|net|http|worker_threads)|better-sqlite3|chokidar|undici)/,
+        ) !== null,
+    )
+
+    expect(adapters).toEqual([])
+  })
+
+  it('gives each third-party library one importing file or folder', () => {
+    const wrong = all.filter((i) => {
+      if (isOurs(i.target) || i.target.startsWith('node:')) return false
+      const name = i.target.startsWith('@') ? i.target : (i.target.split('/')[0] ?? '')
+      const owner = OWNERS[name]
+      return room(i.file) !== 'sandbox' && (owner === undefined || !i.file.startsWith(owner))
+    })
+
+    expect(wrong).toEqual([])
+  })
+
+  it('keeps every source file within 330 lines', () => {
+    const long = sources()
+      .map((file) => [file, readFileSync(join(SRC, file), 'utf8').split('\n').length - 1] as const)
+      .filter(([, lines]) => lines > 330)
+
+    expect(long).toEqual([])
+  })
+
+  it('reads the clock and sets timers in lib/clock.ts alone', () => {
+    const wrong = sources().filter(
+      (file) =>
+        file !== 'lib/clock.ts' &&
+        /\b(setTimeout|setInterval)\(|Date\.now\(|new Date\(\)/.test(
+          readFileSync(join(SRC, file), 'utf8').replace(/^\s*(\/\/|\*).*$/gm, ''),
+        ),
+    )
+
+    expect(wrong).toEqual([])
+  })
+})

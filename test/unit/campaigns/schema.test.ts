@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readDesired } from '../../../src/campaigns/desired.ts'
+import type { JsonSchema } from '../../../src/config/schema.ts'
+
+const CONFIG = join(import.meta.dirname, '..', '..', '..', 'config')
+const schema: JsonSchema = JSON.parse(readFileSync(join(CONFIG, 'campaigns.schema.json'), 'utf8'))
+const example = readFileSync(join(CONFIG, 'campaigns.example.yaml'), 'utf8')
+
+/** Every key, as `campaigns[].targeting.cities[].name`. */
+function keysOf({ properties = {}, items }: JsonSchema, prefix = ''): string[] {
+  const own = Object.entries(properties).flatMap(([name, inner]) => [
+    `${prefix}${name}`,
+    ...keysOf(inner, `${prefix}${name}.`),
+  ])
+  return items === undefined ? own : [...own, ...keysOf(items, `${prefix.slice(0, -1)}[].`)]
+}
+
+function problems(text: string): string {
+  const reading = readDesired(text)
+  return reading.kind === 'problems' ? reading.problems.map(({ problem }) => problem).join() : ''
+}
+
+describe('the schema of campaigns.yaml', () => {
+  it.each(keysOf(schema))('names %s, which the file may have', (key) => {
+    const name = key.split('.').at(-1) ?? ''
+    const block = key
+      .split('.')
+      .slice(0, -1)
+      .map((part) => part.replace('[]', ''))
+    const inside = block.reduceRight((text, part) => {
+      const isList = key.includes(`${part}[].`)
+      return isList ? `${part}: [{ ${text} }]` : `${part}: { ${text} }`
+    }, `${name}: x`)
+
+    expect(problems(inside)).not.toContain('unknown key')
+  })
+
+  it('and nothing else: a key that nobody knows is named with the one that may be meant', () => {
+    const entry = 'version: 1\ncampaigns: [{ externalCampaignId: A, name: A, %: x }]'
+
+    expect(problems(entry.replace('%', 'end'))).toContain('did you mean endDate?')
+    expect(problems(entry.replace('%', 'states'))).toContain('unknown key, did you mean')
+    expect(problems(entry.replace('%', 'start'))).toContain('did you mean startDate?')
+  })
+
+  it('describes each key, and the example explains or shows it', () => {
+    const open = (inner: JsonSchema): string[] =>
+      Object.entries(inner.properties ?? {}).flatMap(([name, child]) => [
+        ...(child.description ? [] : [name]),
+        ...open(child.items ?? child),
+      ])
+    const names = keysOf(schema).map((key) => key.split('.').at(-1) ?? '')
+
+    expect(open(schema)).toEqual([])
+    expect(names.filter((name) => !example.includes(name))).toEqual([])
+  })
+})

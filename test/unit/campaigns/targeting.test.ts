@@ -1,0 +1,327 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { canRaise } from '../../../src/campaigns/fields.ts'
+import type { TargetedPosting } from '../../../src/campaigns/port.ts'
+import {
+  type CanonicalTargeting,
+  CRITERIA,
+  canonical,
+  isEmpty,
+  isSame,
+  onTheWire,
+  readTargeting,
+  selector,
+  targetingChanges,
+} from '../../../src/campaigns/targeting.ts'
+import { isTargeted } from '../../../src/sandbox/campaign-targeting.ts'
+import type { Targeting } from '../../../src/service/port.ts'
+
+const matches = (targeting: CanonicalTargeting, posting: TargetedPosting) =>
+  selector(targeting)(posting)
+
+const WORDS = [
+  ...[
+    'nurse',
+    'nurses',
+    'Nurse',
+    'ICU',
+    'city',
+    'cities',
+    'box',
+    'boxes',
+    'cook',
+    'day',
+    'analysis',
+  ],
+  ...[
+    'person',
+    'people',
+    'salesman',
+    'salesmen',
+    'hero',
+    'heroes',
+    'wife',
+    'wives',
+    'chef',
+    'staff',
+  ],
+  ...[
+    'child',
+    'children',
+    'analyses',
+    'shelf',
+    'shelves',
+    'C',
+    'C++',
+    'C#',
+    '.NET',
+    'NET',
+    'ASP.NET',
+  ],
+]
+const word = fc.constantFrom(...WORDS)
+const phrase = fc.array(word, { minLength: 1, maxLength: 3 }).map((all) => all.join(' '))
+const state = fc.constantFrom('MA', 'ON', 'NO')
+const city = fc.constantFrom('Boston', 'boston', 'Köln')
+const postal = fc.constantFrom('02139', '2139', 'K1A 0B1')
+const campaign = fc.constantFrom('A', 'B', 'a')
+const requisition = fc.constantFrom('1E5', '100000', 'R-1')
+const listOf = <T>(value: fc.Arbitrary<T>) => fc.array(value, { maxLength: 3 })
+
+const posting: fc.Arbitrary<TargetedPosting> = fc.record({
+  externalCampaignId: campaign,
+  requisitionId: requisition,
+  title: phrase,
+  description: phrase,
+  city,
+  state,
+  postalCode: postal,
+})
+const targeting: fc.Arbitrary<Targeting> = fc.record(
+  {
+    cities: listOf(fc.record({ name: city, stateProvCode: state })),
+    externalCampaignId: fc.oneof(campaign, fc.constant('')),
+    requisitionIds: listOf(requisition),
+    jobDescKeywords: listOf(word),
+    jobTitles: listOf(phrase),
+    postalCodes: listOf(postal),
+    stateProvCodes: listOf(state),
+  },
+  { requiredKeys: [] },
+)
+
+const LISTS = ['cities', 'jobDescKeywords', 'jobTitles', 'postalCodes', 'stateProvCodes'] as const
+
+describe('targeting', () => {
+  it('selects what the service selects, by two implementations of the specification', () => {
+    fc.assert(
+      fc.property(targeting, posting, (wanted, one) => {
+        const { cities, externalCampaignId, ...lists } = canonical(wanted)
+        const theirs = { ...lists, cities, externalCampaignId: externalCampaignId || null }
+
+        expect(matches(canonical(wanted), one)).toBe(
+          isTargeted(structuredClone(theirs) as Parameters<typeof isTargeted>[0], one),
+        )
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('selects every posting when it is blank', () => {
+    fc.assert(fc.property(posting, (one) => matches(canonical({}), one)))
+  })
+
+  it('never selects less for one more value in a list that filters already', () => {
+    fc.assert(
+      fc.property(targeting, targeting, posting, fc.constantFrom(...LISTS), (a, b, one, name) => {
+        fc.pre((a[name]?.length ?? 0) > 0)
+        const wider = { ...a, [name]: [...(a[name] ?? []), ...(b[name] ?? [])] }
+
+        expect(matches(canonical(wider), one) || !matches(canonical(a), one)).toBe(true)
+      }),
+    )
+  })
+
+  it('never selects more for a filter that appears', () => {
+    fc.assert(
+      fc.property(targeting, targeting, posting, fc.constantFrom(...LISTS), (a, b, one, name) => {
+        const before = canonical({ ...a, [name]: [], externalCampaignId: 'A' })
+        const after = canonical({ ...a, [name]: b[name] ?? [], externalCampaignId: 'A' })
+
+        expect(matches(before, one) || !matches(after, one)).toBe(true)
+      }),
+    )
+  })
+
+  it('never selects more for a change that counts as a reduction', () => {
+    const near = (a: Targeting): fc.Arbitrary<Targeting> =>
+      fc.subarray([...CRITERIA]).chain((names) =>
+        targeting.map((b) => ({
+          ...a,
+          ...Object.fromEntries(names.map((name) => [name, b[name]])),
+        })),
+      )
+    const pins = fc.record({
+      requisitionIds: fc.array(requisition, { minLength: 1, maxLength: 3 }),
+    })
+    const pairs = fc
+      .oneof<fc.Arbitrary<Targeting>[]>(targeting, pins, fc.constant({}))
+      .chain((a) =>
+        fc.tuple(
+          fc.constant(a),
+          fc.oneof<fc.Arbitrary<Targeting>[]>(near(a), pins, fc.constant({}), targeting),
+        ),
+      )
+    fc.assert(
+      fc.property(pairs, posting, ([a, b], one) => {
+        const [before, after] = [canonical(a), canonical(b)]
+        const changes = targetingChanges([before], after)
+        fc.pre(!changes.some(({ spend }) => canRaise(spend)))
+
+        expect(matches(before, one) || !matches(after, one)).toBe(true)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('selects a pinned requisition whatever the filters say', () => {
+    fc.assert(
+      fc.property(targeting, posting, (wanted, one) => {
+        const pinned = { ...wanted, requisitionIds: [one.requisitionId] }
+
+        expect(matches(canonical(pinned), one)).toBe(true)
+      }),
+    )
+  })
+
+  it.each([
+    ['nurse', 'Registered NURSE', true],
+    ['nurse', 'Nurses wanted', true],
+    ['nurses', 'Nurse', false],
+    ['NURSES', 'nurses', true],
+    ['cook', 'Cookie baker', false],
+    ['city', 'Cities planner', true],
+    ['cities', 'City planner', false],
+    ['box', 'Boxes', true],
+    ['coach', 'Coaches', true],
+    ['registered nurse', 'Registered  Nurses, ICU', true],
+    ['nurse registered', 'Registered Nurse', false],
+    ['C++', 'C++ developer', true],
+    ['C++', 'C developer', false],
+    ['C', 'C++ developer', false],
+    ['C', 'C/C++ developer', true],
+    ['C#', 'C# developer', true],
+    ['C#', 'C++ developer', false],
+    ['.NET', 'ASP.NET developer', true],
+    ['.NET', 'Net fisher', false],
+    ['person', 'Sales people', true],
+    ['people', 'Sales person', false],
+    ['salesman', 'Salesmen wanted', true],
+    ['salesmen', 'Salesman', false],
+    ['woman', 'Women in sales', true],
+    ['German', 'Germans', true],
+    ['hero', 'Heroes', true],
+    ['video', 'Videos', true],
+    ['midwife', 'Midwives', true],
+    ['wives', 'Wife', false],
+    ['shelf filler', 'Shelves filler', true],
+    ['chef', 'Chefs', true],
+    ['child carer', 'Children carers', true],
+    ['analysis', 'Analyses', true],
+    ['part-time nurse', 'Part-time Nurses (m/f)', true],
+    ['nurse (m/f) [a|b] {1} ^$ \\ .*', 'Nurse', false],
+    ['Ärztin', 'ärztin', true],
+  ])('the title %j and the posting %j: %s', (title, found, selects) => {
+    const one = { ...EMPTY, title: found }
+
+    expect(matches(canonical({ jobTitles: [title] }), one)).toBe(selects)
+  })
+
+  it('keeps a city and its state together', () => {
+    const wanted = canonical({
+      cities: [
+        { name: 'Boston', stateProvCode: 'MA' },
+        { name: 'London', stateProvCode: 'ON' },
+      ],
+    })
+
+    expect(matches(wanted, { ...EMPTY, city: 'London', state: 'on' })).toBe(true)
+    expect(matches(wanted, { ...EMPTY, city: 'Boston', state: 'ON' })).toBe(false)
+  })
+})
+
+const EMPTY: TargetedPosting = {
+  ...{ externalCampaignId: '', requisitionId: '', title: '', description: '' },
+  ...{ city: '', state: '', postalCode: '' },
+}
+
+describe('the canonical form', () => {
+  it('never changes which postings are selected', () => {
+    fc.assert(
+      fc.property(targeting, posting, fc.array(fc.nat()), (wanted, one, seed) => {
+        const shuffled = Object.fromEntries(
+          Object.entries(wanted).map(([name, value]) => [
+            name,
+            Array.isArray(value) ? [...value, ...value].sort(() => (seed.pop() ?? 0) - 5) : value,
+          ]),
+        )
+
+        expect(isSame(canonical(shuffled), canonical(wanted))).toBe(true)
+        expect(matches(canonical(shuffled), one)).toBe(matches(canonical(wanted), one))
+      }),
+    )
+  })
+
+  it('is its own canonical form', () => {
+    fc.assert(
+      fc.property(targeting, (wanted) => {
+        const once = canonical(wanted)
+
+        expect(canonical(once)).toEqual(once)
+      }),
+    )
+  })
+
+  it('takes white space and empty values away, and keeps zeros, case and order of meaning', () => {
+    const wanted = canonical({
+      requisitionIds: [' 00123 ', '123', ''],
+      jobTitles: ['  Senior   Nurse ', 'nurse'],
+      stateProvCodes: ['ma', 'MA'],
+      postalCodes: ['02139'],
+    })
+
+    expect(wanted).toMatchObject({
+      requisitionIds: ['00123', '123'],
+      jobTitles: ['Senior Nurse', 'nurse'],
+      stateProvCodes: ['MA'],
+      postalCodes: ['02139'],
+    })
+  })
+})
+
+describe('targeting that the service shows', () => {
+  it.each([
+    ['a city without a state', { cities: [{ name: 'Boston' }] }],
+    ['a city as text', { cities: ['Boston, MA'] }],
+    ['a city without a name', { cities: [{ name: ' ', stateProvCode: 'MA' }] }],
+    ['a state that is no text', { stateProvCodes: [{ code: 'MA' }] }],
+    ['a title that is missing', { jobTitles: [null] }],
+    ['an id that is no text', { externalCampaignId: { id: 'A' } }],
+  ])('is not known, and not without filter, where it has %s', (_, shown) => {
+    expect(readTargeting({ externalCampaignId: 'A', ...shown })).toBeNull()
+  })
+
+  it('is read with numbers for texts', () => {
+    expect(readTargeting({ externalCampaignId: 7, requisitionIds: [123, 'R'] })).toEqual(
+      canonical({ externalCampaignId: '7', requisitionIds: ['123', 'R'] }),
+    )
+  })
+})
+
+describe('targeting on the wire', () => {
+  it('names what is wanted, and empties what may be there, and nothing else', () => {
+    const wanted = canonical({ externalCampaignId: 'A', jobTitles: ['nurse'] })
+    const there = canonical({ externalCampaignId: 'A', stateProvCodes: ['MA'] })
+
+    const created = onTheWire(wanted, [])
+    const updated = onTheWire(wanted, [there])
+    const takenOver = onTheWire(wanted, null)
+
+    expect(created).toEqual({ externalCampaignId: 'A', jobTitles: ['nurse'] })
+    expect(updated).toEqual({ ...created, stateProvCodes: [] })
+    expect(Object.keys(takenOver)).toEqual([...CRITERIA])
+  })
+
+  it('gives the same at a service that replaces and at one that merges', () => {
+    fc.assert(
+      fc.property(targeting, targeting, (a, b) => {
+        const [wanted, there] = [canonical(a), canonical(b)]
+        const sent = onTheWire(wanted, [there])
+
+        expect(canonical({ ...there, ...sent })).toEqual(wanted)
+        expect(canonical(sent)).toEqual(wanted)
+        expect(CRITERIA.every((name) => name in sent || isEmpty(wanted, name))).toBe(true)
+      }),
+    )
+  })
+})

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process'
+import { Writable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { outJson } from '../../../src/cli/context.ts'
+import { statusCheck } from '../../../src/cli/status-check.ts'
+import { statusText } from '../../../src/cli/status-view.ts'
+import { conditionReport, type StatusReport } from '../../../src/history/report.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { alertMessage, alertVariables } from '../../../src/ops/alerts/message.ts'
+import { conditionOf } from '../../helpers/condition.ts'
+import { hostileNames } from '../../helpers/hostile-names.ts'
+import { reportOf } from '../../helpers/ops/samples.ts'
+
+const NAMES = hostileNames(10_000)
+/** What a terminal, a pager or a shell script would obey, or a person could not see. */
+const OBEYED = /(?!\n)[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\ufeff]/u
+
+const uploads = NAMES.map((name, n) =>
+  reportOf({
+    ...{ id: n, feed: name, path: name, reason: name, hint: name, warnings: [name], fileUrl: name },
+    state: n % 2 ? 'held' : 'rejected',
+  }),
+)
+const report: StatusReport = {
+  daemon: {
+    ...{
+      running: true,
+      pid: 7,
+      startedAt: null,
+      lastScanAt: null,
+      mode: 'poll',
+      modeReason: 'nfs',
+    },
+    conditions: [conditionReport(conditionOf(NAMES[20] ?? ''))],
+    unfinished: NAMES.slice(0, 10).map((path) => ({ path, modifiedAt: null })),
+    ignored: { count: NAMES.length, paths: NAMES },
+    links: { count: 0, paths: [] },
+  },
+  service: { baseUrl: 'https://x', state: 'down', reason: NAMES[21] ?? '', clockSkewMs: null },
+  ...{ uploads, owed: [] },
+}
+const view = {
+  ...{ now: 0, terminal: false, width: null, staleAfterMs: 1000, limit: NAMES.length },
+  commandLine: (command: string) => `feedsyncd ${command}`,
+}
+
+describe('10,000 hostile names and reasons', () => {
+  it('in status are one line each, and nothing that a terminal obeys', () => {
+    const shown = statusText(report, view)
+
+    expect(shown).not.toMatch(OBEYED)
+    expect(shown.split('\n').length).toBeLessThan(2 * NAMES.length + 200)
+    expect(statusCheck(report, view).line).not.toMatch(OBEYED)
+  })
+
+  it('in JSON answers are the same names, written so that a terminal obeys nothing', () => {
+    let said = ''
+
+    outJson({ out: (text) => (said += text) }, report)
+
+    expect(said).not.toMatch(OBEYED)
+    expect(JSON.parse(said).uploads.map(({ feed }: { feed: string }) => feed)).toEqual(NAMES)
+  })
+
+  it.each(['json', 'text'] as const)('in the log (%s) are one line each', (format) => {
+    let said = ''
+    const destination = new Writable({
+      write: (chunk, _encoding, done) => {
+        said += chunk
+        done()
+      },
+    })
+    const log = createLog({ level: 'info', format, destination })
+
+    for (const name of NAMES)
+      log.info({ event: 'feed.state', feed: name, reason: name }, `${name} rejected: ${name}`)
+
+    expect(said).not.toMatch(OBEYED)
+    expect(said.trimEnd().split('\n')).toHaveLength(NAMES.length)
+  })
+
+  it('in alerts are one line each, and can be given to any program', () => {
+    const messages = NAMES.map((name, n) =>
+      alertMessage(
+        [
+          {
+            ...{ key: name, mark: '1', event: 'held', recovered: false, feed: name, version: n },
+            ...{ reason: name, hint: name, campaign: name, state: name, reasonCode: name },
+            ...{ path: name, line: null, column: null },
+          },
+        ],
+        { at: 0, host: 'ats', sequence: 0, commandLine: view.commandLine },
+      ),
+    )
+
+    for (const message of messages) {
+      for (const value of Object.values(alertVariables(message)))
+        expect(value).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+    }
+    // The system takes them: no NUL, no half of a pair that becomes another name.
+    for (const message of messages.slice(20, 28)) {
+      const script = 'console.log(JSON.stringify(process.env.FEEDSYNCD_ALERT_FEED))'
+      const heard = execFileSync(process.execPath, ['-e', script], { env: alertVariables(message) })
+      expect(JSON.parse(String(heard))).toBe(message.changes[0]?.feed)
+    }
+  })
+})

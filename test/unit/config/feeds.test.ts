@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import type { FeedConfig } from '../../../src/config/config.ts'
+import { feedFor } from '../../../src/config/feeds.ts'
+
+const rule = (match: string, rest: Partial<FeedConfig> = {}): FeedConfig => ({
+  match,
+  name: null,
+  partnerAccount: null,
+  records: null,
+  fields: {},
+  expectEveryMs: null,
+  ...rest,
+})
+
+describe('the feed of a path', () => {
+  it('is the path itself without a rule', () => {
+    const none = {
+      feed: 'a/jobs.xml',
+      account: null,
+      mapping: { records: null, fields: {} },
+      expectEveryMs: null,
+    }
+
+    expect(feedFor('a/jobs.xml', [])).toEqual(none)
+    expect(feedFor('a/jobs.xml', [rule('b/*.xml', { name: 'b' })])).toEqual(none)
+  })
+
+  it('is the path also where its rule gives no name', () => {
+    const rules = [rule('**/*.xml', { records: '/source/job', expectEveryMs: 1000 })]
+
+    expect(feedFor('a/jobs.xml', rules)).toEqual({
+      feed: 'a/jobs.xml',
+      account: null,
+      mapping: { records: '/source/job', fields: {} },
+      expectEveryMs: 1000,
+    })
+  })
+
+  it('is filled in from what the rule captures, and so is its account', () => {
+    const rules = [
+      rule('{1}/{2}/*.xml', { name: '{2} of {1}', partnerAccount: '{1}', fields: { id: '@id' } }),
+    ]
+
+    expect(feedFor('acme/nurses/jobs.xml', rules)).toEqual({
+      feed: 'nurses of acme',
+      account: 'acme',
+      mapping: { records: null, fields: { id: '@id' } },
+      expectEveryMs: null,
+    })
+  })
+
+  it('comes from the first rule that matches, whatever stands below', () => {
+    const rules = [rule('acme/*.xml', { name: 'first' }), rule('**', { name: 'rest' })]
+
+    const feeds = ['acme/a.xml', 'acme/b/c.xml', 'x.xml'].map((path) => feedFor(path, rules).feed)
+
+    expect(feeds).toEqual(['first', 'rest', 'rest'])
+  })
+
+  it('keeps what looks like a template in a captured name as it is', () => {
+    const rules = [rule('{1}/{2}.xml', { name: '{1}-{2}' })]
+
+    expect(feedFor('{2}/jobs.xml', rules).feed).toBe('{2}-jobs')
+  })
+})
+
+describe('the feed that a person named for a file', () => {
+  const named = (feed: string, rules: FeedConfig[]) => feedFor('/root/new.xml', rules, feed)
+  const byFolder = rule('{1}/*.xml', { name: 'feed-{1}', partnerAccount: '{1}', expectEveryMs: 9 })
+
+  it('has all that the rule says which gives this name', () => {
+    const rules = [rule('acme/*.xml', { name: 'acme', partnerAccount: '7' }), byFolder]
+
+    expect(named('acme', rules)).toMatchObject({ feed: 'acme', account: '7', expectEveryMs: null })
+    expect(named('feed-43', rules)).toMatchObject({
+      ...{ feed: 'feed-43', account: '43', expectEveryMs: 9 },
+    })
+  })
+
+  it.each(['Care (24/7)', 'jobs {us,ca}', '!acme', 'a*b', 'R&D [IT]', 'C\\D'])(
+    'is the one that a rule gives word by word, and no pattern: %s',
+    (name) => {
+      const rules = [rule('us/*.xml', { name, partnerAccount: '7' })]
+
+      expect(named(name, rules)).toMatchObject({ feed: name, account: '7' })
+      expect(named('ab', rules)).toMatchObject({ feed: 'ab', account: null })
+    },
+  )
+
+  it('is that of the rule which says the name as it is, before those that fill it in', () => {
+    const rules = [
+      rule('{1}/*.xml', { name: '{1}', partnerAccount: '{1}' }),
+      rule('special.xml', { name: 'special', partnerAccount: '9' }),
+    ]
+
+    expect(named('special', rules)).toMatchObject({ feed: 'special', account: '9' })
+  })
+
+  it('has all that the rule of a path says, where the feed is named by its path', () => {
+    const rules = [rule('{1}/jobs.xml', { partnerAccount: '{1}' })]
+
+    expect(named('43/jobs.xml', rules)).toMatchObject({ feed: '43/jobs.xml', account: '43' })
+  })
+
+  it('has what the rule of the file says, where no rule gives this name', () => {
+    expect(named('other', [byFolder])).toMatchObject({ feed: 'other', account: null })
+    expect(feedFor('43/jobs.xml', [byFolder], 'other')).toMatchObject({
+      ...{ feed: 'other', account: '43' },
+    })
+  })
+
+  it('is as without a name where the rules give the same name to the file', () => {
+    const rules = [
+      rule('jobs.xml', { name: 'acme', partnerAccount: '8' }),
+      rule('*', { name: 'acme' }),
+    ]
+
+    expect(feedFor('jobs.xml', rules, 'acme')).toEqual(feedFor('jobs.xml', rules))
+  })
+})

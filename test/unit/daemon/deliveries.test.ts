@@ -1,0 +1,70 @@
+// The way out: how many are sent at once, and what starts when.
+
+import { expect, it } from 'vitest'
+import { Deliveries, type DeliveriesParts } from '../../../src/daemon/deliveries.ts'
+import type { Reason, Version, VersionPatch } from '../../../src/history/port.ts'
+import { ON_HOLD } from '../../../src/history/reason-codes.ts'
+import { MINUTE, systemClock } from '../../../src/lib/clock.ts'
+import { Conditions } from '../../../src/lib/conditions.ts'
+import { silentLog } from '../../../src/lib/silent-log.ts'
+import { SendGate } from '../../../src/upload/send-gate.ts'
+import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+
+function threeWaiting(concurrency: number, patch: VersionPatch = {}, reason: Reason | null = null) {
+  const { history } = temporaryHistory()
+  const feeds = ['a', 'b', 'c']
+  const ids = feeds.map((feed) => versionIn(history, 'queued', { feed }).id)
+  for (const id of ids) history.update(id, patch, reason)
+  const started: number[] = []
+  const stored = new Map<number, () => void>()
+  const parts: Partial<DeliveriesParts> = {
+    ...{ clock: systemClock, log: silentLog, history },
+    conditions: new Conditions(systemClock),
+    reloadKey: () => false,
+    gate: new SendGate({
+      ...{ clock: systemClock, serviceOrigin: 'https://service.test', maxRate: null },
+      concurrency: () => concurrency,
+    }),
+    pipeline: {
+      addressed: (queued: Version) => queued,
+      // Stored at some time; its record is never written.
+      deliver: ({ id }: { id: number }, _: AbortSignal, tell: () => void) => {
+        started.push(id)
+        stored.set(id, tell)
+        return Promise.withResolvers().promise
+      },
+    } as unknown as DeliveriesParts['pipeline'],
+  }
+  const deliveries = new Deliveries(parts as DeliveriesParts)
+  const { signal } = new AbortController()
+  const news = { ended: () => {}, freed: () => deliveries.start(signal, news) }
+  deliveries.start(signal, news)
+  return { ids, started, store: (id: number | undefined) => stored.get(id ?? 0)?.() }
+}
+
+it('sends the next one as soon as one is stored, so that both share a commit', () => {
+  const { ids, started, store } = threeWaiting(1)
+  expect(started).toEqual(ids.slice(0, 1))
+
+  store(ids[0])
+
+  expect(started).toEqual(ids.slice(0, 2))
+})
+
+it('sends no more once as many records as uploads are allowed wait to be written', () => {
+  const { ids, started, store } = threeWaiting(1)
+
+  store(ids[0])
+  store(ids[1])
+
+  expect(started).toEqual(ids.slice(0, 2))
+})
+
+it('sends at once after a restart what waited for its account: a key may have come with it', () => {
+  const nextAttemptAt = systemClock.now() + 10 * MINUTE
+  const onHold = { code: ON_HOLD, text: 'the service refused the credentials with 401' }
+
+  const { ids, started } = threeWaiting(3, { nextAttemptAt }, onHold)
+
+  expect(started).toEqual(ids)
+})

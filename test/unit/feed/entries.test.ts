@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { Entries } from '../../../src/feed/entries.ts'
+
+/** Pairs of words whose bits an attacker chose: nothing but the high half, or its highest bits, differ. */
+const MADE: Record<string, (n: number) => [high: number, low: number]> = {
+  'the same low half': (n) => [n, 7],
+  'the same high half': (n) => [7, n],
+  'the same low bits in both': (n) => [(n >>> 9) << 22, (n & 511) << 23],
+  'each half the other': (n) => [n, n],
+}
+
+describe('the table of ids', () => {
+  it.each(Object.keys(MADE))('counts ids that were made to have %s in a moment', (which) => {
+    const entries = new Entries(false)
+    const made = MADE[which] as (n: number) => [number, number]
+
+    // A search from slot to slot would take minutes.
+    for (let n = 0; n < 250_000; n++) {
+      const [high, low] = made(n)
+      entries.add({ high, low }, 0, true)
+    }
+
+    expect([entries.count, entries.repeated]).toEqual([250_000, 0])
+  })
+})

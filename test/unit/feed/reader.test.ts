@@ -1,0 +1,301 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readFeed } from '../../../src/feed/feed-reader.ts'
+import { openSource } from '../../../src/feed/source-file.ts'
+import { identityOf } from '../../../src/lib/file-identity.ts'
+import { Folder, jobFor, readDocument } from '../../helpers/feeds.ts'
+
+const FEED = '<source><job><id>1</id></job><job><id>2</id></job></source>\n'
+
+describe('reading a feed', () => {
+  it('answers hashes, size and content, and leaves a private durable copy of the same bytes', async () => {
+    using folder = new Folder()
+    const copyTo = join(folder.path, 'copy')
+
+    const result = await readFeed(jobFor(folder.file('a.xml', FEED), { copyTo }), { pieceSize: 7 })
+
+    expect(result).toMatchObject({
+      kind: 'read',
+      verdict: { kind: 'ok', content: { root: 'source', records: '/source/job', postings: 2 } },
+      sha256: createHash('sha256').update(FEED).digest('hex'),
+      md5: createHash('md5').update(FEED).digest('hex'),
+      bytes: FEED.length,
+      encoding: 'UTF-8',
+    })
+    expect(readFileSync(copyTo, 'utf8')).toBe(FEED)
+    expect(lstatSync(copyTo).mode & 0o777).toBe(0o600)
+  })
+
+  it.each(['<a>&</a>', '<a>', ''])('leaves no copy of what is not ok: %j', async (document) => {
+    using folder = new Folder()
+    const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
+
+    const result = await readFeed(jobFor(folder.file('a.xml', document), { copyTo, indexTo }))
+
+    expect(result).toMatchObject({ kind: 'read', bytes: document.length })
+    expect(existsSync(copyTo) || existsSync(indexTo)).toBe(false)
+  })
+
+  it('says no-room where the index cannot be written, and leaves no copy', async () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
+    const copyTo = join(folder.path, 'copy')
+    const taken = folder.file('taken', 'kept')
+
+    const result = await readFeed(jobFor(source, { copyTo, indexTo: taken }))
+
+    expect(result).toMatchObject({ kind: 'no-room', code: 'EEXIST' })
+    expect(existsSync(copyTo)).toBe(false)
+    expect(readFileSync(taken, 'utf8')).toBe('kept')
+  })
+
+  it('hashes the whole file although the fault is at its start', async () => {
+    const document = `&${'x'.repeat(200_000)}`
+
+    const result = await readDocument(document)
+
+    expect(result.sha256).toBe(createHash('sha256').update(document).digest('hex'))
+    expect(result.verdict).toMatchObject({
+      kind: 'broken',
+      position: { offset: 0, line: 1, column: 1 },
+    })
+  })
+
+  it('says no-room where the copy cannot be written, and touches no file that is there', async () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
+    const taken = folder.file('taken', 'kept')
+
+    expect(await readFeed(jobFor(source, { copyTo: taken }))).toMatchObject({
+      kind: 'no-room',
+      code: 'EEXIST',
+    })
+    expect(
+      await readFeed(jobFor(source, { copyTo: join(folder.path, 'no', 'copy') })),
+    ).toMatchObject({
+      kind: 'no-room',
+      code: 'ENOENT',
+    })
+    expect(readFileSync(taken, 'utf8')).toBe('kept')
+  })
+})
+
+describe('a path that is no readable file', () => {
+  it('is not followed when it is a symbolic link', async () => {
+    using folder = new Folder()
+    const link = join(folder.path, 'link.xml')
+    symlinkSync(folder.file('a.xml', FEED), link)
+
+    expect(await readFeed(jobFor(link))).toMatchObject({ kind: 'unreadable', code: 'ELOOP' })
+  })
+
+  it('does not block on a fifo and does not read a directory', async () => {
+    using folder = new Folder()
+    const fifo = join(folder.path, 'fifo.xml')
+    execFileSync('mkfifo', [fifo])
+    const directory = join(folder.path, 'dir.xml')
+    mkdirSync(directory)
+
+    expect(await readFeed(jobFor(fifo))).toMatchObject({ kind: 'unreadable', code: 'EINVAL' })
+    expect(await readFeed(jobFor(directory))).toMatchObject({ kind: 'unreadable', code: 'EISDIR' })
+    expect(await readFeed(jobFor(join(folder.path, 'gone.xml')))).toMatchObject({ code: 'ENOENT' })
+  })
+
+  // Nothing is forbidden to root.
+  if (process.getuid?.() !== 0) {
+    it('names missing permissions', async () => {
+      using folder = new Folder()
+      const source = folder.file('a.xml', FEED)
+      chmodSync(source, 0)
+
+      expect(await readFeed(jobFor(source))).toMatchObject({ kind: 'unreadable', code: 'EACCES' })
+    })
+  }
+})
+
+describe('a file that changes', () => {
+  const cases: Array<[string, (source: string) => void]> = [
+    ['grows', (source) => writeFileSync(source, `${FEED} `)],
+    ['shrinks', (source) => writeFileSync(source, FEED.slice(0, 30))],
+    [
+      'gets other bytes of the same size',
+      (source) => writeFileSync(source, FEED.replace('1', '3')),
+    ],
+    [
+      'is replaced by a rename',
+      (source) => {
+        writeFileSync(`${source}.new`, FEED)
+        renameSync(`${source}.new`, source)
+      },
+    ],
+    ['goes away', (source) => renameSync(source, `${source}.gone`)],
+    [
+      'becomes a link to the same content',
+      (source) => {
+        renameSync(source, `${source}.real`)
+        symlinkSync(`${source}.real`, source)
+      },
+    ],
+  ]
+
+  it.each(cases)('is answered as changed when it %s while it is read', async (_, change) => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
+    const [copyTo, indexTo] = [join(folder.path, 'copy'), join(folder.path, 'index')]
+    const before = statSync(source, { bigint: true }).ctimeNs
+    let pieces = 0
+    const cancelled = () => {
+      if (++pieces === 3) {
+        // File systems stamp with the timer tick: write until the stamp differs.
+        do change(source)
+        while (existsSync(source) && lstatSync(source, { bigint: true }).ctimeNs === before)
+      }
+      return false
+    }
+
+    const result = await readFeed(jobFor(source, { copyTo, indexTo }), { pieceSize: 8, cancelled })
+
+    expect(result).toEqual({ kind: 'changed' })
+    expect(existsSync(copyTo) || existsSync(indexTo)).toBe(false)
+  })
+
+  it('is answered as changed when it is not the file that had settled', async () => {
+    using folder = new Folder()
+    const source = folder.file('a.xml', FEED)
+    using opened = openSource(source)
+    const expected = opened.identity
+
+    expect(await readFeed(jobFor(source, { expected }))).toMatchObject({ kind: 'read' })
+    expect(await readFeed(jobFor(source, { expected: { ...expected, ino: '1' } }))).toEqual({
+      kind: 'changed',
+    })
+    expect(await readFeed(jobFor(source, { expected: { ...expected, ctimeNs: '1' } }))).toEqual({
+      kind: 'changed',
+    })
+  })
+})
+
+describe('a directory that becomes a link', () => {
+  /** The very same file is at the end of the same path, and outside of the root. */
+  function swap(folder: Folder): void {
+    renameSync(join(folder.path, 'inbox/sub'), join(folder.path, 'outside'))
+    symlinkSync(join(folder.path, 'outside'), join(folder.path, 'inbox/sub'))
+  }
+
+  function job(folder: Folder) {
+    mkdirSync(join(folder.path, 'inbox/sub'), { recursive: true })
+    const source = join(folder.path, 'inbox/sub/jobs.xml')
+    writeFileSync(source, FEED)
+    const expected = identityOf(lstatSync(source, { bigint: true }))
+    const copyTo = join(folder.path, 'copy')
+    return { ...jobFor(source, { copyTo }), root: join(folder.path, 'inbox'), expected }
+  }
+
+  it('after its file had settled leads to no file', async () => {
+    using folder = new Folder()
+    const checked = job(folder)
+    swap(folder)
+
+    expect(await readFeed(checked)).toMatchObject({ kind: 'unreadable', code: 'ENOTDIR' })
+    expect(existsSync(checked.copyTo ?? '')).toBe(false)
+  })
+
+  it('while its file is read leaves no copy of it', async () => {
+    using folder = new Folder()
+    const checked = job(folder)
+    let pieces = 0
+    const cancelled = () => {
+      if (pieces++ === 0) swap(folder)
+      return false
+    }
+
+    expect(await readFeed(checked, { cancelled, pieceSize: 10 })).toEqual({ kind: 'changed' })
+    expect(pieces).toBeGreaterThan(1)
+    expect(existsSync(checked.copyTo ?? '')).toBe(false)
+  })
+})
+
+describe('NUL padding', () => {
+  const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')
+  const nul = (count: number) => Buffer.alloc(count)
+
+  it.each([
+    ['a whole feed', Buffer.from(FEED), 4096],
+    ['a cut feed', Buffer.from(FEED.slice(0, 20)), 70_000],
+    ['a feed cut inside a character', Buffer.from('<a>é').subarray(0, 4), 1],
+    ['nothing', Buffer.alloc(0), 100],
+    ['a UTF-16LE feed', utf16(FEED), 2],
+    ['a UTF-16BE feed', utf16(FEED).swap16(), 3],
+    ['one character', Buffer.from('<'), 3],
+  ])('after %s is incomplete', async (_, document, count) => {
+    const { verdict } = await readDocument(Buffer.concat([document, nul(count)]))
+
+    expect(verdict).toMatchObject({ kind: 'incomplete', reason: expect.stringContaining('NUL') })
+    expect(verdict).toMatchObject({ position: { offset: expect.any(Number) } })
+  })
+
+  it('does not excuse a fault before it, nor NUL bytes inside', async () => {
+    const broken = await readDocument(Buffer.concat([Buffer.from('<a>&</a>'), nul(9)]))
+    const inside = await readDocument(
+      Buffer.concat([Buffer.from('<a>'), nul(3), Buffer.from('</a>')]),
+    )
+
+    expect(broken.verdict).toMatchObject({ kind: 'broken', position: { offset: 3 } })
+    expect(inside.verdict).toMatchObject({ kind: 'broken', position: { offset: 3 } })
+    expect((await readDocument(utf16(FEED.trimEnd()))).verdict).toMatchObject({ kind: 'ok' })
+  })
+})
+
+describe('a file of 1 TB that is mostly holes', () => {
+  const TERABYTE = 2 ** 40
+
+  /** Written in places, and long. */
+  function sparse(folder: Folder, at: Record<string, string>): string {
+    const source = folder.file('sparse.xml', '')
+    truncateSync(source, TERABYTE)
+    const fd = openSync(source, 'r+')
+    for (const [place, text] of Object.entries(at)) writeSync(fd, text, Number(place))
+    closeSync(fd)
+    return source
+  }
+
+  // Reading it through takes an hour.
+  it.each([
+    ['nothing', {}, 'incomplete', null],
+    ['a whole feed at its start', { 0: FEED }, 'incomplete', null],
+    ['a feed around a hole', { 0: '<a>', [TERABYTE - 4]: '</a>' }, 'broken', 3],
+    ['a feed behind a hole', { [TERABYTE - FEED.length]: FEED }, 'broken', 0],
+  ])(
+    'is judged at once: %s',
+    async (_, at, kind, offset) => {
+      using folder = new Folder()
+      const copyTo = join(folder.path, 'copy')
+
+      const result = await readFeed(jobFor(sparse(folder, at), { copyTo }))
+
+      expect(result).toMatchObject({ kind: 'read', sha256: null, md5: null, bytes: TERABYTE })
+      const verdict = result.kind === 'read' ? result.verdict : null
+      expect(verdict?.kind).toBe(kind)
+      expect(verdict?.kind === 'ok' ? 'ok' : (verdict?.position?.offset ?? null)).toBe(offset)
+      expect(existsSync(copyTo)).toBe(false)
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,133 @@
+import { chmodSync, existsSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openHistory } from '../../../src/history/sqlite-history.ts'
+import { openHistoryReader } from '../../../src/history/tables.ts'
+import { becomeNobody, child } from '../../helpers/history/child.ts'
+import { temporaryFolder } from '../../helpers/history/temporary.ts'
+
+const STEP = `
+  const at = 1000
+  const add = (feed) => h.add({ feed, path: feed, account: null, state: 'settling', reason: null, at })`
+
+/** Runs a script on a history in a process that kills itself, SIGKILL, at its end. */
+async function killed(file: string, script: string): Promise<void> {
+  const run = child(`
+    const h = history.openHistory({ file: ${JSON.stringify(file)} })
+    ${STEP}
+    ${script}
+    process.kill(process.pid, 'SIGKILL')`)
+  await run.ended()
+  expect(run.process.signalCode).toBe('SIGKILL')
+}
+
+/** What a process answers that may read the folder and the file, and write neither. */
+async function readWithoutWriting(file: string): Promise<string> {
+  for (const name of [file, `${file}-wal`, `${file}-shm`])
+    if (existsSync(name)) chmodSync(name, 0o644)
+  chmodSync(dirname(file), 0o555)
+  const run = child(`${becomeNobody()}
+    try {
+      using reader = openHistoryReader({ file: ${JSON.stringify(file)} })
+      console.log(reader.list({}).map(({ feed }) => feed).join())
+    } catch (error) {
+      console.log(errorCode(error), error.message)
+    }`)
+  const answer = await run.line()
+  chmodSync(dirname(file), 0o755)
+  return answer
+}
+
+describe('SIGKILL', () => {
+  it('inside a transaction leaves nothing of it', async () => {
+    const file = join(temporaryFolder(), 'history.db')
+
+    await killed(
+      file,
+      `add('before')
+       h.atomically(() => {
+         add('inside')
+         h.move(1, 'checking', null, at)
+         process.kill(process.pid, 'SIGKILL')
+       })`,
+    )
+
+    using history = openHistory({ file })
+    expect(history.list({}).map(({ feed, state }) => [feed, state])).toEqual([
+      ['before', 'settling'],
+    ])
+    expect(history.events(1).length).toBe(1)
+  })
+
+  it('right after a call returned loses nothing of it', async () => {
+    const file = join(temporaryFolder(), 'history.db')
+
+    await killed(
+      file,
+      `add('acme')
+       h.move(1, 'checking', null, at)
+       h.move(1, 'queued', null, at, { sha256: 'a' })
+       h.move(1, 'uploading', null, at)
+       h.startAttempt(1, at, 'a/1.xml')`,
+    )
+
+    using history = openHistory({ file })
+    expect(history.attempts(1)).toMatchObject([{ outcome: null, key: 'a/1.xml' }])
+    expect(history.recover(2000)).toEqual({ checking: 0, uploading: 1 })
+    expect(history.due(2000).map(({ id }) => id)).toEqual([1])
+  })
+
+  it('leaves a database that a reader can read as it is', async () => {
+    const file = join(temporaryFolder(), 'history.db')
+    await killed(file, `add('acme')`)
+
+    using reader = openHistoryReader({ file })
+
+    expect(existsSync(`${file}-wal`)).toBe(true)
+    expect(reader?.list({}).map(({ feed }) => feed)).toEqual(['acme'])
+  })
+})
+
+describe('a user who may read but not write', () => {
+  const closed = () => {
+    const folder = temporaryFolder()
+    chmodSync(folder, 0o755)
+    const file = join(folder, 'state', 'history.db')
+    const history = openHistory({ file })
+    history.add({ feed: 'acme', path: 'a', account: null, state: 'settling', reason: null, at: 1 })
+    return { file, history }
+  }
+
+  it('reads while the daemon runs', async () => {
+    const { file, history } = closed()
+
+    const answer = await readWithoutWriting(file)
+
+    history[Symbol.dispose]()
+    expect(answer).toBe('acme')
+  })
+
+  it('reads after the daemon has stopped', async () => {
+    const { file, history } = closed()
+    history[Symbol.dispose]()
+
+    expect(await readWithoutWriting(file)).toBe('acme')
+  })
+
+  it('reads after the daemon was killed', async () => {
+    const { file, history } = closed()
+    history[Symbol.dispose]()
+    await killed(file, `add('later')`)
+
+    expect(await readWithoutWriting(file)).toBe('later,acme')
+  })
+
+  it('is told so, instead of being shown half, where the WAL cannot be read', async () => {
+    const { file, history } = closed()
+    history[Symbol.dispose]()
+    await killed(file, `add('later')`)
+    rmSync(`${file}-shm`)
+
+    expect(await readWithoutWriting(file)).toContain(`${file} cannot be opened`)
+  })
+})

@@ -1,0 +1,333 @@
+import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Connection, openWritable } from '../../../src/history/connection.ts'
+import { MIGRATIONS, migrate, openReader, schemaVersion } from '../../../src/history/migrations.ts'
+import type { History } from '../../../src/history/port.ts'
+import { historyOn, openHistory } from '../../../src/history/sqlite-history.ts'
+import { openHistoryReader } from '../../../src/history/tables.ts'
+import { errorCode, FeedsyncError } from '../../../src/lib/errors.ts'
+import { child } from '../../helpers/history/child.ts'
+import {
+  because,
+  temporaryFolder,
+  temporaryHistory,
+  versionIn,
+} from '../../helpers/history/temporary.ts'
+
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+function thrownBy(work: () => unknown): FeedsyncError {
+  try {
+    work()
+  } catch (error) {
+    expect(error).toBeInstanceOf(FeedsyncError)
+    return error as FeedsyncError
+  }
+  throw new Error('nothing was thrown')
+}
+
+/** A connection of the test's own beside the history's. */
+function beside(file: string): Database.Database {
+  const db = new Database(file)
+  onTestFinished(() => {
+    db.close()
+  })
+  return db
+}
+
+function connected(busyTimeoutMs?: number): { connection: Connection; history: History } {
+  const connection = openWritable(join(temporaryFolder(), 'history.db'))
+  if (busyTimeoutMs !== undefined) connection.pragma(`busy_timeout = ${busyTimeoutMs}`)
+  migrate(connection)
+  const history = historyOn(connection)
+  onTestFinished(() => history[Symbol.dispose]())
+  return { connection, history }
+}
+
+describe('opening the history', () => {
+  it('makes its directories and files for its user, and for its group to read', () => {
+    const { file } = temporaryHistory()
+
+    expect([dirname(file), file, `${file}-wal`, `${file}-shm`].map(mode)).toEqual([
+      '750',
+      '640',
+      '640',
+      '640',
+    ])
+  })
+
+  it('keeps the modes and the content of what is there', () => {
+    const { history, file } = temporaryHistory()
+    const version = versionIn(history, 'held')
+
+    using again = openHistory({ file })
+
+    expect(again.list({})).toEqual([version])
+  })
+
+  it('writes durably: WAL, synced at every commit', () => {
+    const { connection } = connected()
+
+    expect(connection.pragma('journal_mode')).toBe('wal')
+    expect(connection.pragma('synchronous')).toBe(2)
+    expect(connection.pragma('foreign_keys')).toBe(1)
+  })
+
+  it('works from several processes that start at once on nothing', async () => {
+    const file = join(temporaryFolder(), 'state', 'history.db')
+    const script = `
+      using h = history.openHistory({ file: ${JSON.stringify(file)} })
+      h.add({ feed: String(process.pid), path: 'a', account: null, state: 'settling', reason: null, at: 1 })
+      console.log('done')`
+    const children = [child(script), child(script), child(script)]
+
+    const answers = await Promise.all(children.map((one) => one.line()))
+
+    expect(answers).toEqual(['done', 'done', 'done'])
+    using reader = openHistoryReader({ file })
+    expect(reader?.count().settling).toBe(3)
+  })
+
+  it('leaves one file behind when it is closed', () => {
+    const file = join(temporaryFolder(), 'history.db')
+    const history = openHistory({ file })
+    const version = versionIn(history, 'held')
+
+    history[Symbol.dispose]()
+
+    expect([existsSync(`${file}-wal`), existsSync(`${file}-shm`)]).toEqual([false, false])
+    using reader = openHistoryReader({ file })
+    expect(reader?.list({})).toEqual([version])
+  })
+})
+
+describe('migrations', () => {
+  it('are applied once, in order, each with its number', () => {
+    const { connection } = connected()
+
+    expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
+    expect(migrate(connection)).toEqual([])
+    expect(migrate(connection, [...MIGRATIONS, 'CREATE TABLE a (b)', 'DROP TABLE a'])).toEqual([
+      MIGRATIONS.length + 1,
+      MIGRATIONS.length + 2,
+    ])
+    expect(schemaVersion(connection)).toBe(MIGRATIONS.length + 2)
+  })
+
+  it('are not applied twice when another process was faster', () => {
+    const file = join(temporaryFolder(), 'history.db')
+    class Overtaken extends Connection {
+      override atomically<T>(work: () => T): T {
+        openHistory({ file })[Symbol.dispose]()
+        return super.atomically(work)
+      }
+    }
+    using connection = new Overtaken(new Database(file), file)
+
+    expect(migrate(connection)).toEqual([])
+    expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
+  })
+
+  it('leave nothing behind when one fails half-way', () => {
+    const { connection } = connected()
+
+    const error = thrownBy(() => migrate(connection, [...MIGRATIONS, 'CREATE TABLE a (b); OOPS']))
+
+    expect(errorCode(error)).toBe('SQLITE_ERROR')
+    expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
+    expect(connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'a'")).toEqual([])
+  })
+
+  it.each([
+    ['writer', openHistory],
+    ['reader', openHistoryReader],
+  ])('refuse the database of a newer feedsyncd with a way out (%s)', (_, open) => {
+    const { history, file } = temporaryHistory()
+    versionIn(history, 'held')
+    beside(file).pragma(`user_version = ${MIGRATIONS.length + 1}`)
+
+    const error = thrownBy(() => open({ file }))
+
+    expect(error.message).toBe(
+      `${file} was written by a newer feedsyncd (schema ${MIGRATIONS.length + 1}, this one knows ${MIGRATIONS.length})`,
+    )
+    expect(error.hint).toContain('Install that newer feedsyncd')
+    expect(error.exitCode).toBe(78)
+  })
+})
+
+describe('a reader', () => {
+  it('answers null while there is no history, and makes none', () => {
+    const file = join(temporaryFolder(), 'state', 'history.db')
+
+    expect(openHistoryReader({ file })).toBe(null)
+    expect(existsSync(dirname(file))).toBe(false)
+  })
+
+  it('answers null for a file that no daemon has filled yet', () => {
+    const file = join(temporaryFolder(), 'history.db')
+    writeFileSync(file, '')
+
+    expect(openHistoryReader({ file })).toBe(null)
+  })
+
+  it('sees each commit of the daemon, and nothing of a transaction that is under way', () => {
+    const { history, file } = temporaryHistory()
+    using reader = openHistoryReader({ file })
+
+    const version = versionIn(history, 'held')
+    const during = history.atomically(() => {
+      history.move(version.id, 'queued', null, 2000)
+      return reader?.version(version.id)?.state
+    })
+
+    expect([during, reader?.version(version.id)?.state]).toEqual(['held', 'queued'])
+  })
+})
+
+describe('another process that writes', () => {
+  it('is detected, and our own writes are not taken for it', () => {
+    const { history, file } = temporaryHistory()
+    const { id } = versionIn(history, 'held')
+    const before = history.dataVersion()
+
+    using release = openHistory({ file })
+    versionIn(history, 'held')
+    expect(history.dataVersion()).toBe(before)
+    release.move(id, 'queued', because('released'), 2000)
+
+    expect(history.dataVersion()).not.toBe(before)
+    expect(history.version(id)?.state).toBe('queued')
+  })
+
+  it('waits for the end of a transaction that has only read so far, so that it can still write', () => {
+    const { connection, history } = connected()
+    const { id } = versionIn(history, 'held')
+    const other = beside(connection.file)
+    other.pragma('busy_timeout = 20')
+
+    history.atomically(() => {
+      history.version(id)
+      expect(() => other.exec('DELETE FROM events')).toThrow('database is locked')
+      history.move(id, 'queued', null, 2000)
+    })
+
+    expect(history.events(id).length).toBe(4)
+  })
+
+  it('makes us wait, then fail with a named reason and nothing written', () => {
+    const { connection, history } = connected(20)
+    const { id } = versionIn(history, 'held')
+    beside(connection.file).exec('BEGIN IMMEDIATE')
+
+    const error = thrownBy(() => history.move(id, 'queued', null, 2000))
+
+    expect(errorCode(error)).toBe('SQLITE_BUSY')
+    expect(error.message).toBe(`${connection.file} is locked by another process`)
+    expect(error.exitCode).toBe(75)
+    expect(history.version(id)?.state).toBe('held')
+  })
+})
+
+describe('a disk or a file that does not play along', () => {
+  it('is named when it is full; the history goes on once there is room', () => {
+    const { connection, history } = connected()
+    const { id } = versionIn(history, 'held')
+    const pages = connection.pragma('page_count')
+    connection.pragma(`max_page_count = ${pages}`)
+    const long = because('x'.repeat(100_000))
+
+    const error = thrownBy(() => history.move(id, 'queued', long, 2000))
+
+    expect(errorCode(error)).toBe('SQLITE_FULL')
+    expect(error.message).toBe(`the disk is full: ${connection.file} cannot be written`)
+    expect(error.exitCode).toBe(75)
+    expect([history.version(id)?.state, history.events(id).length]).toEqual(['held', 3])
+    connection.pragma('max_page_count = 1000000')
+    expect(history.move(id, 'queued', long, 2000).state).toBe('queued')
+  })
+
+  it('is named when the directory is a file', () => {
+    const file = join(temporaryFolder(), 'state', 'history.db')
+    writeFileSync(dirname(file), 'not a directory')
+
+    const error = thrownBy(() => openHistory({ file }))
+
+    expect(['EEXIST', 'ENOTDIR']).toContain(errorCode(error))
+    expect(error.message).toContain(`${file} cannot be opened`)
+    expect(error.hint).toContain(`Check that ${dirname(file)} is a directory`)
+    expect(error.exitCode).toBe(78)
+  })
+
+  it('is named when the database is a directory', () => {
+    const file = join(temporaryFolder(), 'history.db')
+    mkdirSync(file)
+
+    expect(errorCode(thrownBy(() => openHistory({ file })))).toBe('SQLITE_CANTOPEN')
+  })
+
+  it('is named when it only takes reads', () => {
+    const { connection, history } = connected()
+    const { id } = versionIn(history, 'held')
+    connection.pragma('query_only = ON')
+
+    const error = thrownBy(() => history.move(id, 'queued', null, 2000))
+
+    expect(errorCode(error)).toBe('SQLITE_READONLY')
+    expect(error.hint).toContain(`Make ${dirname(connection.file)} writable`)
+  })
+
+  it.each([
+    ['writer', openHistory],
+    ['reader', openHistoryReader],
+  ])('is named when the file is something else, and nothing is deleted (%s)', (_, open) => {
+    const file = join(temporaryFolder(), 'history.db')
+    const text = 'a letter to the editor, '.repeat(100)
+    writeFileSync(file, text)
+
+    const error = thrownBy(() => open({ file }))
+
+    expect(errorCode(error)).toBe('SQLITE_NOTADB')
+    expect(error.message).toContain(`${file} is damaged, or is no SQLite database`)
+    expect(error.hint).toContain('move the file away')
+    expect(error.exitCode).toBe(78)
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  it('is named when the file lost its end', () => {
+    const file = join(temporaryFolder(), 'history.db')
+    const history = openHistory({ file })
+    history.atomically(() => {
+      for (let n = 0; n < 500; n++) versionIn(history, 'held', { feed: `feed-${n}` })
+    })
+    history[Symbol.dispose]()
+    truncateSync(file, 3 * 4096)
+
+    const error = thrownBy(() => {
+      using cut = openHistory({ file })
+      return cut.list({ all: true })
+    })
+
+    expect(errorCode(error)).toMatch(/^SQLITE_CORRUPT/)
+    expect(error.exitCode).toBe(78)
+    expect(statSync(file).size).toBe(3 * 4096)
+  })
+})
+
+it('room that is left of what was deleted does not count as used: a history that was pruned is not large', () => {
+  const { history, file } = temporaryHistory()
+  const used = () => {
+    using found = openReader(file, (connection) => ({ bytes: connection.usedBytes() }))
+    return found?.bytes ?? 0
+  }
+
+  const before = used()
+  history.setNote('large', 'x'.repeat(5_000_000))
+  const full = used()
+  history.setNote('large', null)
+
+  expect(full - before).toBeGreaterThan(5_000_000)
+  expect(used() - before).toBeLessThan(100_000)
+})

@@ -1,0 +1,93 @@
+import { expect, it } from 'vitest'
+import { Ledger } from '../../../src/history/ledger.ts'
+import { RETRIED } from '../../../src/history/reason-codes.ts'
+import { DAY, systemClock } from '../../../src/lib/clock.ts'
+import { silentLog } from '../../../src/lib/silent-log.ts'
+import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+
+const path = 'acme.xml'
+const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
+const origin = { path, identity, rule: { feed: 'acme', account: null } }
+const BROKEN = { code: 'not-well-formed', text: 'it is broken' }
+
+function atWork(now = systemClock.now) {
+  const { history } = temporaryHistory()
+  const clock = { ...systemClock, now }
+  const ledger = new Ledger({ history, clock, log: silentLog, onMove: () => {} })
+  return { history, ledger }
+}
+
+it('what a transaction found at a path is not known when it is rolled back', () => {
+  const { history, ledger } = atWork()
+
+  const failing = () =>
+    history.atomically(() => {
+      ledger.conclude(origin, 'rejected', BROKEN, {})
+      throw new Error('the disk is full')
+    })
+
+  expect(failing).toThrow('the disk is full')
+  expect(ledger.known.isNews(path, identity)).toBe(true)
+  expect(history.lastVersionAt(path)).toBe(null)
+})
+
+it('a path that a person wants to be read again is in motion until it was read, whatever is known of it', () => {
+  const { history, ledger } = atWork()
+  const { id } = ledger.conclude(origin, 'rejected', BROKEN, {})
+  const motion = () => [ledger.isInMotion(path), ledger.pathsInMotion().has(path)]
+
+  const atRest = motion()
+  history.move(id, 'settling', { code: RETRIED, text: 'a person asked for it' }, 10)
+  const retried = motion()
+  ledger.conclude(origin, 'rejected', BROKEN, {})
+
+  expect([atRest, retried, motion()]).toEqual([
+    [false, false],
+    [true, true],
+    [false, false],
+  ])
+})
+
+it('the version of a file that we moved away can be pruned, and not while its file is there', async () => {
+  const { history, ledger } = atWork()
+  const { id } = ledger.conclude(origin, 'rejected', BROKEN, { sha256: 'a' })
+  versionIn(history, 'uploaded', { patch: { sha256: 'b' } })
+  const later = Date.now() + 1000
+
+  const whileThere = await history.prune(later)
+  ledger.markDisposed(path, { ...identity, ino: '9' })
+  const another = await history.prune(later)
+  ledger.markDisposed(path, identity)
+  const moved = await history.prune(later)
+
+  expect([whileThere, another, moved]).toEqual([0, 0, 1])
+  expect(history.version(id)).toBe(null)
+  expect(ledger.known.isNews(path, identity)).toBe(true)
+})
+
+it('a file that comes back as it was within 30 days is no news, and one that was gone for longer is', () => {
+  let day = 0
+  const { history, ledger } = atWork(() => day * DAY)
+  ledger.conclude(origin, 'rejected', BROKEN, {})
+  const listing = (isThere: boolean) => {
+    const steps = ledger.known.presence(() => isThere)
+    history.atomically(() => {
+      for (const step of steps) step()
+    })
+    return [steps.length, ledger.known.isNews(path, identity)]
+  }
+  const on = (...days: [number, boolean][]) =>
+    days.map(([at, isThere]) => {
+      day = at
+      return listing(isThere)
+    })
+
+  const away = on([0, true], [1, false], [30, false])
+  const back = on([32, true], [33, true])
+  const gone = on([40, false], [69, false], [71, false])
+
+  expect(away.flat()).toEqual([0, false, 1, false, 0, false])
+  expect(back.flat()).toEqual([1, false, 0, false])
+  expect(gone.flat()).toEqual([1, false, 0, false, 1, true])
+  expect(history.knownFiles()).toEqual([])
+})

@@ -1,0 +1,212 @@
+import Database from 'better-sqlite3'
+import { expect, it, vi } from 'vitest'
+import { openCampaignStore } from '../../../src/history/campaign-store.ts'
+import type { DaemonRecord, History, ListFilter, Transactions } from '../../../src/history/port.ts'
+import { openHistory } from '../../../src/history/sqlite-history.ts'
+import { OPEN } from '../../../src/history/states.ts'
+import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+
+/** Every statement of this work, with the steps of its plan. */
+function plansOf(file: string, work: (history: History) => unknown) {
+  return plansIn(file, async () => {
+    using history = openHistory({ file })
+    await work(history)
+  })
+}
+
+async function plansIn(file: string, work: () => Promise<void>) {
+  const prepare = vi.spyOn(Database.prototype, 'prepare')
+  await work()
+  const texts = prepare.mock.calls.map(([sql]) => sql)
+  prepare.mockRestore()
+
+  const db = new Database(file, { readonly: true })
+  const plans = texts
+    .filter((sql) => /^\s*(SELECT|WITH|INSERT|REPLACE|UPDATE|DELETE)/.test(sql))
+    .map((sql) => {
+      const text = sql.replace(/@\w+/g, '?')
+      const nulls = [...text.matchAll(/\?/g)].map(() => null)
+      const explained = db.prepare<null[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`)
+      return { sql, steps: explained.all(...nulls).map(({ detail }) => detail) }
+    })
+  db.close()
+  return plans
+}
+
+/** Steps that read a whole table which grows with the history, or a whole index of one. */
+function fullScans(steps: string[]): string[] {
+  return steps.filter((step) => /^SCAN (v|o|versions|events|attempts)\b/.test(step))
+}
+
+/** Each call of the history that asks or writes something; statements that only some of them make follow. */
+const CALLS: Record<
+  Exclude<keyof History, 'list' | keyof Transactions | keyof Disposable>,
+  (history: History, id: number) => unknown
+> = {
+  version: (history, id) => history.version(id),
+  newest: (history) => history.newest('acme'),
+  newestTaken: (history) => history.newestTaken('acme'),
+  lastUploaded: (history) => history.lastUploaded('acme'),
+  confirmed: (history) => history.confirmed('acme', 0),
+  baselines: (history) => history.baselines('acme'),
+  hasNewerAt: (history) => history.hasNewerAt({ id: 1, path: 'a.xml' }, ['held']),
+  turnovers: (history) => history.turnovers('acme'),
+  postings: (history) => history.postings('acme', 5),
+  count: (history) => history.count(),
+  oldest: (history) => history.oldest(['queued', 'uploading']),
+  lastSuccessAt: (history) => history.lastSuccessAt(5),
+  events: (history, id) => history.events(id),
+  eventCount: (history, id) => history.eventCount(id),
+  lastArrivalAt: (history, id) => history.lastArrivalAt(id, 5),
+  add: (history) => versionIn(history, 'uploaded'),
+  move: (history) => versionIn(history, 'queued', { patch: { spool: '1.xml' } }),
+  update: (history, id) => history.update(id, { approved: true }),
+  seen: (history, id) => history.seen(id, { code: 'same-bytes', text: 'again' }, 5),
+  forget: (history) => {
+    for (const feed of ['a', 'a', 'b']) versionIn(history, 'settling', { feed })
+    for (const feed of ['a', 'b']) history.forget(history.newest(feed)?.id ?? 0)
+  },
+  spooled: (history) => history.spooled('acme'),
+  spoolNames: (history) => history.spoolNames(),
+  forgetApprovals: (history) => history.forgetApprovals(),
+  lastId: (history) => history.lastId(),
+  due: (history) => history.due(5),
+  makeDue: (history) => history.makeDue(),
+  expired: (history) => history.expired(5, 5),
+  shiftDeadlines: (history) => history.shiftDeadlines(5),
+  nextDueAt: (history) => history.nextDueAt(5),
+  prune: (history) => history.prune(5),
+  attempts: (history, id) => history.attempts(id),
+  startAttempt: (history, id) => history.startAttempt(id, 5, null),
+  endAttempt: (history, id) => {
+    const result = { outcome: 'failed', status: null, code: null, bytesSent: 0, key: null } as const
+    history.endAttempt(id, 1, 5, result)
+  },
+  failingSince: (history, id) => history.failingSince(id, 'test'),
+  recover: (history) => history.recover(5),
+  know: (history, id) => {
+    const identity = { dev: '1', ino: '1', size: 1, mtimeNs: '1', ctimeNs: '1' }
+    history.know({ path: 'a.xml', identity, versionId: id })
+  },
+  known: (history) => history.known('a.xml'),
+  knownFiles: (history) => history.knownFiles(),
+  setMissing: (history) => history.setMissing('a.xml', 5),
+  lastVersionAt: (history) => history.lastVersionAt('a.xml'),
+  unknow: (history) => history.unknow('a.xml'),
+  unread: (history) => history.unread(),
+  pendingVersionAt: (history) => history.pendingVersionAt('a.xml'),
+  pathsOf: (history, id) => history.pathsOf(id),
+  rejectedFiles: (history) => history.rejectedFiles(),
+  request: (history) => history.request(1),
+  addRequest: (history) =>
+    history.addRequest({ path: 'a.xml', source: '/a.xml', feed: null, at: 5 }),
+  openRequests: (history) => history.openRequests(),
+  answerRequest: (history) => history.answerRequest(1, { problem: 'none' }),
+  note: (history) => history.note('a'),
+  notes: (history) => history.notes('a'),
+  setNote: (history) => {
+    for (const value of ['b', null]) history.setNote('a', value)
+  },
+  daemon: (history) => history.daemon(),
+  setDaemon: (history) => history.setDaemon({} as DaemonRecord),
+  updateDaemon: (history) => history.updateDaemon({ pid: 1 }),
+}
+
+it('reads no table that grows with the history from end to end', async () => {
+  const { file } = temporaryHistory()
+
+  const plans = await plansOf(file, async (history) => {
+    const { id } = versionIn(history, 'uploading')
+    for (const call of Object.values(CALLS)) await call(history, id)
+    for (const all of [true, false]) {
+      for (const feed of [{}, { feed: 'acme' }]) {
+        for (const states of [{}, { states: OPEN }, { states: ['uploaded'] as const }]) {
+          for (const since of [{}, { since: 5 }])
+            history.list({ all, ...feed, ...states, ...since })
+        }
+      }
+    }
+  })
+
+  const scans = plans.flatMap(({ sql, steps }) => fullScans(steps).map((step) => `${step}: ${sql}`))
+  expect(plans.length).toBeGreaterThan(50)
+  expect(scans).toEqual([
+    // Copies that are kept, named once at the start: a partial index of the few.
+    expect.stringMatching(/^SCAN versions USING INDEX versions_spooled: SELECT DISTINCT spool/),
+    // What a person approved, forgotten once after a lost history.
+    expect.stringMatching(/^SCAN versions USING INDEX versions_approved: UPDATE versions/),
+    // Running attempts: a partial index of the few.
+    expect.stringMatching(/^SCAN attempts USING INDEX attempts_running: UPDATE attempts/),
+    // `status --all` without a filter is the whole history, newest first.
+    expect.stringMatching(/^SCAN v: SELECT .* FROM versions v WHERE true\s+ORDER BY v\.id DESC/),
+  ])
+})
+
+it('finds what status shows by walking the feeds, in their order, without sorting', async () => {
+  const { file } = temporaryHistory()
+  const filters: ListFilter[] = [{}, { states: ['uploaded'] }, { since: 5 }, { limit: 20 }]
+
+  for (const filter of filters) {
+    const list = (await plansOf(file, (history) => history.list(filter))).at(-1)
+
+    expect(list?.steps).toEqual([
+      'SCAN f USING COVERING INDEX feeds_newest',
+      'SEARCH v USING INTEGER PRIMARY KEY (rowid=?)',
+    ])
+  }
+})
+
+it('finds what a new version of a feed replaces without reading the history of the feed', async () => {
+  const { file } = temporaryHistory()
+
+  const filter: ListFilter = { feed: 'acme', states: ['held', 'queued', 'failed'], all: true }
+  const list = (await plansOf(file, (history) => history.list(filter))).at(-1)
+
+  expect(list?.steps).toEqual([
+    'SEARCH v USING INDEX versions_feed_state (feed=? AND state=?)',
+    'USE TEMP B-TREE FOR ORDER BY',
+  ])
+})
+
+it('decides whose turn it is from what waits', async () => {
+  const { file } = temporaryHistory()
+
+  const due = (await plansOf(file, (history) => history.due(5))).at(-1)
+
+  expect(due?.steps).toEqual([
+    'SEARCH v USING INDEX versions_state (state=?)',
+    'CORRELATED SCALAR SUBQUERY 1',
+    expect.stringMatching(
+      /^SEARCH o USING (COVERING )?INDEX versions_feed_state \(feed=\? AND state=\?/,
+    ),
+  ])
+})
+
+it('finds the next time something is due in one step of an index', async () => {
+  const { file } = temporaryHistory()
+
+  const next = (await plansOf(file, (history) => history.nextDueAt(5))).at(-1)
+
+  expect(next?.steps.filter((step) => step.includes('versions'))).toEqual([
+    'SEARCH versions USING COVERING INDEX versions_next_attempt (next_attempt_at>?)',
+    'SEARCH versions USING COVERING INDEX versions_deadline (deadline_at>?)',
+  ])
+})
+
+it('what a look asks of the campaigns reads none of the writes that it does not need', async () => {
+  const { file } = temporaryHistory()
+
+  const plans = await plansIn(file, async () => {
+    using store = openCampaignStore({ file })
+    for (const ask of [store.open, store.creates, store.made, store.lastDecision]) ask()
+    store.generation('A')
+    store.since(5)
+  })
+
+  const scans = plans.flatMap(({ sql, steps }) =>
+    steps
+      .filter((step) => /^SCAN campaign_writes\b/.test(step) && !/USING .*INDEX/.test(step))
+      .map((step) => `${step}: ${sql}`),
+  )
+  expect(scans).toEqual([])
+})

@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest'
+import type { DaemonRecord, State } from '../../../src/history/port.ts'
+import { statusReport } from '../../../src/history/report.ts'
+import { DAY, MINUTE } from '../../../src/lib/clock.ts'
+import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+
+const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '1700000000123456789', ctimeNs: '5' }
+
+const record: DaemonRecord = {
+  pid: 7,
+  startedAt: 1000,
+  lastScanAt: null,
+  mode: 'poll',
+  modeReason: 'the folder is on NFS',
+  service: 'unknown',
+  serviceReason: null,
+  clockSkewMs: null,
+  conditions: [],
+}
+
+describe('known files', () => {
+  it('keep what a path was last found to be, with every nanosecond', () => {
+    const { history } = temporaryHistory()
+    const first = versionIn(history, 'uploaded')
+    const second = versionIn(history, 'uploaded')
+
+    history.know({ path: 'b.xml', identity, versionId: first.id })
+    history.know({ path: 'a.xml', identity, versionId: first.id })
+    history.know({ path: 'b.xml', identity: { ...identity, size: 9 }, versionId: second.id })
+
+    const a = { path: 'a.xml', identity, versionId: first.id, missingSince: null }
+    const b = { ...a, path: 'b.xml', identity: { ...identity, size: 9 }, versionId: second.id }
+    expect(history.known('b.xml')).toEqual(b)
+    expect(history.knownFiles()).toEqual([a, b])
+  })
+
+  it('are unknown again when told so', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'gone')
+    history.know({ path: 'a.xml', identity, versionId: id })
+
+    history.unknow('a.xml')
+    history.unknow('never-known.xml')
+
+    expect(history.known('a.xml')).toBe(null)
+  })
+
+  it('cannot point at a version that does not exist', () => {
+    const { history } = temporaryHistory()
+
+    expect(() => history.know({ path: 'a.xml', identity, versionId: 99 })).toThrow('FOREIGN KEY')
+  })
+})
+
+describe("the daemon's own row", () => {
+  it('is replaced at a start and changed field by field', () => {
+    const { history } = temporaryHistory()
+    expect(history.daemon()).toBe(null)
+
+    history.setDaemon({ ...record, pid: 6 })
+    history.setDaemon(record)
+    history.updateDaemon({ lastScanAt: 2000, service: 'ok' })
+
+    expect(history.daemon()).toEqual({ ...record, lastScanAt: 2000, service: 'ok' })
+  })
+
+  it('says of each feed that is due what it waits for while the service is down, and until when', () => {
+    const { history } = temporaryHistory()
+    const nextProbeAt = 60_000
+    const down = { service: 'down', serviceReason: 'it answered 503', nextProbeAt } as const
+    history.setDaemon({ ...record, ...down })
+    versionIn(history, 'queued', { feed: 'due' })
+    const later = versionIn(history, 'queued', { feed: 'later' })
+    history.update(later.id, { nextAttemptAt: 120_000 }, { code: 'http-429', text: 'it is busy' })
+
+    const shown = (running: boolean) =>
+      statusReport(history, running, 'https://service.test', {}).uploads.map(
+        ({ reason, reasonCode, nextAttemptAt }) => [reason, reasonCode, nextAttemptAt],
+      )
+
+    const busy = ['it is busy', 'http-429', '1970-01-01T00:02:00.000Z']
+    const waits = ['it answered 503', 'endpoint-down', '1970-01-01T00:01:00.000Z']
+    expect(shown(true)).toEqual([busy, waits])
+    expect(shown(false)).toEqual([busy, [null, null, null]])
+  })
+
+  it('is not made up by a change', () => {
+    const { history } = temporaryHistory()
+
+    expect(() => history.updateDaemon({ lastScanAt: 1 })).toThrow('no daemon has written')
+  })
+})
+
+describe('requests of the upload command', () => {
+  it('are open until they are answered by a version or a problem', () => {
+    const { history } = temporaryHistory()
+    const { id: versionId } = versionIn(history, 'settling')
+    const ask = (path: string) =>
+      history.addRequest({ path, source: `/in/${path}`, feed: null, at: 1000 })
+    const [first, second, third] = [ask('a.xml'), ask('b.xml'), ask('c.xml')]
+
+    history.answerRequest(first.id, { versionId })
+    history.answerRequest(second.id, { problem: 'is not a regular file' })
+
+    expect(history.openRequests()).toEqual([third])
+    expect(history.request(first.id)).toEqual({ ...first, versionId })
+    expect(history.request(second.id)).toEqual({ ...second, problem: 'is not a regular file' })
+    expect(history.request(99)).toBe(null)
+    expect(() => history.answerRequest(99, { versionId })).toThrow('there is no request 99')
+  })
+
+  it('are answered by the version that stays when theirs is taken back', () => {
+    const { history } = temporaryHistory()
+    const stays = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
+    const same = versionIn(history, 'checking')
+    const request = history.addRequest({ path: 'a', source: '/a', feed: 'acme', at: 1 })
+    history.answerRequest(request.id, { versionId: same.id })
+
+    history.forget(same.id)
+
+    expect(history.request(request.id)?.versionId).toBe(stays.id)
+  })
+})
+
+describe('spool files', () => {
+  it('are needed as long as one version names them', () => {
+    const { history } = temporaryHistory()
+    const first = versionIn(history, 'uploaded', { patch: { spool: '1.xml' } })
+    const restored = versionIn(history, 'queued', { patch: { spool: '1.xml' } })
+
+    history.update(first.id, { spool: null })
+    const shared = history.spoolNames()
+    history.update(restored.id, { spool: null })
+
+    expect(shared).toEqual(['1.xml'])
+    expect(history.spoolNames()).toEqual([])
+  })
+})
+
+it('the turnover of a feed is remembered for two days, however often it is uploaded, and for 50 uploads', () => {
+  const { history } = temporaryHistory()
+  const quarter = 15 * MINUTE
+  const upload = (feed: string, n: number, ms: number) => {
+    const at = 1000 + n * ms
+    const changes = { added: n === 0 ? 10 : 0, removed: n === 0 ? 10 : 0, changed: 0 }
+    versionIn(history, 'uploaded', { feed, at, patch: { postings: 10, changes, uploadedAt: at } })
+  }
+  const renewed = (feed: string, uploads: number, ms: number) => {
+    for (let n = 0; n < uploads; n++) upload(feed, n, ms)
+    return history.turnovers(feed).includes(1)
+  }
+
+  expect(renewed('each quarter, a day', 97, quarter)).toBe(true)
+  expect(renewed('each quarter, three days', 3 * 96, quarter)).toBe(false)
+  expect(renewed('each day, 50', 50, DAY)).toBe(true)
+  expect(renewed('each day, 51', 51, DAY)).toBe(false)
+})
+
+describe('pruning', () => {
+  it('forgets settled versions before a date, with their events and attempts', async () => {
+    const { history } = temporaryHistory()
+    const old = versionIn(history, 'uploading', { at: 1000 })
+    history.startAttempt(old.id, 1100, 'a')
+    history.recover(1200)
+    history.move(old.id, 'superseded', null, 1300)
+    const newest = versionIn(history, 'uploaded', { at: 1400, patch: { sha256: 'a' } })
+
+    expect(await history.prune(1300)).toBe(0)
+    expect(await history.prune(5000)).toBe(1)
+    expect(history.list({ all: true })).toEqual([newest])
+    expect([history.events(old.id), history.attempts(old.id)]).toEqual([[], []])
+    expect(history.count()).toMatchObject({ superseded: 0, uploaded: 1 })
+  })
+
+  it('keeps of each feed the newest, the newest with known bytes and the last uploaded', async () => {
+    const { history } = temporaryHistory()
+    const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
+    const taken = versionIn(history, 'discarded', { patch: { sha256: 'b' } })
+    const dropped = versionIn(history, 'gone')
+    const newest = versionIn(history, 'rejected')
+
+    await history.prune(9000)
+
+    expect(history.version(dropped.id)).toBe(null)
+    expect(history.list({ all: true })).toEqual([newest, taken, uploaded])
+  })
+
+  it('keeps a version that a file in the folder is known as, so that it is not sent again', async () => {
+    const { history } = temporaryHistory()
+    const old = versionIn(history, 'superseded')
+    history.know({ path: 'old.xml', identity, versionId: old.id })
+    versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
+
+    expect(await history.prune(9000)).toBe(0)
+  })
+
+  it('keeps a version whose bytes are still in the spool', async () => {
+    const { history } = temporaryHistory()
+    const old = versionIn(history, 'superseded', { patch: { spool: '1.xml' } })
+    versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
+
+    expect(await history.prune(9000)).toBe(0)
+    history.update(old.id, { spool: null })
+    expect(await history.prune(9000)).toBe(1)
+  })
+
+  it.each<State>(['settling', 'incomplete', 'checking', 'held', 'queued', 'uploading', 'failed'])(
+    'never forgets what is owed (%s)',
+    async (state) => {
+      const { history } = temporaryHistory()
+      const owed = versionIn(history, state)
+      versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
+
+      expect(await history.prune(Number.MAX_SAFE_INTEGER)).toBe(0)
+      expect(history.version(owed.id)).toEqual(owed)
+    },
+  )
+
+  it('goes on past what it keeps, over any number of batches', async () => {
+    const { history } = temporaryHistory()
+    history.atomically(() => {
+      for (let n = 0; n < 1300; n++) {
+        const { id } = history.add({
+          feed: n % 2 === 0 ? 'a' : `kept-${n}`,
+          path: 'a.xml',
+          account: null,
+          state: 'rejected',
+          reason: null,
+          at: 1000,
+        })
+        if (n === 0) history.know({ path: 'a.xml', identity, versionId: id })
+      }
+    })
+
+    expect(await history.prune(5000)).toBe(648)
+    expect(history.list({}).length).toBe(651)
+  })
+
+  it('forgets refused requests with the rest, and keeps open ones', async () => {
+    const { history } = temporaryHistory()
+    const ask = () => history.addRequest({ path: 'a', source: '/a', feed: null, at: 1000 }).id
+    const [refused, open] = [ask(), ask()]
+    history.answerRequest(refused, { problem: 'is a folder' })
+
+    await history.prune(2000)
+
+    expect([history.request(refused), history.request(open)?.id]).toEqual([null, open])
+  })
+})

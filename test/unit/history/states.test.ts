@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import {
+  assertStep,
+  CLOSED,
+  FIRST_STATES,
+  OPEN,
+  STATES,
+  STEPS,
+  type State,
+} from '../../../src/history/states.ts'
+
+/** Every state that can be reached from `start`, itself included. */
+function reachable(start: readonly State[], without: readonly State[] = []): Set<State> {
+  const found = new Set(start.filter((state) => !without.includes(state)))
+  for (const state of found) {
+    for (const next of STEPS[state]) if (!without.includes(next)) found.add(next)
+  }
+  return found
+}
+
+describe('the steps between states', () => {
+  it('are these and no others', () => {
+    const table = STATES.map((from) => `${from} -> ${STEPS[from].join(', ') || '(final)'}`)
+
+    expect([`(new) -> ${FIRST_STATES.join(', ')}`, ...table]).toEqual([
+      '(new) -> settling, checking, rejected, queued',
+      'settling -> checking, rejected, gone',
+      'incomplete -> settling, checking, rejected, gone',
+      'checking -> settling, incomplete, rejected, held, queued, failed, superseded, gone',
+      'rejected -> settling, gone',
+      'held -> queued, superseded, discarded',
+      'queued -> uploading, held, superseded, discarded, failed',
+      'uploading -> uploaded, queued, failed, superseded, discarded',
+      'uploaded -> (final)',
+      'superseded -> (final)',
+      'failed -> settling, queued, superseded, discarded',
+      'discarded -> (final)',
+      'gone -> settling',
+    ])
+  })
+
+  it('reach every state from the first ones', () => {
+    expect([...reachable(FIRST_STATES)].sort()).toEqual([...STATES].sort())
+  })
+
+  it('lead from every owed state to an end, so that nothing can be stuck', () => {
+    for (const state of OPEN) {
+      const ends = [...reachable([state])].filter((end) => CLOSED.includes(end))
+
+      expect(ends, state).not.toEqual([])
+    }
+  })
+
+  it('reach uploaded only through uploading, and uploading only through queued', () => {
+    expect(reachable(STATES, ['uploading', 'uploaded'])).not.toContain('uploaded')
+    expect(STATES.filter((from) => STEPS[from].includes('uploaded'))).toEqual(['uploading'])
+    expect(STATES.filter((from) => STEPS[from].includes('uploading'))).toEqual(['queued'])
+  })
+
+  it('send nothing that was not checked, except what a person restored', () => {
+    const unchecked = reachable(['settling'], ['checking'])
+
+    expect(unchecked).not.toContain('queued')
+  })
+
+  it('let a rejected version be looked at again only while its content is unknown', () => {
+    expect(() => assertStep(1, 'rejected', 'settling', false)).not.toThrow()
+    for (const from of ['rejected', 'failed', 'gone'] as const)
+      expect(() => assertStep(1, from, 'settling', true)).toThrow('new bytes are a new version')
+  })
+
+  it('do not lead from a state to itself', () => {
+    expect(STATES.filter((state) => STEPS[state].includes(state))).toEqual([])
+  })
+
+  const impossible = STATES.flatMap((from) =>
+    STATES.filter((to) => !STEPS[from].includes(to)).map((to) => [from, to] as const),
+  )
+  it.each(impossible)('refuse %s -> %s by naming both', (from, to) => {
+    expect(() => assertStep(7, from, to, false)).toThrow(
+      `version 7: a version that is ${from} cannot become ${to}`,
+    )
+  })
+})

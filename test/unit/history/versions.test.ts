@@ -1,0 +1,318 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { History, Version } from '../../../src/history/port.ts'
+import { STATES } from '../../../src/history/states.ts'
+import { because, temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+
+const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
+
+const NO_REASON = { reason: null, reasonCode: null, line: null, column: null }
+const said = (reason: string) => ({ reason, reasonCode: 'test', line: null, column: null })
+
+describe('a version', () => {
+  it('comes back as it was written, field by field', () => {
+    const { history } = temporaryHistory()
+    const fields: Omit<Version, 'id' | 'attempts'> = {
+      feed: 'acme',
+      path: 'süd/jobs "1"\n.xml',
+      account: '42',
+      state: 'queued',
+      reason: 'restored',
+      reasonCode: 'restored',
+      hint: 'none',
+      line: 3,
+      column: 14,
+      guard: 'drop',
+      approved: true,
+      sha256: 'a'.repeat(64),
+      md5: 'b'.repeat(32),
+      bytes: 5 * 2 ** 30,
+      encoding: 'UTF-16LE',
+      root: 'source',
+      records: '/source/job',
+      postings: 0,
+      withoutId: 4,
+      duplicates: 5,
+      requisitionIds: 3,
+      externalCampaignIds: { 'NUR-Q1': 40, constructor: 1, '': 2 },
+      changes: { added: 1, removed: 2, changed: 3 },
+      warnings: ['a BOM', 'an odd encoding'],
+      detectedAt: 1000,
+      uploadedAt: 1500,
+      nextAttemptAt: 2000,
+      deadlineAt: 3000,
+      fileUrl: 'https://storage.example.com/a.xml',
+      etagVerified: false,
+      spool: 'a.xml',
+    }
+    const { feed, path, account, state, detectedAt: at, ...rest } = fields
+    const { reason: text, reasonCode, hint, line, column, ...patch } = rest
+    const position = { line: line ?? 0, column: column ?? 0 }
+    const reason = { code: reasonCode ?? '', text: text ?? '', hint, position }
+
+    const added = history.add({ feed, path, account, state, reason, at, patch })
+
+    expect(added).toEqual({ ...fields, id: added.id, attempts: 0 })
+    expect(history.version(added.id)).toEqual(added)
+  })
+
+  it('knows nothing that has not been found out', () => {
+    const { history } = temporaryHistory()
+
+    const version = versionIn(history, 'settling')
+
+    const { id, feed, path, state, approved, warnings, attempts, detectedAt, ...unknown } = version
+    expect(new Set(Object.values(unknown))).toEqual(new Set([null]))
+    expect({ approved, warnings, attempts }).toEqual({ approved: false, warnings: [], attempts: 0 })
+  })
+
+  it('records every step with its time, both states and the reason', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'checking', { at: 10 })
+
+    const ends = { ...because('ends inside <job>'), position: { line: 2, column: 5 } }
+    history.move(id, 'incomplete', ends, 20, { deadlineAt: 99 })
+    history.seen(id, because('touched'), 30)
+
+    expect(history.events(id)).toEqual([
+      { at: 10, from: null, to: 'settling', ...NO_REASON },
+      { at: 11, from: 'settling', to: 'checking', ...NO_REASON },
+      { at: 20, from: 'checking', to: 'incomplete', ...said(ends.text), ...ends.position },
+      { at: 30, from: null, to: 'seen', ...said('touched') },
+    ])
+    expect(history.version(id)).toMatchObject({ ...said(ends.text), ...ends.position })
+  })
+
+  it('counts the same bytes again in one event, until something else happens', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'held', { at: 10 })
+
+    for (const at of [30, 40, 50]) history.seen(id, because(`seen at ${at}`), at)
+    history.move(id, 'queued', because('released'), 60)
+    history.seen(id, because('once more'), 70)
+
+    expect(history.events(id, 3)).toEqual([
+      { at: 50, from: null, to: 'seen', ...said('seen at 50'), count: 3, firstAt: 30 },
+      { at: 60, from: 'held', to: 'queued', ...said('released') },
+      { at: 70, from: null, to: 'seen', ...said('once more') },
+    ])
+    expect([history.eventCount(id), history.lastArrivalAt(id, 1000)]).toEqual([6, 70])
+  })
+
+  it('leaves its reason, hint and next attempt behind with the state that they belonged to', () => {
+    const { history } = temporaryHistory()
+    const patch = { nextAttemptAt: 5000 }
+    const reason = { ...because('busy', 'wait'), position: { line: 1, column: 1 } }
+    const { id } = versionIn(history, 'queued', { patch, reason })
+
+    const uploading = history.move(id, 'uploading', null, 6000)
+    const queued = history.move(id, 'queued', because('503'), 7000, { nextAttemptAt: 8000 })
+
+    expect(uploading).toMatchObject({ ...NO_REASON, hint: null, nextAttemptAt: null })
+    expect(queued.nextAttemptAt).toBe(8000)
+  })
+
+  it('keeps the deadline of its content while it is looked at again, and no longer', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'incomplete', { patch: { deadlineAt: 5000 } })
+
+    const settling = history.move(id, 'settling', null, 2000)
+    const checking = history.move(id, 'checking', null, 2001)
+    const queued = history.move(id, 'queued', null, 2002)
+
+    expect([settling, checking, queued].map((v) => v.deadlineAt)).toEqual([5000, 5000, null])
+  })
+
+  it('changes nothing, and records nothing, on a step that does not exist', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'uploaded')
+    const before = [history.version(id), history.events(id)]
+
+    expect(() => history.move(id, 'queued', null, 9000, { fileUrl: 'x' })).toThrow(
+      'a version that is uploaded cannot become queued',
+    )
+
+    expect([history.version(id), history.events(id)]).toEqual(before)
+  })
+
+  it.each<[string, (history: History) => unknown]>([
+    ['move', (history) => history.move(99, 'checking', null, 1)],
+    ['update', (history) => history.update(99, { fileUrl: 'x' })],
+    ['seen', (history) => history.seen(99, because('touched'), 1)],
+    ['forget', (history) => history.forget(99)],
+    ['startAttempt', (history) => history.startAttempt(99, 1, null)],
+  ])('is missed by name when it does not exist (%s)', (_, call) => {
+    const { history } = temporaryHistory()
+
+    expect(() => call(history)).toThrow('there is no version 99')
+    expect(history.version(99)).toBe(null)
+  })
+
+  it('is undone with everything else when a transaction throws, however deep', () => {
+    const { history } = temporaryHistory()
+    const kept = versionIn(history, 'checking')
+
+    const run = () =>
+      history.atomically(() => {
+        history.move(kept.id, 'queued', null, 2000)
+        history.atomically(() => versionIn(history, 'settling', { feed: 'other' }))
+        throw new Error('on purpose')
+      })
+
+    expect(run).toThrow('on purpose')
+    expect(history.list({ all: true })).toEqual([kept])
+    expect(history.count()).toMatchObject({ checking: 1, settling: 0, queued: 0 })
+  })
+
+  it('passes on what the caller throws in a transaction, even an error of the file system', () => {
+    const { history } = temporaryHistory()
+
+    const run = () => history.atomically(() => readFileSync('/does/not/exist'))
+
+    expect(run).toThrow(/^ENOENT/)
+  })
+
+  it('undoes only the inner part when the outer one goes on', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'checking')
+
+    history.atomically(() => {
+      history.move(id, 'queued', null, 2000)
+      expect(() => history.move(id, 'gone', null, 2001)).toThrow('cannot become gone')
+    })
+
+    expect(history.version(id)?.state).toBe('queued')
+  })
+})
+
+describe('a feed', () => {
+  it('points at its newest, its newest with known bytes, and its last uploaded version', () => {
+    const { history } = temporaryHistory()
+    const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
+    const held = versionIn(history, 'held', { patch: { sha256: 'b' } })
+    const settling = versionIn(history, 'settling')
+    versionIn(history, 'uploaded', { feed: 'other' })
+
+    expect(history.newest('acme')).toEqual(settling)
+    expect(history.newestTaken('acme')).toEqual(held)
+    expect(history.lastUploaded('acme')).toEqual(uploaded)
+    expect(history.newest('nobody')).toBe(null)
+  })
+
+  it('counts as last uploaded the newest version, whichever finished last', () => {
+    const { history } = temporaryHistory()
+    const older = versionIn(history, 'uploading')
+    const newer = versionIn(history, 'uploading')
+
+    history.move(newer.id, 'uploaded', null, 5000)
+    history.move(older.id, 'uploaded', null, 6000)
+
+    expect(history.lastUploaded('acme')).toMatchObject({ id: newer.id, uploadedAt: 5000 })
+  })
+
+  it('gets its newest version and its files back when a version is taken back', () => {
+    const { history } = temporaryHistory()
+    const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
+    const same = versionIn(history, 'checking')
+    history.know({ path: 'acme.xml', identity, versionId: same.id })
+
+    history.forget(same.id)
+
+    expect(history.newest('acme')).toEqual(uploaded)
+    expect(history.known('acme.xml')?.versionId).toBe(uploaded.id)
+    expect([history.version(same.id), history.events(same.id)]).toEqual([null, []])
+    expect(history.count().checking).toBe(0)
+  })
+
+  it('is gone when its only version is taken back', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'checking')
+    history.know({ path: 'acme.xml', identity, versionId: id })
+
+    history.forget(id)
+
+    expect([history.list({}), history.knownFiles()]).toEqual([[], []])
+  })
+
+  it('leaves its file and who asked for it to the version that takes its place', () => {
+    const { history } = temporaryHistory()
+    const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
+    const { id } = versionIn(history, 'checking')
+    history.know({ path: 'acme.xml', identity, versionId: id })
+    const asked = history.addRequest({ path: 'acme.xml', source: '/acme.xml', feed: null, at: 1 })
+    history.answerRequest(asked.id, { versionId: id })
+    const heir = versionIn(history, 'settling', { feed: 'other' })
+
+    history.forget(id, heir.id)
+
+    expect(history.known('acme.xml')?.versionId).toBe(heir.id)
+    expect(history.request(asked.id)?.versionId).toBe(heir.id)
+    expect([history.newest('acme')?.id, history.newest('other')?.id]).toEqual([
+      ...[uploaded.id, heir.id],
+    ])
+  })
+
+  it('keeps a version whose bytes are known', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'checking', { patch: { sha256: 'a' } })
+
+    expect(() => history.forget(id)).toThrow(`version ${id} has a known content`)
+    expect(history.version(id)).not.toBe(null)
+  })
+
+  it('never gives an id a second time, so that what a person noted stays true', () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'checking')
+    history.forget(id)
+
+    expect(versionIn(history, 'checking').id).toBeGreaterThan(id)
+  })
+})
+
+describe('the list', () => {
+  it('shows the newest version of each feed, newest first', () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'uploaded', { feed: 'a' })
+    const b = versionIn(history, 'uploaded', { feed: 'b' })
+    const a = versionIn(history, 'settling', { feed: 'a' })
+
+    expect(history.list({})).toEqual([a, b])
+    expect(history.list({ limit: 1 })).toEqual([a])
+    expect(history.list({ feed: 'b' })).toEqual([b])
+    expect(history.list({ states: ['uploaded', 'held'] })).toEqual([b])
+    expect(history.list({ states: [] })).toEqual([])
+  })
+
+  it('shows the whole history when asked to, by feed, states, date and number', () => {
+    const { history } = temporaryHistory()
+    const first = versionIn(history, 'uploaded', { feed: 'a', at: 1000 })
+    const second = versionIn(history, 'rejected', { feed: 'a', at: 3000 })
+    const third = versionIn(history, 'held', { feed: 'b', at: 2000 })
+
+    const ids = (filter: Parameters<typeof history.list>[0]) =>
+      history.list({ all: true, ...filter }).map(({ id }) => id)
+
+    expect(ids({})).toEqual([third.id, second.id, first.id])
+    expect(ids({ limit: 2 })).toEqual([third.id, second.id])
+    expect(ids({ feed: 'a' })).toEqual([second.id, first.id])
+    expect(ids({ since: 2000 })).toEqual([third.id, second.id])
+    expect(ids({ since: 2001, feed: 'a' })).toEqual([second.id])
+    expect(ids({ states: ['held', 'uploaded'] })).toEqual([third.id, first.id])
+    expect(ids({ states: ['uploaded'], since: 1001 })).toEqual([])
+    expect(ids({ states: ['held'], since: 2000 })).toEqual([third.id])
+    expect(ids({ feed: 'a', states: ['held', 'uploaded'] })).toEqual([first.id])
+    expect(ids({ feed: 'a', states: [] })).toEqual([])
+  })
+
+  it('counts every state, also those without a version', () => {
+    const { history } = temporaryHistory()
+
+    for (const state of STATES) versionIn(history, state, { feed: state })
+    versionIn(history, 'held', { feed: 'held' })
+
+    expect(history.count()).toEqual({
+      ...Object.fromEntries(STATES.map((state) => [state, 1])),
+      held: 2,
+    })
+  })
+})

@@ -1,0 +1,583 @@
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { Dispositions } from '../../../src/inbox/dispositions.ts'
+import { moveExclusively, stampedName } from '../../../src/inbox/exclusive-move.ts'
+import type { Departure, Disposition, Inbox, Receipt, Sighting } from '../../../src/inbox/port.ts'
+import {
+  HandClock,
+  openInbox,
+  put,
+  temporaryFolder,
+  unprivileged,
+} from '../../helpers/inbox/harness.ts'
+
+const { unlink } = fs
+
+/** The next file that is to be removed is one that nobody may remove. */
+function refuseUnlink(meanwhile = () => {}): void {
+  fs.unlink = async () => {
+    restoreUnlink()
+    meanwhile()
+    throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
+  }
+  syncBuiltinESMExports()
+}
+
+function restoreUnlink(): void {
+  fs.unlink = unlink
+  syncBuiltinESMExports()
+}
+
+afterEach(restoreUnlink)
+
+let base: string
+let folder: string
+let inbox: Inbox
+let dispositions: Dispositions
+
+beforeEach(() => {
+  base = temporaryFolder()
+  folder = join(base, 'inbox')
+  mkdirSync(folder)
+  inbox = openInbox(folder)
+  dispositions = new Dispositions({
+    directory: folder,
+    archiveDirectory: join(base, 'archive'),
+    quarantineDirectory: join(base, 'quarantine'),
+    clock: new HandClock(),
+  })
+})
+
+/** The file as it was when it was taken. */
+async function taken(path: string, content = '<a/>'): Promise<Sighting> {
+  put(folder, path, content)
+  const seen = (await inbox.list()).files.find((file) => file.path === path)
+  if (seen === undefined) throw new Error(`${path} is not listed`)
+  return seen
+}
+
+/** Until the clock of the file system, which goes in steps, has moved on. */
+function later({ identity }: Sighting): void {
+  const now = () => lstatSync(put(base, 'now'), { bigint: true }).ctimeNs
+  while (now() <= BigInt(identity.ctimeNs));
+}
+
+const dispose = (disposition: Disposition, file: Sighting) =>
+  dispositions.dispose({ ...file, disposition, token: '0a1b2c3d4e5f' })
+
+describe('disposing of a file', () => {
+  it.each(['itself', 'a part of it'])(
+    'leaves it alone where the archive has become a link to the folder: %s',
+    async (what) => {
+      const file = await taken('jobs.xml')
+      mkdirSync(join(folder, 'sub'))
+      symlinkSync(what === 'itself' ? folder : join(folder, 'sub'), join(base, 'archive'))
+      const before = lstatSync(join(folder, 'jobs.xml')).ctimeMs
+
+      const disposed = await dispose('archive', file)
+
+      expect(disposed).toMatchObject({ kind: 'problem', code: 'ELOOP' })
+      expect((await inbox.list()).files.map(({ path }) => path)).toEqual(['jobs.xml'])
+      expect(lstatSync(join(folder, 'jobs.xml')).ctimeMs).toBe(before)
+    },
+  )
+
+  it('archives it under its folder and a name with the time', async () => {
+    const file = await taken('acme/jobs.xml')
+
+    const disposed = await dispose('archive', file)
+
+    const to = join(base, 'archive/acme/jobs.20270104T060000000Z.xml')
+    expect(disposed).toEqual({ kind: 'done', to })
+    expect(readFileSync(to, 'utf8')).toBe('<a/>')
+    expect(readdirSync(join(folder, 'acme'))).toEqual([])
+  })
+
+  it('quarantines it elsewhere', async () => {
+    const disposed = await dispose('quarantine', await taken('jobs.xml'))
+
+    expect(disposed).toEqual({
+      kind: 'done',
+      to: join(base, 'quarantine/jobs.20270104T060000000Z.xml'),
+    })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('deletes it', async () => {
+    const disposed = await dispose('delete', await taken('jobs.xml'))
+
+    expect(disposed).toEqual({ kind: 'done', to: null })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('never overwrites what the archive has', async () => {
+    const contents = ['<a/>', '<b/>', '<c/>']
+    for (const content of contents) {
+      await dispose('archive', await taken('jobs.xml', content))
+    }
+
+    const archived = readdirSync(join(base, 'archive')).sort()
+    expect(archived).toEqual([
+      'jobs.20270104T060000000Z.1.xml',
+      'jobs.20270104T060000000Z.2.xml',
+      'jobs.20270104T060000000Z.xml',
+    ])
+    expect(archived.map((name) => readFileSync(join(base, 'archive', name), 'utf8'))).toEqual([
+      '<b/>',
+      '<c/>',
+      '<a/>',
+    ])
+  })
+
+  it.each(['archive', 'quarantine', 'delete'] as const)(
+    'leaves other bytes at the path alone (%s)',
+    async (disposition) => {
+      const appended = await taken('appended.xml')
+      appendFileSync(join(folder, 'appended.xml'), ' ')
+      const replaced = await taken('replaced.xml')
+      renameSync(put(base, 'new.xml', '<b/>'), join(folder, 'replaced.xml'))
+
+      const disposed = [await dispose(disposition, appended), await dispose(disposition, replaced)]
+
+      expect(disposed).toEqual([{ kind: 'changed' }, { kind: 'changed' }])
+      expect(readFileSync(join(folder, 'appended.xml'), 'utf8')).toBe('<a/> ')
+      expect(readFileSync(join(folder, 'replaced.xml'), 'utf8')).toBe('<b/>')
+    },
+  )
+
+  it('moves the taken bytes or nothing, whenever a newer file arrives meanwhile', async () => {
+    const outcomes = new Set<string>()
+    for (let turn = 0; turn < 200; turn++) {
+      const file = await taken('jobs.xml', `<old${turn}/>`)
+      const newer = put(base, 'newer', `<new${turn}/>`)
+
+      const disposing = dispose('archive', file)
+      for (let wait = 0; wait < turn % 40; wait++) await setImmediate()
+      if (turn % 40 === 39) await disposing
+      renameSync(newer, join(folder, 'jobs.xml'))
+      const disposed = await disposing
+
+      outcomes.add(disposed.kind)
+      const archived = disposed.kind === 'done' ? readFileSync(disposed.to ?? '', 'utf8') : null
+      expect(archived ?? `<old${turn}/>`).toBe(`<old${turn}/>`)
+      expect(readdirSync(folder)).toEqual(['jobs.xml'])
+      expect(readFileSync(join(folder, 'jobs.xml'), 'utf8')).toBe(`<new${turn}/>`)
+    }
+
+    expect([...outcomes].sort()).toEqual(['changed', 'done'])
+  })
+
+  it('says when the file is not there any more', async () => {
+    const file = await taken('jobs.xml')
+    renameSync(join(folder, 'jobs.xml'), join(base, 'elsewhere.xml'))
+
+    const disposed = await dispose('archive', file)
+
+    expect(disposed).toEqual({ kind: 'missing' })
+  })
+
+  it('does not touch what a link now stands for', async () => {
+    const file = await taken('jobs.xml')
+    renameSync(join(folder, 'jobs.xml'), join(base, 'elsewhere.xml'))
+    symlinkSync(join(base, 'elsewhere.xml'), join(folder, 'jobs.xml'))
+
+    const disposed = await dispose('delete', file)
+
+    expect(disposed).toEqual({ kind: 'changed' })
+    expect(existsSync(join(base, 'elsewhere.xml'))).toBe(true)
+  })
+
+  it('puts the file back when the archive cannot take it', async () => {
+    const file = await taken('jobs.xml')
+    writeFileSync(join(base, 'archive'), 'not a directory')
+
+    const disposed = await dispose('archive', file)
+
+    expect(disposed).toMatchObject({
+      kind: 'problem',
+      code: 'EEXIST',
+      reason: 'archive jobs.xml: EEXIST',
+    })
+    expect(readdirSync(folder)).toEqual(['jobs.xml'])
+  })
+
+  it.each(['archive', 'quarantine', 'delete'] as const)(
+    'tells what the file that it puts back looks like now (%s)',
+    async (disposition) => {
+      const file = await taken('acme/jobs.xml')
+      later(file)
+      if (disposition === 'delete') refuseUnlink()
+      else put(base, `${disposition}/acme`, 'not a directory')
+
+      const disposed = await dispose(disposition, file)
+
+      const { files } = await inbox.list()
+      expect(files).toMatchObject([{ path: 'acme/jobs.xml' }])
+      expect(files[0]?.identity).not.toEqual(file.identity)
+      expect(disposed).toMatchObject({ kind: 'problem', returned: files[0]?.identity })
+      expect(readdirSync(join(folder, 'acme'))).toEqual(['jobs.xml'])
+    },
+  )
+
+  it('says nothing of other bytes that came to the path meanwhile', async () => {
+    const file = await taken('jobs.xml')
+    refuseUnlink(() => put(folder, 'jobs.xml', '<b/>'))
+
+    const disposed = await dispose('delete', file)
+
+    expect(disposed).toMatchObject({ kind: 'problem', code: 'EEXIST', isHalf: true })
+    expect(disposed).not.toHaveProperty('returned')
+    expect(readFileSync(join(folder, 'jobs.xml'), 'utf8')).toBe('<b/>')
+  })
+
+  it('says what to permit when the folder may not be written', async () => {
+    const file = await taken('jobs.xml')
+
+    chmodSync(folder, 0o555)
+    const disposed = await unprivileged(() => dispose('archive', file))
+    chmodSync(folder, 0o755)
+
+    expect(disposed).toEqual({
+      kind: 'problem',
+      code: 'EACCES',
+      reason: 'archive jobs.xml: EACCES',
+      hint: 'let the daemon’s user write into the folder and the archive',
+    })
+    expect(readdirSync(folder)).toEqual(['jobs.xml'])
+  })
+
+  it('works for names as long as names can be', async () => {
+    const name = `${'é'.repeat(125)}x.xml`
+
+    const disposed = await dispose('archive', await taken(name))
+
+    expect(disposed.kind).toBe('done')
+    const [archived] = readdirSync(join(base, 'archive'))
+    expect(Buffer.byteLength(archived ?? '')).toBeLessThanOrEqual(255)
+    expect(archived).toMatch(/^é+\.20270104T060000000Z\.xml$/)
+  })
+})
+
+describe('after a crash', () => {
+  const TOKEN = '0a1b2c3d4e5f'
+
+  /** A file as the crash left it: its departure is known, and it was renamed. */
+  async function half(path: string, disposition: Disposition): Promise<Departure> {
+    const file = await taken(path, '<old/>')
+    later(file)
+    const name = `.${basename(path)}.${TOKEN}.taken`
+    renameSync(join(folder, path), join(folder, dirname(path), name))
+    return { ...file, disposition, token: TOKEN }
+  }
+
+  it.each(['archive', 'quarantine', 'delete'] as const)(
+    'a file that was half moved goes on to where it belongs (%s), whatever has come since',
+    async (disposition) => {
+      const departure = await half('acme/jobs.xml', disposition)
+      put(folder, 'acme/jobs.xml', '<new/>')
+
+      const disposed = await dispositions.resume(departure)
+
+      expect(disposed.kind).toBe('done')
+      expect(readdirSync(join(folder, 'acme'))).toEqual(['jobs.xml'])
+      expect(readFileSync(join(folder, 'acme/jobs.xml'), 'utf8')).toBe('<new/>')
+      if (disposed.kind !== 'done' || disposed.to === null) return
+      expect(readFileSync(disposed.to, 'utf8')).toBe('<old/>')
+    },
+  )
+
+  it('a file that was not moved yet, or had been, is left alone', async () => {
+    const file = await taken('jobs.xml')
+
+    const disposed = await dispositions.resume({ ...file, disposition: 'delete', token: TOKEN })
+
+    expect(disposed).toEqual({ kind: 'missing' })
+    expect(readdirSync(folder)).toEqual(['jobs.xml'])
+  })
+
+  it.each(['once', 'twice'])(
+    'a file that is back is known, whether it is there %s',
+    async (times) => {
+      const departure = await half('jobs.xml', 'archive')
+      linkSync(join(folder, `.jobs.xml.${TOKEN}.taken`), join(folder, 'jobs.xml'))
+      if (times === 'once') rmSync(join(folder, `.jobs.xml.${TOKEN}.taken`))
+
+      const disposed = await dispositions.resume(departure)
+
+      const { files } = await inbox.list()
+      expect(files[0]?.identity).not.toEqual(departure.identity)
+      expect(disposed).toEqual({ kind: 'missing', returned: files[0]?.identity })
+      expect(readdirSync(folder)).toEqual(['jobs.xml'])
+      expect(existsSync(join(base, 'archive'))).toBe(false)
+    },
+  )
+
+  it.each([
+    ['a fifo', (at: string) => execFileSync('mkfifo', [at])],
+    ['a link to /dev/zero', (at: string) => symlinkSync('/dev/zero', at)],
+    ['another file', (at: string) => writeFileSync(at, '<other/>')],
+  ])('%s under the name of a half moved file is no such file: it goes back', async (_, place) => {
+    const departure = await half('jobs.xml', 'delete')
+    rmSync(join(folder, `.jobs.xml.${TOKEN}.taken`))
+    place(join(folder, `.jobs.xml.${TOKEN}.taken`))
+
+    const disposed = await dispositions.resume(departure)
+
+    expect(disposed).toEqual({ kind: 'changed' })
+    expect(readdirSync(folder)).toEqual(['jobs.xml'])
+  })
+
+  it('a file that belongs elsewhere, and whose name is taken, is kept and can be tried again', async () => {
+    const departure = await half('jobs.xml', 'archive')
+    put(folder, 'jobs.xml', '<new/>')
+    writeFileSync(join(base, 'archive'), 'not a directory')
+
+    const first = await dispositions.resume(departure)
+    rmSync(join(base, 'archive'))
+    const second = await dispositions.resume(departure)
+
+    expect(first).toMatchObject({ kind: 'problem', code: 'EEXIST', isHalf: true })
+    expect(second.kind).toBe('done')
+    expect(readdirSync(folder)).toEqual(['jobs.xml'])
+  })
+
+  it('a file system that is not mounted proves nothing about its files', async () => {
+    const departure = await half('acme/jobs.xml', 'archive')
+    renameSync(join(folder, 'acme'), join(base, 'elsewhere'))
+    const gone = await dispositions.resume(departure)
+    const other = await dispositions.resume({
+      ...{ ...departure, path: 'jobs.xml' },
+      identity: { ...departure.identity, dev: '1' },
+    })
+
+    expect(gone).toMatchObject({ kind: 'problem', isHalf: true })
+    expect(other).toMatchObject({ kind: 'problem', isHalf: true })
+  })
+})
+
+describe('a directory that becomes a link after its file was listed', () => {
+  it.each(['archive', 'quarantine', 'delete'] as const)('%s moves nothing', async (disposition) => {
+    const file = await taken('sub/jobs.xml')
+    // The very same file, so that nothing but the way to it is another one.
+    renameSync(join(folder, 'sub'), join(base, 'outside'))
+    symlinkSync(join(base, 'outside'), join(folder, 'sub'))
+
+    const disposed = await dispose(disposition, file)
+
+    expect(disposed).toEqual({ kind: 'missing' })
+    expect(readdirSync(join(base, 'outside'))).toEqual(['jobs.xml'])
+  })
+
+  it('writes no receipt', async () => {
+    await taken('sub/jobs.xml')
+    mkdirSync(join(base, 'outside'))
+    put(base, 'outside/jobs.xml.receipt.json', 'precious')
+    renameSync(join(folder, 'sub'), join(base, 'moved'))
+    symlinkSync(join(base, 'outside'), join(folder, 'sub'))
+
+    const written = await dispositions.writeReceipt({ ...receipt, file: 'sub/jobs.xml' }, token)
+
+    expect(written).toMatchObject({ kind: 'problem', code: 'ENOTDIR' })
+    expect(readFileSync(join(base, 'outside/jobs.xml.receipt.json'), 'utf8')).toBe('precious')
+    expect(readdirSync(join(base, 'outside'))).toHaveLength(1)
+  })
+
+  it('archives nothing through a link in the archive', async () => {
+    mkdirSync(join(base, 'archive'))
+    mkdirSync(join(base, 'outside'))
+    symlinkSync(join(base, 'outside'), join(base, 'archive/sub'))
+
+    const disposed = await dispose('archive', await taken('sub/jobs.xml'))
+
+    expect(disposed).toMatchObject({ kind: 'problem', code: 'ENOTDIR' })
+    expect(readdirSync(join(base, 'outside'))).toEqual([])
+    expect(readdirSync(join(folder, 'sub'))).toEqual(['jobs.xml'])
+  })
+})
+
+const token = '0123456789ab'
+const receipt: Receipt = {
+  schemaVersion: 1,
+  file: 'acme/jobs.xml',
+  state: 'rejected',
+  reason: '"&" must be written "&amp;"',
+  reasonCode: 'not-well-formed',
+  line: 311,
+  column: 14,
+  sha256: 'ab12',
+  postings: null,
+  fileUrl: null,
+  at: '2027-01-04T06:00:00.000Z',
+}
+
+describe('a receipt', () => {
+  it('is beside the feed, whole, and replaces the one before', async () => {
+    put(folder, 'acme/jobs.xml')
+    await dispositions.writeReceipt({ ...receipt, state: 'settling' }, token)
+
+    const written = await dispositions.writeReceipt(receipt, token)
+
+    const file = join(folder, 'acme/jobs.xml.receipt.json')
+    expect(written).toEqual({ kind: 'done', to: file })
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(receipt)
+    expect(readdirSync(join(folder, 'acme')).sort()).toEqual(['jobs.xml', 'jobs.xml.receipt.json'])
+  })
+
+  it('replaces a link in its place instead of writing through it', async () => {
+    put(folder, 'acme/jobs.xml')
+    const precious = put(base, 'precious', 'untouched')
+    symlinkSync(precious, join(folder, 'acme/jobs.xml.receipt.json'))
+
+    await dispositions.writeReceipt(receipt, token)
+
+    expect(readFileSync(precious, 'utf8')).toBe('untouched')
+  })
+
+  it.each([
+    ['a file of somebody else', (at: string) => writeFileSync(at, '{"file":"acme/jobs.xml"}')],
+    [
+      'a receipt of another file',
+      (at: string) => writeFileSync(at, '{"schemaVersion":1,"file":"x"}'),
+    ],
+    ['a fifo', (at: string) => execFileSync('mkfifo', [at])],
+    ['a file without end', (at: string) => execFileSync('truncate', ['-s', '1T', at])],
+  ])('never takes the place of %s', async (_, place) => {
+    put(folder, 'acme/jobs.xml')
+    place(join(folder, 'acme/jobs.xml.receipt.json'))
+    const before = lstatSync(join(folder, 'acme/jobs.xml.receipt.json')).ino
+
+    const written = await dispositions.writeReceipt(receipt, token)
+
+    expect(written).toMatchObject({ kind: 'problem', hint: 'give that file another name' })
+    expect(lstatSync(join(folder, 'acme/jobs.xml.receipt.json')).ino).toBe(before)
+    expect(readdirSync(join(folder, 'acme'))).toHaveLength(2)
+  })
+
+  it('that a crash left half written is removed by its token, and nobody else’s draft is', async () => {
+    put(folder, `acme/.${token}.receipt.tmp`, '{')
+    put(folder, 'acme/.ffffffffffff.receipt.tmp', '{')
+
+    await dispositions.discardDraft('acme/jobs.xml', token)
+    await dispositions.discardDraft('nowhere/jobs.xml', token)
+
+    expect(readdirSync(join(folder, 'acme'))).toEqual(['.ffffffffffff.receipt.tmp'])
+  })
+
+  it('that cannot be written is a named problem and leaves nothing behind', async () => {
+    const name = `${'n'.repeat(251)}.xml`
+    put(folder, name)
+
+    const [tooLong, nowhere] = [
+      await dispositions.writeReceipt({ ...receipt, file: name }, token),
+      await dispositions.writeReceipt({ ...receipt, file: 'gone/jobs.xml' }, token),
+    ]
+
+    expect(tooLong).toMatchObject({
+      kind: 'problem',
+      code: 'ENAMETOOLONG',
+      hint: 'use shorter file names',
+    })
+    expect(nowhere).toMatchObject({ kind: 'problem', code: 'ENOENT' })
+    expect(readdirSync(folder)).toEqual([name])
+  })
+})
+
+describe('moving without overwriting', () => {
+  it('copies to another file system, and removes the original only then', async () => {
+    const shared = '/dev/shm'
+    const target = existsSync(shared) ? shared : base
+    const from = put(base, 'jobs.xml', '<a/>')
+    const to = join(target, `${basename(base)}.xml`)
+
+    await moveExclusively(from, to)
+
+    expect(readFileSync(to, 'utf8')).toBe('<a/>')
+    expect(existsSync(from)).toBe(false)
+    const again = moveExclusively(put(base, 'jobs.xml', '<b/>'), to)
+    await expect(again).rejects.toMatchObject({ code: 'EEXIST' })
+    expect(readFileSync(to, 'utf8')).toBe('<a/>')
+    rmSync(to)
+  })
+
+  it('a copy to another file system has its name only when it is whole, and a torn one is replaced', async () => {
+    const shared = existsSync('/dev/shm') ? '/dev/shm' : base
+    const target = mkdtempSync(join(shared, 'archive-'))
+    onTestFinished(() => rmSync(target, { recursive: true }))
+    const content = 'x'.repeat(4 * 2 ** 20)
+    const to = join(target, 'jobs.1.xml')
+    const seen = new Set<string>()
+    let isOver = false
+
+    const moving = moveExclusively(put(base, 'jobs.xml', content), to).finally(() => {
+      isOver = true
+    })
+    const sizes = new Set<number>()
+    while (!isOver) {
+      for (const name of readdirSync(target)) seen.add(name)
+      if (existsSync(to)) sizes.add(lstatSync(to).size)
+      await setImmediate()
+    }
+    await moving
+    // As a process leaves it that was killed.
+    for (const name of seen) if (name.startsWith('.')) put(target, name, 'torn')
+    await moveExclusively(put(base, 'jobs.xml', '<b/>'), join(target, 'jobs.2.xml'))
+
+    expect([...sizes].filter((size) => size !== content.length)).toEqual([])
+    expect(readdirSync(target).sort()).toEqual(['jobs.1.xml', 'jobs.2.xml'])
+    expect(readFileSync(to, 'utf8') === content).toBe(true)
+    expect(readFileSync(join(target, 'jobs.2.xml'), 'utf8')).toBe('<b/>')
+  })
+
+  it('never waits for a fifo, and never reads what a link leads to, on its way to another file system', async () => {
+    const target = existsSync('/dev/shm') ? '/dev/shm' : base
+    const to = join(target, `${basename(base)}.xml`)
+    const fifo = join(base, 'fifo.xml')
+    execFileSync('mkfifo', [fifo])
+
+    await expect(moveExclusively(fifo, to)).rejects.toMatchObject({ code: 'EINVAL' })
+
+    expect(existsSync(to)).toBe(false)
+    expect(existsSync(fifo)).toBe(true)
+  })
+
+  it('falls back to an exclusive name for a file that may not be linked', async () => {
+    // A directory stands for what link(2) refuses everywhere; rename(2) then refuses it too.
+    const from = join(base, 'directory')
+    mkdirSync(from)
+    const to = join(base, 'target')
+
+    const moved = moveExclusively(from, to)
+
+    await expect(moved).rejects.toMatchObject({ code: 'ENOTDIR' })
+    expect(existsSync(to)).toBe(false)
+  })
+
+  it('stamps names at the edge of a character, with and without an extension', () => {
+    expect(stampedName('jobs.xml', '2027-01-04T06:00:00.000Z', 0)).toBe(
+      'jobs.20270104T060000000Z.xml',
+    )
+    expect(stampedName('jobs', '2027-01-04T06:00:00.000Z', 2)).toBe('jobs.20270104T060000000Z.2')
+    expect(
+      Buffer.byteLength(stampedName(`${'😀'.repeat(62)}.xml`, '2027-01-04T06:00:00.000Z', 0)),
+    ).toBeLessThanOrEqual(255)
+  })
+})

@@ -1,0 +1,204 @@
+import {
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { silentLog } from '../../../src/lib/silent-log.ts'
+import {
+  openInbox,
+  pathsOf,
+  put,
+  temporaryFolder,
+  unprivileged,
+} from '../../helpers/inbox/harness.ts'
+
+function guarded(): string {
+  const folder = join(temporaryFolder(), 'inbox')
+  put(folder, 'a.xml')
+  return folder
+}
+
+describe('the folder itself', () => {
+  it('is named as missing, with the way out, and its files are unknown, not gone', async () => {
+    const folder = guarded()
+    const inbox = openInbox(folder)
+    await inbox.list()
+    rmSync(folder, { recursive: true })
+
+    const listing = await inbox.list()
+
+    expect(listing).toEqual({
+      folder: {
+        kind: 'unavailable',
+        code: 'ENOENT',
+        reason: `the folder ${folder} does not exist (ENOENT)`,
+        hint: 'create it, mount it, or correct inbox.directory',
+      },
+      files: [],
+      refused: [],
+      ignored: [],
+      links: [],
+      unlisted: [],
+      unreadable: [],
+      temporary: [],
+      unknown: [''],
+    })
+  })
+
+  it('is named when a file is in its place', async () => {
+    const folder = guarded()
+    rmSync(folder, { recursive: true })
+    writeFileSync(folder, '')
+
+    const listing = await openInbox(folder).list()
+
+    expect(listing.folder).toMatchObject({ kind: 'unavailable', code: 'ENOTDIR' })
+    expect(listing.unknown).toEqual([''])
+  })
+
+  it.each([0o000, 0o444])('is named when its mode is %o', async (mode) => {
+    const folder = guarded()
+    chmodSync(folder, mode)
+    const inbox = openInbox(folder)
+
+    const closed = await unprivileged(() => inbox.list())
+    chmodSync(folder, 0o755)
+    const open = await unprivileged(() => inbox.list())
+
+    expect(closed.folder).toMatchObject({ kind: 'unavailable', code: 'EACCES' })
+    expect(closed.unknown).toEqual([''])
+    expect(open.folder).toEqual({ kind: 'ready' })
+    expect(pathsOf(open)).toEqual(['a.xml'])
+  })
+
+  it('is named when its links lead in a circle', async () => {
+    const folder = guarded()
+    rmSync(folder, { recursive: true })
+    symlinkSync(folder, folder)
+
+    const listing = await openInbox(folder).list()
+
+    expect(listing.folder).toMatchObject({ kind: 'unavailable', code: 'ELOOP' })
+  })
+
+  it('may itself be reached by a link', async () => {
+    const folder = guarded()
+    const link = `${folder}-link`
+    symlinkSync(folder, link)
+
+    const listing = await openInbox(link).list()
+
+    expect(pathsOf(listing)).toEqual(['a.xml'])
+  })
+
+  it('is listed as it is after it was swapped by rename', async () => {
+    const folder = guarded()
+    put(`${folder}-new`, 'b.xml')
+    const inbox = openInbox(folder)
+    await inbox.list()
+    renameSync(folder, `${folder}-old`)
+    renameSync(`${folder}-new`, folder)
+
+    const listing = await inbox.list()
+
+    expect(listing.folder).toEqual({ kind: 'ready' })
+    expect(pathsOf(listing)).toEqual(['b.xml'])
+  })
+
+  it('comes back automatically after it was deleted and made again', async () => {
+    const folder = guarded()
+    const inbox = openInbox(folder)
+    await inbox.list()
+    rmSync(folder, { recursive: true })
+    const during = await inbox.list()
+    mkdirSync(folder)
+    put(folder, 'b.xml')
+
+    const after = await inbox.list()
+
+    expect(during.folder.kind).toBe('unavailable')
+    expect(pathsOf(after)).toEqual(['b.xml'])
+  })
+
+  it('shares one listing among those who ask at the same time', async () => {
+    const inbox = openInbox(guarded())
+
+    const [first, second] = await Promise.all([inbox.list(), inbox.list()])
+
+    expect(second).toBe(first)
+  })
+})
+
+describe('a mount that comes and goes', () => {
+  /** A folder that is on the disk of the tests, or as much as a file system of its own. */
+  function mountable() {
+    const link = join(temporaryFolder(), 'inbox')
+    const [host, mounted] = [temporaryFolder(), temporaryFolder('/dev/shm')]
+    expect(statSync(host).dev).not.toBe(statSync(mounted).dev)
+    const show = (directory: string) => {
+      rmSync(link, { force: true })
+      symlinkSync(directory, link)
+    }
+    return { link, host, mounted, show }
+  }
+
+  it('is not mistaken for a folder whose files are all gone', async () => {
+    const { link, host, mounted, show } = mountable()
+    put(mounted, 'a.xml')
+    const log = { ...silentLog, warn: vi.fn() }
+    const inbox = openInbox(link, { log })
+    show(mounted)
+    await inbox.list()
+
+    show(host)
+    const unmounted = await inbox.list()
+    const still = await inbox.list()
+    show(mounted)
+    const back = await inbox.list()
+
+    expect(unmounted.folder).toEqual({
+      kind: 'unavailable',
+      code: 'EXDEV',
+      reason: `the folder ${link} is empty and on another file system than before (EXDEV)`,
+      hint: 'mount its file system again; if the change is meant, drop a file into it or restart',
+    })
+    expect([unmounted.unknown, still.folder.kind]).toEqual([[''], 'unavailable'])
+    expect([back.folder, pathsOf(back)]).toEqual([{ kind: 'ready' }, ['a.xml']])
+    expect(log.warn).not.toHaveBeenCalled()
+  })
+
+  it('is taken as it is when it brings files', async () => {
+    const { link, host, mounted, show } = mountable()
+    put(mounted, 'a.xml')
+    const log = { ...silentLog, warn: vi.fn() }
+    const inbox = openInbox(link, { log })
+    show(host)
+    await inbox.list()
+    show(mounted)
+
+    const listing = await inbox.list()
+
+    expect([listing.folder, pathsOf(listing)]).toEqual([{ kind: 'ready' }, ['a.xml']])
+    expect(log.warn).toHaveBeenCalledWith(
+      { event: 'folder.replaced', directory: link },
+      expect.anything(),
+    )
+  })
+
+  it('does not forbid a folder to become empty', async () => {
+    const folder = guarded()
+    const inbox = openInbox(folder)
+    await inbox.list()
+    rmSync(join(folder, 'a.xml'))
+
+    const emptied = await inbox.list()
+
+    expect([emptied.folder, emptied.files]).toEqual([{ kind: 'ready' }, []])
+  })
+})

@@ -1,0 +1,363 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { walk } from '../../../src/inbox/listing.ts'
+import type { Mounts } from '../../../src/inbox/mounts.ts'
+import { createNameFilter } from '../../../src/inbox/name-filter.ts'
+import {
+  openInbox,
+  pathsOf,
+  put,
+  reasonsOf,
+  temporaryFolder,
+  unprivileged,
+} from '../../helpers/inbox/harness.ts'
+
+describe('listing the folder', () => {
+  it('finds the feeds at every depth, with the identity of each', async () => {
+    const folder = temporaryFolder()
+    put(folder, 'jobs.xml')
+    put(folder, 'acme/europe/jobs.xml', '<jobs/>')
+
+    const listing = await openInbox(folder).list()
+
+    expect(listing.folder).toEqual({ kind: 'ready' })
+    expect(pathsOf(listing)).toEqual(['acme/europe/jobs.xml', 'jobs.xml'])
+    expect(listing.files.find(({ path }) => path.startsWith('acme'))?.identity).toEqual({
+      dev: expect.stringMatching(/^\d+$/),
+      ino: expect.stringMatching(/^\d+$/),
+      size: 7,
+      mtimeNs: expect.stringMatching(/^\d{19}$/),
+      ctimeNs: expect.stringMatching(/^\d{19}$/),
+    })
+  })
+
+  it('goes 32 folders deep, and says where more of them begin', async () => {
+    const folder = temporaryFolder()
+    const deep = Array.from({ length: 32 }, () => 'd').join('/')
+    put(folder, `${deep}/jobs.xml`)
+    put(folder, `${deep}/e/jobs.xml`)
+    put(folder, `${deep}/e/f/jobs.xml`)
+
+    const listing = await openInbox(folder).list()
+
+    expect(pathsOf(listing)).toEqual([`${deep}/jobs.xml`])
+    expect(reasonsOf(listing)).toEqual({
+      [`${deep}/e/`]: 'lies more than 32 directories deep',
+    })
+  })
+
+  it('holds what is known of a file while it is the same, and sees one that was changed in place', async () => {
+    const folder = temporaryFolder()
+    put(folder, 'same.xml')
+    put(folder, 'changed.xml', '<jobs/>')
+    const inbox = openInbox(folder)
+    const known = new Map((await inbox.list()).files.map((file) => [file.path, file]))
+
+    put(folder, 'changed.xml', '<jobs></jobs>')
+    const listing = await inbox.list((path) => known.get(path) ?? null)
+
+    const at = (path: string) => listing.files.find((file) => file.path === path)
+    expect(at('same.xml')).toBe(known.get('same.xml'))
+    expect(at('changed.xml')?.identity).not.toEqual(known.get('changed.xml')?.identity)
+  })
+
+  it('passes over what is not included or is excluded, and says by which rule', async () => {
+    const folder = temporaryFolder()
+    for (const path of ['a.xml', 'notes.txt', 'old/b.xml', 'draft-c.xml', '.git/d.xml'])
+      put(folder, path)
+    const inbox = openInbox(folder, { exclude: ['old/**', 'draft-*'] })
+
+    const listing = await inbox.list()
+
+    expect(pathsOf(listing)).toEqual(['a.xml'])
+    expect(listing.refused).toEqual([])
+    expect(listing.ignored).toEqual(['notes.txt'])
+    expect(inbox.ignored('a.xml')).toBeNull()
+    expect(inbox.ignored('notes.txt')).toEqual({
+      rule: 'not-included',
+      patterns: ['**/*.xml'],
+    })
+    expect(inbox.ignored('old/b.xml')).toEqual({ rule: 'excluded', pattern: 'old/**' })
+    expect(inbox.ignored('draft-c.xml')).toEqual({ rule: 'excluded', pattern: 'draft-*' })
+    expect(inbox.ignored('.git/d.xml')).toEqual({ rule: 'temporary-name', pattern: '.*/**' })
+    expect(inbox.ignored('d.xml.part')).toEqual({ rule: 'temporary-name', pattern: '*.part' })
+  })
+
+  it('does not take a pattern for files as one for the directories that it matches', async () => {
+    const folder = temporaryFolder()
+    put(folder, 'acme/jobs.xml')
+    put(folder, 'jobs.xml')
+
+    const listing = await openInbox(folder, { exclude: ['*'] }).list()
+
+    expect(pathsOf(listing)).toEqual(['acme/jobs.xml'])
+  })
+
+  it('refuses links wherever they lead, and follows none', async () => {
+    const folder = temporaryFolder()
+    const outside = temporaryFolder()
+    put(outside, 'secret.xml')
+    put(folder, 'real.xml')
+    symlinkSync('real.xml', join(folder, 'to-file.xml'))
+    symlinkSync(join(outside, 'secret.xml'), join(folder, 'to-outside.xml'))
+    symlinkSync('nowhere', join(folder, 'dangling.xml'))
+    symlinkSync('loop.xml', join(folder, 'loop.xml'))
+    symlinkSync(outside, join(folder, 'to-directory'))
+    symlinkSync('.', join(folder, 'to-itself'))
+
+    const listing = await openInbox(folder).list()
+
+    const reason = 'is a symbolic link, which is not followed'
+    expect(pathsOf(listing)).toEqual(['real.xml'])
+    expect(reasonsOf(listing)).toEqual({
+      'dangling.xml': reason,
+      'loop.xml': reason,
+      'to-file.xml': reason,
+      'to-outside.xml': reason,
+    })
+    expect(listing.links.sort()).toEqual(['to-directory', 'to-itself'])
+    expect(listing.ignored).toEqual([])
+  })
+
+  it('never leaves the folder by a directory that becomes a link while it is listed', async () => {
+    const folder = temporaryFolder()
+    const outside = temporaryFolder()
+    for (const path of ['a/b/jobs.xml', 'a/c/jobs.xml']) {
+      put(folder, path)
+      put(outside, path.slice(2).replace('jobs', 'secret'))
+    }
+    const looked: string[] = []
+    const swap = (path: string) => {
+      if (looked.length === 0) {
+        renameSync(join(folder, 'a'), join(outside, 'moved'))
+        symlinkSync(outside, join(folder, 'a'))
+      }
+      looked.push(path)
+      return null
+    }
+
+    const listing = await openInbox(folder).list(swap)
+
+    expect(looked).toHaveLength(1)
+    expect(pathsOf(listing)).toEqual([])
+    expect(listing.unknown).toHaveLength(1)
+  })
+
+  it('refuses a fifo and a socket without opening them, and takes a hard link', async () => {
+    const folder = temporaryFolder()
+    execFileSync('mkfifo', [join(folder, 'pipe.xml')])
+    const server = createServer().listen(join(folder, 'socket.xml'))
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    linkSync(put(folder, 'a.xml'), join(folder, 'b.xml'))
+
+    const listing = await openInbox(folder).list()
+
+    expect(reasonsOf(listing)).toEqual({
+      'pipe.xml': 'is not a regular file (fifo)',
+      'socket.xml': 'is not a regular file (socket)',
+    })
+    expect(pathsOf(listing)).toEqual(['a.xml', 'b.xml'])
+  })
+
+  it('takes names with newlines, quotes, odd spaces, and of 255 bytes', async () => {
+    const folder = temporaryFolder()
+    const names = [
+      'two\nlines.xml',
+      `"quoted" 'name'.xml`,
+      ' \t .xml',
+      '*?[a].xml',
+      '\\back.xml',
+      'caf\u00e9.xml',
+      'cafe\u0301.xml',
+      'already \uFFFD.xml',
+      `${'é'.repeat(125)}x.xml`,
+    ]
+    for (const name of names) put(folder, name)
+
+    const listing = await openInbox(folder).list()
+
+    expect(pathsOf(listing)).toEqual([...names].sort())
+    expect(listing.refused).toEqual([])
+  })
+
+  it('refuses a name that is not UTF-8 under a path that no other file ever has', async () => {
+    const folder = temporaryFolder()
+    const bytes = (name: string) =>
+      Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')])
+    writeFileSync(bytes('caf\xE9.xml'), '<a/>')
+    writeFileSync(bytes('na\xEFve%.xml'), '<a/>')
+    mkdirSync(bytes('dir\xFF'))
+    put(folder, 'caf%E9.xml')
+    put(folder, 'ça.xml')
+
+    const inbox = openInbox(folder)
+    const listing = await inbox.list()
+    rmSync(join(folder, 'caf%E9.xml'))
+    const later = await inbox.list()
+
+    const reason = 'has a name that is not valid UTF-8'
+    expect(pathsOf(listing)).toEqual(['caf%E9.xml', 'ça.xml'])
+    expect(reasonsOf(listing)).toEqual({
+      './caf%E9.xml': reason,
+      './na%EFve%25.xml': reason,
+      './dir%FF/': reason,
+    })
+    expect(reasonsOf(later)).toEqual(reasonsOf(listing))
+    expect(listing.refused.every(({ hint }) => hint.startsWith('rename it'))).toBe(true)
+    expect(listing.refused.every(({ identity }) => identity.ino !== '0')).toBe(true)
+  })
+
+  it('refuses a directory that cannot be read, and calls what is below it unknown, not gone', async () => {
+    const folder = temporaryFolder()
+    put(folder, 'open/a.xml')
+    put(folder, 'closed/b.xml')
+    const inbox = openInbox(folder)
+    await inbox.list()
+    chmodSync(join(folder, 'closed'), 0)
+
+    const listing = await unprivileged(() => inbox.list())
+
+    expect(listing.folder).toEqual({ kind: 'ready' })
+    expect(pathsOf(listing)).toEqual(['open/a.xml'])
+    expect(listing.unknown).toEqual(['closed/'])
+    expect(reasonsOf(listing)).toEqual({
+      'closed/': 'is a directory that cannot be listed (EACCES)',
+    })
+  })
+
+  it('does not call a mount missing that is there and cannot be listed', async () => {
+    const folder = temporaryFolder()
+    put(folder, 'closed/b.xml')
+    chmodSync(join(folder, 'closed'), 0)
+    const mounts = { begin() {}, admit: () => true, missing: () => ['closed/', 'away/'] }
+    const filter = createNameFilter({ include: ['**/*.xml'], exclude: [] })
+    const device = statSync(folder, { bigint: true }).dev
+    const options = { directory: folder, device, filter, remote: false, known: () => null }
+
+    const found = await unprivileged(() => walk({ ...options, mounts: mounts as never as Mounts }))
+
+    expect(found.refused.map(({ path }) => path)).toEqual(['closed/'])
+    expect(found.unlisted.map(({ path }) => path)).toEqual(['away/'])
+    expect(found.unknown).toEqual(['closed/', 'away/'])
+  })
+
+  it('refuses a directory that shows its names but not its files as a whole', async () => {
+    const folder = temporaryFolder()
+    put(folder, 'closed/a.xml')
+    put(folder, 'closed/b.xml')
+    chmodSync(join(folder, 'closed'), 0o444)
+
+    const listing = await unprivileged(() => openInbox(folder).list())
+
+    expect(listing.files).toEqual([])
+    expect(Object.keys(reasonsOf(listing))).toEqual(['closed/'])
+    expect(listing.unknown).toEqual(['closed/'])
+  })
+
+  it('refuses what lies deeper than a path can say, and lists the rest', async () => {
+    const folder = temporaryFolder()
+    const deep = Array(10).fill('d'.repeat(250)).join('/')
+    put(folder, 'a.xml')
+    mkdirSync(join(folder, deep), { recursive: true })
+    put(folder, `other/${deep}/b.xml`)
+    const halves = [join(folder, 'other'), join(folder, deep, 'other')] as const
+    renameSync(...halves)
+    onTestFinished(() => renameSync(halves[1], halves[0]))
+
+    const listing = await openInbox(folder).list()
+
+    expect(pathsOf(listing)).toEqual(['a.xml'])
+    expect(Object.values(reasonsOf(listing))).toEqual([
+      expect.stringContaining('is a directory that cannot be listed (ENAMETOOLONG)'),
+    ])
+    expect(listing.unknown).toEqual([expect.stringMatching(/^(d{250}\/)+other\/(d{250}\/)+$/)])
+  })
+
+  it('reports temporary names with their date, unless the configuration excludes them', async () => {
+    const folder = temporaryFolder()
+    for (const name of ['.jobs.xml.AbC123', 'jobs.xml.filepart', '.DS_Store']) put(folder, name)
+
+    const listing = await openInbox(folder, { exclude: ['**/.DS_Store'] }).list()
+
+    expect(listing.temporary.map(({ path }) => path).sort()).toEqual([
+      '.jobs.xml.AbC123',
+      'jobs.xml.filepart',
+    ])
+    expect(listing.temporary[0]?.mtimeMs).toBeGreaterThan(1e12)
+  })
+
+  it('lists the same on a network file system, where looks go out together', async () => {
+    const folder = temporaryFolder()
+    for (let n = 0; n < 600; n++) put(folder, `feed-${n}.xml`)
+    symlinkSync('feed-1.xml', join(folder, 'link.xml'))
+
+    const local = await openInbox(folder).list()
+    const remote = await openInbox(folder, { networkFileSystem: async () => 0x6969 }).list()
+
+    expect(remote).toEqual(local)
+    expect(remote.files).toHaveLength(600)
+  })
+
+  it('never writes into the folder', async () => {
+    const folder = temporaryFolder()
+    put(folder, 'a.xml')
+    const inbox = openInbox(folder)
+
+    await inbox.watch(() => {})
+    await inbox.list()
+
+    expect(readdirSync(folder)).toEqual(['a.xml'])
+  })
+})
+
+describe('looking at single paths', () => {
+  it('answers what is at each path now', async () => {
+    const folder = temporaryFolder()
+    put(folder, 'a.xml')
+    put(folder, 'sub/b.xml')
+    symlinkSync('a.xml', join(folder, 'link.xml'))
+    const inbox = openInbox(folder)
+    const listing = await inbox.list()
+
+    const seen = await inbox.look(['a.xml', 'sub/b.xml', 'link.xml', 'gone.xml', 'a.xml/below.xml'])
+
+    expect(seen.get('a.xml')).toEqual(listing.files.find(({ path }) => path === 'a.xml'))
+    expect(seen.get('sub/b.xml')).toEqual(listing.files.find(({ path }) => path === 'sub/b.xml'))
+    expect(seen.get('link.xml')).toMatchObject({ reason: expect.stringContaining('symbolic link') })
+    expect(seen.get('gone.xml')).toBeNull()
+    expect(seen.get('a.xml/below.xml')).toBeNull()
+  })
+
+  it('does not look through a directory that was replaced by a link to elsewhere', async () => {
+    const folder = temporaryFolder()
+    const outside = temporaryFolder()
+    put(folder, 'sub/deep/a.xml')
+    put(outside, 'deep/a.xml')
+    const inbox = openInbox(folder)
+    await inbox.list()
+    rmSync(join(folder, 'sub'), { recursive: true })
+    symlinkSync(outside, join(folder, 'sub'))
+
+    const seen = await inbox.look(['sub/deep/a.xml'])
+
+    expect(seen.get('sub/deep/a.xml')).toMatchObject({
+      path: 'sub',
+      reason: 'is a symbolic link, which is not followed',
+    })
+  })
+})

@@ -1,0 +1,227 @@
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Inbox } from '../../../src/inbox/port.ts'
+import { Settler } from '../../../src/inbox/settling.ts'
+import {
+  backdate,
+  HandClock,
+  openInbox,
+  put,
+  temporaryFolder,
+} from '../../helpers/inbox/harness.ts'
+
+const QUIET = 1000
+
+let folder: string
+let inbox: Inbox
+let clock: HandClock
+let settler: Settler
+
+beforeEach(() => {
+  folder = temporaryFolder()
+  inbox = openInbox(folder)
+  clock = new HandClock()
+  settler = new Settler(QUIET)
+})
+
+async function scan(): Promise<void> {
+  settler.observeAll((await inbox.list()).files, clock.monotonic())
+}
+
+/** Lets time pass, looks where it is due, and answers what became ready. */
+async function ready(afterMs: number): Promise<string[]> {
+  clock.mono += afterMs
+  const looks = await inbox.look(settler.due(clock.monotonic()))
+  return [...looks].flatMap(([path, seen]) =>
+    seen !== null && settler.takeIfQuiet(seen, clock.monotonic()) ? [path] : [],
+  )
+}
+
+describe('settling', () => {
+  it('is over after one quiet period of sameness, and not a moment before', async () => {
+    put(folder, 'a.xml')
+    await scan()
+
+    const early = await ready(QUIET - 1)
+    const inTime = await ready(1)
+
+    expect(early).toEqual([])
+    expect(inTime).toEqual(['a.xml'])
+    expect(settler.nextAt()).toBeNull()
+  })
+
+  it('counts from our first sight, also for a file that is old at start-up', async () => {
+    backdate(put(folder, 'old.xml'))
+    await scan()
+
+    const atOnce = await ready(0)
+
+    expect(atOnce).toEqual([])
+    expect(settler.nextAt()).toBe(clock.monotonic() + QUIET)
+  })
+
+  it('does not end for a slow writer that resets the date after each chunk', async () => {
+    const file = put(folder, 'slow.xml', '<jobs>')
+    backdate(file)
+    await scan()
+
+    const taken: string[] = []
+    for (let chunk = 0; chunk < 5; chunk++) {
+      appendFileSync(file, '<job/>')
+      backdate(file)
+      taken.push(...(await ready(QUIET)))
+    }
+
+    expect(taken).toEqual([])
+    expect(await ready(QUIET)).toEqual(['slow.xml'])
+  })
+
+  it('does not end where other bytes of the same length came with the same date', async () => {
+    const file = put(folder, 'a.xml', '<a/>')
+    const { atime, mtime } = statSync(file)
+    await scan()
+    const handle = openSync(file, 'r+')
+    writeSync(handle, '<b/>')
+    closeSync(handle)
+    utimesSync(file, atime, mtime)
+
+    const taken = await ready(QUIET)
+
+    expect(taken).toEqual([])
+  })
+
+  it('has a pending file until it was quiet, and not one that was quiet and put back', async () => {
+    const file = put(folder, 'a.xml')
+    await scan()
+    const whileNew = settler.hasPending
+    clock.mono += QUIET
+    const seen = (await inbox.look(['a.xml'])).get('a.xml')
+    const notTaken = settler.hasPending
+    if (seen == null || !settler.takeIfQuiet(seen, clock.monotonic())) expect.fail()
+    settler.putBack(seen, clock.monotonic())
+    const putBack = settler.hasPending
+    appendFileSync(file, ' ')
+    await ready(QUIET)
+
+    expect([whileNew, notTaken, putBack, settler.hasPending]).toEqual([true, true, false, true])
+  })
+
+  it('begins again when the file is replaced by rename', async () => {
+    put(folder, 'a.xml', '<a/>')
+    await scan()
+    renameSync(put(folder, 'b.tmp', '<b/>'), join(folder, 'a.xml'))
+
+    const taken = await ready(QUIET)
+
+    expect(taken).toEqual([])
+    expect(settler.nextAt()).toBe(clock.monotonic() + QUIET)
+  })
+
+  it('holds for a writer that closes and reopens within the quiet period', async () => {
+    const file = put(folder, 'a.xml', '<jobs>')
+    await scan()
+
+    const taken: string[] = []
+    for (let visit = 0; visit < 10; visit++) {
+      appendFileSync(file, '<job/>')
+      taken.push(...(await ready(QUIET * 0.9)))
+    }
+
+    expect(taken).toEqual([])
+  })
+
+  it('is for all files at once: a growing one delays only itself', async () => {
+    for (let n = 0; n < 1000; n++) put(folder, `stable-${n}.xml`)
+    const growing = put(folder, 'growing.xml')
+    await scan()
+    appendFileSync(growing, ' ')
+
+    const taken = await ready(QUIET)
+
+    expect(taken).toHaveLength(1000)
+    expect(taken).not.toContain('growing.xml')
+    expect(settler.hasPending).toBe(true)
+  })
+
+  it('knows nothing of the wall clock', async () => {
+    put(folder, 'a.xml')
+    await scan()
+    clock.wall += 86_400_000
+
+    const dayForward = await ready(QUIET - 1)
+    clock.wall -= 2 * 86_400_000
+    const dayBack = await ready(1)
+
+    expect(dayForward).toEqual([])
+    expect(dayBack).toEqual(['a.xml'])
+  })
+
+  it('needs a look of its own at the end: a listing, which takes a while, ends no quiet period', async () => {
+    put(folder, 'a.xml')
+    await scan()
+    clock.mono += QUIET
+
+    await scan()
+
+    expect(settler.hasPending).toBe(true)
+    expect(settler.due(clock.monotonic())).toEqual(['a.xml'])
+  })
+
+  it('goes on through listings that find the file unchanged', async () => {
+    put(folder, 'a.xml')
+    await scan()
+    clock.mono += QUIET / 2
+    await scan()
+
+    const taken = await ready(QUIET / 2)
+
+    expect(taken).toEqual(['a.xml'])
+  })
+
+  it('forgets a file that left, and counts from anew when it is back', async () => {
+    put(folder, 'a.xml')
+    put(folder, 'b.xml')
+    await scan()
+    renameSync(join(folder, 'a.xml'), join(folder, 'a.away'))
+    await scan()
+    renameSync(join(folder, 'a.away'), join(folder, 'a.xml'))
+    clock.mono += QUIET / 2
+    await scan()
+
+    const first = await ready(QUIET / 2)
+    const second = await ready(QUIET / 2)
+
+    expect(first).toEqual(['b.xml'])
+    expect(second).toEqual(['a.xml'])
+  })
+
+  it('says when to look next: at the earliest end, or never', async () => {
+    const before = settler.nextAt()
+    const start = clock.monotonic()
+    settler.takeIfQuiet({ path: 'a.xml', identity: identity('1') }, start)
+    settler.takeIfQuiet({ path: 'b.xml', identity: identity('2') }, start + 10)
+    const both = settler.nextAt()
+    settler.takeIfQuiet({ path: 'a.xml', identity: identity('3') }, start + 20)
+    const restarted = settler.nextAt()
+    settler.drop('b.xml')
+    const dropped = settler.nextAt()
+
+    expect(before).toBeNull()
+    expect(both).toBe(start + QUIET)
+    expect(restarted).toBe(start + 10 + QUIET)
+    expect(dropped).toBe(start + 20 + QUIET)
+  })
+})
+
+function identity(ino: string) {
+  return { dev: '1', ino, size: 1, mtimeNs: '1', ctimeNs: '1' }
+}

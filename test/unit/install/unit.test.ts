@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const FOLDER = join(import.meta.dirname, '../../../systemd')
+const UNIT = readFileSync(join(FOLDER, 'feedsyncd.service'), 'utf8')
+
+/** All values of a setting, in order. */
+function setting(name: string): string[] {
+  return [...UNIT.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map((found) => found[1] ?? '')
+}
+
+describe('the systemd unit', () => {
+  it('runs the daemon and is not restarted for usage or configuration errors', () => {
+    expect(setting('ExecStart')).toEqual(['/usr/bin/feedsyncd run'])
+    expect(setting('Restart')).toEqual(['on-failure'])
+    expect(setting('RestartPreventExitStatus')).toEqual(['64 78'])
+  })
+
+  it('reloads by what every host has: a minimal one has no kill program', () => {
+    expect(setting('ExecReload')).toEqual([expect.stringMatching(/^\/bin\/sh -c "kill -HUP /)])
+  })
+
+  it('never asks for a kind of service that the systemd of Debian 12 does not know', () => {
+    expect(setting('Type')).toEqual(['notify'])
+  })
+
+  it('hears the child that speaks for the daemon, and restarts a loop that hangs', () => {
+    expect(setting('NotifyAccess')).toEqual(['all'])
+    expect(setting('WatchdogSec')).toEqual(['5min'])
+  })
+
+  it('hands the key over as a credential, and opens no debugger to read it', () => {
+    expect(setting('LoadCredential')).toEqual(['service-key:/etc/feedsyncd/service.key'])
+    expect(setting('Environment')).toContain('NODE_OPTIONS=--disable-sigusr1')
+    expect(setting('UnsetEnvironment')).toEqual([])
+    expect(setting('LimitCORE')).toEqual(['0'])
+  })
+
+  it('lets V8 compile, and refuses system calls instead of killing for them', () => {
+    expect(setting('MemoryDenyWriteExecute')).toEqual([])
+    expect(setting('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources'])
+    expect(setting('SystemCallErrorNumber')).toEqual(['EPERM'])
+  })
+
+  it('does not start before there is a configuration', () => {
+    expect(setting('ConditionPathExists')).toEqual(['/etc/feedsyncd/feedsyncd.yaml'])
+  })
+
+  it('runs as the account that sysusers.d makes', () => {
+    const sysusers = readFileSync(join(FOLDER, 'feedsyncd.sysusers.conf'), 'utf8')
+
+    const account = /^u (\S+) /m.exec(sysusers)?.[1]
+
+    expect([setting('User'), setting('Group')]).toEqual([[account], [account]])
+  })
+})
+
+describe('every systemd file', () => {
+  it.each(readdirSync(FOLDER).filter((name) => /\.(service|conf|example)$/.test(name)))(
+    '%s has no comment behind a value, which systemd would take as a part of it',
+    (name) => {
+      const lines = readFileSync(join(FOLDER, name), 'utf8').split('\n')
+
+      expect(lines.filter((line) => /^[^#].*\s[#;]/.test(line))).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { type ConditionChange, Conditions } from '../../../src/lib/conditions.ts'
+
+function conditionsAt() {
+  const time = { now: 1000, monotonic: 0 }
+  const conditions = new Conditions({ now: () => time.now, monotonic: () => time.monotonic })
+  const changes: ConditionChange[] = []
+  conditions.onChange((change) => changes.push(change))
+  const pass = (ms: number) => {
+    time.now += ms
+    time.monotonic += ms
+  }
+  return { conditions, changes, pass }
+}
+
+describe('conditions of the daemon', () => {
+  it('announces a condition once, however often it is set', () => {
+    const { conditions, changes, pass } = conditionsAt()
+    conditions.set('state-full', { message: 'the disk is full', hint: 'make room' })
+    pass(10)
+    conditions.set('state-full', { message: 'the disk is full', hint: 'make room' })
+    expect(changes.map(({ kind }) => kind)).toEqual(['set'])
+    expect(conditions.current()).toEqual([
+      {
+        ...{ code: 'state-full', severity: 'critical', message: 'the disk is full' },
+        ...{ hint: 'make room', since: 1000 },
+      },
+    ])
+  })
+
+  it('keeps the beginning of a condition whose words change', () => {
+    const { conditions, changes, pass } = conditionsAt()
+    conditions.set('reload-failed', { message: 'line 3' })
+    pass(10)
+    conditions.set('reload-failed', { message: 'line 4' })
+    expect(changes.map(({ kind }) => kind)).toEqual(['set', 'set'])
+    expect(conditions.current()).toMatchObject([{ message: 'line 4', since: 1000 }])
+  })
+
+  it('announces a change of severity as such', () => {
+    const { conditions, changes } = conditionsAt()
+    conditions.set('credentials', { message: 'rejected' })
+    conditions.set('credentials', { message: 'rejected', severity: 'warning' })
+    expect(changes.map(({ kind }) => kind)).toEqual(['set', 'rated'])
+    expect(conditions.current()).toMatchObject([{ severity: 'warning' }])
+  })
+
+  it('announces its end once', () => {
+    const { conditions, changes } = conditionsAt()
+    conditions.set('credentials', { message: 'the service rejected the key' })
+    conditions.clear('credentials')
+    conditions.clear('credentials')
+    expect(changes.map(({ kind }) => kind)).toEqual(['set', 'cleared'])
+    expect(conditions.current()).toEqual([])
+  })
+
+  it('ends a condition that was not set again in time', () => {
+    const { conditions, pass } = conditionsAt()
+    const message = 'the disk is full'
+    conditions.set('state-full', { message }, 15)
+    conditions.set('inbox-missing', { message: 'no folder' })
+    pass(10)
+    conditions.set('state-full', { message }, 15)
+    pass(10)
+    conditions.expire()
+    expect(conditions.has('state-full')).toBe(true)
+    pass(5)
+    conditions.expire()
+    expect(conditions.current().map(({ code }) => code)).toEqual(['inbox-missing'])
+  })
+
+  it('lists what is critical first, then the oldest', () => {
+    const { conditions, pass } = conditionsAt()
+    conditions.set('restart-needed', { message: 'a' })
+    pass(1)
+    conditions.set('state-full', { message: 'b' })
+    pass(1)
+    conditions.set('inbox-missing', { message: 'c' })
+    expect(conditions.current().map(({ code }) => code)).toEqual([
+      'state-full',
+      'inbox-missing',
+      'restart-needed',
+    ])
+  })
+})

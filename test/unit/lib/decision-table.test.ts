@@ -1,0 +1,73 @@
+// docs/decision-table.md and lib/decision-table.ts say the same, row by row.
+
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { MINUTE } from '../../../src/lib/clock.ts'
+import {
+  RULES,
+  type Rule,
+  ruleOfCode,
+  ruleOfStatus,
+  WHILE_BUDGET,
+} from '../../../src/lib/decision-table.ts'
+import { FORMS_PER_DELIVERY, POSTS_PER_FORM } from '../../../src/upload/retry.ts'
+
+const PAGE = readFileSync(new URL('../../../docs/decision-table.md', import.meta.url), 'utf8')
+
+const times = (n: number) => (n === 0 ? 'no' : n === WHILE_BUDGET ? 'yes' : String(n))
+
+/** One row of the page. */
+function rowOf(rule: Rule): string {
+  const cells = [
+    `\`${rule.name}\``,
+    rule.from,
+    rule.when,
+    rule.statuses.join(', '),
+    rule.codes.join(', '),
+    rule.class,
+    rule.firstAtOnce ? `at once, then ${rule.pace}` : rule.pace,
+    times(rule.sameForm),
+    times(rule.newForms),
+    rule.class === 'broken' ? `${rule.keepTryingMs / MINUTE} min` : '',
+    rule.hint,
+  ]
+  return `| ${cells.join(' | ')} |`.replaceAll('|  |', '| |').replaceAll('|  |', '| |')
+}
+
+const squeezed = (line: string) => line.replace(/ +/g, ' ')
+
+describe('the page of the decision table', () => {
+  it('has each row of the code as it is, and no other', () => {
+    const rows = PAGE.split('\n').filter((line) => line.startsWith('| `'))
+
+    expect(rows.map(squeezed)).toEqual(Object.values(RULES).map(rowOf).map(squeezed))
+  })
+
+  it('names the budget of one delivery', () => {
+    expect(PAGE).toContain(`${POSTS_PER_FORM} posts of a form and ${FORMS_PER_DELIVERY} forms`)
+  })
+})
+
+describe('the decision table', () => {
+  it('gives each status and each code to one row', () => {
+    for (const side of ['service', 'storage'] as const) {
+      const rows = Object.values(RULES).filter(({ from }) => from === side || from === 'either')
+      const statuses = rows.flatMap((row) => row.statuses)
+      expect(statuses.toSorted()).toEqual([...new Set(statuses)].toSorted())
+      for (const row of rows)
+        for (const status of row.statuses) expect(ruleOfStatus(side, status)).toBe(row)
+    }
+    for (const row of Object.values(RULES))
+      for (const code of row.codes) expect(ruleOfCode(code)).toBe(row)
+  })
+
+  it('gives up at once only what is about the file or this host', () => {
+    const final = Object.values(RULES).filter(
+      (row) => row.class === 'file' || (row.class === 'broken' && row.keepTryingMs === 0),
+    )
+
+    expect(final.map(({ name }) => name)).toEqual([
+      ...['accountUnusable', 'sizeOutsidePolicy', 'fileRefused', 'digestDiffers', 'spoolChanged'],
+    ])
+  })
+})

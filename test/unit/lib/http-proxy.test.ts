@@ -1,0 +1,140 @@
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { createHttpClient } from '../../../src/lib/http.ts'
+import { client } from '../../helpers/lib/http-client.ts'
+import { httpServer, proxyServer, rawServer, tlsServer } from '../../helpers/lib/http-servers.ts'
+
+describe('a proxy of the environment', () => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('takes requests to http addresses (%s)', async (name) => {
+    const url = await httpServer((_, response) => response.end('through'))
+    const proxy = await proxyServer()
+
+    const answer = await client({ [name]: proxy.url.href })(new URL('/a?b', url))
+
+    expect(answer).toMatchObject({ kind: 'answer', status: 200, body: Buffer.from('through') })
+    expect(proxy.seen).toEqual([`POST ${url.href}a?b`])
+  })
+
+  it.each(['HTTPS_PROXY', 'https_proxy'])('tunnels to https addresses (%s)', async (name) => {
+    const url = await tlsServer((_, response) => response.end())
+    const proxy = await proxyServer()
+
+    const answer = await client({ [name]: proxy.url.host })(url)
+
+    // Behind the tunnel TLS is still verified: this CA is nobody's.
+    expect(answer).toMatchObject({ kind: 'no-answer', why: 'certificate' })
+    expect(proxy.seen).toEqual([`CONNECT ${url.host}`])
+  })
+
+  it.each(['NO_PROXY', 'no_proxy'])('is left out for hosts in %s', async (name) => {
+    const url = await httpServer((_, response) => response.end())
+    const proxy = await proxyServer()
+    const env = { HTTP_PROXY: proxy.url.href, [name]: 'example.com,127.0.0.1' }
+
+    const answer = await client(env)(url)
+
+    expect(answer).toMatchObject({ kind: 'answer', status: 200 })
+    expect(proxy.seen).toEqual([])
+  })
+
+  it('gets the credentials of its address', async () => {
+    const url = await httpServer((_, response) => response.end())
+    const proxy = await proxyServer()
+    const address = `http://user:p%40ss@${proxy.url.host}`
+
+    await client({ HTTP_PROXY: address })(url)
+
+    expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('user:p@ss').toString('base64')}`])
+  })
+
+  it('may send a 100 Continue that nobody asked for', async () => {
+    const url = await httpServer((_, response) => {
+      response.writeContinue()
+      response.end('through')
+    })
+    const direct = await rawServer((socket) => {
+      const onward = connect(Number(url.port), url.hostname)
+      socket.pipe(onward).pipe(socket)
+    })
+
+    const answer = await client({ HTTP_PROXY: direct.href })(url)
+
+    expect(answer).toMatchObject({ kind: 'answer', status: 200, body: Buffer.from('through') })
+  })
+
+  it('streams a body with its exact length', async () => {
+    let length: string | undefined
+    const url = await httpServer((request, response) => {
+      length = request.headers['content-length']
+      request.resume().on('end', () => response.end())
+    })
+    const proxy = await proxyServer()
+    async function* chunks() {
+      yield Buffer.alloc(300_000)
+    }
+
+    const answer = await client({ HTTP_PROXY: proxy.url.href })(url, {
+      body: { length: 300_000, stallMs: 5000, chunks },
+    })
+
+    expect(answer).toMatchObject({ kind: 'answer', status: 200, bytesSent: 300_000 })
+    expect(length).toBe('300000')
+  })
+
+  it.each([
+    ['https://example.com/', 407, { why: 'proxy', code: 'proxy-407' }],
+    ['https://example.com/', 403, { why: 'proxy', code: 'proxy-403' }],
+    ['http://example.com/', 407, { why: 'proxy', code: 'proxy-407' }],
+  ])('that refuses is named as what refused (%s, %i)', async (target, status, expected) => {
+    const proxy = await proxyServer(status)
+    const address = `http://user:hidden-password@${proxy.url.host}`
+
+    const answer = await client({ HTTP_PROXY: address, HTTPS_PROXY: address })(target)
+
+    expect(answer).toMatchObject({ kind: 'no-answer', ...expected })
+    expect(JSON.stringify(answer)).not.toContain('hidden-password')
+  })
+
+  it('that never answers does not hold a request beyond its end', async () => {
+    const stop = new AbortController()
+    const proxy = await rawServer((socket) => void socket.once('data', () => stop.abort()))
+
+    const answer = await client({ HTTPS_PROXY: proxy.href })('https://example.com/', {
+      signal: stop.signal,
+    })
+
+    expect(answer).toMatchObject({ kind: 'no-answer', why: 'aborted' })
+  })
+
+  it('that is down is named as what is down', async () => {
+    const env = { HTTPS_PROXY: 'http://user:hidden-password@127.0.0.1:1' }
+
+    const answer = await client(env)('https://example.com/')
+
+    expect(answer).toMatchObject({
+      ...{ kind: 'no-answer', why: 'unreachable', code: 'ECONNREFUSED' },
+      reason: 'the connection was refused: 127.0.0.1:1 (ECONNREFUSED)',
+    })
+  })
+
+  it.each([
+    ...['http://', 'socks5://127.0.0.1:1080', 'http://user:hidden-password@:x'],
+    'http://user:hidden-100%@127.0.0.1:3128',
+  ])(
+    'whose address cannot be used is a configuration error that does not repeat it (%s)',
+    (address) => {
+      const create = () =>
+        createHttpClient({
+          ...{ clock: systemClock, env: { HTTPS_PROXY: address } },
+        })
+
+      expect(create).toThrow(
+        expect.objectContaining({
+          ...{ exitCode: 78, message: 'HTTPS_PROXY holds no usable proxy address' },
+          hint: expect.stringContaining('http://host:port'),
+        }),
+      )
+    },
+  )
+})

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { parseYaml, writeYaml } from '../../../src/lib/yaml.ts'
+
+describe('reading YAML', () => {
+  it('answers plain values by the rules of YAML 1.2: no, on and dates are text', () => {
+    const { value, problems } = parseYaml('a: no\nb: [1, 1.5, true, null, 2027-01-04, 0o7]\n')
+
+    expect(problems).toEqual([])
+    expect(value).toEqual({ a: 'no', b: [1, 1.5, true, null, '2027-01-04', 7] })
+  })
+
+  it('keeps every scalar as text with the failsafe schema', () => {
+    const { value } = parseYaml('a: [NO, 01230, 1500.00, true, ~]\n1: x\n', 'failsafe')
+
+    expect(value).toEqual({ '1': 'x', a: ['NO', '01230', '1500.00', 'true', '~'] })
+  })
+
+  it('answers null for an empty document and for comments alone', () => {
+    expect([parseYaml(''), parseYaml('# nothing\n')].map(({ value }) => value)).toEqual([
+      null,
+      null,
+    ])
+  })
+
+  it('a block of 100,000 keys, each of them a mistake, takes no hours', {
+    timeout: 120_000,
+  }, () => {
+    const keys = Array.from({ length: 100_000 }, (_, n) => `K${n}: x\n`).join('')
+
+    const { problems, problemAt } = parseYaml(`${keys}K7: x\n`, 'failsafe')
+    const lines = Array.from({ length: 100_000 }, (_, n) => problemAt([`K${n}`], 'key', '').line)
+
+    expect(problems).toEqual([{ line: 100_001, column: 1, key: '', problem: 'duplicate key' }])
+    expect(lines.at(-1)).toBe(100_000)
+  })
+
+  it('reports everything that is wrong with the syntax, in the order of the file', () => {
+    const text = 'a: 1\na: 2\nb: &x 3\nc: *x\nd: !!str 4\n<<: {}\n'
+
+    const { value, problems } = parseYaml(text)
+
+    expect(value).toBeNull()
+    expect(problems).toEqual([
+      { line: 2, column: 1, key: '', problem: 'duplicate key' },
+      { line: 3, column: 7, key: '', problem: 'anchors are not supported (&x)' },
+      { line: 4, column: 4, key: '', problem: 'aliases are not supported (*x)' },
+      { line: 5, column: 10, key: '', problem: 'tags are not supported (tag:yaml.org,2002:str)' },
+      { line: 6, column: 1, key: '', problem: 'merge keys are not supported (<<)' },
+    ])
+  })
+
+  it.each([
+    ['a tab that indents', 'a:\n\tb: 1\n', 2, 1],
+    ['a second document', 'a: 1\n---\nb: 1\n', 2, 1],
+    ['a version directive', '%YAML 1.1\n---\na: NO\n', 1, 1],
+    ['a list as a key', '? [a]\n: 1\n', 1, 3],
+    ['a quote that is never closed', 'a: "x\n', 2, 1],
+    ['an alias without an anchor', 'key: *nope\n', 1, 6],
+    ['a colon in plain text', 'a: b: c\n', 1, 4],
+    ['a key twice in a flow map', 'a: {b: 1, b: 2}\n', 1, 11],
+  ])('refuses %s, with its position', (_, text, line, column) => {
+    expect(parseYaml(text).problems[0]).toMatchObject({ line, column })
+  })
+
+  it('never expands a document beyond what stands in it', () => {
+    const bomb = `a: &a [x]\n${[...'bcdefgh'].map((c, i) => `${c}: &${c} [*${'abcdefg'[i]}, *${'abcdefg'[i]}]`).join('\n')}\n`
+
+    expect(parseYaml(bomb).value).toBeNull()
+  })
+
+  it('answers a problem, not a crash, for nesting without end', () => {
+    expect(parseYaml('['.repeat(100_000)).problems).not.toEqual([])
+    expect(parseYaml('- '.repeat(100_000)).problems).not.toEqual([])
+  })
+
+  it('keeps a key called __proto__ a key', () => {
+    const value = parseYaml('__proto__: {polluted: 1}\n').value as object
+
+    expect(Object.keys(value)).toEqual(['__proto__'])
+    expect('polluted' in value).toBe(false)
+  })
+})
+
+describe('positions', () => {
+  const document = parseYaml('a: 1\nb:\n  c: x\n  d:\nl:\n  - q: 1\n  - 2\n')
+
+  it.each([
+    [['a'], 'key', 1, 1],
+    [['a'], 'value', 1, 4],
+    [['b', 'c'], 'value', 3, 6],
+    [['l', 0, 'q'], 'value', 6, 8],
+    [['l', 1], 'value', 7, 5],
+  ] as const)('of %j (%s) are where it stands', (path, what, line, column) => {
+    expect(document.problemAt(path, what, 'x')).toMatchObject({ line, column })
+  })
+
+  it.each([
+    ['a key without a value', ['b', 'd'], 4, 3],
+    ['a missing key', ['b', 'zz'], 2, 1],
+    ['a missing key at the top', ['zz'], 1, 1],
+    ['a missing item', ['l', 7], 5, 1],
+    ['something below a scalar', ['a', 'b', 0], 1, 1],
+    ['nothing at all', [], 1, 1],
+  ] as const)('of %s are its nearest place', (_, path, line, column) => {
+    expect(document.problemAt(path, 'value', 'x')).toMatchObject({ line, column })
+  })
+})
+
+describe('writing YAML', () => {
+  it('writes what is read back as the same, also where text looks like something else', () => {
+    const value = { a: ['NO', '1', 'x: y', '{1}', ''], b: { c: null, d: 'word '.repeat(40) } }
+
+    expect(parseYaml(writeYaml(value)).value).toEqual(value)
+  })
+})

@@ -1,0 +1,554 @@
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { History, Version } from '../../../../src/history/port.ts'
+import { openHistory } from '../../../../src/history/sqlite-history.ts'
+import { ALERT_EVENTS, type AlertEvent } from '../../../../src/lib/alert-events.ts'
+import { type Clock, MINUTE, SECOND, systemClock } from '../../../../src/lib/clock.ts'
+import { type Condition, Conditions } from '../../../../src/lib/conditions.ts'
+import { Secret } from '../../../../src/lib/secret.ts'
+import { silentLog } from '../../../../src/lib/silent-log.ts'
+import { AlertDesk } from '../../../../src/ops/alerts/desk.ts'
+import type { AlertMessage } from '../../../../src/ops/alerts/message.ts'
+import type { Sent } from '../../../../src/ops/alerts/senders.ts'
+import type { AlertFacts, AlertTarget, CampaignRun } from '../../../../src/ops/port.ts'
+import { because, temporaryHistory, versionIn } from '../../../helpers/history/temporary.ts'
+
+const ALL: AlertEvent[] = [...ALERT_EVENTS]
+const PROGRAM: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/page'] } }
+
+const REFUSED = { reason: 'refused with 401', hint: 'see the key', mark: 'refused' }
+
+function conditionOf(code: Condition['code'], facts: Partial<Condition> = {}): Condition {
+  const words = { message: `the cause of ${code}`, hint: 'look at it' }
+  return { code, severity: 'critical', since: 1000, ...words, ...facts }
+}
+
+/** A desk over a history, whose messages are kept; `pass` lets time pass and looks. */
+class Bench {
+  readonly sent: AlertMessage[] = []
+  readonly facts = {
+    late: [] as { version: Version; expectedBy: number }[],
+    conditions: [] as Condition[],
+    refusal: null as ReturnType<AlertFacts['refusal']>,
+    trusted: false,
+    campaigns: null as CampaignRun | null,
+  }
+  answer: Sent | Promise<Sent> = { kind: 'sent' }
+  readonly conditions = new Conditions(systemClock)
+  tries = 0
+  readonly #desk: AlertDesk
+  readonly #signal = new AbortController().signal
+  #ahead = 0
+
+  constructor(history: History, targets: AlertTarget[] = [PROGRAM]) {
+    const clock: Clock = { ...systemClock, monotonic: () => this.#ahead }
+    this.#desk = new AlertDesk({
+      ...{ clock, history, targets, log: silentLog, host: 'ats', conditions: this.conditions },
+      commandLine: (command) => `feedsyncd ${command}`,
+      facts: {
+        overdue: () => this.facts.late,
+        refusal: () => this.facts.refusal,
+        conditions: () => this.facts.conditions,
+        trusted: () => this.facts.trusted,
+        campaigns: () => this.facts.campaigns,
+      },
+      send: async (_target, message) => {
+        this.tries += 1
+        const answer = await this.answer
+        if (answer.kind === 'sent') this.sent.push(message)
+        return answer
+      },
+    })
+  }
+
+  retarget(targets: AlertTarget[]): void {
+    this.#desk.retarget(targets)
+  }
+
+  /** Begins to send what is new. */
+  look(): void {
+    this.#desk.look(this.#signal)
+  }
+
+  async pass(ms: number): Promise<string[]> {
+    const before = this.sent.length
+    this.#ahead += ms
+    this.#desk.moved()
+    this.#desk.look(this.#signal)
+    await this.#desk.finish({ flush: false, signal: this.#signal })
+    return this.sent.slice(before).map(({ text }) => text.replace('feedsyncd on ats: ', ''))
+  }
+
+  async flush(): Promise<void> {
+    await this.#desk.finish({ flush: true, signal: this.#signal })
+  }
+}
+
+describe('alerts', () => {
+  it.each([
+    ['rejected', 'acme rejected: line 3, column 1: it is broken; correct the export'],
+    [
+      'held',
+      'acme held: line 3, column 1: it is broken; correct the export; then feedsyncd release 1, or feedsyncd discard 1',
+    ],
+    [
+      'failed',
+      'acme failed: line 3, column 1: it is broken; correct the export; then feedsyncd retry 1',
+    ],
+  ] as const)('tell once that a feed is %s, and what to do', async (state, text) => {
+    const { history } = temporaryHistory()
+    versionIn(history, state, {
+      reason: because('line 3, column 1: it is broken', 'correct the export'),
+    })
+    const bench = new Bench(history)
+
+    const told = [await bench.pass(SECOND), await bench.pass(MINUTE), await bench.pass(60 * MINUTE)]
+
+    expect(told).toEqual([[text], [], []])
+  })
+
+  it('tell of the recovery once a corrected version is uploaded, and not while it is on its way', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'rejected')
+    const bench = new Bench(history)
+    await bench.pass(SECOND)
+
+    const next = versionIn(history, 'queued', { at: 2000 })
+    const underWay = await bench.pass(MINUTE)
+    history.move(next.id, 'uploading', null, 3000)
+    history.move(next.id, 'uploaded', null, 3001)
+    const arrived = [await bench.pass(MINUTE), await bench.pass(MINUTE)]
+
+    expect(underWay).toEqual([])
+    expect(arrived).toEqual([['acme recovered (rejected before, uploaded now)'], []])
+  })
+
+  it('tell of the next version that is rejected too', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'rejected')
+    const bench = new Bench(history)
+    await bench.pass(SECOND)
+
+    versionIn(history, 'rejected', { at: 2000, reason: because('another fault') })
+
+    expect(await bench.pass(MINUTE)).toEqual(['acme rejected: another fault'])
+  })
+
+  it('repeat nothing after a restart, and tell what happened meanwhile', async () => {
+    const { history, file } = temporaryHistory()
+    versionIn(history, 'held')
+    await new Bench(history).pass(SECOND)
+    versionIn(history, 'failed', { feed: 'globex' })
+    const reopened = openHistory({ file })
+    onTestFinished(() => reopened[Symbol.dispose]())
+
+    const told = await new Bench(reopened).pass(SECOND)
+
+    expect(told).toEqual(['globex failed: failed; feedsyncd retry 2'])
+  })
+
+  it('never flood: many changes at once are one message, and later ones wait for the next minute', async () => {
+    const { history } = temporaryHistory()
+    for (let n = 0; n < 300; n++) versionIn(history, n % 3 ? 'rejected' : 'held', { feed: `f${n}` })
+    const bench = new Bench(history)
+
+    const first = await bench.pass(SECOND)
+    for (let n = 0; n < 4; n++) {
+      versionIn(history, 'failed', { feed: `g${n}` })
+      await bench.pass(SECOND)
+    }
+    versionIn(history, 'failed', { feed: 'h1' })
+    versionIn(history, 'failed', { feed: 'h2' })
+    const spent = await bench.pass(SECOND)
+    const afterAMinute = await bench.pass(MINUTE)
+
+    expect(first).toEqual(['300 changes: 200 rejected, 100 held; feedsyncd status'])
+    expect(bench.sent[0]?.changes).toHaveLength(100)
+    expect(spent).toEqual([])
+    expect(afterAMinute).toEqual(['2 changes: 2 failed; feedsyncd status'])
+  })
+
+  it('that cannot be sent are tried again, at growing intervals, and what is over by then is not told', async () => {
+    const { history } = temporaryHistory()
+    const { id } = versionIn(history, 'held')
+    const bench = new Bench(history)
+    bench.answer = { kind: 'failed', reason: 'the receiver is down' }
+
+    await bench.pass(SECOND)
+    await bench.pass(SECOND)
+    const afterTwoSeconds = bench.tries
+    await bench.pass(5 * SECOND)
+    await bench.pass(5 * SECOND)
+    const afterTwelve = bench.tries
+    history.move(id, 'discarded', null, 5000)
+    bench.answer = { kind: 'sent' }
+
+    expect([afterTwoSeconds, afterTwelve]).toEqual([1, 2])
+    expect(await bench.pass(MINUTE)).toEqual([])
+  })
+
+  it('keep the id of a message that is repeated, and give the same trouble later another', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    const ids: (string | undefined)[] = []
+    for (const trusted of [false, true, false]) {
+      bench.facts.refusal = trusted ? null : REFUSED
+      bench.facts.trusted = trusted
+      await bench.pass(MINUTE)
+      ids.push(bench.sent.at(-1)?.id)
+    }
+
+    expect(bench.sent.map(({ event }) => event)).toEqual([
+      'credentials',
+      'recovered',
+      'credentials',
+    ])
+    expect(new Set(ids).size).toBe(3)
+  })
+
+  it('are told of anew when the service refuses another account, and not when it refuses the same again', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    for (const mark of ['["a"]', '["a"]', '["a","b"]', '["a","b"]']) {
+      bench.facts.refusal = { ...REFUSED, mark }
+      await bench.pass(15 * MINUTE)
+    }
+
+    expect(bench.sent.map(({ event }) => event)).toEqual(['credentials', 'credentials'])
+  })
+
+  it('do not take credentials for good because they are tried again, nor after a restart', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    bench.facts.refusal = REFUSED
+    await bench.pass(SECOND)
+
+    bench.facts.refusal = null
+    const tried = await bench.pass(15 * MINUTE)
+    const restarted = new Bench(history)
+    const afterRestart = await restarted.pass(SECOND)
+    restarted.facts.trusted = true
+    const proven = await restarted.pass(MINUTE)
+
+    expect([tried, afterRestart]).toEqual([[], []])
+    expect(proven).toEqual(['the service takes the credentials again'])
+  })
+
+  it('tell of a condition once, also after restarts, and of its end when nobody ran to see it', async () => {
+    const { history } = temporaryHistory()
+    const told: string[][] = []
+    for (const since of [1000, 2000, 3000]) {
+      const bench = new Bench(history)
+      bench.facts.conditions = [conditionOf('inbox-missing', { since })]
+      told.push(await bench.pass(SECOND))
+    }
+    const repaired = new Bench(history)
+    const atItsStart = await repaired.pass(SECOND)
+    const later = await repaired.pass(MINUTE)
+
+    expect(told).toEqual([
+      ['feedsyncd cannot work as it should: the cause of inbox-missing; look at it'],
+      [],
+      [],
+    ])
+    // A cause that lasts is met again within the first rounds: forgetting it is not the end of it.
+    expect(atItsStart).toEqual([])
+    expect(later).toEqual(['feedsyncd works again'])
+  })
+
+  it('tell at the end of a single pass that a condition of the pass before is over', async () => {
+    const { history } = temporaryHistory()
+    const before = new Bench(history)
+    before.facts.conditions = [conditionOf('inbox-missing')]
+    await before.flush()
+    const after = new Bench(history)
+
+    await after.flush()
+
+    expect(after.sent).toMatchObject([
+      { event: 'recovered', changes: [{ event: 'daemon', reasonCode: 'inbox-missing' }] },
+    ])
+  })
+
+  it('do not say that feedsyncd works again while something else still stops it', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    const missing = conditionOf('inbox-missing')
+    bench.facts.conditions = [missing, conditionOf('clock-stepped', { severity: 'warning' })]
+    await bench.pass(SECOND)
+
+    bench.facts.conditions = [missing]
+    const one = await bench.pass(MINUTE)
+    bench.facts.conditions = []
+    const all = await bench.pass(MINUTE)
+
+    expect(one).toEqual([
+      'clock-stepped is over; feedsyncd still cannot work as it should: the cause of inbox-missing',
+    ])
+    expect(all).toEqual(['feedsyncd works again'])
+    expect(bench.sent.slice(-2)).toMatchObject([
+      { event: 'recovered', changes: [{ reasonCode: 'clock-stepped' }] },
+      { event: 'recovered', changes: [{ reasonCode: 'inbox-missing', reason: null }] },
+    ])
+  })
+
+  it('tell that a feed is overdue, and that it came', async () => {
+    const { history } = temporaryHistory()
+    const version = versionIn(history, 'uploaded')
+    const bench = new Bench(history)
+    bench.facts.late = [{ version, expectedBy: Date.UTC(2026, 0, 2) }]
+
+    const late = await bench.pass(SECOND)
+    bench.facts.late = []
+    const came = await bench.pass(MINUTE)
+
+    expect(late).toEqual([
+      'acme overdue: its next version was expected by 2026-01-02T00:00:00.000Z; ' +
+        'check whether its export still runs, and where it writes to',
+    ])
+    expect(came).toEqual(['acme recovered (overdue before, uploaded now)'])
+  })
+
+  it('tell once of each campaign that waits, and when it does not any more', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    const look = (reason: string | null, code = ''): CampaignRun => ({
+      ...{ at: '2026-11-22T06:00:00.000Z', cause: 'interval', mode: 'apply', state: 'done' },
+      ...{ problem: null, hint: null, planId: 1, pending: 0, done: [] },
+      waiting:
+        reason === null ? [] : [{ key: 'NUR', action: 'blocked', code, reason, needs: 'look' }],
+    })
+    const told: string[][] = []
+    for (const [reason, code] of [
+      ['over by 10', 'guard'],
+      ['over by 12', 'guard'],
+      ['frozen', 'state'],
+      [null],
+      [null],
+    ] as const) {
+      bench.facts.campaigns = look(reason, code)
+      told.push(await bench.pass(MINUTE))
+    }
+
+    expect(told).toEqual([
+      ['campaign NUR waiting: over by 10; look'],
+      [],
+      ['campaign NUR waiting: frozen; look'],
+      ['campaign NUR recovered (waiting before)'],
+      [],
+    ])
+    expect(bench.sent[0]?.changes).toMatchObject([
+      { event: 'campaign-waiting', campaign: 'NUR', feed: null, state: 'blocked' },
+    ])
+  })
+
+  it('tell that campaigns stopped and that they go on, each once, also over a restart', async () => {
+    const { history } = temporaryHistory()
+    const stopped: CampaignRun = {
+      ...{ at: '2026-11-22T06:00:00.000Z', cause: 'file', mode: 'apply', state: 'unusable' },
+      ...{ problem: 'campaigns.yaml:1:1 it is empty', hint: 'correct the file', planId: null },
+      ...{ pending: 0, done: [], waiting: [] },
+    }
+    const told: string[][] = []
+    for (const run of [stopped, stopped, { ...stopped, state: 'done', problem: null } as const]) {
+      const bench = new Bench(history)
+      bench.facts.campaigns = run
+      told.push(await bench.pass(SECOND))
+    }
+
+    expect(told).toEqual([
+      ['campaigns stopped: campaigns.yaml:1:1 it is empty; correct the file'],
+      [],
+      ['campaigns are managed again'],
+    ])
+  })
+
+  it('tell of hundreds of campaigns in one message', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    bench.facts.campaigns = {
+      ...{ at: '2026-11-22T06:00:00.000Z', cause: 'file', mode: 'apply', state: 'done' },
+      ...{ problem: null, hint: null, planId: 1, pending: 0, done: [] },
+      waiting: Array.from({ length: 300 }, (_, n) => {
+        return { key: `C${n}`, action: 'blocked', code: 'guard', reason: 'a guard', needs: null }
+      }),
+    }
+
+    expect(await bench.pass(SECOND)).toEqual([
+      '300 changes: 300 campaign-waiting; feedsyncd status',
+    ])
+  })
+
+  it('reach each receiver for the events that it asked for, and one that is deaf delays no other', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    versionIn(history, 'failed', { feed: 'globex' })
+    const url = new Secret('https://hooks.example.com/x')
+    const hook = {
+      kind: 'webhook',
+      url,
+      origin: 'https://hooks.example.com',
+      secretFile: null,
+    } as const
+    const bench = new Bench(history, [
+      { on: ['held'], action: hook },
+      { on: ['failed'], action: PROGRAM.action },
+    ])
+
+    await bench.pass(SECOND)
+
+    expect(bench.sent.map(({ event }) => event)).toEqual(['held', 'failed'])
+  })
+
+  it('never see a change that was rolled back', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    const rolledBack = () =>
+      history.atomically(() => {
+        versionIn(history, 'failed')
+        throw new Error('no room')
+      })
+
+    expect(rolledBack).toThrow('no room')
+
+    expect(await bench.pass(SECOND)).toEqual([])
+  })
+
+  it('never stop the daemon while the database is in trouble, and are told afterwards', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    let isLocked = true
+    const bench = new Bench({
+      ...history,
+      dataVersion: () => {
+        if (isLocked) throw new Error('database is locked')
+        return history.dataVersion()
+      },
+    })
+
+    const meanwhile = await bench.pass(SECOND)
+    isLocked = false
+
+    expect(meanwhile).toEqual([])
+    expect(await bench.pass(SECOND)).toHaveLength(1)
+  })
+
+  it('show a program that hangs as a condition, until an alert has reached it', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    const bench = new Bench(history)
+    bench.answer = { kind: 'failed', reason: 'it ran for more than 30 s', stuck: true }
+
+    await bench.pass(SECOND)
+    const stuck = bench.conditions.current()
+    bench.answer = { kind: 'sent' }
+    await bench.pass(MINUTE)
+
+    expect(stuck).toMatchObject([{ code: 'hook-stuck', severity: 'warning' }])
+    expect(bench.conditions.current()).toEqual([])
+  })
+
+  it('show nothing of a program that hangs and that was taken out of the configuration', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    const bench = new Bench(history)
+    const { promise, resolve } = Promise.withResolvers<Sent>()
+    bench.answer = promise
+    bench.look()
+
+    bench.retarget([])
+    resolve({ kind: 'failed', reason: 'it ran for more than 30 s', stuck: true })
+    await setImmediate()
+
+    expect(bench.tries).toBe(1)
+    expect(bench.conditions.current()).toEqual([])
+  })
+
+  it('go to the receivers before while new ones cannot be taken up', async () => {
+    const { history } = temporaryHistory()
+    const pager: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/pager'] } }
+    let isFull = false
+    const setNote: History['setNote'] = (name, value) => {
+      if (isFull) throw new Error('the disk is full')
+      history.setNote(name, value)
+    }
+    versionIn(history, 'rejected')
+    const bench = new Bench({ ...history, setNote }, [PROGRAM, pager])
+    await bench.pass(SECOND)
+
+    isFull = true
+    expect(() => bench.retarget([{ ...PROGRAM, on: ['overdue'] }])).toThrow('the disk is full')
+    isFull = false
+    versionIn(history, 'held', { feed: 'other' })
+
+    expect(await bench.pass(MINUTE)).toHaveLength(2)
+  })
+
+  it('go to the receivers before where new ones are part of a transaction that is rolled back', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'rejected')
+    const bench = new Bench(history)
+    await bench.pass(SECOND)
+
+    const takenUp = () =>
+      history.atomically(() => {
+        bench.retarget([])
+        throw new Error('the disk is full')
+      })
+    expect(takenUp).toThrow('the disk is full')
+    versionIn(history, 'held', { feed: 'other' })
+
+    expect(await bench.pass(MINUTE)).toHaveLength(1)
+  })
+
+  it('are shown as failing when a receiver was not reached three times', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    const bench = new Bench(history)
+    bench.answer = { kind: 'failed', reason: 'it answered 500' }
+
+    await bench.pass(SECOND)
+    const once = bench.conditions.current()
+    await bench.pass(MINUTE)
+    await bench.pass(MINUTE)
+
+    expect(once).toEqual([])
+    expect(bench.conditions.current()).toMatchObject([
+      { code: 'alerts-failing', message: expect.stringContaining('it answered 500') },
+    ])
+  })
+
+  it('are tried again where sending met an error that feedsyncd does not know', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    const bench = new Bench(history)
+    bench.answer = Promise.reject(new Error('a fault'))
+
+    const unsent = await bench.pass(SECOND)
+    bench.answer = { kind: 'sent' }
+
+    expect(unsent).toEqual([])
+    expect(await bench.pass(MINUTE)).toHaveLength(1)
+  })
+
+  it('forget what a receiver knew that is no longer configured', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    await new Bench(history).pass(SECOND)
+
+    new Bench(history, [])
+    const again = await new Bench(history).pass(SECOND)
+
+    expect(again).toHaveLength(1)
+  })
+
+  it('tell all that is left at the end of a single pass', async () => {
+    const { history } = temporaryHistory()
+    versionIn(history, 'held')
+    const bench = new Bench(history)
+
+    await bench.flush()
+
+    expect(bench.sent).toHaveLength(1)
+  })
+})

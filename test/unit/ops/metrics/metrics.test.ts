@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import type { Verdict } from '../../../../src/feed/port.ts'
+import { systemClock } from '../../../../src/lib/clock.ts'
+import { createMetrics, RULES } from '../../../../src/ops/metrics/metrics.ts'
+import type { CampaignRun } from '../../../../src/ops/port.ts'
+import { because, temporaryHistory, versionIn } from '../../../helpers/history/temporary.ts'
+import { hostileNames } from '../../../helpers/hostile-names.ts'
+import { samplesOf } from '../../../helpers/ops/exposition.ts'
+
+const SRC = join(import.meta.dirname, '..', '..', '..', '..', 'src')
+
+function bench(run: CampaignRun | null = null) {
+  const { history } = temporaryHistory()
+  const source = {
+    ...{ history, clock: systemClock, overdue: () => [] },
+    campaigns: (): CampaignRun | null => run,
+  }
+  const metrics = createMetrics({ version: '1.2.3', startedAt: 1000 })
+  return { history, metrics, samples: async () => samplesOf(await metrics.text(source)) }
+}
+
+const broken = (code: string): Verdict => ({ kind: 'broken', code, reason: '', position: null })
+
+it('the metrics name every rule that the check can refuse a document by', () => {
+  const text = ['feed', 'xml']
+    .flatMap((folder) =>
+      readdirSync(join(SRC, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(SRC, folder, name),
+      ),
+    )
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(name, 'utf8'))
+    .join('\n')
+  const codes = [...text.matchAll(/\b(?:code: |compressed\()'([\w-]+)'/g)].map(([, code]) => code)
+  const lengths = [...text.matchAll(/\btooLong\('(\w+)'/g)].map(([, what]) => `${what}-too-long`)
+
+  expect(codes.length).toBeGreaterThan(10)
+  expect([...codes, ...lengths].filter((code) => !RULES.includes(code ?? ''))).toEqual([])
+})
+
+it('the metrics count refused documents by rule, from nought on, and an unknown rule as another', async () => {
+  const { metrics, samples } = bench()
+  const before = await samples()
+
+  metrics.checked(broken('doctype-refused'))
+  metrics.checked(broken('a-rule-of-next-year'))
+  metrics.checked({ kind: 'incomplete', reason: '', position: { offset: 0, line: 1, column: 1 } })
+
+  const after = await samples()
+  const value = (rule: string) => {
+    const name = `feedsyncd_validation_errors_total{rule="${rule}"}`
+    return [before.get(name), after.get(name)]
+  }
+  expect(['doctype-refused', 'other', 'incomplete', 'html'].map(value)).toEqual([
+    ...[
+      [0, 1],
+      [0, 1],
+      [0, 1],
+    ],
+    [0, 0],
+  ])
+})
+
+it('the metrics tell of campaigns that wait, and when they were last looked at', async () => {
+  const waiting = [{ key: 'NUR', action: 'blocked', code: 'guard', reason: null, needs: null }]
+  const { samples } = bench({
+    ...{ at: '2026-11-20T12:00:00.000Z', cause: 'start', mode: 'report', state: 'unusable' },
+    ...{ problem: 'line 3', hint: null, planId: 1, pending: 4, done: [], waiting },
+  })
+
+  const after = await samples()
+  const value = (name: string) => after.get(`feedsyncd_campaigns_${name}`)
+  expect([value('waiting'), value('pending')]).toEqual([2, 4])
+  expect(value('last_look_timestamp_seconds')).toBe(Date.UTC(2026, 10, 20, 12) / 1000)
+})
+
+it('the metrics hold no word of a vendor, whatever the feeds are called', async () => {
+  const { history, metrics, samples } = bench()
+  const before = [...(await samples()).keys()]
+  for (const [n, feed] of hostileNames(200).entries()) {
+    versionIn(history, n % 2 ? 'uploaded' : 'held', { feed, reason: because(feed, feed) })
+    metrics.moved(n % 2 ? 'uploaded' : 'held')
+    metrics.attemptEnded({ status: 204, bytesSent: 700, ms: 5 })
+    metrics.checked(broken(feed))
+  }
+
+  expect([...(await samples()).keys()]).toEqual(before)
+})
+
+it('the metrics are those of docs/metrics.md, all of them and no others', async () => {
+  const text = readFileSync(join(SRC, '..', 'docs', 'metrics.md'), 'utf8')
+  const { samples } = bench()
+
+  const served = [...(await samples()).keys()].map((name) =>
+    name
+      .replace(/\{.*/, '')
+      .replace(/^feedsyncd_/, '')
+      .replace(/_(bucket|sum|count)$/, ''),
+  )
+  const [table = ''] = text.match(/^\| name[\s\S]*?\n\n/m) ?? []
+  const named = [...table.matchAll(/`(\w+_\w+|versions)(?:\{[\w,]+\})?`/g)].map(([, name]) => name)
+  expect(new Set(served.filter((name) => !name.startsWith('process_')))).toEqual(
+    new Set(named.filter((name) => name !== 'feedsyncd_')),
+  )
+})

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { type Clock, SECOND, systemClock } from '../../../../src/lib/clock.ts'
+import type { Pulse } from '../../../../src/ops/port.ts'
+import { createSupervisor } from '../../../../src/ops/systemd/supervisor.ts'
+
+/** A supervisor on a clock that a test moves. */
+function bench(env: Record<string, string> = {}) {
+  let now = 0
+  let timers: { at: number; run: () => void }[] = []
+  const clock: Clock = {
+    ...systemClock,
+    after: (ms, run) => {
+      const timer = { at: now + ms, run }
+      timers.push(timer)
+      const cancel = () => {
+        timers = timers.filter((other) => other !== timer)
+      }
+      return { [Symbol.dispose]: cancel }
+    },
+  }
+  const sent: string[] = []
+  const world = { status: 'idle', turned: true, stage: 'running' as Pulse['stage'] }
+  let turnedAt = 0
+  const pulse = () => ({ stage: world.stage, sinceTurnMs: now - turnedAt, conditions: [] })
+  const supervisor = createSupervisor({
+    ...{ clock, env, pid: 42 },
+    notify: async (...fields) => void sent.push(fields.join(' ')),
+    status: () => world.status,
+  })
+  const pass = (ms: number): string[] => {
+    const before = sent.length
+    const until = now + ms
+    for (;;) {
+      const next = timers.toSorted((a, b) => a.at - b.at)[0]
+      if (next === undefined || next.at > until) break
+      timers = timers.filter((other) => other !== next)
+      now = next.at
+      if (world.turned) turnedAt = now
+      next.run()
+    }
+    now = until
+    return sent.slice(before)
+  }
+  return { supervisor, sent, world, pass, ready: () => supervisor.ready(pulse) }
+}
+
+describe('the supervisor', () => {
+  it('says when feeds are taken, and with what', () => {
+    const { ready, sent } = bench()
+
+    ready()
+
+    expect(sent).toEqual(['READY=1 STATUS=idle'])
+  })
+
+  it('tells at once what a condition changed, and the same words never twice', () => {
+    const { ready, supervisor, sent, world } = bench()
+    supervisor.changed()
+    ready()
+
+    world.status = 'the disk is full; idle'
+    supervisor.changed()
+    supervisor.changed()
+
+    expect(sent).toEqual(['READY=1 STATUS=idle', 'STATUS=the disk is full; idle'])
+  })
+
+  it('tells a new status at most every 10 s, and an old one never again', () => {
+    const { ready, world, pass } = bench()
+    ready()
+
+    const idle = pass(60 * SECOND)
+    world.status = '3 waiting'
+    const soon = pass(9 * SECOND)
+    const later = pass(SECOND)
+
+    expect([idle, soon, later]).toEqual([[], [], ['STATUS=3 waiting']])
+  })
+
+  it('feeds the watchdog four times within its limit while the loop turns, and not when it hangs', () => {
+    const { ready, world, pass } = bench({ WATCHDOG_USEC: '120000000' })
+    ready()
+
+    const turning = pass(120 * SECOND)
+    world.turned = false
+    pass(60 * SECOND)
+    const hanging = pass(600 * SECOND)
+
+    expect(turning).toEqual(Array(4).fill('WATCHDOG=1'))
+    expect(hanging).toEqual([])
+  })
+
+  it('feeds it on while the daemon stops, since then no loop turns', () => {
+    const { ready, world, pass } = bench({ WATCHDOG_USEC: '40000000' })
+    ready()
+    Object.assign(world, { turned: false, stage: 'stopping' })
+
+    expect(pass(120 * SECOND)).toHaveLength(12)
+  })
+
+  it('leaves the watchdog alone that is another process’s, or nobody’s', () => {
+    for (const env of [{ WATCHDOG_USEC: '1000000', WATCHDOG_PID: '41' }, {}]) {
+      const { ready, pass } = bench(env)
+      ready()
+
+      expect(pass(60 * SECOND)).toEqual([])
+    }
+  })
+
+  it('has one watchdog after many reloads', () => {
+    const { ready, supervisor, pass } = bench({ WATCHDOG_USEC: '4000000', WATCHDOG_PID: '42' })
+    ready()
+    for (let n = 0; n < 5; n++) {
+      supervisor.reloading()
+      supervisor.reloaded()
+    }
+
+    expect(pass(SECOND)).toEqual(['WATCHDOG=1'])
+  })
+
+  it('never calls a daemon ready that still starts, or stops, because of a reload', async () => {
+    const { ready, supervisor, sent } = bench()
+
+    supervisor.reloading()
+    supervisor.reloaded()
+    const starting = [...sent]
+    ready()
+    await supervisor.stopping()
+    supervisor.reloading()
+    supervisor.reloaded()
+
+    expect(starting).toEqual([])
+    expect(sent.map((text) => text.split('=')[0])).toEqual(['READY', 'STOPPING'])
+  })
+
+  it('asks for the time that a stop may take', async () => {
+    const { supervisor, sent } = bench()
+
+    await supervisor.stopping()
+
+    expect(sent[0]).toMatch(/^STOPPING=1 EXTEND_TIMEOUT_USEC=40000000 STATUS=stopping/)
+  })
+})

@@ -1,0 +1,316 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ShowReport, StatusReport, UploadReport } from '../../../../src/history/port.ts'
+import type { CampaignRun, CampaignSeen, EndpointSource, Pulse } from '../../../../src/ops/port.ts'
+import { feedPage, versionPage } from '../../../../src/ops/web/feed-pages.ts'
+import { statusPage } from '../../../../src/ops/web/page.ts'
+import type { Scene } from '../../../../src/ops/web/page-parts.ts'
+import { conditionOf } from '../../../helpers/condition.ts'
+import { reportOf } from '../../../helpers/ops/samples.ts'
+
+const NOW = Date.UTC(2026, 10, 20, 12)
+const PULSE: Pulse = { stage: 'running', sinceTurnMs: 5, conditions: [] }
+const SCENE: Scene = { now: NOW, host: 'ats', commandLine: (command) => `feedsyncd ${command}` }
+
+const SERVED = { status: 'active', budget: '1500.00', spend: '320.10' }
+const NO_REASON = { reason: null, reasonCode: null, line: null, column: null }
+
+const upload = (over: Partial<UploadReport> = {}): UploadReport => ({ ...reportOf(), ...over })
+
+function version(over: Partial<ShowReport> = {}): ShowReport {
+  return {
+    ...{
+      ...upload(),
+      md5: null,
+      account: null,
+      sha256: null,
+      encoding: null,
+      root: null,
+      records: null,
+    },
+    ...{ requisitionIds: null, externalCampaignIds: null, fileUrl: null, etagVerified: null },
+    ...{ attempts: [], events: [], earlierEvents: 0, earlierAttempts: 0, ...over },
+  }
+}
+
+function status(over: Partial<StatusReport> = {}): StatusReport {
+  return {
+    daemon: {
+      ...{ running: true, pid: 7, startedAt: '2026-11-20T11:00:00.000Z', mode: 'events' },
+      conditions: [],
+      ...{
+        lastScanAt: '2026-11-20T11:59:59.000Z',
+        unfinished: [],
+        ignored: { count: 0, paths: [] },
+        links: { count: 0, paths: [] },
+        modeReason: null,
+      },
+    },
+    service: { baseUrl: 'https://api.example.com', state: 'ok', reason: null, clockSkewMs: null },
+    uploads: [upload()],
+    owed: [],
+    ...over,
+  }
+}
+
+const SEEN: CampaignSeen[] = [
+  { key: 'NUR-Q1', campaignId: '48211', name: 'Nurses Q1', ...SERVED },
+  { key: 'GEN-26', campaignId: '48212', name: null, ...SERVED, status: null },
+]
+
+function page(over: Partial<StatusReport>, pulse = PULSE, asked: Record<string, string> = {}) {
+  const history = { lastSuccessAt: () => NOW, postings: () => [null, 38, 40] }
+  const source = {
+    ...{ ...SCENE, history: history as unknown as EndpointSource['history'], inbox: '/srv/export' },
+    ...{ pulse: () => pulse, status: () => status(over), versions: () => [], version: () => null },
+    ...{ plan: () => null, campaigns: () => SEEN, metrics: async () => '' },
+  }
+  return statusPage(source, new URLSearchParams(asked))
+}
+
+/** Every tag as a browser would find it, without what names may change: addresses, keys, titles. */
+const tags = (markup: string) =>
+  markup.match(/<[^>]*>/g)?.map((tag) => {
+    return tag.replace(/(href="\/feed\?name=|(?:data-key|title|value)=")[^"]*"/g, '$1"')
+  })
+
+describe('the status page', () => {
+  it('says at once that nothing needs a person, and shows every feed', () => {
+    const shown = page({ uploads: [upload(), upload({ feed: 'globex' })] })
+
+    expect(shown).toContain('Nothing needs attention')
+    expect(shown).not.toContain('<h2>Needs attention')
+    expect(shown).toContain('<bdi>acme</bdi>')
+    expect(shown).toContain('<bdi>globex</bdi>')
+  })
+
+  it('shows what is owed first, with the reason and the command that decides', () => {
+    const held = upload({ id: 9, feed: 'globex', state: 'held', reason: '40 -> 2 postings' })
+
+    const shown = page({ uploads: [upload(), held] })
+
+    expect(shown).toContain('1 feed needs attention')
+    expect(shown).toContain('40 -&#62; 2 postings')
+    expect(shown).toContain(
+      '<code>feedsyncd release 9</code></li><li><code>feedsyncd discard 9</code>',
+    )
+    expect(shown.indexOf('40 -&#62; 2')).toBeLessThan(shown.indexOf('<h2>Feeds'))
+  })
+
+  it('shows what is owed beside the newest version, and feeds that are late', () => {
+    const failed = upload({ id: 3, state: 'failed', reason: 'no such account' })
+    const late = upload({ feed: 'globex', overdue: true, expectedBy: '2026-11-20T09:00:00.000Z' })
+
+    const shown = page({ uploads: [late], owed: [failed] })
+
+    expect(shown).toContain('2 feeds need attention')
+    expect(shown).toContain('No such account')
+    expect(shown).toContain('expected 3h ago')
+  })
+
+  it('says what stops the daemon as a whole, before all feeds', () => {
+    const service = { ...status().service, state: 'down', reason: 'no answer' } as const
+    const shown = page({ service }, { ...PULSE, conditions: [conditionOf('the disk is full')] })
+
+    expect(shown).toContain('feedsyncd cannot work as it should')
+    expect(shown).toContain('The disk is full')
+    expect(shown).toContain('Service down: no answer')
+  })
+
+  it('shows campaigns that wait for a person among what is owed, and the plan to apply', () => {
+    const run = {
+      ...{ at: '2026-11-20T11:40:00.000Z', cause: 'interval', mode: 'report', state: 'done' },
+      ...{ problem: null, hint: null, planId: 12, pending: 1, done: [] },
+      waiting: [
+        { key: 'NUR', action: 'blocked', code: 'guard', reason: 'over the limit', needs: 'look' },
+      ],
+    } as const satisfies Partial<CampaignRun>
+
+    const shown = page({ campaigns: { ...run, done: [], waiting: [...run.waiting] } })
+    const off = page({ campaigns: null })
+
+    expect(shown).toContain('1 campaign needs attention')
+    expect(shown).toContain('Over the limit')
+    expect(shown).toContain('<code>feedsyncd campaigns apply 12</code>')
+    expect(off).toContain('there is a campaigns file')
+  })
+
+  it('lists every campaign with its name, key and state, and the decision that it waits for', () => {
+    const needs = 'feedsyncd campaigns apply --allow-widen NUR-Q1'
+    const create = 'feedsyncd campaigns create INT-26 --new'
+    const shown = page({
+      campaigns: {
+        ...{ at: '2026-11-20T11:40:00.000Z', cause: 'interval', mode: 'apply', state: 'done' },
+        ...{ problem: null, hint: null, planId: 12, pending: 0, done: [] },
+        waiting: [
+          { key: 'NUR-Q1', action: 'held', code: 'guard', reason: 'more postings', needs },
+          {
+            key: 'INT-26',
+            action: 'unknown',
+            code: 'unknown',
+            reason: 'it may be there',
+            needs: create,
+          },
+        ],
+      },
+    })
+
+    const table = shown.slice(shown.indexOf('aria-label="Campaigns"'))
+    const rows = [...table.matchAll(/<tr data-key="managed (.*?)">(.*?)<\/tr>/gs)]
+    const words = rows.map(([, , cells = '']) =>
+      cells
+        .replace(/<[^>]*>/g, ' ')
+        .split(/\s+/)
+        .join(' '),
+    )
+    expect(words.map((row) => row.trim())).toEqual([
+      `Nurses Q1 NUR-Q1 active 320.10 of 1500.00 More postings ${needs}`,
+      'GEN-26 not seen 320.10 of 1500.00',
+      `INT-26 not created – It may be there ${create}`,
+    ])
+  })
+
+  it('stays a page that can be read with 5,000 feeds, and finds each of them', () => {
+    const uploads = Array.from({ length: 5000 }, (_, n) => upload({ id: n, feed: `feed ${n}` }))
+
+    const first = page({ uploads })
+    const last = page({ uploads }, PULSE, { page: '50' })
+    const found = page({ uploads }, PULSE, { find: 'EED 4321' })
+
+    expect(first).toContain('Page 1 of 50')
+    expect(first.length).toBeLessThan(150_000)
+    expect(last).toContain('<bdi>feed 4999</bdi>')
+    expect(found.match(/<tr data-key/g)).toHaveLength(1)
+    expect(found).toContain('<bdi>feed 4321</bdi>')
+  })
+
+  it('loads nothing from elsewhere and offers nothing that changes anything', () => {
+    const shown = page({})
+
+    expect(shown).not.toMatch(
+      /<(form|button|input|img|iframe|object)\b|src=|https?:\/\/(?!api|www\.w3\.org\/2000\/svg)/,
+    )
+    expect(shown.match(/href="(?!data:)[^"]*"/g)).toEqual([
+      ...['href="/"', 'href="/feed?name=acme"', 'href="/api/status"', 'href="/metrics"'],
+    ])
+  })
+})
+
+describe('a feed’s page', () => {
+  it('shows its versions, and bars of postings and size over time', () => {
+    const earlier = { id: 2, postings: 40, detectedAt: '2026-11-19T11:59:00.000Z' }
+    const versions: [UploadReport, ...UploadReport[]] = [
+      upload({ id: 3, postings: 20 }),
+      upload(earlier),
+      upload({ id: 1, postings: null, bytes: null }),
+    ]
+
+    const shown = feedPage('acme', versions, 60, SCENE)
+
+    expect(shown.match(/class="dot good"/g)).toHaveLength(4)
+    expect(shown).toContain('lowest 20, highest 40')
+    expect(shown.match(/<a href="\/version\?id=\d">\d</g)).toHaveLength(3)
+  })
+})
+
+describe('a version’s page', () => {
+  it('shows what it holds, what happened to it, and each attempt with its answer', () => {
+    const shown = versionPage(
+      version({
+        externalCampaignIds: { 'NUR-Q1': 12 },
+        attempts: [
+          {
+            ...{ n: 1, startedAt: '2026-11-20T11:59:00.000Z', endedAt: '2026-11-20T11:59:02.500Z' },
+            ...{ outcome: 'failed', status: 503, code: 'SlowDown', bytesSent: 2048, key: null },
+          },
+        ],
+        events: [
+          { at: '2026-11-20T11:58:00.000Z', from: null, to: 'settling', ...NO_REASON },
+          {
+            at: '2026-11-20T11:59:02.500Z',
+            from: 'uploading',
+            to: 'queued',
+            ...NO_REASON,
+            reason: 'slow down',
+          },
+        ],
+      }),
+      SCENE,
+    )
+
+    expect(shown).toContain('<bdi>NUR-Q1</bdi> <span class="dim">12</span>')
+    expect(shown).toContain('503 SlowDown')
+    expect(shown).toContain('2.5s')
+    expect(shown).toMatch(/after 1m 3s[\s\S]*Slow down/)
+  })
+})
+
+describe('hostile names and reasons', () => {
+  const ATTACKS = [
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    "'onmouseover='x",
+    '`+alert(1)+`',
+    '</title></style></main>',
+    '&lt;script&gt;&amp;',
+    '<!--',
+    ']]>',
+    'a\u0000b\u001b[31m\nc\u202ed\ud800',
+    '{{constructor}}',
+  ]
+  const hostile = fc.oneof(
+    fc.constantFrom(...ATTACKS),
+    fc.string({ unit: 'binary', minLength: 1 }),
+    fc.tuple(fc.constantFrom(...ATTACKS), fc.string()).map((parts) => parts.join('')),
+  )
+  const named = (text: string) => {
+    const over = { feed: text, path: text, reason: text, hint: text, warnings: [text] }
+    const uploads = (['held', 'rejected', 'queued'] as const).map((state, id) =>
+      upload({ ...over, id, state }),
+    ) as [UploadReport, ...UploadReport[]]
+    const daemon = {
+      ...status().daemon,
+      unfinished: [{ path: text, modifiedAt: null }],
+      ignored: { count: 1, paths: [text] },
+      links: { count: 0, paths: [] },
+    }
+    const service = { baseUrl: text, state: 'down', reason: text, clockSkewMs: null } as const
+    const one = version({
+      ...{ ...over, account: text, records: text, encoding: text, fileUrl: text },
+      externalCampaignIds: Object.fromEntries([[text, 1]]),
+      events: [{ at: null, from: null, to: 'seen', ...NO_REASON, reason: text }],
+    })
+    return [
+      page({ uploads, daemon, service }, { ...PULSE, conditions: [conditionOf(text)] }),
+      page({}, PULSE, { find: `${text}~` }),
+      feedPage(text, uploads, 60, SCENE),
+      versionPage(one, SCENE),
+    ]
+  }
+
+  it('are text and never markup, whatever they hold', () => {
+    const plain = named('x').map(tags)
+
+    fc.assert(
+      fc.property(hostile, (text) => {
+        // A name that has no UTF-8 has no link.
+        fc.pre(text.isWellFormed())
+        expect(named(text).map(tags)).toEqual(plain)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('without UTF-8 make no link, and no error', () => {
+    const [shown] = named('\ud800<u>')
+
+    expect(shown).not.toContain('href="/feed')
+    expect(shown).not.toContain('<u>')
+  })
+
+  it('show their control characters instead of obeying them', () => {
+    const [shown] = named('a\u202eb\nc')
+
+    expect(shown).toContain('a\\u202eb\\nc')
+  })
+})

@@ -1,0 +1,132 @@
+// When the daemon says that files cannot be put away, or receipts cannot be written, and when that is over.
+
+import { expect, it, vi } from 'vitest'
+import { Ledger } from '../../../src/history/ledger.ts'
+import type { Disposed, Listing } from '../../../src/inbox/port.ts'
+import { HOUR, MINUTE, systemClock } from '../../../src/lib/clock.ts'
+import { Conditions } from '../../../src/lib/conditions.ts'
+import { silentLog } from '../../../src/lib/silent-log.ts'
+import { PostDelivery, type PostDeliveryParts } from '../../../src/pipeline/post-delivery.ts'
+import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+
+const PROBLEM: Disposed = { kind: 'problem', code: 'EROFS', reason: 'read-only', hint: 'mount it' }
+const DONE: Disposed = { kind: 'done', to: null }
+
+/** `ends`: how a path that is put away, or whose receipt is written, ends. */
+function folder({ rescanMs = 1000 } = {}) {
+  const { history } = temporaryHistory()
+  let ahead = 0
+  const clock = { ...systemClock, monotonic: () => ahead }
+  const conditions = new Conditions(clock)
+  const told: string[] = []
+  conditions.onChange(({ kind }) => told.push(kind))
+  const ends = { move: DONE, receipt: DONE, receipts: 0 }
+  const inbox = { afterUpload: 'archive', afterReject: 'keep', rescanMs, receipts: true }
+  const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' }
+  for (const path of ['good.xml', 'other.xml'])
+    history.know({ path, identity, versionId: versionIn(history, 'uploaded', { path }).id })
+  const parts: Partial<PostDeliveryParts> = {
+    ...{ clock, log: silentLog, history, conditions },
+    ledger: new Ledger({ history, clock, log: silentLog, onMove: () => {} }),
+    dispositions: {
+      dispose: async () => ends.move,
+      writeReceipt: async () => {
+        ends.receipts++
+        return ends.receipt
+      },
+    } as unknown as PostDeliveryParts['dispositions'],
+    settings: {
+      current: { inbox, upload: { keepVersions: 3 } },
+    } as unknown as PostDeliveryParts['settings'],
+  }
+  const postDelivery = new PostDelivery(parts as PostDeliveryParts)
+  /** A listing with a file that is uploaded. */
+  const listed = async (path: 'good.xml' | 'other.xml' | null) => {
+    // null: the folder could not be listed.
+    const found = { files: path === null ? [] : [{ path, identity }], unknown: path ? [] : [''] }
+    postDelivery.moveFinished(found as unknown as Listing)
+    await vi.waitFor(() => expect(postDelivery.isMoving).toBe(false))
+  }
+  const pass = (ms: number) => {
+    ahead += ms
+    conditions.expire()
+  }
+  return { conditions, ends, history, listed, pass, postDelivery, told }
+}
+
+it('receipts that cannot be written are not over because a file could be moved', async () => {
+  const { conditions, ends, history, listed, postDelivery, told } = folder()
+  ends.receipt = PROBLEM
+  await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: 'bad.xml' }))
+
+  await listed('good.xml')
+  const meanwhile = [...told]
+  ends.receipt = DONE
+  await listed('other.xml')
+
+  expect(meanwhile).toEqual(['set'])
+  expect(conditions.current()).toEqual([])
+})
+
+it('files that cannot be moved are not over because a receipt could be written', async () => {
+  const { conditions, ends, history, listed, postDelivery, told } = folder()
+  ends.receipt = PROBLEM
+  await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: 'bad.xml' }))
+  Object.assign(ends, { receipt: DONE, move: PROBLEM })
+
+  await listed('good.xml')
+  await listed('other.xml')
+
+  expect(told).toEqual(['set'])
+  expect(conditions.has('dispositions-failing')).toBe(true)
+})
+
+it('files that cannot be moved are not over because their folder cannot be listed', async () => {
+  const { conditions, ends, listed, pass, told } = folder()
+  ends.move = PROBLEM
+  await listed('good.xml')
+  pass(1000)
+
+  await listed(null)
+
+  expect(told).toEqual(['set'])
+  expect(conditions.has('dispositions-failing')).toBe(true)
+})
+
+it('files that cannot be moved are tried with each listing, and are not over before the next one', async () => {
+  const { conditions, ends, listed, pass } = folder({ rescanMs: HOUR })
+  ends.move = PROBLEM
+  await listed('good.xml')
+
+  pass(55 * MINUTE)
+
+  expect(conditions.has('dispositions-failing')).toBe(true)
+})
+
+it('a receipt whose directory is missing is owed as long as nobody could look for that directory', async () => {
+  const { ends, history, listed, postDelivery } = folder()
+  ends.receipt = { ...PROBLEM, code: 'ENOENT' }
+  await postDelivery.cleanUp(versionIn(history, 'rejected', { path: 'monday/bad.xml' }))
+
+  await listed(null)
+  const whileAway = ends.receipts
+  await listed('good.xml')
+  const looked = ends.receipts
+  await listed('other.xml')
+
+  expect([whileAway, looked, ends.receipts]).toEqual([1, 2, 2])
+})
+
+it('while no receipt can be written, a listing tries one of them and not all', async () => {
+  const { ends, history, listed, postDelivery } = folder()
+  ends.receipt = PROBLEM
+  for (let n = 0; n < 10; n++)
+    await postDelivery.cleanUp(versionIn(history, 'rejected', { feed: `bad-${n}.xml` }))
+
+  await listed('good.xml')
+  const tried = ends.receipts
+  ends.receipt = DONE
+  await listed('other.xml')
+
+  expect([tried, ends.receipts]).toEqual([11, 21])
+})

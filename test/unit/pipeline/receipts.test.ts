@@ -1,0 +1,77 @@
+// In which order receipts of one path are written.
+
+import { setImmediate } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import type { Disposed, Receipt } from '../../../src/inbox/port.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { Conditions } from '../../../src/lib/conditions.ts'
+import { silentLog } from '../../../src/lib/silent-log.ts'
+import { markReceiptPending, Receipts, type ReceiptsParts } from '../../../src/pipeline/receipts.ts'
+import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+
+/** Receipts that end when a test says so. */
+function slowMount() {
+  const { history } = temporaryHistory()
+  const begun: { receipt: Receipt; end: () => void }[] = []
+  const settings = { current: { inbox: { receipts: true } } } as ReceiptsParts['settings']
+  const parts: ReceiptsParts = {
+    ...{ clock: systemClock, log: silentLog, history, settings },
+    conditions: new Conditions(systemClock),
+    dispositions: {
+      discardDraft: async () => {},
+      writeReceipt: (receipt) =>
+        new Promise<Disposed>((resolve) => {
+          begun.push({ receipt, end: () => resolve({ kind: 'done', to: null }) })
+        }),
+    },
+  }
+  const written = async (n: number) => {
+    while (begun.length < n) await setImmediate()
+    const { end, receipt } = begun[n - 1] ?? expect.fail()
+    end()
+    return receipt.state
+  }
+  return { begun, history, parts, receipts: new Receipts(parts), written }
+}
+
+it('a receipt that takes long never ends after a later one of the same version', async () => {
+  const { begun, history, parts, receipts, written } = slowMount()
+  const held = versionIn(history, 'held')
+  markReceiptPending(parts, held)
+  const first = receipts.write(held)
+  while (begun.length < 1) await setImmediate()
+  for (const state of ['queued', 'uploading', 'uploaded'] as const)
+    markReceiptPending(parts, history.move(held.id, state, null, 2000))
+  const second = receipts.write(history.version(held.id) ?? held)
+  for (let turn = 0; turn < 100; turn++) await setImmediate()
+  const atOnce = begun.length
+
+  const states = [await written(1)]
+  await first
+  const owed = history.notes('receipt owed ')
+  states.push(await written(2))
+
+  await second
+  expect(receipts.isComplete).toBe(true)
+  expect(atOnce).toBe(1)
+  expect(states).toEqual(['held', 'uploaded'])
+  expect(owed).toEqual([`receipt owed ${held.id}`])
+  expect(history.notes('receipt owed ')).toEqual([])
+})
+
+it('an older version of the path gets no receipt once a newer one has its own', async () => {
+  const { begun, history, parts, receipts } = slowMount()
+  const older = versionIn(history, 'uploaded')
+  markReceiptPending(parts, older)
+  versionIn(history, 'gone')
+  versionIn(history, 'rejected', { feed: 'other' })
+  const isNewest = () => !history.hasNewerAt(older, ['rejected', 'held'])
+  const before = isNewest()
+  versionIn(history, 'rejected')
+
+  await receipts.write(older)
+
+  expect([before, isNewest(), receipts.isComplete]).toEqual([true, false, true])
+  expect(begun).toEqual([])
+  expect(history.notes('receipt owed ')).toEqual([])
+})

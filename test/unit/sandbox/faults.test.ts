@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/lib/clock.ts'
+import type { Conditions, FaultSubject } from '../../../src/sandbox/fault-types.ts'
+import { parseFaults } from '../../../src/sandbox/fault-types.ts'
+import { FaultBook } from '../../../src/sandbox/faults.ts'
+import { Journal } from '../../../src/sandbox/journal.ts'
+import { presign, send } from '../../helpers/sandbox/client.ts'
+import { sandbox } from '../../helpers/sandbox/playground.ts'
+
+const SUBJECT: FaultSubject = { route: 'presign', account: '42', key: null, reused: false }
+
+function played(conditions: Conditions, requests: number, subject = SUBJECT): string {
+  const book = new FaultBook(new Journal(systemClock))
+  book.add({ at: 'service', kind: 'answer', status: 500, ...conditions })
+  return Array.from({ length: requests }, () =>
+    book.choose('service', 'headers', subject).length > 0 ? 'x' : '.',
+  ).join('')
+}
+
+describe('a rule', () => {
+  it.each<[Conditions, string]>([
+    [{}, 'xxxxxx'],
+    [{ times: 2 }, 'xx....'],
+    [{ after: 2, times: 3 }, '..xxx.'],
+    [{ every: 2 }, 'x.x.x.'],
+    [{ after: 1, every: 3 }, '.x..x.'],
+    [{ route: 'validate' }, '......'],
+    [{ account: '43' }, '......'],
+    [{ route: 'presign', account: '42' }, 'xxxxxx'],
+    [{ where: ({ account }) => account === '42', times: 1 }, 'x.....'],
+  ])('holds for the requests that it says: %j', (conditions, expected) => {
+    expect(played(conditions, 6)).toBe(expected)
+  })
+
+  it('takes a share, the same for the same seed', () => {
+    const run = played({ percent: 30, seed: 7 }, 1000)
+
+    const share = run.replaceAll('.', '').length
+    expect(share).toBeGreaterThan(250)
+    expect(share).toBeLessThan(350)
+    expect(played({ percent: 30, seed: 7 }, 1000)).toBe(run)
+    expect(played({ percent: 30, seed: 8 }, 1000)).not.toBe(run)
+  })
+
+  it('leaves its turn to an earlier one, so that rules make a sequence', () => {
+    const book = new FaultBook(new Journal(systemClock))
+    const first = book.add({ at: 'service', kind: 'answer', status: 500, times: 1 })
+    const second = book.add({ at: 'service', kind: 'drop', point: 'headers', how: 'rst', times: 1 })
+    const slow = book.add({ at: 'service', kind: 'slow', headersAfterMs: 1 })
+
+    const kinds = [1, 2, 3].map(() =>
+      book.choose('service', 'headers', SUBJECT).map(({ rule }) => rule.kind),
+    )
+
+    expect(kinds).toEqual([['answer', 'slow'], ['drop', 'slow'], ['slow']])
+    expect([first.played(), second.played(), slow.played()]).toEqual([1, 1, 3])
+  })
+
+  it('cannot ask for a key before the key is known', () => {
+    const book = new FaultBook(new Journal(systemClock))
+
+    expect(() =>
+      book.add({ at: 'storage', kind: 'drop', point: 'headers', how: 'rst', key: 'a' }),
+    ).toThrow('the fault drop comes before the key is known: leave out "key"')
+  })
+
+  it('is over when it is removed', () => {
+    const book = new FaultBook(new Journal(systemClock))
+    book.add({ at: 'service', kind: 'connection-close' }).remove()
+
+    expect(book.choose('service', 'headers', SUBJECT)).toEqual([])
+  })
+})
+
+describe('rules in JSON', () => {
+  it('are one rule or a list', () => {
+    const rule = { at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '3', times: 2 }
+
+    expect(parseFaults(JSON.stringify(rule))).toEqual([rule])
+    expect(parseFaults(JSON.stringify([rule, rule]))).toEqual([rule, rule])
+  })
+
+  it.each([
+    ['{', /^the faults are not JSON: /],
+    ['[1]', /^faults\[0\]: expected an object$/],
+    ['{"at":"storage","kind":"slowdown"}', /^faults\[0\]\.kind: expected one of refuse, drop, /],
+    [
+      '{"at":"service","kind":"s3-error","code":"SlowDown"}',
+      /^faults\[0\]\.at: expected one of storage$/,
+    ],
+    [
+      '{"at":"storage","kind":"s3-error","code":"Slow"}',
+      /^faults\[0\]\.code: expected one of AccessDenied, /,
+    ],
+    ['{"at":"storage","kind":"connection-close","tims":1}', /^faults\[0\]\.tims: unknown key$/],
+    ['{"at":"storage","kind":"throttle"}', /^faults\[0\]\.bytesPerSecond: expected a number$/],
+    ['{"at":"service","kind":"form","contentLengthRange":[1]}', /: expected two whole numbers$/],
+    ['{"at":"service","kind":"toString"}', /^faults\[0\]\.kind: expected one of /],
+  ])('are checked: %s', (json, message) => {
+    expect(() => parseFaults(json)).toThrow(message)
+  })
+})
+
+describe('the control routes', () => {
+  it('add, list and clear faults, and show objects and requests', async () => {
+    await using box = await sandbox()
+    const control = (method: string, path: string, body = '') =>
+      send(`${box.controlUrl}/${path}`, { method, body })
+
+    const added = await control('POST', 'faults', '{"at":"service","kind":"answer","status":500}')
+    await expect(presign(box.url)).rejects.toThrow('500')
+    const listed = await control('GET', 'faults')
+    await control('DELETE', 'faults')
+    await presign(box.url)
+    const requests = await control('GET', 'requests')
+    const objects = await control('GET', 'objects')
+
+    expect(added.status).toBe(201)
+    expect(JSON.parse(listed.body)).toMatchObject([{ rule: { status: 500 }, played: 1 }])
+    expect(JSON.parse(requests.body)).toMatchObject([{ status: 500 }, { status: 200 }])
+    expect(JSON.parse(objects.body)).toEqual([])
+  })
+
+  it('refuse what is no fault with the reason', async () => {
+    await using box = await sandbox()
+
+    const reply = await send(`${box.controlUrl}/faults`, { body: '{"kind":"x"}' })
+
+    expect(reply.status).toBe(400)
+    expect(JSON.parse(reply.body).message).toMatch(/^faults\[0\]\.kind: expected one of/)
+  })
+})
+
+describe('waiting', () => {
+  it('that ends in vain says for what, and what there is instead', async () => {
+    await using box = await sandbox()
+    await presign(box.url)
+
+    await expect(box.waitForObjects(2, 1)).rejects.toThrow(
+      'waited 1 ms for 2 objects; seen: 0; service presign 200',
+    )
+    await expect(box.waitForRequest(({ status }) => status === 999, 1)).rejects.toThrow(
+      'status === 999; seen: service presign 200',
+    )
+  })
+})

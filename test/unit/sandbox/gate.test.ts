@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/lib/clock.ts'
+import type { GatePoint } from '../../../src/sandbox/fault-types.ts'
+import { parseFaults } from '../../../src/sandbox/fault-types.ts'
+import { FaultBook } from '../../../src/sandbox/faults.ts'
+import { Journal } from '../../../src/sandbox/journal.ts'
+import { remoteGate } from '../../helpers/gate.ts'
+import { type Form, partsOf, post, presign, RawConnection } from '../../helpers/sandbox/client.ts'
+import { sandbox } from '../../helpers/sandbox/playground.ts'
+
+const FILE = Buffer.alloc(1_000_000, 'x')
+const upload = (form: Form) => post(form.url, partsOf(form, FILE))
+
+describe('a gate at the service', () => {
+  it.each<GatePoint>(['headers', 'end', 'answer'])(
+    'holds a request at "%s" until it is released',
+    async (point) => {
+      await using box = await sandbox()
+      const gate = box.faults.add({ at: 'service', kind: 'gate', point, route: 'presign' })
+
+      const answered = presign(box.url)
+      await gate.held()
+      const held = box.requests()
+      gate.release()
+
+      expect(held).toMatchObject([{ route: 'presign', held: true, status: null }])
+      expect((await answered).url).toBe(box.storageUrl)
+      expect(box.requests()).toMatchObject([{ held: false, status: 200, faults: ['gate'] }])
+    },
+  )
+
+  it('joins other faults: what is held can be refused after that', async () => {
+    await using box = await sandbox()
+    const gate = box.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
+    box.faults.add({ at: 'service', kind: 'answer', status: 503 })
+
+    const answered = presign(box.url)
+    await gate.held()
+    gate.release()
+
+    await expect(answered).rejects.toThrow('503')
+  })
+
+  it('says when it carries a request out: before "answer", not before "end"', async () => {
+    await using box = await sandbox()
+    const forms = async (point: GatePoint) => {
+      const gate = box.faults.add({ at: 'service', kind: 'gate', point })
+      const answered = presign(box.url)
+      await gate.held()
+      const issued = box.requests().at(-1)?.key !== null
+      gate.remove()
+      await answered
+      return issued
+    }
+
+    expect([await forms('end'), await forms('answer')]).toEqual([false, true])
+  })
+})
+
+describe('a gate at the storage', () => {
+  it.each([
+    ['headers', { fileBytes: null, stored: false }, 0],
+    ['end', { fileBytes: FILE.length, stored: false }, 0],
+    ['answer', { fileBytes: FILE.length, stored: true }, 1],
+  ] as const)('holds a POST at "%s"', async (point, seen, objects) => {
+    await using box = await sandbox()
+    const form = await presign(box.url)
+    const gate = box.faults.add({ at: 'storage', kind: 'gate', point })
+
+    const answered = upload(form)
+    await gate.held()
+    const held = box.requests().at(-1)
+    const stored = box.objects().length
+    gate.release()
+
+    expect(held).toMatchObject({ ...seen, status: null, held: true })
+    expect(stored).toBe(objects)
+    expect((await answered).status).toBe(201)
+    expect(box.objects()).toHaveLength(1)
+  })
+
+  it.each([1, 300_000, -1000])('holds a POST at byte %d of the file', async (fileByte) => {
+    await using box = await sandbox()
+    const form = await presign(box.url)
+    const gate = box.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte })
+
+    const answered = upload(form)
+    await gate.held()
+    const read = box.requests().at(-1)?.fileBytes ?? 0
+    gate.release()
+
+    const from = fileByte < 0 ? FILE.length + fileByte : fileByte
+    expect(read).toBeGreaterThanOrEqual(from)
+    expect(read).toBeLessThan(from + 100_000)
+    expect((await answered).status).toBe(201)
+  })
+
+  it('chooses by the key, by the account, and how often', async () => {
+    await using box = await sandbox()
+    const [one, two, three] = [
+      await presign(box.url),
+      await presign(box.url),
+      await presign(box.url),
+    ]
+    const key = one.fields.key ?? ''
+    const gate = box.faults.add({ at: 'storage', kind: 'gate', point: 'end', key })
+    const first = box.faults.add({ at: 'storage', kind: 'gate', point: 'end', times: 1 })
+
+    const held = upload(one)
+    await gate.held()
+    const alsoHeld = upload(two)
+    await first.held()
+    await upload(three)
+    box.faults.clear()
+
+    expect((await Promise.all([held, alsoHeld])).map(({ status }) => status)).toEqual([201, 201])
+  })
+})
+
+describe('a released gate', () => {
+  it('holds the next request, and a removed one does not', async () => {
+    await using box = await sandbox()
+    const gate = box.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
+    const [one, two] = [presign(box.url), presign(box.url)]
+    await gate.held(2)
+    gate.release()
+    await Promise.all([one, two])
+    const three = presign(box.url)
+    await gate.held()
+
+    gate.remove()
+
+    await three
+    await presign(box.url)
+    expect(gate.played()).toBe(3)
+  })
+
+  it('lets a request pass that it had chosen, and that was not there yet', () => {
+    const book = new FaultBook(new Journal(systemClock))
+    const gate = book.add({ at: 'service', kind: 'gate', point: 'answer' })
+    const subject = { route: 'presign', account: null, key: null, reused: false }
+    const chosen = book.choose('service', 'headers', subject)
+
+    gate.remove()
+
+    expect(chosen.map(({ isOpen }) => isOpen)).toEqual([true])
+  })
+})
+
+describe('a request that is held', () => {
+  it('ends with its client', async () => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'service', kind: 'gate', point: 'end' })
+    using client = new RawConnection(box.url)
+    client.write('POST /api/v1/presigned-storage-posting-post HTTP/1.1\r\nHost: x\r\n\r\n')
+    await box.waitForRequest(({ held }) => held)
+
+    client.socket.destroy()
+
+    await box.waitForRequest(({ endedAt }) => endedAt !== null)
+  })
+
+  it('does not keep the sandbox from closing', async () => {
+    const box = await sandbox()
+    const gate = box.faults.add({ at: 'service', kind: 'gate', point: 'answer' })
+    const answered = presign(box.url)
+    answered.catch(() => {})
+    await gate.held()
+
+    await box.close()
+
+    await expect(answered).rejects.toThrow()
+  })
+})
+
+describe('through the control routes', () => {
+  it('a gate holds, is released and removed', async () => {
+    await using box = await sandbox()
+    const gate = await remoteGate(box.controlUrl, { at: 'service', kind: 'gate', point: 'answer' })
+
+    const one = presign(box.url)
+    await gate.held()
+    await gate.release()
+    await one
+    const two = presign(box.url)
+    await gate.held()
+    await gate.remove()
+
+    await two
+    await presign(box.url)
+    await expect(gate.release()).rejects.toThrow('404')
+  })
+
+  it('and in a file of faults, a gate is a rule like the others', () => {
+    const rule = { at: 'storage', kind: 'gate-at-byte', fileByte: 10, times: 1 }
+
+    expect(parseFaults(JSON.stringify(rule))).toEqual([rule])
+  })
+})

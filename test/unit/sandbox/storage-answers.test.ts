@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
+import { codeOf, messageOf, partsOf, post, presign } from '../../helpers/sandbox/client.ts'
+import { sandbox } from '../../helpers/sandbox/playground.ts'
+
+const FILE = 'x'.repeat(1000)
+
+async function store(box: Sandbox) {
+  const form = await presign(box.url)
+  return post(form.url, partsOf(form, FILE))
+}
+
+describe('a success', () => {
+  it.each([
+    [{ status: 204 }, 204, ''],
+    [{ status: 200, body: 'html' }, 200, '<title>Log in'],
+    [{ body: 'truncated' }, 201, '<PostResponse>'],
+  ] as const)('is another one than named: %j', async (twist, status, body) => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'success', ...twist })
+
+    const reply = await store(box)
+
+    expect(reply.status).toBe(status)
+    expect(reply.body).toContain(body)
+    expect(reply.body).not.toContain('</PostResponse>')
+    expect(box.objects()).toHaveLength(1)
+  })
+
+  it('has an ETag that is wrong, opaque, missing, weak or unquoted', async () => {
+    await using box = await sandbox()
+    const twists = ['wrong', 'opaque', 'missing', 'weak', 'unquoted'] as const
+    for (const etag of twists) {
+      box.faults.add({ at: 'storage', kind: 'success', etag, checksum: 'wrong', times: 1 })
+    }
+
+    const etags: (string | undefined)[] = []
+    for (const _ of twists) etags.push((await store(box)).headers.etag as string | undefined)
+
+    const md5 = box.objects()[0]?.md5
+    expect(etags[0]).toMatch(/^"[0-9a-f]{32}"$/)
+    expect(etags[0]).not.toBe(`"${md5}"`)
+    expect(etags[1]).not.toMatch(/^"[0-9a-f]{32}"$/)
+    expect(etags.slice(2)).toEqual([undefined, `W/"${md5}"`, md5])
+  })
+
+  it('is cut after its status, with the object stored', async () => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'success', body: 'cut' })
+
+    await expect(store(box)).rejects.toThrow(/aborted|ECONNRESET/)
+
+    expect(box.objects()).toHaveLength(1)
+    expect(box.requests().at(-1)).toMatchObject({ status: 201, stored: true })
+  })
+
+  it('may be a lie', async () => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'success', stored: false })
+
+    const reply = await store(box)
+
+    expect(reply.status).toBe(201)
+    expect(box.objects()).toEqual([])
+  })
+})
+
+describe('other answers of the storage', () => {
+  it.each([
+    [307, 'same-host', /^http:\/\/127\.0\.0\.1:\d+\/elsewhere$/],
+    [308, 'loop', /^http:\/\/127\.0\.0\.1:\d+\/feeds$/],
+    [303, 'http://foreign.example/x', /^http:\/\/foreign\.example\/x$/],
+  ])('redirect by %i to %s', async (status, location, shown) => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'redirect', status, location, point: 'fields' })
+
+    const reply = await store(box)
+
+    expect(reply.status).toBe(status)
+    expect(reply.headers.location).toMatch(shown)
+    expect(box.objects()).toEqual([])
+  })
+
+  it('name the endpoint of a permanent redirect', async () => {
+    await using box = await sandbox()
+    box.faults.add({
+      at: 'storage',
+      kind: 'redirect',
+      status: 301,
+      location: 'https://eu.store.example/feeds',
+    })
+
+    const reply = await store(box)
+
+    expect(codeOf(reply)).toBe('PermanentRedirect')
+    expect(reply.body).toContain('<Endpoint>eu.store.example</Endpoint>')
+  })
+
+  it('come from a proxy in between', async () => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'answer', status: 502, body: '<html>Bad Gateway</html>' })
+
+    const reply = await store(box)
+
+    expect(reply).toMatchObject({ status: 502, headers: { 'content-type': 'text/html' } })
+  })
+
+  it('judge odd forms of the service as they judge any', async () => {
+    await using box = await sandbox()
+    const twists = [
+      { lifetimeMs: -1000 },
+      { policy: 'not-base64' },
+      { policy: 'not-json' },
+      { policy: 'no-expiration' },
+      { policy: 'whole-seconds' },
+      { policy: 'with-newlines' },
+    ] as const
+    for (const twist of twists) box.faults.add({ at: 'service', kind: 'form', ...twist, times: 1 })
+
+    const seen: (string | undefined)[] = []
+    for (const _ of twists) {
+      const reply = await store(box)
+      seen.push(messageOf(reply) ?? String(reply.status))
+    }
+
+    expect(seen).toEqual([
+      'Invalid according to Policy: Policy expired.',
+      'Invalid Policy: Invalid JSON.',
+      'Invalid Policy: Invalid JSON.',
+      'Invalid Policy: Policy missing expiration.',
+      '201',
+      '201',
+    ])
+  })
+
+  it('are chosen by the key of the object', async () => {
+    await using box = await sandbox()
+    const [one, two] = [await presign(box.url), await presign(box.url)]
+    box.faults.add({
+      at: 'storage',
+      kind: 's3-error',
+      code: 'NoSuchBucket',
+      key: String(two.fields.key),
+    })
+
+    const replies = [
+      await post(one.url, partsOf(one, FILE)),
+      await post(two.url, partsOf(two, FILE)),
+    ]
+
+    expect(replies.map(({ status }) => status)).toEqual([201, 404])
+  })
+})

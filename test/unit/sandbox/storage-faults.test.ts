@@ -1,0 +1,329 @@
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { type Clock, systemClock } from '../../../src/lib/clock.ts'
+import type { Ending } from '../../../src/sandbox/fault-types.ts'
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
+import {
+  multipart,
+  partsOf,
+  post,
+  postHead,
+  presign,
+  RawConnection,
+  send,
+} from '../../helpers/sandbox/client.ts'
+import { sandbox } from '../../helpers/sandbox/playground.ts'
+
+const FILE = 'x'.repeat(1000)
+
+/** Gets a form and posts it over a connection written by hand, up to `cutBy` bytes before its end. */
+async function upload(box: Sandbox, cutBy = 0, file = FILE): Promise<RawConnection> {
+  const form = await presign(box.url)
+  const body = multipart(partsOf(form, file))
+  const raw = new RawConnection(box.storageUrl)
+  raw.write(postHead(form.url, body.length))
+  raw.write(body.subarray(0, body.length - cutBy))
+  return raw
+}
+
+async function store(box: Sandbox) {
+  const form = await presign(box.url)
+  return post(form.url, partsOf(form, FILE))
+}
+
+describe('an error of S3', () => {
+  it.each(['headers', 'fields', 'middle'] as const)('comes before the end: %s', async (point) => {
+    await using box = await sandbox()
+    box.faults.add({
+      at: 'storage',
+      kind: 's3-error',
+      code: 'AccessDenied',
+      message: 'Invalid according to Policy: Policy expired.',
+      point,
+    })
+
+    using raw = await upload(box, 300)
+
+    expect(await raw.until('</Error>')).toMatch(
+      /^HTTP\/1\.1 403 [\s\S]*connection: close[\s\S]*Policy expired/,
+    )
+    expect(await raw.closed).toBe('fin')
+    expect(box.objects()).toEqual([])
+  })
+
+  it('comes in the middle only once half of the file was read', async () => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 's3-error', code: 'SlowDown', point: 'middle' })
+
+    using raw = await upload(box, 900)
+    await box.waitForRequest(({ fileBytes }) => (fileBytes ?? 0) > 0)
+
+    expect(raw.text).toBe('')
+    raw.write('x'.repeat(600))
+    await raw.until('SlowDown')
+  })
+
+  it('comes at the end and keeps the connection', async () => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 's3-error', code: 'InternalError', times: 1 })
+    using raw = await upload(box)
+    await raw.until('</Error>')
+
+    const form = await presign(box.url)
+    const body = multipart(partsOf(form, FILE))
+    raw.write(Buffer.concat([Buffer.from(postHead(form.url, body.length)), body]))
+
+    await raw.until('</PostResponse>')
+    const posts = box.requests().filter(({ route }) => route === 'store')
+    expect(posts.map(({ connection }) => connection)).toEqual([1, 1])
+  })
+
+  it('comes at the end and stores nothing', async () => {
+    await using box = await sandbox()
+    box.faults.add({
+      at: 'storage',
+      kind: 's3-error',
+      code: 'InternalError',
+      retryAfter: '7',
+      times: 2,
+    })
+
+    const replies = [await store(box), await store(box), await store(box)]
+
+    expect(replies.map(({ status }) => status)).toEqual([500, 500, 201])
+    expect(replies[0]?.headers).toMatchObject({ 'retry-after': '7' })
+    expect(box.objects()).toHaveLength(1)
+    expect(box.requests().filter(({ stored }) => stored)).toHaveLength(1)
+  })
+
+  it.each<[Ending, 'fin' | 'rst' | 'open']>([
+    ['drain', 'fin'],
+    ['destroy', 'rst'],
+    ['hold', 'open'],
+    ['cut', 'rst'],
+  ])('mid-body ends by %s', async (ending, end) => {
+    await using box = await sandbox()
+    box.faults.add({
+      at: 'storage',
+      kind: 's3-error',
+      code: 'AccessDenied',
+      point: 'fields',
+      ending,
+    })
+
+    // More than the buffers hold, so that bytes are left unread and a plain close becomes an RST.
+    using raw = await upload(box, 10, 'x'.repeat(30_000_000))
+    const answered = raw.until(ending === 'cut' ? '<Error>' : '</Error>')
+    const ended = await Promise.race([raw.closed, answered.then(() => 'open' as const)])
+
+    if (end === 'open') expect(ended).toBe('open')
+    else expect(await raw.closed).toBe(end)
+    if (ending === 'cut') expect(raw.text).not.toContain('</Error>')
+    else if (ending !== 'destroy') expect(raw.text).toContain('</Error>')
+  })
+
+  it('has its body in many shapes', async () => {
+    await using box = await sandbox()
+    const styles = ['bom', 'namespace', 'cdata', 'entities', 'truncated', 'huge'] as const
+    for (const style of styles) {
+      box.faults.add({ at: 'storage', kind: 's3-error', code: 'SlowDown', style, times: 1 })
+    }
+
+    const bodies = new Map<string, string>()
+    for (const style of styles) bodies.set(style, (await store(box)).body)
+
+    expect(bodies.get('bom')?.charCodeAt(0)).toBe(0xfeff)
+    expect(bodies.get('namespace')).toContain('<Error xmlns=')
+    expect(bodies.get('cdata')).toContain('<Code><![CDATA[SlowDown]]></Code>')
+    expect(bodies.get('entities')).toContain('<!ENTITY l9 "&l8;')
+    expect(bodies.get('truncated')).not.toContain('</Error>')
+    expect(bodies.get('huge')?.length).toBeGreaterThan(10_000_000)
+  })
+})
+
+describe('a connection to the storage', () => {
+  it.each(['fin', 'rst'] as const)('is refused by %s as soon as it is accepted', async (how) => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'refuse', how, times: 1 })
+
+    using raw = new RawConnection(box.storageUrl)
+
+    expect(await raw.closed).toBe(how)
+    expect((await store(box)).status).toBe(201)
+  })
+
+  it.each(['fin', 'rst'] as const)('is dropped by %s before a byte of the body', async (how) => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'drop', point: 'headers', how })
+    using raw = new RawConnection(box.storageUrl)
+
+    raw.write(postHead(box.storageUrl, 1000))
+
+    expect(await raw.closed).toBe(how)
+    expect(box.requests()).toMatchObject([{ status: null, bytes: 0, faults: ['drop'] }])
+  })
+
+  it('is dropped at its reuse and only then', async () => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'drop', point: 'reuse', how: 'rst' })
+    using raw = await upload(box)
+    await raw.until('</PostResponse>')
+
+    raw.write(postHead(box.storageUrl, 1000))
+
+    expect(await raw.closed).toBe('rst')
+    expect(box.objects()).toHaveLength(1)
+  })
+
+  it.each([
+    [1, 999],
+    [-1, 1],
+  ])('is dropped at byte %i of the file', async (fileByte, left) => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'drop-at-byte', fileByte, how: 'rst' })
+    const tail = '\r\n----\r\n'.length + 'aBoundaryOfTheTests7'.length
+
+    using raw = await upload(box, tail + left)
+
+    expect(await raw.closed).toBe('rst')
+    expect(box.requests().at(-1)).toMatchObject({ fileBytes: 1000 - left, status: null })
+    expect(box.objects()).toEqual([])
+  })
+
+  it.each([
+    ['fin', true],
+    ['fin', false],
+    ['rst', true],
+    ['rst', false],
+    ['silence', true],
+    ['silence', false],
+  ] as const)('ends by %s after the whole body, stored: %s', async (how, stored) => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'lose-answer', how, stored })
+
+    using raw = await upload(box)
+    const seen = await box.waitForRequest(({ faults }) => faults.includes('lose-answer'))
+    if (how === 'silence') await box.waitForRequest(({ n, bytes }) => n === seen.n && bytes > 1000)
+    else expect(await raw.closed).toBe(how)
+
+    if (stored) await box.waitForObjects(1)
+    expect(box.objects()).toHaveLength(stored ? 1 : 0)
+    expect(raw.text).toBe('')
+  })
+
+  it('says Connection: close, or closes when it is idle', async () => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'connection-close', times: 1 })
+    box.faults.add({
+      at: 'storage',
+      kind: 'keep-alive',
+      seconds: 1,
+      closeAfterMs: 5,
+      how: 'rst',
+      after: 1,
+    })
+
+    using closing = await upload(box)
+    expect(await closing.until('</PostResponse>')).toMatch(/connection: close/i)
+    expect(await closing.closed).toBe('fin')
+
+    using idle = await upload(box)
+    expect(await idle.until('</PostResponse>')).toMatch(/keep-alive: timeout=1\r\n/i)
+    expect(await idle.closed).toBe('rst')
+  })
+})
+
+describe('the pace of the storage', () => {
+  it('is throttled and stalled on the clock that it is given', async () => {
+    const slept: number[] = []
+    const clock: Clock = { ...systemClock, sleep: async (ms) => void slept.push(ms) }
+    await using box = await sandbox({ clock })
+    box.faults.add({ at: 'storage', kind: 'throttle', bytesPerSecond: 100 })
+    box.faults.add({
+      at: 'storage',
+      kind: 'stall',
+      fileByte: 500,
+      ms: 25_000,
+      afterwards: 'continue',
+    })
+
+    const reply = await store(box)
+
+    expect(reply.status).toBe(201)
+    expect(slept).toContain(25_000)
+    expect(slept.filter((ms) => ms !== 25_000).reduce((a, b) => a + b)).toBe(10_000)
+  })
+
+  it.each([
+    ['request-timeout', 'RequestTimeout'],
+    ['rst', null],
+  ] as const)('stalls and then ends: %s', async (afterwards, code) => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'stall', fileByte: 1, ms: 1, afterwards })
+
+    using raw = await upload(box, 100)
+
+    if (code !== null) expect(await raw.until('</Error>')).toContain(code)
+    else expect(await raw.closed).toBe('rst')
+    expect(box.objects()).toEqual([])
+  })
+})
+
+describe("an answer's bytes", () => {
+  it.each([100, 102, 103] as const)('follow an interim answer %i', async (status) => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'interim', status })
+
+    using raw = await upload(box)
+
+    const text = await raw.until('</PostResponse>')
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*\r\n\r\nHTTP/1\\.1 201 `, 's'))
+  })
+
+  it.each([
+    ['garbage', 'not HTTP'],
+    ['two-answers', 'HTTP/1.1 200'],
+    ['oversized-headers', 'x-filler'],
+  ] as const)('may be no answer at all: %s', async (what, shown) => {
+    await using box = await sandbox()
+    box.faults.add({ at: 'storage', kind: 'raw', what })
+
+    using raw = await upload(box)
+
+    expect(await raw.until(shown)).toBeDefined()
+    expect(await raw.closed).toBe('fin')
+  })
+
+  it('come chunked, compressed or one by one', async () => {
+    await using box = await sandbox()
+    for (const how of ['chunked', 'gzip', 'byte-by-byte'] as const) {
+      box.faults.add({ at: 'storage', kind: 'transfer', how, times: 1 })
+    }
+    box.faults.add({ at: 'storage', kind: 's3-error', code: 'SlowDown', times: 2 })
+
+    using chunked = await upload(box)
+    const chunkedText = await chunked.until('0\r\n\r\n')
+    box.faults.add({ at: 'storage', kind: 'connection-close', times: 1 })
+    using gzip = await upload(box)
+    await gzip.closed
+    const plain = await store(box)
+
+    expect(chunkedText).toMatch(/transfer-encoding: chunked[\s\S]*SlowDown/i)
+    expect(gzip.text).toMatch(/content-encoding: gzip/i)
+    const body = gzip.text.slice(gzip.text.indexOf('\r\n\r\n') + 4)
+    expect(gunzipSync(Buffer.from(body, 'latin1')).toString()).toContain('SlowDown')
+    expect(plain.body).toContain('</PostResponse>')
+  })
+})
+
+describe('Expect: 100-continue', () => {
+  it('is answered before the body comes', async () => {
+    await using box = await sandbox()
+    using raw = new RawConnection(box.storageUrl)
+
+    raw.write(postHead(box.storageUrl, 10).replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n'))
+
+    expect(await raw.until('\r\n\r\n')).toMatch(/^HTTP\/1\.1 100 /)
+    expect((await send(box.storageUrl, { method: 'GET' })).status).toBe(405)
+  })
+})

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { keyAdvice } from '../../../src/lib/key-advice.ts'
+import { readKeyFile } from '../../../src/service/key-file.ts'
+
+const CREDENTIALS = { CREDENTIALS_DIRECTORY: '/run/credentials/feedsyncd.service' }
+
+it('names the file that systemd hands over, and the restart that takes it up', () => {
+  const key = '/run/credentials/feedsyncd.service/service-key'
+
+  expect(keyAdvice(key, CREDENTIALS)).toBe(
+    'write the right key to /etc/feedsyncd/service.key, then: systemctl restart feedsyncd',
+  )
+  expect(keyAdvice('/etc/other.key', CREDENTIALS)).toBe('check the key in /etc/other.key')
+  expect(keyAdvice(key, {})).toBe(`check the key in ${key}`)
+})
+
+it('of a key that is missing or may not be read never says to loosen its mode', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'key-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+
+  expect(() => readKeyFile(join(folder, 'service.key'), true)).toThrow(
+    expect.objectContaining({ hint: expect.not.stringContaining('chmod') }),
+  )
+})

@@ -1,0 +1,145 @@
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createSpool } from '../../../src/spool/spool.ts'
+import { temporaryFolder } from '../../helpers/inbox/harness.ts'
+
+function opened() {
+  const directory = join(temporaryFolder(), 'state/spool')
+  return { directory, spool: createSpool(directory) }
+}
+
+describe('the spool', () => {
+  it('is a directory for our user only, also where it was open before', () => {
+    const { directory } = opened()
+    const { mode } = statSync(directory)
+
+    expect(mode & 0o777).toBe(0o700)
+  })
+
+  it('prepares a new name each time and creates nothing', () => {
+    const { directory, spool } = opened()
+
+    const names = [spool.prepare(), spool.prepare()]
+
+    expect(new Set(names).size).toBe(2)
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('keeps a written copy under the version’s name', async () => {
+    const { directory, spool } = opened()
+    const prepared = spool.prepare()
+    writeFileSync(prepared, '<a/>', { flag: 'wx' })
+
+    const name = await spool.keep(prepared, 42)
+
+    expect(name).toBe('42.xml')
+    expect(readdirSync(directory)).toEqual(['42.xml'])
+    expect(readFileSync(spool.path(name), 'utf8')).toBe('<a/>')
+  })
+
+  it('keeps the index beside its copy', async () => {
+    const { directory, spool } = opened()
+    const prepared = spool.prepare()
+    writeFileSync(prepared, '<a/>')
+    writeFileSync(spool.indexOf(prepared), 'index')
+
+    const name = await spool.keep(prepared, 42)
+
+    expect(readdirSync(directory).sort()).toEqual(['42.xml', '42.xml.index'])
+    expect(readFileSync(spool.indexOf(spool.path(name)), 'utf8')).toBe('index')
+  })
+
+  it('discards what was prepared, written or not', async () => {
+    const { directory, spool } = opened()
+    const written = spool.prepare()
+    writeFileSync(written, '<a/>')
+    writeFileSync(spool.indexOf(written), 'index')
+
+    await spool.discard(written)
+    await spool.discard(spool.prepare())
+
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('removes a copy with its index, and minds no absence', async () => {
+    const { directory, spool } = opened()
+    writeFileSync(spool.path('1.xml'), '<a/>')
+    writeFileSync(spool.indexOf(spool.path('1.xml')), 'index')
+
+    await spool.remove('1.xml')
+    await spool.remove('1.xml')
+
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('sweeps what no version accounts for, what a crash left half written included', async () => {
+    const { directory, spool } = opened()
+    writeFileSync(spool.path('1.xml'), '<a/>')
+    writeFileSync(spool.indexOf(spool.path('1.xml')), 'index')
+    writeFileSync(spool.path('2.xml'), '<a/>')
+    writeFileSync(spool.indexOf(spool.path('2.xml')), 'index')
+    writeFileSync(spool.prepare(), '<a')
+
+    const swept = await spool.sweep(new Set(['1.xml', '3.xml']))
+
+    expect(swept).toBe(3)
+    expect(readdirSync(directory).sort()).toEqual(['1.xml', '1.xml.index'])
+  })
+
+  it('knows what its file system has left', async () => {
+    const { directory, spool } = opened()
+
+    const freeBytes = await spool.freeBytes()
+
+    const { bsize, blocks } = statfsSync(directory)
+    expect(freeBytes).toBeGreaterThan(0)
+    expect(freeBytes).toBeLessThanOrEqual(bsize * blocks)
+  })
+
+  it('takes room for granted on a file system that does not tell', async () => {
+    const { directory, spool } = opened()
+    rmSync(directory, { recursive: true })
+    symlinkSync('/proc', directory)
+
+    expect(await spool.freeBytes()).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('that was removed under a daemon says what makes another one', async () => {
+    const { directory, spool } = opened()
+    rmSync(directory, { recursive: true })
+
+    await expect(spool.freeBytes()).rejects.toMatchObject({
+      message: `read the spool ${directory}: ENOENT`,
+      hint: 'put it back; or restart feedsyncd, which makes an empty one',
+    })
+    createSpool(directory)
+    expect(await spool.freeBytes()).toBeGreaterThan(0)
+  })
+
+  it('names the system’s reason and the way out when it cannot work', async () => {
+    const { directory, spool } = opened()
+    rmSync(directory, { recursive: true })
+    writeFileSync(directory, '')
+
+    const kept = spool.keep(spool.prepare(), 1)
+    const reopened = () => createSpool(join(directory, 'below'))
+
+    await expect(kept).rejects.toMatchObject({
+      name: 'FeedsyncError',
+      message: `keep a file in the spool ${directory}: ENOTDIR`,
+      hint: 'check that state.directory is a directory of the daemon’s user',
+    })
+    expect(reopened).toThrow(expect.objectContaining({ name: 'FeedsyncError' }))
+    expect(existsSync(basename(directory))).toBe(false)
+  })
+})

@@ -1,0 +1,275 @@
+// The answers that no test over a socket needs to bring about: pure functions, one line each.
+
+import { describe, expect, it } from 'vitest'
+import type { HttpReply } from '../../../src/lib/http.ts'
+import { type Judgement, judgeNoAnswer, judgeReply } from '../../../src/upload/classify.ts'
+import { readFormFacts } from '../../../src/upload/form.ts'
+
+const MD5 = '0123456789abcdef0123456789abcdef'
+const OTHER = 'f'.repeat(32)
+
+function form(fields: Record<string, string> = {}, url = 'https://storage.example/feeds') {
+  const entries = Object.entries({ key: 'a.xml', success_action_status: '201', ...fields })
+  return readFormFacts({ url, fileUrl: `${url}/a.xml`, fields: entries })
+}
+
+function reply(status: number, headers: Record<string, string> = {}, body = ''): HttpReply {
+  return {
+    ...{ kind: 'answer', status, headers, bodyCut: false, bytesSent: 10, sentAll: true, tookMs: 1 },
+    body: Buffer.from(body),
+  }
+}
+
+const judge = (answer: HttpReply, facts = form()) => judgeReply(answer, facts, MD5, 0)
+
+const xml = (code: string, message = 'x') =>
+  `<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`
+
+describe('success', () => {
+  it.each(['', ' '.repeat(64 * 1024)])(
+    'is not told by a 200 whose body broke off while it was blank',
+    (body) => {
+      const facts = form({ success_action_status: '200' })
+      const cut = { ...reply(200, {}, body), bodyCut: true }
+
+      expect(judge(cut, facts)).toMatchObject({
+        kind: 'failed',
+        failure: { code: 'unconfirmed', ambiguous: true },
+      })
+      expect(judge(reply(200, {}, body), facts)).toMatchObject({ kind: 'stored' })
+    },
+  )
+
+  it('is that of the object that the form names, as storage writes its key', () => {
+    const facts = form({ key: 'up load/\u0024{filename}' })
+    const posted = (key: string) => reply(201, {}, `<PostResponse><Key>${key}</Key></PostResponse>`)
+
+    for (const key of ['up load/feed.xml', 'up%20load/feed.xml', 'up%20load%2Ffeed.xml'])
+      expect(judge(posted(key), facts)).toMatchObject({ kind: 'stored' })
+    expect(judge(posted('up load/other.xml'), facts)).toMatchObject({ kind: 'failed' })
+  })
+
+  it.each([
+    ['201', 201],
+    ['200', 200],
+    ['204', 204],
+    ['', 204],
+    ['404', 204],
+    ['nonsense', 204],
+    ['202', 202],
+  ])('is, for a form that names "%s", the status %i', (named, status) => {
+    const facts = form({ success_action_status: named })
+
+    expect(judge(reply(status, { etag: `"${MD5}"` }), facts)).toEqual({
+      ...{ kind: 'stored', etagVerified: true, warning: null },
+    })
+    const other = status === 200 ? 204 : 200
+    expect(judge(reply(other, { etag: MD5 }), facts)).toMatchObject({
+      ...{ kind: 'stored', warning: expect.stringContaining(String(status)) },
+    })
+    expect(judge(reply(other), facts)).toMatchObject({
+      ...{ kind: 'failed', failure: { code: 'unconfirmed', ambiguous: true } },
+    })
+  })
+
+  it('is a redirect where the form asks for one', () => {
+    const facts = form({ success_action_redirect: 'https://partner.example/done' })
+    const to = (location: string) => reply(303, { location })
+    const done = `https://partner.example/done?bucket=b&key=a.xml&etag=%22${MD5}%22`
+
+    expect(judge(to(done), facts)).toEqual({ kind: 'stored', etagVerified: true, warning: null })
+    expect(judge(to(done.replace(MD5, OTHER)), facts)).toMatchObject({
+      failure: { code: 'etag-mismatch' },
+    })
+    expect(judge(to(done))).toMatchObject({ kind: 'failed' })
+    expect(judge(reply(303), facts)).toMatchObject({ kind: 'failed' })
+    expect(judge(to('https://login.example/'), facts)).toMatchObject({ kind: 'failed' })
+  })
+
+  it('is verified by the ETag of the body where there is none in the headers', () => {
+    const body = (etag: string) => `<PostResponse><ETag>"${etag}"</ETag></PostResponse>`
+
+    expect(judge(reply(201, {}, body(MD5)))).toMatchObject({ etagVerified: true })
+    expect(judge(reply(201, {}, body(OTHER)))).toMatchObject({ kind: 'failed' })
+  })
+
+  it.each([
+    { 'x-store-server-side-encryption': 'aws:kms' },
+    { 'x-store-server-side-encryption-customer-algorithm': 'AES256' },
+  ])('is not doubted for an ETag that encryption made (%o)', (headers) => {
+    const answer = reply(201, { etag: OTHER, ...headers })
+
+    expect(judge(answer)).toMatchObject({ kind: 'stored', etagVerified: false })
+  })
+
+  it.each([`"${OTHER}-1"`, `${MD5}-12`, '"an opaque one"'])(
+    'is not doubted for an ETag that is no MD5 (%s)',
+    (etag) => {
+      expect(judge(reply(201, { etag }))).toMatchObject({ kind: 'stored', etagVerified: false })
+    },
+  )
+
+  it('is not a web page without an ETag, even with the status that the form names', () => {
+    const page = '<html><body>Please sign in</body></html>'
+    const facts = form({ success_action_status: '200' })
+
+    expect(judge(reply(200, {}, page), facts)).toMatchObject({ kind: 'failed' })
+    expect(judge(reply(200, { etag: MD5 }, page), facts)).toMatchObject({ kind: 'stored' })
+  })
+})
+
+/** What the row lets the next attempt send. */
+function nextOf(judged: Judgement): string | null {
+  if (!('failure' in judged)) return null
+  const { sameForm, newForms } = judged.failure.rule
+  return sameForm > 0 ? 'same-form' : newForms > 0 ? 'new-form' : 'stop'
+}
+
+describe('an error', () => {
+  it.each([
+    [400, 'RequestTimeout', 'transient', 'same-form'],
+    [400, 'IncompleteBody', 'transient', 'same-form'],
+    [400, 'TokenRefreshRequired', 'transient', 'new-form'],
+    [403, 'RequestTimeTooSkewed', 'broken', 'new-form'],
+    [400, 'EntityTooSmall', 'file', 'stop'],
+    [409, 'OperationAborted', 'transient', 'same-form'],
+    [400, 'InvalidDigest', 'broken', 'stop'],
+    [503, 'SlowDown', 'transient', 'same-form'],
+    [418, 'NobodyKnowsThis', 'broken', 'new-form'],
+    [503, 'NobodyKnowsThis', 'transient', 'same-form'],
+  ])('%i %s is %s, next %s', (status, code, failureClass, next) => {
+    const judged = judge(reply(status, {}, xml(code)))
+
+    expect(judged).toMatchObject({ failure: { class: failureClass, code, status } })
+    expect(nextOf(judged)).toBe(next)
+  })
+
+  it.each([
+    [411, 'broken', 'stop'],
+    [412, 'broken', 'stop'],
+    [413, 'file', 'stop'],
+    [429, 'transient', 'same-form'],
+    [501, 'broken', 'stop'],
+    [599, 'transient', 'same-form'],
+    [407, 'transient', 'stop'],
+    [404, 'transient', 'new-form'],
+  ])('%i without a document is %s, next %s', (status, failureClass, next) => {
+    const judged = judge(reply(status))
+
+    expect(judged).toMatchObject({
+      failure: { class: failureClass, code: `http-${status}` },
+    })
+    expect(nextOf(judged)).toBe(next)
+  })
+
+  it('is judged by its code before its status: one 403 asks for a new form, the next never again', () => {
+    const expired = xml('AccessDenied', 'Invalid according to Policy: Policy expired.')
+    const extra = xml('AccessDenied', 'Invalid according to Policy: Extra input fields: x')
+
+    const judged = [judge(reply(403, {}, expired)), judge(reply(403, {}, extra))]
+
+    expect(judged).toMatchObject([
+      { failure: { class: 'transient' } },
+      { failure: { class: 'broken' } },
+    ])
+    expect(judged.map(nextOf)).toEqual(['new-form', 'stop'])
+  })
+})
+
+describe('a redirect', () => {
+  const location = (to: string) => judge(reply(307, { location: to }))
+
+  it.each(['/elsewhere', 'https://storage.example/x', 'https://eu.storage.example/x'])(
+    'to %s may be followed',
+    (to) => {
+      expect(location(to)).toMatchObject({ kind: 'moved' })
+    },
+  )
+
+  it.each([
+    'http://storage.example/x',
+    'https://storage.example.evil.example/x',
+    'https://evilstorage.example/x',
+    'http://127.0.0.1/x',
+    'ftp://storage.example/x',
+    'https://',
+  ])('to "%s" may not', (to) => {
+    expect(location(to)).toMatchObject({
+      kind: 'failed',
+      failure: { class: 'broken' },
+    })
+  })
+
+  it('to nowhere may not', () => {
+    expect(judge(reply(308))).toMatchObject({ kind: 'failed' })
+  })
+})
+
+describe('a form', () => {
+  const policy = (json: unknown) => Buffer.from(JSON.stringify(json)).toString('base64')
+
+  it('says by its policy when it ends and which sizes it takes', () => {
+    const conditions = [{ key: 'a' }, ['Content-Length-Range', 5, '1000']]
+
+    expect(
+      form({ policy: policy({ expiration: '2026-01-31T12:00:00Z', conditions }) }),
+    ).toMatchObject({
+      ...{ expiresAt: Date.UTC(2026, 0, 31, 12), minBytes: 5, maxBytes: 1000, key: 'a.xml' },
+    })
+  })
+
+  it.each([
+    policy(null),
+    policy({ conditions: 'x', expiration: 5 }),
+    policy({ conditions: [['content-length-range', 'x', null]] }),
+    policy({ conditions: [['content-length-range', null, '']] }),
+    policy({ conditions: [['content-length-range', -5, 16]] }),
+    policy({ conditions: [[{ toString: 1, valueOf: 1 }, 1, 2]] }),
+    policy({ conditions: [['content-length-range', { valueOf: 1, toString: 1 }, 2]] }),
+    // So many lists in each other that no text can be made of them.
+    Buffer.from(`{"conditions":[[${'['.repeat(1e5)}${']'.repeat(1e5)},1,2]]}`).toString('base64'),
+    '%%%',
+    Buffer.from([0xff, 0xfe]).toString('base64'),
+  ])('is used all the same when its policy cannot be read', (text) => {
+    expect(form({ policy: text })).toMatchObject({
+      ...{ expiresAt: null, minBytes: 0, maxBytes: Number.MAX_SAFE_INTEGER },
+    })
+  })
+
+  it('leads to an address that is shown without its query', () => {
+    const fileUrl = 'https://me:word@a.example:8443/b.xml?sig=1#x'
+    const { fileUrl: shown } = readFormFacts({ url: 'https://a.example/', fileUrl, fields: [] })
+    expect(shown).toBe('https://a.example:8443/b.xml')
+  })
+})
+
+it('a certificate that is not valid yet may be right: the advice names the clock of this machine', () => {
+  const said = { code: 'CERT_NOT_YET_VALID', reason: 'it cannot be trusted', bytesSent: 0 }
+  const answer = { kind: 'no-answer', why: 'certificate', ...said } as const
+
+  expect(judgeNoAnswer(answer, 10, 'https://storage.example').hint).toContain('timedatectl')
+})
+
+describe('other stores than S3', () => {
+  const namespaced =
+    '<?xml version="1.0"?><s3:Error xmlns:s3="http://s3.amazonaws.com/doc/2006-03-01/"><s3:Code>SlowDown</s3:Code></s3:Error>'
+
+  it.each([
+    [503, xml('SlowDownWrite'), 'transient'],
+    [503, namespaced, 'transient'],
+    [503, '', 'transient'],
+    [507, xml('XMinioStorageFull'), 'transient'],
+    [500, '{"error":"volume is read only"}', 'transient'],
+    [429, 'slow down', 'transient'],
+    [408, xml('RequestTimeout'), 'transient'],
+    [403, xml('RequestTimeTooSkewed'), 'broken'],
+    [403, xml('AccessForbidden'), 'broken'],
+    [400, xml('EntityTooLarge'), 'file'],
+    [413, '<html>413 Request Entity Too Large</html>', 'file'],
+    [301, xml('PermanentRedirect'), 'broken'],
+  ])('are understood as well: %i %s is %s', (status, body, expected) => {
+    const judged = judge(reply(status, {}, body))
+
+    expect(judged.kind === 'failed' && judged.failure.class).toBe(expected)
+  })
+})

@@ -1,0 +1,287 @@
+// Who may send now, and what the others wait for and until when: places, origins, accounts.
+
+import { describe, expect, it } from 'vitest'
+import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
+import { Breaker } from '../../../src/upload/breaker.ts'
+import { type Permit, SendGate } from '../../../src/upload/send-gate.ts'
+import { codes, harness, outcomes, testClock } from '../../helpers/upload/harness.ts'
+
+const SERVICE = 'https://service.test'
+
+function gateOf(concurrency = 2) {
+  const clock = testClock()
+  const now = () => clock.ahead
+  const gate = new SendGate({
+    ...{ clock: { ...clock, now, monotonic: now }, serviceOrigin: SERVICE, maxRate: null },
+    concurrency: () => concurrency,
+  })
+  const next = (feed: string, account: string | null = null, isRetried = false) =>
+    gate.next({ feed, account }, isRetried)
+  const refused = failureOf(RULES.credentials, { code: 'http-403', reason: 'no', status: 403 })
+  const fail = async (times: number, retryAfterMs: number | null = null, origin = SERVICE) => {
+    const told = { code: 'http-503', reason: 'it is down', origin, retryAfterMs }
+    const failure = failureOf(RULES.noForm, told)
+    for (let n = 0; n < times; n++)
+      await gate.withBreaker(origin, `f${n}`, async () => ({ kind: 'failed', failure }))
+  }
+  const pass = (ms: number) => {
+    clock.ahead += ms
+  }
+  return { gate, next, refused, fail, pass }
+}
+
+const PLACE = { kind: 'wait', for: 'place' }
+
+describe('a place', () => {
+  it('is given to as many as upload.concurrency says, and again when one has ended', () => {
+    const { next } = gateOf(2)
+    const first = next('a') as Permit
+    const answers = [next('b').kind, next('c')]
+
+    first[Symbol.dispose]()
+
+    expect(answers).toEqual(['permit', PLACE])
+    expect(next('c').kind).toBe('permit')
+  })
+
+  it('is given back when the file is stored, up to as many records as there are places', () => {
+    const { next } = gateOf(1)
+
+    for (const feed of ['a', 'b']) (next(feed) as Permit).stored()
+
+    expect(next('c')).toEqual(PLACE)
+  })
+
+  it('is given to one version of a feed', () => {
+    const { next } = gateOf(2)
+    next('a')
+
+    expect(next('a')).toEqual(PLACE)
+  })
+})
+
+describe('an origin that is down', () => {
+  it('is waited for until its next probe, with the reason', async () => {
+    const { next, fail } = gateOf()
+    await fail(5)
+
+    expect(next('a')).toMatchObject({
+      ...{ kind: 'wait', for: 'origin', until: 5 * SECOND },
+      failure: { code: 'endpoint-down', reason: expect.stringContaining('it is down') },
+    })
+  })
+
+  it('is probed no sooner than its Retry-After', async () => {
+    const { next, fail } = gateOf()
+    await fail(5, 10 * MINUTE)
+
+    expect(next('a')).toMatchObject({ for: 'origin', until: 10 * MINUTE })
+  })
+
+  it('is probed by one delivery, and the next one when that has sent nothing', async () => {
+    const { next, fail, pass } = gateOf()
+    await fail(5)
+    pass(5 * SECOND)
+    const probe = next('a') as Permit
+    const beside = next('b')
+
+    probe[Symbol.dispose]()
+
+    expect([probe.kind, beside]).toEqual(['permit', PLACE])
+    expect(next('b').kind).toBe('permit')
+  })
+
+  it('that is storage is probed by one delivery, also while that asks for its form', async () => {
+    const { gate, next, fail, pass } = gateOf()
+    gate.leadsTo(null, 'https://storage.test')
+    await fail(5, null, 'https://storage.test')
+    pass(5 * SECOND)
+
+    next('a')
+    await gate.withBreaker(SERVICE, 'a', async () => ({ kind: 'facts' }))
+
+    expect(next('b')).toEqual(PLACE)
+  })
+
+  it('is probed at once when a person asks, also while the delivery that should do so waits', async () => {
+    const { gate, next, fail, pass } = gateOf()
+    await fail(5)
+    pass(5 * SECOND)
+    next('waits')
+
+    gate.probeNow()
+
+    expect(next('a').kind).toBe('permit')
+  })
+
+  it('is probed at once when a person asks', async () => {
+    const { gate, next, fail } = gateOf()
+    await fail(5)
+
+    gate.probeNow()
+
+    expect(next('a').kind).toBe('permit')
+  })
+})
+
+describe('storage of one account that is down', () => {
+  const [OURS, THEIRS] = ['https://ours.test', 'https://theirs.test']
+
+  async function theirsDown() {
+    const made = gateOf(4)
+    made.gate.leadsTo('b', OURS)
+    await made.gate.withBreaker(OURS, 'b0', async () => ({ kind: 'stored' }))
+    made.gate.leadsTo('a', THEIRS)
+    await made.fail(5, null, THEIRS)
+    return made
+  }
+
+  it('takes no place of an account whose storage was up last', async () => {
+    const { gate, next } = await theirsDown()
+
+    expect(gate.places).toBe(4)
+    expect(next('b1', 'b').kind).toBe('permit')
+    expect(next('a1', 'a')).toMatchObject({ for: 'origin', until: 5 * SECOND })
+  })
+
+  it('is a degraded service as long as somebody waits for it, and not a good one', async () => {
+    const { gate, pass } = await theirsDown()
+
+    const first = gate.health()
+    pass(16 * MINUTE)
+
+    expect(first).toEqual({ state: 'degraded', reason: 'it is down', nextProbeAt: null })
+    expect(gate.health()).toMatchObject({ state: 'ok' })
+  })
+
+  it('is probed while a delivery that was led elsewhere goes on', async () => {
+    const { gate, next, fail, pass } = gateOf(4)
+    gate.leadsTo('a', THEIRS)
+    await fail(5, null, THEIRS)
+    pass(5 * SECOND)
+    const first = next('b1', 'b')
+    await gate.withBreaker(SERVICE, 'b1', async () => ({ kind: 'facts' }))
+    gate.leadsTo('b', OURS)
+    const stored = Promise.withResolvers<{ kind: string }>()
+    const sending = gate.withBreaker(OURS, 'b1', () => stored.promise)
+
+    const probe = next('a1', 'a')
+    stored.resolve({ kind: 'stored' })
+    await sending
+
+    expect([first.kind, probe.kind]).toEqual(['permit', 'permit'])
+  })
+})
+
+describe('an account on hold', () => {
+  it('makes its feeds wait for 15 minutes, and no others', () => {
+    const { gate, next, refused } = gateOf()
+    gate.accounts.accept('a', 0)
+    gate.accounts.refuse('b', refused, 0)
+
+    expect(next('1', 'b')).toMatchObject({ for: 'account', until: 15 * MINUTE, failure: refused })
+    expect(next('2', 'a').kind).toBe('permit')
+  })
+
+  it('lets a version through that a person retries, one at a time', () => {
+    const { gate, next, refused } = gateOf(4)
+    gate.accounts.accept('a', 0)
+    gate.accounts.refuse('b', refused, 0)
+
+    expect(next('1', 'b', true).kind).toBe('permit')
+    expect(next('2', 'b', true)).toEqual(PLACE)
+  })
+
+  it('is tried by one version when its time is over', () => {
+    const { gate, next, refused, pass } = gateOf(4)
+    gate.accounts.accept('a', 0)
+    gate.accounts.refuse('b', refused, 0)
+    pass(15 * MINUTE)
+
+    expect(next('1', 'b').kind).toBe('permit')
+    expect(next('2', 'b')).toEqual(PLACE)
+    expect(next('3', 'a').kind).toBe('permit')
+  })
+
+  it('is tried when its time is over, also while an upload goes on that had its form before', async () => {
+    const { gate, next, refused, pass } = gateOf(4)
+    gate.accounts.accept(null, 0)
+    next('large')
+    await gate.withBreaker(SERVICE, 'large', async () => ({ kind: 'facts' }))
+    const wrongKey = { ...refused, status: 401 }
+    const answers = [1, 2].map(() => gate.accounts.refuse(null, wrongKey, 0))
+    pass(15 * MINUTE)
+
+    expect(answers).toEqual(['again', 'on-hold'])
+    expect(next('1').kind).toBe('permit')
+    expect(next('2')).toEqual(PLACE)
+  })
+
+  it('is not released by an answer to what was asked before the refusal', () => {
+    const { gate, next, refused, pass } = gateOf()
+    pass(SECOND)
+    gate.accounts.refuse('b', refused, SECOND)
+
+    gate.accounts.accept('b', 0)
+
+    expect(next('1', 'b')).toMatchObject({ for: 'account' })
+  })
+})
+
+describe('refusals of one feed after the other', () => {
+  it('are general from the third on, whoever repeats, until one is accepted', () => {
+    const breaker = new Breaker(testClock())
+
+    const found = ['a', 'a', 'b', 'b', 'c', 'a'].map((feed) => breaker.rejectsAll(feed))
+    breaker.accepts()
+
+    expect(found).toEqual([false, false, false, false, true, true])
+    expect(breaker.rejectsAll('c')).toBe(false)
+  })
+
+  it.each([
+    { at: 'storage', kind: 's3-error', code: 'SignatureDoesNotMatch' },
+    { at: 'storage', kind: 's3-error', code: 'InvalidArgument' },
+    { at: 'service', kind: 'answer', status: 404 },
+  ] as const)('fail two feeds and let the others wait, until it is over: %o', async (fault) => {
+    const h = await harness()
+    const handle = h.sandbox.faults.add(fault)
+    const kinds: string[] = []
+    const patience = { failingMs: HOUR }
+
+    for (let n = 0; n < 5; n++) kinds.push((await h.deliver('<jobs/>', patience)).kind)
+    const last = await h.deliver('<jobs/>', patience)
+    handle.remove()
+    h.clock.ahead += 15 * MINUTE
+    kinds.push((await h.deliver('<jobs/>', patience)).kind)
+
+    expect(kinds).toEqual(['refused', 'refused', 'later', 'later', 'later', 'stored'])
+    expect(last).toMatchObject({ failure: { reason: expect.stringContaining('one feed after') } })
+  })
+})
+
+describe('a refusal of the credentials that worked a moment ago', () => {
+  it('is asked about once more after two seconds, and forgotten when that works', async () => {
+    const h = await harness()
+    await h.deliver('<jobs/>')
+    h.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch', times: 1 })
+
+    const result = await h.deliver('<jobs/>')
+
+    expect(result.kind).toBe('stored')
+    expect(codes(h)).toEqual([null, 'http-401', null])
+    expect(h.clock.waits).toEqual([2000])
+  })
+
+  it('stands when it comes twice', async () => {
+    const h = await harness()
+    await h.deliver('<jobs/>')
+    h.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
+
+    const results = [await h.deliver('<jobs/>'), await h.deliver('<jobs/>')]
+
+    expect(results.map(({ kind }) => kind)).toEqual(['credentials', 'credentials'])
+    expect(outcomes(h)).toEqual(['stored', 'refused', 'refused', 'refused'])
+  })
+})

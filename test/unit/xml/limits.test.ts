@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { LIMITS, type Limits } from '../../../src/xml/limits.ts'
+import { checkBytes, verdictOf } from '../../helpers/xml/verdicts.ts'
+
+const small: Limits = { depth: 3, attributes: 2, name: 10, attributeValue: 20, tag: 60, text: 50 }
+const x = (count: number) => 'x'.repeat(count)
+
+describe('limits', () => {
+  it.each([
+    ['too-deep', '<a><b><c><d/></c></b></a>', '<a><b><c/></b><b/></a>'],
+    ['too-many-attributes', '<a b="1" c="2" d="3"/>', '<a b="1" c="2"/>'],
+    ['name-too-long', `<a><${x(11)}/></a>`, `<a><${x(10)}/></a>`],
+    ['name-too-long', `<a ${x(11)}="1"/>`, `<a ${x(10)}="1"/>`],
+    ['name-too-long', `<?${x(11)} ?><a/>`, `<?${x(10)} ?><a/>`],
+    ['attribute-too-long', `<a b="${x(21)}"/>`, `<a b="${x(20)}"/>`],
+    ['tag-too-long', `<a ${' '.repeat(70)}/>`, `<a ${' '.repeat(50)}/>`],
+    ['text-too-long', `<a>${x(51)}</a>`, `<a>${x(50)}</a>`],
+    ['text-too-long', `<a>${'&amp;'.repeat(11)}</a>`, `<a>${'&amp;'.repeat(10)}</a>`],
+    ['text-too-long', `<a><![CDATA[${x(51)}]]></a>`, `<a><![CDATA[${x(50)}]]></a>`],
+    ['text-too-long', `<a><!--${x(51)}--></a>`, `<a><!--${x(40)}--><!--${x(40)}--></a>`],
+    ['text-too-long', `<a><?y ${x(51)}?></a>`, `<a><?y ${x(40)}?></a>`],
+  ])('answer %s for %j', (code, over, within) => {
+    for (const size of [1, 3, 65_536]) {
+      expect(verdictOf(over, size, small)).toBe(code)
+      expect(verdictOf(within, size, small)).toBe('complete')
+    }
+  })
+
+  it.each([
+    `<a>${x(51)}\x01</a>`,
+    `<a>${x(51)}&wrong</a>`,
+    `<a><![CDATA[${x(51)}\x01]]></a>`,
+    `<a><!--${x(51)}\x01--></a>`,
+  ])('come before what is wrong behind them in %j, however it is cut', (document) => {
+    for (const size of [1, 3, 65_536])
+      expect(verdictOf(document, size, small)).toBe('text-too-long')
+  })
+
+  it('are not reached by what a feed has', () => {
+    const document = `<a b="${x(50_000)}">${x(1_000_000)}<b>${x(1_000_000)}</b></a>`
+
+    expect(verdictOf(document)).toBe('complete')
+  })
+
+  it.each([
+    ['text', '<a>', 'x'],
+    ['line ends', '<a>', '\r\n'],
+    ['entities', '<a>', '&lt;'],
+    ['CDATA', '<a><![CDATA[', ']a'],
+    ['comment', '<a><!--', '-a'],
+    ['instruction', '<a><?b ', '?a'],
+    ['attribute value', '<a b="', '&lt;'],
+    ['attributes', '<a', ' b="1"'],
+    ['tag', '<a', ' '],
+    ['name', '<', 'a'],
+    ['prolog', '<!DOCTYPE a SYSTEM "', 'a'],
+    ['declaration', '<?xml version="1.0"', ' '],
+  ])('stop a giant %s with little memory', (_, begin, filling) => {
+    const document = Buffer.from(begin + filling.repeat(Math.ceil(3_000_000 / filling.length)))
+    const limits = { ...LIMITS, text: 1_000_000 }
+
+    expect(checkBytes(document, 65_536, limits).ending.kind).toBe('fault')
+  })
+})

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { DocumentChecker } from '../../../src/xml/document-checker.ts'
+import { LIMITS } from '../../../src/xml/limits.ts'
+import { locate } from '../../../src/xml/locator.ts'
+import { everything } from '../../helpers/xml/handlers.ts'
+import { checkBytes, verdictOf } from '../../helpers/xml/verdicts.ts'
+
+/** `line:column reason` of a document whose culprit is marked by `▶`. */
+function explained(marked: string, encode: (text: string) => Buffer = (text) => Buffer.from(text)) {
+  const before = marked.split('▶')[0] ?? ''
+  const bytes = encode(marked.replace('▶', ''))
+  const check = new DocumentChecker(everything, LIMITS)
+  check.write(bytes)
+  const ending = check.end()
+  if (ending.kind !== 'fault') throw new Error(`${ending.kind}: ${marked}`)
+  const { at, reason, reference } = ending.fault
+  const [position, other] = locate([bytes], check.encoding, check.bom, [at, reference ?? at])
+  const lines = before.split(/\r\n?|\n/)
+  const expected = {
+    offset: encode(before).length,
+    line: lines.length,
+    column: [...(lines.at(-1) ?? '')].length + 1,
+  }
+  return { reason: reason.replace('{line}', String(other?.line)), position, expected }
+}
+
+describe('the reason and the place of a fault', () => {
+  it.each([
+    ['<a>R▶&D</a>', '"&" must be written "&amp;"'],
+    ['<a b="x?y=1▶&z=2"/>', '"&" must be written "&amp;"'],
+    ['<a>3 ▶< 4</a>', '"<" must be written "&lt;"'],
+    [
+      '<a>▶&nbsp;</a>',
+      '"&nbsp;" is an HTML entity that XML does not know; write "&#160;" or the character itself',
+    ],
+    [
+      '<a>▶&foo;</a>',
+      'the entity "&foo;" is not declared; a "&" that is meant as text must be written "&amp;"',
+    ],
+    ['<a>▶&#11;</a>', '"&#11;" stands for a character that XML does not allow; leave it out'],
+    ['<s>\n<date>\n<b/>▶</job></s>', 'the end tag </job> does not match <date> opened in line 2'],
+    ['<a>▶]]></a>', '"]]>" must be written "]]&gt;" outside a CDATA section'],
+    ['<!-- a ▶-- b --><a/>', '"--" is not allowed inside a comment'],
+    ['<s><job ▶<t/></s>', 'the tag <job is not closed: ">" is missing before this "<"'],
+    ['<s></s ▶<t/>', 'the end tag </s is not closed: ">" is missing before this "<"'],
+    [
+      '<a href="x▶<b c="/>',
+      '"<" is not allowed in an attribute value; is a closing quote missing?',
+    ],
+    ['<a b="1" c="2" ▶b="3"/>', '<a> has the attribute "b" twice'],
+    ['<a b=▶c/>', 'an attribute value of <a> must be put in quotes'],
+    ['<a b=▶\u001ac/>', 'the character U+001A is not allowed in XML; leave it out'],
+    ['<a b="1"▶c="2"/>', 'a space is missing between the attributes of <a>'],
+    ['<s>▶<x:a/></s>', 'the prefix "x" in <x:a> is not declared with xmlns:x="…"'],
+    ['<a>Gr▶\u0003ße</a>', 'the character U+0003 is not allowed in XML; leave it out'],
+    ['<a>▶\uFFFE</a>', 'the character U+FFFE is not allowed in XML; leave it out'],
+    ['<a/>\n▶<b/>', 'there is a second root element; one element must contain all postings'],
+    ['<a/>▶Revision', 'there is text after the end of the root element'],
+    [
+      '▶This XML file<a/>',
+      'there is text before the root element; the document must begin with "<"',
+    ],
+    [
+      '\n▶<?xml version="1.0"?><a/>',
+      'the XML declaration may stand only once, as the very first thing in the file, with nothing before it',
+    ],
+    [
+      '<?xml versio▶m="1.0"?><a/>',
+      'the XML declaration is misspelt here; it must read like <?xml version="1.0" encoding="UTF-8"?>',
+    ],
+    [
+      '<?xml version="1.0" encoding="▶EBCDIC-FR"?><a/>',
+      'the declared encoding "EBCDIC-FR" is not supported; export the feed as UTF-8',
+    ],
+    [
+      '▶<!DOCTYPE a [<!ENTITY b "c">]><a/>',
+      'the DOCTYPE has an internal subset ("[...]"), which is refused because it can declare entities; leave it out',
+    ],
+    ['<a>▶</></a>', 'an end tag must have a name after "</", not ">"'],
+    ['<a b▶></a>', 'an attribute of <a> has no value; write name="value"'],
+    ['<a>\ufeff</a>▶\ufeff', 'there is a byte order mark in the middle of the file'],
+  ])('is told for %j', (marked, sentence) => {
+    const { reason, position, expected } = explained(marked)
+
+    expect(reason).toBe(sentence)
+    expect(position).toEqual(expected)
+  })
+
+  it('counts characters, not bytes or UTF-16 units, and every kind of line end once', () => {
+    for (const lineEnd of ['\n', '\r\n', '\r']) {
+      const { position, expected } = explained(
+        `<s>${lineEnd}<a>é職😀${lineEnd}${lineEnd}😀é ▶& b</a></s>`,
+      )
+
+      expect(position).toEqual(expected)
+      expect(position).toMatchObject({ line: 4, column: 4 })
+    }
+  })
+
+  it('gives offsets in bytes of the file in every encoding', () => {
+    const encodings: Array<(text: string) => Buffer> = [
+      (text) => Buffer.from(`\ufeff${text}`),
+      (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+      (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
+    ]
+    for (const encode of encodings) {
+      const { position, expected } = explained('<s>\n<a>職😀 ▶& b</a></s>', encode)
+
+      expect(position).toEqual(expected)
+    }
+  })
+
+  it.each([
+    ['gzip', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0])],
+    ['zip', Buffer.from('PK\x03\x04..')],
+    ['bzip2', Buffer.from('BZh91AY')],
+    ['xz', Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0])],
+    ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0])],
+    ['pdf', Buffer.from('%PDF-1.7')],
+    ['json', Buffer.from('{"jobs": []}')],
+    ['json', Buffer.from('[{"id": 1}]')],
+    ['html', Buffer.from('<!DOCTYPE html><html></html>')],
+    ['html', Buffer.from('<!doctype html>')],
+    ['html', Buffer.from('<html lang="en"><body><p>404<br></body></html>')],
+  ])('names a file that is %s', (code, bytes) => {
+    expect(verdictOf(bytes)).toBe(code)
+    expect(verdictOf(bytes, 1)).toBe(code)
+  })
+
+  it('applies the rules of XML 1.0 whatever version 1.x is declared', () => {
+    expect(verdictOf('<?xml version="1.1"?><a>&#1;</a>')).toBe('not-well-formed')
+    expect(verdictOf('<?xml version="1.1"?><a>\x85\u2028</a>')).toBe('complete')
+    expect(verdictOf('<?xml version="2.0"?><a/>')).toBe('not-well-formed')
+  })
+
+  it('lets a DOCTYPE without internal subset pass and fetches nothing', () => {
+    expect(verdictOf('<!DOCTYPE source SYSTEM "file:///etc/passwd"><source/>')).toBe('complete')
+    expect(checkBytes('<!DOCTYPE s SYSTEM "x"><s>&co;</s>').ending).toMatchObject({
+      fault: { code: 'undefined-entity', reason: expect.stringContaining('never fetched') },
+    })
+  })
+})
