@@ -4,8 +4,10 @@ import { defineConfig } from 'vitest/config'
 /** What tests start, in a process or a thread of its own, finds its sources compiled: that is most of a start. */
 process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, 'node_modules/.cache/feedsyncd')
 
+const MINUTE = 60_000
+
 /** A tier is a folder of `test`. Only unit tests start no daemon; the others need the program as it is installed. */
-function tier(name: string, maxWorkers: number, groupOrder: number) {
+function tier(name: string, maxWorkers: number, groupOrder: number, testTimeout: number) {
   return {
     extends: true as const,
     test: {
@@ -13,6 +15,9 @@ function tier(name: string, maxWorkers: number, groupOrder: number) {
       include: [`test/${name}/**/*.test.ts`],
       ...(name !== 'unit' && { globalSetup: 'test/helpers/build-program.ts' }),
       maxWorkers,
+      // Only a bound for what moves for ever: a test that waits for what does not come fails earlier (eventually.ts).
+      testTimeout,
+      hookTimeout: testTimeout,
       // Projects of different orders run one after the other.
       sequence: { groupOrder },
     },
@@ -21,13 +26,15 @@ function tier(name: string, maxWorkers: number, groupOrder: number) {
 
 export default defineConfig({
   test: {
-    projects: [tier('unit', 2, 0), tier('smoke', 2, 1), tier('e2e', 2, 2), tier('nightly', 1, 3)],
+    projects: [
+      tier('unit', 2, 0, MINUTE),
+      tier('smoke', 2, 1, 3 * MINUTE),
+      tier('e2e', 2, 2, 3 * MINUTE),
+      tier('nightly', 1, 3, 60 * MINUTE),
+    ],
     environment: 'node',
     // A worker keeps the modules it has loaded: loading them anew for each file took a third of the time.
     isolate: false,
-    // Only a bound for what hangs: on a busy machine every other time is too short.
-    testTimeout: 1_800_000,
-    hookTimeout: 600_000,
     restoreMocks: true,
     unstubEnvs: true,
     // The reader of feeds, by its own tests. What its threads run is counted where a test calls it directly.

@@ -2,7 +2,6 @@
 // play them.
 
 import { hash } from 'node:crypto'
-import { SECOND } from '../lib/clock.ts'
 import type { FaultKind, FaultOf, FaultRule, FaultSubject, Side } from './fault-types.ts'
 import type { Journal } from './journal.ts'
 
@@ -32,13 +31,12 @@ export class Fault {
     return this.#played
   }
 
-  /** Resolves once `n` requests (default 1) wait at this gate; rejects after `timeoutMs` (default 200 s). */
-  async held(n = 1, timeoutMs = 200 * SECOND): Promise<void> {
+  /** Resolves once `n` requests (default 1) wait at this gate; rejects once no request has moved for 30 s. */
+  async held(n = 1): Promise<void> {
     await this.#journal.waitFor(
       `${n} requests at the gate ${JSON.stringify(this.rule)}`,
       () => this.#held >= n || undefined,
       () => `${this.#held} held, ${this.#matched} matched`,
-      timeoutMs,
     )
   }
 

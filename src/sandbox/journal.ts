@@ -73,15 +73,22 @@ export class Journal {
     return structuredClone(this.#entries.find(predicate))
   }
 
-  /** Resolves with the first answer of `probe` that is not undefined. Rejects after `timeoutMs`, with what was `seen`. */
+  /**
+   * Resolves with the first answer of `probe` that is not undefined. Rejects with what was `seen` once no request has
+   * moved for `stillMs` (default 30 s).
+   */
   async waitFor<T>(
     what: string,
     probe: () => T | undefined,
     seen: () => string,
-    timeoutMs = 200 * SECOND,
+    stillMs = 30 * SECOND,
   ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const giveUp = () => reject(new Error(`waited for ${what}; seen: ${seen()}`))
+    let timer = this.#clock.after(stillMs, giveUp)
     const check = () => {
+      timer[Symbol.dispose]()
+      timer = this.#clock.after(stillMs, giveUp)
       try {
         const found = probe()
         if (found !== undefined) resolve(found)
@@ -89,11 +96,11 @@ export class Journal {
         reject(error)
       }
     }
-    using _timer = this.#clock.after(timeoutMs, () =>
-      reject(new Error(`waited ${timeoutMs} ms for ${what}; seen: ${seen()}`)),
-    )
     this.#checks.add(check)
     check()
-    return await promise.finally(() => this.#checks.delete(check))
+    return await promise.finally(() => {
+      this.#checks.delete(check)
+      timer[Symbol.dispose]()
+    })
   }
 }

@@ -111,24 +111,24 @@ export async function startSandbox(options: SandboxOptions) {
     objects: () => store.list(),
     /** What both sides saw, oldest first, without control requests. */
     requests: () => journal.list(),
-    /** Resolves once at least `n` objects are there; rejects after `timeoutMs` (default 200 s). */
-    waitForObjects: (n: number, timeoutMs?: number) =>
+    /** Resolves once at least `n` objects are there; rejects once no request has moved for `stillMs` (default 30 s). */
+    waitForObjects: (n: number, stillMs?: number) =>
       journal.waitFor(
         `${n} objects`,
         () => (store.list().length >= n ? store.list() : undefined),
         () => `${store.list().length}; ${summary(journal)}`,
-        timeoutMs,
+        stillMs,
       ),
     /**
      * Resolves with the first request, past or future, that `predicate` accepts; it is checked at each step of a
-     * request (a running one has `endedAt` null). Rejects after `timeoutMs` (default 200 s).
+     * request (a running one has `endedAt` null). Rejects once no request has moved for `stillMs` (default 30 s).
      */
-    waitForRequest: (predicate: (request: SeenRequest) => boolean, timeoutMs?: number) =>
+    waitForRequest: (predicate: (request: SeenRequest) => boolean, stillMs?: number) =>
       journal.waitFor(
         `a request that ${predicate}`,
         () => journal.find(predicate),
         () => summary(journal),
-        timeoutMs,
+        stillMs,
       ),
     close,
     [Symbol.asyncDispose]: close,

@@ -1,9 +1,9 @@
 // A gate of a sandbox in another process, through its control routes. In this process it is
 // `sandbox.faults.add({ at, kind: 'gate', point })` itself.
 
-import { vi } from 'vitest'
 import type { FaultRule } from '../../src/sandbox/fault-types.ts'
 import type { Fault } from '../../src/sandbox/faults.ts'
+import { eventually } from './eventually.ts'
 
 type Listed = { id: number; played: number; held: number }
 
@@ -20,14 +20,11 @@ export async function remoteGate(
 ): Promise<RemoteGate> {
   const [{ id } = { id: 0 }] = await call<{ id: number }[]>('POST', 'faults', JSON.stringify(rule))
   return {
-    held: (n = 1, timeoutMs = 200_000) =>
-      vi.waitFor(
-        async () => {
-          const gate = (await call<Listed[]>('GET', 'faults')).find((fault) => fault.id === id)
-          if ((gate?.held ?? 0) < n) throw new Error(`${gate?.held} of ${n} requests are held`)
-        },
-        { timeout: timeoutMs, interval: 20 },
-      ),
+    held: (n = 1) =>
+      eventually(async () => {
+        const gate = (await call<Listed[]>('GET', 'faults')).find((fault) => fault.id === id)
+        if ((gate?.held ?? 0) < n) throw new Error(`${gate?.held} of ${n} requests are held`)
+      }),
     release: () => call('POST', `faults/${id}/release`),
     remove: () => call('DELETE', `faults/${id}`),
   }

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { inject, vi } from 'vitest'
+import { inject } from 'vitest'
 import type { ListFilter, State } from '../../src/history/port.ts'
 import {
   type ShowReport,
@@ -17,6 +17,7 @@ import { openHistoryReader } from '../../src/history/tables.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { Command, type Ran } from './command.ts'
+import { Ended, eventually, watchPlace } from './eventually.ts'
 
 export type { Ran } from './command.ts'
 export { feedOf } from './feed.ts'
@@ -56,11 +57,13 @@ export class Site implements AsyncDisposable {
   readonly #commands: Command[] = []
   /** What each child wrote to stdout and stderr so far. */
   readonly #output = new Map<ChildProcess, string>()
+  readonly #unwatch: () => void
 
   private constructor(sandbox: Sandbox, objects: string, clock: Clock) {
     this.sandbox = sandbox
     this.clock = clock
     this.#objects = objects
+    this.#unwatch = watchPlace(() => this.#happened())
   }
 
   static async open(
@@ -172,7 +175,7 @@ export class Site implements AsyncDisposable {
       if (child.exitCode !== null) throw new Ended(`the process ended with ${child.exitCode}`)
       throw new Error(`"${text}" is not there ${nth} times: ${lines.slice(-10).join('\n')}`)
     }
-    return waitFor(look)
+    return eventually(look)
   }
 
   /** A daemon in this process, that has listed the folder once. */
@@ -230,7 +233,7 @@ export class Site implements AsyncDisposable {
       const seen = events.map((event) => `${event.id}:${event.to}`).join(' ')
       throw new Error(`${feed} was not ${to} ${nth} times: ${seen || 'no events'}`)
     }
-    return waitFor(look)
+    return eventually(look)
   }
 
   /** The last event of a feed's newest version, to wait for what comes `after` it. */
@@ -250,10 +253,22 @@ export class Site implements AsyncDisposable {
       }
       return newest
     }
-    return waitFor(look)
+    return eventually(look)
+  }
+
+  /** How much its commands said, and its sandbox saw, so far. */
+  #happened(): number {
+    const said = [...this.#commands.map(({ output }) => output), ...this.#output.values()]
+    const requests = this.sandbox.requests()
+    return (
+      said.join('').length +
+      requests.filter(({ endedAt }) => endedAt !== null).length +
+      requests.length
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#unwatch()
     for (const command of this.#commands) {
       // A second signal ends what is under way.
       command.kill('SIGTERM')
@@ -277,26 +292,6 @@ export class Site implements AsyncDisposable {
 export function preload(...modules: string[]): Record<string, string> {
   const urls = modules.map((module) => pathToFileURL(join(import.meta.dirname, module)))
   return { NODE_OPTIONS: urls.map((url) => `--import=${url}`).join(' ') }
-}
-
-/** What is waited for can no longer come. */
-class Ended extends Error {}
-
-/** Looks again until it no longer throws; the limit is for what hangs, whatever else the machine does. */
-async function waitFor<T>(look: () => T): Promise<T> {
-  const found = await vi.waitFor(
-    () => {
-      try {
-        return { value: look() }
-      } catch (error) {
-        if (error instanceof Ended) return { error }
-        throw error
-      }
-    },
-    { timeout: 200_000, interval: 20 },
-  )
-  if ('error' in found) throw found.error
-  return found.value
 }
 
 function isEmpty(object: object): boolean {

@@ -3,8 +3,8 @@
 
 import { readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { vi } from 'vitest'
 import type { State } from '../../src/history/port.ts'
+import { eventually, eventuallyTrue } from '../helpers/eventually.ts'
 import { feedOf, finished, preload, type Site } from '../helpers/site.ts'
 
 export interface Scenario {
@@ -153,7 +153,7 @@ export const SCENARIOS: Scenario[] = [
       })
       // Nothing is moved away before it was left alone for that long.
       const rejectedAt = Date.parse(site.show(1).events.at(-1)?.at ?? '')
-      await vi.waitUntil(() => Date.now() > rejectedAt + 1000, { timeout: 200_000 })
+      await eventuallyTrue(() => Date.now() > rejectedAt + 1000)
     },
     ...{ feed: FEED, ends: 'rejected', sent: [] },
     also: moved('quarantine'),
@@ -186,7 +186,7 @@ export async function settled(site: Site, scenario: Scenario): Promise<void> {
     if (newest?.state !== scenario.ends) throw new Error(`${newest?.state}: ${newest?.reason}`)
     scenario.also?.(site)
   }
-  await vi.waitFor(again, { timeout: 200_000, interval: 1 })
+  await eventually(again)
 }
 
 /** One pass that is killed at a point; answers whether it came there. */

@@ -13,6 +13,7 @@ import {
   STORAGE_PLACES,
 } from '../helpers/echoing-host.ts'
 import { ESCAPES } from '../helpers/escapes.ts'
+import { eventually } from '../helpers/eventually.ts'
 import { feedOf, finished, Site } from '../helpers/site.ts'
 
 const WAYS = ['JSON with \\/', 'URL', 'XML in hex', 'HTML names', 'JSON, all \\u', 'as it is']
@@ -129,10 +130,9 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
       },
     }
     site.drop(`feed${n}.xml`, feedOf(1, `f${n}`))
-    await vi.waitFor(() => expect(host.plan).toBeNull(), { timeout: 200_000, interval: 20 })
-    await vi.waitFor(
-      () => expect(site.show(n + 2).attempts.some(({ endedAt }) => endedAt !== null)).toBe(true),
-      { timeout: 200_000, interval: 20 },
+    await eventually(() => expect(host.plan).toBeNull())
+    await eventually(() =>
+      expect(site.show(n + 2).attempts.some(({ endedAt }) => endedAt !== null)).toBe(true),
     )
     note()
   }
@@ -142,9 +142,7 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
     escape: (text) => ESCAPES['JSON with \\/']?.(text) ?? '',
   }
   site.drop('last.xml', feedOf(1, 'last'))
-  await vi.waitFor(() => expect(readFileSync(alerts, 'utf8')).toContain('credentials'), {
-    ...{ timeout: 200_000, interval: 50 },
-  })
+  await eventually(() => expect(readFileSync(alerts, 'utf8')).toContain('credentials'))
   const said = await Promise.all(
     [
       ...[

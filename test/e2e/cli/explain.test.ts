@@ -4,11 +4,10 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { explained, statusOf, trail } from '../../helpers/look.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
-
-const PATIENCE = { timeout: 200_000, interval: 20 }
 
 describe('explain', () => {
   it('names the rule that leaves a path out', async () => {
@@ -122,7 +121,7 @@ describe('explain', () => {
     site.drop('acme/a.xml', feedOf(4))
     const first = await site.until('acme', 'uploaded')
     site.drop('acme/copy.xml', feedOf(4))
-    await vi.waitFor(() => expect(trail(site, first.id)).toContain('seen'), PATIENCE)
+    await eventually(() => expect(trail(site, first.id)).toContain('seen'))
     const uploaded = await because('acme/a.xml')
     const copy = await because('acme/copy.xml')
     site.drop('acme/held.xml', '<source/>')
@@ -177,10 +176,10 @@ it('status names the next action for everything that is owed', async () => {
   site.drop('held.xml', '<source/>')
   site.drop('deep/rejected.xml', '<a></b>')
   writeFileSync(join(site.inbox, 'incomplete.xml'), '<source>')
-  await vi.waitFor(() => {
+  await eventually(() => {
     const states = statusOf(site).uploads.map(({ state, attempts }) => `${state} ${attempts}`)
     expect(states.sort()).toEqual(['held 0', 'incomplete 0', 'queued 1', 'rejected 0'])
-  }, PATIENCE)
+  })
 
   const { stdout } = await site.run('status')
 

@@ -3,13 +3,13 @@
 
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { feedOf } from '../../helpers/feed.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { Site } from '../../helpers/site.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 50 }
 const FEEDS = ['a.xml', 'b.xml', 'c.xml', 'd.xml', 'e.xml']
 
 /** A service that counts as down, for ten minutes: each feed was refused once. */
@@ -19,7 +19,7 @@ async function down() {
   const fault = site.sandbox.faults.add(refusal)
   const daemon = await site.daemon()
   for (const [n, feed] of FEEDS.entries()) site.drop(feed, feedOf(n + 3))
-  await vi.waitFor(() => expect(statusOf(site).service.state).toBe('down'), PATIENCE)
+  await eventually(() => expect(statusOf(site).service.state).toBe('down'))
   for (const feed of FEEDS) await site.until(feed, 'queued')
   const [first] = site.uploads({ feed: 'a.xml' })
   // A command does not give up waiting for the daemon, however slow the machine is.

@@ -3,14 +3,14 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { feedOf } from '../../helpers/feed.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { finished, Site } from '../../helpers/site.ts'
 
 /** `nobody` of Debian; no account of this number has to exist. */
 const ACCOUNT = 65_534
-const PATIENCE = { timeout: 200_000, interval: 50 }
 
 /** A site whose state directory belongs to the unit's user. */
 async function ownedSite(): Promise<Site> {
@@ -60,7 +60,7 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
     const account = ['setpriv', `--reuid=${ACCOUNT}`, `--regid=${ACCOUNT}`, '--clear-groups']
 
     site.spawnBy(account, 'run')
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(statusOf(site).daemon.conditions).toMatchObject([
         {
           code: 'state-foreign-owner',
@@ -68,13 +68,13 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
           hint: expect.stringMatching(/^chown /),
         },
       ])
-    }, PATIENCE)
+    })
 
     const check = await site.run('status', '--check')
     expect(check.code).toBe(2)
     for (const name of readdirSync(spool)) chownSync(join(spool, name), ACCOUNT, ACCOUNT)
     await site.run('retry', '--all')
-    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+    await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
   })
 })
 

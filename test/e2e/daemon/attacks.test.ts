@@ -17,12 +17,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { explained, statusOf, trail } from '../../helpers/look.ts'
 import { LyingFiles, NO_COMPILER } from '../../helpers/lying-files.ts'
 import { feedOf, preload, Site } from '../../helpers/site.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const stored = (site: Site) => site.sandbox.objects().map(({ sha256 }) => sha256)
 
 describe('the copy that is sent', () => {
@@ -39,7 +39,7 @@ describe('the copy that is sent', () => {
     const whole = readFileSync(join(spool, copy))
     truncateSync(join(spool, copy), 1_000)
     gate.remove()
-    await vi.waitFor(() => expect(site.show(1).attempts[0]?.outcome).toMatch(/.+/), PATIENCE)
+    await eventually(() => expect(site.show(1).attempts[0]?.outcome).toMatch(/.+/))
     const { attempts, state } = site.show(1)
     writeFileSync(join(spool, copy), whole)
     if (state === 'failed') await site.run('retry', '1')
@@ -78,7 +78,7 @@ describe('names and links', () => {
     linkSync(join(site.inbox, 'a.xml'), join(site.inbox, 'b.xml'))
     await site.daemon()
 
-    await vi.waitFor(() => expect(readdirSync(site.inbox)).toEqual([]), PATIENCE)
+    await eventually(() => expect(readdirSync(site.inbox)).toEqual([]))
 
     expect(
       site
@@ -105,11 +105,11 @@ describe('names and links', () => {
     }
 
     // An odd number of times: each stands where the other was.
-    await vi.waitFor(() => {
+    await eventually(() => {
       const postings = (feed: string) => site.uploads({ feed })[0]
       expect(postings('a.xml')).toMatchObject({ state: 'uploaded', postings: 31 })
       expect(postings('b.xml')).toMatchObject({ state: 'uploaded', postings: 30 })
-    }, PATIENCE)
+    })
     const known = new Set(site.uploads({ all: true }).map(({ sha256 }) => sha256))
     expect(stored(site).every((hash) => known.has(hash))).toBe(true)
     expect(new Set(stored(site)).size).toBe(2)
@@ -126,10 +126,10 @@ describe('names and links', () => {
     rmSync(join(site.inbox, 'jobs.xml'), { recursive: true })
     site.drop('jobs.xml', feedOf(5))
 
-    await vi.waitFor(() => {
+    await eventually(() => {
       const [newest] = site.uploads({ feed: 'jobs.xml' })
       expect(newest).toMatchObject({ postings: 5, state: 'uploaded' })
-    }, PATIENCE)
+    })
 
     expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual([
       ...['uploaded', 'uploaded', 'uploaded'],
@@ -249,9 +249,9 @@ describe('people', () => {
       writeFileSync(partial, feedOf(postings))
       utimesSync(partial, date, date)
       renameSync(partial, path)
-      await vi.waitFor(() => {
+      await eventually(() => {
         expect(site.uploads()[0]).toMatchObject({ postings, state: 'uploaded' })
-      }, PATIENCE)
+      })
     }
     expect(site.sandbox.objects()).toHaveLength(4)
   })
@@ -286,7 +286,7 @@ describe('a receipt', () => {
     await site.logged(daemon, 'file.no-receipt')
     rmdirSync(receipt)
 
-    const written = await vi.waitFor(() => JSON.parse(readFileSync(receipt, 'utf8')), PATIENCE)
+    const written = await eventually(() => JSON.parse(readFileSync(receipt, 'utf8')))
 
     expect(written).toMatchObject({ file: 'jobs.xml', state: 'uploaded' })
   })
@@ -375,11 +375,11 @@ describe('a host', () => {
       mkdirSync(join(site.inbox, 'west'))
       await site.daemonProcess()
       const rejected = await site.until('west/', 'rejected')
-      await vi.waitFor(() => {
+      await eventually(() => {
         expect(Date.parse(statusOf(site).daemon.lastScanAt ?? '')).toBeGreaterThan(
           Date.parse(rejected.detectedAt ?? '') + 2_500,
         )
-      }, PATIENCE)
+      })
       const meanwhile = readdirSync(site.inbox)
       const because = (await explained(site, 'west')).because
       files.tellTheTruth()

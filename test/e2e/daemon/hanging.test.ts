@@ -5,11 +5,11 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { entry, fileOf } from '../../helpers/campaigns/reconciling.ts'
+import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
 /** 3 s of drain and 5 s of grace, on a machine with much else to do. */
 const LIMIT_MS = 200_000
 
@@ -24,8 +24,7 @@ async function hangingSite(config: Record<string, unknown> = {}) {
     FEEDSYNCD_REAL_TIMERS: '5000',
   }
   const let_ = (what: string) => writeFileSync(join(folder, what), '')
-  const until = (what: string) =>
-    vi.waitUntil(() => rmIfThere(join(folder, `${what}-hangs`)), PATIENCE)
+  const until = (what: string) => eventuallyTrue(() => rmIfThere(join(folder, `${what}-hangs`)))
   return {
     site,
     hang: let_,

@@ -14,13 +14,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { STATES } from '../../../src/history/states.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const MINUTE = 60_000
 /** A user namespace has limits of its own, so that a watch can be made to fail for real. */
 const IN_NAMESPACE = ['--user', '--map-root-user', 'sh', '-c']
@@ -56,7 +56,7 @@ describe('lesson 10: a form for each attempt', () => {
 
     const forms = site.sandbox.requests().filter(({ route }) => route.startsWith('presign'))
     expect(forms).toHaveLength(2)
-    await vi.waitFor(() => expect(daemon.output).toContain('"state":"uploaded"'), PATIENCE)
+    await eventually(() => expect(daemon.output).toContain('"state":"uploaded"'))
     expect(daemon.output).not.toMatch(/x-store-signature|security-token|"policy"/)
   })
 
@@ -68,9 +68,9 @@ describe('lesson 10: a form for each attempt', () => {
     site.drop('jobs.xml', feedOf(3))
     await site.until('jobs.xml', 'uploaded')
 
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(Math.round((statusOf(site).service.clockSkewMs ?? 0) / MINUTE)).toBe(20)
-    }, PATIENCE)
+    })
   })
 })
 
@@ -105,9 +105,9 @@ describe('lesson 11: four classes of errors, four behaviours', () => {
     await site.daemon()
 
     site.drop('jobs.xml', feedOf(3))
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(statusOf(site).service.state).toBe('credentials')
-    }, PATIENCE)
+    })
     writeFileSync(key, right)
     const upload = await site.until('jobs.xml', 'uploaded')
 
@@ -115,7 +115,7 @@ describe('lesson 11: four classes of errors, four behaviours', () => {
       'refused',
       'stored',
     ])
-    await vi.waitFor(() => expect(statusOf(site).service.state).toBe('ok'), PATIENCE)
+    await eventually(() => expect(statusOf(site).service.state).toBe('ok'))
   })
 
   it('endpoint down: the breaker opens for all feeds, and closes automatically', async () => {
@@ -124,9 +124,9 @@ describe('lesson 11: four classes of errors, four behaviours', () => {
     await site.daemon()
 
     for (const name of ['a.xml', 'b.xml', 'c.xml']) site.drop(name, feedOf(3))
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(statusOf(site).service.state).toBe('down')
-    }, PATIENCE)
+    })
     outage.remove()
     for (const name of ['a.xml', 'b.xml', 'c.xml']) await site.until(name, 'uploaded')
 
@@ -171,11 +171,11 @@ describe('lesson 13: the folder itself is guarded', () => {
       await site.until('slow.xml', 'incomplete')
 
       harm(site)
-      await vi.waitFor(() => {
+      await eventually(() => {
         expect(statusOf(site).daemon.conditions).toMatchObject([
           { message: expect.stringMatching(reason) },
         ])
-      }, PATIENCE)
+      })
       const check = await site.run('status', '--check')
       const states = site.uploads().map(({ state }) => state)
       rmSync(site.inbox, { recursive: true, force: true })
@@ -189,9 +189,9 @@ describe('lesson 13: the folder itself is guarded', () => {
         stdout: expect.stringMatching(/^CRITICAL - the folder/),
       })
       expect(states).toEqual(['incomplete', 'uploaded'])
-      await vi.waitFor(() => {
+      await eventually(() => {
         expect(statusOf(site).daemon).toMatchObject({ conditions: [], mode: 'events' })
-      }, PATIENCE)
+      })
       expect(site.sandbox.objects()).toHaveLength(2)
     },
   )
@@ -236,10 +236,10 @@ describe('lesson 13: the folder itself is guarded', () => {
       await site.until('slow.xml', 'incomplete')
 
       inbox(below)
-      await vi.waitFor(() => {
+      await eventually(() => {
         const [condition] = statusOf(site).daemon.conditions
         expect(condition?.message).toMatch(/is empty and on another file system than before/)
-      }, PATIENCE)
+      })
       const [unmounted] = site.uploads()
       inbox(mounted)
       writeFileSync(join(mounted, 'slow.xml'), feedOf(3))
@@ -258,9 +258,9 @@ describe('lesson 14: the mode is picked automatically', () => {
     const before = statusOf(site).daemon
 
     mkdirSync(site.inbox)
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(statusOf(site).daemon).toMatchObject({ mode: 'events', modeReason: null })
-    }, PATIENCE)
+    })
 
     expect(before).toMatchObject({
       mode: 'poll',
@@ -272,11 +272,11 @@ describe('lesson 14: the mode is picked automatically', () => {
     it('becomes polling with the way out when a watch breaks, and feeds go on', async () => {
       await using site = await Site.open()
       site.spawnBy(['unshare', ...IN_NAMESPACE, `${LIMIT}; exec "$@"`, 'sh'], 'run')
-      await vi.waitFor(() => expect(statusOf(site).daemon.mode).toBe('events'), PATIENCE)
+      await eventually(() => expect(statusOf(site).daemon.mode).toBe('events'))
 
       for (let n = 0; n < 9; n++) site.drop(`${n}/jobs.xml`, feedOf(2))
       for (let n = 0; n < 9; n++) await site.until(`${n}/jobs.xml`, 'uploaded')
-      await vi.waitFor(() => expect(statusOf(site).daemon.mode).toBe('poll'), PATIENCE)
+      await eventually(() => expect(statusOf(site).daemon.mode).toBe('poll'))
 
       expect(statusOf(site).daemon.modeReason).toMatch(
         /ENOSPC.*sysctl fs\.inotify\.max_user_watches/,
@@ -293,10 +293,10 @@ describe('lesson 15: every file ends with a reason, and silence is an alarm', ()
     await site.until('broken.xml', 'rejected')
 
     const scans = new Set<string | null>()
-    await vi.waitFor(() => {
+    await eventually(() => {
       scans.add(statusOf(site).daemon.lastScanAt)
       expect(scans.size).toBeGreaterThan(2)
-    }, PATIENCE)
+    })
 
     const about = daemon.output.split('\n').filter((line) => line.includes('"rejected"'))
     expect(about).toHaveLength(1)
@@ -341,9 +341,9 @@ describe('lesson 15: every file ends with a reason, and silence is an alarm', ()
     await site.run('run', '--once')
     const inTime = statusOf(site).uploads
 
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(statusOf(site).uploads.filter(({ overdue }) => overdue)).toHaveLength(1)
-    }, PATIENCE)
+    })
     const { stdout } = await site.run('status')
     await site.daemon()
     const check = await site.run('status', '--check')

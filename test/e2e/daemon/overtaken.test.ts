@@ -18,12 +18,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Command } from '../../helpers/command.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 const FEEDS = { feeds: [{ match: '{1}/*.xml', name: '{1}' }] }
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const MONDAY = feedOf(10, 'Nurse')
 const TUESDAY = feedOf(11, 'Nurse')
 /** Seconds since 1970. */
@@ -193,7 +193,7 @@ describe('a file that nobody has written since it was taken', () => {
     database.close()
 
     await site.daemon()
-    await vi.waitFor(() => expect(seen(site)).toBe(2), PATIENCE)
+    await eventually(() => expect(seen(site)).toBe(2))
 
     expectNewest(site, 'acme', TUESDAY)
     expect(site.sandbox.objects()).toHaveLength(2)
@@ -219,7 +219,7 @@ describe('a file that nobody has written since it was taken', () => {
     symlinkSync(disk, site.inbox)
 
     await site.daemon()
-    await vi.waitFor(() => expect(seen(site)).toBe(2), PATIENCE)
+    await eventually(() => expect(seen(site)).toBe(2))
 
     expectNewest(site, 'acme', TUESDAY)
     expect(site.sandbox.objects()).toHaveLength(2)

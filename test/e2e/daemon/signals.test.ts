@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
@@ -106,7 +107,7 @@ describe('SIGHUP', () => {
   it('lists the folder without waiting for the next scan', async () => {
     await using site = await Site.open({ inbox: { rescan: '1h', watch: 'poll' } })
     const daemon = await site.daemonProcess()
-    await vi.waitUntil(() => statusOf(site).daemon.lastScanAt !== null, { timeout: 200_000 })
+    await eventuallyTrue(() => statusOf(site).daemon.lastScanAt !== null)
     site.drop('jobs.xml', feedOf(3))
 
     daemon.kill('SIGHUP')

@@ -3,8 +3,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DAY, systemClock } from '../../../src/lib/clock.ts'
+import { eventually, eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, preload, Site } from '../../helpers/site.ts'
 
 const AHEAD = 400 * DAY
@@ -31,7 +32,7 @@ async function waiting() {
   const busy = site.sandbox.faults.add(BUSY)
   const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(2))
-  await vi.waitUntil(() => site.uploads()[0]?.nextAttemptAt, { timeout: 200_000 })
+  await eventuallyTrue(() => site.uploads()[0]?.nextAttemptAt)
   busy.remove()
   return daemon
 }
@@ -127,7 +128,7 @@ describe('status --check', () => {
 
     expect(hung.code).toBe(2)
     expect(hung.stdout).toMatch(/^CRITICAL - the last listing of the folder is dated \S+ ahead/)
-    await vi.waitFor(listedNow, { timeout: 200_000, interval: 100 })
+    await eventually(listedNow)
   })
 })
 
@@ -139,7 +140,7 @@ describe('the history', () => {
     const daemon = await site.daemon()
     for (const postings of [2, 3, 4]) {
       site.drop('jobs.xml', feedOf(postings))
-      await vi.waitUntil(() => site.sandbox.objects().length === postings - 1, { timeout: 200_000 })
+      await eventuallyTrue(() => site.sandbox.objects().length === postings - 1)
     }
     await site.until('jobs.xml', 'uploaded')
     await daemon.stop()

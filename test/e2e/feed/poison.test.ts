@@ -2,6 +2,7 @@
 // nobody. Trouble that passes (disk, database) is disk.test.ts.
 
 import { expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
 it('gives a file that its reading thread dies of a state, once, and delivers the others', async () => {
@@ -44,9 +45,16 @@ it('reads a file again that its reading failed of, when a person says so or it c
   ])
 
   const retried = await site.run('retry', String(errs.id))
-  await expect
-    .poll(() => site.show(errs.id).events.map(({ to }) => to), { timeout: 200_000 })
-    .toEqual(['settling', 'checking', 'failed', 'settling', 'checking', 'failed'])
+  await eventually(() =>
+    expect(site.show(errs.id).events.map(({ to }) => to)).toEqual([
+      'settling',
+      'checking',
+      'failed',
+      'settling',
+      'checking',
+      'failed',
+    ]),
+  )
   broken.kill('SIGKILL')
   await finished(broken)
   site.env = {}

@@ -10,11 +10,12 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readFeed } from '../../../src/feed/feed-reader.ts'
 import { HashThread } from '../../../src/feed/hash-thread.ts'
 import { createFeedChecker } from '../../../src/feed/worker-checker.ts'
 import { identityOf } from '../../../src/lib/file-identity.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { Folder, jobFor } from '../../helpers/feeds.ts'
 
 const FEED = '<source><job><id>1</id></job></source>'
@@ -70,7 +71,7 @@ describe('the feed checker', () => {
 
     checker.announce(2 ** 26)
 
-    await vi.waitFor(() => expect(threads().length).toBeGreaterThanOrEqual(2), 200_000)
+    await eventually(() => expect(threads().length).toBeGreaterThanOrEqual(2))
   })
 
   it('compares two versions by the indexes that it wrote', async () => {

@@ -3,7 +3,8 @@
 
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, finished, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
 
@@ -25,9 +26,7 @@ async function harmed(site: Site, harm: () => void) {
 async function goesOn(site: Site): Promise<void> {
   await site.daemonProcess()
   site.drop('c.xml', feedOf(4))
-  await vi.waitUntil(() => site.uploads({ feed: 'c.xml' })[0]?.state === 'uploaded', {
-    timeout: 200_000,
-  })
+  await eventuallyTrue(() => site.uploads({ feed: 'c.xml' })[0]?.state === 'uploaded')
   expect(site.uploads().map(({ id, state }) => `${id} ${state}`)).toEqual([
     ...['3 uploaded', '2 uploaded', '1 uploaded'],
   ])

@@ -6,7 +6,8 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, preload, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
 
@@ -23,7 +24,7 @@ function listen(daemon: ChildProcess) {
   return {
     heard,
     until: (stream: 'stdout' | 'stderr', text: string) =>
-      vi.waitUntil(() => heard[stream].includes(text), { timeout: 200_000, interval: 20 }),
+      eventuallyTrue(() => heard[stream].includes(text)),
     lines: () => heard.stdout.split('\n').length + heard.stderr.split('\n').length,
   }
 }

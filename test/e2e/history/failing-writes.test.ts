@@ -3,11 +3,10 @@
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { feedOf, preload, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
-
-const PATIENCE = { timeout: 200_000, interval: 50 }
 
 async function failingSite() {
   const site = await Site.open({ inbox: { incompleteAfter: '20s' } })
@@ -45,12 +44,12 @@ describe.concurrent('a daemon whose writes fail once each', () => {
         ...{ held: 'held', ok: 'uploaded', same: 'uploaded' },
         ...{ broken: 'rejected', half: 'rejected' },
       }
-      await vi.waitFor(() => {
+      await eventually(() => {
         for (const [name, state] of Object.entries(ends))
           expect(`${name} is ${site.uploads({ feed: `${name}.xml` })[0]?.state}`).toBe(
             `${name} is ${state}`,
           )
-      }, PATIENCE)
+      })
       expect(daemon.exitCode).toBe(null)
       expect(failed()).toEqual(
         expect.arrayContaining(['event checking to queued', 'event checking to rejected']),
@@ -90,10 +89,7 @@ describe.concurrent('an incomplete file whose deadline comes while the spool is 
     // Its deadline comes now, and not before the disk is full.
     site.configure({ inbox: { incompleteAfter: '1s' } })
     daemon.kill('SIGHUP')
-    await vi.waitFor(
-      () => expect(site.show(id).reason).toContain('not enough disk space'),
-      PATIENCE,
-    )
+    await eventually(() => expect(site.show(id).reason).toContain('not enough disk space'))
     disk.free(daemon)
 
     expect((await site.until('half.xml', 'rejected')).id).toBe(id)

@@ -13,11 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { feedOf, finished, Site } from '../../helpers/site.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 describe('lesson 6: the names of unfinished files', () => {
@@ -49,7 +49,7 @@ describe('lesson 6: the names of unfinished files', () => {
       renameSync(join(site.inbox, name), join(site.inbox, `${n}.xml`))
     })
     const uploaded = () => site.uploads({ states: ['uploaded'] })
-    await vi.waitFor(() => expect(uploaded()).toHaveLength(names.length + 1), PATIENCE)
+    await eventually(() => expect(uploaded()).toHaveLength(names.length + 1))
 
     expect(before).toEqual(['later.xml'])
   })
@@ -63,14 +63,13 @@ describe('lesson 6: the names of unfinished files', () => {
     await site.daemon()
 
     const unfinished = () => statusOf(site).daemon.unfinished
-    await vi.waitFor(
-      () => expect(unfinished().map(({ path }) => path)).toEqual(['.jobs.xml.AbC123']),
-      PATIENCE,
+    await eventually(() =>
+      expect(unfinished().map(({ path }) => path)).toEqual(['.jobs.xml.AbC123']),
     )
     const { stdout } = await site.run('status')
     renameSync(old, join(site.inbox, 'jobs.xml'))
     await site.until('jobs.xml', 'uploaded')
-    await vi.waitFor(() => expect(unfinished()).toEqual([]), PATIENCE)
+    await eventually(() => expect(unfinished()).toEqual([]))
 
     expect(stdout).toMatch(/^unfinished: \.jobs\.xml\.AbC123: last written \d+d.* ago; rename it/m)
   })
@@ -109,10 +108,10 @@ describe('lesson 7: identity is the feed and the SHA-256 of the whole file', () 
     site.drop('jobs.xml', feedOf(4))
     const { id } = await site.until('jobs.xml', 'uploaded')
     const seen = (times: number) =>
-      vi.waitFor(() => {
+      eventually(() => {
         const seen = site.show(id).events.filter(({ to }) => to === 'seen')
         expect(seen.map(({ count = 1 }) => count)).toEqual([times])
-      }, PATIENCE)
+      })
 
     // touch
     utimesSync(path, date, date)
@@ -186,9 +185,9 @@ it('lesson 8: kill -9 in every state: no file stuck, none lost, none sent twice'
   await site.until('incomplete.xml', 'incomplete')
   site.sandbox.faults.add(wait)
   site.drop('queued.xml', feedOf(11))
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(site.uploads({ feed: 'queued.xml' })[0]).toMatchObject({ state: 'queued', attempts: 1 })
-  }, PATIENCE)
+  })
   first.kill('SIGKILL')
   await finished(first)
   // This one takes nothing.
@@ -230,11 +229,11 @@ it('lesson 12: the newest wins, on the record, and other feeds are not affected'
       ...({ at: 'storage', kind: 'answer', status: 503, retryAfter: '600', times: 1 } as const),
     })
   const waits = (content: string) =>
-    vi.waitFor(() => {
+    eventually(() => {
       const [newest] = site.uploads({ feed: 'jobs.xml' })
       expect(newest).toMatchObject({ state: 'queued', attempts: 1, sha256: sha256(content) })
       return newest?.id ?? 0
-    }, PATIENCE)
+    })
 
   fail()
   site.drop('jobs.xml', feedOf(5))

@@ -2,11 +2,11 @@
 
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { openWithEndpoint } from '../../helpers/ops/endpoint-site.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const EVENTS = 130_000
 
 /** Events as an incomplete file leaves them that grows each minute, written beside the running daemon. */
@@ -56,10 +56,10 @@ it('the same bytes again and again are one event that counts', async () => {
   const { id } = await site.until('jobs.xml', 'uploaded')
   for (const times of [1, 2, 3]) {
     site.drop('jobs.xml', feedOf(3))
-    await vi.waitFor(() => {
+    await eventually(() => {
       const event = site.show(id).events.at(-1)
       expect([event?.to, event?.count ?? 1]).toEqual(['seen', times])
-    }, PATIENCE)
+    })
   }
 
   const { events } = site.show(id)

@@ -13,12 +13,12 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { feedOf, preload, Site } from '../../helpers/site.ts'
 
 const BROKEN = '<source><job>&nbsp;</job></source>'
-const PATIENCE = { timeout: 200_000, interval: 20 }
 
 const files = (site: Site, folder = 'inbox') =>
   readdirSync(join(site.root, folder), { recursive: true, withFileTypes: true })
@@ -71,7 +71,7 @@ it('an older file of a feed is archived with the one that took its place', async
   site.drop('acme/tuesday.xml', feedOf(4))
   const daemon = await site.daemon()
 
-  await vi.waitFor(() => expect(files(site)).toEqual([]), PATIENCE)
+  await eventually(() => expect(files(site)).toEqual([]))
   daemon.kill('SIGTERM')
 
   expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['uploaded', 'superseded'])
@@ -95,18 +95,15 @@ it.each(['delete', 'archive'])(
     writeFileSync(place('hold-move'), '')
     site.drop('jobs.xml', feedOf(3))
     await site.daemonProcess()
-    await vi.waitFor(() => expect(existsSync(place('moving'))).toBe(true), PATIENCE)
+    await eventually(() => expect(existsSync(place('moving'))).toBe(true))
     writeFileSync(place('hold-listing'), '')
-    await vi.waitFor(() => expect(existsSync(place('listed'))).toBe(true), PATIENCE)
+    await eventually(() => expect(existsSync(place('listed'))).toBe(true))
     unlinkSync(place('hold-move'))
-    await vi.waitFor(() => expect(known()).toEqual([]), PATIENCE)
+    await eventually(() => expect(known()).toEqual([]))
 
     unlinkSync(place('hold-listing'))
     site.drop('later.xml', feedOf(4))
-    await vi.waitFor(
-      () => expect(site.uploads({ feed: 'later.xml' })[0]?.state).toBe('uploaded'),
-      PATIENCE,
-    )
+    await eventually(() => expect(site.uploads({ feed: 'later.xml' })[0]?.state).toBe('uploaded'))
 
     const versions = site.uploads({ feed: 'jobs.xml', all: true })
     expect(versions).toMatchObject([{ id: 1, state: 'uploaded' }])
@@ -230,12 +227,12 @@ it.each(['quarantine', 'keep'])(
     for (const hold of ['hold-move', 'hold-archive']) writeFileSync(place(hold), '')
     site.drop('jobs.xml', BROKEN)
     const daemon = await site.daemonProcess()
-    await vi.waitFor(() => expect(existsSync(place('moving'))).toBe(true), PATIENCE)
+    await eventually(() => expect(existsSync(place('moving'))).toBe(true))
     site.configure({ inbox: { ...inbox, afterReject } })
     daemon.kill('SIGHUP')
     await site.logged(daemon, 'config.reloaded')
     unlinkSync(place('hold-move'))
-    await vi.waitFor(() => expect(existsSync(place('archiving'))).toBe(true), PATIENCE)
+    await eventually(() => expect(existsSync(place('archiving'))).toBe(true))
     for (const name of ['a.xml', 'b.xml']) {
       site.drop(name, feedOf(3))
       await site.until(name, 'uploaded')
@@ -265,7 +262,7 @@ it('a discarded file is quarantined after a while, and never deleted', async () 
   await site.run('discard', '1')
   await site.daemon()
 
-  await vi.waitFor(() => expect(files(site)).toEqual([]), PATIENCE)
+  await eventually(() => expect(files(site)).toEqual([]))
 
   expect(files(site, 'quarantine')).toHaveLength(1)
   expect(site.uploads()).toMatchObject([{ state: 'discarded' }])
@@ -352,12 +349,12 @@ it('a receipt is not owed any more once its vendor has taken the whole directory
   gate.release()
   await site.until('monday/jobs.xml', 'uploaded')
   let [scans, lastScanAt] = [0, '']
-  await vi.waitFor(() => {
+  await eventually(() => {
     const { daemon } = statusOf(site)
     if (daemon.lastScanAt !== lastScanAt) scans++
     lastScanAt = daemon.lastScanAt ?? ''
     expect(scans).toBeGreaterThan(3)
-  }, PATIENCE)
+  })
 
   expect(statusOf(site).daemon.conditions).toEqual([])
   expect(owed(site)).toEqual([])

@@ -4,12 +4,12 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { type Lie, LyingFiles, NO_COMPILER } from '../../helpers/lying-files.ts'
 import { feedOf, finished, Site } from '../../helpers/site.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const title = `an error of the moment${NO_COMPILER === null ? '' : ` (skipped: ${NO_COMPILER})`}`
 
 describe.skipIf(NO_COMPILER !== null)(title, () => {
@@ -33,11 +33,11 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     await site.daemonProcess()
     site.drop('jobs.xml', feedOf(2))
 
-    const failed = await vi.waitFor(() => {
+    const failed = await eventually(() => {
       const [upload] = site.uploads()
       if (!upload?.reason?.includes(error)) throw new Error(JSON.stringify(upload))
       return upload
-    }, PATIENCE)
+    })
     files.tellTheTruth()
     const { id } = await site.until('jobs.xml', 'uploaded')
 
@@ -77,11 +77,11 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     // Its deadline comes now, and not before the file fails.
     site.configure({ inbox: { incompleteAfter: '1s' } })
     daemon.kill('SIGHUP')
-    const { id } = await vi.waitFor(() => {
+    const { id } = await eventually(() => {
       const [upload] = site.uploads()
       if (!upload?.reason?.includes('EIO')) throw new Error(JSON.stringify(upload))
       return upload
-    }, PATIENCE)
+    })
     files.tellTheTruth()
 
     const { reason } = await site.until('jobs.xml', 'rejected')
@@ -99,11 +99,11 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
 
     site.drop('jobs.xml', feedOf(2))
 
-    const ended = await vi.waitFor(() => {
+    const ended = await eventually(() => {
       const [upload] = site.uploads()
       expect(upload?.state).toMatch(/uploaded|failed/)
       return upload
-    }, PATIENCE)
+    })
     expect(ended).toMatchObject({ state: 'uploaded', reason: null })
   })
 
@@ -142,16 +142,16 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
       files.fail('list', 'west', error)
       const condition = () =>
         statusOf(site).daemon.conditions.find(({ code }) => code === 'directory-unreadable')
-      const shown = await vi.waitFor(() => {
+      const shown = await eventually(() => {
         const found = condition()
         if (found === undefined) throw new Error('no condition')
         return found
-      }, PATIENCE)
+      })
       const meanwhile = site.uploads({ all: true })
       site.drop('west/more.xml', feedOf(9))
       files.tellTheTruth()
       await site.until('west', 'uploaded')
-      await vi.waitFor(() => expect(condition()).toBeUndefined(), PATIENCE)
+      await eventually(() => expect(condition()).toBeUndefined())
 
       expect(shown).toMatchObject({ severity: 'critical', hint: expect.any(String) })
       expect(shown.message).toBe(`west/ is a directory that cannot be listed (${error})`)
@@ -180,11 +180,11 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
 
     files.fail('look', 'west', 'ESTALE')
     const codes = () => statusOf(site).daemon.conditions.map(({ code }) => code)
-    await vi.waitFor(() => expect(codes()).toEqual(['directory-unreadable']), PATIENCE)
+    await eventually(() => expect(codes()).toEqual(['directory-unreadable']))
     const meanwhile = site.uploads().map(({ path, state }) => `${path} ${state}`)
     const ignored = statusOf(site).daemon.ignored.count
     files.tellTheTruth()
-    await vi.waitFor(() => expect(codes()).toEqual([]), PATIENCE)
+    await eventually(() => expect(codes()).toEqual([]))
 
     expect(meanwhile.sort()).toEqual(['west/broken.xml rejected', 'west/cut.xml incomplete'])
     expect(ignored).toBe(0)

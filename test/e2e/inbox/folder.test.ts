@@ -11,12 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 import { killed } from '../../nightly/crash-scenarios.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const files = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -70,7 +70,7 @@ describe('names and kinds of files', () => {
       unnameable: await reasons('./caf%E9.xml'),
     }
     // What a listing found is written in two steps.
-    await vi.waitFor(() => expect(statusOf(site).daemon.lastScanAt).not.toBeNull(), PATIENCE)
+    await eventually(() => expect(statusOf(site).daemon.lastScanAt).not.toBeNull())
     const { stdout } = await site.run('status')
     unlinkSync(at('leaves.xml'))
     site.drop('leaves.xml', feedOf(2))
@@ -113,12 +113,12 @@ describe('dispositions', () => {
 
     for (const [index, postings] of [4, 5].entries()) {
       site.drop('acme/jobs.xml', feedOf(postings))
-      await vi.waitFor(() => expect(files(archive)).toHaveLength(index + 1), PATIENCE)
+      await eventually(() => expect(files(archive)).toHaveLength(index + 1))
     }
 
     const contents = files(archive).map((name) => readFileSync(join(archive, name), 'utf8'))
     expect(contents).toEqual([feedOf(4), feedOf(5)])
-    await vi.waitFor(() => expect(files(site.inbox)).toEqual([]), PATIENCE)
+    await eventually(() => expect(files(site.inbox)).toEqual([]))
     expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['uploaded', 'uploaded'])
   })
 
@@ -135,10 +135,10 @@ describe('dispositions', () => {
     site.drop('replaced.xml', feedOf(9))
     await site.until('replaced.xml', 'held')
     gate.remove()
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(site.uploads({ states: ['uploaded'], all: true })).toHaveLength(2)
       expect(files(site.inbox)).toEqual(['replaced.xml'])
-    }, PATIENCE)
+    })
 
     expect(readFileSync(join(site.inbox, 'replaced.xml'), 'utf8')).toBe(feedOf(9))
   })
@@ -151,13 +151,13 @@ describe('dispositions', () => {
     await site.until('broken.xml', 'rejected')
     const scan = () => statusOf(site).daemon.lastScanAt
     const before = scan()
-    await vi.waitFor(() => expect(scan()).not.toBe(before), PATIENCE)
+    await eventually(() => expect(scan()).not.toBe(before))
     const kept = files(site.inbox)
 
     await daemon.stop()
     site.configure({ inbox: { ...inbox, incompleteAfter: '1s' } })
     await site.daemon()
-    await vi.waitFor(() => expect(files(site.inbox)).toEqual([]), PATIENCE)
+    await eventually(() => expect(files(site.inbox)).toEqual([]))
 
     expect(kept).toEqual(['broken.xml'])
     expect(files(join(site.root, 'bad'))).toEqual([expect.stringMatching(/^broken\..*\.xml$/)])
@@ -200,12 +200,12 @@ describe('dispositions', () => {
     for (const name of ['first.xml', 'second.xml']) {
       site.drop(name, feedOf(2))
       await site.until(name, 'uploaded')
-      await vi.waitFor(() => expect(files(site.inbox)).not.toContain(name), PATIENCE)
+      await eventually(() => expect(files(site.inbox)).not.toContain(name))
     }
 
     const hidden = () => readdirSync(site.inbox).filter((name) => name.startsWith('.'))
     // Ours are there for a moment, on the way to the archive.
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(hidden().sort()).toEqual([
         '.0123456789ab.receipt.tmp',
         '.fifo.xml.0123456789ab.taken',
@@ -213,7 +213,7 @@ describe('dispositions', () => {
         '.plain.xml.0123456789ab.taken',
         '.zero.xml.0123456789ab.taken',
       ])
-    }, PATIENCE)
+    })
   })
 
   it('that are not possible are a condition, with the way out', async () => {
@@ -225,11 +225,11 @@ describe('dispositions', () => {
 
     site.drop('jobs.xml', feedOf(2))
     await site.until('jobs.xml', 'uploaded')
-    const condition = await vi.waitFor(() => {
+    const condition = await eventually(() => {
       const [first] = statusOf(site).daemon.conditions
       if (first === undefined) throw new Error('there is none yet')
       return first
-    }, PATIENCE)
+    })
 
     expect(condition).toMatchObject({
       code: 'dispositions-failing',
@@ -250,13 +250,13 @@ describe('dispositions', () => {
     await site.until('bad.xml', 'rejected')
     site.drop('later.xml', feedOf(3))
     await site.until('later.xml', 'uploaded')
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(['good.xml', 'later.xml', 'bad.xml'].map((name) => receipt(name).state)).toEqual([
         'uploaded',
         'uploaded',
         'rejected',
       ])
-    }, PATIENCE)
+    })
 
     expect(receipt('good.xml')).toMatchObject({
       ...{ schemaVersion: 1, file: 'good.xml', state: 'uploaded', postings: 2, sha256, fileUrl },

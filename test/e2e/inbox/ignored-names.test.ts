@@ -2,11 +2,10 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { explained, statusOf } from '../../helpers/look.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
-
-const PATIENCE = { timeout: 200_000, interval: 20 }
 
 describe('files that are ignored by name', () => {
   it('are counted and named in status, until they have a name that matches', async () => {
@@ -17,7 +16,7 @@ describe('files that are ignored by name', () => {
     await site.daemon()
 
     const ignored = () => statusOf(site).daemon.ignored
-    await vi.waitFor(() => expect(ignored()).toEqual({ count: 3, paths: names }), PATIENCE)
+    await eventually(() => expect(ignored()).toEqual({ count: 3, paths: names }))
     const { stdout } = await site.run('status')
     const explanation = await explained(site, 'jobs.txt')
 

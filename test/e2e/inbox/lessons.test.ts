@@ -4,15 +4,15 @@
 import { createHash } from 'node:crypto'
 import { appendFileSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openHistoryReader } from '../../../src/history/tables.ts'
 import { type Clock, DAY, MINUTE, systemClock } from '../../../src/lib/clock.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { trail } from '../../helpers/look.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 /** More than the 16,384 events that the kernel keeps for us. */
 const MANY = 20_000
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
 const LAST_YEAR = new Date(2001, 0, 1)
 
@@ -26,7 +26,7 @@ function versions(site: Site): number {
 async function incompleteTimes(site: Site, times: number): Promise<void> {
   const found = () =>
     site.uploads({ all: true }).map(({ id }) => trail(site, id).filter((to) => to === 'incomplete'))
-  await vi.waitFor(() => expect(found()).toEqual([Array(times).fill('incomplete')]), PATIENCE)
+  await eventually(() => expect(found()).toEqual([Array(times).fill('incomplete')]))
 }
 
 describe('lesson 1: scan is truth, events are hints', () => {
@@ -43,10 +43,7 @@ describe('lesson 1: scan is truth, events are hints', () => {
       for (let n = 0; n < files; n++) writeFileSync(join(site.inbox, `${n}.xml`), feedOf(1))
       daemon.kill('SIGCONT')
 
-      await vi.waitFor(() => expect(versions(site)).toBe(files), {
-        timeout: 1_200_000,
-        interval: 100,
-      })
+      await eventually(() => expect(versions(site)).toBe(files))
     },
   )
 })
@@ -135,10 +132,10 @@ it('lesson 3: settle in parallel: a growing file delays only itself', async () =
   const uploaded = () => site.uploads({ states: ['uploaded'] })
 
   for (let n = 0; n < 40; n++) site.drop(`${n}.xml`, feedOf(2))
-  await vi.waitFor(() => {
+  await eventually(() => {
     appendFileSync(growing, '<job/>')
     expect(uploaded()).toHaveLength(40)
-  }, PATIENCE)
+  })
   const [meanwhile] = site.uploads({ feed: 'growing.xml' })
   appendFileSync(growing, '</source>')
   await site.until('growing.xml', 'uploaded')
@@ -160,11 +157,11 @@ describe('lesson 4: content decides completeness', () => {
       site.drop(name, whole.subarray(0, at))
     }
     const incomplete = () => site.uploads({ states: ['incomplete'] })
-    await vi.waitFor(() => expect(incomplete()).toHaveLength(cuts.length), PATIENCE)
+    await eventually(() => expect(incomplete()).toHaveLength(cuts.length))
     expect(site.sandbox.objects()).toEqual([])
     for (const name of cuts) writeFileSync(join(site.inbox, name), whole)
     const uploaded = () => site.uploads({ states: ['uploaded'] })
-    await vi.waitFor(() => expect(uploaded()).toHaveLength(cuts.length), PATIENCE)
+    await eventually(() => expect(uploaded()).toHaveLength(cuts.length))
 
     expect(cuts.length).toBeGreaterThan(60)
     expect(site.uploads({ all: true })).toHaveLength(cuts.length)
@@ -250,10 +247,7 @@ it('lesson 5: what was hashed is what is sent, whatever happens to the file duri
   await site.until('appended.xml', 'uploaded', sha256(`${whole}<!-- more -->`))
   await site.until('replaced.xml', 'uploaded', sha256(other))
   await site.until('truncated.xml', 'incomplete')
-  await vi.waitFor(
-    () => expect(site.uploads({ states: ['uploaded'], all: true })).toHaveLength(5),
-    PATIENCE,
-  )
+  await eventually(() => expect(site.uploads({ states: ['uploaded'], all: true })).toHaveLength(5))
 
   const stored = new Map(
     site.sandbox.objects().map((object) => [object.key, object.sha256] as const),

@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { Inbox } from '../../../src/inbox/port.ts'
 import type { WatchEvents, WatchOpener } from '../../../src/inbox/watch-keeper.ts'
 import { silentLog } from '../../../src/lib/silent-log.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { HandClock, openInbox, pathsOf, put, temporaryFolder } from '../../helpers/inbox/harness.ts'
 
 /** Watches, and answers a promise of the next hint each time it is asked for one. */
@@ -175,7 +176,7 @@ describe('events', () => {
     for (const again of [2, 3, 4]) await swap(again)
     await hintAfter(() => opened.resolve())
 
-    await vi.waitFor(() => expect(watchedInodes.at(-1)).toBe(statSync(folder).ino))
+    await eventually(() => expect(watchedInodes.at(-1)).toBe(statSync(folder).ino))
     expect(watchedInodes).toHaveLength(3)
   })
 

@@ -2,10 +2,11 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { openCampaignStore } from '../../../src/history/campaign-store.ts'
 import { ALERT_EVENTS } from '../../../src/lib/alert-events.ts'
 import type { AlertMessage } from '../../../src/ops/alerts/message.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
 
@@ -32,10 +33,7 @@ async function siteWithPager(): Promise<{ site: Site; file: string }> {
 }
 
 function untilPaged(file: string, events: string[]): Promise<void> {
-  return vi.waitFor(() => expect(paged(file).map(({ event }) => event)).toEqual(events), {
-    timeout: 200_000,
-    interval: 50,
-  })
+  return eventually(() => expect(paged(file).map(({ event }) => event)).toEqual(events))
 }
 
 describe('the daemon', () => {

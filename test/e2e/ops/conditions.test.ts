@@ -4,12 +4,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
-
-const PATIENCE = { timeout: 200_000, interval: 50 }
 
 describe('a state disk that is full', () => {
   it('is critical at once for --check, also before the daemon has looked or while none runs', async (test) => {
@@ -42,7 +41,7 @@ describe('a state disk that is full', () => {
     await site.until('jobs.xml', 'uploaded')
 
     disk.fill(daemon)
-    await vi.waitFor(() => expect(existsSync(file)).toBe(true), PATIENCE)
+    await eventually(() => expect(existsSync(file)).toBe(true))
 
     const [condition] = statusOf(site).daemon.conditions
     expect(condition).toMatchObject({ code: 'state-full', severity: 'critical' })
@@ -56,7 +55,7 @@ describe('a state disk that is full', () => {
     expect(readFileSync(file, 'utf8')).toContain(words)
 
     disk.free(daemon)
-    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+    await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
   })
 
   it('leaves no word behind that outlives the process', async (test) => {
@@ -65,9 +64,9 @@ describe('a state disk that is full', () => {
     if (!disk.isMounted) return test.skip()
     const daemon = await site.daemonProcess()
     rmSync(site.inbox, { recursive: true })
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'inbox-missing' }])
-    }, PATIENCE)
+    })
     daemon.kill('SIGKILL')
     await finished(daemon)
 
@@ -83,9 +82,9 @@ describe('a daemon that goes on with less than it should', () => {
     writeFileSync(key, 'another-secret\n')
     await site.daemon()
     site.drop('jobs.xml', feedOf(3))
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'credentials' }])
-    }, PATIENCE)
+    })
 
     const [status, check] = [await site.run('status'), await site.run('status', '--check')]
     writeFileSync(key, right)
@@ -94,7 +93,7 @@ describe('a daemon that goes on with less than it should', () => {
     expect(words).toContain('the service refused the credentials')
     expect(check).toMatchObject({ code: 2, stdout: expect.stringContaining(words ?? '') })
     await site.until('jobs.xml', 'uploaded')
-    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+    await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
   })
 
   it('shows that a reload failed, until one succeeds', async () => {
@@ -110,7 +109,7 @@ describe('a daemon that goes on with less than it should', () => {
     daemon.kill('SIGHUP')
 
     expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining('not reloaded') })
-    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+    await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
   })
 })
 
@@ -143,7 +142,7 @@ describe('files that cannot be moved', () => {
       await site.logged(daemon, '"event":"file.archived"', n + 1)
       const { lastScanAt } = statusOf(site).daemon
       const isListed = () => expect(statusOf(site).daemon.lastScanAt).not.toBe(lastScanAt)
-      await vi.waitFor(isListed, PATIENCE)
+      await eventually(isListed)
     }
 
     const failing = daemon.output.split('\n').filter((line) => line.includes('file.not-archived'))
@@ -162,9 +161,9 @@ describe('files that cannot be moved', () => {
     writeFileSync(join(site.root, 'archive'), 'this is no folder')
     await site.daemon()
     site.drop('jobs.xml', feedOf(3))
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'dispositions-failing' }])
-    }, PATIENCE)
+    })
 
     const check = await site.run('status', '--check')
     const status = await site.run('status')
@@ -173,7 +172,7 @@ describe('files that cannot be moved', () => {
     const [, words] = /^warning: (.*); /.exec(status.stdout) ?? []
     expect(words).toContain('archive is not possible')
     expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining(words ?? '') })
-    await vi.waitFor(() => expect(statusOf(site).daemon.conditions).toEqual([]), PATIENCE)
+    await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
   })
 })
 

@@ -4,13 +4,12 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { openWithEndpoint } from '../../helpers/ops/endpoint-site.ts'
 import { samplesOf } from '../../helpers/ops/exposition.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
-
-const PATIENCE = { timeout: 200_000, interval: 20 }
 
 interface Answer {
   status: number
@@ -45,7 +44,7 @@ async function open(): Promise<{ site: Site; where: Where }> {
   return { site, where: { port: Number(new URL(url).port) } }
 }
 
-const until = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 200_000, interval: 50 })
+const until = (look: () => Promise<void>) => eventually(look)
 
 describe('the endpoint', () => {
   it('is ready once the folder was listed, and not when it cannot be', async () => {
@@ -71,12 +70,12 @@ describe('the endpoint', () => {
     await site.until('good "\\\u001b.xml', 'uploaded')
 
     // An upload is counted right after it is in the history, and the service is known to answer.
-    const { headers, body } = await vi.waitFor(async () => {
+    const { headers, body } = await eventually(async () => {
       const answer = await ask(where, '/metrics')
       expect(answer.body).toContain('files_total{outcome="uploaded"} 1')
       expect(answer.body).toContain('service_state{state="ok"} 1')
       return answer
-    }, PATIENCE)
+    })
     const after = samplesOf(body)
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
     const value = (samples: Map<string, number>, name: string) => samples.get(`feedsyncd_${name}`)
@@ -100,30 +99,30 @@ describe('the endpoint', () => {
     site.drop('a.xml', feedOf(3))
     await site.until('a.xml', 'uploaded')
 
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const after = samplesOf((await ask(where, '/metrics')).body)
       expect(after.get('feedsyncd_retries_total{reason="5xx"}')).toBe(1)
       expect(after.get('feedsyncd_uploads_total{code_class="5xx"}')).toBe(1)
-    }, PATIENCE)
+    })
   })
 
   it('answers the JSON of status --json', async () => {
     const { site, where } = await open()
     site.drop('a.xml', feedOf(3))
     await site.until('a.xml', 'uploaded')
-    await vi.waitFor(() => expect(statusOf(site).service.state).toBe('ok'), PATIENCE)
+    await eventually(() => expect(statusOf(site).service.state).toBe('ok'))
 
     const steady = (text: string) => {
       const { daemon, ...rest } = JSON.parse(text)
       return { ...rest, daemon: { ...daemon, lastScanAt: null } }
     }
     // One is asked after the other: where something has changed in between, both are asked again.
-    const { headers } = await vi.waitFor(async () => {
+    const { headers } = await eventually(async () => {
       const { stdout: before } = await site.run('status', '--json')
       const answer = await ask(where, '/api/status')
       expect(steady(answer.body)).toEqual(steady(before))
       return answer
-    }, PATIENCE)
+    })
     expect(headers['content-type']).toBe('application/json')
   })
 
@@ -223,11 +222,11 @@ describe('the endpoint', () => {
     const answers = await Promise.all([ask(where, '/healthz'), ask(where, '/metrics')])
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(
         silent.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length,
       ).toBeGreaterThan(30)
-    }, PATIENCE)
+    })
   })
 
   it('says who is in the way when its address is taken; exit 75', async () => {

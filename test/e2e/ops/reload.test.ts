@@ -2,9 +2,10 @@ import { type ChildProcess, execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { HOUR } from '../../../src/lib/clock.ts'
 import type { Command } from '../../helpers/command.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 
 /** Sends SIGHUP and waits for the line of the log that says how it went. */
@@ -29,7 +30,7 @@ describe('SIGHUP', () => {
     site.drop('acme/a.xml', feedOf(3))
     await site.until('rule-acme', 'held')
     const look = () => expect(readFileSync(paged, 'utf8')).toContain('rule-acme held')
-    await vi.waitFor(look, { timeout: 200_000, interval: 50 })
+    await eventually(look)
 
     expect(JSON.parse(line)).toMatchObject({ msg: 'configuration reloaded', waiting: [] })
   })
@@ -218,7 +219,7 @@ describe('SIGHUP', () => {
       await site.until('b.xml', 'uploaded')
       await daemon.stop()
       await site.daemon()
-      await vi.waitFor(() => expect(left(site, 'a.xml', 'b.xml')).toEqual([]), 200_000)
+      await eventually(() => expect(left(site, 'a.xml', 'b.xml')).toEqual([]))
 
       expect(JSON.parse(line).waiting).toEqual(['inbox.afterUpload', 'inbox.archiveDirectory'])
       expect(existsSync(join(site.root, 'state/archive'))).toBe(false)

@@ -2,11 +2,11 @@
 // whatever happens between the check and the delivery.
 
 import { createHash } from 'node:crypto'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { trail } from '../../helpers/look.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
 const all = (site: Site) => site.uploads({ feed: 'jobs.xml', all: true })
@@ -146,8 +146,8 @@ describe('while the version before it is still on its way', () => {
     const { id } = await dropped(site, feedOf(1), 'held')
     await site.run('discard', String(id))
     gate.remove()
-    await vi.waitFor(() => expect(stored(site)).toEqual([sha256(feedOf(10))]), PATIENCE)
-    await vi.waitFor(() => expect(all(site)[1]?.state).toBe('uploaded'), PATIENCE)
+    await eventually(() => expect(stored(site)).toEqual([sha256(feedOf(10))]))
+    await eventually(() => expect(all(site)[1]?.state).toBe('uploaded'))
 
     const restored = await site.run('restore', String(id))
 
@@ -187,7 +187,7 @@ describe('when its delivery starts', () => {
     site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
     const { id } = await dropped(site, feedOf(10), 'held')
     await site.run('release', String(id))
-    await vi.waitFor(() => expect(site.show(id).nextAttemptAt).not.toBeNull(), PATIENCE)
+    await eventually(() => expect(site.show(id).nextAttemptAt).not.toBeNull())
     const discarded = await site.run('discard', String(id))
 
     const next = await dropped(site, feedOf(9), 'held')

@@ -1,12 +1,12 @@
 // Versions that a guard holds, and what a person decides about them, against a running daemon.
 
 import { createHash } from 'node:crypto'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Version } from '../../../src/history/port.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { statusOf, trail } from '../../helpers/look.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 
 /** A running site whose feed was uploaded with ten postings. */
@@ -146,7 +146,7 @@ describe('what a person decides about a held feed', () => {
 
     const code = await decide(site, 'discard', held)
     site.drop('jobs.xml', feedOf(4))
-    await vi.waitFor(() => expect(trail(site, held.id).at(-1)).toBe('seen'), PATIENCE)
+    await eventually(() => expect(trail(site, held.id).at(-1)).toBe('seen'))
     const late = await site.run('release', String(held.id))
     site.drop('jobs.xml', feedOf(11))
     await site.until('jobs.xml', 'uploaded', sha256(feedOf(11)))
@@ -195,11 +195,11 @@ describe('what a person decides about a held feed', () => {
     })
     await site.daemon()
     site.drop('jobs.xml', feedOf(3))
-    const waiting = await vi.waitFor(() => {
+    const waiting = await eventually(() => {
       const [newest] = site.uploads()
       expect(newest?.nextAttemptAt).toBeTruthy()
       return newest
-    }, PATIENCE)
+    })
 
     const code = await decide(site, 'retry', waiting ?? { id: 0 })
 

@@ -2,10 +2,9 @@
 
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
-
-const PATIENT = { timeout: 200_000, interval: 20 }
 
 function writeKey(site: Site, key: string): void {
   const path = join(site.root, 'service.key')
@@ -25,7 +24,7 @@ async function refusedSite(config: Record<string, unknown> = {}) {
   writeKey(site, 'a wrong key')
   const daemon = await site.daemon()
   site.drop('first.xml', feedOf(2))
-  await vi.waitFor(() => expect(site.show(1).reason).toContain('refused the credentials'), PATIENT)
+  await eventually(() => expect(site.show(1).reason).toContain('refused the credentials'))
   return { site, daemon }
 }
 
@@ -60,7 +59,7 @@ describe('refused credentials', () => {
     await site.until('second.xml', 'uploaded')
     expect(site.sandbox.objects()).toHaveLength(2)
     expect(site.show(1).attempts.map(({ outcome }) => outcome)).toEqual(['refused', 'stored'])
-    await vi.waitFor(async () => expect((await status(site)).service.state).toBe('ok'), PATIENT)
+    await eventually(async () => expect((await status(site)).service.state).toBe('ok'))
   })
 
   it('are tried again on SIGHUP, with the key as it is', async () => {
@@ -69,7 +68,7 @@ describe('refused credentials', () => {
 
     daemon.kill('SIGHUP')
     const outcomes = () => site.show(1).attempts.map(({ outcome }) => outcome)
-    await vi.waitFor(() => expect(outcomes()).toEqual(['refused', 'refused']), PATIENT)
+    await eventually(() => expect(outcomes()).toEqual(['refused', 'refused']))
 
     expect(presigns(site)).toHaveLength(2)
   })
@@ -79,7 +78,7 @@ describe('refused credentials', () => {
     await using _ = site
 
     writeFileSync(join(site.root, 'service.key'), '')
-    await vi.waitFor(() => expect(daemon.output).toContain('is empty'), PATIENT)
+    await eventually(() => expect(daemon.output).toContain('is empty'))
     writeKey(site, SECRET)
 
     await site.until('first.xml', 'uploaded')
@@ -99,7 +98,7 @@ describe('refused credentials', () => {
 
     site.drop('4e/jobs.xml', feedOf(2))
     const refused = () => site.uploads({ feed: '4e' })[0]
-    await vi.waitFor(() => expect(refused()?.reason).toContain('account "4e" with 403'), PATIENT)
+    await eventually(() => expect(refused()?.reason).toContain('account "4e" with 403'))
     site.drop('43/jobs.xml', feedOf(2))
     await site.until('43', 'uploaded')
     const look = async () => {
@@ -107,10 +106,10 @@ describe('refused credentials', () => {
       expect(shown).toMatchObject({ state: 'degraded' })
       expect((await site.run('status')).stdout).toContain('4e')
     }
-    await vi.waitFor(look, PATIENT)
+    await eventually(look)
 
     const { code } = await site.run('retry', String(refused()?.id))
-    await vi.waitFor(() => expect(refused()?.attempts).toBe(2), PATIENT)
+    await eventually(() => expect(refused()?.attempts).toBe(2))
     expect(code).toBe(0)
     expect(daemon.exitCode).toBeNull()
   })
@@ -139,13 +138,13 @@ describe('a daemon that is told to read an unusable key', () => {
 
       spoil(join(site.root, 'service.key'))
       daemon.kill('SIGHUP')
-      await vi.waitFor(() => expect(daemon.output).toContain(problem), PATIENT)
+      await eventually(() => expect(daemon.output).toContain(problem))
       site.drop('jobs.xml', feedOf(2))
       await site.until('jobs.xml', 'uploaded')
-      await vi.waitFor(async () => expect(await conditions()).toContain('key-unreadable'), PATIENT)
+      await eventually(async () => expect(await conditions()).toContain('key-unreadable'))
       writeKey(site, SECRET)
 
-      await vi.waitFor(async () => expect(await conditions()).toBe('[]'), PATIENT)
+      await eventually(async () => expect(await conditions()).toBe('[]'))
       expect(daemon.exitCode).toBeNull()
     },
   )

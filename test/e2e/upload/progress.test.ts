@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('a long upload', () => {
@@ -15,9 +16,9 @@ describe('a long upload', () => {
       const { uploads } = JSON.parse((await site.run('status', '--json')).stdout)
       return uploads[0]?.progress?.bytesSent ?? 0
     }
-    await vi.waitUntil(async () => (await far()) > 0, { timeout: 200_000, interval: 200 })
+    await eventuallyTrue(async () => (await far()) > 0)
     const before = await far()
-    await vi.waitUntil(async () => (await far()) > before, { timeout: 200_000, interval: 200 })
+    await eventuallyTrue(async () => (await far()) > before)
 
     const shown = /\d+ %: [\d.]+ [KM]iB of [\d.]+ [KM]iB, [\d.]+ KiB\/s, .* left/
     expect((await site.run('status')).stdout).toMatch(new RegExp(`\n    ${shown.source}\n`))

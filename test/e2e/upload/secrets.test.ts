@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { type RecordingProxy, recordingProxy } from '../../helpers/recording-proxy.ts'
 import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
 
@@ -105,10 +106,7 @@ it.each(['signature', 'apiKey'] as const)(
     const ran = finished(daemon)
 
     for (const [account] of faults) site.drop(`${account}/jobs.xml`, feedOf(2, account))
-    await vi.waitFor(() => expect(site.uploads()).toHaveLength(faults.length), {
-      timeout: 200_000,
-      interval: 20,
-    })
+    await eventually(() => expect(site.uploads()).toHaveLength(faults.length))
     // Queued once when it is accepted, and once more after its attempt.
     for (const [account, ending] of faults)
       if (ending === 'waiting') await site.passed(account, 'queued', { nth: 2 })
@@ -120,9 +118,7 @@ it.each(['signature', 'apiKey'] as const)(
     // Last, since nothing is sent after it.
     site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
     site.drop('fine/jobs.xml', feedOf(4))
-    await vi.waitFor(() => expect(site.uploads({ feed: 'fine' })[0]?.reason).toMatch(/refused/), {
-      ...{ timeout: 200_000, interval: 20 },
-    })
+    await eventually(() => expect(site.uploads({ feed: 'fine' })[0]?.reason).toMatch(/refused/))
     const commands = [
       ['status', '--all'],
       ['status', '--all', '--json'],

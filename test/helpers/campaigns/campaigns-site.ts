@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { vi } from 'vitest'
 import { openCampaignReader, openCampaignStore } from '../../../src/history/campaign-store.ts'
+import { eventually } from '../eventually.ts'
 import { quickClock } from '../quick-clock.ts'
 import { type Ran, Site } from '../site.ts'
 
@@ -61,7 +61,7 @@ export class CampaignsSite implements AsyncDisposable {
   }
 
   until(check: () => void): Promise<void> {
-    return vi.waitFor(check, { timeout: 200_000, interval: 20 })
+    return eventually(check)
   }
 
   /** The create whose outcome is not known was sent an hour earlier. */

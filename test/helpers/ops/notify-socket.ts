@@ -8,7 +8,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { onTestFinished, vi } from 'vitest'
+import { onTestFinished } from 'vitest'
+import { eventually } from '../eventually.ts'
 
 export interface Heard {
   pid: number
@@ -82,12 +83,9 @@ export class NotifySocket {
   }
 
   async until(text: RegExp, times = 1): Promise<void> {
-    await vi.waitFor(
-      () => {
-        const found = this.messages.filter((message) => text.test(message.text)).length
-        if (found < times) throw new Error(`${text} in ${JSON.stringify(this.messages)}`)
-      },
-      { timeout: 200_000, interval: 20 },
-    )
+    await eventually(() => {
+      const found = this.messages.filter((message) => text.test(message.text)).length
+      if (found < times) throw new Error(`${text} in ${JSON.stringify(this.messages)}`)
+    })
   }
 }

@@ -9,8 +9,8 @@ import { RunningUploads } from '../../../src/app/running-uploads.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/silent-log.ts'
 import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
+import { eventually } from '../../helpers/eventually.ts'
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
 const WORDS = { message: 'listing /srv/ats has not ended', hint: 'check the mount' }
 
 it('are written, told at the terminal and alerted, although no round of the loop ends', async () => {
@@ -33,7 +33,7 @@ it('are written, told at the terminal and alerted, although no round of the loop
 
   expect(told).toEqual([[WORDS.message, WORDS.hint]])
   expect(readDaemonFile(root, env)?.conditions).toMatchObject([{ code: 'scan-stuck', ...WORDS }])
-  await vi.waitFor(() => expect(alerts.look).toHaveBeenCalledWith(signal), PATIENCE)
+  await eventually(() => expect(alerts.look).toHaveBeenCalledWith(signal))
   conditions.clear('scan-stuck')
   expect(readDaemonFile(root, env)?.conditions).toEqual([])
 })
@@ -51,5 +51,5 @@ it('that nobody sees the end of are over when they were not seen again', async (
 
   conditions.set('state-failing', WORDS, 1)
 
-  await vi.waitFor(() => expect(conditions.current()).toEqual([]), PATIENCE)
+  await eventually(() => expect(conditions.current()).toEqual([]))
 })

@@ -1,12 +1,13 @@
 // When the daemon says that files cannot be put away, or receipts cannot be written, and when that is over.
 
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { Ledger } from '../../../src/history/ledger.ts'
 import type { Disposed, Listing } from '../../../src/inbox/port.ts'
 import { HOUR, MINUTE, systemClock } from '../../../src/lib/clock.ts'
 import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/silent-log.ts'
 import { PostDelivery, type PostDeliveryParts } from '../../../src/pipeline/post-delivery.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 const PROBLEM: Disposed = { kind: 'problem', code: 'EROFS', reason: 'read-only', hint: 'mount it' }
@@ -45,7 +46,7 @@ function folder({ rescanMs = 1000 } = {}) {
     // null: the folder could not be listed.
     const found = { files: path === null ? [] : [{ path, identity }], unknown: path ? [] : [''] }
     postDelivery.moveFinished(found as unknown as Listing)
-    await vi.waitFor(() => expect(postDelivery.isMoving).toBe(false))
+    await eventually(() => expect(postDelivery.isMoving).toBe(false))
   }
   const pass = (ms: number) => {
     ahead += ms

@@ -7,6 +7,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/silent-log.ts'
 import { PostDelivery, type PostDeliveryParts } from '../../../src/pipeline/post-delivery.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 it('a file that went back while the database could not be written is no news afterwards', async () => {
@@ -39,7 +40,7 @@ it('a file that went back while the database could not be written is no news aft
   const postDelivery = new PostDelivery(parts as PostDeliveryParts)
   const listed = async (files: Listing['files']) => {
     postDelivery.moveFinished({ files } as Listing)
-    await vi.waitFor(() => expect(postDelivery.isMoving).toBe(false))
+    await eventually(() => expect(postDelivery.isMoving).toBe(false))
   }
 
   await listed([{ path, identity }])

@@ -137,7 +137,7 @@ describe('waiting', () => {
     await presign(box.url)
 
     await expect(box.waitForObjects(2, 1)).rejects.toThrow(
-      'waited 1 ms for 2 objects; seen: 0; service presign 200',
+      'waited for 2 objects; seen: 0; service presign 200',
     )
     await expect(box.waitForRequest(({ status }) => status === 999, 1)).rejects.toThrow(
       'status === 999; seen: service presign 200',

@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../../../../src/lib/clock.ts'
 import { createHttpClient } from '../../../../src/lib/http.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
@@ -13,6 +13,7 @@ import type { Change } from '../../../../src/ops/alerts/changes.ts'
 import { type AlertMessage, alertMessage } from '../../../../src/ops/alerts/message.ts'
 import { type Sent, sendAlert } from '../../../../src/ops/alerts/senders.ts'
 import type { AlertTarget } from '../../../../src/ops/port.ts'
+import { eventually } from '../../../helpers/eventually.ts'
 
 const EVIL = '"; touch /tmp/x; $(id) `id`\n\u202e<script>.xml'
 
@@ -86,14 +87,12 @@ const webhook = (url: string, secretFile: string | null = null): AlertTarget['ac
   ...{ kind: 'webhook', url: new Secret(url), origin: new URL(url).origin, secretFile },
 })
 
-const PATIENCE = { timeout: 200_000, interval: 20 }
-
 /** Waits until the process is gone whose number is in the file. */
 async function untilGone(file: string): Promise<void> {
   const pid = Number(readFileSync(file, 'utf8'))
   // What nobody has waited for is gone as well.
   const isGone = () => /^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  await vi.waitFor(() => expect(!existsSync(`/proc/${pid}/stat`) || isGone()).toBe(true), PATIENCE)
+  await eventually(() => expect(!existsSync(`/proc/${pid}/stat`) || isGone()).toBe(true))
 }
 
 describe('a program', () => {
@@ -191,7 +190,7 @@ describe('a program', () => {
       },
     }
     const sending = send({ kind: 'exec', command }, message(), {}, clock)
-    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).not.toBe(''), PATIENCE)
+    await eventually(() => expect(readFileSync(file, 'utf8')).not.toBe(''))
     for (const run of timers) run()
 
     const sent = await sending
