@@ -1,10 +1,10 @@
 // The crash matrix as a document: one table a story, one row a durable step, one column for each moment
-// at which the process dies. Written by the full run, read by the others.
+// at which the process dies.
 
 const MOMENTS = ['before', 'half of', 'after'] as const
 const HEAD = `# What a crash leaves
 
-Written by \`FEEDSYNCD_CRASH_ALL=1 npx vitest run test/nightly/crash-matrix.test.ts\`; not by hand.
+Written by \`npx vitest run test/nightly/crash-matrix.test.ts -u\`; not by hand.
 
 A pass of the daemon (\`run --once\`) is killed with SIGKILL before, half way through, or after each durable
 step, and started again. A cell is what its feed has come to then: the state, and how its attempts ended.
@@ -31,21 +31,13 @@ export class CrashTable {
     return table
   }
 
-  record(story: string, points: string[], outcomes: ReadonlyMap<string, string>): void {
-    this.#stories.set(story, new Map(points.map((point) => [point, outcomes.get(point) ?? ''])))
-  }
-
-  /** By step, in the order of their first moments. */
-  points(story: string): string[] {
-    return inOrder([...(this.#stories.get(story)?.keys() ?? [])])
+  /** What became of each point of a story, by point. */
+  record(story: string, outcomes: ReadonlyMap<string, string>): void {
+    this.#stories.set(story, new Map(outcomes))
   }
 
   outcome(story: string, point: string): string | undefined {
     return this.#stories.get(story)?.get(point)
-  }
-
-  get stories(): string[] {
-    return [...this.#stories.keys()]
   }
 
   /** The document with these stories, in this order. */

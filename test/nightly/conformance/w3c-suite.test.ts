@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { W3cSuite } from '../helpers/xml/w3c-verdicts.ts'
+import { W3cSuite } from '../../helpers/xml/w3c-verdicts.ts'
 
 const suite = new W3cSuite()
 

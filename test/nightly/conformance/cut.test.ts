@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { verdictOf } from '../helpers/xml/verdicts.ts'
+import { verdictOf } from '../../helpers/xml/verdicts.ts'
 
 const FEED = `<?xml version="1.0" encoding="UTF-8" standalone='yes'?>
 <!-- made by – hand --><?render fast?><!DOCTYPE source SYSTEM "feed.dtd">

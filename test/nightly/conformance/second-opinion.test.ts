@@ -5,15 +5,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { damaged, SOUND } from '../helpers/xml/damage.ts'
-import { unlikeSaxes } from '../helpers/xml/saxes-opinion.ts'
-import { suiteTests } from '../helpers/xml/w3c-suite.ts'
+import { damaged, SOUND } from '../../helpers/xml/damage.ts'
+import { unlikeSaxes } from '../../helpers/xml/saxes-opinion.ts'
+import { suiteTests } from '../../helpers/xml/w3c-suite.ts'
 
-const DOCUMENTS = Number(process.env.FEEDSYNCD_MUTATIONS ?? 2_000)
+const DOCUMENTS = Number(process.env.FEEDSYNCD_MUTATIONS ?? 100_000)
 const SEED = Number(process.env.FEEDSYNCD_SEED ?? 20261120)
 const FEEDS =
   process.env.FEEDSYNCD_FEEDS ??
-  join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'feeds')
+  join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'data', 'feeds')
 /** Larger feeds are damaged too rarely at a place that matters. */
 const LARGEST = 20_000
 
