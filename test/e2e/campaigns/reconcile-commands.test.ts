@@ -8,32 +8,6 @@ import type { Site } from '../../helpers/site.ts'
 const json = (text: string) => JSON.parse(text)
 
 describe('feedsyncd campaigns plan and apply', () => {
-  it('walks from an empty account to nothing to do, and tells it all afterwards', async () => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('NUR-Q1')))
-
-    const planned = await vendor.campaigns('plan')
-    const refused = await vendor.campaigns('apply')
-    const misnamed = await vendor.campaigns('apply', '--yes', '--allow-widen', 'NUR')
-    const applied = await vendor.campaigns('apply', '1')
-    const again = await vendor.campaigns('plan', '--json')
-    const status = await vendor.campaigns('status', '--json')
-    const history = await vendor.campaigns('history', 'NUR-Q1')
-
-    expect(planned.code).toBe(2)
-    expect(planned.stdout).toMatch(/^plan 1, file [0-9a-f]{12}, 0 campaigns read, complete$/m)
-    expect(planned.stdout).toMatch(/^\+ create {2}NUR-Q1 {2}new in the file/m)
-    expect(refused).toMatchObject({ code: 64, stdout: '' })
-    expect(misnamed).toMatchObject({ code: 64, stdout: '' })
-    expect(applied).toMatchObject({ code: 0, stdout: 'created NUR-Q1 (id 48001)\n' })
-    expect(again.code).toBe(0)
-    expect(json(again.stdout)).toMatchObject({ schemaVersion: 1, planId: 3, items: [] })
-    expect(json(status.stdout).campaigns).toMatchObject([
-      { key: 'NUR-Q1', campaignId: '48001', origin: 'created', targeting: 'certain' },
-    ])
-    expect(history.stdout).toMatch(/NUR-Q1 +48001 +created +\S+: campaigns apply 1/)
-    expect(vendor.writes()).toBe(1)
-  })
-
   it('ends with 3 when a guard holds something, and does the rest', async () => {
     await using vendor = await CampaignsSite.open(
       fileOf(entry('A'), entry('B').replace('100.00', '9000.00')),

@@ -1,0 +1,128 @@
+// Every command explains itself, and every command with `--json` answers in JSON. The commands are counted by the
+// program itself: a new one without a case here fails.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { expect, it } from 'vitest'
+import { commandTable } from '../../systemd/package/command-table.ts'
+import { CampaignsSite } from '../helpers/campaigns/campaigns-site.ts'
+import { entry, fileOf } from '../helpers/campaigns/reconciling.ts'
+import { runWithin } from '../helpers/command.ts'
+import { feedOf, type Site } from '../helpers/site.ts'
+
+/** Each command and command of a command, by its words. */
+const COMMANDS = commandsOf(commandTable.program())
+
+function commandsOf(group: Command, words: string[] = []): [string, Command][] {
+  return group.commands.flatMap((command) => {
+    const own = [...words, command.name()]
+    return [[own.join(' '), command] as [string, Command], ...commandsOf(command, own)]
+  })
+}
+
+it.each(COMMANDS)('%s --help says what it does, and how it is called', async (words, command) => {
+  const { code, stdout, stderr } = await runWithin([...words.split(' '), '--help'])
+
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(new RegExp(`^Usage: feedsyncd ${words} `))
+  const flat = stdout.replace(/\s+/g, ' ')
+  expect(command.description()).not.toBe('')
+  expect(flat).toContain(command.description())
+  expect(stdout).toMatch(/^Options:$/m)
+  if (command.commands.length === 0) expect(stdout).toContain(`\nExample: feedsyncd ${words}`)
+  for (const inner of command.commands) expect(flat).toContain(inner.description())
+})
+
+/** In this order: each finds what the ones before have made. The daemon runs; nothing has been uploaded. */
+const FEEDS: Case[] = [
+  ['status', []],
+  ['check', ['corrected.xml']],
+  ['upload', ['corrected.xml', '--feed', 'jobs.xml']],
+  ['show', ['1']],
+  ['restore', ['1']],
+  ['explain', ['jobs.xml']],
+  ['release', ['3'], { before: (site) => dropped(site, feedOf(2)) }],
+  ['discard', ['4'], { before: (site) => dropped(site, '<source/>') }],
+  ['retry', ['--all']],
+  ['config check', []],
+  ['config print', []],
+  ['alerts test', []],
+  ['doctor', []],
+]
+
+/** No daemon looks at the campaigns meanwhile: a command does not wait for the lock that another one has. */
+const CAMPAIGNS: Case[] = [
+  ['campaigns plan', [], { code: 2 }],
+  ['campaigns plan show', ['1'], { code: 2 }],
+  ['campaigns apply', ['1']],
+  ['campaigns create', ['--name', 'Cooks', '--budget', '10', '--all-postings']],
+  ['campaigns search', []],
+  ['campaigns get', ['48002']],
+  ['campaigns update', ['48002', '--budget', '9']],
+  ['campaigns status', []],
+  ['campaigns preview', []],
+  ['campaigns history', []],
+  ['campaigns export', []],
+  ['campaigns resolve', ['NUR-Q1', '--revert'], { before: otherBudget }],
+  ['campaigns forget', ['NUR-Q1']],
+  ['campaigns adopt', ['NUR-Q1', '48001']],
+]
+
+type Case = [
+  command: string,
+  args: string[],
+  but?: { before?: (site: Site) => Promise<unknown>; code?: number },
+]
+
+it('every command with --json answers one line of JSON with its schema version, and nothing else', async () => {
+  await using vendor = await CampaignsSite.open(fileOf(entry('NUR-Q1')))
+  const { site } = vendor
+  site.configure({ alerts: [{ on: ['held'], exec: ['/bin/true'] }] })
+  writeFileSync(join(site.root, 'corrected.xml'), feedOf(10))
+
+  for (const each of CAMPAIGNS) await answersJson(site, each)
+  await site.daemon()
+  for (const each of FEEDS) await answersJson(site, each)
+
+  const tried = [...CAMPAIGNS, ...FEEDS].map(([command]) => command)
+  const withJson = COMMANDS.filter(([, { options }]) =>
+    options.some(({ long }) => long === '--json'),
+  )
+  expect([...tried, 'sandbox'].sort()).toEqual(withJson.map(([words]) => words).sort())
+})
+
+it('sandbox --json answers so, too, and stays', async () => {
+  await using vendor = await CampaignsSite.open(null)
+  const { site } = vendor
+  const sandbox = site.start('sandbox', '--dir', join(site.root, 'sandbox'), '--json')
+
+  const line = await site.logged(sandbox, '')
+  const { code, stdout } = await sandbox.stop()
+
+  expect(JSON.parse(line)).toMatchObject({ schemaVersion: 1, url: expect.any(String) })
+  expect([code, stdout]).toEqual([0, `${line}\n`])
+})
+
+async function answersJson(site: Site, [command, args, but = {}]: Case): Promise<void> {
+  await but.before?.(site)
+  const there = args.map((arg) => (arg === 'corrected.xml' ? join(site.root, arg) : arg))
+
+  const { code, stdout } = await site.run(...command.split(' '), ...there, '--json')
+
+  expect(`${command}: ${code}`).toBe(`${command}: ${but.code ?? 0}`)
+  expect(stdout).toMatch(/^\{.*\}\n$/)
+  expect(JSON.parse(stdout)).toMatchObject({ schemaVersion: 1 })
+}
+
+async function dropped(site: Site, bytes: string): Promise<void> {
+  site.drop('jobs.xml', bytes)
+  await site.passed('jobs.xml', 'held', { after: site.lastEvent('jobs.xml') })
+}
+
+/** Somebody changes the campaign on the service, and a plan sees it. */
+async function otherBudget(site: Site): Promise<void> {
+  const made = site.sandbox.campaigns.all.find(({ id }) => id === '48001')
+  Object.assign(made ?? {}, { budget: 55 })
+  await site.run('campaigns', 'plan')
+}
