@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openHistory } from '../../src/history/sqlite-history.ts'
-import { feedOf, finished, SECRET, Site } from '../helpers/site.ts'
+import { feedOf, SECRET, Site } from '../helpers/site.ts'
 
 const TWO_LINES = /^error: .+\ntry: .+\n$/
 
@@ -137,22 +135,6 @@ describe('what an operator gets wrong is told in two lines', () => {
   })
 })
 
-describe('status in a pipe', () => {
-  it('lists every feed, however many there are', async () => {
-    await using site = await Site.open()
-    await site.run('run', '--once')
-    using history = openHistory({ file: join(site.root, 'state', 'feedsyncd.db') })
-    for (let n = 100; n < 160; n++) {
-      const feed = { path: `f${n}.xml`, feed: `f${n}.xml`, account: null, reason: null }
-      history.add({ ...feed, state: 'settling', at: Date.now() })
-    }
-
-    const { stdout } = await site.process('status')
-
-    expect(stdout.match(/^ *\d+ +f1\d\d\.xml/gm)).toHaveLength(60)
-  })
-})
-
 describe('a wrong command line', () => {
   it('is answered with what was meant, and with the help of that very command', async () => {
     await using site = await Site.open()
@@ -172,15 +154,6 @@ describe('a wrong command line', () => {
 })
 
 describe('check', () => {
-  it('says of a path that is mistyped that there is no such file', async () => {
-    await using site = await Site.open()
-
-    const { code, stderr, stdout } = await site.run('check', 'mistyped.xml')
-
-    expect([code, stdout]).toEqual([64, ''])
-    expect(stderr).toBe('error: check mistyped.xml: there is no such file\ntry: check the path\n')
-  })
-
   it('shows the place of a mistake in its line, and counts several files', async () => {
     await using site = await Site.open()
     const [good, bad, wide] = ['good.xml', 'bad.xml', 'wide.xml'].map((n) => join(site.root, n))
@@ -195,31 +168,6 @@ describe('check', () => {
     )
     expect(stdout).toMatch(/\n {2}é{50}\\u0000<\/source>\n {52}\^\n/)
     expect(stdout).toMatch(/\n3 files: 1 ok, 2 broken\n$/)
-  })
-
-  it('answers the documented JSON and exits 3 when any file is not ok', async () => {
-    await using site = await Site.open()
-    const good = join(site.root, 'good.xml')
-    const bad = join(site.root, 'bad.xml')
-    writeFileSync(good, feedOf(3))
-    writeFileSync(bad, '<source>\n  <job>&nbsp;</job>\n</source>')
-
-    const { code, stdout } = await site.run('check', good, bad, '--json')
-
-    const answer = JSON.parse(stdout)
-    expect(code).toBe(3)
-    expect(answer.schemaVersion).toBe(1)
-    expect(answer.files[0]).toMatchObject({
-      path: good,
-      verdict: 'ok',
-      root: 'source',
-      records: '/source/job',
-      postings: 3,
-      encoding: 'UTF-8',
-      externalCampaignIds: { A: 1, B: 2 },
-      requisitionIds: 0,
-    })
-    expect(answer.files[1]).toMatchObject({ path: bad, verdict: 'broken', line: 2, column: 8 })
   })
 })
 
@@ -274,29 +222,6 @@ describe('status', () => {
     expect(down.stdout).toMatch(/^CRITICAL - the daemon is not running\n$/)
     expect(up.stdout).toMatch(/^OK - /)
   })
-
-  it('answers monitoring with 3 for a feed that it does not know, as for a mistyped name', async () => {
-    await using site = await Site.open()
-    await site.daemon()
-    site.drop('jobs.xml', feedOf(1))
-    await site.until('jobs.xml', 'uploaded')
-
-    const known = await site.run('status', 'jobs.xml', '--check')
-    const failed = await site.run('status', 'jobs.xml', '--check', '--state', 'failed')
-    const mistyped = await site.run('status', 'job.xml', '--check')
-    const json = await site.run('status', 'job.xml', '--check', '--json')
-
-    expect(known).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 1 feed/) })
-    expect(failed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 0 feeds/) })
-    expect(mistyped).toMatchObject({
-      code: 3,
-      stdout: 'UNKNOWN - no version of job.xml is known: see feedsyncd status\n',
-    })
-    expect([json.code, JSON.parse(json.stdout)]).toEqual([
-      3,
-      { schemaVersion: 1, code: 3, line: mistyped.stdout.trimEnd() },
-    ])
-  })
 })
 
 describe('upload', () => {
@@ -323,68 +248,6 @@ describe('upload', () => {
     expect(stdout).toContain('is uploaded')
   })
 
-  it.each([
-    ['the folder itself', (site: Site) => site.inbox, 'it is a directory'],
-    ['another directory', (site: Site) => site.root, 'it is a directory'],
-    ['a name of 300 characters', () => `${'x'.repeat(300)}.xml`, 'its name is too long'],
-    ['a name of 5,000 characters', () => 'x'.repeat(5000), 'its name is too long'],
-    ['a file below a file', (site: Site) => join(site.configFile, 'a.xml'), 'no such file'],
-  ])('refuses %s, and makes no version of it', async (_, name, words) => {
-    await using site = await Site.open()
-
-    const { code, stderr } = await site.run('upload', name(site))
-    const explained = await site.run('explain', name(site))
-    const checked = await site.run('check', name(site))
-
-    expect(stderr).toMatch(new RegExp(`^error: upload .{1,220}: .*${words}\ntry: `))
-    expect(code).toBe(1)
-    expect(site.uploads({ all: true })).toEqual([])
-    expect(`${explained.stderr}${checked.stderr}`).not.toMatch(/unexpected|ENAMETOOLONG/)
-  })
-
-  it.each([
-    ['a link', (site: Site, file: string) => symlinkSync(site.configFile, file)],
-    ['a fifo', (_: Site, file: string) => execFileSync('mkfifo', [file])],
-  ])('rejects %s, and says what to put in its place', async (_, make) => {
-    await using site = await Site.open()
-    const file = join(site.root, 'jobs.xml')
-    make(site, file)
-
-    const { code, stderr } = await site.run('upload', file)
-
-    expect(code).toBe(3)
-    expect(stderr).toMatch(/\ntry: put a regular file in its place\n$/)
-  })
-
-  it('is refused by a daemon that still watches another folder, whose file of that name it would take', async () => {
-    await using site = await Site.open()
-    await site.daemon()
-    site.drop('jobs.xml', feedOf(3))
-    await site.until('jobs.xml', 'uploaded')
-    site.configure({ inbox: { directory: './other' } })
-    const file = join(site.root, 'other', 'jobs.xml')
-    mkdirSync(join(site.root, 'other'))
-    writeFileSync(file, feedOf(4))
-
-    const { code, stderr } = await site.run('upload', file)
-
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining(`the daemon still watches ${site.inbox}: restart it first\n`),
-    ])
-  })
-
-  it('refuses an empty name of a feed', async () => {
-    await using site = await Site.open()
-    const file = join(site.root, 'export.xml')
-    writeFileSync(file, feedOf(3))
-
-    const { code, stderr } = await site.run('upload', file, '--feed', '')
-
-    expect([code, stderr]).toEqual([64, expect.stringContaining('the name of the feed is empty')])
-    expect(site.uploads({ all: true })).toEqual([])
-  })
-
   it('says of a broken file where it breaks and exits 3', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'broken.xml')
@@ -395,36 +258,6 @@ describe('upload', () => {
     expect(code).toBe(3)
     expect(stderr).toMatch(/^error: line 2, column 4: /)
   })
-
-  it('says why a file could not be taken now, and exits 75', async () => {
-    await using site = await Site.open()
-    const file = join(site.root, 'large.xml')
-    writeFileSync(file, feedOf(15_000))
-
-    const full = ['prlimit', '--fsize=1000000']
-    const { code, stderr } = await finished(site.spawnBy(full, 'upload', file))
-
-    expect({ code, stderr }).toEqual({
-      code: 75,
-      stderr: expect.stringMatching(
-        /^error: upload .+large\.xml: not enough disk space for the copy: .+EFBIG.*\ntry: run it again\n$/,
-      ),
-    })
-  })
-
-  it('says in JSON why a version is in its state: a code, and the place in the document', async () => {
-    await using site = await Site.open()
-    const file = join(site.root, 'broken.xml')
-    writeFileSync(file, '<a>\n<b></c></a>')
-    await site.run('upload', file)
-
-    const { stdout } = await site.run('show', '1', '--json')
-
-    const { events, ...version } = JSON.parse(stdout)
-    const why = { reasonCode: 'not-well-formed', line: 2, column: 4 }
-    expect(version).toMatchObject({ ...why, state: 'rejected', hint: expect.any(String) })
-    expect(events.at(-1)).toMatchObject({ ...why, to: 'rejected', reason: version.reason })
-  })
 })
 
 it('never prints the secret, whatever is asked', async () => {
@@ -433,9 +266,9 @@ it('never prints the secret, whatever is asked', async () => {
 
   const outputs = [
     await site.process('run', '--once'),
-    await site.process('config', 'print'),
-    await site.process('status', '--json', '--all'),
-    await site.process('show', '1', '--json'),
+    await site.run('config', 'print'),
+    await site.run('status', '--json', '--all'),
+    await site.run('show', '1', '--json'),
   ]
 
   expect(outputs.map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(SECRET)

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { quickClock } from '../../helpers/quick-clock.ts'
+import { feedOf, finished, Site } from '../../helpers/site.ts'
+
+describe('upload', () => {
+  it.each([
+    ['the folder itself', (site: Site) => site.inbox, 'it is a directory'],
+    ['another directory', (site: Site) => site.root, 'it is a directory'],
+    ['a name of 300 characters', () => `${'x'.repeat(300)}.xml`, 'its name is too long'],
+    ['a name of 5,000 characters', () => 'x'.repeat(5000), 'its name is too long'],
+    ['a file below a file', (site: Site) => join(site.configFile, 'a.xml'), 'no such file'],
+  ])('refuses %s, and makes no version of it', async (_, name, words) => {
+    await using site = await Site.open()
+
+    const { code, stderr } = await site.run('upload', name(site))
+    const explained = await site.run('explain', name(site))
+    const checked = await site.run('check', name(site))
+
+    expect(stderr).toMatch(new RegExp(`^error: upload .{1,220}: .*${words}\ntry: `))
+    expect(code).toBe(1)
+    expect(site.uploads({ all: true })).toEqual([])
+    expect(`${explained.stderr}${checked.stderr}`).not.toMatch(/unexpected|ENAMETOOLONG/)
+  })
+
+  it.each([
+    ['a link', (site: Site, file: string) => symlinkSync(site.configFile, file)],
+    ['a fifo', (_: Site, file: string) => execFileSync('mkfifo', [file])],
+  ])('rejects %s, and says what to put in its place', async (_, make) => {
+    await using site = await Site.open()
+    const file = join(site.root, 'jobs.xml')
+    make(site, file)
+
+    const { code, stderr } = await site.run('upload', file)
+
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/\ntry: put a regular file in its place\n$/)
+  })
+
+  it('is refused by a daemon that still watches another folder, whose file of that name it would take', async () => {
+    await using site = await Site.open({}, { clock: quickClock() })
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(3))
+    await site.until('jobs.xml', 'uploaded')
+    site.configure({ inbox: { directory: './other' } })
+    const file = join(site.root, 'other', 'jobs.xml')
+    mkdirSync(join(site.root, 'other'))
+    writeFileSync(file, feedOf(4))
+
+    const { code, stderr } = await site.run('upload', file)
+
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`the daemon still watches ${site.inbox}: restart it first\n`),
+    ])
+  })
+
+  it('refuses an empty name of a feed', async () => {
+    await using site = await Site.open()
+    const file = join(site.root, 'export.xml')
+    writeFileSync(file, feedOf(3))
+
+    const { code, stderr } = await site.run('upload', file, '--feed', '')
+
+    expect([code, stderr]).toEqual([64, expect.stringContaining('the name of the feed is empty')])
+    expect(site.uploads({ all: true })).toEqual([])
+  })
+
+  it('says why a file could not be taken now, and exits 75', async () => {
+    await using site = await Site.open()
+    const file = join(site.root, 'large.xml')
+    writeFileSync(file, feedOf(15_000))
+
+    const full = ['prlimit', '--fsize=1000000']
+    const { code, stderr } = await finished(site.spawnBy(full, 'upload', file))
+
+    expect({ code, stderr }).toEqual({
+      code: 75,
+      stderr: expect.stringMatching(
+        /^error: upload .+large\.xml: not enough disk space for the copy: .+EFBIG.*\ntry: run it again\n$/,
+      ),
+    })
+  })
+
+  it('says in JSON why a version is in its state: a code, and the place in the document', async () => {
+    await using site = await Site.open()
+    const file = join(site.root, 'broken.xml')
+    writeFileSync(file, '<a>\n<b></c></a>')
+    await site.run('upload', file)
+
+    const { stdout } = await site.run('show', '1', '--json')
+
+    const { events, ...version } = JSON.parse(stdout)
+    const why = { reasonCode: 'not-well-formed', line: 2, column: 4 }
+    expect(version).toMatchObject({ ...why, state: 'rejected', hint: expect.any(String) })
+    expect(events.at(-1)).toMatchObject({ ...why, to: 'rejected', reason: version.reason })
+  })
+})
