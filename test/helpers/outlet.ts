@@ -220,12 +220,18 @@ export class Outlet implements AsyncDisposable {
     for (;;) {
       await this.#untilAllSleep()
       const { running } = this.#deliveries
-      const waiting = this.history.list({ states: ['queued'], all: true, limit: 1 }).length > 0
+      const waiting = this.history.list({ states: ['queued'], all: true })
       const left = until - this.clock.monotonic()
-      if ((running.length === 0 && !waiting) || left <= 0) return
-      // The daemon looks each second.
-      this.clock.pass(Math.min(this.clock.msToNext, waiting ? SECOND : left, left))
+      if ((running.length === 0 && waiting.length === 0) || left <= 0) return
+      this.clock.pass(Math.min(this.clock.msToNext, this.#msToNextLook(waiting), left))
     }
+  }
+
+  /** The daemon looks each second. Looks at which nothing is due are left out, but for one a minute. */
+  #msToNextLook(waiting: readonly Version[]): number {
+    const now = this.clock.now()
+    const due = waiting.map(({ nextAttemptAt }) => (nextAttemptAt ?? now) - now)
+    return Math.max(SECOND, Math.min(MINUTE, ...due))
   }
 
   /** Takes one feed and delivers it: what has become of it. */
