@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { trail } from '../../helpers/look.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
@@ -12,8 +13,8 @@ const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha
 const all = (site: Site) => site.uploads({ feed: 'jobs.xml', all: true })
 
 /** A running site whose storage holds each request for a form until it is told otherwise. */
-async function withGate(config: Record<string, unknown> = {}) {
-  const site = await Site.open(config)
+async function withGate() {
+  const site = await Site.open({}, { clock: quickClock() })
   const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
   await site.daemon()
   return { site, gate }
@@ -35,7 +36,7 @@ describe('a feed that a rule gives another name', () => {
   it.each(['reload', 'restart'])(
     'is compared with what was uploaded of its file before, after a %s',
     async (how) => {
-      await using site = await Site.open()
+      await using site = await Site.open({}, { clock: quickClock() })
       const daemon = await site.daemon()
       await dropped(site, feedOf(1000), 'uploaded')
       site.configure(renamed)
@@ -78,7 +79,7 @@ describe('while the version before it is still on its way', () => {
   })
 
   it('a feed is compared with what storage confirmed as well as with what was accepted last', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
     site.drop('jobs.xml', feedOf(1000))
     await site.until('jobs.xml', 'uploaded')
@@ -159,7 +160,7 @@ describe('while the version before it is still on its way', () => {
 
 describe('when its delivery starts', () => {
   it('a version is held that is a collapse by the limits of that moment', async () => {
-    await using site = await Site.open({ guards: { maxDropPercent: 50 } })
+    await using site = await Site.open({ guards: { maxDropPercent: 50 } }, { clock: quickClock() })
     const daemon = await site.daemon()
     site.drop('jobs.xml', feedOf(10))
     await site.until('jobs.xml', 'uploaded')
@@ -180,7 +181,7 @@ describe('when its delivery starts', () => {
   })
 
   it('a version is compared with what is left when the one before it was discarded', async () => {
-    await using site = await Site.open({ guards: { maxDropPercent: 50 } })
+    await using site = await Site.open({ guards: { maxDropPercent: 50 } }, { clock: quickClock() })
     await site.daemon()
     site.drop('jobs.xml', feedOf(100))
     await site.until('jobs.xml', 'uploaded')
@@ -194,63 +195,5 @@ describe('when its delivery starts', () => {
 
     expect(discarded.code).toBe(0)
     expect(next.reason).toMatch(/^the feed dropped from 100 postings to 9/)
-  })
-})
-
-describe('a collapse that keeps its elements is held', () => {
-  const before = feedOf(100)
-  it.each([
-    [
-      'they are empty',
-      `<source>${'<job/>'.repeat(100)}</source>`,
-      /^the number of postings with an id fell from 100 to 0 \(100 %\), of 100 in all/,
-    ],
-    [
-      'one of them stands a hundred times',
-      `<source>${(/<job>.*?<\/job>/s.exec(before)?.[0] ?? '').repeat(100)}</source>`,
-      /^the number of different postings fell from 100 to 1 \(99 %\), of 100 in all/,
-    ],
-    [
-      'only their ids are left',
-      before.replaceAll(/<title>.*?<\/title>|<campaignid>.*?<\/city>/g, ''),
-      /^the postings shrank from \d+ bytes on average to \d+ \(6\d %\)/,
-    ],
-  ])('when %s, and nothing is sent', async (_, content, reason) => {
-    await using site = await Site.open()
-    await site.daemon()
-    site.drop('jobs.xml', before)
-    await site.until('jobs.xml', 'uploaded')
-
-    const held = await dropped(site, content, 'held')
-
-    expect(held.reason).toMatch(reason)
-    expect(stored(site)).toEqual([sha256(before)])
-  })
-
-  it('when others took the place of all, in a feed that does not do so', async () => {
-    await using site = await Site.open()
-    await site.daemon()
-    const others = before.replaceAll('J-', 'X-')
-    for (const bytes of [before, feedOf(101), feedOf(99)]) {
-      site.drop('jobs.xml', bytes)
-      await site.until('jobs.xml', 'uploaded', sha256(bytes))
-    }
-
-    const held = await dropped(site, others, 'held')
-
-    expect(held.reason).toMatch(/^99 of 99 postings were replaced by others \(100 %\)/)
-    expect(held.changes).toEqual({ added: 100, removed: 99, changed: 0 })
-  })
-
-  it('but not when all postings are others each day', async () => {
-    await using site = await Site.open()
-    await site.daemon()
-    for (const day of ['A-', 'B-', 'C-', 'D-']) {
-      const bytes = before.replaceAll('J-', day)
-      site.drop('jobs.xml', bytes)
-      await site.until('jobs.xml', 'uploaded', sha256(bytes))
-    }
-
-    expect(stored(site)).toHaveLength(4)
   })
 })
