@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { feedOf, finished, Site } from '../helpers/site.ts'
 
+const LAST_YEAR = new Date(2001, 0, 1)
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 describe('a feed dropped into the folder', () => {
@@ -26,15 +27,6 @@ describe('a feed dropped into the folder', () => {
     expect(upload.fileUrl).toContain(object?.key)
   })
 
-  it('is delivered although it lay there before the daemon started', async () => {
-    await using site = await Site.open()
-    site.drop('early.xml', feedOf(3))
-
-    await site.daemon()
-
-    expect((await site.until('early.xml', 'uploaded')).postings).toBe(3)
-  })
-
   it('is delivered without events, by scans alone', async () => {
     await using site = await Site.open({ inbox: { watch: 'poll' } })
     await site.daemon()
@@ -45,21 +37,30 @@ describe('a feed dropped into the folder', () => {
     expect(JSON.parse((await site.run('status', '--json')).stdout).daemon.mode).toBe('poll')
   })
 
-  it('is never uploaded while it is cut short, and once when it is completed', async () => {
+  it('is never uploaded while it is cut short, whatever its date says, and once when it is completed', async () => {
     await using site = await Site.open()
-    await site.daemon()
     const whole = feedOf(20)
     const path = join(site.inbox, 'slow.xml')
+    const append = (from: number, to: number) => {
+      appendFileSync(path, whole.slice(from, to))
+      utimesSync(path, LAST_YEAR, LAST_YEAR)
+    }
+    append(0, 700)
+    site.drop('early.xml', feedOf(3))
 
-    writeFileSync(path, whole.slice(0, 700))
+    await site.daemon()
+    await site.until('early.xml', 'uploaded')
     const first = await site.passed('slow.xml', 'incomplete')
-    appendFileSync(path, whole.slice(700, 1000))
+    append(700, 1000)
     await site.passed('slow.xml', 'incomplete', { after: first })
-    expect(site.sandbox.objects()).toEqual([])
-    appendFileSync(path, whole.slice(1000))
+    expect(site.sandbox.objects()).toHaveLength(1)
+    append(1000, whole.length)
     await site.until('slow.xml', 'uploaded')
 
-    expect(site.sandbox.objects().map((object) => object.sha256)).toEqual([sha256(whole)])
+    expect(site.uploads({ all: true })).toHaveLength(2)
+    expect(site.sandbox.objects().map((object) => object.sha256)).toEqual(
+      [feedOf(3), whole].map(sha256),
+    )
   })
 
   it('does not wait for a large feed that is being checked', async () => {
@@ -114,6 +115,7 @@ describe('a feed dropped into the folder', () => {
     }
 
     const versions = site.uploads({ all: true })
+    expect(site.sandbox.objects()).toHaveLength(3)
     expect(versions.map(({ changes }) => changes)).toEqual([
       { added: 0, removed: 2, changed: 0 },
       { added: 2, removed: 0, changed: 0 },

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
@@ -147,5 +148,25 @@ describe('SIGHUP', () => {
     expect((await site.until('jobs.xml', 'uploaded')).postings).toBe(3)
     expect(readFileSync(log, 'utf8').split('\n')).toContain('update versions')
     expect([daemon.exitCode, daemon.signalCode]).toEqual([null, null])
+  })
+
+  it('fifty times while a feed is sent does not send it again', async () => {
+    await using site = await Site.open()
+    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
+    const daemon = await site.daemon()
+    site.drop('a.xml', feedOf(30))
+    await gate.held()
+    for (let n = 0; n < 50; n++) {
+      site.configure({ upload: { concurrency: 1 + (n % 4) }, guards: { minPostings: 1 + (n % 9) } })
+      daemon.kill('SIGHUP')
+      await setImmediate()
+    }
+    await site.logged(daemon, '"configuration reloaded"')
+    gate.remove()
+
+    await site.until('a.xml', 'uploaded')
+
+    expect(site.show(1).attempts).toHaveLength(1)
+    expect(site.sandbox.objects()).toHaveLength(1)
   })
 })

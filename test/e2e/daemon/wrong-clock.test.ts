@@ -1,10 +1,10 @@
-// A clock that runs 400 days ahead, and is corrected: while the daemon runs, and while it does not.
+// A wrong clock that is corrected: while the daemon runs, and while it does not.
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { DAY, systemClock } from '../../../src/lib/clock.ts'
+import { DAY, MINUTE, systemClock } from '../../../src/lib/clock.ts'
 import { eventually, eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, preload, Site } from '../../helpers/site.ts'
 
@@ -70,6 +70,22 @@ describe('a feed that waits for its next attempt under a clock 400 days ahead', 
 
     expect(site.uploads({ feed: 'jobs.xml' })).toEqual([before])
   })
+})
+
+it.each([
+  ['1970', -systemClock.now() + MINUTE],
+  ['2100', 74 * 365 * DAY],
+])('feeds are sent under a clock that says %s, and after it was corrected', async (_, ahead) => {
+  setClock(ahead)
+  await site.daemon()
+  site.drop('a.xml', feedOf(3))
+  await site.until('a.xml', 'uploaded')
+
+  setClock(0)
+  site.drop('b.xml', feedOf(4))
+  await site.until('b.xml', 'uploaded')
+
+  expect(site.sandbox.objects()).toHaveLength(2)
 })
 
 describe('an incomplete file', () => {

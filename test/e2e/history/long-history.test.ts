@@ -3,9 +3,8 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { eventually } from '../../helpers/eventually.ts'
 import { openWithEndpoint } from '../../helpers/ops/endpoint-site.ts'
-import { feedOf, Site } from '../../helpers/site.ts'
+import { feedOf, type Site } from '../../helpers/site.ts'
 
 const EVENTS = 130_000
 
@@ -47,24 +46,4 @@ it('130,000 events: show tells the newest and how many are earlier, the page sta
   expect(explained.stdout.length).toBeLessThan(1000)
   expect(page).toContain('129,800 earlier: ')
   expect(page.length).toBeLessThan(1_000_000)
-})
-
-it('the same bytes again and again are one event that counts', async () => {
-  await using site = await Site.open()
-  await site.daemon()
-  site.drop('jobs.xml', feedOf(3))
-  const { id } = await site.until('jobs.xml', 'uploaded')
-  for (const times of [1, 2, 3]) {
-    site.drop('jobs.xml', feedOf(3))
-    await eventually(() => {
-      const event = site.show(id).events.at(-1)
-      expect([event?.to, event?.count ?? 1]).toEqual(['seen', times])
-    })
-  }
-
-  const { events } = site.show(id)
-  const shown = await site.run('show', String(id))
-
-  expect(events.filter(({ to }) => to === 'seen')).toHaveLength(1)
-  expect(shown.stdout).toMatch(/the same bytes at jobs\.xml; 3 times since \d{4}-/)
 })

@@ -1,6 +1,7 @@
 // A feed under a wrong name is ignored, and its writer would wait for it in vain: it is counted and named.
 
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
@@ -47,5 +48,21 @@ describe('files that are ignored by name', () => {
     const { path } = await site.until('feed of acme', 'uploaded')
 
     expect(path).toBe('acme/JOBS.XML')
+  })
+
+  it('are 30,000, with 1,000 links, and hold up no feed', async () => {
+    await using site = await Site.open()
+    const many = join(site.inbox, 'many')
+    mkdirSync(many)
+    execFileSync('sh', ['-c', 'seq 30000 | sed "s/$/.txt/" | xargs touch'], { cwd: many })
+    for (let n = 0; n < 1_000; n++) symlinkSync('/etc/passwd', join(many, `${n}.xml`))
+    site.drop('a.xml', feedOf(3))
+
+    await site.run('run', '--once')
+
+    expect(site.uploads({ feed: 'a.xml' })[0]?.state).toBe('uploaded')
+    expect(statusOf(site).daemon.ignored.count).toBe(30_000)
+    expect(site.uploads({ states: ['rejected'] })).toHaveLength(1_000)
+    expect((await explained(site, 'many/7.xml')).because).toContain('symbolic link')
   })
 })

@@ -1,0 +1,23 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { Site } from '../../helpers/site.ts'
+
+it('no name on a command line reaches the terminal as it is, whatever is said of it', async () => {
+  await using site = await Site.open()
+  const name = 'no\x1b[2J\nerror: pe\u202e.xml'
+  mkdirSync(join(site.root, 'd\x1b[2J'))
+  const commands = [
+    ...['upload', 'explain', 'check', 'show', 'retry', 'release'].map((command) => [command, name]),
+    ['upload', join(site.root, 'd\x1b[2J')],
+    ['upload', site.configFile, '--feed', 'a\x1b[2J'],
+    ['status', name],
+    ['campaigns', 'forget', name],
+  ]
+
+  for (const command of commands) {
+    const { stdout, stderr } = await site.run(...command)
+    for (const harm of ['\x1b[2J', '\u202e', '\nerror: pe'])
+      expect(stdout + stderr, command.join(' ')).not.toContain(harm)
+  }
+})
