@@ -3,17 +3,18 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/lib/clock.ts'
 import type { Command } from '../../helpers/command.ts'
-import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
+import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 
 const PARTNER = { account: undefined, partner: 'acme' }
 const RULES = [{ match: '{1}/*.xml', partnerAccount: '{1}' }]
 
-const partnerSite = (config: Record<string, unknown> = {}) =>
-  Site.open(
-    { service: PARTNER, feeds: RULES, ...config },
-    { identity: { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET } },
-  )
+const IDENTITY = { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET }
+
+const partnerSite = (config: Record<string, unknown> = {}, clock = quickClock()) =>
+  Site.open({ service: PARTNER, feeds: RULES, ...config }, { identity: IDENTITY, clock })
 
 const DEFAULT_42 = { ...PARTNER, partnerAccount: '42' }
 
@@ -32,34 +33,34 @@ it('a feed without a partner account fails alone and says so; the others are upl
   await using site = await partnerSite()
   site.drop('lost.xml', feedOf(1))
   site.drop('42/jobs.xml', feedOf(2))
-  const daemon = site.spawn('run')
-  const ran = finished(daemon)
+  const daemon = await site.daemon()
 
   const lost = await site.until('lost.xml', 'failed')
   await site.until('42/jobs.xml', 'uploaded')
-  daemon.kill('SIGTERM')
+  const { code } = await daemon.stop()
 
   expect(lost.reason).toBe('no partner account: no rule names one for lost.xml')
-  expect((await ran).code).toBe(0)
-  const asked = site.sandbox.requests().filter(({ route }) => route === 'presign')
-  expect(asked.map(({ account }) => account)).toEqual(['42'])
+  expect(code).toBe(0)
+  expect(asked(site)).toEqual(['42'])
   const shown = await site.run('show', String(lost.id))
   expect(shown.stdout).toContain('service.partnerAccount')
 })
 
-it.each([
-  [['campaigns', 'search']],
-  [['campaigns', 'get', '1']],
-  [['campaigns', 'create', '--name', 'Cooks', '--all-postings']],
-  [['campaigns', 'update', '1', '--budget', '5']],
-  [['doctor']],
-])('%j asks nothing, names the key to set, and ends with 78', async (command) => {
+it('a command about the account asks nothing, names the key to set, and ends with 78', async () => {
   await using site = await partnerSite()
 
-  const { code, stdout, stderr } = await site.run(...command)
+  for (const command of [
+    ['campaigns', 'search'],
+    ['campaigns', 'get', '1'],
+    ['campaigns', 'create', '--name', 'Cooks', '--all-postings'],
+    ['campaigns', 'update', '1', '--budget', '5'],
+    ['doctor'],
+  ]) {
+    const { code, stdout, stderr } = await site.run(...command)
 
-  expect(code).toBe(78)
-  expect(stdout + stderr).toContain('set service.partnerAccount')
+    expect([command, code]).toEqual([command, 78])
+    expect(stdout + stderr).toContain('set service.partnerAccount')
+  }
   expect(site.sandbox.requests()).toEqual([])
 })
 
@@ -71,61 +72,42 @@ it('config check warns where a path may be left without a partner account', asyn
   expect(stdout + stderr).toMatch(/service\.partner: no partnerAccount for a file that no rule/)
 })
 
-describe('what failed for want of a partner account', () => {
-  const NAMED = [
-    ['under its path', [{ match: '*.xml', partnerAccount: '43' }]],
-    ['as another feed', [{ match: 'lost.xml', name: 'found', partnerAccount: '43' }]],
-  ] as const
-
-  it.each(NAMED)(
-    'is uploaded when a rule names one %s, after a reload and a retry',
-    async (_, feeds) => {
-      await using site = await partnerSite({ feeds: [] })
-      const daemon = await site.daemon()
-      site.drop('lost.xml', feedOf(1))
-      const { id } = await site.until('lost.xml', 'failed')
-
-      await reload(site, daemon, { feeds })
-      const retried = await site.run('retry', String(id))
-      await site.passed('lost.xml', 'uploaded')
-
-      expect(retried.code).toBe(0)
-      expect(asked(site)).toEqual(['43'])
-      expect(site.show(id).account).toBe('43')
-    },
-  )
-
-  it.each(NAMED)(
-    'is uploaded when a rule names one %s, after a restart and a retry',
-    async (_, feeds) => {
-      await using site = await partnerSite({ feeds: [] })
-      const before = await site.daemon()
-      site.drop('lost.xml', feedOf(1))
-      const { id } = await site.until('lost.xml', 'failed')
-      await before.stop()
-
-      site.configure({ service: PARTNER, feeds })
-      await site.daemon()
-      await site.run('retry', String(id))
-      await site.passed('lost.xml', 'uploaded')
-
-      expect(asked(site)).toEqual(['43'])
-    },
-  )
-
-  it('is uploaded when it is dropped again after the reload', async () => {
+it.each(['reload', 'restart'])(
+  'what failed for want of a partner account is uploaded when a rule names one: after a %s, and a retry or another drop',
+  async (how) => {
     await using site = await partnerSite({ feeds: [] })
     const daemon = await site.daemon()
-    site.drop('lost.xml', feedOf(1))
-    await site.until('lost.xml', 'failed')
+    site.drop('same-feed.xml', feedOf(1))
+    site.drop('other-feed.xml', feedOf(2))
+    site.drop('dropped-again.xml', feedOf(3))
+    const [same, other] = [
+      await site.until('same-feed.xml', 'failed'),
+      await site.until('other-feed.xml', 'failed'),
+    ]
+    await site.until('dropped-again.xml', 'failed')
 
-    await reload(site, daemon, { feeds: [{ match: '*.xml', partnerAccount: '43' }] })
-    site.drop('lost.xml', feedOf(1))
-    await site.until('lost.xml', 'uploaded')
+    const feeds = [
+      { match: 'other-feed.xml', name: 'found', partnerAccount: '43' },
+      { match: '*.xml', partnerAccount: '43' },
+    ]
+    if (how === 'reload') await reload(site, daemon, { feeds })
+    else {
+      await daemon.stop()
+      site.configure({ service: PARTNER, feeds })
+      await site.daemon()
+    }
+    for (const { id } of [same, other]) {
+      expect((await site.run('retry', String(id))).code).toBe(0)
+    }
+    site.drop('dropped-again.xml', feedOf(3))
 
-    expect(asked(site)).toEqual(['43'])
-  })
-})
+    await site.passed('same-feed.xml', 'uploaded')
+    await site.passed('other-feed.xml', 'uploaded')
+    await site.until('dropped-again.xml', 'uploaded')
+    expect(asked(site)).toEqual(['43', '43', '43'])
+    expect([same, other].map(({ id }) => site.show(id).account)).toEqual(['43', '43'])
+  },
+)
 
 it('what has an account that cannot be sent is uploaded once its rule names another, after a reload and a retry', async () => {
   await using site = await partnerSite()
@@ -178,7 +160,7 @@ describe('when the rule of a path changes', () => {
   })
 
   it('a file that is being read becomes a version of the feed that the new rule names', async () => {
-    await using site = await partnerSite({ service: DEFAULT_42, feeds: [] })
+    await using site = await partnerSite({ service: DEFAULT_42, feeds: [] }, systemClock)
     const hold = site.holdReading()
     const daemon = await site.daemonProcess()
     site.drop('held.xml', feedOf(3))
@@ -263,7 +245,7 @@ describe('when the rule of a path changes', () => {
   )
 
   it('what storage may have keeps its feed and account when the rule names another feed', async () => {
-    await using site = await partnerSite({ service: DEFAULT_42, feeds: [] })
+    await using site = await partnerSite({ service: DEFAULT_42, feeds: [] }, systemClock)
     const gate = site.sandbox.faults.add({
       ...({ at: 'storage', kind: 'gate', point: 'answer', times: 1 } as const),
     })
