@@ -1,4 +1,4 @@
-// Fault case 23 of the fault list: what happens to the file meanwhile. What is sent is the copy in the spool that
+// What happens to the file meanwhile. What is sent is the copy in the spool that
 // was checked, so nothing that a writer does in the folder can reach storage; and the copy is held to its size.
 
 import { createHash } from 'node:crypto'
@@ -39,7 +39,7 @@ const CHANGES: Array<[string, (path: string) => void]> = [
 ]
 
 describe.each(CHANGES)('a file that is %s', (_, change) => {
-  it('fault 23: while it is queued is delivered as it was checked', async () => {
+  it('while it is queued is delivered as it was checked', async () => {
     await using outlet = await Outlet.open()
     await outlet.take('jobs.xml', feedOf(3))
 
@@ -49,7 +49,7 @@ describe.each(CHANGES)('a file that is %s', (_, change) => {
     expect(outlet.sandbox.objects().map((object) => object.sha256)).toEqual([sha256(feedOf(3))])
   })
 
-  it('fault 23: between two attempts is delivered as it was checked', async () => {
+  it('between two attempts is delivered as it was checked', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'answer', status: 500, times: 1 })
     await outlet.take('jobs.xml', feedOf(3))
@@ -63,7 +63,7 @@ describe.each(CHANGES)('a file that is %s', (_, change) => {
   })
 })
 
-it('fault 23: a file that changes while it is sent is stored as it was checked', async () => {
+it('a file that changes while it is sent is stored as it was checked', async () => {
   await using outlet = await Outlet.open()
   const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
   await outlet.take('jobs.xml', LARGE)
@@ -79,7 +79,7 @@ it('fault 23: a file that changes while it is sent is stored as it was checked',
   expect(outlet.sandbox.objects().map((object) => object.sha256)).toEqual([sha256(LARGE)])
 })
 
-it('fault 23: an empty file is waited for, and nothing is sent', async () => {
+it('an empty file is waited for, and nothing is sent', async () => {
   await using outlet = await Outlet.open()
 
   const version = await outlet.take('jobs.xml', '')
@@ -99,7 +99,7 @@ describe('our own copy', () => {
   ]
 
   it.each(DAMAGES)(
-    'fault 23: that somebody %s is not sent, and a person is told',
+    'that somebody %s is not sent, and a person is told',
     async (_, change, code) => {
       await using outlet = await Outlet.open()
       await outlet.take('jobs.xml')
@@ -132,7 +132,7 @@ describe('our own copy', () => {
     },
   )
 
-  it('fault 23: that somebody rewrites at its size is found out by storage’s checksum', async () => {
+  it('that somebody rewrites at its size is found out by storage’s checksum', async () => {
     await using outlet = await Outlet.open()
     await outlet.take('jobs.xml')
 

@@ -1,5 +1,4 @@
-// Fault case 24 of the fault list: daemons that die or are stopped while they deliver. The middle of a body is in
-// main-job.test.ts; the instants between two writes are in the crash matrix.
+// Daemons that die or are stopped while they deliver. The instants between two writes are in the crash matrix.
 
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
@@ -25,7 +24,7 @@ const outcomes = (id = 1) => site.show(id).attempts.map(({ outcome }) => outcome
 const played = (kind: FaultRule['kind']) => (request: SeenRequest) => request.faults.includes(kind)
 
 describe('a daemon that is killed', () => {
-  it('fault 24: before it has a form delivers after its restart', async () => {
+  it('before it has a form delivers after its restart', async () => {
     site = await Site.open()
     site.sandbox.faults.add({ at: 'service', kind: 'slow', never: true, times: 1 })
     const first = await site.daemonProcess()
@@ -41,7 +40,7 @@ describe('a daemon that is killed', () => {
   })
 
   it.each([true, false])(
-    'fault 24: after the last byte (stored: %s) says that the end is unknown, and delivers again',
+    'after the last byte (stored: %s) says that the end is unknown, and delivers again',
     async (stored) => {
       site = await Site.open()
       site.sandbox.faults.add({
@@ -66,7 +65,7 @@ describe('a daemon that is killed', () => {
     },
   )
 
-  it('fault 24: in a second look at an incomplete file looks again', async () => {
+  it('in a second look at an incomplete file looks again', async () => {
     site = await Site.open()
     site.drop('jobs.xml', feedOf(3).slice(0, 200))
     await site.run('run', '--once')
@@ -80,7 +79,7 @@ describe('a daemon that is killed', () => {
     expect([before, site.uploads()[0]?.state]).toEqual(['incomplete', 'incomplete'])
   })
 
-  it('fault 24: while a form lives for a moment only asks for another one', async () => {
+  it('while a form lives for a moment only asks for another one', async () => {
     site = await Site.open({}, { formLifetimeMs: 6000 })
     site.sandbox.faults.add({
       ...{ at: 'storage', kind: 'lose-answer', stored: false, how: 'silence', times: 1 },
@@ -97,7 +96,7 @@ describe('a daemon that is killed', () => {
     expect(keys[1]).not.toBe(keys[0])
   })
 
-  it('fault 24: with a queue keeps it, and sends each feed once, no more at a time than it may', async () => {
+  it('with a queue keeps it, and sends each feed once, no more at a time than it may', async () => {
     site = await Site.open({ upload: { concurrency: 2 } })
     site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
     const first = await site.daemonProcess()
@@ -121,7 +120,7 @@ describe('a daemon that is killed', () => {
     expect(most).toBeLessThanOrEqual(2)
   })
 
-  it('fault 24: while it waits as long as it was told to waits on after its restart', async () => {
+  it('while it waits as long as it was told to waits on after its restart', async () => {
     site = await Site.open()
     site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '3000' })
     const first = await site.daemonProcess()
@@ -144,7 +143,7 @@ describe('a daemon that is killed', () => {
 })
 
 describe('a daemon that is stopped', () => {
-  it('fault 24: ends the upload that runs, then itself, with 0', async () => {
+  it('ends the upload that runs, then itself, with 0', async () => {
     site = await Site.open()
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
     const daemon = await site.daemon()
@@ -160,7 +159,7 @@ describe('a daemon that is stopped', () => {
     expect(site.uploads()[0]?.state).toBe('uploaded')
   })
 
-  it('fault 24: twice breaks the upload off as unknown, and goes on at its next start', async () => {
+  it('twice breaks the upload off as unknown, and goes on at its next start', async () => {
     site = await Site.open()
     const gate = site.sandbox.faults.add({
       ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },

@@ -1,4 +1,4 @@
-// Fault cases 18 to 21 of the fault list: what storage answers in the end.
+// What storage answers in the end: success, trouble, a redirect.
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
@@ -7,7 +7,7 @@ import { Outlet } from '../../helpers/outlet.ts'
 const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
 
 describe('success', () => {
-  it.each(['200', '201', '204'])('fault 18: is %s where the form says so', async (status) => {
+  it.each(['200', '201', '204'])('is %s where the form says so', async (status) => {
     await using outlet = await Outlet.open({ sandbox: { successStatus: status } })
 
     const version = await outlet.deliver()
@@ -21,7 +21,7 @@ describe('success', () => {
     ['201', 204],
     ['202', 204],
     ['201', 200],
-  ])('fault 18: named %s and answered %i is success with a warning, not a loop', async (...row) => {
+  ])('named %s and answered %i is success with a warning, not a loop', async (...row) => {
     const [successStatus, status] = row
     await using outlet = await Outlet.open()
     outlet.fault(
@@ -37,29 +37,31 @@ describe('success', () => {
     )
   })
 
-  it('fault 18: is never a login page that says 200', async () => {
+  it('is never a login page that says 200', async () => {
     await using outlet = await Outlet.open({ sandbox: { successStatus: '200' } })
     const body = '<!doctype html><html><title>Sign in</title></html>'
     outlet.fault({ at: 'storage', kind: 'answer', status: 200, body })
 
     const version = await outlet.deliver(undefined, 5 * MINUTE)
+    const posts = outlet.requests('storage').length
+    const outcomes = outlet.outcomes()
+    outlet.sandbox.faults.clear()
+    await outlet.run(HOUR)
 
     expect(version).toMatchObject({ state: 'queued', hint: expect.stringContaining('proxy') })
-    expect(outlet.outcomes()).not.toContain('stored')
-    expect(outlet.requests('storage').length).toBeLessThan(10)
+    expect(outcomes).not.toContain('stored')
+    expect(posts).toBeLessThan(10)
+    expect(outlet.version().state).toBe('uploaded')
   })
 
-  it.each(['truncated', 'cut'] as const)(
-    'fault 18: stands when the XML of the 201 is %s',
-    async (body) => {
-      await using outlet = await Outlet.open()
-      outlet.fault({ at: 'storage', kind: 'success', body })
+  it.each(['truncated', 'cut'] as const)('stands when the XML of the 201 is %s', async (body) => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 'success', body })
 
-      await outlet.deliver()
+    await outlet.deliver()
 
-      expect(outlet.story()).toEqual(AT_ONCE)
-    },
-  )
+    expect(outlet.story()).toEqual(AT_ONCE)
+  })
 
   it.each([
     [{}, true],
@@ -68,7 +70,7 @@ describe('success', () => {
     [{ etag: 'opaque' }, false],
     [{ etag: 'missing' }, false],
     [{ checksum: 'wrong' }, true],
-  ] as const)('fault 19: with %o has its checksum verified: %s', async (answer, verified) => {
+  ] as const)('with %o has its checksum verified: %s', async (answer, verified) => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'success', ...answer })
 
@@ -78,7 +80,7 @@ describe('success', () => {
     expect(version.etagVerified).toBe(verified)
   })
 
-  it('fault 19: with the checksum of other bytes is none, and is sent again', async () => {
+  it('with the checksum of other bytes is none, and is sent again', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'success', etag: 'wrong', times: 1 })
 
@@ -89,19 +91,19 @@ describe('success', () => {
     expect(outlet.writes()).toEqual([2])
   })
 
-  it('fault 19: with the checksum of other bytes each time fails for a person', async () => {
+  it('with the checksum of other bytes each time fails for a person', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'success', etag: 'wrong' })
 
     const version = await outlet.deliver(undefined, HOUR)
 
     expect(version).toMatchObject({ state: 'failed', hint: expect.stringContaining('proxy') })
-    expect(outlet.requests('storage')).toHaveLength(4)
+    expect(outlet.story()).toMatchObject({ forms: 2, posts: 4 })
   })
 })
 
 describe('trouble of storage', () => {
-  it('fault 20: that passes costs no new form and nothing stored twice', async () => {
+  it('that passes costs no new form and nothing stored twice', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 's3-error', code: 'InternalError', times: 3 })
 
@@ -112,12 +114,29 @@ describe('trouble of storage', () => {
     })
   })
 
+  it('that calls each upload too slow gets the same form twice more, and then a new one', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 's3-error', code: 'RequestTimeout', times: 3 })
+
+    await outlet.deliver(undefined, 5 * MINUTE)
+
+    expect(outlet.story()).toMatchObject({ state: 'uploaded', forms: 2, posts: 4 })
+    expect(
+      new Set(
+        outlet
+          .attempts()
+          .slice(0, 3)
+          .map(({ key }) => key),
+      ).size,
+    ).toBe(1)
+  })
+
   it.each([
     [undefined, 100, 19 * SECOND],
     ['20', 20 * SECOND, 40 * SECOND],
     [{ dateInMs: 20 * SECOND }, 19 * SECOND, 40 * SECOND],
     ['300', 300 * SECOND, 330 * SECOND],
-  ])('fault 20: SlowDown with Retry-After %o is obeyed', async (retryAfter, least, most) => {
+  ])('SlowDown with Retry-After %o is obeyed', async (retryAfter, least, most) => {
     await using outlet = await Outlet.open()
     outlet.fault({
       ...{ at: 'storage', kind: 's3-error', code: 'SlowDown', times: 1 },
@@ -132,7 +151,7 @@ describe('trouble of storage', () => {
     expect(gap).toBeLessThan(most)
   })
 
-  it('fault 20: SlowDown for everybody stops everybody, by the breaker that all share', async () => {
+  it('SlowDown for everybody stops everybody, by the breaker that all share', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 's3-error', code: 'SlowDown' })
     for (let n = 0; n < 20; n++) await outlet.take(`${n}.xml`)
@@ -150,7 +169,7 @@ describe('trouble of storage', () => {
     expect(outlet.serviceState).toBe('ok')
   })
 
-  it('fault 20: every second time opens no breaker, and delivers everything', async () => {
+  it('every second time opens no breaker, and delivers everything', async () => {
     await using outlet = await Outlet.open({ concurrency: 1 })
     outlet.fault({ at: 'storage', kind: 'answer', status: 500, every: 2 })
     for (let n = 0; n < 6; n++) await outlet.take(`${n}.xml`)
@@ -164,7 +183,7 @@ describe('trouble of storage', () => {
 })
 
 describe('a redirect', () => {
-  it('fault 21: 307 on the same host is followed once, with the whole body', async () => {
+  it('307 on the same host is followed once, with the whole body', async () => {
     await using outlet = await Outlet.open()
     const location = outlet.sandbox.storageUrl
     outlet.fault({ at: 'storage', kind: 'redirect', status: 307, location, times: 1 })
@@ -175,14 +194,10 @@ describe('a redirect', () => {
   })
 
   it.each([
-    [307, 'https://elsewhere.example/feeds', 'failed'],
-    [307, 'http://elsewhere.example/feeds', 'failed'],
     [308, 'https://user:word@127.0.0.1.example/', 'failed'],
     [307, 'loop', 'failed'],
-    [307, 'not an address at all://', 'failed'],
-    [301, 'https://elsewhere.example/feeds', 'failed'],
     [303, 'https://elsewhere.example/feeds', 'queued'],
-  ])('fault 21: %i to %s is not followed, and ends as %s', async (status, location, state) => {
+  ])('%i to %s is not followed, and ends as %s', async (status, location, state) => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'redirect', status, location })
 

@@ -1,0 +1,126 @@
+// Clocks that are wrong: this host's beside the service's, and one that jumps while feeds wait.
+
+import { describe, expect, it } from 'vitest'
+import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { largeFeed, Outlet } from '../../helpers/outlet.ts'
+
+/** Stored by the first post of the first form. */
+const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
+
+describe('a clock that differs from the service’s', () => {
+  it.each([20 * MINUTE, -20 * MINUTE])(
+    'by %i ms costs one request, and the next feed none',
+    async (skewMs) => {
+      await using outlet = await Outlet.open({ sandbox: { formLifetimeMs: HOUR } })
+      outlet.fault({ at: 'service', kind: 'date', skewMs })
+
+      await outlet.deliver()
+      const first = outlet.story()
+      await outlet.take('other.xml')
+      await outlet.run()
+
+      expect(first).toEqual({ ...AT_ONCE, forms: 2 })
+      expect(outlet.requests('service').map(({ status }) => status)).toEqual([401, 200, 200])
+      expect(Math.abs((outlet.clockSkewMs ?? 0) - skewMs)).toBeLessThan(10 * SECOND)
+    },
+  )
+
+  it('within the limit of the service is only reported', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'service', kind: 'date', skewMs: 14.5 * MINUTE })
+
+    await outlet.deliver()
+
+    expect(outlet.story()).toEqual(AT_ONCE)
+    expect(outlet.clockSkewMs).toBeGreaterThan(14 * MINUTE)
+  })
+
+  it.each([{ ageSeconds: 5 }, { omit: true }])(
+    'that cannot be measured (%o) is taken for refused credentials',
+    async (date) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({ at: 'service', kind: 'date', skewMs: 20 * MINUTE, ...date })
+
+      await outlet.deliver()
+
+      expect(outlet.story()).toMatchObject({ state: 'queued', outcomes: ['refused'], forms: 1 })
+      expect(outlet.serviceState).toBe('credentials')
+    },
+  )
+})
+
+describe('the clock on the wall', () => {
+  it.each([HOUR, -HOUR])('that jumps by %i ms in an upload ends nothing early', async (jump) => {
+    await using outlet = await Outlet.open()
+    const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
+    await outlet.take('jobs.xml', largeFeed(16_000_000))
+
+    const running = outlet.run()
+    await gate.held()
+    outlet.clock.setWallClock(jump)
+    gate.remove()
+    await running
+    await outlet.take('next.xml')
+    await outlet.run()
+
+    expect(outlet.outcomes(1)).toEqual(['stored'])
+    // The next request is refused for its date, and signed again with the time of the service.
+    expect(outlet.outcomes(2)).toEqual(['stored'])
+    expect(outlet.requests('service').map(({ status }) => status)).toEqual([200, 401, 200])
+  })
+
+  it('that jumps while a feed waits delays it by no more than the longest wait', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '90', times: 1 })
+    await outlet.take('jobs.xml')
+    await outlet.run(0)
+
+    outlet.clock.setWallClock(-20 * MINUTE)
+    await outlet.run(40 * MINUTE)
+
+    expect(outlet.version().state).toBe('uploaded')
+    expect(outlet.writes()).toEqual([1])
+  })
+
+  it('that jumps by hours finds the feeds due, dates their requests anew, and sends each once', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '90', times: 3 })
+    for (const name of ['a.xml', 'b.xml', 'c.xml']) await outlet.take(name)
+    await outlet.run(0)
+
+    outlet.clock.setWallClock(10 * HOUR)
+    await outlet.run(10 * SECOND)
+
+    expect(outlet.writes()).toEqual([1, 1, 1])
+  })
+
+  it('that jumps by hours ends no version that was refused for a minute', async () => {
+    await using outlet = await Outlet.open()
+    outlet.fault({ at: 'service', kind: 'answer', status: 404, times: 3 })
+    await outlet.take('jobs.xml')
+    await outlet.run(0)
+
+    outlet.clock.setWallClock(10 * HOUR)
+    await outlet.run(30 * MINUTE)
+
+    expect(outlet.outcomes()).toEqual(['refused', 'refused', 'refused', 'stored'])
+    expect(outlet.version().state).toBe('uploaded')
+  })
+
+  it('of a service that drifts is followed', async () => {
+    await using outlet = await Outlet.open({
+      ...{ concurrency: 1, sandbox: { formLifetimeMs: 3 * HOUR } },
+    })
+    const skews = [0, 20, 40, 60].map((minutes) => minutes * MINUTE)
+
+    for (const [n, skewMs] of skews.entries()) {
+      outlet.sandbox.faults.clear()
+      outlet.fault({ at: 'service', kind: 'date', skewMs })
+      await outlet.take(`${n}.xml`)
+      await outlet.run()
+    }
+
+    expect(outlet.writes()).toEqual([1, 1, 1, 1])
+    expect(outlet.requests('service')).toHaveLength(4 + 3)
+  })
+})
