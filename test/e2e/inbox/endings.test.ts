@@ -1,11 +1,9 @@
-// What becomes of files whose story is over, and of what the daemon still owed to a person when it died.
+// What becomes of files whose story is over, also when moving them fails, and when they leave.
 
 import {
   existsSync,
   linkSync,
   mkdirSync,
-  readdirSync,
-  readFileSync,
   renameSync,
   statSync,
   unlinkSync,
@@ -13,32 +11,20 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { statusOf } from '../../helpers/look.ts'
+import { filesIn } from '../../helpers/inbox/files-in.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, preload, Site } from '../../helpers/site.ts'
 
 const BROKEN = '<source><job>&nbsp;</job></source>'
 
-const files = (site: Site, folder = 'inbox') =>
-  readdirSync(join(site.root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name)
-
-const receiptOf = (site: Site) =>
-  JSON.parse(readFileSync(join(site.inbox, 'jobs.xml.receipt.json'), 'utf8'))
-
-const owed = (site: Site) => {
-  const db = new Database(join(site.root, 'state', 'feedsyncd.db'), { readonly: true })
-  try {
-    return db.prepare("SELECT name FROM notes WHERE name LIKE 'receipt %'").pluck().all()
-  } finally {
-    db.close()
-  }
-}
+/** Its commands within this process wait a tenth of the time. */
+const quickSite = (config: Record<string, unknown> = {}) =>
+  Site.open(config, { clock: quickClock() })
 
 it('a rejected file that its vendor removes is gone, with its reason, and is a new version when it comes back', async () => {
-  await using site = await Site.open()
+  await using site = await quickSite()
   site.drop('jobs.xml', BROKEN)
   await site.run('run', '--once')
   const before = await site.run('status', '--check')
@@ -59,7 +45,7 @@ it('a rejected file that its vendor removes is gone, with its reason, and is a n
 })
 
 it('an older file of a feed is archived with the one that took its place', async () => {
-  await using site = await Site.open({
+  await using site = await quickSite({
     inbox: { afterUpload: 'archive', archiveDirectory: './archive' },
     feeds: [{ match: '{1}/*.xml', name: '{1}' }],
   })
@@ -71,18 +57,18 @@ it('an older file of a feed is archived with the one that took its place', async
   site.drop('acme/tuesday.xml', feedOf(4))
   const daemon = await site.daemon()
 
-  await eventually(() => expect(files(site)).toEqual([]))
+  await eventually(() => expect(filesIn(site.inbox)).toEqual([]))
   daemon.kill('SIGTERM')
 
   expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['uploaded', 'superseded'])
-  expect(files(site, 'archive')).toHaveLength(2)
+  expect(filesIn(join(site.root, 'archive'))).toHaveLength(2)
 })
 
 it.each(['delete', 'archive'])(
   'a file that is taken out (%s) after a listing saw it there is not detected again',
   async (afterUpload) => {
-    await using site = await Site.open({ inbox: { afterUpload } })
-    site.env = { ...preload('held-folder.ts'), FEEDSYNCD_TEST_HOLD: site.root }
+    await using site = await quickSite({ inbox: { afterUpload } })
+    site.env = { ...preload('held-folder.ts', 'fast-time.ts'), FEEDSYNCD_TEST_HOLD: site.root }
     const place = (name: string) => join(site.root, name)
     const known = () => {
       const db = new Database(join(site.root, 'state', 'feedsyncd.db'), { readonly: true })
@@ -116,7 +102,7 @@ it.each([
 ])(
   'files that cannot be moved (%s) go back, and are no new versions',
   async (disposition, monday, tuesday, state) => {
-    await using site = await Site.open({
+    await using site = await quickSite({
       inbox: {
         ...{ incompleteAfter: '1s', afterUpload: 'archive', afterReject: 'quarantine' },
         ...{ archiveDirectory: './archive', quarantineDirectory: './quarantine' },
@@ -142,14 +128,14 @@ it.each([
       { id: 1, state },
     ])
     expect(site.events('acme').filter(({ to }) => to === 'seen')).toEqual([])
-    expect(files(site).sort()).toEqual(['monday.xml', 'tuesday.xml'])
+    expect(filesIn(site.inbox)).toEqual(['monday.xml', 'tuesday.xml'])
   },
 )
 
 it.each(['was put back', 'is under both names', 'is under its temporary name'])(
   'a file that could not be moved, and %s when the daemon was killed, is no new version',
   async (where) => {
-    await using site = await Site.open({ feeds: [{ match: '{1}/*.xml', name: '{1}' }] })
+    await using site = await quickSite({ feeds: [{ match: '{1}/*.xml', name: '{1}' }] })
     for (const [n, name] of ['monday', 'tuesday'].entries()) {
       site.drop(`acme/${name}.xml`, feedOf(3 + n))
       await site.run('run', '--once')
@@ -190,12 +176,12 @@ it.each(['was put back', 'is under both names', 'is under its temporary name'])(
       { id: 1, state: 'uploaded' },
     ])
     expect(site.events('acme').filter(({ to }) => to === 'seen')).toEqual([])
-    expect(files(site).sort()).toEqual(['monday.xml', 'tuesday.xml'])
+    expect(filesIn(site.inbox)).toEqual(['monday.xml', 'tuesday.xml'])
   },
 )
 
 it('a file that could not be archived is tried again after a regular scan, not after each change', async () => {
-  await using site = await Site.open({
+  await using site = await quickSite({
     inbox: { afterUpload: 'archive', archiveDirectory: './archive', rescan: '1h' },
   })
   mkdirSync(join(site.root, 'archive'))
@@ -221,8 +207,8 @@ it.each(['quarantine', 'keep'])(
       ...{ incompleteAfter: '1s', rescan: '1s', quietPeriod: '100ms', directory: './inbox' },
       ...{ afterReject: 'quarantine', quarantineDirectory: './quarantine' },
     }
-    await using site = await Site.open({ inbox })
-    site.env = { ...preload('held-folder.ts'), FEEDSYNCD_TEST_HOLD: site.root }
+    await using site = await quickSite({ inbox })
+    site.env = { ...preload('held-folder.ts', 'fast-time.ts'), FEEDSYNCD_TEST_HOLD: site.root }
     const place = (name: string) => join(site.root, name)
     for (const hold of ['hold-move', 'hold-archive']) writeFileSync(place(hold), '')
     site.drop('jobs.xml', BROKEN)
@@ -243,12 +229,12 @@ it.each(['quarantine', 'keep'])(
 
     expect(site.events('jobs.xml').map(({ to }) => to)).not.toContain('gone')
     expect(site.uploads({ feed: 'jobs.xml', all: true })).toMatchObject([{ state: 'rejected' }])
-    expect(files(site, 'quarantine')).toHaveLength(1)
+    expect(filesIn(join(site.root, 'quarantine'))).toHaveLength(1)
   },
 )
 
 it('a discarded file is quarantined after a while, and never deleted', async () => {
-  await using site = await Site.open({
+  await using site = await quickSite({
     inbox: {
       incompleteAfter: '1s',
       afterUpload: 'delete',
@@ -262,100 +248,56 @@ it('a discarded file is quarantined after a while, and never deleted', async () 
   await site.run('discard', '1')
   await site.daemon()
 
-  await eventually(() => expect(files(site)).toEqual([]))
+  await eventually(() => expect(filesIn(site.inbox)).toEqual([]))
 
-  expect(files(site, 'quarantine')).toHaveLength(1)
+  expect(filesIn(join(site.root, 'quarantine'))).toHaveLength(1)
   expect(site.uploads()).toMatchObject([{ state: 'discarded' }])
 })
 
-it('a receipt that a crash kept from being written is written at the next start', async () => {
-  await using site = await Site.open({ inbox: { receipts: true } })
-  site.drop('jobs.xml', BROKEN)
-  await site.run('run', '--once')
-  const receipt = join(site.inbox, 'jobs.xml.receipt.json')
-  const written = readFileSync(receipt, 'utf8')
-  unlinkSync(receipt)
+describe('what became of a broken file', () => {
+  const ALL = { feeds: [{ match: '*.xml', name: 'all' }] }
 
-  // As the crash would have left it: the state is written, and so is what is owed.
-  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
-  const owed = () => db.prepare("SELECT name FROM notes WHERE name LIKE 'receipt %'").pluck().all()
-  const paid = owed()
-  db.prepare("INSERT INTO notes VALUES ('receipt owed 1', '')").run()
-  await site.run('run', '--once')
-  const left = owed()
-  db.close()
+  it('stays rejected while one of two files with its bytes is there, and is gone with the last', async () => {
+    await using site = await quickSite(ALL)
+    const without = async (...left: string[]) => {
+      for (const name of left) unlinkSync(join(site.inbox, name))
+      await site.run('run', '--once')
+      return site.uploads({ all: true }).map(({ state }) => state)
+    }
+    site.drop('a.xml', BROKEN)
+    site.drop('b.xml', BROKEN)
 
-  const withoutTime = (text: string) => ({ ...JSON.parse(text), at: null })
-  expect(withoutTime(readFileSync(receipt, 'utf8'))).toEqual(withoutTime(written))
-  expect([paid, left]).toEqual([[], []])
-})
-
-it('a receipt that a person removed after it was written is not written again', async () => {
-  await using site = await Site.open({ inbox: { receipts: true } })
-  site.drop('jobs.xml', feedOf(3))
-  await site.run('run', '--once')
-  unlinkSync(join(site.inbox, 'jobs.xml.receipt.json'))
-
-  await site.run('run', '--once')
-
-  expect(files(site)).toEqual(['jobs.xml'])
-})
-
-it('beside a file is the receipt of its newest version, also when an older one is uploaded later', async () => {
-  await using site = await Site.open({ inbox: { receipts: true } })
-  site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
-  const daemon = await site.daemon()
-  site.drop('jobs.xml', feedOf(3))
-  await site.passed('jobs.xml', 'uploading')
-  site.drop('jobs.xml', BROKEN)
-  await site.until('jobs.xml', 'rejected')
-  site.sandbox.faults.clear()
-  daemon.kill('SIGHUP')
-
-  await site.passed('jobs.xml', 'uploaded')
-  daemon.kill('SIGTERM')
-  await daemon.ended
-
-  expect(receiptOf(site)).toMatchObject({ state: 'rejected', line: 1 })
-  expect(owed(site)).toEqual([])
-})
-
-it('after a crash the receipt beside a file is that of its newest version, too', async () => {
-  await using site = await Site.open({ inbox: { receipts: true } })
-  for (let n = 1; n <= 8; n++) site.drop(`${n}.xml`, feedOf(3))
-  await site.run('run', '--once')
-  for (const content of [feedOf(3), BROKEN]) {
-    site.drop('jobs.xml', content)
-    await site.run('run', '--once')
-  }
-  expect(site.uploads({ feed: 'jobs.xml', all: true }).map(({ id }) => id)).toEqual([10, 9])
-  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
-  db.prepare("INSERT INTO notes VALUES ('receipt owed 9', ''), ('receipt owed 10', '')").run()
-  db.close()
-
-  await site.run('run', '--once')
-
-  expect(receiptOf(site)).toMatchObject({ state: 'rejected', line: 1 })
-  expect(owed(site)).toEqual([])
-})
-
-it('a receipt is not owed any more once its vendor has taken the whole directory away', async () => {
-  await using site = await Site.open({ inbox: { receipts: true } })
-  const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
-  await site.daemon()
-  site.drop('monday/jobs.xml', feedOf(3))
-  await gate.held()
-  renameSync(join(site.inbox, 'monday'), join(site.root, 'monday'))
-  gate.release()
-  await site.until('monday/jobs.xml', 'uploaded')
-  let [scans, lastScanAt] = [0, '']
-  await eventually(() => {
-    const { daemon } = statusOf(site)
-    if (daemon.lastScanAt !== lastScanAt) scans++
-    lastScanAt = daemon.lastScanAt ?? ''
-    expect(scans).toBeGreaterThan(3)
+    expect(await without()).toEqual(['rejected'])
+    expect(await without('a.xml')).toEqual(['rejected'])
+    expect((await site.run('status', '--check')).stdout).toMatch(/rejected/)
+    expect(await without('b.xml')).toEqual(['gone'])
   })
 
-  expect(statusOf(site).daemon.conditions).toEqual([])
-  expect(owed(site)).toEqual([])
+  it('is gone when both files leave at once', async () => {
+    await using site = await quickSite(ALL)
+    site.drop('a.xml', BROKEN)
+    site.drop('b.xml', BROKEN)
+    await site.run('run', '--once')
+
+    for (const name of ['a.xml', 'b.xml']) unlinkSync(join(site.inbox, name))
+    await site.run('run', '--once')
+
+    expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['gone'])
+  })
+
+  it('is gone when a good one took its place as a version of another feed, by a new rule', async () => {
+    await using site = await quickSite()
+    site.drop('jobs.xml', BROKEN)
+    await site.run('run', '--once')
+
+    site.configure(ALL)
+    site.drop('jobs.xml', feedOf(2))
+    await site.run('run', '--once')
+    const { code, stdout } = await site.run('status', '--check')
+
+    expect(stdout).not.toMatch(/rejected/)
+    expect(code).toBe(0)
+    expect(site.uploads({ feed: 'jobs.xml' })[0]?.state).toBe('gone')
+    expect(site.uploads({ feed: 'all' })[0]?.state).toBe('uploaded')
+  })
 })

@@ -50,19 +50,19 @@ describe('files that are ignored by name', () => {
     expect(path).toBe('acme/JOBS.XML')
   })
 
-  it('are 30,000, with 1,000 links, and hold up no feed', async () => {
+  it('are 5,000, with 200 links, and hold up no feed', async () => {
     await using site = await Site.open()
     const many = join(site.inbox, 'many')
     mkdirSync(many)
-    execFileSync('sh', ['-c', 'seq 30000 | sed "s/$/.txt/" | xargs touch'], { cwd: many })
-    for (let n = 0; n < 1_000; n++) symlinkSync('/etc/passwd', join(many, `${n}.xml`))
+    execFileSync('sh', ['-c', 'seq 5000 | sed "s/$/.txt/" | xargs touch'], { cwd: many })
+    for (let n = 0; n < 200; n++) symlinkSync('/etc/passwd', join(many, `${n}.xml`))
     site.drop('a.xml', feedOf(3))
 
     await site.run('run', '--once')
 
     expect(site.uploads({ feed: 'a.xml' })[0]?.state).toBe('uploaded')
-    expect(statusOf(site).daemon.ignored.count).toBe(30_000)
-    expect(site.uploads({ states: ['rejected'] })).toHaveLength(1_000)
+    expect(statusOf(site).daemon.ignored.count).toBe(5_000)
+    expect(site.uploads({ states: ['rejected'] })).toHaveLength(200)
     expect((await explained(site, 'many/7.xml')).because).toContain('symbolic link')
   })
 })

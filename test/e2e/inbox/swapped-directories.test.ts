@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 /** `sub` of the inbox leads elsewhere from now on, to a folder of the same names. */
@@ -24,7 +25,10 @@ const RARELY = { inbox: { rescan: '1h', watch: 'poll' } }
 
 describe('a directory that becomes a link', () => {
   it('between the first look at an incomplete file and the last one sends nothing', async () => {
-    await using site = await Site.open({ inbox: { ...RARELY.inbox, incompleteAfter: '1s' } })
+    await using site = await Site.open(
+      { inbox: { ...RARELY.inbox, incompleteAfter: '1s' } },
+      { clock: quickClock() },
+    )
     outside(site)
     mkdirSync(join(site.inbox, 'sub'))
     writeFileSync(join(site.inbox, 'sub/jobs.xml'), '<source><job>')

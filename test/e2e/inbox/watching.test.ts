@@ -194,22 +194,18 @@ describe('events', () => {
   })
 })
 
-describe('a burst of 20,000 files while the event loop is blocked', () => {
-  it.each(['auto', 'poll'] as const)(
-    'is whole in the next listing with watch: %s',
-    async (watch) => {
-      const folder = temporaryFolder()
-      const inbox = openInbox(folder, { watch })
-      await inbox.watch(() => {})
-      const script = `const [, folder] = process.argv
-      for (let n = 0; n < 20000; n++) require('fs').writeFileSync(folder + '/' + n + '.xml', '')`
+it('a burst of more events than the kernel keeps is whole in the next listing', async () => {
+  const folder = temporaryFolder()
+  const inbox = openInbox(folder)
+  await inbox.watch(() => {})
+  // Two events for each file; the kernel keeps 16,384 for us. The event loop is blocked meanwhile.
+  const script = `const [, folder] = process.argv
+    for (let n = 0; n < 9000; n++) require('fs').writeFileSync(folder + '/' + n + '.xml', '<a/>')`
 
-      execFileSync(process.execPath, ['-e', script, folder])
-      const listing = await inbox.list()
+  execFileSync(process.execPath, ['-e', script, folder])
+  const listing = await inbox.list()
 
-      expect(listing.files).toHaveLength(20_000)
-    },
-  )
+  expect(listing.files).toHaveLength(9000)
 })
 
 describe('polling', () => {

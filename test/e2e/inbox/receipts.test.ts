@@ -1,0 +1,170 @@
+// The receipts that the daemon writes beside the files of the folder.
+
+import { mkdirSync, readFileSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
+import { filesIn } from '../../helpers/inbox/files-in.ts'
+import { statusOf } from '../../helpers/look.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
+import { feedOf, Site } from '../../helpers/site.ts'
+
+const BROKEN = '<source><job>&nbsp;</job></source>'
+
+/** Its commands within this process wait a tenth of the time. */
+const quickSite = (config: Record<string, unknown> = {}) =>
+  Site.open(config, { clock: quickClock() })
+
+const receiptOf = (site: Site) =>
+  JSON.parse(readFileSync(join(site.inbox, 'jobs.xml.receipt.json'), 'utf8'))
+
+const owed = (site: Site) => {
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'), { readonly: true })
+  try {
+    return db.prepare("SELECT name FROM notes WHERE name LIKE 'receipt %'").pluck().all()
+  } finally {
+    db.close()
+  }
+}
+
+it('a receipt is beside each feed, with line and column, and is never taken for a feed', async () => {
+  await using site = await quickSite({ inbox: { receipts: true, include: ['**'] } })
+  await site.daemon()
+  const receipt = (name: string) =>
+    JSON.parse(readFileSync(join(site.inbox, `${name}.receipt.json`), 'utf8'))
+
+  site.drop('good.xml', feedOf(2))
+  site.drop('bad.xml', '<a>\n<b></c>')
+  const { sha256, fileUrl } = await site.until('good.xml', 'uploaded')
+  await site.until('bad.xml', 'rejected')
+  site.drop('later.xml', feedOf(3))
+  await site.until('later.xml', 'uploaded')
+  await eventually(() => {
+    expect(['good.xml', 'later.xml', 'bad.xml'].map((name) => receipt(name).state)).toEqual([
+      'uploaded',
+      'uploaded',
+      'rejected',
+    ])
+  })
+
+  expect(receipt('good.xml')).toMatchObject({
+    ...{ schemaVersion: 1, file: 'good.xml', state: 'uploaded', postings: 2, sha256, fileUrl },
+  })
+  expect(receipt('bad.xml')).toMatchObject({
+    ...{ state: 'rejected', reasonCode: 'not-well-formed', line: 2, column: 4, fileUrl: null },
+  })
+  expect(receipt('good.xml')).toMatchObject({ reasonCode: null, line: null, column: null })
+  expect(
+    site
+      .uploads({ all: true })
+      .map(({ path }) => path)
+      .sort(),
+  ).toEqual(['bad.xml', 'good.xml', 'later.xml'])
+})
+
+it('a receipt that could not be written is written once it can be', async () => {
+  await using site = await quickSite({ inbox: { receipts: true } })
+  const receipt = join(site.inbox, 'jobs.xml.receipt.json')
+  mkdirSync(receipt)
+  const daemon = await site.daemon()
+  site.drop('jobs.xml', feedOf(3))
+  await site.logged(daemon, 'file.no-receipt')
+  rmdirSync(receipt)
+
+  const written = await eventually(() => JSON.parse(readFileSync(receipt, 'utf8')))
+
+  expect(written).toMatchObject({ file: 'jobs.xml', state: 'uploaded' })
+})
+
+it('a receipt that a crash kept from being written is written at the next start', async () => {
+  await using site = await quickSite({ inbox: { receipts: true } })
+  site.drop('jobs.xml', BROKEN)
+  await site.run('run', '--once')
+  const receipt = join(site.inbox, 'jobs.xml.receipt.json')
+  const written = readFileSync(receipt, 'utf8')
+  unlinkSync(receipt)
+
+  // As the crash would have left it: the state is written, and so is what is owed.
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  const owed = () => db.prepare("SELECT name FROM notes WHERE name LIKE 'receipt %'").pluck().all()
+  const paid = owed()
+  db.prepare("INSERT INTO notes VALUES ('receipt owed 1', '')").run()
+  await site.run('run', '--once')
+  const left = owed()
+  db.close()
+
+  const withoutTime = (text: string) => ({ ...JSON.parse(text), at: null })
+  expect(withoutTime(readFileSync(receipt, 'utf8'))).toEqual(withoutTime(written))
+  expect([paid, left]).toEqual([[], []])
+})
+
+it('a receipt that a person removed after it was written is not written again', async () => {
+  await using site = await quickSite({ inbox: { receipts: true } })
+  site.drop('jobs.xml', feedOf(3))
+  await site.run('run', '--once')
+  unlinkSync(join(site.inbox, 'jobs.xml.receipt.json'))
+
+  await site.run('run', '--once')
+
+  expect(filesIn(site.inbox)).toEqual(['jobs.xml'])
+})
+
+it('beside a file is the receipt of its newest version, also when an older one is uploaded later', async () => {
+  await using site = await quickSite({ inbox: { receipts: true } })
+  site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '600' })
+  const daemon = await site.daemon()
+  site.drop('jobs.xml', feedOf(3))
+  await site.passed('jobs.xml', 'uploading')
+  site.drop('jobs.xml', BROKEN)
+  await site.until('jobs.xml', 'rejected')
+  site.sandbox.faults.clear()
+  daemon.kill('SIGHUP')
+
+  await site.passed('jobs.xml', 'uploaded')
+  daemon.kill('SIGTERM')
+  await daemon.ended
+
+  expect(receiptOf(site)).toMatchObject({ state: 'rejected', line: 1 })
+  expect(owed(site)).toEqual([])
+})
+
+it('after a crash the receipt beside a file is that of its newest version, too', async () => {
+  await using site = await quickSite({ inbox: { receipts: true } })
+  for (let n = 1; n <= 8; n++) site.drop(`${n}.xml`, feedOf(3))
+  await site.run('run', '--once')
+  for (const content of [feedOf(3), BROKEN]) {
+    site.drop('jobs.xml', content)
+    await site.run('run', '--once')
+  }
+  expect(site.uploads({ feed: 'jobs.xml', all: true }).map(({ id }) => id)).toEqual([10, 9])
+  const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
+  db.prepare("INSERT INTO notes VALUES ('receipt owed 9', ''), ('receipt owed 10', '')").run()
+  db.close()
+
+  await site.run('run', '--once')
+
+  expect(receiptOf(site)).toMatchObject({ state: 'rejected', line: 1 })
+  expect(owed(site)).toEqual([])
+})
+
+it('a receipt is not owed any more once its vendor has taken the whole directory away', async () => {
+  await using site = await quickSite({ inbox: { receipts: true } })
+  const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
+  await site.daemon()
+  site.drop('monday/jobs.xml', feedOf(3))
+  await gate.held()
+  renameSync(join(site.inbox, 'monday'), join(site.root, 'monday'))
+  gate.release()
+  await site.until('monday/jobs.xml', 'uploaded')
+  let [scans, lastScanAt] = [0, '']
+  await eventually(() => {
+    const { daemon } = statusOf(site)
+    if (daemon.lastScanAt !== lastScanAt) scans++
+    lastScanAt = daemon.lastScanAt ?? ''
+    expect(scans).toBeGreaterThan(3)
+  })
+
+  expect(statusOf(site).daemon.conditions).toEqual([])
+  expect(owed(site)).toEqual([])
+})
