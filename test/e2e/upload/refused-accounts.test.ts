@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FeedConfig } from '../../../src/config/config.ts'
 import { decide } from '../../../src/history/decisions.ts'
-import { DAY, MINUTE } from '../../../src/lib/clock.ts'
+import { DAY, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { Outlet, SECRET } from '../../helpers/outlet.ts'
 
 const FEEDS: FeedConfig[] = [
@@ -158,6 +158,16 @@ describe('a key that the service refuses', () => {
 
     expect(accountsAsked(outlet)).toEqual(['a 200', 'b 200', 'a 401', 'a 401'])
     expect(outlet.serviceState).toBe('credentials')
+  })
+
+  it('only for a moment, after it worked, delays nothing', async () => {
+    await using outlet = await outletOf(['a', 'a'], ['a'])
+    outlet.fault({ at: 'service', kind: 'signature-mismatch', after: 1, times: 1 })
+
+    await outlet.run(10 * SECOND)
+
+    expect(accountsAsked(outlet)).toEqual(['a 200', 'a 401', 'a 200'])
+    expect(states(outlet, 2)).toEqual(['uploaded', 'uploaded'])
   })
 
   it('is not taken for good because of an upload that had its form before', async () => {

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { Breaker } from '../../../src/upload/breaker.ts'
-import { harness, testClock } from '../../helpers/upload/harness.ts'
-
-const FEED = '<jobs/>'
+import { testClock } from '../../helpers/upload/harness.ts'
 
 function breaker() {
   const clock = testClock()
@@ -150,59 +148,5 @@ describe('a breaker', () => {
       { state: 'degraded', reason: 'it is down', nextProbeAt: null },
       { state: 'down', reason: 'it is down', nextProbeAt: 5 * SECOND },
     ])
-  })
-})
-
-describe('an endpoint that is down', () => {
-  it('is not asked by any feed until its probe, and works on automatically afterwards', async () => {
-    const h = await harness()
-    h.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 500 })
-    await h.deliver(FEED)
-    const opening = await h.deliver(FEED)
-    const asked = h.sandbox.requests().length
-    const attempted = h.attempts.length
-
-    const held = await h.deliver(FEED)
-
-    expect(opening).toMatchObject({ kind: 'later', failure: { code: 'http-500' } })
-    expect(held).toMatchObject({ kind: 'later', failure: { code: 'endpoint-down' } })
-    expect(held.kind === 'later' && held.at - h.clock.now()).toBeLessThanOrEqual(5 * SECOND)
-    expect(h.sandbox.requests()).toHaveLength(asked)
-    expect(h.attempts).toHaveLength(attempted)
-    expect(h.gate.health()).toMatchObject({
-      state: 'down',
-      reason: expect.stringContaining('500'),
-    })
-
-    h.sandbox.faults.clear()
-    h.clock.ahead += 5 * SECOND
-    expect((await h.deliver(FEED)).kind).toBe('stored')
-    expect(h.gate.health().state).toBe('ok')
-  })
-
-  it('gets one probe, however many feeds wait', async () => {
-    const h = await harness()
-    h.sandbox.faults.add({ at: 'service', kind: 'answer', status: 500 })
-    for (let i = 0; i < 2; i++) await h.deliver(FEED)
-    const asked = h.sandbox.requests().length
-    h.clock.ahead += 5 * SECOND
-
-    const results = await Promise.all(Array.from({ length: 20 }, () => h.deliver(FEED)))
-
-    expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['later']))
-    expect(h.sandbox.requests()).toHaveLength(asked + 1)
-  })
-
-  it('is bothered a bounded number of times in half an hour with 200 feeds waiting', async () => {
-    const h = await harness()
-    h.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503 })
-
-    for (const until = h.clock.ahead + 30 * MINUTE; h.clock.ahead < until; h.clock.ahead += MINUTE)
-      await Promise.all(
-        Array.from({ length: 200 }, (_, n) => h.deliver(FEED, { attemptsBefore: n })),
-      )
-
-    // All feeds at once before it opens, then the probes: 5 s, 10 s, 20 s and so on, seen once a minute.
-    expect(h.sandbox.requests().length).toBeLessThanOrEqual(200 + 12)
   })
 })

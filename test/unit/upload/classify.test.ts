@@ -125,12 +125,51 @@ function nextOf(judged: Judgement): string | null {
   return sameForm > 0 ? 'same-form' : newForms > 0 ? 'new-form' : 'stop'
 }
 
+describe('a success whose body or status says otherwise', () => {
+  const facts = form({ success_action_status: '204' })
+  const login = '{"error":"login required"}'
+  const namespaced = `\uFEFF\n <?xml version="1.0" encoding="UTF-8"?>\n<!-- x --><s3:Error xmlns:s3="http://x/"><s3:Code>SlowDown</s3:Code></s3:Error>`
+  const ofOther = '<PostResponse><Key>other.xml</Key></PostResponse>'
+
+  it.each([
+    ['an error under 200', reply(200, {}, xml('InternalError')), false, 'InternalError'],
+    ['an error with BOM, prolog and namespaces', reply(200, {}, namespaced), false, 'SlowDown'],
+    ['a cut error', reply(200, {}, xml('SlowDown').slice(0, -19)), false, 'SlowDown'],
+    ['JSON', reply(200, { etag: 'W/"2a-1"' }, login), false, 'http-200'],
+    ['JSON with a strong ETag', reply(200, { etag: '"1"' }, login), false, 'http-200'],
+    ['a text', reply(200, {}, 'Please log in'), false, 'http-200'],
+    ['202', reply(202), true, 'unconfirmed'],
+    ['202 with JSON', reply(202, {}, login), false, 'http-202'],
+    ['201 with neither ETag nor document', reply(201), true, 'unconfirmed'],
+    ['200 where 204 is named, bare', reply(200), true, 'unconfirmed'],
+    ['a weak ETag of a page', reply(200, { etag: 'W/"2a-1"' }), true, 'unconfirmed'],
+    ['a PostResponse of another object', reply(201, {}, ofOther), true, 'other-key'],
+    ['the MD5 of other bytes', reply(204, { etag: `"${OTHER}"` }), false, 'etag-mismatch'],
+  ])('is not taken as stored: %s', (_, answer, isAmbiguous, code) => {
+    const judged = judge(answer, facts)
+
+    expect(judged).toMatchObject({ kind: 'failed', failure: { code } })
+    expect('failure' in judged && (judged.failure.ambiguous ?? false)).toBe(isAmbiguous)
+  })
+
+  it.each([
+    ['the opaque ETag that encryption makes', reply(200, { etag: '"a-b"' })],
+    ['the ETag of a multipart upload', reply(201, { etag: '"0123-2"' })],
+    ['a PostResponse', reply(201, {}, '\uFEFF<PostResponse/>')],
+  ])('is taken as stored with %s, and a warning', (_, answer) => {
+    expect(judge(answer, facts)).toMatchObject({
+      ...{ kind: 'stored', etagVerified: false, warning: expect.any(String) },
+    })
+  })
+})
+
 describe('an error', () => {
   it.each([
     [400, 'RequestTimeout', 'transient', 'same-form'],
     [400, 'IncompleteBody', 'transient', 'same-form'],
     [400, 'TokenRefreshRequired', 'transient', 'new-form'],
     [403, 'RequestTimeTooSkewed', 'broken', 'new-form'],
+    [301, 'PermanentRedirect', 'broken', 'new-form'],
     [400, 'EntityTooSmall', 'file', 'stop'],
     [409, 'OperationAborted', 'transient', 'same-form'],
     [400, 'InvalidDigest', 'broken', 'stop'],
@@ -152,7 +191,12 @@ describe('an error', () => {
     [501, 'broken', 'stop'],
     [599, 'transient', 'same-form'],
     [407, 'transient', 'stop'],
+    [403, 'transient', 'new-form'],
     [404, 'transient', 'new-form'],
+    [408, 'transient', 'same-form'],
+    [500, 'transient', 'same-form'],
+    [502, 'transient', 'same-form'],
+    [504, 'transient', 'same-form'],
   ])('%i without a document is %s, next %s', (status, failureClass, next) => {
     const judged = judge(reply(status))
 

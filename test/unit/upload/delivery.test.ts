@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import { open, readFile, writeFile } from 'node:fs/promises'
+import { describe, expect, it, vi } from 'vitest'
+import { proxyServer } from '../../helpers/lib/http-servers.ts'
 import { harness } from '../../helpers/upload/harness.ts'
 
 const FEED = '<jobs><job id="1"/></jobs>'
@@ -60,5 +61,79 @@ describe('a delivery', () => {
 
     expect(await delivered).toEqual({ kind: 'aborted' })
     expect(attempts).toMatchObject([{ outcome: 'unknown', code: 'aborted' }])
+  })
+
+  it('makes no attempt when its signal has aborted before anything was sent', async () => {
+    const { deliver, attempts } = await harness()
+
+    expect(await deliver(FEED, {}, AbortSignal.abort())).toEqual({ kind: 'aborted' })
+    expect(attempts).toEqual([])
+  })
+
+  it('is not tried again when the fault is in this program', async () => {
+    const { deliver, attempts } = await harness({
+      forms: (real) => ({ ...real, requestForm: () => Promise.reject(new Error('a bug')) }),
+    })
+
+    await expect(deliver(FEED)).rejects.toThrow('a bug')
+
+    expect(attempts).toMatchObject([{ outcome: 'failed', code: 'internal' }])
+  })
+
+  it.each(['read', 'stat'] as const)(
+    'is made later while a %s of its copy fails with an error of the disk',
+    async (call) => {
+      const { deliver, sandbox, directory } = await harness()
+      const content = Buffer.alloc(8 * 1024 * 1024, 'x')
+      const file = `${directory}/failing`
+      await writeFile(file, content)
+      const handle = await open(file)
+      await handle.close()
+      const failing = vi.spyOn(Object.getPrototypeOf(handle), call).mockImplementation(async () => {
+        throw Object.assign(new Error(`EIO: i/o error, ${call}`), { code: 'EIO', errno: -5 })
+      })
+
+      const result = await deliver(content, { file })
+      failing.mockRestore()
+
+      const condition = 'state-failing'
+      expect(result).toMatchObject({ kind: 'later', failure: { code: 'EIO', condition } })
+      expect(sandbox.objects()).toEqual([])
+      expect(await deliver(content, { file })).toMatchObject({ kind: 'stored' })
+    },
+  )
+
+  it('reports the bytes of the file that went out, never those around it', async () => {
+    const h = await harness()
+    const content = Buffer.alloc(700_000, 'z')
+    const seen: number[] = []
+
+    await h.deliver(content, { progress: (sent) => seen.push(sent) })
+
+    expect(seen).toEqual([0, 262_144, 524_288, 700_000, 700_000])
+    expect(h.attempts).toMatchObject([{ bytesSent: 700_000 }])
+  })
+
+  it('stays under the rate that all uploads share', async () => {
+    const h = await harness({ maxRate: 20_000 })
+    const content = Buffer.alloc(1_000_000, 'z')
+
+    await Promise.all([h.deliver(content), h.deliver(content)])
+
+    // The test's clock does not wait: each wait is as long as all bytes before it are ahead of time, 100 s at
+    // the end, less the seconds that a busy machine needs; without a rate there is none.
+    expect(Math.max(...h.clock.waits)).toBeGreaterThan(10_000)
+    expect(h.sandbox.objects()).toHaveLength(2)
+  })
+
+  it('reaches storage through an http proxy of the environment', async () => {
+    const proxy = await proxyServer()
+    const h = await harness({ env: { HTTP_PROXY: proxy.url.href } })
+
+    const result = await h.deliver(FEED)
+
+    expect(result.kind).toBe('stored')
+    expect(proxy.seen).toHaveLength(2)
+    expect(await readFile(h.sandbox.objects()[0]?.path ?? '', 'utf8')).toBe(FEED)
   })
 })

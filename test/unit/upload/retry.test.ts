@@ -4,7 +4,6 @@ import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { failureOf, RULES, type Rule } from '../../../src/lib/decision-table.ts'
 import { fullJitter } from '../../../src/lib/retry.ts'
 import { CURVES, queueDelay, RetryBudget } from '../../../src/upload/retry.ts'
-import { harness } from '../../helpers/upload/harness.ts'
 
 const failure = (rule: Rule, retryAfterMs: number | null = null) =>
   failureOf(rule, { code: 'x', reason: 'x', retryAfterMs })
@@ -74,29 +73,5 @@ describe('the budget', () => {
     budget.posted()
 
     expect(budget.next(failure(RULES.throttled, HOUR), 0)).toEqual({ kind: 'later', delayMs: HOUR })
-  })
-})
-
-describe('a version that fails for long', () => {
-  it('comes back after up to half an hour, and is never given up', async () => {
-    const h = await harness()
-    h.sandbox.faults.add({ at: 'service', kind: 'answer', status: 500 })
-    const before = h.clock.now()
-
-    const result = await h.deliver('<jobs/>', { attemptsBefore: 1000 })
-
-    expect(result.kind).toBe('later')
-    expect(result.kind === 'later' && result.at - before).toBeGreaterThanOrEqual(15 * MINUTE)
-    expect(result.kind === 'later' && result.at - before).toBeLessThan(16 * MINUTE)
-  })
-
-  it('is not tried again when the fault is in this program', async () => {
-    const h = await harness({
-      forms: (real) => ({ ...real, requestForm: () => Promise.reject(new Error('a bug')) }),
-    })
-
-    await expect(h.deliver('<jobs/>')).rejects.toThrow('a bug')
-
-    expect(h.attempts).toMatchObject([{ outcome: 'failed', code: 'internal' }])
   })
 })

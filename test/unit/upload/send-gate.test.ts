@@ -5,7 +5,7 @@ import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
 import { Breaker } from '../../../src/upload/breaker.ts'
 import { type Permit, SendGate } from '../../../src/upload/send-gate.ts'
-import { codes, harness, outcomes, testClock } from '../../helpers/upload/harness.ts'
+import { harness, testClock } from '../../helpers/upload/harness.ts'
 
 const SERVICE = 'https://service.test'
 
@@ -258,30 +258,5 @@ describe('refusals of one feed after the other', () => {
 
     expect(kinds).toEqual(['refused', 'refused', 'later', 'later', 'later', 'stored'])
     expect(last).toMatchObject({ failure: { reason: expect.stringContaining('one feed after') } })
-  })
-})
-
-describe('a refusal of the credentials that worked a moment ago', () => {
-  it('is asked about once more after two seconds, and forgotten when that works', async () => {
-    const h = await harness()
-    await h.deliver('<jobs/>')
-    h.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch', times: 1 })
-
-    const result = await h.deliver('<jobs/>')
-
-    expect(result.kind).toBe('stored')
-    expect(codes(h)).toEqual([null, 'http-401', null])
-    expect(h.clock.waits).toEqual([2000])
-  })
-
-  it('stands when it comes twice', async () => {
-    const h = await harness()
-    await h.deliver('<jobs/>')
-    h.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
-
-    const results = [await h.deliver('<jobs/>'), await h.deliver('<jobs/>')]
-
-    expect(results.map(({ kind }) => kind)).toEqual(['credentials', 'credentials'])
-    expect(outcomes(h)).toEqual(['stored', 'refused', 'refused', 'refused'])
   })
 })
