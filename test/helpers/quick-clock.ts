@@ -2,15 +2,20 @@
 
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 
-const FACTOR = 10
+interface Quick {
+  /** How many times as soon. */
+  factor?: number
+  /** Ms by which its wall clock is ahead: whatever was written last has rested as long as that. */
+  ahead?: number
+}
 
-export function quickClock(): Clock {
-  const [wall, start] = [systemClock.now(), systemClock.monotonic()]
-  const passed = () => (systemClock.monotonic() - start) * FACTOR
+export function quickClock({ factor = 10, ahead = 0 }: Quick = {}): Clock {
+  const [wall, start] = [systemClock.now() + ahead, systemClock.monotonic()]
+  const passed = () => (systemClock.monotonic() - start) * factor
   return {
     now: () => Math.round(wall + passed()),
     monotonic: () => start + passed(),
-    sleep: (ms, signal) => systemClock.sleep(ms / FACTOR, signal),
+    sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
     // Watchdogs guard real sockets, so they run on real time.
     after: systemClock.after,
   }

@@ -1,9 +1,10 @@
-// A site with a campaigns file. Its commands run on a quick clock: each waits until the file has rested for 2 s.
+// A site with a campaigns file that has rested: a command reads it at once, on a quick clock.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { openCampaignReader, openCampaignStore } from '../../../src/history/campaign-store.ts'
+import { MINUTE } from '../../../src/lib/clock.ts'
 import { eventually } from '../eventually.ts'
 import { quickClock } from '../quick-clock.ts'
 import { type Ran, Site } from '../site.ts'
@@ -23,7 +24,9 @@ export class CampaignsSite implements AsyncDisposable {
     config: Record<string, unknown> = {},
     { isApproved = false } = {},
   ): Promise<CampaignsSite> {
-    const vendor = new CampaignsSite(await Site.open(config, { clock: quickClock() }))
+    const vendor = new CampaignsSite(
+      await Site.open(config, { clock: quickClock({ ahead: MINUTE }) }),
+    )
     if (isApproved) {
       using store = openCampaignStore({ file: vendor.#database })
       const account = `${vendor.site.sandbox.url} 123`
