@@ -8,7 +8,7 @@ import { ALERT_EVENTS } from '../../../src/lib/alert-events.ts'
 import type { AlertMessage } from '../../../src/ops/alerts/message.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
-import { feedOf, finished, SECRET, Site } from '../../helpers/site.ts'
+import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 
 const BROKEN = '<source><job></source>'
 const ALL = ALERT_EVENTS
@@ -25,8 +25,8 @@ function paged(file: string): AlertMessage[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
 }
 
-async function siteWithPager(): Promise<{ site: Site; file: string }> {
-  const site = await Site.open({}, { clock: quickClock() })
+async function siteWithPager(clock = quickClock()): Promise<{ site: Site; file: string }> {
+  const site = await Site.open({}, { clock })
   const file = join(site.root, 'paged')
   site.configure({ alerts: [pager(file)] })
   return { site, file }
@@ -57,7 +57,7 @@ describe('the daemon', () => {
   it('tells that its database was taken away before it ends, since nobody starts it again', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
-    const ended = finished(await site.daemonProcess())
+    const { ended } = await site.daemon()
 
     rmSync(join(site.root, 'state', 'feedsyncd.db'))
 
@@ -68,9 +68,10 @@ describe('the daemon', () => {
   })
 
   it('tells that the log of its database was taken away, and that it works again', async () => {
-    const { site, file } = await siteWithPager()
+    // What a start does not meet again within a minute is over.
+    const { site, file } = await siteWithPager(quickClock({ factor: 200 }))
     await using _ = site
-    const ended = finished(await site.daemonProcess())
+    const { ended } = await site.daemon()
     rmSync(join(site.root, 'state', 'feedsyncd.db-wal'))
     expect((await ended).code).toBe(75)
 

@@ -1,5 +1,4 @@
-// What stops or slows the daemon is shown at once, in the same words, wherever somebody looks: with real
-// processes, a real disk that is full, and a real systemd socket where that is asked for.
+// What stops or slows the daemon is shown at once, in the same words, wherever somebody looks.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,8 +6,11 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
-import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
+import { feedOf, finished, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
+
+const quickSite = () => Site.open({}, { clock: quickClock() })
 
 describe('a state disk that is full', () => {
   it('is critical at once for --check, also before the daemon has looked or while none runs', async (test) => {
@@ -26,7 +28,7 @@ describe('a state disk that is full', () => {
 
   it('is told in the same words by status, --check, --json, /readyz and an alert', async (test) => {
     const paged = 'paged'
-    await using site = await Site.open({}, { env: preload('fast-time.ts') })
+    await using site = await quickSite()
     const file = join(site.root, paged)
     const script =
       'require("fs").appendFileSync(process.argv[1], process.env.FEEDSYNCD_ALERT_TEXT + "\\n")'
@@ -36,11 +38,11 @@ describe('a state disk that is full', () => {
     })
     using disk = new SmallDisk(join(site.root, 'state'))
     if (!disk.isMounted) return test.skip()
-    const daemon = await site.daemonProcess()
+    await site.daemon()
     site.drop('jobs.xml', feedOf(3))
     await site.until('jobs.xml', 'uploaded')
 
-    disk.fill(daemon)
+    disk.fill(process)
     await eventually(() => expect(existsSync(file)).toBe(true))
 
     const [condition] = statusOf(site).daemon.conditions
@@ -54,7 +56,7 @@ describe('a state disk that is full', () => {
     expect(ready).toEqual({ status: 503, body: `${words}\n` })
     expect(readFileSync(file, 'utf8')).toContain(words)
 
-    disk.free(daemon)
+    disk.free(process)
     await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
   })
 
@@ -76,7 +78,7 @@ describe('a state disk that is full', () => {
 
 describe('a daemon that goes on with less than it should', () => {
   it('shows a key that the service rejects first, and until it works', async () => {
-    await using site = await Site.open()
+    await using site = await quickSite()
     const key = join(site.root, 'service.key')
     const right = readFileSync(key)
     writeFileSync(key, 'another-secret\n')
@@ -97,7 +99,7 @@ describe('a daemon that goes on with less than it should', () => {
   })
 
   it('shows that a reload failed, until one succeeds', async () => {
-    await using site = await Site.open()
+    await using site = await quickSite()
     const daemon = await site.daemon()
     const right = readFileSync(site.configFile)
     writeFileSync(site.configFile, 'version: 1\nservice: [\n')
@@ -129,7 +131,7 @@ describe('a history that a newer feedsyncd has written', () => {
 
 describe('files that cannot be moved', () => {
   it('do not fill the log with each listing, and are not over because another one was moved', async () => {
-    await using site = await Site.open()
+    await using site = await quickSite()
     site.configure({ inbox: { afterUpload: 'archive', archiveDirectory: './archive' } })
     mkdirSync(join(site.root, 'archive'))
     writeFileSync(join(site.root, 'archive', 'sub'), 'this is no folder')
@@ -155,7 +157,7 @@ describe('files that cannot be moved', () => {
   })
 
   it('are a warning in status and --check, until they can', async () => {
-    await using site = await Site.open()
+    await using site = await quickSite()
     const inbox = { afterUpload: 'archive', archiveDirectory: './archive' }
     site.configure({ inbox })
     writeFileSync(join(site.root, 'archive'), 'this is no folder')

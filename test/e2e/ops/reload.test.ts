@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { HOUR } from '../../../src/lib/clock.ts'
 import type { Command } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 
 /** Sends SIGHUP and waits for the line of the log that says how it went. */
@@ -16,7 +17,7 @@ function reload(site: Site, daemon: Command | ChildProcess, nth = 1): Promise<st
 
 describe('SIGHUP', () => {
   it('takes up new rules, guards and receivers without a restart', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { clock: quickClock() })
     const daemon = await site.daemon()
     const paged = join(site.root, 'paged')
     const script = "process.stdin.pipe(require('fs').createWriteStream(process.argv[1]))"
@@ -36,7 +37,7 @@ describe('SIGHUP', () => {
   })
 
   it('keeps all of what is in force when the file has a mistake, and says which', async () => {
-    await using site = await Site.open({ guards: { minPostings: 5 } })
+    await using site = await Site.open({ guards: { minPostings: 5 } }, { clock: quickClock() })
     const daemon = await site.daemon()
     site.configure({ guards: { minPostings: 1 }, upload: { concurrency: 0 } })
 
@@ -52,7 +53,7 @@ describe('SIGHUP', () => {
   })
 
   it('says what to do about a file that cannot be read, where a check by root may find nothing', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { clock: quickClock() })
     const daemon = await site.daemon()
     rmSync(site.configFile)
     mkdirSync(site.configFile)
@@ -66,7 +67,7 @@ describe('SIGHUP', () => {
 
   it('says what to do about a history that cannot be written: the file has no mistake', async () => {
     const alerts = [{ on: ['rejected'], exec: ['/bin/true'] }]
-    await using site = await Site.open({ alerts })
+    await using site = await Site.open({ alerts }, { clock: quickClock() })
     const daemon = await site.daemon()
     site.drop('a.xml', '<a></b>')
     await site.logged(daemon, '"event":"alert.sent"')
@@ -84,7 +85,7 @@ describe('SIGHUP', () => {
   })
 
   it('survives a file that is gone or no YAML, and takes up the next good one', async () => {
-    await using site = await Site.open({ guards: { minPostings: 5 } })
+    await using site = await Site.open({ guards: { minPostings: 5 } }, { clock: quickClock() })
     const daemon = await site.daemon()
     writeFileSync(site.configFile, ': : [')
     const broken = await reload(site, daemon)
@@ -99,7 +100,7 @@ describe('SIGHUP', () => {
   })
 
   it.each(['configuration', 'key'])('never waits for a FIFO in place of the %s', async (which) => {
-    await using site = await Site.open({ guards: { minPostings: 5 } })
+    await using site = await Site.open({ guards: { minPostings: 5 } }, { clock: quickClock() })
     const daemon = await site.daemonProcess()
     const file = which === 'key' ? join(site.root, 'service.key') : site.configFile
     rmSync(file)
@@ -114,7 +115,7 @@ describe('SIGHUP', () => {
   })
 
   it('names the keys that have no effect before a restart, and takes up the others', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { clock: quickClock() })
     const daemon = await site.daemon()
     site.configure({
       inbox: { directory: './elsewhere', rescan: '2s', quietPeriod: '100ms' },
@@ -172,7 +173,10 @@ describe('SIGHUP', () => {
       ['another identity', { service: { account: '123' }, feeds: RULES }],
       ['files that are left out', { service: PARTNER, feeds: [], inbox: { exclude: ['test/**'] } }],
     ])('no feed goes to the account of another one (%s)', async (_, after) => {
-      await using site = await Site.open({ service: PARTNER, feeds: RULES }, { identity })
+      await using site = await Site.open(
+        { service: PARTNER, feeds: RULES },
+        { identity, clock: quickClock() },
+      )
       const daemon = await site.daemon()
       site.configure(after)
 
@@ -185,7 +189,7 @@ describe('SIGHUP', () => {
     })
 
     it('files of the folder before are neither deleted nor given receipts', async () => {
-      await using site = await Site.open()
+      await using site = await Site.open({}, { clock: quickClock() })
       const daemon = await site.daemon()
       site.drop('a.xml', feedOf(3))
       await site.until('a.xml', 'uploaded')
@@ -206,7 +210,7 @@ describe('SIGHUP', () => {
     })
 
     it('files go to no other archive than the one that the file names', async () => {
-      await using site = await Site.open()
+      await using site = await Site.open({}, { clock: quickClock() })
       const daemon = await site.daemon()
       site.drop('a.xml', feedOf(3))
       await site.until('a.xml', 'uploaded')
