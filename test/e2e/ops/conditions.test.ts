@@ -28,7 +28,7 @@ describe('a state disk that is full', () => {
 
   it('is told in the same words by status, --check, --json, /readyz and an alert', async (test) => {
     const paged = 'paged'
-    await using site = await quickSite()
+    await using site = await Site.open({}, { clock: quickClock({ factor: 50 }) })
     const file = join(site.root, paged)
     const script =
       'require("fs").appendFileSync(process.argv[1], process.env.FEEDSYNCD_ALERT_TEXT + "\\n")'

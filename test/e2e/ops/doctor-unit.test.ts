@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Finding } from '../../../src/ops/doctor/finding.ts'
 import { finished, SECRET, Site } from '../../helpers/site.ts'
 import { SmallDisk } from '../../helpers/small-disk.ts'
@@ -19,11 +19,15 @@ function installUnit(site: Site, ...lines: string[]): void {
   writeFileSync(join(bin, 'systemctl'), `#!/bin/sh\n[ "$1" = cat ] && cat <<'END'\n${unit}\nEND\n`)
   chmodSync(join(bin, 'systemctl'), 0o755)
   chmodSync(site.root, 0o755)
-  site.env = { ...site.env, PATH: `${bin}:${process.env.PATH}` }
+  vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
 }
 
 async function doctor(site: Site, starter: string[] = []) {
-  const { code, stdout } = await finished(site.spawnBy(starter, 'doctor', '--offline', '--json'))
+  const command = ['doctor', '--offline', '--json']
+  const { code, stdout } =
+    starter.length === 0
+      ? await site.run(...command)
+      : await finished(site.spawnBy(starter, ...command))
   const { findings } = JSON.parse(stdout) as { findings: Finding[] }
   return { code, findings, of: (check: string) => findings.find((each) => each.check === check) }
 }
@@ -154,7 +158,7 @@ describe('doctor beside a unit', () => {
     async (name) => {
       await using site = await Site.open()
       const state = join(site.root, 'state')
-      await site.process('run', '--once')
+      await site.run('run', '--once')
       execFileSync('chown', ['-R', 'nobody', state])
       chownSync(join(state, name), 0, 0)
       chmodSync(state, 0o750)
@@ -233,7 +237,7 @@ describe('doctor beside a unit', () => {
     const credentials = join(site.root, 'credentials')
     mkdirSync(credentials)
     writeFileSync(join(credentials, 'service-key'), `${SECRET}\n`)
-    site.env = { ...site.env, CREDENTIALS_DIRECTORY: credentials }
+    vi.stubEnv('CREDENTIALS_DIRECTORY', credentials)
     await site.daemonProcess()
 
     const same = await doctor(site)

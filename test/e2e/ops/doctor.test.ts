@@ -1,10 +1,10 @@
 import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { checkNames } from '../../../src/ops/doctor/dated-names.ts'
 import { checkEndpoint } from '../../../src/ops/doctor/endpoint-check.ts'
 import type { Finding } from '../../../src/ops/doctor/finding.ts'
@@ -25,6 +25,14 @@ async function doctor(site: Site, ...options: string[]) {
   const answer = JSON.parse(stdout) as { ok: boolean; schemaVersion: number; findings: Shown[] }
   const of = (check: string) => answer.findings.find((finding) => finding.check === check)
   return { code, answer, of, said: stdout + stderr }
+}
+
+/** A socket that says nothing is given up after a tenth of its time. */
+function waitATenth(): void {
+  const { setTimeout: wait } = Socket.prototype
+  vi.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function (this: Socket, ms, run) {
+    return wait.call(this, ms / 10, run)
+  })
 }
 
 describe('doctor', () => {
@@ -245,6 +253,7 @@ describe('doctor', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void other.close())
     const { port } = other.address() as AddressInfo
+    waitATenth()
 
     const finding = await checkEndpoint({ kind: 'tcp', host: '127.0.0.1', port }, true)
 

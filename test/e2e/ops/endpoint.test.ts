@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
-import { openWithEndpoint } from '../../helpers/ops/endpoint-site.ts'
 import { samplesOf } from '../../helpers/ops/exposition.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 interface Answer {
@@ -40,8 +40,11 @@ function ask(where: Where, path: string, method = 'GET', host = 'localhost'): Pr
 
 /** A daemon with an endpoint on a port of its own choosing. */
 async function open(): Promise<{ site: Site; where: Where }> {
-  const { site, url } = await openWithEndpoint()
-  return { site, where: { port: Number(new URL(url).port) } }
+  const site = await Site.open({ http: { listen: '127.0.0.1:0' } }, { clock: quickClock() })
+  onTestFinished(() => site[Symbol.asyncDispose]())
+  const daemon = await site.daemon()
+  const [, port] = /"address":"http:[^"]+:(\d+)"/.exec(daemon.output) ?? []
+  return { site, where: { port: Number(port) } }
 }
 
 const until = (look: () => Promise<void>) => eventually(look)
