@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { Site } from '../../helpers/site.ts'
 
 const json = (text: string) => JSON.parse(text)
@@ -106,7 +107,7 @@ describe('feedsyncd campaigns', () => {
   })
 
   it('status names the campaign of a direct write that nobody knows the end of, and where to look', async () => {
-    await using site = await Site.open()
+    await using site = await Site.open({}, { clock: quickClock() })
     for (const route of ['campaign-create', 'campaign-update'])
       site.sandbox.faults.add({ at: 'service', kind: 'commit-drop', how: 'rst', route, times: 9 })
     const fields = ['--name', 'Nurses', '--budget', '9', '--all-postings']

@@ -26,7 +26,9 @@ it('campaigns apply whose lock is deleted sends nothing more that raises spendin
   const gate = site.sandbox.faults.add({
     ...({ at: 'service', kind: 'gate', point: 'answer', route: 'campaign-create' } as const),
   })
+  site.env = preload('fast-time.ts')
   const first = site.process('campaigns', 'apply', '--yes')
+  site.env = {}
   await gate.held()
   rmSync(join(site.root, 'state/campaigns/daemon.lock'))
   gate.remove()
