@@ -4,18 +4,19 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { systemClock } from '../../../src/lib/clock.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { feedOf } from '../../helpers/feed.ts'
 import { statusOf } from '../../helpers/look.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { Site } from '../../helpers/site.ts'
 
 const FEEDS = ['a.xml', 'b.xml', 'c.xml', 'd.xml', 'e.xml']
 
-/** A service that counts as down, for ten minutes: each feed was refused once. */
+/** A service that counts as down, for an hour: each feed was refused once. */
 async function down() {
-  const site = await Site.open()
-  const refusal = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
+  const clock = quickClock()
+  const site = await Site.open({}, { clock })
+  const refusal = { at: 'service', kind: 'answer', status: 503, retryAfter: '3600' } as const
   const fault = site.sandbox.faults.add(refusal)
   const daemon = await site.daemon()
   for (const [n, feed] of FEEDS.entries()) site.drop(feed, feedOf(n + 3))
@@ -23,7 +24,7 @@ async function down() {
   for (const feed of FEEDS) await site.until(feed, 'queued')
   const [first] = site.uploads({ feed: 'a.xml' })
   // A command does not give up waiting for the daemon, however slow the machine is.
-  site.clock = { ...systemClock, monotonic: () => 0 }
+  site.clock = { ...clock, monotonic: () => 0 }
   return { site, fault, daemon, id: String(first?.id) }
 }
 
@@ -107,7 +108,7 @@ it('reload sends the probe at once, and then all that waits', async () => {
 })
 
 it('retry --all sends what failed also while a newer file of its feed is incomplete', async () => {
-  await using site = await Site.open()
+  await using site = await Site.open({}, { clock: quickClock() })
   const refusal = site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413 })
   await site.daemon()
   site.drop('jobs.xml', feedOf(3))

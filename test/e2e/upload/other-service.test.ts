@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openHistory } from '../../../src/history/sqlite-history.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 
 it.each([
@@ -11,8 +12,9 @@ it.each([
 ])(
   'what was uploaded is sent to another %s when it is dropped again, or by upload',
   async (_, account) => {
-    await using other = await Site.open({}, { identity: { account, secret: SECRET } })
-    await using site = await Site.open()
+    const clock = quickClock()
+    await using other = await Site.open({}, { clock, identity: { account, secret: SECRET } })
+    await using site = await Site.open({}, { clock })
     const first = await site.daemon()
     site.drop('a.xml', feedOf(3))
     site.drop('b.xml', feedOf(4))

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('a long upload', () => {
   it('shows each second how far it is, in status, show and on the page', async () => {
-    await using site = await Site.open({
-      upload: { maxRate: '64KiB' },
-      http: { listen: '127.0.0.1:0' },
-    })
+    const config = { upload: { maxRate: '64KiB' }, http: { listen: '127.0.0.1:0' } }
+    await using site = await Site.open(config, { clock: quickClock() })
     const daemon = await site.daemon()
     const page = /http:\/\/127\.0\.0\.1:\d+/.exec(await site.logged(daemon, 'endpoint.open'))?.[0]
 
