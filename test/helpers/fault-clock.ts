@@ -9,10 +9,10 @@ interface Sleeper {
 }
 
 /** A bound for what hangs. */
-export const MOST_MINUTES = 5000
+const MOST_MINUTES = 5000
 
 /** Timers of real time that also end when time jumps past them. */
-export class JumpingTimers {
+class JumpingTimers {
   readonly #monotonic: () => number
   readonly #timers = new Set<{ endsAt: number; end: () => void }>()
 

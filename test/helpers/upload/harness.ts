@@ -6,48 +6,40 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type Clock, MINUTE, systemClock } from '../../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { createHttpClient } from '../../../src/lib/http.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/silent-log.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts'
 import { createFormSource } from '../../../src/service/form-source.ts'
 import type { FormSource } from '../../../src/service/port.ts'
 import type { AttemptLog, Delivery, DeliveryResult } from '../../../src/upload/port.ts'
 import { SendGate } from '../../../src/upload/send-gate.ts'
 import { createUploader } from '../../../src/upload/uploader.ts'
-import { JumpingTimers, MOST_MINUTES } from '../fault-clock.ts'
 
-export const SECRET = 'the secret of the tests'
+const SECRET = 'the secret of the tests'
 
-export type Ended = Parameters<AttemptLog['ended']>[1] & { startedWithKey: string | null }
+type Ended = Parameters<AttemptLog['ended']>[1] & { startedWithKey: string | null }
 
 /** `failingMs`: for how long earlier attempts of this version have ended as the one that is made now. */
-export type Change = Partial<Delivery> & { failingMs?: number }
+type Change = Partial<Delivery> & { failingMs?: number }
 
-export interface Harness {
+interface Harness {
   sandbox: Sandbox
-  gate: SendGate
-  forms: FormSource
   clock: TestClock
   directory: string
   /** All attempts of all deliveries, in order of their end. */
   attempts: Ended[]
-  /** Every line of the log, as text. */
-  logged: () => string
   deliver(content: string | Buffer, change?: Change, signal?: AbortSignal): Promise<DeliveryResult>
 }
 
-export interface TestClock extends Clock {
+interface TestClock extends Clock {
   /** Ms of every wait between attempts. */
   readonly waits: number[]
   /** Added to the wall and the monotonic time. */
   ahead: number
-  /** Lets minutes pass, for watchdogs too, until something has happened. */
-  passUntil(happened: () => boolean): Promise<void>
 }
 
 export function testClock(): TestClock {
-  const timers = new JumpingTimers(() => clock.monotonic())
   const clock: TestClock = {
     waits: [],
     ahead: 0,
@@ -57,15 +49,7 @@ export function testClock(): TestClock {
       clock.waits.push(Math.round(ms))
       return new Promise((resolve) => setImmediate(resolve))
     },
-    after: timers.after,
-    passUntil: async (happened) => {
-      for (let minutes = 0; !happened(); minutes++) {
-        if (minutes > MOST_MINUTES) throw new Error(`nothing happened in ${minutes} minutes`)
-        clock.ahead += MINUTE
-        timers.jumped()
-        await systemClock.sleep(5)
-      }
-    },
+    after: systemClock.after,
   }
   return clock
 }
@@ -76,7 +60,7 @@ export async function temporaryDirectory(): Promise<string> {
   return directory
 }
 
-export interface HarnessOptions {
+interface HarnessOptions {
   sandbox?: Partial<SandboxOptions>
   maxRate?: number
   forms?: (real: FormSource) => FormSource
@@ -86,12 +70,6 @@ export interface HarnessOptions {
 export async function harness(options: HarnessOptions = {}): Promise<Harness> {
   const directory = await temporaryDirectory()
   const clock = testClock()
-  const lines: string[] = []
-  const log = createLog({
-    level: 'debug',
-    format: 'json',
-    destination: { write: (line) => lines.push(line) },
-  })
   const sandbox = await startSandbox({
     directory: join(directory, 'objects'),
     basePath: '/api',
@@ -102,7 +80,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
   const keyFile = join(directory, 'service.key')
   await writeFile(keyFile, `${SECRET}\n`)
   const real = createFormSource({
-    ...{ http, clock, log },
+    ...{ http, clock, log: silentLog },
     baseUrl: sandbox.url,
     identity: { partner: 'acme', partnerAccount: '42' },
     headerPrefix: 'X-SVC-',
@@ -119,7 +97,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
     ...{ clock, serviceOrigin: forms.origin, maxRate: options.maxRate ?? null },
     concurrency: () => 4,
   })
-  const upload = createUploader({ http, forms, clock, log, gate, random: () => 0.5 })
+  const upload = createUploader({ http, forms, clock, log: silentLog, gate, random: () => 0.5 })
   onTestFinished(async () => {
     await http[Symbol.asyncDispose]()
     await sandbox.close()
@@ -127,8 +105,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
   const attempts: Ended[] = []
   let files = 0
   return {
-    ...{ sandbox, gate, forms, clock, directory, attempts },
-    logged: () => lines.join(''),
+    ...{ sandbox, clock, directory, attempts },
     deliver: async (content, change = {}, signal = new AbortController().signal) => {
       const file = join(directory, `spool-${++files}`)
       await writeFile(file, content)
@@ -137,7 +114,7 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
   }
 }
 
-export function deliveryOf(
+function deliveryOf(
   file: string,
   content: string | Buffer,
   ended: Ended[],
@@ -164,13 +141,4 @@ export function deliveryOf(
   }
 }
 
-/** The n-th request to storage that the sandbox saw has this key. */
-export function keysSeen(sandbox: Sandbox): Array<string | null> {
-  return sandbox.requests().flatMap(({ side, key }) => (side === 'storage' ? [key] : []))
-}
-
 export const outcomes = ({ attempts }: Harness) => attempts.map(({ outcome }) => outcome)
-export const codes = ({ attempts }: Harness) => attempts.map(({ code }) => code)
-export const formsAsked = ({ sandbox }: Harness) =>
-  sandbox.requests().filter(({ side }) => side === 'service').length
-export const distinctKeys = ({ sandbox }: Harness) => new Set(keysSeen(sandbox)).size
