@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { explained, statusOf, trail } from '../../helpers/look.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('explain', () => {
@@ -114,7 +115,7 @@ describe('explain', () => {
 
   it('follows a path through uploaded, seen elsewhere, superseded, rejected and gone', async () => {
     const feeds = [{ match: 'acme/*.xml', name: 'acme' }]
-    await using site = await Site.open({ feeds })
+    await using site = await Site.open({ feeds }, { clock: quickClock() })
     await site.daemon()
     const because = async (path: string) => (await explained(site, path)).because
 
