@@ -1,17 +1,19 @@
 // Preloaded into a daemon (`--import`): once the file FEEDSYNCD_FAIL_FILE is there, each kind of write to the
 // database fails the first time with the code that the file names, such as SQLITE_FULL; and so does each commit
-// of another set of writes. What failed is appended to FEEDSYNCD_FAIL_LOG, one a line.
+// of another set of writes. FEEDSYNCD_FAIL_ONLY names the one kind that fails. What failed is appended to
+// FEEDSYNCD_FAIL_LOG, one a line.
 
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 
-const { FEEDSYNCD_FAIL_FILE = '', FEEDSYNCD_FAIL_LOG = '' } = process.env
+const { FEEDSYNCD_FAIL_FILE = '', FEEDSYNCD_FAIL_LOG = '', FEEDSYNCD_FAIL_ONLY } = process.env
 const failed = new Set<string>()
 
 function failOnce(kind: string): void {
   const code = codeNow()
   if (code === null || failed.has(kind)) return
+  if (FEEDSYNCD_FAIL_ONLY !== undefined && kind !== FEEDSYNCD_FAIL_ONLY) return
   failed.add(kind)
   appendFileSync(FEEDSYNCD_FAIL_LOG, `${kind}\n`)
   throw new Database.SqliteError(`a test lets this write fail (${code})`, code)

@@ -15,6 +15,8 @@ async function failingSite() {
   site.env = {
     ...preload('failing-writes.ts', 'fast-time.ts'),
     ...{ FEEDSYNCD_FAIL_FILE: file, FEEDSYNCD_FAIL_LOG: log },
+    // About forty kinds of writes fail one after the other, and each is a pause of 5 s. Timeouts stay as they are.
+    ...{ FEEDSYNCD_TIME_FACTOR: '50', FEEDSYNCD_REAL_TIMERS: '100000000' },
   }
   return {
     site,
