@@ -34,19 +34,6 @@ describe('a clock that differs from the service’s', () => {
     expect(outlet.story()).toEqual(AT_ONCE)
     expect(outlet.clockSkewMs).toBeGreaterThan(14 * MINUTE)
   })
-
-  it.each([{ ageSeconds: 5 }, { omit: true }])(
-    'that cannot be measured (%o) is taken for refused credentials',
-    async (date) => {
-      await using outlet = await Outlet.open()
-      outlet.fault({ at: 'service', kind: 'date', skewMs: 20 * MINUTE, ...date })
-
-      await outlet.deliver()
-
-      expect(outlet.story()).toMatchObject({ state: 'queued', outcomes: ['refused'], forms: 1 })
-      expect(outlet.serviceState).toBe('credentials')
-    },
-  )
 })
 
 describe('the clock on the wall', () => {

@@ -54,17 +54,6 @@ describe('refused credentials', () => {
     await eventually(async () => expect((await status(site)).service.state).toBe('ok'))
   })
 
-  it('are tried again on SIGHUP, with the key as it is', async () => {
-    const { site, daemon } = await refusedSite()
-    await using _ = site
-
-    daemon.kill('SIGHUP')
-    const outcomes = () => site.show(1).attempts.map(({ outcome }) => outcome)
-    await eventually(() => expect(outcomes()).toEqual(['refused', 'refused']))
-
-    expect(presigns(site)).toHaveLength(2)
-  })
-
   it('outlive a key file that is empty for a moment', async () => {
     const { site, daemon } = await refusedSite()
     await using _ = site

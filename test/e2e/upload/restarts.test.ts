@@ -1,4 +1,5 @@
-// Daemons that die or are stopped while they deliver. The instants between two writes are in the crash matrix.
+// Daemons that are killed while they deliver. The instants between two writes are in the crash matrix; what a signal
+// does is in e2e/daemon/signals.test.ts.
 
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
@@ -139,46 +140,5 @@ describe('a daemon that is killed', () => {
     const after = await site.until('jobs.xml', 'queued')
     expect(asked).toBe(1)
     expect(after).toMatchObject({ attempts: 1, nextAttemptAt: before.nextAttemptAt })
-  })
-})
-
-describe('a daemon that is stopped', () => {
-  it('ends the upload that runs, then itself, with 0', async () => {
-    site = await Site.open()
-    const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
-    const daemon = await site.daemon()
-    site.drop('jobs.xml', feedOf(3))
-    await gate.held()
-
-    daemon.kill('SIGTERM')
-    await site.logged(daemon, '"stopping"')
-    gate.remove()
-
-    expect((await finished(daemon)).code).toBe(0)
-    expect(outcomes()).toEqual(['stored'])
-    expect(site.uploads()[0]?.state).toBe('uploaded')
-  })
-
-  it('twice breaks the upload off as unknown, and goes on at its next start', async () => {
-    site = await Site.open()
-    const gate = site.sandbox.faults.add({
-      ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },
-    })
-    const daemon = await site.daemon()
-    site.drop('jobs.xml', feedOf(3))
-    await gate.held()
-
-    const ended = finished(daemon)
-    daemon.kill('SIGTERM')
-    await site.logged(daemon, '"stopping"')
-    daemon.kill('SIGTERM')
-    const { code } = await ended
-    const left = site.uploads()[0]?.state
-    await site.daemon()
-    await site.until('jobs.xml', 'uploaded')
-
-    expect(code).toBe(143)
-    expect(left).toBe('queued')
-    expect(outcomes()).toEqual(['unknown', 'stored'])
   })
 })

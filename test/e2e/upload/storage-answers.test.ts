@@ -151,24 +151,6 @@ describe('trouble of storage', () => {
     expect(gap).toBeLessThan(most)
   })
 
-  it('SlowDown for everybody stops everybody, by the breaker that all share', async () => {
-    await using outlet = await Outlet.open()
-    outlet.fault({ at: 'storage', kind: 's3-error', code: 'SlowDown' })
-    for (let n = 0; n < 20; n++) await outlet.take(`${n}.xml`)
-
-    await outlet.run(MINUTE)
-    const state = outlet.serviceState
-    const posts = outlet.requests('storage').length
-    outlet.sandbox.faults.clear()
-    await outlet.run(5 * MINUTE)
-
-    expect(state).toBe('down')
-    // Five to open it, three that were under way, and probes after 5, 10, 20 and 40 s.
-    expect(posts).toBeLessThanOrEqual(5 + 3 + 4)
-    expect(outlet.writes()).toEqual(Array(20).fill(1))
-    expect(outlet.serviceState).toBe('ok')
-  })
-
   it('every second time opens no breaker, and delivers everything', async () => {
     await using outlet = await Outlet.open({ concurrency: 1 })
     outlet.fault({ at: 'storage', kind: 'answer', status: 500, every: 2 })

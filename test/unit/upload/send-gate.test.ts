@@ -175,15 +175,6 @@ describe('storage of one account that is down', () => {
 })
 
 describe('an account on hold', () => {
-  it('makes its feeds wait for 15 minutes, and no others', () => {
-    const { gate, next, refused } = gateOf()
-    gate.accounts.accept('a', 0)
-    gate.accounts.refuse('b', refused, 0)
-
-    expect(next('1', 'b')).toMatchObject({ for: 'account', until: 15 * MINUTE, failure: refused })
-    expect(next('2', 'a').kind).toBe('permit')
-  })
-
   it('lets a version through that a person retries, one at a time', () => {
     const { gate, next, refused } = gateOf(4)
     gate.accounts.accept('a', 0)
