@@ -1,4 +1,4 @@
-// Promise 5: a service and a storage that repeat every secret, in every place of an answer and in every way to
+// A service and a storage that repeat every secret, in every place of an answer and in every way to
 // write it, bring none of it into what a delivery says.
 
 import { randomBytes } from 'node:crypto'

@@ -1,5 +1,5 @@
-// Promise 5 with hosts that repeat what they heard: a real daemon behind a proxy that is service and storage, too,
-// and answers each feed's first request with a secret. Then all that it wrote, said and answered is searched.
+// Hosts that repeat what they heard: a daemon behind a proxy that is service and storage, too, and answers each feed's
+// first request with a secret. Then all that it wrote, said and answered is searched.
 
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,8 @@ import {
 } from '../helpers/echoing-host.ts'
 import { ESCAPES } from '../helpers/escapes.ts'
 import { eventually } from '../helpers/eventually.ts'
-import { feedOf, finished, Site } from '../helpers/site.ts'
+import { quickClock } from '../helpers/quick-clock.ts'
+import { feedOf, Site } from '../helpers/site.ts'
 
 const WAYS = ['JSON with \\/', 'URL', 'XML in hex', 'HTML names', 'JSON, all \\u', 'as it is']
 const SECRETS = [
@@ -98,7 +99,7 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
   await using host = await EchoingHost.open()
   vi.stubEnv('HTTP_PROXY', `http://u:${password}@127.0.0.1:${host.port}`)
   for (const name of ['http_proxy', 'NO_PROXY', 'no_proxy']) vi.stubEnv(name, undefined)
-  await using site = await Site.open()
+  await using site = await Site.open({}, { clock: quickClock() })
   const alerts = join(site.root, 'alerts.txt')
   const socket = join(site.root, 'http.sock')
   writeFileSync(join(site.root, 'service.key'), key)
@@ -109,8 +110,7 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
     alerts: [{ on: ['rejected', 'failed', 'credentials'], exec: ['sh', '-c', `cat >> ${alerts}`] }],
     log: { level: 'trace' },
   })
-  const daemon = site.spawn('run')
-  const ran = finished(daemon)
+  const daemon = await site.daemon()
   const secrets = new Set([key, password])
   const note = () => {
     for (const value of host.heard.values()) secrets.add(value.replace(/\/2026.*/, ''))
@@ -155,12 +155,11 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
         ['explain', `feed${n}.xml`],
       ]).slice(0, 12),
       ['show', '8', '--json'],
-    ].map((command) => site.process(...command)),
+    ].map((command) => site.run(...command)),
   )
   const pages = await Promise.all(PAGES.map((path) => fetched(socket, path)))
   const whileItRan = filesBelow(site.root)
-  daemon.kill('SIGTERM')
-  const { stdout, stderr } = await ran
+  const { stdout, stderr } = await daemon.stop()
 
   expect(host.echoes).toBeGreaterThanOrEqual(PLACES.length)
   expect(whileItRan.map(([name]) => name)).toContain('feedsyncd.db-wal')
@@ -188,7 +187,7 @@ it('campaign calls and doctor show nothing of what the service repeats', async (
   await using host = await EchoingHost.open()
   vi.stubEnv('HTTP_PROXY', `http://u:${password}@127.0.0.1:${host.port}`)
   for (const name of ['http_proxy', 'NO_PROXY', 'no_proxy']) vi.stubEnv(name, undefined)
-  await using site = await Site.open()
+  await using site = await Site.open({}, { clock: quickClock() })
   writeFileSync(join(site.root, 'service.key'), key)
   site.configure({
     service: {
@@ -213,11 +212,11 @@ it('campaign calls and doctor show nothing of what the service repeats', async (
       ['campaigns', 'get', '7', ...(n % 2 === 0 ? ['--json'] : [])],
       ['campaigns', 'search', '--json'],
     ]) {
-      const { stdout, stderr } = await site.process(...command)
+      const { stdout, stderr } = await site.run(...command)
       found.push(...leaksIn(stdout + stderr, gramsOf(secrets())).map((one) => `${one} ${command}`))
     }
   }
-  const doctor = await site.process('doctor')
+  const doctor = await site.run('doctor')
   found.push(...leaksIn(doctor.stdout + doctor.stderr, gramsOf(secrets())))
 
   expect(host.echoes).toBeGreaterThan(2 * WAYS.length)
