@@ -35,6 +35,8 @@ export interface Look {
   /** CSS pixels. */
   width?: number
   script?: boolean
+  /** Run in the page before its own. */
+  first?: string
 }
 
 export interface Watched {
@@ -44,13 +46,14 @@ export interface Watched {
 }
 
 export async function open(browser: Browser, url: string, look: Look = {}): Promise<Watched> {
-  const { colours = 'light', width = 1280, script = true } = look
+  const { colours = 'light', width = 1280, script = true, first = '' } = look
   const context = await browser.newContext({
     ...{ colorScheme: colours, javaScriptEnabled: script, reducedMotion: 'reduce' },
     viewport: { width, height: width < 500 ? 844 : 900 },
   })
   onTestFinished(() => context.close())
   context.setDefaultTimeout(SLOW.timeout)
+  await context.addInitScript(first)
   const page = await context.newPage()
   const faults: string[] = []
   const origin = new URL(url).origin
