@@ -7,7 +7,7 @@ import { Outlet } from '../../helpers/outlet.ts'
 const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
 
 describe('an answer', () => {
-  it.each([100, 102, 103] as const)('after an interim %i counts', async (status) => {
+  it.each([100, 102, 103] as const)('that comes after an interim %i counts', async (status) => {
     await using outlet = await Outlet.open()
     outlet.fault(
       { at: 'service', kind: 'interim', status },
@@ -19,7 +19,7 @@ describe('an answer', () => {
     expect(outlet.story()).toEqual(AT_ONCE)
   })
 
-  it('twice is taken as what came first', async () => {
+  it('that comes twice is taken as what came first', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'raw', what: 'two-answers', times: 1 })
 
@@ -31,7 +31,7 @@ describe('an answer', () => {
   })
 
   it.each(['garbage', 'oversized-headers'] as const)(
-    'of %s leaves the end unknown, and the same form goes again',
+    'that is %s leaves the end unknown, and the same form goes again',
     async (what) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 'raw', what, times: 1 })
@@ -59,7 +59,7 @@ describe('an answer', () => {
   )
 
   it.each(['chunked', 'gzip', 'byte-by-byte'] as const)(
-    'of refusal that travels %s is read by its code',
+    'that refuses and travels %s is read by its code',
     async (how) => {
       await using outlet = await Outlet.open()
       outlet.fault(
@@ -75,7 +75,7 @@ describe('an answer', () => {
   )
 
   it.each(['bom', 'namespace', 'cdata', 'huge'] as const)(
-    'of XML with %s is read by its code',
+    'that refuses in XML with %s is read by its code',
     async (style) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 's3-error', code: 'EntityTooSmall', style })

@@ -171,7 +171,7 @@ describe('TLS', () => {
     expect(accepted()).toBe(1)
   })
 
-  it('of storage that cannot be trusted gets not a byte of the feed', async () => {
+  it('storage that cannot be trusted gets no byte of the feed', async () => {
     const { port } = await secure(SERVER_CERTIFICATE, SERVER_KEY)
     const url = `https://127.0.0.1:${port}/feeds`
     await using outlet = await Outlet.open({ form: (form) => ({ ...form, url }) })
@@ -182,7 +182,7 @@ describe('TLS', () => {
     expect(outlet.version().state).toBe('queued')
   })
 
-  it('that is reset in the handshake is tried again, but not for ever at once', async () => {
+  it('a handshake that is reset is tried again, after longer and longer waits', async () => {
     const server = createServer((socket) => socket.once('data', () => socket.resetAndDestroy()))
     const { port, accepted } = await listening(server)
     await using outlet = await Outlet.open({ baseUrl: `https://127.0.0.1:${port}/api` })

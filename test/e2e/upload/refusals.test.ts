@@ -16,31 +16,24 @@ describe('a file that is refused for its size', () => {
   ]
 
   it.each(refusals)(
-    'by %s has failed, keeps its bytes, and says what to do',
+    'by %s has failed, says what to do, and is stored by "retry" once the limit is raised',
     async (_, fault, posts) => {
       await using outlet = await Outlet.open()
       outlet.fault(fault)
 
       const version = await outlet.deliver()
+      const sent = outlet.requests('storage')
+      outlet.sandbox.faults.clear()
+      outlet.retry(version.id)
+      await outlet.run()
 
       expect(version).toMatchObject({ state: 'failed', spool: expect.any(String) })
       expect(version.hint).toMatch(/retry the feed; the same file dropped again/)
-      expect(outlet.requests('storage')).toHaveLength(posts)
+      expect(sent).toHaveLength(posts)
+      expect(outlet.version().state).toBe('uploaded')
+      expect(outlet.writes()).toEqual([1])
     },
   )
-
-  it.each(refusals)('by %s is stored by "retry" once the limit is raised', async (_, fault) => {
-    await using outlet = await Outlet.open()
-    outlet.fault(fault)
-    const { id } = await outlet.deliver()
-    outlet.sandbox.faults.clear()
-
-    outlet.retry(id)
-    await outlet.run()
-
-    expect(outlet.version(id).state).toBe('uploaded')
-    expect(outlet.writes()).toEqual([1])
-  })
 
   it('is stored when the same file is dropped again, as the same version', async () => {
     await using outlet = await Outlet.open()
