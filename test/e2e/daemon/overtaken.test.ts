@@ -21,6 +21,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Command } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 const FEEDS = { feeds: [{ match: '{1}/*.xml', name: '{1}' }] }
@@ -28,6 +29,8 @@ const MONDAY = feedOf(10, 'Nurse')
 const TUESDAY = feedOf(11, 'Nurse')
 /** Seconds since 1970. */
 const DATE = 1_790_000_000
+const openSite = (config: Record<string, unknown> = {}) =>
+  Site.open(config, { clock: quickClock() })
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 
 /** What came to storage last is what the history calls the newest, and what it says was uploaded last. */
@@ -54,7 +57,7 @@ describe('an export that is complete after an earlier version was restored', () 
   }
 
   it('is the newest version, and its bytes are seen when they come again', async () => {
-    await using site = await Site.open()
+    await using site = await openSite()
     await site.daemon()
     await restored(site, false)
     await site.until('jobs.xml', 'uploaded', sha256(MONDAY))
@@ -69,7 +72,7 @@ describe('an export that is complete after an earlier version was restored', () 
   })
 
   it('takes the place of the restored one that waits, and not the other way round', async () => {
-    await using site = await Site.open()
+    await using site = await openSite()
     const daemon = await site.daemon()
     await restored(site, true)
     await site.passed('jobs.xml', 'queued', { nth: 4 })
@@ -87,7 +90,7 @@ describe('an export that is complete after an earlier version was restored', () 
 
 describe('of two files of a feed, the one that was detected first and is complete last', () => {
   it('is the newest version when it was incomplete', async () => {
-    await using site = await Site.open(FEEDS)
+    await using site = await openSite(FEEDS)
     await site.daemon()
     site.drop('acme/monday.xml', MONDAY.slice(0, 500))
     await site.until('acme', 'incomplete')
@@ -104,7 +107,7 @@ describe('of two files of a feed, the one that was detected first and is complet
   })
 
   it('is the newest version when it had left the folder', async () => {
-    await using site = await Site.open(FEEDS)
+    await using site = await openSite(FEEDS)
     await site.daemon()
     site.drop('acme/monday.xml', MONDAY.slice(0, 500))
     await site.until('acme', 'incomplete')
@@ -120,7 +123,7 @@ describe('of two files of a feed, the one that was detected first and is complet
   })
 
   it('is the newest version when it was a link', async () => {
-    await using site = await Site.open(FEEDS)
+    await using site = await openSite(FEEDS)
     await site.daemon()
     const monday = join(site.inbox, 'acme/monday.xml')
     site.drop('acme/tuesday.xml', feedOf(9))
@@ -139,7 +142,7 @@ describe('of two files of a feed, the one that was detected first and is complet
 })
 
 it('a version that fails while a newer one of its feed waits is superseded by that, and needs nobody', async () => {
-  await using site = await Site.open()
+  await using site = await openSite()
   const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'headers' })
   site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413, times: 1 })
   await site.daemon()
@@ -165,7 +168,7 @@ describe('a file that nobody has written since it was taken', () => {
   const seen = (site: Site) => site.events('acme').filter(({ to }) => to === 'seen').length
 
   it('is not sent over a version that a person restored, when only its permissions change', async () => {
-    await using site = await Site.open(FEEDS)
+    await using site = await openSite(FEEDS)
     await site.daemon()
     site.drop('acme/jobs.xml', MONDAY)
     const { id } = await site.until('acme', 'uploaded')
@@ -181,7 +184,7 @@ describe('a file that nobody has written since it was taken', () => {
   })
 
   it('is not sent over a younger one of its feed, when the device has another number after a boot', async () => {
-    await using site = await Site.open(FEEDS)
+    await using site = await openSite(FEEDS)
     const first = await site.daemon()
     site.drop('acme/monday.xml', MONDAY)
     await site.until('acme', 'uploaded', sha256(MONDAY))
@@ -201,7 +204,7 @@ describe('a file that nobody has written since it was taken', () => {
 
   it('is not sent over a younger one of its feed, when the folder was moved to another disk', async (context) => {
     if (statSync('/dev/shm').dev === statSync(tmpdir()).dev) return context.skip()
-    await using site = await Site.open(FEEDS)
+    await using site = await openSite(FEEDS)
     const first = await site.daemon()
     for (const [name, bytes] of [
       ['monday', MONDAY],
@@ -226,7 +229,7 @@ describe('a file that nobody has written since it was taken', () => {
   })
 
   it.each([0, 1])('is sent once it is put there again, dated %i s later', async (later) => {
-    await using site = await Site.open(FEEDS)
+    await using site = await openSite(FEEDS)
     await site.daemon()
     const put = (seconds: number) => {
       const staged = join(site.root, 'monday.xml')

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { VERSION } from '../../../src/lib/version.ts'
-import { feedOf, finished, MAIN, Site } from '../../helpers/site.ts'
+import { feedOf, finished, MAIN, preload, Site } from '../../helpers/site.ts'
 
 /** A copy of the program that a test may change; its libraries are found above it. */
 function copyOf(site: Site): { program: string } & Disposable {
@@ -26,7 +26,7 @@ function copyOf(site: Site): { program: string } & Disposable {
 const MARK = '"event":"daemon.condition","condition":"internal-error"'
 
 it('a feed that comes after the program was removed waits, and is read once the program is back', async () => {
-  await using site = await Site.open()
+  await using site = await Site.open({}, { env: preload('fast-time.ts') })
   using copy = copyOf(site)
   const daemon = await site.daemonProcess()
   renameSync(join(copy.program, 'check-worker.js'), join(copy.program, 'away.js'))
@@ -41,7 +41,7 @@ it('a feed that comes after the program was removed waits, and is read once the 
 })
 
 it('a feed is not read by a thread of another version: it waits for the restart', async () => {
-  await using site = await Site.open()
+  await using site = await Site.open({}, { env: preload('fast-time.ts') })
   using copy = copyOf(site)
   const daemon = await site.daemonProcess()
   for (const name of globSync('*.js', { cwd: copy.program })) {

@@ -6,6 +6,7 @@ import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { explained } from '../../helpers/look.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
@@ -18,7 +19,7 @@ function loseDatabase(site: Site): void {
 }
 
 it('after a lost history each feed of the folder is held until one decision accepts them all', async () => {
-  await using site = await Site.open()
+  await using site = await Site.open({}, { clock: quickClock() })
   const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(10))
   site.drop('other.xml', feedOf(20))
@@ -58,7 +59,7 @@ it('after a lost history each feed of the folder is held until one decision acce
 })
 
 it('an older database in its place is a lost history, too: what grew since is no measure', async () => {
-  await using site = await Site.open()
+  await using site = await Site.open({}, { clock: quickClock() })
   const first = await site.daemon()
   site.drop('jobs.xml', feedOf(10))
   await site.until('jobs.xml', 'uploaded')
@@ -87,7 +88,7 @@ it('an older database in its place is a lost history, too: what grew since is no
 })
 
 it('what waited in the older database is not sent: it may be long out of date', async () => {
-  await using site = await Site.open()
+  await using site = await Site.open({}, { clock: quickClock() })
   const first = await site.daemon()
   site.drop('jobs.xml', feedOf(10))
   await site.until('jobs.xml', 'uploaded')
@@ -119,7 +120,7 @@ it('what waited in the older database is not sent: it may be long out of date', 
 })
 
 it('what a guard holds for itself is not released with what a lost history holds', async () => {
-  await using site = await Site.open()
+  await using site = await Site.open({}, { clock: quickClock() })
   const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(10))
   await site.until('jobs.xml', 'uploaded')

@@ -3,8 +3,9 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { DAY, systemClock } from '../../../src/lib/clock.ts'
+import { DAY } from '../../../src/lib/clock.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 const RULES = [{ match: '{1}/*.xml', name: '{1}' }]
@@ -14,7 +15,8 @@ let passedMs = 0
 beforeEach(async () => {
   passedMs = 0
   // The clock of the service, too.
-  const clock = { ...systemClock, now: () => systemClock.now() + passedMs }
+  const quick = quickClock()
+  const clock = { ...quick, now: () => quick.now() + passedMs }
   const config = {
     feeds: RULES,
     state: { historyFor: '60d' },
