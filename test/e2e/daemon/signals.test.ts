@@ -1,7 +1,9 @@
+import type { ChildProcess } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import type { Command } from '../../helpers/command.ts'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
@@ -18,9 +20,9 @@ async function stuck(site: Site) {
 }
 
 /** A daemon whose feed waits, since its credentials were refused; by now they are right. */
-async function refused(site: Site) {
+async function refused<T extends ChildProcess | Command>(site: Site, start: () => Promise<T>) {
   const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
-  const daemon = await site.daemonProcess()
+  const daemon = await start()
   site.drop('jobs.xml', feedOf(3))
   await site.logged(daemon, 'credentials refused')
   refusal.remove()
@@ -30,18 +32,17 @@ async function refused(site: Site) {
 describe('SIGTERM', () => {
   it('lets an upload that runs come to its end, and starts nothing new', async () => {
     await using site = await Site.open({ upload: { concurrency: 1 } })
-    const daemon = await site.daemonProcess()
+    const daemon = await site.daemon()
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
     site.drop('a.xml', feedOf(20))
     await gate.held()
     site.drop('b.xml', feedOf(2))
     await site.until('b.xml', 'queued')
 
-    const ended = finished(daemon)
     daemon.kill('SIGTERM')
     await site.logged(daemon, '"stopping"')
     gate.remove()
-    const { code } = await ended
+    const { code } = await daemon.ended
 
     expect(code).toBe(0)
     expect(site.uploads({ feed: 'a.xml' })[0]).toMatchObject({ state: 'uploaded', attempts: 1 })
@@ -97,7 +98,7 @@ describe('a second signal', () => {
 describe('SIGHUP', () => {
   it('tries refused credentials again at once', async () => {
     await using site = await Site.open()
-    const daemon = await refused(site)
+    const daemon = await refused(site, () => site.daemon())
 
     daemon.kill('SIGHUP')
 
@@ -106,7 +107,7 @@ describe('SIGHUP', () => {
 
   it('lists the folder without waiting for the next scan', async () => {
     await using site = await Site.open({ inbox: { rescan: '1h', watch: 'poll' } })
-    const daemon = await site.daemonProcess()
+    const daemon = await site.daemon()
     await eventuallyTrue(() => statusOf(site).daemon.lastScanAt !== null)
     site.drop('jobs.xml', feedOf(3))
 
@@ -127,7 +128,7 @@ describe('SIGHUP', () => {
       ...{ FEEDSYNCD_FAIL_FILE: failing, FEEDSYNCD_FAIL_LOG: log },
       FEEDSYNCD_FAIL_ONLY: 'update versions',
     }
-    const daemon = await refused(site)
+    const daemon = await refused(site, () => site.daemonProcess())
 
     writeFileSync(failing, code)
     daemon.kill('SIGHUP')
