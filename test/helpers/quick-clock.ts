@@ -9,14 +9,23 @@ interface Quick {
   ahead?: number
 }
 
-export function quickClock({ factor = 10, ahead = 0 }: Quick = {}): Clock {
+export interface QuickClock extends Clock {
+  /** This much time has passed at once. */
+  skip(ms: number): void
+}
+
+export function quickClock({ factor = 10, ahead = 0 }: Quick = {}): QuickClock {
   const [wall, start] = [systemClock.now() + ahead, systemClock.monotonic()]
-  const passed = () => (systemClock.monotonic() - start) * factor
+  let skipped = 0
+  const passed = () => (systemClock.monotonic() - start) * factor + skipped
   return {
     now: () => Math.round(wall + passed()),
     monotonic: () => start + passed(),
     sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
     // Watchdogs guard real sockets, so they run on real time.
     after: systemClock.after,
+    skip: (ms) => {
+      skipped += ms
+    },
   }
 }

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { acquireLock } from '../../../src/history/instance-lock.ts'
+import { MINUTE } from '../../../src/lib/clock.ts'
 import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
 import { entry, fileOf } from '../../helpers/campaigns/reconciling.ts'
 import { feedOf } from '../../helpers/site.ts'
@@ -160,6 +161,9 @@ describe('the daemon', () => {
     vendor.write(fileOf(entry('A').replace('100.00', '90.00'), entry('B')))
     await vendor.until(() => expect(all).toMatchObject([{ budget: 90 }, { budget: 100 }]))
     site.drop('jobs.xml', feedOf(4))
+    await site.until('jobs.xml', 'uploaded')
+    // An upload is looked after a while after the look before.
+    vendor.clock.skip(5 * MINUTE)
     await vendor.until(() =>
       expect(vendor.lastRun()).toMatchObject({ cause: 'upload', state: 'done' }),
     )
@@ -206,6 +210,8 @@ describe('the daemon', () => {
     const job = '<campaignid>A</campaignid><provinz>MA</provinz>'
     site.drop('jobs.xml', feedOf(4).replaceAll('</job>', `${job}</job>`))
     const daemon = await site.daemon()
+    await site.until('jobs.xml', 'uploaded')
+    vendor.clock.skip(5 * MINUTE)
     await vendor.until(() => expect(vendor.lastRun()).toMatchObject({ cause: 'upload' }))
     const before = vendor.lastRun()
 
@@ -232,6 +238,7 @@ describe('the daemon', () => {
     const refused = await site.run('campaigns', 'apply', '--yes')
     const before = all.length
     lock?.[Symbol.dispose]()
+    vendor.clock.skip(MINUTE)
 
     expect(refused.code).toBe(75)
     expect(before).toBe(0)

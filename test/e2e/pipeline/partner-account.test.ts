@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import type { Command } from '../../helpers/command.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, SECRET, Site } from '../../helpers/site.ts'
@@ -13,7 +13,7 @@ const RULES = [{ match: '{1}/*.xml', partnerAccount: '{1}' }]
 
 const IDENTITY = { partner: 'acme', partnerAccounts: ['42', '43'], secret: SECRET }
 
-const partnerSite = (config: Record<string, unknown> = {}, clock = quickClock()) =>
+const partnerSite = (config: Record<string, unknown> = {}, clock: Clock = quickClock()) =>
   Site.open({ service: PARTNER, feeds: RULES, ...config }, { identity: IDENTITY, clock })
 
 const DEFAULT_42 = { ...PARTNER, partnerAccount: '42' }

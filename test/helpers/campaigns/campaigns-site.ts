@@ -6,15 +6,17 @@ import Database from 'better-sqlite3'
 import { openCampaignReader, openCampaignStore } from '../../../src/history/campaign-store.ts'
 import { MINUTE } from '../../../src/lib/clock.ts'
 import { eventually } from '../eventually.ts'
-import { quickClock } from '../quick-clock.ts'
+import { type QuickClock, quickClock } from '../quick-clock.ts'
 import { type Ran, Site } from '../site.ts'
 
 export class CampaignsSite implements AsyncDisposable {
   readonly site: Site
+  readonly clock: QuickClock
   readonly #database: string
 
-  private constructor(site: Site) {
+  private constructor(site: Site, clock: QuickClock) {
     this.site = site
+    this.clock = clock
     this.#database = join(site.root, 'state', 'feedsyncd.db')
   }
 
@@ -24,9 +26,8 @@ export class CampaignsSite implements AsyncDisposable {
     config: Record<string, unknown> = {},
     { isApproved = false } = {},
   ): Promise<CampaignsSite> {
-    const vendor = new CampaignsSite(
-      await Site.open(config, { clock: quickClock({ ahead: MINUTE }) }),
-    )
+    const clock = quickClock({ ahead: MINUTE })
+    const vendor = new CampaignsSite(await Site.open(config, { clock }), clock)
     if (isApproved) {
       using store = openCampaignStore({ file: vendor.#database })
       const account = `${vendor.site.sandbox.url} 123`
