@@ -1,8 +1,7 @@
 // An account of the sandbox with the real client of the campaigns before it. Waits take no time: they
 // are written down, and the clock of client and sandbox moves on by them.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
@@ -13,6 +12,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts'
 import { createCampaignApi } from '../../../src/service/campaigns.ts'
 import type { Identity } from '../../../src/service/client.ts'
 import type { Campaign, CampaignAnswer, CampaignApi } from '../../../src/service/port.ts'
+import { memoryFolder } from '../memory-folder.ts'
 
 const SECRET = 'a-secret-of-the-campaign-tests'
 
@@ -36,7 +36,7 @@ export async function openAccount(
     identity = { account: '123' },
   }: { listField?: string | null; now?: number; identity?: Identity } = {},
 ): Promise<Account> {
-  const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-campaigns-'))
+  const directory = memoryFolder('feedsyncd-campaigns-')
   const waits: number[] = []
   let ahead = now === undefined ? 0 : now - Date.now()
   const pass = (ms: number) => {

@@ -2,8 +2,7 @@
 // loop starts from what is on disk; `account.pass` moves the clock of both sides on.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { feedSideOf } from '../../../src/app/campaigns.ts'
@@ -20,6 +19,8 @@ import type { CampaignRun } from '../../../src/ops/port.ts'
 import type { CampaignKnobs } from '../../../src/sandbox/campaign-book.ts'
 import { listCampaigns } from '../../../src/service/campaign-listing.ts'
 import type { CampaignApi } from '../../../src/service/port.ts'
+import { putEmptyHistory } from '../history/empty.ts'
+import { memoryFolder } from '../memory-folder.ts'
 import { type Account, forever, openAccount } from './account.ts'
 
 export const NOW = Date.UTC(2026, 11, 1, 12)
@@ -31,7 +32,7 @@ type ApplyOptions = { allowWiden?: string[]; approved?: Plan }
 export class Vendor {
   readonly account: Account
   file: string
-  database = join(mkdtempSync(join(tmpdir(), 'feedsyncd-reconcile-')), 'feedsyncd.db')
+  database = join(memoryFolder('feedsyncd-reconcile-'), 'feedsyncd.db')
   configured = ACCOUNT
   identity = IDENTITY
   /** What the reconciler calls; a test puts a service of its own there. */
@@ -45,6 +46,7 @@ export class Vendor {
 
   static async open(file: string, knobs: Partial<CampaignKnobs> = {}): Promise<Vendor> {
     const vendor = new Vendor(await openAccount(knobs, { now: NOW }), file)
+    putEmptyHistory(vendor.database)
     onTestFinished(() => rmSync(join(vendor.database, '..'), { recursive: true }))
     return vendor
   }

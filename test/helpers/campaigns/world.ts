@@ -2,8 +2,7 @@
 // database and a real campaigns file each, and a clock that only `pass` moves. Answers go through the real
 // readers. A process dies where a call throws `Killed`.
 
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { keepPass } from '../../../src/app/reconcile.ts'
@@ -23,6 +22,8 @@ import { readCampaign, readPage } from '../../../src/service/campaign-answer.ts'
 import { listCampaigns } from '../../../src/service/campaign-listing.ts'
 import { readAnswer, Unreadable } from '../../../src/service/json-answer.ts'
 import type { CampaignAnswer, CampaignApi, CampaignFailure } from '../../../src/service/port.ts'
+import { putEmptyHistory } from '../history/empty.ts'
+import { memoryFolder } from '../memory-folder.ts'
 import { forever } from './account.ts'
 import { Book, type BookCampaign } from './book.ts'
 import { planOf } from './reconciling.ts'
@@ -97,12 +98,8 @@ export class World {
   /** What is listed, where that is not what is there. */
   listed: ((all: BookCampaign[]) => BookCampaign[]) | null = null
   readonly #late: { at: number; run: () => void }[] = []
-  readonly directory = mkdtempSync(join(tmpdir(), 'feedsyncd-world-'))
+  readonly directory = memoryFolder('feedsyncd-world-')
   #databases = 0
-
-  constructor() {
-    openCampaignStore({ file: join(this.directory, 'empty.db') })[Symbol.dispose]()
-  }
 
   static open(): World {
     const world = new World()
@@ -121,7 +118,7 @@ export class World {
   /** An empty database. */
   database(): string {
     const file = join(this.directory, `${++this.#databases}.db`)
-    copyFileSync(join(this.directory, 'empty.db'), file)
+    putEmptyHistory(file)
     return file
   }
 

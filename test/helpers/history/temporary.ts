@@ -1,14 +1,15 @@
 // Temporary folders and sample versions for the tests of the history.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { History, Reason, State, Version, VersionPatch } from '../../../src/history/port.ts'
 import { openHistory } from '../../../src/history/sqlite-history.ts'
+import { memoryFolder } from '../memory-folder.ts'
+import { putEmptyHistory } from './empty.ts'
 
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'history-'))
+  const folder = memoryFolder('history-')
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
@@ -18,6 +19,7 @@ export function temporaryHistory(options: { busyTimeoutMs?: number } = {}): {
   file: string
 } {
   const file = join(temporaryFolder(), 'state', 'history.db')
+  putEmptyHistory(file)
   const history = openHistory({ file, ...options })
   onTestFinished(() => history[Symbol.dispose]())
   return { history, file }

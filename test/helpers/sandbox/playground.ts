@@ -1,14 +1,13 @@
 // Starts sandboxes in a directory of their own and takes both away after the test.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { onTestFinished } from 'vitest'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts'
+import { memoryFolder } from '../memory-folder.ts'
 import { SECRET } from './client.ts'
 
 export async function sandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
-  const directory = await mkdtemp(join(tmpdir(), 'feedsyncd-sandbox-'))
+  const directory = memoryFolder('feedsyncd-sandbox-')
   const started = await startSandbox({
     directory,
     basePath: '/api',
