@@ -2,26 +2,22 @@
 
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 
-interface Quick {
-  /** How many times as soon. */
-  factor?: number
-  /** Ms by which its wall clock is ahead: whatever was written last has rested as long as that. */
-  ahead?: number
-}
+const FACTOR = 10
 
 export interface QuickClock extends Clock {
   /** This much time has passed at once. */
   skip(ms: number): void
 }
 
-export function quickClock({ factor = 10, ahead = 0 }: Quick = {}): QuickClock {
+/** `ahead`: ms by which its wall clock is ahead, so that whatever was written last has rested as long as that. */
+export function quickClock({ ahead = 0 } = {}): QuickClock {
   const [wall, start] = [systemClock.now() + ahead, systemClock.monotonic()]
   let skipped = 0
-  const passed = () => (systemClock.monotonic() - start) * factor + skipped
+  const passed = () => (systemClock.monotonic() - start) * FACTOR + skipped
   return {
     now: () => Math.round(wall + passed()),
     monotonic: () => start + passed(),
-    sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
+    sleep: (ms, signal) => systemClock.sleep(ms / FACTOR, signal),
     // Watchdogs guard real sockets, so they run on real time.
     after: systemClock.after,
     skip: (ms) => {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
+import { MINUTE } from '../../../src/lib/clock.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
@@ -28,7 +29,8 @@ describe('a state disk that is full', () => {
 
   it('is told in the same words by status, --check, --json, /readyz and an alert', async (test) => {
     const paged = 'paged'
-    await using site = await Site.open({}, { clock: quickClock({ factor: 50 }) })
+    const clock = quickClock()
+    await using site = await Site.open({}, { clock })
     const file = join(site.root, paged)
     const script =
       'require("fs").appendFileSync(process.argv[1], process.env.FEEDSYNCD_ALERT_TEXT + "\\n")'
@@ -57,6 +59,7 @@ describe('a state disk that is full', () => {
     expect(readFileSync(file, 'utf8')).toContain(words)
 
     disk.free(process)
+    clock.skip(MINUTE)
     await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
   })
 
