@@ -2,9 +2,10 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { History, Reason, State, Version, VersionPatch } from '../../../src/history/port.ts'
 import { openHistory } from '../../../src/history/sqlite-history.ts'
+import { FeedsyncError } from '../../../src/lib/errors.ts'
 import { memoryFolder } from '../memory-folder.ts'
 import { putEmptyHistory } from './empty.ts'
 
@@ -67,4 +68,15 @@ export function versionIn(
 
 export function because(text: string, hint: string | null = null, code = 'test'): Reason {
   return { code, text, hint }
+}
+
+/** The `FeedsyncError` that this work throws. */
+export function thrownBy(work: () => unknown): FeedsyncError {
+  try {
+    work()
+  } catch (error) {
+    expect(error).toBeInstanceOf(FeedsyncError)
+    return error as FeedsyncError
+  }
+  throw new Error('nothing was thrown')
 }

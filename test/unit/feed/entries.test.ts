@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Entries } from '../../../src/feed/entries.ts'
+import { hashText } from '../../../src/feed/posting-values.ts'
 
 /** Pairs of words whose bits an attacker chose: nothing but the high half, or its highest bits, differ. */
 const MADE: Record<string, (n: number) => [high: number, low: number]> = {
@@ -21,5 +22,13 @@ describe('the table of ids', () => {
     }
 
     expect([entries.count, entries.repeated]).toEqual([250_000, 0])
+  })
+
+  it('counts different ones exactly, however often they come', () => {
+    const count = new Entries(false)
+
+    for (let i = 0; i < 100_000; i++) count.add(hashText(`R-${i % 7_000}`), 0, false)
+
+    expect(count.count).toBe(7_000)
   })
 })

@@ -1,16 +1,11 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Entries } from '../../../src/feed/entries.ts'
-import type { FieldPaths } from '../../../src/feed/port.ts'
+import type { FieldPaths, PostingChanges } from '../../../src/feed/port.ts'
 import { compareIndexes, indexParts } from '../../../src/feed/posting-index.ts'
 import { hashText } from '../../../src/feed/posting-values.ts'
-import {
-  type Baseline,
-  type GuardedVersion,
-  type GuardLimits,
-  guard,
-} from '../../../src/pipeline/guards.ts'
 import { Folder, readDocument } from '../../helpers/feeds.ts'
 
 let folder: Folder
@@ -39,6 +34,45 @@ async function indexBy(fields: FieldPaths, ...jobs: string[]): Promise<string> {
 
 const nurse = '<id>1</id><title>Nurse</title>'
 const cook = '<id>2</id><title>Cook</title>'
+
+type Entry = [high: number, low: number, content: number]
+
+/** Few values, so that ids and contents meet; the largest, because words are unsigned. */
+const word = fc.constantFrom(0, 1, 2, 2 ** 31, 2 ** 32 - 1)
+const entries = fc.array(fc.tuple(word, word, word), { maxLength: 60 })
+
+function entriesOf(postings: readonly Entry[]): Entries {
+  const all = new Entries(true)
+  for (const [high, low, content] of postings) all.add({ high, low }, content, true)
+  return all
+}
+
+const bytesOf = (all: Entries) => Buffer.concat([...indexParts(all)])
+
+function writeIndex(path: string, postings: readonly Entry[]): void {
+  writeFileSync(path, bytesOf(entriesOf(postings)))
+}
+
+/** What must come out, counted in the plainest way. */
+function changesBetween(older: readonly Entry[], newer: readonly Entry[]): PostingChanges {
+  const changes = { added: 0, removed: 0, changed: 0 }
+  for (const id of new Set([...older, ...newer].map(idOf))) {
+    const left = older.filter((entry) => idOf(entry) === id).map(([, , content]) => content)
+    const right = newer.filter((entry) => idOf(entry) === id).map(([, , content]) => content)
+    for (const content of left.slice()) {
+      if (!right.includes(content)) continue
+      right.splice(right.indexOf(content), 1)
+      left.splice(left.indexOf(content), 1)
+    }
+    const pairs = Math.min(left.length, right.length)
+    changes.changed += pairs
+    changes.removed += left.length - pairs
+    changes.added += right.length - pairs
+  }
+  return changes
+}
+
+const idOf = ([high, low]: Entry) => `${high} ${low}`
 
 describe('changes between two versions', () => {
   it('counts postings that were added, removed and changed, in any order', async () => {
@@ -133,134 +167,55 @@ describe('changes between two versions', () => {
   })
 })
 
-describe('guards', () => {
-  const limits: GuardLimits = {
-    ...{ maxDropPercent: 50, minPostings: 1, maxShrinkPercent: 50, maxReplacedPercent: 90 },
-  }
-  const version = (postings: number, more: Partial<GuardedVersion> = {}): GuardedVersion => ({
-    root: 'source',
-    records: postings === 0 ? null : '/source/job',
-    postings,
-    bytes: postings * 1000,
-    encoding: 'UTF-8',
-    withoutId: 0,
-    duplicates: 0,
-    ...more,
-  })
-  const older = (postings: number, more: Partial<Baseline> = {}): Baseline => {
-    return { id: 7, changes: null, ...version(postings), ...more }
-  }
-  const held = (
-    newer: GuardedVersion,
-    baselines: readonly Baseline[],
-    more: Partial<GuardLimits> = {},
-    turnovers: number[] = [],
-  ) => {
-    return guard(newer, baselines, { ...limits, ...more }, () => turnovers)?.guard ?? 'pass'
-  }
-  const outcome = (newer: number, baseline: Baseline | null, more: Partial<GuardLimits> = {}) =>
-    held(version(newer), baseline === null ? [] : [baseline], more)
+describe('the posting index', () => {
+  it('tells what changed', () => {
+    using folder = new Folder()
+    const [older, newer] = [join(folder.path, 'older'), join(folder.path, 'newer')]
+    fc.assert(
+      fc.property(entries, entries, (left, right) => {
+        writeIndex(older, left)
+        writeIndex(newer, right)
 
-  it('hold a feed without postings, also the first one', () => {
-    expect(outcome(0, null)).toBe('empty')
-    expect(outcome(0, older(100))).toBe('empty')
-    expect(outcome(0, null, { minPostings: 0 })).toBe('empty')
-  })
-
-  it('hold fewer postings than the least', () => {
-    expect(outcome(9, null, { minPostings: 10 })).toBe('min-postings')
-    expect(outcome(10, null, { minPostings: 10 })).toBe('pass')
-  })
-
-  it('hold a drop of the given percentage or more', () => {
-    expect(outcome(50, older(100))).toBe('drop')
-    expect(outcome(51, older(100))).toBe('pass')
-    expect(outcome(150, older(100))).toBe('pass')
-    expect(outcome(1, null)).toBe('pass')
-    expect(outcome(1, older(100), { maxDropPercent: 100 })).toBe('pass')
-    expect(outcome(100, older(100), { maxDropPercent: 0 })).toBe('pass')
-    expect(outcome(99, older(100), { maxDropPercent: 0 })).toBe('drop')
-  })
-
-  it('hold a drop against any of the versions that it is compared with', () => {
-    expect(held(version(350), [older(1000), older(600, { id: 8 })])).toBe('drop')
-    expect(held(version(600), [older(1000), older(600, { id: 8 })])).toBe('pass')
-  })
-
-  it('hold another root or record path, but not against a version without one', () => {
-    expect(outcome(100, older(100, { root: 'rss' }))).toBe('shape')
-    expect(outcome(100, older(100, { records: '/source/jobs/job' }))).toBe('shape')
-    expect(outcome(100, older(0, { records: null }))).toBe('pass')
-    expect(outcome(100, older(100, { root: null }))).toBe('pass')
-  })
-
-  it('hold as many postings as before that have lost their ids, or are all the same', () => {
-    const before = older(1000)
-
-    expect(held(version(1000, { withoutId: 1000, duplicates: 999 }), [before])).toBe('missing-ids')
-    expect(held(version(1000, { withoutId: 499 }), [before])).toBe('pass')
-    expect(held(version(1000, { duplicates: 999 }), [before])).toBe('duplicate-ids')
-    expect(held(version(1000, { duplicates: 999 }), [])).toBe('pass')
-  })
-
-  it('pass a feed that never had ids, or always had one id on several postings', () => {
-    const without = { withoutId: 1000, duplicates: 20 }
-    const shared = { duplicates: 400 }
-
-    expect(held(version(900, { withoutId: 900 }), [older(1000, without)])).toBe('pass')
-    expect(held(version(1000, shared), [older(1000, shared)])).toBe('pass')
-  })
-
-  it('hold postings that lost most of their bytes, whatever their number, but not of a few', () => {
-    expect(held(version(100, { bytes: 49_000 }), [older(100)])).toBe('shrink')
-    expect(held(version(100, { bytes: 50_000 }), [older(100)])).toBe('pass')
-    expect(held(version(900, { bytes: 100_000 }), [older(100)])).toBe('shrink')
-    expect(held(version(60, { bytes: 40_000 }), [older(100)])).toBe('pass')
-    expect(held(version(100, { bytes: 49_000 }), [older(100, { encoding: 'UTF-16LE' })])).toBe(
-      'pass',
+        expect(compareIndexes(older, newer)).toEqual(changesBetween(left, right))
+      }),
+      { numRuns: 200 },
     )
-    expect(held(version(9, { bytes: 9 }), [older(9)])).toBe('pass')
-    expect(held(version(100, { bytes: 9 }), [older(100)], { maxShrinkPercent: 100 })).toBe('pass')
   })
 
-  it('hold postings that others took the place of, where the feed does not do so', () => {
-    const renewed = older(1000, { changes: { added: 1000, removed: 950, changed: 0 } })
-
-    expect(held(version(1000), [renewed], {}, [0.02, 0.1])).toBe('replaced')
-    // Each day all postings are others; or nobody knows yet what is usual.
-    expect(held(version(1000), [renewed], {}, [0.02, 1])).toBe('pass')
-    expect(held(version(1000), [renewed], {}, [])).toBe('pass')
-    expect(held(version(1000), [renewed], { maxReplacedPercent: 95 }, [0.02])).toBe('pass')
-  })
-
-  it('take no posting without an id for one that is gone: a date in it makes it another one', () => {
-    const renewed = { changes: { added: 1000, removed: 1000, changed: 0 }, withoutId: 1000 }
-
-    expect(held(version(1000, { withoutId: 1000 }), [older(1000, renewed)], {}, [0])).toBe('pass')
-  })
-
-  it('say what happened, compared with what, and what to do', () => {
-    const reason = (newer: GuardedVersion, baseline: Baseline) =>
-      guard(newer, [baseline], limits, () => [0])?.reason
-
-    expect(guard(version(40), [older(1200)], limits)).toEqual({
-      guard: 'drop',
-      reason:
-        'the feed dropped from 1,200 postings to 40 (96 %); guards.maxDropPercent is 50; compared with version 7',
-      hint: 'If this is right, release it; otherwise correct the export and drop the feed again.',
+  it('counts the postings that have the id of an earlier one, however many there are', () => {
+    const postings = Array.from({ length: 5_000 }, (_, i): Entry => {
+      const id = Math.imul(i % 4_000, 2_654_435_761) >>> 0
+      return [id, i % 4_000, i]
     })
-    expect(reason(version(1000, { withoutId: 1000 }), older(1000))).toBe(
-      'the number of postings with an id fell from 1,000 to 0 (100 %), of 1,000 in all; guards.maxDropPercent is 50; compared with version 7',
-    )
-    expect(reason(version(1000, { duplicates: 999 }), older(1000))).toBe(
-      'the number of different postings fell from 1,000 to 1 (99 %), of 1,000 in all; guards.maxDropPercent is 50; compared with version 7',
-    )
-    expect(reason(version(1000, { bytes: 9000 }), older(1000))).toBe(
-      'the postings shrank from 1,000 bytes on average to 9 (99 %); guards.maxShrinkPercent is 50; compared with version 7',
-    )
-    const changes = { added: 990, removed: 990, changed: 0 }
-    expect(reason(version(1000), older(1000, { changes }))).toBe(
-      '990 of 1,000 postings were replaced by others (99 %), which this feed has not done lately; guards.maxReplacedPercent is 90; compared with version 7',
-    )
+
+    const { count, repeated } = entriesOf(postings)
+
+    expect({ count, repeated }).toEqual({ count: 5_000, repeated: 1_000 })
+  })
+
+  it('reads as nothing when it is torn at any byte, or altered', () => {
+    using folder = new Folder()
+    const [file, other] = [join(folder.path, 'torn'), join(folder.path, 'other')]
+    const postings: Entry[] = [
+      [1, 2, 3],
+      [2 ** 32 - 1, 0, 2 ** 32 - 1],
+    ]
+    writeIndex(file, postings)
+    writeIndex(other, postings)
+    const whole = readFileSync(file)
+    expect(compareIndexes(file, other)).toEqual({ added: 0, removed: 0, changed: 0 })
+
+    const answers: unknown[] = []
+    for (let at = 0; at < whole.length; at++) {
+      writeFileSync(file, whole)
+      truncateSync(file, at)
+      answers.push(compareIndexes(file, other))
+      const altered = Buffer.from(whole)
+      altered[at] = (altered[at] ?? 0) ^ 1
+      writeFileSync(file, altered)
+      answers.push(compareIndexes(other, file))
+    }
+
+    expect(answers.filter((answer) => answer !== null)).toEqual([])
   })
 })

@@ -2,31 +2,22 @@ import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileS
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Connection, openWritable } from '../../../src/history/connection.ts'
-import { MIGRATIONS, migrate, openReader, schemaVersion } from '../../../src/history/migrations.ts'
+import { type Connection, openWritable } from '../../../src/history/connection.ts'
+import { migrate, openReader } from '../../../src/history/migrations.ts'
 import type { History } from '../../../src/history/port.ts'
 import { historyOn, openHistory } from '../../../src/history/sqlite-history.ts'
 import { openHistoryReader } from '../../../src/history/tables.ts'
-import { errorCode, FeedsyncError } from '../../../src/lib/errors.ts'
+import { errorCode } from '../../../src/lib/errors.ts'
 import { child } from '../../helpers/history/child.ts'
 import {
   because,
   temporaryFolder,
   temporaryHistory,
+  thrownBy,
   versionIn,
 } from '../../helpers/history/temporary.ts'
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
-
-function thrownBy(work: () => unknown): FeedsyncError {
-  try {
-    work()
-  } catch (error) {
-    expect(error).toBeInstanceOf(FeedsyncError)
-    return error as FeedsyncError
-  }
-  throw new Error('nothing was thrown')
-}
 
 /** A connection of the test's own beside the history's. */
 function beside(file: string): Database.Database {
@@ -100,61 +91,6 @@ describe('opening the history', () => {
     expect([existsSync(`${file}-wal`), existsSync(`${file}-shm`)]).toEqual([false, false])
     using reader = openHistoryReader({ file })
     expect(reader?.list({})).toEqual([version])
-  })
-})
-
-describe('migrations', () => {
-  it('are applied once, in order, each with its number', () => {
-    const { connection } = connected()
-
-    expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
-    expect(migrate(connection)).toEqual([])
-    expect(migrate(connection, [...MIGRATIONS, 'CREATE TABLE a (b)', 'DROP TABLE a'])).toEqual([
-      MIGRATIONS.length + 1,
-      MIGRATIONS.length + 2,
-    ])
-    expect(schemaVersion(connection)).toBe(MIGRATIONS.length + 2)
-  })
-
-  it('are not applied twice when another process was faster', () => {
-    const file = join(temporaryFolder(), 'history.db')
-    class Overtaken extends Connection {
-      override atomically<T>(work: () => T): T {
-        openHistory({ file })[Symbol.dispose]()
-        return super.atomically(work)
-      }
-    }
-    using connection = new Overtaken(new Database(file), file)
-
-    expect(migrate(connection)).toEqual([])
-    expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
-  })
-
-  it('leave nothing behind when one fails half-way', () => {
-    const { connection } = connected()
-
-    const error = thrownBy(() => migrate(connection, [...MIGRATIONS, 'CREATE TABLE a (b); OOPS']))
-
-    expect(errorCode(error)).toBe('SQLITE_ERROR')
-    expect(schemaVersion(connection)).toBe(MIGRATIONS.length)
-    expect(connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'a'")).toEqual([])
-  })
-
-  it.each([
-    ['writer', openHistory],
-    ['reader', openHistoryReader],
-  ])('refuse the database of a newer feedsyncd with a way out (%s)', (_, open) => {
-    const { history, file } = temporaryHistory()
-    versionIn(history, 'held')
-    beside(file).pragma(`user_version = ${MIGRATIONS.length + 1}`)
-
-    const error = thrownBy(() => open({ file }))
-
-    expect(error.message).toBe(
-      `${file} was written by a newer feedsyncd (schema ${MIGRATIONS.length + 1}, this one knows ${MIGRATIONS.length})`,
-    )
-    expect(error.hint).toContain('Install that newer feedsyncd')
-    expect(error.exitCode).toBe(78)
   })
 })
 

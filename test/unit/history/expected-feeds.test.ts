@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { expectations, expectFeeds } from '../../../src/history/expected-feeds.ts'
-import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
+import { READ_AGAIN } from '../../../src/history/reason-codes.ts'
+import { DAY, HOUR } from '../../../src/lib/clock.ts'
+import { because, temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
-const HOUR = 3_600_000
 const START = Date.UTC(2027, 0, 4, 6)
 const acme = { match: 'acme/*.xml', name: 'acme', expectEveryMs: 26 * HOUR }
 const nightly = { match: 'nightly.xml', name: null, expectEveryMs: 26 * HOUR }
@@ -14,56 +15,189 @@ const ruleFor = (path: string) => {
   return { feed, expectEveryMs: 26 * HOUR }
 }
 
-it('are known from the first start, and overdue when nothing came in time', () => {
-  const { history } = temporaryHistory()
+describe('feeds that the rules expect', () => {
+  it('are known from the first start, and overdue when nothing came in time', () => {
+    const { history } = temporaryHistory()
 
-  expectFeeds(history, [acme, nightly], ruleFor, START)
-  const late = (now: number) =>
-    history
-      .list({})
-      .filter((version) => expectations(history, ruleFor, now)(version).overdue)
-      .map(({ feed }) => feed)
+    expectFeeds(history, [acme, nightly], ruleFor, START)
+    const late = (now: number) =>
+      history
+        .list({})
+        .filter((version) => expectations(history, ruleFor, now)(version).overdue)
+        .map(({ feed }) => feed)
 
-  expect(history.newest('acme')?.state).toBe('gone')
-  expect(history.newest('acme')?.reason).toMatch(
-    /^no file of it has been seen yet; one is expected/,
-  )
-  expect(late(START + 26 * HOUR)).toEqual([])
-  expect(late(START + 27 * HOUR).sort()).toEqual(['acme', 'nightly.xml'])
+    expect(history.newest('acme')?.state).toBe('gone')
+    expect(history.newest('acme')?.reason).toMatch(
+      /^no file of it has been seen yet; one is expected/,
+    )
+    expect(late(START + 26 * HOUR)).toEqual([])
+    expect(late(START + 27 * HOUR).sort()).toEqual(['acme', 'nightly.xml'])
+  })
+
+  it('stay as they are at the next start, so that a restart makes nothing less late', () => {
+    const { history } = temporaryHistory()
+
+    expectFeeds(history, [acme], ruleFor, START)
+    expectFeeds(history, [acme], ruleFor, START + 25 * HOUR)
+
+    expect(history.list({ all: true })).toHaveLength(1)
+    expect(history.newest('acme')?.detectedAt).toBe(START)
+  })
+
+  it('are not invented where the rule does not name them', () => {
+    const { history } = temporaryHistory()
+
+    expectFeeds(history, [each, any], ruleFor, START)
+
+    expect(history.list({ all: true })).toEqual([])
+  })
+
+  it('are left alone where a file was seen already', () => {
+    const { history } = temporaryHistory()
+    const seen = versionIn(history, 'uploaded', { feed: 'acme', patch: { sha256: 'a' } })
+
+    expectFeeds(history, [acme], ruleFor, START)
+
+    expect(history.list({ all: true })).toEqual([seen])
+  })
+
+  it('are forgotten when no rule expects them any more and nothing ever came', () => {
+    const { history } = temporaryHistory()
+
+    expectFeeds(history, [acme, nightly], ruleFor, START)
+    expectFeeds(history, [nightly], ruleFor, START + HOUR)
+
+    expect(history.list({}).map(({ feed }) => feed)).toEqual(['nightly.xml'])
+  })
 })
 
-it('stay as they are at the next start, so that a restart makes nothing less late', () => {
+/** A feed `acme` that was uploaded at START and is expected every 26 hours. */
+function acmeUploaded(expectEveryMs: number | null = 26 * HOUR) {
   const { history } = temporaryHistory()
+  const version = versionIn(history, 'uploaded', { at: START, patch: { sha256: 'a'.repeat(64) } })
+  const ruleFor = (path: string, named: string | null = null) => ({
+    feed: named ?? path.replace('.xml', ''),
+    expectEveryMs,
+  })
+  const at = (now: number) => {
+    const newest = history.newest('acme') ?? version
+    return expectations(history, ruleFor, now)(newest)
+  }
+  return { history, version, at }
+}
 
-  expectFeeds(history, [acme], ruleFor, START)
-  expectFeeds(history, [acme], ruleFor, START + 25 * HOUR)
+describe('a feed that is expected at least so often', () => {
+  it('is overdue once that time is over, and not a moment before', () => {
+    const { at } = acmeUploaded()
 
-  expect(history.list({ all: true })).toHaveLength(1)
-  expect(history.newest('acme')?.detectedAt).toBe(START)
+    expect(at(START + 26 * HOUR)).toEqual({
+      expectedBy: '2027-01-05T08:00:00.000Z',
+      overdue: false,
+    })
+    expect(at(START + 26 * HOUR + 1).overdue).toBe(true)
+  })
+
+  it('is in time again by its next version, whatever becomes of it', () => {
+    const { at, history } = acmeUploaded()
+
+    versionIn(history, 'rejected', { at: START + 3 * DAY })
+
+    expect(at(START + 4 * DAY).overdue).toBe(false)
+    expect(at(START + 5 * DAY).overdue).toBe(true)
+  })
+
+  it('is not in time because the daemon reads again what it might not read before', () => {
+    const { at, history } = acmeUploaded()
+    const { id } = versionIn(history, 'rejected', { at: START + 3 * DAY })
+
+    history.move(id, 'settling', { code: READ_AGAIN, text: 'at a start' }, START + 5 * DAY)
+
+    expect(at(START + 6 * DAY).overdue).toBe(true)
+  })
+
+  it('is in time by the same bytes again: its writer did its work', () => {
+    const { at, history, version } = acmeUploaded()
+
+    history.seen(version.id, because('the same bytes'), START + 3 * DAY)
+
+    expect(at(START + 4 * DAY).overdue).toBe(false)
+  })
+
+  it('is in time by the same bytes again also behind a newer version that was not read', () => {
+    const { at, history, version } = acmeUploaded()
+    versionIn(history, 'gone', { at: START + DAY })
+
+    history.seen(version.id, because('the same bytes'), START + 3 * DAY)
+
+    expect(at(START + 4 * DAY).overdue).toBe(false)
+  })
+
+  it('is in time by a file that came back', () => {
+    const { at, history } = acmeUploaded()
+    const { id } = versionIn(history, 'gone', { at: START + DAY })
+
+    history.move(id, 'settling', null, START + 3 * DAY)
+
+    expect(at(START + 4 * DAY).overdue).toBe(false)
+  })
+
+  it('is missed also when a person uploaded a file from elsewhere in between', () => {
+    const { at, history } = acmeUploaded()
+
+    versionIn(history, 'uploaded', { at: START + DAY, path: '/root/corrected.xml' })
+
+    expect(at(START + 2 * DAY).overdue).toBe(false)
+    expect(at(START + 3 * DAY).overdue).toBe(true)
+  })
 })
 
-it('are not invented where the rule does not name them', () => {
-  const { history } = temporaryHistory()
+describe('a version that a clock 400 days ahead has dated', () => {
+  it('is no arrival where an earlier one can be believed', () => {
+    const { at, history, version } = acmeUploaded()
 
-  expectFeeds(history, [each, any], ruleFor, START)
+    history.seen(version.id, because('the same bytes'), START + 400 * DAY)
 
-  expect(history.list({ all: true })).toEqual([])
+    expect(at(START + 25 * HOUR).overdue).toBe(false)
+    expect(at(START + 27 * HOUR).overdue).toBe(true)
+  })
+
+  it('does not keep its feed from being missed', () => {
+    const { at } = acmeUploaded()
+
+    expect(at(START - 400 * DAY)).toEqual({
+      expectedBy: '2027-01-05T08:00:00.000Z',
+      overdue: true,
+    })
+  })
 })
 
-it('are left alone where a file was seen already', () => {
-  const { history } = temporaryHistory()
-  const seen = versionIn(history, 'uploaded', { feed: 'acme', patch: { sha256: 'a' } })
+describe('nothing is expected', () => {
+  it('without a rule', () => {
+    expect(acmeUploaded(null).at(START + 9 * DAY)).toEqual({ expectedBy: null, overdue: false })
+  })
 
-  expectFeeds(history, [acme], ruleFor, START)
+  it('of a version that has a successor', () => {
+    const { history, version } = acmeUploaded()
+    versionIn(history, 'uploaded', { at: START + DAY })
 
-  expect(history.list({ all: true })).toEqual([seen])
-})
+    const expectation = expectations(
+      history,
+      () => ({ feed: 'acme', expectEveryMs: HOUR }),
+      START + 9 * DAY,
+    )
 
-it('are forgotten when no rule expects them any more and nothing ever came', () => {
-  const { history } = temporaryHistory()
+    expect(expectation(version)).toEqual({ expectedBy: null, overdue: false })
+  })
 
-  expectFeeds(history, [acme, nightly], ruleFor, START)
-  expectFeeds(history, [nightly], ruleFor, START + HOUR)
+  it('of a feed that a person named, which the rule of its path does not', () => {
+    const { history, version } = acmeUploaded()
 
-  expect(history.list({}).map(({ feed }) => feed)).toEqual(['nightly.xml'])
+    const expectation = expectations(
+      history,
+      () => ({ feed: 'other', expectEveryMs: HOUR }),
+      START + 9 * DAY,
+    )
+
+    expect(expectation(version).overdue).toBe(false)
+  })
 })

@@ -91,3 +91,19 @@ it('a file that comes back as it was within 30 days is no news, and one that was
   expect(gone.flat()).toEqual([1, false, 0, false, 1, true])
   expect(history.knownFiles()).toEqual([])
 })
+
+it('a version for the feed that a rule gave a file for a while is superseded once the file is its own feed’s again', () => {
+  const { history } = temporaryHistory()
+  const failed = versionIn(history, 'failed', { feed: 'one', path: 'stays.xml' })
+  const other = versionIn(history, 'queued', { feed: 'two', path: 'moved.xml' })
+  history.know({ path: 'stays.xml', identity, versionId: failed.id })
+  history.know({ path: 'moved.xml', identity, versionId: other.id })
+  const rule = { feed: 'one', account: null }
+  // Knows what the history knew when it was made.
+  const ledger = new Ledger({ history, clock: systemClock, log: silentLog, onMove: () => {} })
+
+  ledger.seen({ path: 'moved.xml', identity: { ...identity, mtimeNs: '6' }, rule }, failed)
+
+  const states = [failed, other].map(({ id }) => history.version(id)?.state)
+  expect(states).toEqual(['queued', 'superseded'])
+})

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { DaemonRecord, State } from '../../../src/history/port.ts'
+import type { DaemonRecord } from '../../../src/history/port.ts'
 import { statusReport } from '../../../src/history/report.ts'
 import { DAY, MINUTE } from '../../../src/lib/clock.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
@@ -154,96 +154,4 @@ it('the turnover of a feed is remembered for two days, however often it is uploa
   expect(renewed('each quarter, three days', 3 * 96, quarter)).toBe(false)
   expect(renewed('each day, 50', 50, DAY)).toBe(true)
   expect(renewed('each day, 51', 51, DAY)).toBe(false)
-})
-
-describe('pruning', () => {
-  it('forgets settled versions before a date, with their events and attempts', async () => {
-    const { history } = temporaryHistory()
-    const old = versionIn(history, 'uploading', { at: 1000 })
-    history.startAttempt(old.id, 1100, 'a')
-    history.recover(1200)
-    history.move(old.id, 'superseded', null, 1300)
-    const newest = versionIn(history, 'uploaded', { at: 1400, patch: { sha256: 'a' } })
-
-    expect(await history.prune(1300)).toBe(0)
-    expect(await history.prune(5000)).toBe(1)
-    expect(history.list({ all: true })).toEqual([newest])
-    expect([history.events(old.id), history.attempts(old.id)]).toEqual([[], []])
-    expect(history.count()).toMatchObject({ superseded: 0, uploaded: 1 })
-  })
-
-  it('keeps of each feed the newest, the newest with known bytes and the last uploaded', async () => {
-    const { history } = temporaryHistory()
-    const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
-    const taken = versionIn(history, 'discarded', { patch: { sha256: 'b' } })
-    const dropped = versionIn(history, 'gone')
-    const newest = versionIn(history, 'rejected')
-
-    await history.prune(9000)
-
-    expect(history.version(dropped.id)).toBe(null)
-    expect(history.list({ all: true })).toEqual([newest, taken, uploaded])
-  })
-
-  it('keeps a version that a file in the folder is known as, so that it is not sent again', async () => {
-    const { history } = temporaryHistory()
-    const old = versionIn(history, 'superseded')
-    history.know({ path: 'old.xml', identity, versionId: old.id })
-    versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
-
-    expect(await history.prune(9000)).toBe(0)
-  })
-
-  it('keeps a version whose bytes are still in the spool', async () => {
-    const { history } = temporaryHistory()
-    const old = versionIn(history, 'superseded', { patch: { spool: '1.xml' } })
-    versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
-
-    expect(await history.prune(9000)).toBe(0)
-    history.update(old.id, { spool: null })
-    expect(await history.prune(9000)).toBe(1)
-  })
-
-  it.each<State>(['settling', 'incomplete', 'checking', 'held', 'queued', 'uploading', 'failed'])(
-    'never forgets what is owed (%s)',
-    async (state) => {
-      const { history } = temporaryHistory()
-      const owed = versionIn(history, state)
-      versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
-
-      expect(await history.prune(Number.MAX_SAFE_INTEGER)).toBe(0)
-      expect(history.version(owed.id)).toEqual(owed)
-    },
-  )
-
-  it('goes on past what it keeps, over any number of batches', async () => {
-    const { history } = temporaryHistory()
-    history.atomically(() => {
-      for (let n = 0; n < 1300; n++) {
-        const { id } = history.add({
-          feed: n % 2 === 0 ? 'a' : `kept-${n}`,
-          path: 'a.xml',
-          account: null,
-          state: 'rejected',
-          reason: null,
-          at: 1000,
-        })
-        if (n === 0) history.know({ path: 'a.xml', identity, versionId: id })
-      }
-    })
-
-    expect(await history.prune(5000)).toBe(648)
-    expect(history.list({}).length).toBe(651)
-  })
-
-  it('forgets refused requests with the rest, and keeps open ones', async () => {
-    const { history } = temporaryHistory()
-    const ask = () => history.addRequest({ path: 'a', source: '/a', feed: null, at: 1000 }).id
-    const [refused, open] = [ask(), ask()]
-    history.answerRequest(refused, { problem: 'is a folder' })
-
-    await history.prune(2000)
-
-    expect([history.request(refused), history.request(open)?.id]).toEqual([null, open])
-  })
 })

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type Baseline,
+  type GuardedVersion,
+  type GuardLimits,
+  guard,
+} from '../../../src/pipeline/guards.ts'
+
+describe('guards', () => {
+  const limits: GuardLimits = {
+    ...{ maxDropPercent: 50, minPostings: 1, maxShrinkPercent: 50, maxReplacedPercent: 90 },
+  }
+  const version = (postings: number, more: Partial<GuardedVersion> = {}): GuardedVersion => ({
+    root: 'source',
+    records: postings === 0 ? null : '/source/job',
+    postings,
+    bytes: postings * 1000,
+    encoding: 'UTF-8',
+    withoutId: 0,
+    duplicates: 0,
+    ...more,
+  })
+  const older = (postings: number, more: Partial<Baseline> = {}): Baseline => {
+    return { id: 7, changes: null, ...version(postings), ...more }
+  }
+  const held = (
+    newer: GuardedVersion,
+    baselines: readonly Baseline[],
+    more: Partial<GuardLimits> = {},
+    turnovers: number[] = [],
+  ) => {
+    return guard(newer, baselines, { ...limits, ...more }, () => turnovers)?.guard ?? 'pass'
+  }
+  const outcome = (newer: number, baseline: Baseline | null, more: Partial<GuardLimits> = {}) =>
+    held(version(newer), baseline === null ? [] : [baseline], more)
+
+  it('hold a feed without postings, also the first one', () => {
+    expect(outcome(0, null)).toBe('empty')
+    expect(outcome(0, older(100))).toBe('empty')
+    expect(outcome(0, null, { minPostings: 0 })).toBe('empty')
+  })
+
+  it('hold fewer postings than the least', () => {
+    expect(outcome(9, null, { minPostings: 10 })).toBe('min-postings')
+    expect(outcome(10, null, { minPostings: 10 })).toBe('pass')
+  })
+
+  it('hold a drop of the given percentage or more', () => {
+    expect(outcome(50, older(100))).toBe('drop')
+    expect(outcome(51, older(100))).toBe('pass')
+    expect(outcome(150, older(100))).toBe('pass')
+    expect(outcome(1, null)).toBe('pass')
+    expect(outcome(1, older(100), { maxDropPercent: 100 })).toBe('pass')
+    expect(outcome(100, older(100), { maxDropPercent: 0 })).toBe('pass')
+    expect(outcome(99, older(100), { maxDropPercent: 0 })).toBe('drop')
+  })
+
+  it('hold a drop against any of the versions that it is compared with', () => {
+    expect(held(version(350), [older(1000), older(600, { id: 8 })])).toBe('drop')
+    expect(held(version(600), [older(1000), older(600, { id: 8 })])).toBe('pass')
+  })
+
+  it('hold another root or record path, but not against a version without one', () => {
+    expect(outcome(100, older(100, { root: 'rss' }))).toBe('shape')
+    expect(outcome(100, older(100, { records: '/source/jobs/job' }))).toBe('shape')
+    expect(outcome(100, older(0, { records: null }))).toBe('pass')
+    expect(outcome(100, older(100, { root: null }))).toBe('pass')
+  })
+
+  it('hold as many postings as before that have lost their ids, or are all the same', () => {
+    const before = older(1000)
+
+    expect(held(version(1000, { withoutId: 1000, duplicates: 999 }), [before])).toBe('missing-ids')
+    expect(held(version(1000, { withoutId: 499 }), [before])).toBe('pass')
+    expect(held(version(1000, { duplicates: 999 }), [before])).toBe('duplicate-ids')
+    expect(held(version(1000, { duplicates: 999 }), [])).toBe('pass')
+  })
+
+  it('pass a feed that never had ids, or always had one id on several postings', () => {
+    const without = { withoutId: 1000, duplicates: 20 }
+    const shared = { duplicates: 400 }
+
+    expect(held(version(900, { withoutId: 900 }), [older(1000, without)])).toBe('pass')
+    expect(held(version(1000, shared), [older(1000, shared)])).toBe('pass')
+  })
+
+  it('hold postings that lost most of their bytes, whatever their number, but not of a few', () => {
+    expect(held(version(100, { bytes: 49_000 }), [older(100)])).toBe('shrink')
+    expect(held(version(100, { bytes: 50_000 }), [older(100)])).toBe('pass')
+    expect(held(version(900, { bytes: 100_000 }), [older(100)])).toBe('shrink')
+    expect(held(version(60, { bytes: 40_000 }), [older(100)])).toBe('pass')
+    expect(held(version(100, { bytes: 49_000 }), [older(100, { encoding: 'UTF-16LE' })])).toBe(
+      'pass',
+    )
+    expect(held(version(9, { bytes: 9 }), [older(9)])).toBe('pass')
+    expect(held(version(100, { bytes: 9 }), [older(100)], { maxShrinkPercent: 100 })).toBe('pass')
+  })
+
+  it('hold postings that others took the place of, where the feed does not do so', () => {
+    const renewed = older(1000, { changes: { added: 1000, removed: 950, changed: 0 } })
+
+    expect(held(version(1000), [renewed], {}, [0.02, 0.1])).toBe('replaced')
+    // Each day all postings are others; or nobody knows yet what is usual.
+    expect(held(version(1000), [renewed], {}, [0.02, 1])).toBe('pass')
+    expect(held(version(1000), [renewed], {}, [])).toBe('pass')
+    expect(held(version(1000), [renewed], { maxReplacedPercent: 95 }, [0.02])).toBe('pass')
+  })
+
+  it('take no posting without an id for one that is gone: a date in it makes it another one', () => {
+    const renewed = { changes: { added: 1000, removed: 1000, changed: 0 }, withoutId: 1000 }
+
+    expect(held(version(1000, { withoutId: 1000 }), [older(1000, renewed)], {}, [0])).toBe('pass')
+  })
+
+  it('say what happened, compared with what, and what to do', () => {
+    const reason = (newer: GuardedVersion, baseline: Baseline) =>
+      guard(newer, [baseline], limits, () => [0])?.reason
+
+    expect(guard(version(40), [older(1200)], limits)).toEqual({
+      guard: 'drop',
+      reason:
+        'the feed dropped from 1,200 postings to 40 (96 %); guards.maxDropPercent is 50; compared with version 7',
+      hint: 'If this is right, release it; otherwise correct the export and drop the feed again.',
+    })
+    expect(reason(version(1000, { withoutId: 1000 }), older(1000))).toBe(
+      'the number of postings with an id fell from 1,000 to 0 (100 %), of 1,000 in all; guards.maxDropPercent is 50; compared with version 7',
+    )
+    expect(reason(version(1000, { duplicates: 999 }), older(1000))).toBe(
+      'the number of different postings fell from 1,000 to 1 (99 %), of 1,000 in all; guards.maxDropPercent is 50; compared with version 7',
+    )
+    expect(reason(version(1000, { bytes: 9000 }), older(1000))).toBe(
+      'the postings shrank from 1,000 bytes on average to 9 (99 %); guards.maxShrinkPercent is 50; compared with version 7',
+    )
+    const changes = { added: 990, removed: 990, changed: 0 }
+    expect(reason(version(1000), older(1000, { changes }))).toBe(
+      '990 of 1,000 postings were replaced by others (99 %), which this feed has not done lately; guards.maxReplacedPercent is 90; compared with version 7',
+    )
+  })
+})
