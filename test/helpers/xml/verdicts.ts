@@ -34,7 +34,7 @@ function heardBy(
 ): CheckedBytes {
   const check = new DocumentChecker(listener, limits)
   // Each piece is a copy that is overwritten after use, as the reader does with its memory.
-  const memory = Buffer.alloc(pieceSize)
+  const memory = Buffer.alloc(Math.min(pieceSize, bytes.length))
   for (let at = 0; at < bytes.length; at += pieceSize) {
     const length = bytes.copy(memory, 0, at, at + pieceSize)
     if (!check.write(memory.subarray(0, length))) break

@@ -6,11 +6,13 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { conditionsOf, watchConditions } from '../../../src/app/conditions.ts'
 import { RunningUploads } from '../../../src/app/running-uploads.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/silent-log.ts'
 import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
 import { eventually } from '../../helpers/eventually.ts'
 
+/** It looks every few ms. */
+const clock: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 100, run) }
 const WORDS = { message: 'listing /srv/ats has not ended', hint: 'check the mount' }
 
 it('are written, told at the terminal and alerted, although no round of the loop ends', async () => {
@@ -18,15 +20,15 @@ it('are written, told at the terminal and alerted, although no round of the loop
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const env = { RUNTIME_DIRECTORY: root }
   const told: unknown[] = []
-  const uploads = new RunningUploads(systemClock)
+  const uploads = new RunningUploads(clock)
   const conditions = conditionsOf({
-    ...{ clock: systemClock, env, log: silentLog, stateDirectory: root, uploads },
+    ...{ clock, env, log: silentLog, stateDirectory: root, uploads },
     configFile: join(root, 'feedsyncd.yaml'),
     notifyOperator: (...words) => told.push(words),
   })
   const alerts = { look: vi.fn() }
   const { signal } = new AbortController()
-  const parts = { clock: systemClock, stateDirectory: root }
+  const parts = { clock, stateDirectory: root }
   using _ = watchConditions(parts, conditions, alerts, signal)
 
   conditions.set('scan-stuck', WORDS)
@@ -41,12 +43,12 @@ it('are written, told at the terminal and alerted, although no round of the loop
 it('that nobody sees the end of are over when they were not seen again', async () => {
   const root = mkdtempSync(join(tmpdir(), 'conditions-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  const uploads = new RunningUploads(systemClock)
+  const uploads = new RunningUploads(clock)
   const conditions = conditionsOf({
-    ...{ clock: systemClock, env: {}, log: silentLog, stateDirectory: root },
+    ...{ clock, env: {}, log: silentLog, stateDirectory: root },
     ...{ configFile: null, notifyOperator: () => {}, uploads },
   })
-  const parts = { clock: systemClock, stateDirectory: root }
+  const parts = { clock, stateDirectory: root }
   using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)
 
   conditions.set('state-failing', WORDS, 1)

@@ -103,7 +103,7 @@ describe('targeting', () => {
           isTargeted(structuredClone(theirs) as Parameters<typeof isTargeted>[0], one),
         )
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     )
   })
 
@@ -160,7 +160,7 @@ describe('targeting', () => {
 
         expect(matches(before, one) || !matches(after, one)).toBe(true)
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     )
   })
 

@@ -73,7 +73,7 @@ describe('a damaged configuration file', () => {
           ),
         )
       }),
-      { seed: 1, numRuns: 150 },
+      { seed: 1, numRuns: 60 },
     )
   })
 
@@ -105,7 +105,7 @@ describe('a damaged configuration file', () => {
 
     fc.assert(
       fc.property(value, (any) => holds(JSON.stringify(any) ?? '')),
-      { seed: 1, numRuns: 300 },
+      { seed: 1, numRuns: 100 },
     )
   })
 })

@@ -18,17 +18,15 @@ describe('characters', () => {
       ['\ufffe', 3],
       ['\uffff', 3],
     ] as const) {
-      for (let before = 0; before < 20; before++) {
-        for (const filling of ['x', '\n', '～']) {
-          const text = filling.repeat(before)
-          const document = Buffer.from(`<a><![CDATA[${text}${wrong}${filling}]]></a>`)
+      for (const filling of ['x', '\n', '～']) {
+        const document = (before: number) =>
+          Buffer.from(`<a><![CDATA[${filling.repeat(before)}${wrong}${filling}]]></a>`)
+        const faults = Array.from({ length: 20 }, (_, before) => faultOf(document(before)))
+        const width = Buffer.byteLength(filling)
 
-          const fault = faultOf(document)
-
-          expect(fault?.reason).toContain('is not allowed in XML')
-          expect(fault?.at).toBe(12 + Buffer.byteLength(text))
-          expect(faultOf(document, length)).toEqual(fault)
-        }
+        expect(faults.map((fault) => fault?.at)).toEqual(faults.map((_, n) => 12 + n * width))
+        for (const fault of faults) expect(fault?.reason).toContain('is not allowed in XML')
+        expect(faultOf(document(7), length)).toEqual(faults[7])
       }
     }
   })
@@ -104,18 +102,18 @@ describe('namespaces', () => {
 describe('what is remembered of a document', () => {
   it('is bounded, and forgetting changes no verdict', () => {
     const many = Array.from(
-      { length: 7_000 },
+      { length: 2_000 },
       (_, i) => `<e${i} a${i}="" b="" xmlns:p${i}="u${i}" p${i}:b=""><p${i}:c/></e${i}>`,
     ).join('')
     const root = (rest: string) => `<r xmlns:q="q">${many}<q:s/>${rest}</r>`
 
     expect(verdictOf(root(''))).toBe('complete')
     expect(faultOf(root('<x a5="" a5=""/>'))?.reason).toBe('<x> has the attribute "a5" twice')
-    expect(faultOf(root('<p6999:c/>'))?.reason).toContain('the prefix "p6999"')
+    expect(faultOf(root('<p1999:c/>'))?.reason).toContain('the prefix "p1999"')
   })
 
   it('is a tag as a whole, however many pieces it comes in', () => {
-    const value = '&lt;\n'.repeat(60_000)
+    const value = '&lt;\n'.repeat(20_000)
     const document = (end: string) => `<a b="${value}" c="${value}"${end}`
 
     expect(verdictOf(document('></a>'))).toBe('complete')

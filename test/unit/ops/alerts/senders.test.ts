@@ -182,9 +182,9 @@ describe('a program', () => {
     const timers: (() => void)[] = []
     const clock: Clock = {
       ...systemClock,
-      // Its time is over when the test says so.
+      // Its time is over when the test says so; what ignores SIGTERM is killed soon after.
       after: (ms, run) => {
-        if (ms < 10_000) return systemClock.after(ms, run)
+        if (ms < 10_000) return systemClock.after(ms / 20, run)
         timers.push(run)
         return { [Symbol.dispose]: () => {} }
       },
