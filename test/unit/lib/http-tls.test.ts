@@ -1,4 +1,4 @@
-// The CA of NODE_EXTRA_CA_CERTS is read when a process starts, so each request here runs in one of its own.
+// The CA of NODE_EXTRA_CA_CERTS is read when a process starts, so requests here run in one of their own.
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -9,87 +9,63 @@ import { caFile, proxyServer, tlsServer } from '../../helpers/lib/http-servers.t
 const SCRIPT = `
   const { createHttpClient } = await import(process.argv[1])
   const { systemClock } = await import(process.argv[2])
-  await using http = createHttpClient({ clock: systemClock })
-  const answer = await http.request({
-    method: 'GET', url: new URL(process.argv[3]), headers: {}, body: null,
-    signal: new AbortController().signal,
-    headersTimeoutMs: 5000, bodyTimeoutMs: 5000, maxAnswerBytes: 1000,
+  const answers = JSON.parse(process.argv[3]).map(async ({ url, proxy }) => {
+    const env = proxy === undefined ? {} : { HTTPS_PROXY: proxy }
+    await using http = createHttpClient({ clock: systemClock, env })
+    const answer = await http.request({
+      method: 'GET', url: new URL(url), headers: {}, body: null,
+      signal: new AbortController().signal,
+      headersTimeoutMs: 5000, bodyTimeoutMs: 5000, maxAnswerBytes: 1000,
+    })
+    return { ...answer, headers: undefined, body: undefined }
   })
-  console.log(JSON.stringify({ ...answer, headers: undefined, body: undefined }))
+  console.log(JSON.stringify(await Promise.all(answers)))
 `
 const source = (name: string) => join(import.meta.dirname, '..', '..', '..', 'src', 'lib', name)
 
-async function requestInChild(url: URL, env: Record<string, string>): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [
-      '--no-warnings',
-      '--input-type=module',
-      '-e',
-      SCRIPT,
-      source('http.ts'),
-      source('clock.ts'),
-      url.href,
-    ],
-    { env: { PATH: process.env.PATH, ...env } },
-  )
+async function requestsInChild(
+  env: Record<string, string>,
+  requests: { url: URL; proxy?: URL }[],
+): Promise<unknown> {
+  const parts = [source('http.ts'), source('clock.ts'), JSON.stringify(requests)]
+  const options = ['--no-warnings', '--input-type=module', '-e', SCRIPT]
+  const { stdout } = await promisify(execFile)(process.execPath, [...options, ...parts], {
+    env: { PATH: process.env.PATH, ...env },
+  })
   return JSON.parse(stdout)
 }
 
 describe('TLS', () => {
-  it('trusts the CA of NODE_EXTRA_CA_CERTS', async () => {
-    const url = await tlsServer((_, response) => response.end('ok'))
-
-    const answer = await requestInChild(url, { NODE_EXTRA_CA_CERTS: await caFile() })
-
-    expect(answer).toMatchObject({ kind: 'answer', status: 200 })
-  })
-
-  it('trusts that CA through a proxy', async () => {
+  it('trusts the CA of NODE_EXTRA_CA_CERTS, also through a proxy, and not for another name', async () => {
     const url = await tlsServer((_, response) => response.end('ok'))
     const proxy = await proxyServer()
+    const otherName = new URL(url)
+    otherName.hostname = 'localhost'
 
-    const answer = await requestInChild(url, {
-      NODE_EXTRA_CA_CERTS: await caFile(),
-      HTTPS_PROXY: proxy.url.href,
-    })
+    const answers = await requestsInChild({ NODE_EXTRA_CA_CERTS: await caFile() }, [
+      { url },
+      { url, proxy: proxy.url },
+      { url: otherName },
+    ])
 
-    expect(answer).toMatchObject({ kind: 'answer', status: 200 })
+    expect(answers).toMatchObject([
+      { kind: 'answer', status: 200 },
+      { kind: 'answer', status: 200 },
+      { kind: 'no-answer', why: 'certificate', code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    ])
     expect(proxy.seen).toEqual([`CONNECT ${url.host}`])
   })
 
   it.each([{}, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }])(
-    'refuses an unknown CA, whatever the environment says (%o)',
+    'refuses an unknown CA, also through a proxy, whatever the environment says (%o)',
     async (env) => {
       const url = await tlsServer((_, response) => response.end())
+      const proxy = await proxyServer()
 
-      const answer = await requestInChild(url, { ...env })
+      const answers = await requestsInChild({ ...env }, [{ url }, { url, proxy: proxy.url }])
 
-      expect(answer).toMatchObject({ kind: 'no-answer', why: 'certificate' })
+      const refused = { kind: 'no-answer', why: 'certificate' }
+      expect(answers).toMatchObject([refused, refused])
     },
   )
-
-  it('refuses an unknown CA through a proxy, whatever the environment says', async () => {
-    const url = await tlsServer((_, response) => response.end())
-    const proxy = await proxyServer()
-
-    const answer = await requestInChild(url, {
-      NODE_TLS_REJECT_UNAUTHORIZED: '0',
-      HTTPS_PROXY: proxy.url.href,
-    })
-
-    expect(answer).toMatchObject({ kind: 'no-answer', why: 'certificate' })
-  })
-
-  it('refuses a certificate for another name', async () => {
-    const url = await tlsServer((_, response) => response.end())
-
-    url.hostname = 'localhost'
-
-    const answer = await requestInChild(url, { NODE_EXTRA_CA_CERTS: await caFile() })
-
-    expect(answer).toMatchObject({
-      ...{ kind: 'no-answer', why: 'certificate', code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
-    })
-  })
 })

@@ -69,11 +69,11 @@ describe('an answer', () => {
 
   it('is cut where it comes byte by byte without an end', async () => {
     const url = await httpServer((_, response) => {
-      const drip = setInterval(() => response.write('x'), 20)
+      const drip = setInterval(() => response.write('x'), 5)
       response.once('close', () => clearInterval(drip))
     })
 
-    const answer = await client()(url, { bodyTimeoutMs: 100 })
+    const answer = await client()(url, { bodyTimeoutMs: 30 })
 
     expect(answer).toMatchObject({ kind: 'answer', status: 200, bodyCut: true })
   })
@@ -254,7 +254,7 @@ describe('no answer', () => {
   ])('but %s is told apart', async (_, end, why) => {
     const url = await rawServer(onRequest(end))
 
-    const answer = await client()(url, { headersTimeoutMs: 300 })
+    const answer = await client()(url, { headersTimeoutMs: 50 })
 
     expect(answer).toMatchObject({ kind: 'no-answer', why })
   })
