@@ -5,6 +5,7 @@ import type { CampaignRun, CampaignSeen, EndpointSource, Pulse } from '../../../
 import { feedPage, versionPage } from '../../../../src/ops/web/feed-pages.ts'
 import { statusPage } from '../../../../src/ops/web/page.ts'
 import type { Scene } from '../../../../src/ops/web/page-parts.ts'
+import { anyCharacter } from '../../../helpers/any-character.ts'
 import { conditionOf } from '../../../helpers/condition.ts'
 import { reportOf } from '../../../helpers/ops/samples.ts'
 
@@ -260,7 +261,7 @@ describe('hostile names and reasons', () => {
   ]
   const hostile = fc.oneof(
     fc.constantFrom(...ATTACKS),
-    fc.string({ unit: 'binary', minLength: 1 }),
+    fc.string({ unit: anyCharacter, minLength: 1 }),
     fc.tuple(fc.constantFrom(...ATTACKS), fc.string()).map((parts) => parts.join('')),
   )
   const named = (text: string) => {
