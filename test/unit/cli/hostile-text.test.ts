@@ -52,6 +52,8 @@ describe('hostile names and reasons', () => {
     const shown = statusText(report, view)
 
     expect(shown).not.toMatch(OBEYED)
+    // Whoever reads it sees what is there.
+    expect(shown).toContain('a\\tb\\u0000c\\u0007\\u001b[31mred\\u001b[2J\\u009b2J')
     expect(shown.split('\n').length).toBeLessThan(2 * NAMES.length + 200)
     expect(statusCheck(report, view).line).not.toMatch(OBEYED)
   })

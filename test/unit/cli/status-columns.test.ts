@@ -23,7 +23,10 @@ const PLAIN = 'all nurses.xm'
 const graphemes = (text: string) =>
   [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)
 
-function rows(uploads: UploadReport[], width: number | null): string[] {
+/** Below the heading of the table. */
+const rows = (uploads: UploadReport[], width: number | null) => table(uploads, width).slice(1)
+
+function table(uploads: UploadReport[], width: number | null): string[] {
   const report = {
     daemon: {
       ...{ running: true, pid: 7, startedAt: null, lastScanAt: null, mode: 'events' as const },
@@ -41,7 +44,7 @@ function rows(uploads: UploadReport[], width: number | null): string[] {
   const view = { now: 0, terminal: false, width, staleAfterMs: 1000, limit: 50 }
   const shown = statusText(report, { ...view, commandLine: (command) => command })
   const from = shown.split('\n').findIndex((line) => line.trimStart().startsWith('id '))
-  return shown.split('\n').slice(from + 1)
+  return shown.split('\n').slice(from)
 }
 
 describe('the table of status', () => {
@@ -73,6 +76,10 @@ describe('the table of status', () => {
     for (let width = 75; width < 95; width++) {
       const [wide = ''] = rows([reportOf({ feed: '护'.repeat(80) })], width)
       expect(wide.length + wide.replace(/[^护]/g, '').length).toBe(width)
+
+      const [heading, plain] = table([reportOf({ feed: 'x'.repeat(80) })], width)
+      expect(plain).toHaveLength(width)
+      expect(heading?.length).toBeLessThanOrEqual(width)
 
       const [narrow = ''] = rows([reportOf({ feed: 'e\u0301'.repeat(80) })], width)
       expect(narrow.replaceAll('\u0301', '')).toHaveLength(width)

@@ -190,27 +190,6 @@ describe('status', () => {
       'next: nothing can be sent (service credentials)\n  feedsyncd doctor --config my.yaml',
     )
   })
-
-  it('keeps its columns on a terminal although a name is very long', () => {
-    const uploads = [reportOf({ feed: `${'x'.repeat(300)}.xml` })]
-
-    for (const width of [80, 120]) {
-      const rows = text(report({ uploads }), { width }).split('\n').slice(2, 4)
-
-      expect(rows[1]).toMatch(/x{10}\.\.\.x+\.xml {2}uploaded/)
-      expect(rows[1]).toHaveLength(width)
-      expect(rows[0]?.length).toBeLessThanOrEqual(width)
-    }
-  })
-
-  it('shows control and direction characters of names and reasons instead of obeying them', () => {
-    const nasty = 'a\u001b[2J\u202eb\u200bc\n\u0007\ud800\u{e0041}'
-
-    const shown = text(report({ uploads: [held({ feed: nasty, reason: nasty, hint: nasty })] }))
-
-    expect(shown).not.toMatch(/[^\n\P{Cc}]|\p{Cf}|\p{Cs}/u)
-    expect(shown).toContain('a\\u001b[2J\\u202eb\\u200bc\\n\\u0007\\ud800\\u{e0041}')
-  })
 })
 
 describe('status --check', () => {

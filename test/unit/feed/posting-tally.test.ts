@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
@@ -5,6 +6,7 @@ import { MOST_ENTRIES } from '../../../src/feed/entries.ts'
 import { FIELDS } from '../../../src/feed/field-paths.ts'
 import { PostingTally } from '../../../src/feed/posting-tally.ts'
 import { PostingValues } from '../../../src/feed/posting-values.ts'
+import { contentOf, Folder, readDocument } from '../../helpers/feeds.ts'
 
 describe('long values', () => {
   it('are forgotten but for what counts of them', () => {
@@ -69,6 +71,67 @@ describe('a feed of more postings than an index can hold', () => {
     expect(warnings).toEqual([
       'more than 1,000,000 postings; changes are not counted',
       '999,950 postings with an id that another one has, such as "R-0", "R-1", "R-2"',
+    ])
+  })
+})
+
+describe('warnings', () => {
+  const feed = (ids: string[]) =>
+    `<s>${ids.map((id) => `<job><id>${id}</id><t/></job>`).join('')}</s>`
+
+  it('tell of ids that are used twice, with up to three examples', async () => {
+    expect((await contentOf(feed(['a', 'b', 'a', 'c', 'a', 'b']))).warnings).toEqual([
+      '3 postings with an id that another one has, such as "a", "b"',
+    ])
+    expect((await contentOf(feed([...'abcdabcd']))).warnings[0]).toMatch(
+      /^4 postings .*such as "a", "b", "c"$/,
+    )
+    expect((await contentOf(feed(['x'.repeat(500), 'x'.repeat(500)]))).warnings[0]).toContain(
+      `"${'x'.repeat(40)}…"`,
+    )
+  })
+
+  it('tell of ids that are missing', async () => {
+    expect((await contentOf(feed(['a', '']))).warnings).toEqual(['1 posting without an id'])
+    expect((await contentOf(feed(['', '']))).warnings).toEqual([
+      'no posting has an id; name its path in fields.id',
+    ])
+  })
+
+  it('tell of ids that are used twice also where others are missing', async () => {
+    using folder = new Folder()
+    const document = feed(['a', 'a', 'b', '', ''])
+
+    const { warnings } = await contentOf(document)
+    const indexed = await readDocument(document, {}, {}, { indexTo: join(folder.path, 'index') })
+
+    expect(warnings).toEqual([
+      '1 posting with an id that another one has, such as "a"',
+      '2 postings without an id',
+    ])
+    expect(indexed).toMatchObject({ verdict: { content: { warnings, duplicates: 2 } } })
+  })
+
+  it('tell of a byte order mark and of an encoding that is not UTF-8', async () => {
+    expect((await contentOf(`\ufeff${feed(['a'])}`)).warnings).toEqual([
+      expect.stringContaining('byte order mark'),
+    ])
+    expect(
+      (await contentOf(`<?xml version="1.0" encoding="cp1252"?>${feed(['a'])}`)).warnings,
+    ).toEqual(['the file is encoded in windows-1252; UTF-8 is what every reader expects'])
+  })
+
+  it('tell when there are more campaign ids than are told apart', async () => {
+    const jobs = Array.from(
+      { length: 10_050 },
+      (_, i) => `<job><id>${i}</id><campaignid>${i}</campaignid></job>`,
+    )
+
+    const content = await contentOf(`<s>${jobs.join('')}</s>`)
+
+    expect(Object.keys(content.externalCampaignIds)).toHaveLength(10_000)
+    expect(content.warnings).toEqual([
+      'more than 10,000 campaign ids; the further ones are not counted',
     ])
   })
 })
