@@ -108,18 +108,6 @@ describe('requests of the upload command', () => {
     expect(history.request(99)).toBe(null)
     expect(() => history.answerRequest(99, { versionId })).toThrow('there is no request 99')
   })
-
-  it('are answered by the version that stays when theirs is taken back', () => {
-    const { history } = temporaryHistory()
-    const stays = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
-    const same = versionIn(history, 'checking')
-    const request = history.addRequest({ path: 'a', source: '/a', feed: 'acme', at: 1 })
-    history.answerRequest(request.id, { versionId: same.id })
-
-    history.forget(same.id)
-
-    expect(history.request(request.id)?.versionId).toBe(stays.id)
-  })
 })
 
 describe('spool files', () => {

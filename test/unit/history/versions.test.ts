@@ -210,16 +210,19 @@ describe('a feed', () => {
     expect(history.lastUploaded('acme')).toMatchObject({ id: newer.id, uploadedAt: 5000 })
   })
 
-  it('gets its newest version and its files back when a version is taken back', () => {
+  it('gets its newest version, its files and its requests back when a version is taken back', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
     const same = versionIn(history, 'checking')
     history.know({ path: 'acme.xml', identity, versionId: same.id })
+    const asked = history.addRequest({ path: 'a', source: '/a', feed: 'acme', at: 1 })
+    history.answerRequest(asked.id, { versionId: same.id })
 
     history.forget(same.id)
 
     expect(history.newest('acme')).toEqual(uploaded)
     expect(history.known('acme.xml')?.versionId).toBe(uploaded.id)
+    expect(history.request(asked.id)?.versionId).toBe(uploaded.id)
     expect([history.version(same.id), history.events(same.id)]).toEqual([null, []])
     expect(history.count().checking).toBe(0)
   })
