@@ -112,23 +112,6 @@ describe('disposing of a file', () => {
     expect(readdirSync(join(folder, 'acme'))).toEqual([])
   })
 
-  it('quarantines it elsewhere', async () => {
-    const disposed = await dispose('quarantine', await taken('jobs.xml'))
-
-    expect(disposed).toEqual({
-      kind: 'done',
-      to: join(base, 'quarantine/jobs.20270104T060000000Z.xml'),
-    })
-    expect(readdirSync(folder)).toEqual([])
-  })
-
-  it('deletes it', async () => {
-    const disposed = await dispose('delete', await taken('jobs.xml'))
-
-    expect(disposed).toEqual({ kind: 'done', to: null })
-    expect(readdirSync(folder)).toEqual([])
-  })
-
   it('never overwrites what the archive has', async () => {
     const contents = ['<a/>', '<b/>', '<c/>']
     for (const content of contents) {

@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { Conditions } from '../../../src/lib/conditions.ts'
@@ -53,17 +45,6 @@ describe('the folder itself', () => {
     })
   })
 
-  it('is named when a file is in its place', async () => {
-    const folder = guarded()
-    rmSync(folder, { recursive: true })
-    writeFileSync(folder, '')
-
-    const listing = await openInbox(folder).list()
-
-    expect(listing.folder).toMatchObject({ kind: 'unavailable', code: 'ENOTDIR' })
-    expect(listing.unknown).toEqual([''])
-  })
-
   it.each([0o000, 0o444])('is named when its mode is %o', async (mode) => {
     const folder = guarded()
     chmodSync(folder, mode)
@@ -79,16 +60,6 @@ describe('the folder itself', () => {
     expect(pathsOf(open)).toEqual(['a.xml'])
   })
 
-  it('is named when its links lead in a circle', async () => {
-    const folder = guarded()
-    rmSync(folder, { recursive: true })
-    symlinkSync(folder, folder)
-
-    const listing = await openInbox(folder).list()
-
-    expect(listing.folder).toMatchObject({ kind: 'unavailable', code: 'ELOOP' })
-  })
-
   it('may itself be reached by a link', async () => {
     const folder = guarded()
     const link = `${folder}-link`
@@ -97,35 +68,6 @@ describe('the folder itself', () => {
     const listing = await openInbox(link).list()
 
     expect(pathsOf(listing)).toEqual(['a.xml'])
-  })
-
-  it('is listed as it is after it was swapped by rename', async () => {
-    const folder = guarded()
-    put(`${folder}-new`, 'b.xml')
-    const inbox = openInbox(folder)
-    await inbox.list()
-    renameSync(folder, `${folder}-old`)
-    renameSync(`${folder}-new`, folder)
-
-    const listing = await inbox.list()
-
-    expect(listing.folder).toEqual({ kind: 'ready' })
-    expect(pathsOf(listing)).toEqual(['b.xml'])
-  })
-
-  it('comes back automatically after it was deleted and made again', async () => {
-    const folder = guarded()
-    const inbox = openInbox(folder)
-    await inbox.list()
-    rmSync(folder, { recursive: true })
-    const during = await inbox.list()
-    mkdirSync(folder)
-    put(folder, 'b.xml')
-
-    const after = await inbox.list()
-
-    expect(during.folder.kind).toBe('unavailable')
-    expect(pathsOf(after)).toEqual(['b.xml'])
   })
 
   it('shares one listing among those who ask at the same time', async () => {
