@@ -541,14 +541,4 @@ describe('alerts', () => {
 
     expect(again).toHaveLength(1)
   })
-
-  it('tell all that is left at the end of a single pass', async () => {
-    const { history } = temporaryHistory()
-    versionIn(history, 'held')
-    const bench = new Bench(history)
-
-    await bench.flush()
-
-    expect(bench.sent).toHaveLength(1)
-  })
 })
