@@ -11,7 +11,9 @@ const pages = find('*.md', 'docs/*.md', 'src/**/*.md', 'systemd/**/*.md')
 const sources = find(
   ...['src/**/*.ts', 'test/**/*.ts', 'bench/*.ts', 'systemd/**/*.ts', 'config/*.yaml'],
   ...['systemd/*.service', 'Dockerfile', '.ci/run'],
-).filter((file) => file !== 'test/unit/docs.test.ts' && file !== 'test/unit/feed/record-path.test.ts')
+).filter(
+  (file) => file !== 'test/unit/docs.test.ts' && file !== 'test/unit/feed/record-path.test.ts',
+)
 
 /** Lines of all these files that match, as `file:line: text`. */
 function linesWith(files: readonly string[], pattern: RegExp): string[] {
