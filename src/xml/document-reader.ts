@@ -172,7 +172,10 @@ export class DocumentReader {
     const inside = this.#inside()
     const where = inside === null ? '' : ` inside a ${inside}`
     const element = this.#content.element(inside === 'tag')
-    if (element === null) return `the document ends early${where}, before its root element`
+    if (element === null) {
+      const place = this.#content.rootSeen ? 'after' : 'before'
+      return `the document ends early${where}, ${place} its root element`
+    }
     return `the document ends early${where}: <${short(element)}> is not closed`
   }
 }

@@ -111,6 +111,16 @@ describe('the reason and the place of a fault', () => {
   })
 
   it.each([
+    ['<!-- jobs', 'inside a comment, before its root element'],
+    ['<jobs/><!-- of today', 'inside a comment, after its root element'],
+    ['<jobs><!-- of today', 'inside a comment: <jobs> is not closed'],
+  ])('says where %j ends early', (document, where) => {
+    const { ending } = checkBytes(document)
+
+    expect(ending).toMatchObject({ kind: 'incomplete', reason: `the document ends early ${where}` })
+  })
+
+  it.each([
     ['gzip', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0])],
     ['zip', Buffer.from('PK\x03\x04..')],
     ['bzip2', Buffer.from('BZh91AY')],

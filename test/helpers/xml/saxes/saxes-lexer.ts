@@ -35,7 +35,7 @@ export class XmlLexer {
   #base = 0
   #final = false
   #depth = 0
-  #rootSeen = false
+  rootSeen = false
   #doctypeSeen = false
   #closing = false
   #quote = ''
@@ -73,7 +73,7 @@ export class XmlLexer {
 
   /** The root element was opened and closed, and no token is open. */
   get complete(): boolean {
-    return this.#state === 'text' && this.#rootSeen && this.#depth === 0
+    return this.#state === 'text' && this.rootSeen && this.#depth === 0
   }
 
   /** What the document ends in, for a sentence; null: between tokens. */
@@ -110,7 +110,7 @@ export class XmlLexer {
   #outside(text: string, at: number, end: number): Next {
     const space = text.slice(at, end).search(/[^ \t\r\n]|$/)
     if (space > 0) return at + space
-    return this.#follow(outsideText(text.slice(at), this.#rootSeen, this.#final), at)
+    return this.#follow(outsideText(text.slice(at), this.rootSeen, this.#final), at)
   }
 
   /** `at`: where what was looked at begins. */
@@ -146,7 +146,7 @@ export class XmlLexer {
     if (next === undefined) return null
     if (next === '!') return this.#declaration(text, at)
     if (next === '?') return this.#instruction(text, at)
-    const look = tagAt(text, at, this.#depth, this.#rootSeen)
+    const look = tagAt(text, at, this.#depth, this.rootSeen)
     if (typeof look !== 'number') return this.#follow(look, 0)
     this.#closing = next === '/'
     this.#state = 'tag'
@@ -207,7 +207,7 @@ export class XmlLexer {
   #endTag(selfClosing: boolean): void {
     this.#state = 'text'
     this.#length = 0
-    this.#rootSeen = true
+    this.rootSeen = true
     if (this.#closing) this.#depth--
     else if (!selfClosing) this.#depth++
   }
@@ -253,7 +253,7 @@ export class XmlLexer {
     if (rest.length < 9 && ['<!--', '<![CDATA[', '<!DOCTYPE'].some((t) => t.startsWith(rest))) {
       return null
     }
-    const doctype = doctypeAt(text.slice(at), this.#rootSeen || this.#doctypeSeen)
+    const doctype = doctypeAt(text.slice(at), this.rootSeen || this.#doctypeSeen)
     if (typeof doctype === 'number') this.#doctypeSeen = true
     return this.#follow(doctype, at)
   }

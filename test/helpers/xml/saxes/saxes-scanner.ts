@@ -107,7 +107,10 @@ export class XmlScanner {
     const element = this.#open.at(-1)
     const inside = this.#lexer.inside ?? (this.#rest === '' ? null : 'tag or reference')
     const where = inside === null ? '' : ` inside a ${inside}`
-    if (element === undefined) return `the document ends early${where}, before its root element`
+    if (element === undefined) {
+      const place = this.#lexer.rootSeen ? 'after' : 'before'
+      return `the document ends early${where}, ${place} its root element`
+    }
     return `the document ends early${where}: <${short(element.name)}> is not closed`
   }
 
