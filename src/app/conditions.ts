@@ -53,9 +53,13 @@ export function watchConditions(
   alerts: Pick<Alerts, 'look'>,
   signal: AbortSignal,
 ): Disposable {
+  let wasFull = false
   const look = () => {
     const full = fullDisk(stateDirectory)
     if (full !== null) conditions.set('state-full', full, FULL_MS)
+    // A quota that is used up is seen by no look: what a write has met is over in its own time.
+    else if (wasFull) conditions.clear('state-full')
+    wasFull = full !== null
     conditions.expire()
     if (conditions.current().length > 0) alerts.look(signal)
     timer = clock.after(LOOK_MS, look)

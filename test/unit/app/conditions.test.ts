@@ -7,9 +7,11 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { conditionsOf, watchConditions } from '../../../src/app/conditions.ts'
 import { RunningUploads } from '../../../src/app/running-uploads.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
+import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/silent-log.ts'
 import { readDaemonFile } from '../../../src/ops/daemon-file.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { SmallDisk } from '../../helpers/small-disk.ts'
 
 /** It looks every few ms. */
 const clock: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 100, run) }
@@ -52,6 +54,24 @@ it('that nobody sees the end of are over when they were not seen again', async (
   using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)
 
   conditions.set('state-failing', WORDS, 1)
+
+  await eventually(() => expect(conditions.current()).toEqual([]))
+})
+
+it('a full disk is over at the first look that finds room', async (test) => {
+  const root = mkdtempSync(join(tmpdir(), 'conditions-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  using disk = new SmallDisk(join(root, 'state'))
+  if (!disk.isMounted) return test.skip()
+  // No condition ends because its time is over.
+  const still: Clock = { ...clock, monotonic: () => 0 }
+  const conditions = new Conditions(still)
+  const parts = { clock: still, stateDirectory: disk.folder }
+  disk.fill({ pid: 0 })
+  using _ = watchConditions(parts, conditions, { look: () => {} }, new AbortController().signal)
+  await eventually(() => expect(conditions.has('state-full')).toBe(true))
+
+  disk.free({ pid: 0 })
 
   await eventually(() => expect(conditions.current()).toEqual([]))
 })
