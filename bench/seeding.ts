@@ -38,7 +38,7 @@ function addUploaded(history: History, n: number, { feed, path, identity }: Seed
     },
   })
   history.move(id, 'uploading', null, at + 10)
-  const attempt = history.startAttempt(id, at + 10, `feeds/${n}.xml`)
+  const attempt = history.startAttempt(id, at + 10)
   history.endAttempt(id, attempt, at + 20, {
     ...{ outcome: 'stored', status: 201, code: null, bytesSent: 20_000, key: `feeds/${n}.xml` },
   })

@@ -1,6 +1,6 @@
-// The way out: accepted versions are delivered as they fall due, one of a feed at a time. The queue is the
-// history itself, so that a decision of another process or a restart needs nothing else. Whether one may be
-// sent says upload/send-gate.ts; what waits for its account is on record with its version.
+// The way out: accepted versions are delivered as they fall due, one of a feed at a time. The queue is the history
+// itself, so that a decision of another process or a restart needs nothing else. upload/send-gate.ts says whether one
+// may start; until when it waits otherwise, and why, is on record with its version.
 
 import { takeRetried } from '../history/decisions.ts'
 import type { DaemonRecord, Version } from '../history/port.ts'
@@ -43,10 +43,8 @@ export class Deliveries {
   #retried: number[] = []
   /** All that waits shall be tried again, and the history does not say so yet. */
   #isResuming = false
-  /** The next answer is to be logged: a person asked for it. */
-  #isAsked = false
-  /** Up to which of them the holds that were taken away are on record. A restart takes away all. */
-  #released = -1
+  /** Up to which of them the waits that ended are on record. */
+  #released = 0
 
   constructor(parts: DeliveriesParts) {
     this.#parts = parts
@@ -61,48 +59,47 @@ export class Deliveries {
     const { conditions, gate, history } = this.#parts
     const isKeyWanted = gate.accounts.first !== null || conditions.has('key-unreadable')
     if (isKeyWanted && this.#hasNewKey()) gate.accounts.newKey()
-    this.#releaseHeld()
+    this.#release()
     this.#showHold()
     // Thousands may wait for one account: each look reads twice as many, and puts them off in one commit.
     for (let more = 0; ; ) {
+      const limit = gate.places + more
+      const due = this.#due(limit)
       const waits: (() => void)[] = []
-      for (const version of this.#due(more)) {
-        const answer = gate.next(version, version.reasonCode === RETRIED)
+      let passedOver = 0
+      for (const version of due) {
+        const answer = gate.mayStart(version, version.reasonCode === RETRIED)
         if (answer.kind === 'permit') this.#run(version, answer, signal, news)
-        else if (answer.for !== 'place') {
+        else if (answer.for === 'turn') passedOver += 1
+        else if ('until' in answer) {
           const code = answer.for === 'account' ? ON_HOLD : ENDPOINT_DOWN
           waits.push(() => this.#wait(version, answer, code))
         }
       }
-      if (waits.length === 0) return
-      history.atomically(() => waits.forEach((wait) => void wait()))
-      more += waits.length
+      if (waits.length > 0) history.atomically(() => waits.forEach((wait) => void wait()))
+      const isAll = due.length < limit || waits.length + passedOver === 0
+      if (isAll || gate.places === 0) return
+      more = 2 * more + waits.length + passedOver
     }
   }
 
-  /** Thousands may wait after an outage: no more of them are read than could be started, and `more`. */
-  #due(more: number): Version[] {
+  /** Thousands may wait after an outage: no more of them are read than `limit`, and what a person has retried. */
+  #due(limit: number): Version[] {
     const { clock, gate, history } = this.#parts
-    const { feeds, places } = gate
-    if (places === 0) return []
+    if (gate.places === 0) return []
     const retried = this.#retriedNow()
-    const others = history.due(clock.now(), places + more, feeds, gate.turns)
+    const others = history.due(clock.now(), limit, gate.feeds)
     const due = [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
     return due.map((version) => this.#parts.pipeline.addressed(version))
   }
 
-  /** Does at once what other processes asked for (`retry`, SIGHUP), also while the service counts as down. */
+  /** Does at once what other processes asked for (`retry`, SIGHUP). */
   takeRequests(): void {
-    const { gate, history } = this.#parts
     if (this.#isResuming) this.#resumeAll()
-    const retried = takeRetried(history)
-    if (retried.length === 0) return
-    this.#retried.push(...retried)
-    this.#isAsked = true
-    gate.probeNow()
+    this.#retried.push(...takeRetried(this.#parts.history))
   }
 
-  /** They go first: the one probe is for what a person waits for. */
+  /** They go first. */
   #retriedNow(): Version[] {
     const { clock, history } = this.#parts
     const versions = this.#retried.flatMap((id) => history.version(id) ?? [])
@@ -128,17 +125,9 @@ export class Deliveries {
       .finally(() => {
         permit[Symbol.dispose]()
         this.#running.delete(done)
-        this.#logAnswer()
       })
       .then(() => ended(), ended)
     this.#running.add(done)
-  }
-
-  #logAnswer(): void {
-    if (!this.#isAsked) return
-    this.#isAsked = false
-    const { state: service, reason } = this.#parts.gate.health()
-    this.#parts.log.info({ event: 'service.asked', service, reason }, 'asked the service again')
   }
 
   /**
@@ -153,9 +142,8 @@ export class Deliveries {
     const { gate, history } = this.#parts
     if (this.#hasNewKey()) gate.accounts.newKey()
     gate.accounts.releaseAll()
-    history.makeDue()
+    history.makeDue('all')
     gate.probeNow()
-    this.#isAsked = true
     this.#isResuming = false
   }
 
@@ -204,16 +192,12 @@ export class Deliveries {
     this.#parts.history.update(id, { nextAttemptAt: until }, reason)
   }
 
-  /** What waits for a hold that was taken away is due. */
-  #releaseHeld(): void {
+  /** What waits for an account or an origin is due once one of them answers again. */
+  #release(): void {
     const { gate, history } = this.#parts
-    const { released } = gate.accounts
+    const { released } = gate
     if (released === this.#released) return
-    history.atomically(() => {
-      for (const { account, id, reasonCode } of history.list({ states: ['queued'], all: true }))
-        if (reasonCode === ON_HOLD && gate.accounts.holdOf(account) === null)
-          history.update(id, { nextAttemptAt: null }, null)
-    })
+    history.makeDue([ON_HOLD, ENDPOINT_DOWN])
     this.#released = released
   }
 

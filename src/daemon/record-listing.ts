@@ -68,7 +68,7 @@ export async function recordListing(
   await inPieces(ledger.unsettledPaths().filter(isLeft), (path) => {
     // A directory is never moved.
     if (!path.endsWith('/') && postDelivery.mayBeQuarantined(history.lastVersionAt(path)))
-      ledger.markDisposed(path)
+      ledger.known.moved(path)
     else ledger.gone(path)
   })
   await inPieces(ledger.known.presence(isThere), (step) => step())

@@ -6,7 +6,7 @@ import { expectFeeds } from '../history/expected-feeds.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import { noteService } from '../history/other-service.ts'
 import type { History } from '../history/port.ts'
-import { READ_AGAIN } from '../history/reason-codes.ts'
+import { ON_HOLD, READ_AGAIN } from '../history/reason-codes.ts'
 import { isForbidden } from '../lib/file-errors.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
@@ -39,7 +39,11 @@ export async function recover(
       'uploads go to another service or account than before, which gets each feed with its next version',
     )
   }
-  const recovered = await history.commit(() => history.recover(clock.now()))
+  const recovered = await history.commit(() => {
+    // Somebody may have corrected the key, or had the account admitted.
+    history.makeDue([ON_HOLD])
+    return history.recover(clock.now())
+  })
   const orphans = await spool.sweep(new Set(history.spoolNames()))
   if (recovered.checking + recovered.uploading + orphans > 0) {
     log.info({ event: 'daemon.resumed', ...recovered, orphans }, 'resumed after a crash')

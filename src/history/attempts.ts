@@ -1,7 +1,7 @@
 // Owns the attempts to deliver a version, and the repair after a crash. Of a form only the object's key is stored.
 
 import { FeedsyncError } from '../lib/errors.ts'
-import type { AttemptOutcome } from '../upload/port.ts'
+import type { AttemptEnd } from '../upload/port.ts'
 import type { Connection } from './connection.ts'
 import type { Attempt } from './port.ts'
 import { STOPPED } from './reason-codes.ts'
@@ -22,28 +22,21 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
       return db.rows<Attempt>(sql, id, limit).reverse()
     },
 
-    startAttempt: (id: number, at: number, key: string | null): number =>
+    startAttempt: (id: number, at: number): number =>
       db.joined(() => {
         const count = 'UPDATE versions SET attempts = attempts + 1 WHERE id = ? RETURNING attempts'
         const n = db.value<number>(count, id)
         if (n === null) throw new FeedsyncError(`there is no version ${id}`)
-        db.run(
-          'INSERT INTO attempts (version, n, started_at, key) VALUES (?, ?, ?, ?)',
-          id,
-          n,
-          at,
-          key,
-        )
+        db.run('INSERT INTO attempts (version, n, started_at) VALUES (?, ?, ?)', id, n, at)
         return n
       }),
 
-    endAttempt: (
-      version: number,
-      n: number,
-      endedAt: number,
-      result: Pick<Attempt, 'status' | 'code' | 'bytesSent' | 'key'> & { outcome: AttemptOutcome },
-    ): void => {
-      const { outcome, status, code, bytesSent, key } = result
+    /** Its file is sent to this key from now on. */
+    nameAttempt: (version: number, n: number, key: string): void =>
+      void db.run('UPDATE attempts SET key = ? WHERE version = ? AND n = ?', key, version, n),
+
+    endAttempt: (version: number, n: number, endedAt: number, end: AttemptEnd): void => {
+      const { outcome, status, code, bytesSent, key } = end
       const { changes } = db.run(
         `UPDATE attempts SET ended_at = @endedAt, outcome = @outcome, status = @status, code = @code,
            bytes_sent = @bytesSent, key = @key WHERE version = @version AND n = @n AND outcome IS NULL`,
@@ -52,13 +45,13 @@ export function attempts(db: Connection, { move }: Pick<VersionWrites, 'move'>) 
       if (changes === 0) throw new FeedsyncError(`version ${version} has no running attempt ${n}`)
     },
 
-    /** Start (wall ms) of the first attempt since which all that ended had this code; null: the last had another. */
-    failingSince: (id: number, code: string) =>
+    /** How many of the last attempts that ended had this code, one after the other. */
+    endedAlike: (id: number, code: string): number =>
       db.value<number>(
-        `SELECT min(started_at) FROM attempts WHERE version = @id AND code = @code AND n > coalesce(
+        `SELECT count(*) FROM attempts WHERE version = @id AND code = @code AND n > coalesce(
            (SELECT max(n) FROM attempts WHERE version = @id AND ended_at IS NOT NULL AND code IS NOT @code), 0)`,
         { id, code },
-      ),
+      ) ?? 0,
 
     /** After a crash: attempts that were running end as `unknown`, `checking` settles again, `uploading` waits again. */
     recover: (at: number) =>

@@ -3,6 +3,7 @@
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type {
+  Attempts,
   Files,
   Notes,
   Reason,
@@ -17,7 +18,7 @@ import { DISCARDED, RELEASED, RESTORED, RETRIED, SUPERSEDED } from './reason-cod
 import { ACCEPTED, REPLACEABLE } from './states.ts'
 
 /** What a decision is written to. */
-export type DecisionPorts = Versions & Files & Notes & Transactions
+export type DecisionPorts = Versions & Files & Notes & Transactions & Pick<Attempts, 'attempts'>
 
 export type Decision = 'release' | 'discard' | 'retry'
 
@@ -83,7 +84,7 @@ export function decide(
     const version = existing(history, id)
     // It is being tried: the next attempt is this one.
     if (decision === 'retry' && version.state === 'uploading') return version
-    if (!from.includes(version.state)) {
+    if (!from.includes(version.state) && !(decision === 'discard' && isUnsent(history, version))) {
       const text = `it is ${version.state}, and only what is ${from.join(' or ')} can be`
       const hint = `feedsyncd show ${id}`
       throw new Refused(`${decision} version ${id}: ${text}`, { hint })
@@ -136,6 +137,12 @@ export function restore(history: DecisionPorts, id: number, now: number): Versio
     supersedeOthers(history, restored, now)
     return restored
   })
+}
+
+/** It is being delivered, and no byte of its file goes out now. */
+function isUnsent(history: Pick<Attempts, 'attempts'>, { id, state }: Version): boolean {
+  const [last] = history.attempts(id, 1)
+  return state === 'uploading' && (last?.endedAt !== null || last.key === null)
 }
 
 function existing(history: VersionReads, id: number): Version {

@@ -2,7 +2,7 @@
 
 import { type Clock, DAY } from '../lib/clock.ts'
 import { isDue } from '../lib/due.ts'
-import { type FileIdentity, sameIdentity } from '../lib/file-identity.ts'
+import { type FileIdentity, sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import type { Files, KnownFile, Transactions } from './port.ts'
 
 /** A file that is missing for so long is forgotten, and its version may be: a mount that was away is back by then. */
@@ -62,6 +62,19 @@ export class KnownPaths {
   forget(path: string): void {
     this.#history.unknow(path)
     this.#history.afterCommit(() => this.#files.delete(path))
+  }
+
+  /** We moved the file ourselves: its version stays as it is. Another file may be at its path by now. */
+  moved(path: string, identity: FileIdentity | null = null): void {
+    const known = this.#history.known(path)?.identity ?? null
+    if (identity === null || (known !== null && sameIdentity(known, identity))) this.forget(path)
+  }
+
+  /** We put the file back, which gave it another ctime: the path is still what it was found to be. */
+  returned(path: string, before: FileIdentity, identity: FileIdentity): void {
+    const known = this.#history.known(path)
+    if (known !== null && sameBytes(known.identity, before))
+      this.know(path, identity, known.versionId)
   }
 
   /** False where the path is still what it was last found to be. */

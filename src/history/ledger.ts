@@ -2,7 +2,7 @@
 // versions that it replaces. The history under it only knows single rows; when a step happens is the pipeline's.
 
 import type { Clock } from '../lib/clock.ts'
-import { type FileIdentity, sameBytes, sameIdentity } from '../lib/file-identity.ts'
+import type { FileIdentity } from '../lib/file-identity.ts'
 import type { Log } from '../lib/log.ts'
 import { isNewest, newerOf, replacedBy, supersededBy, takesPlaceOf } from './decisions.ts'
 import { KnownPaths } from './known-paths.ts'
@@ -127,20 +127,6 @@ export class Ledger {
     } else this.#rejectedGone(path)
   }
 
-  /** We moved the file ourselves: its version stays as it is. Another file may be at its path by now. */
-  markDisposed(path: string, identity: FileIdentity | null = null): void {
-    const known = this.#history.known(path)?.identity ?? null
-    if (identity === null || (known !== null && sameIdentity(known, identity)))
-      this.known.forget(path)
-  }
-
-  /** We put the file back, which gave it another ctime: the path is still what it was found to be. */
-  markReturned(path: string, before: FileIdentity, identity: FileIdentity): void {
-    const known = this.#history.known(path)
-    if (known !== null && sameBytes(known.identity, before))
-      this.known.know(path, identity, known.versionId)
-  }
-
   #rejectedGone(path: string): void {
     const version = this.#history.lastVersionAt(path)
     if (version?.state !== 'rejected') return
@@ -195,12 +181,24 @@ export class Ledger {
   }
 
   /** An attempt to deliver begins: its number, or null where the version is not to be sent any more. */
-  attempt(id: number, key: string | null): number | null {
+  attempt(id: number): number | null {
     return this.#history.atomically(() => {
       const state = this.#history.version(id)?.state
       if (state !== 'queued' && state !== 'uploading') return null
       if (state === 'queued') this.move(id, 'uploading', null)
-      return this.#history.startAttempt(id, this.#parts.clock.now(), key)
+      return this.#history.startAttempt(id, this.#parts.clock.now())
+    })
+  }
+
+  /** The first byte is about to be sent to this key; false where a person or a newer version was faster. */
+  sending(id: number, n: number, key: string): boolean {
+    return this.#history.atomically(() => {
+      const version = this.#history.version(id)
+      if (version?.state !== 'uploading') return false
+      const newer = newerOf(this.#history, version, ['queued'])
+      if (newer !== undefined) this.supersede(version, newer)
+      else this.#history.nameAttempt(id, n, key)
+      return newer === undefined
     })
   }
 

@@ -11,9 +11,6 @@ import { columnsOf, reasonFields } from './version-row.ts'
 
 const NO_LIMIT = -1
 
-/** Of a version that waits: what tells whose turn it is. */
-type Turn = Pick<Version, 'feed' | 'account'>
-
 interface NewVersion extends Pick<Version, 'feed' | 'path' | 'account' | 'state'> {
   reason: Reason | null
   at: number
@@ -166,39 +163,39 @@ export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'v
     lastId: () => db.value<number>(`SELECT seq FROM sqlite_sequence WHERE name = 'versions'`) ?? 0,
 
     /**
-     * Waiting versions whose time has come (lib/due.ts), one a feed, none that uploads or is in `except`: in the order
-     * of `turns`, which reads all of them, and otherwise oldest first.
+     * Waiting versions whose time has come (lib/due.ts), one a feed, none that uploads or is in `except`: those with the
+     * fewest attempts first, so that what fails each time takes no probe from the others, then the oldest.
      */
     due: (
       now: number,
       limit?: number,
       except: Pick<ReadonlySet<string>, 'has' | 'size'> = new Set(),
-      turns: ((a: Turn, b: Turn) => number) | null = null,
     ): Version[] =>
       db
         // Only the oldest of a feed: a younger one must not overtake it and then be overwritten by it.
-        .rows<Turn & { id: number }>(
-          `SELECT v.id, v.feed, v.account FROM versions v
+        .rows<{ id: number; feed: string }>(
+          `SELECT v.id, v.feed FROM versions v INDEXED BY versions_queued
              WHERE v.state = 'queued'
                AND (v.next_attempt_at IS NULL OR v.next_attempt_at <= ? OR v.next_attempt_at > ?)
                AND NOT EXISTS (
                  SELECT 1 FROM versions o WHERE o.feed = v.feed AND o.state IN ('queued', 'uploading')
                    AND (o.state = 'uploading' OR o.id < v.id))
-             ORDER BY v.id LIMIT ?`,
+             ORDER BY v.attempts, v.id LIMIT ?`,
           now,
           latestLegal(now, LONGEST_ATTEMPT_WAIT_MS),
-          limit === undefined || turns !== null ? NO_LIMIT : limit + except.size,
+          limit === undefined ? NO_LIMIT : limit + except.size,
         )
         .filter(({ feed }) => !except.has(feed))
-        .sort(turns ?? (() => 0))
         .slice(0, limit)
         .flatMap(({ id }) => version(id) ?? []),
 
-    /** Makes due now what is queued for later. */
-    makeDue: () =>
+    /** Makes due now what is queued for later, for one of these reasons. */
+    makeDue: (codes: readonly string[] | 'all') =>
       void db.run(
         `UPDATE versions SET next_attempt_at = NULL
-           WHERE state = 'queued' AND next_attempt_at IS NOT NULL`,
+           WHERE state = 'queued' AND next_attempt_at IS NOT NULL
+             AND (@codes IS NULL OR reason_code IN (SELECT value FROM json_each(@codes)))`,
+        { codes: codes === 'all' ? null : JSON.stringify(codes) },
       ),
 
     /** Paths of incomplete files whose deadline has passed, or is further away than `longestMs`: see lib/due.ts. */

@@ -2,18 +2,17 @@
 // how often it is tried again, and what a person can do. Data and look-ups only; docs/decision-table.md is
 // the same table as a page, and a test holds the two together.
 
-import { HOUR } from './clock.ts'
 import type { ConditionCode } from './conditions.ts'
 
 /**
- * One behaviour each: `transient` is temporary, backs off and never gives up. `credentials` pauses everything
- * that uses them. `file` is about this file and ends it at once. `broken` is no answer that a right request
- * gets: it is tried again for `keepTryingMs`, then it ends as `failed`.
+ * One behaviour each: `transient` is temporary, backs off and never gives up. `credentials` pauses the feeds of the
+ * account. `file` is about this file and ends it at once. `broken` is no answer that a right request gets: it is
+ * tried as often as `tries` says, then it ends as `failed`.
  */
 export type FailureClass = 'transient' | 'credentials' | 'file' | 'broken'
 
-/** How long the wait before the next attempt is: a curve of upload/retry.ts, or this long. */
-export type Pace = 'at-once' | 'transient' | 'upload' | 'throttled' | 'two-seconds' | 'half-minute'
+/** How long the wait before the next attempt is: a curve of upload/retry.ts. */
+export type Pace = 'usual' | 'throttled' | 'slow'
 
 export interface Rule {
   /** Its key in `RULES`; what the log says. */
@@ -29,19 +28,17 @@ export interface Rule {
   /** What it is when everything that the rule allows was tried. */
   readonly class: FailureClass
   readonly pace: Pace
-  /** The first repetition does not wait. */
-  readonly firstAtOnce: boolean
-  /** Repetitions with the same form before a new one is asked for. */
-  readonly sameForm: number
-  /** New forms that this row may ask for in one delivery. */
-  readonly newForms: number
-  /** `broken` only: ms from its first attempt that ended so, with no other end between, until it is final. */
-  readonly keepTryingMs: number
+  /** The form at hand cannot succeed: the next attempt asks for another one. */
+  readonly freshForm: boolean
+  /** `broken` only: attempts in a row that end so until it is final. */
+  readonly tries: number
   readonly hint: string
 }
 
-/** More repetitions than any budget allows: upload/retry.ts ends them. */
-export const WHILE_BUDGET = 99
+/** About an hour with waits that grow: a refusal may be a deployment of theirs. */
+const HOUR_OF_TRIES = 22
+/** The same with the slow curve. */
+const SLOW_HOUR_OF_TRIES = 17
 
 const AUTOMATIC = 'no action needed'
 const OUR_BUG =
@@ -54,18 +51,16 @@ const OTHER_LIMIT =
   'export a smaller file, or have the limit raised (by the service operator, or in the proxy that answers so) and retry the feed; the same file dropped again is retried as well'
 
 const CHECK_KEY =
-  'check the key file, service.auth and the account or partner; uploads are tried again when the key file changes, and every 15 minutes'
+  'check the key file, service.auth and the account or partner; uploads are tried again when the key file changes, and every 5 minutes'
 
 type Row = Pick<Rule, 'from' | 'when'> & Partial<Omit<Rule, 'codes'>> & { codes?: string }
 
 const rule = ({ codes = '', ...row }: Row): Omit<Rule, 'name'> => ({
   statuses: [],
   class: 'transient',
-  pace: 'upload',
-  firstAtOnce: false,
-  sameForm: 0,
-  newForms: 0,
-  keepTryingMs: 0,
+  pace: 'usual',
+  freshForm: false,
+  tries: 1,
   hint: AUTOMATIC,
   ...row,
   codes: codes.split(' ').filter((code) => code !== ''),
@@ -73,25 +68,25 @@ const rule = ({ codes = '', ...row }: Row): Omit<Rule, 'name'> => ({
 
 const TABLE = {
   noForm: rule({
-    ...{ from: 'service', pace: 'transient', newForms: WHILE_BUDGET },
+    from: 'service',
     when: 'no connection, no answer, or any status that is not named below (5xx)',
   }),
   noFormThrottled: rule({
-    ...{ from: 'service', pace: 'throttled', newForms: WHILE_BUDGET, statuses: [429] },
+    ...{ from: 'service', pace: 'throttled', statuses: [429] },
     when: 'it is busy: the status, or a temporary answer with Retry-After',
   }),
   serviceMoved: rule({
-    ...{ from: 'service', pace: 'transient', newForms: WHILE_BUDGET },
+    from: 'service',
     when: 'a redirect; it is not followed',
     hint: 'if that is the service, set service.baseUrl to it: a signed request is never sent to another address automatically',
   }),
   badForm: rule({
-    ...{ from: 'service', pace: 'transient', newForms: WHILE_BUDGET },
+    from: 'service',
     when: 'a 2xx without a form that can be read',
     hint: 'check that service.baseUrl and service.presignPath name the service, and no login or proxy page; it is tried again automatically',
   }),
   formRejected: rule({
-    ...{ from: 'service', class: 'broken', pace: 'transient', newForms: 1, keepTryingMs: HOUR },
+    ...{ from: 'service', class: 'broken', tries: HOUR_OF_TRIES },
     when: 'a form that must not be posted: an unsafe address, a field called "file", a field twice',
     hint: ASK_OPERATOR,
   }),
@@ -100,13 +95,8 @@ const TABLE = {
     when: 'it refuses the credentials or the account',
     hint: CHECK_KEY,
   }),
-  credentialsDoubted: rule({
-    ...{ from: 'service', class: 'credentials', pace: 'two-seconds', newForms: 1 },
-    when: 'it refuses credentials that it accepted a moment ago',
-    hint: CHECK_KEY,
-  }),
   serviceRefused: rule({
-    ...{ from: 'service', class: 'broken', keepTryingMs: HOUR },
+    ...{ from: 'service', class: 'broken', pace: 'slow', tries: SLOW_HOUR_OF_TRIES },
     ...{ statuses: [400, 404, 405, 406, 409, 410, 411, 412, 413, 415, 422] },
     when: 'it refuses to give a form',
     hint: 'check service.baseUrl, service.presignPath and the account; then retry the feed',
@@ -117,12 +107,12 @@ const TABLE = {
     hint: 'correct the feed rule, the folder or the file that the account comes from; then retry the feed',
   }),
   untrusted: rule({
-    ...{ from: 'either' },
+    ...{ from: 'either', pace: 'slow' },
     when: 'its TLS certificate cannot be trusted',
     hint: 'check the clock of this machine (timedatectl); if a proxy of yours inspects TLS, set NODE_EXTRA_CA_CERTS to a file with its present CA, and restart feedsyncd; otherwise report it to the service operator',
   }),
   proxy: rule({
-    ...{ from: 'either', statuses: [407] },
+    ...{ from: 'either', pace: 'slow', statuses: [407] },
     when: 'the proxy does not let the request through',
     hint: 'check HTTPS_PROXY (with user:password@ if the proxy wants one) and NO_PROXY, and that the proxy allows this host',
   }),
@@ -132,52 +122,52 @@ const TABLE = {
     when: 'the file is larger or smaller than the form allows; nothing is sent',
   }),
   unreachable: rule({
-    ...{ from: 'storage', sameForm: WHILE_BUDGET, firstAtOnce: true },
+    from: 'storage',
     when: 'no connection',
   }),
   lostBeforeBody: rule({
-    ...{ from: 'storage', sameForm: WHILE_BUDGET, firstAtOnce: true },
+    from: 'storage',
     when: 'the connection breaks before a byte of the file was sent',
   }),
   lostMidBody: rule({
-    ...{ from: 'storage', sameForm: 2, newForms: WHILE_BUDGET },
+    from: 'storage',
     when: 'the connection breaks while the file is sent',
   }),
   lostAfterBody: rule({
-    ...{ from: 'storage', sameForm: WHILE_BUDGET },
+    from: 'storage',
     when: 'no answer after the last byte: it may be stored (the same form overwrites it)',
   }),
   stalled: rule({
-    ...{ from: 'storage', sameForm: WHILE_BUDGET },
+    from: 'storage',
     when: 'not a byte of the file moves for a minute',
   }),
   answeredEarly: rule({
-    ...{ from: 'storage', class: 'broken', pace: 'half-minute', sameForm: 1, newForms: 1 },
-    ...{ keepTryingMs: HOUR, hint: NOT_CONFIRMED },
+    ...{ from: 'storage', class: 'broken', pace: 'slow', tries: SLOW_HOUR_OF_TRIES },
+    hint: NOT_CONFIRMED,
     when: 'a success before the whole file was sent: it may be stored in part',
   }),
   unconfirmed: rule({
-    ...{ from: 'storage', class: 'broken', pace: 'half-minute', sameForm: 1, newForms: 1 },
-    ...{ keepTryingMs: HOUR, hint: NOT_CONFIRMED },
+    ...{ from: 'storage', class: 'broken', pace: 'slow', tries: SLOW_HOUR_OF_TRIES },
+    hint: NOT_CONFIRMED,
     when: 'a 2xx that is neither 200 or 204 as the form names it, nor has an ETag or a PostResponse',
   }),
   notStorage: rule({
-    ...{ from: 'storage', pace: 'half-minute', newForms: 1 },
+    ...{ from: 'storage', pace: 'slow', freshForm: true },
     when: 'a page that is not storage’s, with any status that is not named here (also 2xx)',
     hint: 'a proxy, firewall or login page may answer in place of storage: check HTTPS_PROXY and the network; it is tried again automatically',
   }),
   policyExpired: rule({
-    ...{ from: 'storage', pace: 'at-once', newForms: 1 },
+    ...{ from: 'storage', freshForm: true },
     when: 'AccessDenied: "Policy expired"',
     hint: 'check the clock of this machine (timedatectl); if it is right, tell the service operator that forms arrive expired',
   }),
   formTokenGone: rule({
-    ...{ from: 'storage', pace: 'transient', newForms: 2 },
+    ...{ from: 'storage', freshForm: true },
     when: 'the token of the form is over',
     codes: 'ExpiredToken InvalidAccessKeyId TokenRefreshRequired InvalidToken',
   }),
   formRefused: rule({
-    ...{ from: 'storage', class: 'broken', pace: 'transient', newForms: 1, keepTryingMs: HOUR },
+    ...{ from: 'storage', class: 'broken', freshForm: true, tries: HOUR_OF_TRIES },
     when: 'it refuses the form, or answers a 4xx with a code that is not named here',
     codes:
       'AccessDenied SignatureDoesNotMatch RequestTimeTooSkewed InvalidPolicyDocument NoSuchBucket',
@@ -189,7 +179,8 @@ const TABLE = {
     hint: 'ask the service operator whether its forms are right; every feed waits, and is tried again automatically',
   }),
   requestRefused: rule({
-    ...{ from: 'storage', class: 'broken', keepTryingMs: HOUR, statuses: [411, 412, 501] },
+    ...{ from: 'storage', class: 'broken', pace: 'slow', tries: SLOW_HOUR_OF_TRIES },
+    ...{ freshForm: true, statuses: [411, 412, 501] },
     when: 'it does not take the request as it is; also AccessDenied: "Extra input fields"',
     codes:
       'MalformedPOSTRequest InvalidArgument UserKeyMustBeSpecified KeyTooLongError InvalidDigest IncorrectNumberOfFilesInPostRequest MaxPostPreDataLengthExceededError MissingContentLength PreconditionFailed RequestIsNotMultiPartContent NotImplemented',
@@ -201,35 +192,35 @@ const TABLE = {
     codes: 'EntityTooLarge EntityTooSmall MaxMessageLengthExceeded',
   }),
   bytesMissing: rule({
-    ...{ from: 'storage', sameForm: 2, newForms: WHILE_BUDGET },
+    from: 'storage',
     when: 'it did not get all bytes in time',
     codes: 'RequestTimeout IncompleteBody',
   }),
   digestDiffers: rule({
-    ...{ from: 'storage', class: 'broken', pace: 'at-once', sameForm: 1, newForms: 1 },
+    ...{ from: 'storage', class: 'broken', tries: 3 },
     when: 'it got other bytes, by its MD5',
     codes: 'BadDigest',
     hint: 'something between this machine and storage changes the bytes: look for a proxy; then retry the feed',
   }),
   storageError: rule({
-    ...{ from: 'storage', sameForm: WHILE_BUDGET, statuses: [408, 409] },
+    ...{ from: 'storage', statuses: [408, 409] },
     when: 'an error of its own: these, and every 5xx that is not named here',
     codes: 'InternalError OperationAborted',
   }),
   throttled: rule({
-    ...{ from: 'storage', pace: 'throttled', sameForm: WHILE_BUDGET, statuses: [429, 503] },
+    ...{ from: 'storage', pace: 'throttled', statuses: [429, 503] },
     when: 'it is busy',
     codes:
       'SlowDown ServiceUnavailable Throttling ThrottlingException TooManyRequests TooManyRequestsException RequestLimitExceeded BandwidthLimitExceeded',
   }),
   movedForGood: rule({
-    ...{ from: 'storage', class: 'broken', pace: 'transient', newForms: 1, keepTryingMs: HOUR },
+    ...{ from: 'storage', class: 'broken', freshForm: true, tries: HOUR_OF_TRIES },
     ...{ statuses: [301], hint: ASK_OPERATOR },
     when: 'it has moved for good',
     codes: 'PermanentRedirect',
   }),
   movedElsewhere: rule({
-    ...{ from: 'storage', class: 'broken', pace: 'transient', newForms: 1, keepTryingMs: HOUR },
+    ...{ from: 'storage', class: 'broken', freshForm: true, tries: HOUR_OF_TRIES },
     when: 'a 307 or 308 to another host or to a less protected address, or a second one',
     hint: ASK_OPERATOR,
   }),
@@ -239,7 +230,7 @@ const TABLE = {
     hint: 'check the disk of the state directory; then put the file into the folder again',
   }),
   spoolUnreadable: rule({
-    from: 'here',
+    ...{ from: 'here', pace: 'slow' },
     when: 'the copy of the file in the state directory cannot be opened or read',
     hint: 'check the disk and the permissions of the state directory',
   }),

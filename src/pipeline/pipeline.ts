@@ -15,7 +15,7 @@ import type { CheckResult, FeedContent, FileIdentity, Verdict } from '../feed/po
 import { createBacklog } from '../history/backlog.ts'
 import { isNewest } from '../history/decisions.ts'
 import type { Reason, State, Version, VersionPatch } from '../history/port.ts'
-import { CHANGED, INCOMPLETE, LEFT, NO_ROOM } from '../history/reason-codes.ts'
+import { CHANGED, INCOMPLETE, LEFT, NO_ROOM, RETRIED } from '../history/reason-codes.ts'
 import { isRetryable } from '../lib/errors.ts'
 import { isForbidden, isMissing } from '../lib/file-errors.ts'
 import type { DeliveryResult, Uploader } from '../upload/port.ts'
@@ -235,21 +235,24 @@ export class Pipeline {
     const { reconcile, spool, upload } = this.#parts
     let startedAt = 0
     const { id, account, path, attempts: attemptsBefore } = queued
+    const isRetried = queued.reasonCode === RETRIED
     const bytes = queued.bytes ?? 0
     const backlog = createBacklog(history, clock, log)
     const delivered = upload(
       {
-        ...{ id, feed: queued.feed, account, path, attemptsBefore, bytes, md5: queued.md5 ?? '' },
+        ...{ id, feed: queued.feed, account, path, attemptsBefore, isRetried, bytes },
+        md5: queued.md5 ?? '',
         file: spool.path(queued.spool ?? ''),
         progress: (sent) => this.#parts.onProgress(id, sent, bytes),
         attempts: {
-          started: async (key) => {
-            const n = await guard.start(queued, () => ledger.attempt(id, key))
+          started: async () => {
+            const n = await guard.start(queued, () => ledger.attempt(id))
             startedAt = clock.monotonic()
             if (n !== null && n > 1) observer?.retried(history.attempts(id, 2)[0]?.status ?? null)
             return n
           },
-          failingSince: (code) => history.failingSince(id, code),
+          sending: (n, key) => history.commit(() => ledger.sending(id, n, key)),
+          endedAlike: (code) => history.endedAlike(id, code),
           ended: (n, end) => {
             const endedAt = clock.now()
             const write = () => history.endAttempt(id, n, endedAt, end)

@@ -193,8 +193,8 @@ export class PostDelivery {
       for (const departure of departures) {
         const { identity, path, token } = departure
         const disposed = ended.get(departure)
-        if (disposed?.kind === 'done') ledger.markDisposed(path, identity)
-        else if (disposed?.returned) ledger.markReturned(path, identity, disposed.returned)
+        if (disposed?.kind === 'done') ledger.known.moved(path, identity)
+        else if (disposed?.returned) ledger.known.returned(path, identity, disposed.returned)
         if (!this.#half.has(token)) history.setNote(DEPARTURE + token, null)
       }
     }

@@ -75,13 +75,13 @@ function judge(
   const rule = ruleOfStatus('service', status)
   if (rule === RULES.credentials && status === 403 && account !== null)
     return as(rule, `the service refused the partner account "${account}" with 403${says}`, {
-      hint: `check the folder or file name that "${account}" comes from, and ask the service operator to admit it; its feeds are tried again every 15 minutes, and at once by "retry"`,
+      hint: `check the folder or file name that "${account}" comes from, and ask the service operator to admit it; its feeds are tried again every 5 minutes, and at once by "retry"`,
     })
   if (rule === RULES.credentials) {
     const whom = account === null ? '' : ` for the partner account "${account}"`
     const when = isHandedOver(auth.keyFile) ? '' : 'when the key file changes, and '
     return as(rule, `the service refused the credentials${whom} with ${status}${says}`, {
-      hint: `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads are tried again ${when}every 15 minutes`,
+      hint: `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner${skewHint(client.clockSkewMs())}; uploads are tried again ${when}every 5 minutes`,
     })
   }
   if (rule === RULES.serviceRefused)

@@ -63,9 +63,9 @@ export class Breaker {
     return isProbing ? Math.min(left, FIRST_PROBE) : left
   }
 
-  /** Null while nothing may be sent. */
-  enter(): Pass | null {
-    if (this.waitMs() > 0) return null
+  /** Null while nothing may be sent. `isForced`: a person asked for it, so that this request is a probe. */
+  enter(isForced = false): Pass | null {
+    if (!isForced && this.waitMs() > 0) return null
     if (this.#state.kind === 'closed') return { isProbe: false }
     this.#state = { ...this.#state, isProbing: true, probeAt: this.#clock.monotonic() }
     return { isProbe: true }

@@ -6,28 +6,24 @@ export type { Failure } from '../lib/decision-table.ts'
 
 export type AttemptOutcome = 'stored' | 'refused' | 'failed' | 'unknown'
 
+/** How an attempt ended. */
+export interface AttemptEnd {
+  outcome: AttemptOutcome
+  status: number | null
+  code: string | null
+  bytesSent: number
+  key: string | null
+}
+
 /** Written before and after each attempt, durably. Never holds a form field but the object's key. */
 export interface AttemptLog {
-  /**
-   * Called before the first byte is sent; answers the attempt's handle, or null where the version is not to
-   * be sent any more. `key`: the object's key, if a form is held.
-   */
-  started(key: string | null): Promise<number | null>
-  ended(
-    handle: number,
-    result: {
-      outcome: AttemptOutcome
-      status: number | null
-      code: string | null
-      bytesSent: number
-      key: string | null
-    },
-  ): void
-  /**
-   * When the first of the ended attempts began after which all had this code (wall ms), earlier deliveries
-   * included; null: the last one that ended had another, or none.
-   */
-  failingSince(code: string): number | null
+  /** Called when an attempt begins; answers its handle, or null where the version is not to be sent any more. */
+  started(): Promise<number | null>
+  /** Called before the first byte of the file is sent; false where it is not to be sent any more. `key`: the object's key. */
+  sending(handle: number, key: string): Promise<boolean>
+  ended(handle: number, end: AttemptEnd): void
+  /** How many of the last attempts that ended had this code, one after the other, earlier deliveries included. */
+  endedAlike(code: string): number
 }
 
 export interface Delivery {
@@ -42,8 +38,10 @@ export interface Delivery {
   account: string | null
   /** Of the file in the folder. */
   path: string
-  /** Attempts that earlier deliveries of this version made: the longer it fails, the longer it waits. */
+  /** Attempts that earlier deliveries of this version made: the more there are, the longer it waits. */
   attemptsBefore: number
+  /** A person wants it to be tried now: its first attempt is made whatever its account and origins are up to. */
+  isRetried: boolean
   attempts: AttemptLog
   /** Bytes of the file handed to the socket so far, for a progress bar. */
   progress?: (bytesSent: number) => void
@@ -53,7 +51,7 @@ export type DeliveryResult =
   | { kind: 'stored'; fileUrl: string | null; etagVerified: boolean; warning: string | null }
   /** Try again at `at` (wall ms): the version stays queued. */
   | { kind: 'later'; at: number; failure: Failure }
-  /** Pause everything until the key changes, SIGHUP or 15 minutes. The version stays queued. */
+  /** The service refuses the account. The version stays queued. */
   | { kind: 'credentials'; failure: Failure }
   /** This version cannot succeed without a person. */
   | { kind: 'refused'; failure: Failure }

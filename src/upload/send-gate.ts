@@ -1,6 +1,6 @@
-// Owns whether something may be sent now: `next` decides about a delivery, `withBreaker` about each of its
-// requests. The places of upload.concurrency, the breakers of the origins, the accounts on hold and the
-// bandwidth are behind it. A delivery that must wait learns for what, and until when.
+// Owns whether something may be sent now: `mayStart` answers for a version whether it may start, and otherwise until
+// when it waits and why; `withBreaker` decides about each request. The places of upload.concurrency, the breakers of
+// the origins, the accounts on hold and the bandwidth are behind it.
 
 import type { Clock } from '../lib/clock.ts'
 import { failureOf, RULES } from '../lib/decision-table.ts'
@@ -26,8 +26,8 @@ export interface Permit extends Disposable {
 }
 
 export type Wait =
-  /** Until a delivery ends. */
-  | { kind: 'wait'; for: 'place' }
+  /** `place`: until any delivery ends. `turn`: until another version has learned whether its account and origins answer. */
+  | { kind: 'wait'; for: 'place' | 'turn' }
   /** `until`: wall ms. */
   | { kind: 'wait'; for: 'origin' | 'account'; until: number; failure: Failure }
 
@@ -50,7 +50,6 @@ interface Sending {
 const ABOUT_THE_FORM: readonly unknown[] = [RULES.policyExpired, RULES.formTokenGone]
 
 const HEALTH = ['unknown', 'ok', 'degraded', 'down'] as const
-const PLACE: Wait = { kind: 'wait', for: 'place' }
 
 export class SendGate {
   readonly accounts: AccountHolds
@@ -59,9 +58,7 @@ export class SendGate {
   readonly #breakers = new Map<string, Breaker>()
   /** Where the newest form of each account leads, the newest last: they may have storage of their own. */
   readonly #storageOf = new Map<Account, string>()
-  /** Of the probes while an origin is down: by account and by feed, when it had the last one. */
-  #probes = 0
-  readonly #probedBy = { account: new Map<Account, number>(), feed: new Map<string, number>() }
+  #closings = 0
   /** By feed. */
   readonly #sending = new Map<string, Sending>()
 
@@ -78,53 +75,28 @@ export class SendGate {
   }
 
   /**
-   * How many deliveries may start; none while an origin is down. A stored file gives back its place before its
-   * record is written, but only as many records may wait as there are places.
+   * How many deliveries may start. A stored file gives back its place before its record is written, but only as many
+   * records may wait as there are places.
    */
   get places(): number {
-    if (this.#closed(this.#origins) !== null) return 0
     const concurrency = this.#options.concurrency()
     const sending = this.#sending.values().reduce((n, { isSending }) => n + Number(isSending), 0)
     return Math.max(0, Math.min(concurrency - sending, 2 * concurrency - this.#sending.size))
   }
 
-  /**
-   * Null while no probe is due. Otherwise which of two probes first: the one whose account, then whose feed, has not
-   * done so for longest. Else one feed that can never be sent would have each probe, and all others wait for it.
-   */
-  get turns(): ((a: Asking, b: Asking) => number) | null {
-    const isDue = (origin: string) => {
-      const breaker = this.#breaker(origin)
-      return breaker.isOpen && breaker.waitMs() === 0
-    }
-    if (![...this.#all].some(isDue)) return null
-    const { account, feed } = this.#probedBy
-    const last = <T>(turns: Map<T, number>, of: T) => turns.get(of) ?? 0
-    return (a, b) =>
-      last(account, a.account) - last(account, b.account) || last(feed, a.feed) - last(feed, b.feed)
+  /** Counts what ended that versions wait for: they are due. */
+  get released(): number {
+    return this.accounts.released + this.#closings
   }
 
-  /** `isRetried`: a person wants it to be tried now, although its account is on hold. */
-  next({ feed, account }: Asking, isRetried: boolean): Permit | Wait {
+  /** `isRetried`: a person wants it to be tried now, whatever its account and origins are up to. */
+  mayStart({ feed, account }: Asking, isRetried: boolean): Permit | Wait {
+    if (this.places === 0 || this.#sending.has(feed)) return { kind: 'wait', for: 'place' }
     const origins = this.#originsOf(account)
-    const closed = this.#closed(origins)
-    if (closed !== null) {
-      const until = this.opensAt(closed.origin) ?? this.#options.clock.now()
-      return { kind: 'wait', for: 'origin', until, failure: closed }
-    }
-    const hold = this.accounts.holdOf(account)
-    if (hold !== null && !isRetried)
-      return { kind: 'wait', for: 'account', until: hold.until, failure: hold.failure }
-    const sending = [...this.#sending.values()]
-    const asking = sending.filter((other) => other.isAsking).map((other) => other.account)
-    const isProbe = this.#isOpen(origins)
-    if (this.places === 0 || this.#sending.has(feed)) return PLACE
-    if (isProbe && sending.some((other) => other.isProbe)) return PLACE
-    if (!this.accounts.admits(account, asking)) return PLACE
-    if (isProbe) {
-      this.#probes += 1
-      this.#probedBy.account.set(account, this.#probes)
-      this.#probedBy.feed.set(feed, this.#probes)
+    const isProbe = origins.some((origin) => this.#breaker(origin).isOpen)
+    if (!isRetried) {
+      const wait = this.#waitFor(account, origins, isProbe)
+      if (wait !== null) return wait
     }
     const mine = { account, isSending: true, isAsking: true, isProbe }
     this.#sending.set(feed, mine)
@@ -135,6 +107,23 @@ export class SendGate {
       },
       [Symbol.dispose]: () => void this.#sending.delete(feed),
     }
+  }
+
+  #waitFor(account: Account, origins: readonly string[], isProbe: boolean): Wait | null {
+    const closed = this.#closed(origins)
+    if (closed !== null) {
+      const until = this.opensAt(closed.origin) ?? this.#options.clock.now()
+      return { kind: 'wait', for: 'origin', until, failure: closed }
+    }
+    const hold = this.accounts.holdOf(account)
+    if (hold !== null)
+      return { kind: 'wait', for: 'account', until: hold.until, failure: hold.failure }
+    const others = [...this.#sending.values()]
+    const isAsked = others.some((other) => other.isAsking && other.account === account)
+    const isOthersTurn =
+      (isProbe && others.some((other) => other.isProbe)) ||
+      (isAsked && !this.accounts.isVerified(account))
+    return isOthersTurn ? { kind: 'wait', for: 'turn' } : null
   }
 
   /** A form of the account leads there. */
@@ -154,14 +143,17 @@ export class SendGate {
     return waitMs > 0 ? this.#options.clock.now() + waitMs : null
   }
 
-  /** Sends a request if the breaker of the origin lets it through, and tells the breaker the result. */
+  /**
+   * Sends a request if the breaker of the origin lets it through, or a person wants it (`isForced`), and tells the breaker
+   * the result.
+   */
   async withBreaker<T extends { kind: string }>(
     origin: string,
-    feed: string,
+    { feed, isForced }: { feed: string; isForced: boolean },
     send: () => Promise<T | NotSent>,
   ): Promise<T | NotSent> {
     const breaker = this.#breaker(origin)
-    const pass = breaker.enter()
+    const pass = breaker.enter(isForced)
     if (pass === null) return { kind: 'failed', failure: this.#waiting(origin) }
     const mine = this.#sending.get(feed)
     if (mine !== undefined) {
@@ -176,11 +168,13 @@ export class SendGate {
       if (mine !== undefined && !('failure' in sent)) mine.isAsking = false
       return sent
     } finally {
+      const wasOpen = breaker.isOpen
       breaker.leave(pass, result)
+      if (wasOpen && !breaker.isOpen) this.#closings++
     }
   }
 
-  /** An origin that is down may be probed at once. */
+  /** Every origin that is down may be probed at once. */
   probeNow(): void {
     for (const sending of this.#sending.values()) sending.isProbe = false
     for (const origin of this.#all) this.#breaker(origin).probeNow()
@@ -198,11 +192,11 @@ export class SendGate {
     return { ...worst(others), state: 'degraded', nextProbeAt: null }
   }
 
-  /** The origins in use, not one that a form named last month. What is down takes no place of what is up. */
+  /** What the health of the service is told by: its origin, and the newest storage that is up. */
   get #origins(): string[] {
     const { serviceOrigin } = this.#options
     const storages = [...this.#storageOf.values()]
-    const storage = storages.findLast((origin) => !this.#isOpen([origin])) ?? storages.at(-1)
+    const storage = storages.findLast((origin) => !this.#breaker(origin).isOpen) ?? storages.at(-1)
     return storage === undefined ? [serviceOrigin] : [serviceOrigin, storage]
   }
 
@@ -213,11 +207,8 @@ export class SendGate {
 
   #originsOf(account: Account): string[] {
     const storage = this.#storageOf.get(account)
-    return storage === undefined ? this.#origins : [this.#options.serviceOrigin, storage]
-  }
-
-  #isOpen(origins: readonly string[]): boolean {
-    return origins.some((origin) => this.#breaker(origin).isOpen)
+    const { serviceOrigin } = this.#options
+    return storage === undefined ? [serviceOrigin] : [serviceOrigin, storage]
   }
 
   #breaker(origin: string): Breaker {

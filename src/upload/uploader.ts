@@ -1,5 +1,6 @@
-// Owns the deliveries: which form is used, what each attempt comes to, and its durable record. retry.ts says whether
-// another attempt follows and when, send-gate.ts whether anything may be sent.
+// Owns the deliveries: which form is used, what each attempt comes to, and its durable record. Quick attempts follow
+// each other within a delivery; a longer wait ends it, with the time of the next attempt. retry.ts says how long a wait
+// is, send-gate.ts whether anything may be sent.
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -12,13 +13,7 @@ import type { FormSource } from '../service/port.ts'
 import { type FormFacts, readFormFacts } from './form.ts'
 import type { AttemptOutcome, Delivery, DeliveryResult, Failure, Uploader } from './port.ts'
 import { type PostParts, postFile, type Tally } from './post.ts'
-import {
-  FailingTimes,
-  FORMS_PER_DELIVERY,
-  POSTS_PER_FORM,
-  queueDelay,
-  RetryBudget,
-} from './retry.ts'
+import { QUICK_MS, QUICK_TRIES, waitAfter } from './retry.ts'
 import type { NotSent } from './send-gate.ts'
 
 export interface UploaderOptions extends PostParts {
@@ -28,9 +23,9 @@ export interface UploaderOptions extends PostParts {
   random?: () => number
 }
 
-type Attempt = Extract<DeliveryResult, { kind: 'stored' }> | NotSent
+type Sent = Extract<DeliveryResult, { kind: 'stored' }> | NotSent
 
-/** `againInMs`: the wait before another attempt of this delivery; null: there is none. `result`: how it ends without one. */
+/** How an attempt ended: `againInMs` is the wait before another one of this delivery; null: there is none. */
 interface Ended {
   result: DeliveryResult
   againInMs: number | null
@@ -42,98 +37,107 @@ const USUAL_RATE = 10 * 1024 * 1024
 /** A form must live this much longer than the upload is expected to take, in ms. */
 const FORM_MARGIN = 5 * SECOND
 
+/** The forms of versions that wait for their next attempt, by feed: what storage may have is not stored under a second key. */
+type KeptForms = Map<string, { id: number; facts: FormFacts }>
+
 export function createUploader(options: UploaderOptions): Uploader {
-  const failing = new FailingTimes(options.clock)
-  return (delivery, signal) => deliver(options, failing, delivery, signal)
+  const kept: KeptForms = new Map()
+  return (delivery, signal) => deliver(options, kept, delivery, signal)
 }
 
 async function deliver(
   { clock, forms, gate, http, log, random = Math.random }: UploaderOptions,
-  failing: FailingTimes,
+  kept: KeptForms,
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<DeliveryResult> {
   const { account, attempts, bytes, feed, id } = delivery
-  const budget = new RetryBudget(random)
-  let form: FormFacts | null = null
+  const before = kept.get(feed)
+  let form = before?.id === id ? before.facts : null
   let made = delivery.attemptsBefore
+  let quickLeft = QUICK_MS
+  let isForced = delivery.isRetried
   let postFailed = false
   let lastFailure: Failure | null = null
 
   async function attempt(): Promise<Ended> {
     if (signal.aborted) return ended({ kind: 'aborted' })
-    const closed = gate.closedFor(account, form?.origin ?? null)
+    const closed = isForced ? null : gate.closedFor(account, form?.origin ?? null)
     // The failure that this delivery met says more than that it waits.
-    if (closed !== null) return ended(later(lastFailure ?? closed, closed.retryAfterMs))
-    const handle = await attempts.started(form?.key ?? null)
+    if (closed !== null) return ended(later(lastFailure ?? closed, closed.retryAfterMs ?? 0))
+    const handle = await attempts.started()
     if (handle === null) return ended({ kind: 'aborted' })
     made += 1
-    const startedAt = clock.now()
     const tally: Tally = { bytesSent: 0, status: null }
-    let tried: Attempt | null = null
+    let sent: Sent | null = null
     try {
-      tried = await send(tally)
+      sent = await send(handle, tally)
     } finally {
       attempts.ended(handle, {
         ...tally,
-        outcome: outcomeOf(tried, tally.bytesSent),
-        code: codeOf(tried),
+        outcome: outcomeOf(sent, tally.bytesSent),
+        code: codeOf(sent),
         key: form?.key ?? null,
       })
     }
-    return tried.kind === 'failed' ? afterFailure(tried.failure, startedAt) : ended(tried)
+    isForced = false
+    return sent.kind === 'failed' ? afterFailure(sent.failure) : ended(sent)
   }
 
-  function afterFailure(failure: Failure, startedAt: number): Ended {
+  async function send(handle: number, tally: Tally): Promise<Sent> {
+    const facts = await usableForm(tally)
+    if (facts.kind !== 'facts') return facts
+    const unfit = outsidePolicy(bytes, facts)
+    if (unfit !== null) return { kind: 'failed', failure: unfit }
+    return (await attempts.sending(handle, facts.key)) ? post(facts, tally) : { kind: 'aborted' }
+  }
+
+  function afterFailure(failure: Failure): Ended {
     lastFailure = failure
     const { reason, code, status, ambiguous, rule } = failure
-    const step = budget.next(failure, failing.of(id, attempts.failingSince(code) ?? startedAt))
-    const delayMs = step.kind === 'end' ? null : step.delayMs
+    const waitMs = isFinal(failure) ? null : waitAfter(failure, made, random)
     log.warn(
       {
         event: 'upload.failed',
         ...{ id, feed, code, status, reason, ambiguous },
-        ...{ rule: rule.name, next: step.kind, delayMs },
+        ...{ rule: rule.name, waitMs },
       },
       `${feed}: an attempt to upload failed: ${reason}`,
     )
-    if (step.kind === 'end')
+    if (waitMs === null)
       return ended({ kind: failure.class === 'credentials' ? 'credentials' : 'refused', failure })
-    const result = later(failure, delayMs)
-    if (step.kind === 'later') return ended(result)
-    if (step.form === 'new') form = null
-    return { result, againInMs: delayMs }
+    if (rule.freshForm) form = null
+    const result = later(failure, waitMs)
+    if (waitMs > quickLeft) return ended(result)
+    quickLeft -= waitMs
+    return { result, againInMs: waitMs }
   }
 
-  /** `delayMs` null: the usual wait of a queued version. An open breaker decides in place of either. */
-  function later(failure: Failure, delayMs: number | null): DeliveryResult {
-    const wait = delayMs ?? Math.max(queueDelay(made, random), failure.retryAfterMs ?? 0)
-    return { kind: 'later', at: gate.opensAt(failure.origin) ?? clock.now() + wait, failure }
+  function isFinal({ class: kind, code, rule }: Failure): boolean {
+    return kind !== 'transient' && (rule.tries === 1 || attempts.endedAlike(code) >= rule.tries)
   }
 
-  async function send(tally: Tally): Promise<Attempt> {
-    const facts = await usableForm(tally)
-    if (facts.kind !== 'facts') return facts
-    form = facts
-    gate.leadsTo(account, facts.origin)
-    if (bytes < facts.minBytes || bytes > facts.maxBytes)
-      return { kind: 'failed', failure: outsidePolicy(bytes, facts) }
-    return gate.withBreaker(facts.origin, feed, () => post(facts, tally))
+  /** An origin that is down is asked no earlier than at its next probe. */
+  function later(failure: Failure, waitMs: number): DeliveryResult {
+    const at = Math.max(clock.now() + waitMs, gate.opensAt(failure.origin) ?? 0)
+    return { kind: 'later', at, failure }
   }
 
   /** The form at hand while it lives long enough; otherwise a new one, and one more if that is short-lived. */
   async function usableForm(tally: Tally): Promise<FormFacts | NotSent> {
-    if (form !== null && !(isShortLived(form) && budget.hasForms)) return form
+    if (form !== null && !isShortLived(form)) return form
     form = null
-    const facts = await askForm(tally)
-    if (facts.kind !== 'facts' || !isShortLived(facts)) return facts
-    const again = budget.hasForms ? await askForm(tally) : facts
-    if (again.kind === 'facts' && isShortLived(again))
+    let facts = await askForm(tally)
+    if (facts.kind === 'facts' && isShortLived(facts)) facts = await askForm(tally)
+    if (facts.kind !== 'facts') return facts
+    if (isShortLived(facts))
       log.warn(
-        { event: 'upload.form-short', id, feed, expiresAt: again.expiresAt, bytes },
+        { event: 'upload.form-short', id, feed, expiresAt: facts.expiresAt, bytes },
         'the form expires before the upload can be expected to end; it is used all the same',
       )
-    return again
+    form = facts
+    gate.leadsTo(account, facts.origin)
+    return facts
   }
 
   function isShortLived({ expiresAt }: FormFacts): boolean {
@@ -143,8 +147,7 @@ async function deliver(
   }
 
   function askForm(tally: Tally): Promise<FormFacts | NotSent> {
-    return gate.withBreaker(forms.origin, feed, async () => {
-      budget.formAsked()
+    return gate.withBreaker(forms.origin, { feed, isForced }, async () => {
       const askedAt = clock.monotonic()
       const answer = await forms.requestForm(account, signal, delivery.path)
       if (answer.kind === 'form') {
@@ -154,19 +157,16 @@ async function deliver(
       if (signal.aborted) return { kind: 'aborted' }
       const { failure } = answer
       tally.status = failure.status
-      const isDoubted =
-        failure.rule === RULES.credentials &&
-        gate.accounts.refuse(account, failure, askedAt) === 'again'
-      // The one that begins a hold stays the same value: the daemon tells by it which refusal is news.
-      if (!isDoubted) return { kind: 'failed', failure }
-      return { kind: 'failed', failure: { ...failure, rule: RULES.credentialsDoubted } }
+      if (failure.rule === RULES.credentials) gate.accounts.refuse(account, failure, askedAt)
+      return { kind: 'failed', failure }
     })
   }
 
-  async function post(facts: FormFacts, tally: Tally): Promise<Attempt> {
-    budget.posted()
+  async function post(facts: FormFacts, tally: Tally): Promise<Sent> {
     const what = { ...delivery, facts, freshConnection: postFailed }
-    const result = await postFile({ clock, gate, http }, what, tally, signal)
+    const result = await gate.withBreaker(facts.origin, { feed, isForced }, () =>
+      postFile({ clock, gate, http }, what, tally, signal),
+    )
     if (result.kind === 'stored') return { ...result, fileUrl: facts.fileUrl }
     postFailed = true
     if (result.kind === 'failed' && result.failure.rule === RULES.digestDiffers) {
@@ -179,9 +179,10 @@ async function deliver(
   }
 
   const { result, againInMs } = await retry(attempt, (end) => end.againInMs, {
-    ...{ clock, signal, tries: POSTS_PER_FORM * FORMS_PER_DELIVERY },
+    ...{ clock, signal, tries: QUICK_TRIES },
   })
-  if (result.kind !== 'later') failing.ended(id)
+  if (result.kind === 'later' && form !== null) kept.set(feed, { id, facts: form })
+  else kept.delete(feed)
   return signal.aborted && againInMs !== null ? { kind: 'aborted' } : result
 }
 
@@ -189,23 +190,25 @@ function ended(result: DeliveryResult): Ended {
   return { result, againInMs: null }
 }
 
-/** `attempt` is null when an error of this program ended it. */
-function outcomeOf(attempt: Attempt | null, bytesSent: number): AttemptOutcome {
-  if (attempt?.kind === 'stored') return 'stored'
-  if (attempt?.kind !== 'failed') return bytesSent > 0 ? 'unknown' : 'failed'
-  const { class: kind, status, ambiguous } = attempt.failure
+/** `sent` is null when an error of this program ended it. */
+function outcomeOf(sent: Sent | null, bytesSent: number): AttemptOutcome {
+  if (sent?.kind === 'stored') return 'stored'
+  if (sent?.kind !== 'failed') return bytesSent > 0 ? 'unknown' : 'failed'
+  const { class: kind, status, ambiguous } = sent.failure
   if (ambiguous) return 'unknown'
   const refused = kind === 'file' || (kind !== 'transient' && status !== null && status >= 400)
   return refused ? 'refused' : 'failed'
 }
 
-function codeOf(attempt: Attempt | null): string | null {
-  if (attempt === null) return 'internal'
-  if (attempt.kind === 'stored') return null
-  return attempt.kind === 'aborted' ? 'aborted' : attempt.failure.code
+function codeOf(sent: Sent | null): string | null {
+  if (sent === null) return 'internal'
+  if (sent.kind === 'stored') return null
+  return sent.kind === 'aborted' ? 'aborted' : sent.failure.code
 }
 
-function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Failure {
+/** Why the form does not take a file of this size; null: it does. */
+function outsidePolicy(bytes: number, { minBytes, maxBytes }: FormFacts): Failure | null {
+  if (bytes >= minBytes && bytes <= maxBytes) return null
   const limit =
     bytes > maxBytes ? `takes at most ${maxBytes} bytes` : `needs at least ${minBytes} bytes`
   return failureOf(RULES.sizeOutsidePolicy, {

@@ -51,6 +51,7 @@ CREATE INDEX versions_feed_state ON versions (feed, state);
 CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_detected ON versions (detected_at);
 CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = 'queued';
+CREATE INDEX versions_queued ON versions (attempts, id) WHERE state = 'queued';
 CREATE INDEX versions_deadline ON versions (deadline_at) WHERE state = 'incomplete';
 CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
 CREATE INDEX versions_unread ON versions (path) WHERE sha256 IS NULL;

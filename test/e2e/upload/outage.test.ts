@@ -31,7 +31,8 @@ describe('an outage of half an hour with many feeds waiting', () => {
       const versions = outlet.history.list({})
       expect(versions.filter((version) => version.state === 'uploaded')).toHaveLength(FEEDS)
       expect(outlet.writes()).toEqual(Array(FEEDS).fill(1))
-      expect(outlet.requests('service').length).toBeLessThanOrEqual(FEEDS + during)
+      // A feed that waited for longer than its form lives asks for another one.
+      expect(outlet.requests('service').length).toBeLessThanOrEqual(FEEDS + 2 * during)
       expect(outlet.serviceState).toBe('ok')
     },
   )

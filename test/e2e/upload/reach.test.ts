@@ -157,7 +157,7 @@ describe('TLS', () => {
     const { port, accepted } = await secure(certificate, key)
     await using outlet = await Outlet.open({ baseUrl: `https://${host}:${port}/api` })
 
-    const version = await outlet.deliver(undefined, 20_000)
+    const version = await outlet.deliver(undefined, 10_000)
 
     expect(version).toMatchObject({
       ...{
@@ -176,7 +176,7 @@ describe('TLS', () => {
     const url = `https://127.0.0.1:${port}/feeds`
     await using outlet = await Outlet.open({ form: (form) => ({ ...form, url }) })
 
-    await outlet.deliver(undefined, 20_000)
+    await outlet.deliver(undefined, 10_000)
 
     expect(outlet.attempts()).toMatchObject([{ outcome: 'failed', bytesSent: 0 }])
     expect(outlet.version().state).toBe('queued')

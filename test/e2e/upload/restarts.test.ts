@@ -7,6 +7,7 @@ import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
 import type { SeenRequest } from '../../../src/sandbox/journal.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { feedOf, finished, Site } from '../../helpers/site.ts'
 
 let site: Site
@@ -126,10 +127,12 @@ describe('a daemon that is killed', () => {
     site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '3000' })
     const first = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(2))
-    // It is queued before it is asked for, too.
     await site.sandbox.waitForRequest(({ status }) => status === 503)
-    await site.passed('jobs.xml', 'queued', { nth: 2 })
-    const before = await site.until('jobs.xml', 'queued')
+    const before = await eventually(() => {
+      const [waiting] = site.uploads()
+      if (!waiting?.nextAttemptAt) throw new Error('no next attempt is on record')
+      return waiting
+    })
     const asked = site.sandbox.requests().length
 
     await kill(first)

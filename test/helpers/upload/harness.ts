@@ -20,8 +20,8 @@ const SECRET = 'the secret of the tests'
 
 type Ended = Parameters<AttemptLog['ended']>[1] & { startedWithKey: string | null }
 
-/** `failingMs`: for how long earlier attempts of this version have ended as the one that is made now. */
-type Change = Partial<Delivery> & { failingMs?: number }
+/** `endedAlike`: how many attempts of this version have ended so, one after the other. */
+type Change = Partial<Delivery> & { endedAlike?: number }
 
 interface Harness {
   sandbox: Sandbox
@@ -118,7 +118,7 @@ function deliveryOf(
   file: string,
   content: string | Buffer,
   ended: Ended[],
-  { failingMs = 0, ...change }: Change = {},
+  { endedAlike = 1, ...change }: Change = {},
 ): Delivery {
   const started: Array<string | null> = []
   return {
@@ -130,11 +130,16 @@ function deliveryOf(
     account: null,
     path: 'jobs.xml',
     attemptsBefore: 0,
+    isRetried: false,
     attempts: {
-      started: async (key) => started.push(key) - 1,
-      failingSince: () => systemClock.now() - failingMs,
-      ended: (handle, result) => {
-        ended.push({ ...result, startedWithKey: started[handle] ?? null })
+      started: async () => started.push(null) - 1,
+      sending: async (handle, key) => {
+        started[handle] = key
+        return true
+      },
+      endedAlike: () => endedAlike,
+      ended: (handle, end) => {
+        ended.push({ ...end, startedWithKey: started[handle] ?? null })
       },
     },
     ...change,

@@ -173,7 +173,7 @@ export function tell(history: History, { feed, at, steps, patch = {} }: Story): 
     const then = at + (n + 1) * 2 * SECOND
     if (state === 'uploading') {
       history.move(id, state, reason, then)
-      const attempt = history.startAttempt(id, then, `feeds/${id}`)
+      const attempt = history.startAttempt(id, then)
       const [next] = steps[n + 1] ?? []
       if (next === undefined) return
       const stored = next === 'uploaded'

@@ -2,29 +2,29 @@
 
 import { expect, it } from 'vitest'
 import { Deliveries, type DeliveriesParts } from '../../../src/daemon/deliveries.ts'
-import type { Reason, Version, VersionPatch } from '../../../src/history/port.ts'
-import { ON_HOLD } from '../../../src/history/reason-codes.ts'
-import { MINUTE, systemClock } from '../../../src/lib/clock.ts'
+import type { Version } from '../../../src/history/port.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { Conditions } from '../../../src/lib/conditions.ts'
 import { silentLog } from '../../../src/lib/silent-log.ts'
 import { SendGate } from '../../../src/upload/send-gate.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
-function threeWaiting(concurrency: number, patch: VersionPatch = {}, reason: Reason | null = null) {
+function threeWaiting(concurrency: number) {
   const { history } = temporaryHistory()
   const feeds = ['a', 'b', 'c']
   const ids = feeds.map((feed) => versionIn(history, 'queued', { feed }).id)
-  for (const id of ids) history.update(id, patch, reason)
   const started: number[] = []
   const stored = new Map<number, () => void>()
+  const gate = new SendGate({
+    ...{ clock: systemClock, serviceOrigin: 'https://service.test', maxRate: null },
+    concurrency: () => concurrency,
+  })
+  gate.accounts.accept(null, systemClock.monotonic())
   const parts: Partial<DeliveriesParts> = {
     ...{ clock: systemClock, log: silentLog, history },
     conditions: new Conditions(systemClock),
     reloadKey: () => false,
-    gate: new SendGate({
-      ...{ clock: systemClock, serviceOrigin: 'https://service.test', maxRate: null },
-      concurrency: () => concurrency,
-    }),
+    gate,
     pipeline: {
       addressed: (queued: Version) => queued,
       // Stored at some time; its record is never written.
@@ -58,13 +58,4 @@ it('sends no more once as many records as uploads are allowed wait to be written
   store(ids[1])
 
   expect(started).toEqual(ids.slice(0, 2))
-})
-
-it('sends at once after a restart what waited for its account: a key may have come with it', () => {
-  const nextAttemptAt = systemClock.now() + 10 * MINUTE
-  const onHold = { code: ON_HOLD, text: 'the service refused the credentials with 401' }
-
-  const { ids, started } = threeWaiting(3, { nextAttemptAt }, onHold)
-
-  expect(started).toEqual(ids)
 })

@@ -8,7 +8,7 @@ describe('attempts', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'uploading')
 
-    const first = history.startAttempt(id, 2000, null)
+    const first = history.startAttempt(id, 2000)
     history.endAttempt(id, first, 2500, {
       outcome: 'failed',
       status: 503,
@@ -16,7 +16,7 @@ describe('attempts', () => {
       bytesSent: 3,
       key: 'a/0.xml',
     })
-    history.startAttempt(id, 3000, 'a/1.xml')
+    history.nameAttempt(id, history.startAttempt(id, 3000), 'a/1.xml')
 
     expect(history.version(id)?.attempts).toBe(2)
     expect(history.attempts(id)).toEqual([
@@ -46,7 +46,7 @@ describe('attempts', () => {
   it('end once: the first outcome stands', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'uploading')
-    const n = history.startAttempt(id, 2000, null)
+    const n = history.startAttempt(id, 2000)
     history.recover(2500)
 
     expect(() => history.endAttempt(id, n, 3000, stored)).toThrow('has no running attempt 1')
@@ -60,7 +60,7 @@ describe('recovery after a crash', () => {
     const checking = versionIn(history, 'checking', { feed: 'a' })
     const uploading = versionIn(history, 'uploading', { feed: 'b' })
     const waiting = versionIn(history, 'queued', { feed: 'c', patch: { nextAttemptAt: 9000 } })
-    history.startAttempt(uploading.id, 2000, 'a/1.xml')
+    history.nameAttempt(uploading.id, history.startAttempt(uploading.id, 2000), 'a/1.xml')
 
     const repaired = history.recover(5000)
 

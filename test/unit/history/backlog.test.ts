@@ -38,7 +38,7 @@ function failing(times: number, work: () => void) {
 it('writes a deferred write together with what follows from it, or neither', async () => {
   const { backlog, history, ledger, lines, moves } = atWork()
   const { id } = versionIn(history, 'uploading')
-  const n = history.startAttempt(id, 1, 'key')
+  const n = history.startAttempt(id, 1)
   const end = { outcome: 'stored', status: 201, code: null, bytesSent: 3, key: 'key' } as const
   const seen: unknown[] = []
 

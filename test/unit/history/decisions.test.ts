@@ -63,7 +63,7 @@ describe('what a version is compared with', () => {
     const uploaded = versionIn(history, 'uploaded', HASHED)
     const maybe = [10, 900, 20].map((postings) => {
       const version = versionIn(history, 'superseded', { patch: { ...HASHED.patch, postings } })
-      const n = history.startAttempt(version.id, 2000, null)
+      const n = history.startAttempt(version.id, 2000)
       const end = { status: null, code: null, bytesSent: 1, key: null }
       history.endAttempt(version.id, n, 2001, { outcome: 'unknown', ...end })
       return version.id

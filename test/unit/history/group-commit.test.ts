@@ -84,10 +84,14 @@ it('lets a work that fails on its own fail alone, and undoes what it wrote', asy
   const { id } = versionIn(history, 'uploading')
 
   const wrong = history.commit(() => {
-    history.startAttempt(id, 1, 'lost')
+    history.startAttempt(id, 1)
     throw new Error('a mistake')
   })
-  const right = history.commit(() => history.startAttempt(id, 2, 'kept'))
+  const right = history.commit(() => {
+    const n = history.startAttempt(id, 2)
+    history.nameAttempt(id, n, 'kept')
+    return n
+  })
 
   await expect(wrong).rejects.toThrow('a mistake')
   expect(await right).toBe(1)
@@ -135,7 +139,7 @@ it('never holds the event loop for a lock', async () => {
   }
   setImmediate(turn)
 
-  const started = await history.commit(() => history.startAttempt(id, 1, null))
+  const started = await history.commit(() => history.startAttempt(id, 1))
 
   other.close()
   expect([started, turns]).toEqual([1, 20])
@@ -145,7 +149,7 @@ it('writes what still waits before the database closes', async () => {
   const { history, file } = temporaryHistory()
   const { id } = versionIn(history, 'uploading')
 
-  const started = history.commit(() => history.startAttempt(id, 1, 'key'))
+  const started = history.commit(() => history.startAttempt(id, 1))
   history[Symbol.dispose]()
 
   expect(await started).toBe(1)
@@ -166,7 +170,7 @@ it('runs what follows from a work once it is durable, and nothing of a work that
     throw new Error('a mistake')
   })
   const right = history.commit(() => {
-    history.atomically(() => history.startAttempt(id, 1, null))
+    history.atomically(() => history.startAttempt(id, 1))
     then('of the attempt')
   })
   await expect(wrong).rejects.toThrow('a mistake')

@@ -55,9 +55,9 @@ it('the version of a file that we moved away can be pruned, and not while its fi
   const later = Date.now() + 1000
 
   const whileThere = await history.prune(later)
-  ledger.markDisposed(path, { ...identity, ino: '9' })
+  ledger.known.moved(path, { ...identity, ino: '9' })
   const another = await history.prune(later)
-  ledger.markDisposed(path, identity)
+  ledger.known.moved(path, identity)
   const moved = await history.prune(later)
 
   expect([whileThere, another, moved]).toEqual([0, 0, 1])

@@ -71,18 +71,19 @@ const CALLS: Record<
   forgetApprovals: (history) => history.forgetApprovals(),
   lastId: (history) => history.lastId(),
   due: (history) => history.due(5),
-  makeDue: (history) => history.makeDue(),
+  makeDue: (history) => history.makeDue(['endpoint-down']),
   expired: (history) => history.expired(5, 5),
   shiftDeadlines: (history) => history.shiftDeadlines(5),
   nextDueAt: (history) => history.nextDueAt(5),
   prune: (history) => history.prune(5),
   attempts: (history, id) => history.attempts(id),
-  startAttempt: (history, id) => history.startAttempt(id, 5, null),
+  startAttempt: (history, id) => history.startAttempt(id, 5),
   endAttempt: (history, id) => {
     const result = { outcome: 'failed', status: null, code: null, bytesSent: 0, key: null } as const
     history.endAttempt(id, 1, 5, result)
   },
-  failingSince: (history, id) => history.failingSince(id, 'test'),
+  endedAlike: (history, id) => history.endedAlike(id, 'test'),
+  nameAttempt: (history, id) => history.nameAttempt(id, 1, 'key'),
   recover: (history) => history.recover(5),
   know: (history, id) => {
     const identity = { dev: '1', ino: '1', size: 1, mtimeNs: '1', ctimeNs: '1' }
@@ -135,6 +136,8 @@ it('reads no table that grows with the history from end to end', async () => {
     expect.stringMatching(/^SCAN versions USING INDEX versions_spooled: SELECT DISTINCT spool/),
     // What a person approved, forgotten once after a lost history.
     expect.stringMatching(/^SCAN versions USING INDEX versions_approved: UPDATE versions/),
+    // What waits: a partial index, in the order in which it is sent.
+    expect.stringMatching(/^SCAN v USING INDEX versions_queued: SELECT v\.id, v\.feed/),
     // Running attempts: a partial index of the few.
     expect.stringMatching(/^SCAN attempts USING INDEX attempts_running: UPDATE attempts/),
     // `status --all` without a filter is the whole history, newest first.
@@ -174,7 +177,7 @@ it('decides whose turn it is from what waits', async () => {
   const due = (await plansOf(file, (history) => history.due(5))).at(-1)
 
   expect(due?.steps).toEqual([
-    'SEARCH v USING INDEX versions_state (state=?)',
+    'SCAN v USING INDEX versions_queued',
     'CORRELATED SCALAR SUBQUERY 1',
     expect.stringMatching(
       /^SEARCH o USING (COVERING )?INDEX versions_feed_state \(feed=\? AND state=\?/,

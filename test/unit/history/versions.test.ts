@@ -140,7 +140,7 @@ describe('a version', () => {
     ['update', (history) => history.update(99, { fileUrl: 'x' })],
     ['seen', (history) => history.seen(99, because('touched'), 1)],
     ['forget', (history) => history.forget(99)],
-    ['startAttempt', (history) => history.startAttempt(99, 1, null)],
+    ['startAttempt', (history) => history.startAttempt(99, 1)],
   ])('is missed by name when it does not exist (%s)', (_, call) => {
     const { history } = temporaryHistory()
 

@@ -2,19 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { MINUTE } from '../../../src/lib/clock.ts'
-import {
-  RULES,
-  type Rule,
-  ruleOfCode,
-  ruleOfStatus,
-  WHILE_BUDGET,
-} from '../../../src/lib/decision-table.ts'
-import { FORMS_PER_DELIVERY, POSTS_PER_FORM } from '../../../src/upload/retry.ts'
+import { RULES, type Rule, ruleOfCode, ruleOfStatus } from '../../../src/lib/decision-table.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/decision-table.md', import.meta.url), 'utf8')
-
-const times = (n: number) => (n === 0 ? 'no' : n === WHILE_BUDGET ? 'yes' : String(n))
 
 /** One row of the page. */
 function rowOf(rule: Rule): string {
@@ -25,10 +15,9 @@ function rowOf(rule: Rule): string {
     rule.statuses.join(', '),
     rule.codes.join(', '),
     rule.class,
-    rule.firstAtOnce ? `at once, then ${rule.pace}` : rule.pace,
-    times(rule.sameForm),
-    times(rule.newForms),
-    rule.class === 'broken' ? `${rule.keepTryingMs / MINUTE} min` : '',
+    rule.pace,
+    rule.freshForm ? 'fresh' : '',
+    rule.class === 'broken' ? String(rule.tries) : '',
     rule.hint,
   ]
   return `| ${cells.join(' | ')} |`.replaceAll('|  |', '| |').replaceAll('|  |', '| |')
@@ -41,10 +30,6 @@ describe('the page of the decision table', () => {
     const rows = PAGE.split('\n').filter((line) => line.startsWith('| `'))
 
     expect(rows.map(squeezed)).toEqual(Object.values(RULES).map(rowOf).map(squeezed))
-  })
-
-  it('names the budget of one delivery', () => {
-    expect(PAGE).toContain(`${POSTS_PER_FORM} posts of a form and ${FORMS_PER_DELIVERY} forms`)
   })
 })
 
@@ -63,11 +48,11 @@ describe('the decision table', () => {
 
   it('gives up at once only what is about the file or this host', () => {
     const final = Object.values(RULES).filter(
-      (row) => row.class === 'file' || (row.class === 'broken' && row.keepTryingMs === 0),
+      (row) => row.class === 'file' || (row.class === 'broken' && row.tries === 1),
     )
 
     expect(final.map(({ name }) => name)).toEqual([
-      ...['accountUnusable', 'sizeOutsidePolicy', 'fileRefused', 'digestDiffers', 'spoolChanged'],
+      ...['accountUnusable', 'sizeOutsidePolicy', 'fileRefused', 'spoolChanged'],
     ])
   })
 })

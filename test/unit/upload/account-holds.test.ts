@@ -1,7 +1,7 @@
 // Which accounts are on hold while the key changes: answers come late, and are about the key that they were asked with.
 
 import { expect, it } from 'vitest'
-import { systemClock } from '../../../src/lib/clock.ts'
+import { MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
 import { AccountHolds } from '../../../src/upload/account-holds.ts'
 
@@ -20,34 +20,60 @@ function accepted(...accounts: string[]) {
   return { holds, at }
 }
 
-it('puts no account on hold for a refusal of the key before, and none with another key', () => {
-  const { at, holds } = accepted('a', 'b', 'c')
+it('a refused account waits for 5 minutes, and no other one', () => {
+  const { at, holds } = accepted('a', 'b')
   at(10)
-  for (const account of ['a', 'b', 'c']) holds.refuse(account, REFUSED, 5)
-  at(20)
-  holds.refuse('a', REFUSED, 15)
-  expect(holds.isOfKey).toBe(true)
+  holds.refuse('a', REFUSED, 5)
+  const before = [holds.holdOf('a')?.until, holds.holdOf('b')]
+  at(10 + 5 * MINUTE)
 
+  expect(before).toEqual([10 + 5 * MINUTE, null])
+  expect(holds.holdOf('a')).toBeNull()
+})
+
+it('the key itself is in doubt while no account is accepted', () => {
+  const { at, holds } = accepted('a')
+  at(10)
+  holds.refuse('b', REFUSED, 5)
+  const one = holds.isOfKey
+  holds.refuse('a', REFUSED, 5)
+
+  expect([one, holds.isOfKey]).toEqual([false, true])
+})
+
+it('an answer to what was asked with the key before says nothing of the new one', () => {
+  const { at, holds } = accepted('a', 'b')
   at(30)
   holds.newKey()
   at(40)
-  const late = [holds.refuse('b', REFUSED, 16), holds.refuse('c', REFUSED, 17)]
+  holds.refuse('a', REFUSED, 20)
+  holds.accept('b', 20)
 
-  expect(late).toEqual(['again', 'again'])
-  expect(holds.first).toBeNull()
-  // Asked with the new key, nothing is doubted.
-  at(60)
-  expect(holds.refuse('b', REFUSED, 50)).toBe('on-hold')
+  expect([holds.first, holds.isVerified('b')]).toEqual([null, false])
 })
 
-it('trusts no key for what was accepted with the one before', () => {
+it('a refusal that was asked for before the hold does not make it longer, one after it does', () => {
   const { at, holds } = accepted('a')
-  at(30)
-  holds.newKey()
+  at(SECOND)
+  holds.refuse('a', REFUSED, 10)
+  at(2 * SECOND)
+  holds.refuse('a', REFUSED, 20)
+  const late = holds.holdOf('a')?.until
+  at(3 * SECOND)
+  holds.refuse('a', REFUSED, 2500)
 
-  holds.accept('a', 20)
-  const before = holds.isTrusted
-  holds.accept('a', 40)
+  expect(late).toBe(SECOND + 5 * MINUTE)
+  expect(holds.holdOf('a')?.until).toBe(3 * SECOND + 5 * MINUTE)
+})
 
-  expect([before, holds.isTrusted]).toEqual([false, true])
+it('an account that is accepted is released, unless that was asked for before the refusal', () => {
+  const { at, holds } = accepted('a')
+  at(SECOND)
+  holds.refuse('a', REFUSED, SECOND)
+  holds.accept('a', 10)
+  const before = holds.holdOf('a') !== null
+  const { released } = holds
+  holds.accept('a', SECOND)
+
+  expect([before, holds.holdOf('a'), holds.released - released]).toEqual([true, null, 1])
 })

@@ -121,8 +121,9 @@ describe('success', () => {
 /** What the row lets the next attempt send. */
 function nextOf(judged: Judgement): string | null {
   if (!('failure' in judged)) return null
-  const { sameForm, newForms } = judged.failure.rule
-  return sameForm > 0 ? 'same-form' : newForms > 0 ? 'new-form' : 'stop'
+  const { class: kind, freshForm, tries } = judged.failure.rule
+  if (kind !== 'transient' && tries === 1) return 'stop'
+  return freshForm ? 'new-form' : 'same-form'
 }
 
 describe('a success whose body or status says otherwise', () => {
@@ -172,7 +173,7 @@ describe('an error', () => {
     [301, 'PermanentRedirect', 'broken', 'new-form'],
     [400, 'EntityTooSmall', 'file', 'stop'],
     [409, 'OperationAborted', 'transient', 'same-form'],
-    [400, 'InvalidDigest', 'broken', 'stop'],
+    [400, 'InvalidDigest', 'broken', 'new-form'],
     [503, 'SlowDown', 'transient', 'same-form'],
     [418, 'NobodyKnowsThis', 'broken', 'new-form'],
     [503, 'NobodyKnowsThis', 'transient', 'same-form'],
@@ -184,13 +185,13 @@ describe('an error', () => {
   })
 
   it.each([
-    [411, 'broken', 'stop'],
-    [412, 'broken', 'stop'],
+    [411, 'broken', 'new-form'],
+    [412, 'broken', 'new-form'],
     [413, 'file', 'stop'],
     [429, 'transient', 'same-form'],
-    [501, 'broken', 'stop'],
+    [501, 'broken', 'new-form'],
     [599, 'transient', 'same-form'],
-    [407, 'transient', 'stop'],
+    [407, 'transient', 'same-form'],
     [403, 'transient', 'new-form'],
     [404, 'transient', 'new-form'],
     [408, 'transient', 'same-form'],
@@ -206,7 +207,7 @@ describe('an error', () => {
     expect(nextOf(judged)).toBe(next)
   })
 
-  it('is judged by its code before its status: one 403 asks for a new form, the next never again', () => {
+  it('is judged by its code before its status: one 403 passes with another form, the next is broken', () => {
     const expired = xml('AccessDenied', 'Invalid according to Policy: Policy expired.')
     const extra = xml('AccessDenied', 'Invalid according to Policy: Extra input fields: x')
 
@@ -216,7 +217,7 @@ describe('an error', () => {
       { failure: { class: 'transient' } },
       { failure: { class: 'broken' } },
     ])
-    expect(judged.map(nextOf)).toEqual(['new-form', 'stop'])
+    expect(judged.map(nextOf)).toEqual(['new-form', 'new-form'])
   })
 })
 

@@ -21,7 +21,7 @@ describe('a delivery', () => {
     expect(await readFile(object?.path ?? '', 'utf8')).toBe(FEED)
     expect(attempts).toEqual([
       {
-        startedWithKey: null,
+        startedWithKey: object?.key,
         outcome: 'stored',
         status: 201,
         code: null,

@@ -1,77 +1,51 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { failureOf, RULES, type Rule } from '../../../src/lib/decision-table.ts'
-import { fullJitter } from '../../../src/lib/retry.ts'
-import { CURVES, queueDelay, RetryBudget } from '../../../src/upload/retry.ts'
+import { waitAfter } from '../../../src/upload/retry.ts'
+import { harness } from '../../helpers/upload/harness.ts'
 
 const failure = (rule: Rule, retryAfterMs: number | null = null) =>
   failureOf(rule, { code: 'x', reason: 'x', retryAfterMs })
 
-describe('the wait', () => {
+describe('the wait before the next attempt', () => {
   it.each([
-    ['transient', [500, 1000, 2000, 30_000]],
-    ['upload', [1000, 2000, 4000, 60_000]],
-    ['throttled', [2500, 5000, 10_000, 150_000]],
-    ['job', [30_000, 60_000, 120_000, 900_000]],
-  ] as const)('of the curve "%s" doubles up to its cap', (curve, expected) => {
-    expect([0, 1, 2, 20].map((n) => fullJitter(CURVES[curve], n, () => 0.5))).toEqual(expected)
-  })
+    [RULES.noForm, [500, 1000, 2000, 5 * MINUTE]],
+    [RULES.throttled, [2500, 5000, 10_000, 5 * MINUTE]],
+    [RULES.unconfirmed, [15_000, 30_000, 60_000, 5 * MINUTE]],
+  ] as const)(
+    'doubles with each attempt, up to 10 minutes before the jitter: $name',
+    (rule, expected) => {
+      expect([1, 2, 3, 1000].map((n) => waitAfter(failure(rule), n, () => 0.5))).toEqual(expected)
+    },
+  )
 
   it('is never below 100 ms', () => {
-    expect(fullJitter(CURVES.transient, 0, () => 0)).toBe(100)
+    expect(waitAfter(failure(RULES.noForm), 1, () => 0)).toBe(100)
   })
 
-  it('of a queued version grows with the attempts that were made of it', () => {
-    expect([1, 4, 5, 9, 999].map((attempts) => queueDelay(attempts, () => 1))).toEqual([
-      ...[MINUTE, MINUTE, 2 * MINUTE, 4 * MINUTE, 30 * MINUTE],
-    ])
+  it('is no shorter than Retry-After', () => {
+    const waits = [HOUR, 1].map((ms) => waitAfter(failure(RULES.throttled, ms), 1, () => 1))
+
+    expect(waits).toEqual([HOUR, 5 * SECOND])
   })
 })
 
-describe('the budget', () => {
-  it('ends after twelve posts, whatever happens', () => {
-    const rules = fc.constantFrom(...Object.values(RULES))
-    fc.assert(
-      fc.property(fc.array(rules, { minLength: 13, maxLength: 13 }), (failures) => {
-        const budget = new RetryBudget(() => 0)
-        let posts = 0
-        let forms = 0
-        let needsForm = true
-        for (const rule of failures) {
-          if (needsForm) {
-            budget.formAsked()
-            forms += 1
-          }
-          budget.posted()
-          posts += 1
-          const step = budget.next(failure(rule), 0)
-          if (step.kind !== 'again') break
-          needsForm = step.form === 'new'
-        }
-        expect(posts).toBeLessThanOrEqual(12)
-        expect(forms).toBeLessThanOrEqual(3)
-      }),
-      { seed: 11, numRuns: 300 },
-    )
+describe('a delivery', () => {
+  it('makes quick attempts whose waits are 2 s together, and leaves the rest for later', async () => {
+    const h = await harness()
+    h.sandbox.faults.add({ at: 'service', kind: 'answer', status: 500 })
+
+    const result = await h.deliver('<jobs/>')
+
+    expect(h.clock.waits).toEqual([500, 1000])
+    expect(result.kind === 'later' && result.at - h.clock.now()).toBeGreaterThan(1000)
   })
 
-  it('lets Retry-After replace a shorter wait only', () => {
-    const budget = new RetryBudget(() => 1)
-    budget.formAsked()
-    budget.posted()
-
-    expect(budget.next(failure(RULES.storageError, 30 * SECOND), 0)).toMatchObject({
-      delayMs: 30_000,
+  it('is not tried again when the fault is in this program', async () => {
+    const h = await harness({
+      forms: (real) => ({ ...real, requestForm: () => Promise.reject(new Error('a bug')) }),
     })
-    expect(budget.next(failure(RULES.storageError, 1), 0)).toMatchObject({ delayMs: 4000 })
-  })
 
-  it('puts off what must wait longer than a minute', () => {
-    const budget = new RetryBudget(() => 1)
-    budget.formAsked()
-    budget.posted()
-
-    expect(budget.next(failure(RULES.throttled, HOUR), 0)).toEqual({ kind: 'later', delayMs: HOUR })
+    await expect(h.deliver('<jobs/>')).rejects.toThrow('a bug')
   })
 })

@@ -1,7 +1,7 @@
 // Who may send now, and what the others wait for and until when: places, origins, accounts.
 
 import { describe, expect, it } from 'vitest'
-import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { failureOf, RULES } from '../../../src/lib/decision-table.ts'
 import { Breaker } from '../../../src/upload/breaker.ts'
 import { type Permit, SendGate } from '../../../src/upload/send-gate.ts'
@@ -17,21 +17,27 @@ function gateOf(concurrency = 2) {
     concurrency: () => concurrency,
   })
   const next = (feed: string, account: string | null = null, isRetried = false) =>
-    gate.next({ feed, account }, isRetried)
+    gate.mayStart({ feed, account }, isRetried)
+  const send = (origin: string, feed: string, result: { kind: string }) =>
+    gate.withBreaker(origin, { feed, isForced: false }, async () => result)
+  gate.accounts.accept(null, 0)
   const refused = failureOf(RULES.credentials, { code: 'http-403', reason: 'no', status: 403 })
   const fail = async (times: number, retryAfterMs: number | null = null, origin = SERVICE) => {
     const told = { code: 'http-503', reason: 'it is down', origin, retryAfterMs }
     const failure = failureOf(RULES.noForm, told)
     for (let n = 0; n < times; n++)
-      await gate.withBreaker(origin, `f${n}`, async () => ({ kind: 'failed', failure }))
+      await gate.withBreaker(origin, { feed: `f${n}`, isForced: false }, async () => ({
+        ...{ kind: 'failed', failure },
+      }))
   }
   const pass = (ms: number) => {
     clock.ahead += ms
   }
-  return { gate, next, refused, fail, pass }
+  return { gate, next, refused, fail, pass, send }
 }
 
 const PLACE = { kind: 'wait', for: 'place' }
+const TURN = { kind: 'wait', for: 'turn' }
 
 describe('a place', () => {
   it('is given to as many as upload.concurrency says, and again when one has ended', () => {
@@ -88,40 +94,33 @@ describe('an origin that is down', () => {
 
     probe[Symbol.dispose]()
 
-    expect([probe.kind, beside]).toEqual(['permit', PLACE])
+    expect([probe.kind, beside]).toEqual(['permit', TURN])
     expect(next('b').kind).toBe('permit')
   })
 
   it('that is storage is probed by one delivery, also while that asks for its form', async () => {
-    const { gate, next, fail, pass } = gateOf()
+    const { gate, next, fail, pass, send } = gateOf()
     gate.leadsTo(null, 'https://storage.test')
     await fail(5, null, 'https://storage.test')
     pass(5 * SECOND)
 
     next('a')
-    await gate.withBreaker(SERVICE, 'a', async () => ({ kind: 'facts' }))
+    await send(SERVICE, 'a', { kind: 'facts' })
 
-    expect(next('b')).toEqual(PLACE)
+    expect(next('b')).toEqual(TURN)
   })
 
-  it('is probed at once when a person asks, also while the delivery that should do so waits', async () => {
-    const { gate, next, fail, pass } = gateOf()
+  it('is asked at once for what a person retries, and what waits for it is due when it answers', async () => {
+    const { gate, next, fail, send } = gateOf()
     await fail(5)
-    pass(5 * SECOND)
-    next('waits')
+    const { released } = gate
 
-    gate.probeNow()
+    const permit = next('a', null, true)
+    await gate.withBreaker(SERVICE, { feed: 'a', isForced: true }, async () => ({ kind: 'facts' }))
 
-    expect(next('a').kind).toBe('permit')
-  })
-
-  it('is probed at once when a person asks', async () => {
-    const { gate, next, fail } = gateOf()
-    await fail(5)
-
-    gate.probeNow()
-
-    expect(next('a').kind).toBe('permit')
+    expect(permit.kind).toBe('permit')
+    expect(gate.released).toBe(released + 1)
+    expect(await send(SERVICE, 'b', { kind: 'facts' })).toEqual({ kind: 'facts' })
   })
 })
 
@@ -131,17 +130,17 @@ describe('storage of one account that is down', () => {
   async function theirsDown() {
     const made = gateOf(4)
     made.gate.leadsTo('b', OURS)
-    await made.gate.withBreaker(OURS, 'b0', async () => ({ kind: 'stored' }))
+    await made.send(OURS, 'b0', { kind: 'stored' })
     made.gate.leadsTo('a', THEIRS)
     await made.fail(5, null, THEIRS)
     return made
   }
 
-  it('takes no place of an account whose storage was up last', async () => {
-    const { gate, next } = await theirsDown()
+  it('holds up no other account, be it a new one', async () => {
+    const { next } = await theirsDown()
 
-    expect(gate.places).toBe(4)
     expect(next('b1', 'b').kind).toBe('permit')
+    expect(next('c1', 'c').kind).toBe('permit')
     expect(next('a1', 'a')).toMatchObject({ for: 'origin', until: 5 * SECOND })
   })
 
@@ -156,15 +155,15 @@ describe('storage of one account that is down', () => {
   })
 
   it('is probed while a delivery that was led elsewhere goes on', async () => {
-    const { gate, next, fail, pass } = gateOf(4)
+    const { gate, next, fail, pass, send } = gateOf(4)
     gate.leadsTo('a', THEIRS)
     await fail(5, null, THEIRS)
     pass(5 * SECOND)
     const first = next('b1', 'b')
-    await gate.withBreaker(SERVICE, 'b1', async () => ({ kind: 'facts' }))
+    await send(SERVICE, 'b1', { kind: 'facts' })
     gate.leadsTo('b', OURS)
     const stored = Promise.withResolvers<{ kind: string }>()
-    const sending = gate.withBreaker(OURS, 'b1', () => stored.promise)
+    const sending = gate.withBreaker(OURS, { feed: 'b1', isForced: false }, () => stored.promise)
 
     const probe = next('a1', 'a')
     stored.resolve({ kind: 'stored' })
@@ -174,49 +173,44 @@ describe('storage of one account that is down', () => {
   })
 })
 
-describe('an account on hold', () => {
-  it('lets a version through that a person retries, one at a time', () => {
-    const { gate, next, refused } = gateOf(4)
+describe('an account', () => {
+  it('that was not accepted yet is asked for one version at a time', async () => {
+    const { gate, next, send } = gateOf(4)
+    const first = next('1', 'a').kind
+    const beside = next('2', 'a')
+
     gate.accounts.accept('a', 0)
+    await send(SERVICE, '1', { kind: 'facts' })
+
+    expect([first, beside]).toEqual(['permit', TURN])
+    expect(next('2', 'a').kind).toBe('permit')
+  })
+
+  it('on hold makes its feeds wait for 5 minutes, and no others', () => {
+    const { gate, next, refused } = gateOf()
+    gate.accounts.accept('a', 0)
+    gate.accounts.refuse('b', refused, 0)
+
+    expect(next('1', 'b')).toMatchObject({ for: 'account', until: 5 * MINUTE, failure: refused })
+    expect(next('2', 'a').kind).toBe('permit')
+  })
+
+  it('on hold is asked at once for what a person retries', () => {
+    const { gate, next, refused } = gateOf(4)
     gate.accounts.refuse('b', refused, 0)
 
     expect(next('1', 'b', true).kind).toBe('permit')
-    expect(next('2', 'b', true)).toEqual(PLACE)
   })
 
-  it('is tried by one version when its time is over', () => {
+  it('is tried by one version when its hold is over', () => {
     const { gate, next, refused, pass } = gateOf(4)
     gate.accounts.accept('a', 0)
     gate.accounts.refuse('b', refused, 0)
-    pass(15 * MINUTE)
+    pass(5 * MINUTE)
 
     expect(next('1', 'b').kind).toBe('permit')
-    expect(next('2', 'b')).toEqual(PLACE)
+    expect(next('2', 'b')).toEqual(TURN)
     expect(next('3', 'a').kind).toBe('permit')
-  })
-
-  it('is tried when its time is over, also while an upload goes on that had its form before', async () => {
-    const { gate, next, refused, pass } = gateOf(4)
-    gate.accounts.accept(null, 0)
-    next('large')
-    await gate.withBreaker(SERVICE, 'large', async () => ({ kind: 'facts' }))
-    const wrongKey = { ...refused, status: 401 }
-    const answers = [1, 2].map(() => gate.accounts.refuse(null, wrongKey, 0))
-    pass(15 * MINUTE)
-
-    expect(answers).toEqual(['again', 'on-hold'])
-    expect(next('1').kind).toBe('permit')
-    expect(next('2')).toEqual(PLACE)
-  })
-
-  it('is not released by an answer to what was asked before the refusal', () => {
-    const { gate, next, refused, pass } = gateOf()
-    pass(SECOND)
-    gate.accounts.refuse('b', refused, SECOND)
-
-    gate.accounts.accept('b', 0)
-
-    expect(next('1', 'b')).toMatchObject({ for: 'account' })
   })
 })
 
@@ -239,7 +233,7 @@ describe('refusals of one feed after the other', () => {
     const h = await harness()
     const handle = h.sandbox.faults.add(fault)
     const kinds: string[] = []
-    const patience = { failingMs: HOUR }
+    const patience = { endedAlike: 100 }
 
     for (let n = 0; n < 5; n++) kinds.push((await h.deliver('<jobs/>', patience)).kind)
     const last = await h.deliver('<jobs/>', patience)
