@@ -38,7 +38,7 @@ const USUAL_RATE = 10 * 1024 * 1024
 const FORM_MARGIN = 5 * SECOND
 
 /** The forms of versions that wait for their next attempt, by feed: what storage may have is not stored under a second key. */
-type KeptForms = Map<string, { id: number; facts: FormFacts }>
+type KeptForms = Map<string, { id: number; account: string | null; facts: FormFacts }>
 
 export function createUploader(options: UploaderOptions): Uploader {
   const kept: KeptForms = new Map()
@@ -53,7 +53,7 @@ async function deliver(
 ): Promise<DeliveryResult> {
   const { account, attempts, bytes, feed, id } = delivery
   const before = kept.get(feed)
-  let form = before?.id === id ? before.facts : null
+  let form = before?.id === id && before.account === account ? before.facts : null
   let made = delivery.attemptsBefore
   let quickLeft = QUICK_MS
   let isForced = delivery.isRetried
@@ -181,7 +181,7 @@ async function deliver(
   const { result, againInMs } = await retry(attempt, (end) => end.againInMs, {
     ...{ clock, signal, tries: QUICK_TRIES },
   })
-  if (result.kind === 'later' && form !== null) kept.set(feed, { id, facts: form })
+  if (result.kind === 'later' && form !== null) kept.set(feed, { id, account, facts: form })
   else kept.delete(feed)
   return signal.aborted && againInMs !== null ? { kind: 'aborted' } : result
 }

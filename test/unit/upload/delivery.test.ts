@@ -63,6 +63,16 @@ describe('a delivery', () => {
     expect(attempts).toMatchObject([{ outcome: 'unknown', code: 'aborted' }])
   })
 
+  it('uses no form of another account for its next attempt', async () => {
+    const { deliver, sandbox } = await harness()
+    sandbox.faults.add({ at: 'storage', kind: 's3-error', code: 'SlowDown', times: 1 })
+
+    await deliver(FEED, { feed: 'jobs', account: '42' })
+    await deliver(FEED, { feed: 'jobs', account: '43' })
+
+    expect(sandbox.objects()).toMatchObject([{ account: '43' }])
+  })
+
   it('makes no attempt when its signal has aborted before anything was sent', async () => {
     const { deliver, attempts } = await harness()
 
