@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, readFileSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { appendFileSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { feedOf, finished, Site } from '../helpers/site.ts'
@@ -199,14 +199,19 @@ describe('a daemon that dies', () => {
   })
 })
 
-it('keeps the feed that it sends apart from the folder: the spool holds the checked bytes', async () => {
+it('sends the bytes that were checked, although the file is overwritten meanwhile', async () => {
   await using site = await Site.open()
+  const checked = feedOf(3_000, 'Nurse'.padEnd(600, '.'))
+  const overwritten = feedOf(2_900, 'Nurse'.padEnd(601, '.'))
+  const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 20_000 })
   await site.daemon()
-  site.drop('jobs.xml', feedOf(7))
+  site.drop('jobs.xml', checked)
+  await gate.held()
 
-  const { id } = await site.until('jobs.xml', 'uploaded')
+  writeFileSync(join(site.inbox, 'jobs.xml'), overwritten)
+  gate.remove()
+  await site.until('jobs.xml', 'uploaded', sha256(overwritten))
 
-  expect(sha256(readFileSync(join(site.root, 'state', 'spool', `${id}.xml`)))).toBe(
-    sha256(feedOf(7)),
-  )
+  const stored = site.sandbox.objects().map((object) => object.sha256)
+  expect(stored).toEqual([sha256(checked), sha256(overwritten)])
 })

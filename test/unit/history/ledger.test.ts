@@ -31,6 +31,29 @@ it('what a transaction found at a path is not known when it is rolled back', () 
   expect(history.lastVersionAt(path)).toBe(null)
 })
 
+it('an accepted version takes the place of what waits or is held of its feed, with both ids', () => {
+  const { history, ledger } = atWork()
+  const older = (['queued', 'held', 'failed'] as const).map((state) => versionIn(history, state).id)
+
+  const { id } = ledger.conclude(origin, 'queued', null, { sha256: 'b' })
+
+  for (const each of older)
+    expect(history.version(each)).toMatchObject({
+      ...{ state: 'superseded', reason: `version ${id} took the place of version ${each}` },
+    })
+})
+
+it('a version that a newer one overtook before its first byte is not sent', () => {
+  const { history, ledger } = atWork()
+  const { id } = versionIn(history, 'queued')
+  const n = ledger.attempt(id) ?? 0
+  const before = ledger.sending(id, n, 'key')
+  ledger.conclude(origin, 'queued', null, { sha256: 'b' })
+
+  expect([before, ledger.sending(id, n, 'key')]).toEqual([true, false])
+  expect(history.version(id)?.state).toBe('superseded')
+})
+
 it('a path that a person wants to be read again is in motion until it was read, whatever is known of it', () => {
   const { history, ledger } = atWork()
   const { id } = ledger.conclude(origin, 'rejected', BROKEN, {})
