@@ -90,17 +90,21 @@ it.runIf(hasOtherDisk)(
   async () => {
     const mounted = mkdtempSync(join(OTHER_DISK, 'feedsyncd-'))
     onTestFinished(() => rmSync(mounted, { recursive: true }))
-    await using site = await Site.open({}, { clock: quickClock() })
+    // A second between two listings: no mount goes away under a program that reads it.
+    await using site = await Site.open({ inbox: { rescan: '10s' } }, { clock: quickClock() })
     const inbox = (target: string) => {
       rmSync(site.inbox, { recursive: true, force: true })
       symlinkSync(target, site.inbox)
     }
+    const listedAt = () => statusOf(site).daemon.lastScanAt
     const below = join(site.root, 'below')
     mkdirSync(below)
     inbox(mounted)
     await site.daemon()
     writeFileSync(join(mounted, 'slow.xml'), feedOf(3).slice(0, 99))
     await site.until('slow.xml', 'incomplete')
+    const before = listedAt()
+    await eventually(() => expect(listedAt()).not.toBe(before))
 
     inbox(below)
     await eventually(() => {
