@@ -10,8 +10,9 @@ import { describe, expect, it } from 'vitest'
 import { OPEN } from '../../src/history/states.ts'
 import type { FaultRule } from '../../src/sandbox/fault-types.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { killed } from '../helpers/killed.ts'
 import { finished, Site } from '../helpers/site.ts'
-import { killed, SCENARIOS, type Scenario, settled } from './crash-scenarios.ts'
+import { SCENARIOS, type Scenario, settled } from './crash-scenarios.ts'
 import { CrashTable, inOrder } from './crash-table.ts'
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/crash-matrix.md')

@@ -5,7 +5,8 @@ import { readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { State } from '../../src/history/port.ts'
 import { eventually, eventuallyTrue } from '../helpers/eventually.ts'
-import { feedOf, finished, preload, type Site } from '../helpers/site.ts'
+import { killed } from '../helpers/killed.ts'
+import { feedOf, type Site } from '../helpers/site.ts'
 
 export interface Scenario {
   name: string
@@ -187,18 +188,4 @@ export async function settled(site: Site, scenario: Scenario): Promise<void> {
     scenario.also?.(site)
   }
   await eventually(again)
-}
-
-/** One pass that is killed at a point; answers whether it came there. */
-export async function killed(site: Site, point: string, log = ''): Promise<boolean> {
-  site.env = {
-    ...preload('kill-points.ts'),
-    FEEDSYNCD_KILL_ROOT: site.root,
-    FEEDSYNCD_KILL_AT: point,
-    FEEDSYNCD_KILL_LOG: log,
-  }
-  const child = site.spawn('run', '--once')
-  await finished(child)
-  site.env = {}
-  return child.signalCode === 'SIGKILL'
 }

@@ -6,8 +6,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openHistoryReader } from '../../../src/history/tables.ts'
+import { killed } from '../../helpers/killed.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
-import { killed } from '../../nightly/crash-scenarios.ts'
 
 const NAMES = ['a.xml', 'b.xml', 'c.xml', 'd.xml', 'e.xml']
 const contentOf = (name: string, round = 1) => feedOf(5, `${name} ${round}`)

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { filesIn } from '../../helpers/inbox/files-in.ts'
+import { killed } from '../../helpers/killed.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
-import { killed } from '../../nightly/crash-scenarios.ts'
 
 /** Its commands within this process wait a tenth of the time. */
 const quickSite = (config: Record<string, unknown> = {}) =>

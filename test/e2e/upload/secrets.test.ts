@@ -109,8 +109,8 @@ it.each(['signature', 'apiKey'] as const)(
 
     for (const [account] of faults) site.drop(`${account}/jobs.xml`, feedOf(2, account))
     await eventually(() => expect(site.uploads()).toHaveLength(faults.length))
+    // Queued once when it is accepted, and once more after its attempt.
     for (const [account, ending] of faults)
-      // Queued once when it is accepted, and once more after its attempt.
       if (ending === 'waiting') await site.passed(account, 'queued', { nth: 2 })
       else await site.until(account, ending)
     // Last, since nothing is sent after it.
