@@ -8,13 +8,13 @@ import { statusOf } from '../../helpers/look.ts'
 import { Outlet } from '../../helpers/outlet.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-const BUSY = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
-const SLOW_DOWN = { at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '600' } as const
+const BUSY = { at: 'service', kind: 'answer', status: 503, retryAfter: '45' } as const
+const SLOW_DOWN = { at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '45' } as const
 
 let site: Site
 afterEach(() => site[Symbol.asyncDispose]())
 
-/** A feed that was answered so, and waits for ten minutes. */
+/** A feed that was answered so, and waits for 45 s. */
 async function waiting(fault: typeof BUSY | typeof SLOW_DOWN, content = feedOf(3)) {
   site = await Site.open()
   const handle = site.sandbox.faults.add(fault)
@@ -41,9 +41,9 @@ describe.each([
 
     expect(version).toMatchObject({ state: 'queued', attempts: 1 })
     expect(version.reason).toContain('503')
-    expect(Date.parse(version.nextAttemptAt ?? '') - Date.now()).toBeGreaterThan(500_000)
+    expect(Date.parse(version.nextAttemptAt ?? '')).toBeGreaterThan(Date.now())
     expect(stdout).toMatch(/queued/)
-    expect(stdout).toMatch(/next automatic attempt in (9|10)m/s)
+    expect(stdout).toMatch(/next automatic attempt in \d+s/s)
     expect(stdout).not.toMatch(/100 ?%|nothing to do/)
   })
 
@@ -75,7 +75,7 @@ describe.each([
 
     const { stderr } = await site.run('retry', String(version.id))
 
-    expect(stderr).toMatch(/503.*next automatic attempt in (9|10)m/s)
+    expect(stderr).toMatch(/503.*next automatic attempt in \d+s/s)
     expect(site.show(version.id)).toMatchObject({ state: 'queued' })
     expect(site.show(version.id).attempts).toHaveLength(2)
   })
