@@ -2,7 +2,7 @@
 // when it waits and why; `withBreaker` decides about each request. The places of upload.concurrency, the breakers of
 // the origins, the accounts on hold and the bandwidth are behind it.
 
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, SECOND } from '../lib/clock.ts'
 import { failureOf, RULES } from '../lib/decision-table.ts'
 import { type Account, AccountHolds } from './account-holds.ts'
 import { Bandwidth } from './bandwidth.ts'
@@ -137,10 +137,13 @@ export class SendGate {
     return this.#closed(formOrigin === null ? this.#originsOf(account) : [formOrigin])
   }
 
-  /** Wall ms of the next probe of an origin that is down; null: it may be asked. */
+  /**
+   * Wall ms of the next probe of an origin that is down; null: it may be asked. A whole second, so that all versions
+   * that wait for it are due together and the one with the fewest attempts goes first.
+   */
   opensAt(origin: string | null): number | null {
     const waitMs = origin === null ? 0 : this.#breaker(origin).waitMs()
-    return waitMs > 0 ? this.#options.clock.now() + waitMs : null
+    return waitMs > 0 ? Math.ceil((this.#options.clock.now() + waitMs) / SECOND) * SECOND : null
   }
 
   /**
