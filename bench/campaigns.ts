@@ -6,9 +6,9 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { adoptedRecord } from '../src/campaigns/record.ts'
-import { canonical, onTheWire } from '../src/campaigns/targeting.ts'
-import { tokenOf, withToken } from '../src/campaigns/token.ts'
+import { bindingOf } from '../src/campaigns/apply.ts'
+import { markOf, withMark } from '../src/campaigns/mark.ts'
+import { sentOf } from '../src/campaigns/sent.ts'
 import { openCampaignStore } from '../src/history/campaign-store.ts'
 import { type Bench, type Benchmark, elapsed, repeat } from './bench.ts'
 import { type Figure, figure } from './figures.ts'
@@ -79,23 +79,18 @@ class Vendor implements AsyncDisposable {
     await site.start(['status']).end()
     const keys = Array.from({ length: count }, (_, n) => `K-${n}`)
     const entries = keys.map(
-      (key) => `  - { externalCampaignId: ${key}, name: Campaign ${key}, budget: "100.00" }\n`,
+      (key) =>
+        `  - { externalCampaignId: ${key}, name: Campaign ${key}, budget: "100.00", targeting: all }\n`,
     )
-    const guards = 'guards: { maxExposure: "99999999.00" }\n'
-    const file = `version: 1\n${guards}campaigns:\n${entries.join('')}`
-    writeFileSync(join(site.root, 'campaigns.yaml'), file)
-    using store = openCampaignStore({ file: site.database })
+    writeFileSync(join(site.root, 'campaigns.yaml'), `version: 1\ncampaigns:\n${entries.join('')}`)
+    using store = openCampaignStore({ file: site.database, account: `${url} 123` })
     store.atomically(() => {
       for (const [n, key] of keys.entries()) {
-        const name = withToken(`Campaign ${key}`, tokenOf('123', key))
-        const targeting = canonical({ externalCampaignId: key })
-        const campaignId = String(48_000 + n)
-        const made = { id: campaignId, name, other: {} }
-        const written = { name, budget: 1_000_000 }
-        store.save({ ...adoptedRecord(key, made), origin: 'created', written, targeting })
-        const spent = { spend: 12.5, sponsoredPostings: 40, leads: 3 }
-        const wire = onTheWire(targeting, [])
-        rows.push({ id: campaignId, name, budget: 100, status: 1, period: null, ...spent, wire })
+        const name = withMark(`Campaign ${key}`, markOf('123', key))
+        const body = { name, budget: 100, targeting: { externalCampaignId: key } }
+        const row = { id: String(48_000 + n), name, budget: 100, status: 1, period: null }
+        store.save(bindingOf(key, { ...row, other: {} }, { sent: sentOf(body), shown: null }))
+        rows.push({ ...row, spend: 12.5, sponsoredPostings: 40, leads: 3 })
       }
     })
     return new Vendor(site, server)

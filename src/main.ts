@@ -25,6 +25,7 @@ if (major < 24 || (major === 24 && minor < 11)) {
   enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/feedsyncd`)
   const { runCli } = await import('./cli/program.ts')
   const { systemClock } = await import('./lib/clock.ts')
+  const { isatty } = await import('node:tty')
   // A reader that closes the pipe (`| head`) is no error. Feeds are sent also while their log cannot be written.
   const ignore = () => {}
   const endAtPipe = (error: NodeJS.ErrnoException) => {
@@ -41,6 +42,7 @@ if (major < 24 || (major === 24 && minor < 11)) {
     log: process.stdout,
     process,
     terminal: process.stdout.isTTY === true,
+    ask: isatty(0) ? async (question) => (await import('./cli/ask.ts')).ask(question) : null,
     exit: (code) => {
       process.exitCode = code
     },

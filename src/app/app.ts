@@ -42,16 +42,7 @@ import { createSpool } from '../spool/spool.ts'
 import { SendGate } from '../upload/send-gate.ts'
 import { createUploader } from '../upload/uploader.ts'
 import { conditionsOf, watchConditions } from './conditions.ts'
-import {
-  campaignsSeen,
-  historyFile,
-  ofCampaigns,
-  overdueFeeds,
-  rulesOf,
-  statusLine,
-  statusOf,
-  versionOf,
-} from './queries.ts'
+import { historyFile, overdueFeeds, rulesOf, statusLine, statusOf, versionOf } from './queries.ts'
 import { campaignScheduleOf } from './reconcile.ts'
 import { RunningUploads } from './running-uploads.ts'
 
@@ -198,8 +189,6 @@ export async function openApp(config: Config, options: AppOptions) {
       version: (id) =>
         versionOf(history, settings.current, clock, id, MOST_EVENTS, uploads.current()),
       metrics: () => text(scraped),
-      plan: (id) => ofCampaigns(config, (known) => known.plan(id), null),
-      campaigns: () => campaignsSeen(config).map(({ seen }) => seen),
     }
   }
 

@@ -4,16 +4,15 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type Desired, readDesired } from '../campaigns/desired.ts'
-import { Pass, type PassOptions, type PassResult, type Wanted } from '../campaigns/pass.ts'
-import type { FeedSide, FeedUpload } from '../campaigns/port.ts'
-import type { ReconcilerParts } from '../campaigns/send.ts'
+import { type Entry, readDesired } from '../campaigns/desired.ts'
+import type { PlanParts } from '../campaigns/plan.ts'
+import type { CampaignStore, FeedSide, FeedUpload } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { feedFor } from '../config/feeds.ts'
 import { formatProblem } from '../config/problems.ts'
 import type { FieldPaths } from '../feed/port.ts'
 import { streamPostings } from '../feed/posting-stream.ts'
-import { openCampaignStore } from '../history/campaign-store.ts'
+import { openCampaignReader, openCampaignStore } from '../history/campaign-store.ts'
 import { absencesOf, latestUploads } from '../history/feed-uploads.ts'
 import { acquireLock, type InstanceLock } from '../history/instance-lock.ts'
 import type { HistoryReader, Version } from '../history/port.ts'
@@ -27,6 +26,7 @@ import { silentLog } from '../lib/silent-log.ts'
 import { listCampaigns } from '../service/campaign-listing.ts'
 import { createCampaignApi } from '../service/campaigns.ts'
 import type { CampaignApi } from '../service/port.ts'
+import { accountOf, identityOf } from './campaign-account.ts'
 import { historyFile } from './queries.ts'
 
 export interface Surroundings {
@@ -52,7 +52,7 @@ export type CampaignsFile =
   | { kind: 'off'; file: string }
   /** Stops every campaign write; each line says what is wrong, and where. */
   | { kind: 'unusable'; file: string; lines: string[] }
-  | { kind: 'read'; file: string; desired: Desired; fileSha256: string }
+  | { kind: 'read'; file: string; entries: Entry[]; fileSha256: string }
 
 /** An editor or a copy writes a file in several steps. */
 const STABLE_MS = 2 * SECOND
@@ -78,7 +78,7 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   const reading = readDesired(bytes.toString('utf8'))
   const fileSha256 = sha256Of(bytes)
   if (reading.kind === 'desired')
-    return { kind: 'read', file, desired: reading.desired, fileSha256 }
+    return { kind: 'read', file, entries: reading.entries, fileSha256 }
   const lines = reading.problems.map((problem) => formatProblem(file, problem))
   return { kind: 'unusable', file, lines }
 }
@@ -134,47 +134,70 @@ export function contentStampOf(file: string): () => string | null {
   }
 }
 
-/** What a pass works with; `isCurrent` reads the file again where its date changed since. */
-export function wantedOf(
-  { desired, fileSha256, file }: Extract<CampaignsFile, { kind: 'read' }>,
-  allowWiden: ReadonlySet<string> = new Set(),
-): Wanted {
+/** Whether the file still says what was read; asked before each write. */
+export function isCurrentOf({ file, fileSha256 }: Extract<CampaignsFile, { kind: 'read' }>) {
   const content = contentStampOf(file)
-  return { desired, fileSha256, allowWiden, isCurrent: () => content() === fileSha256 }
+  return () => content() === fileSha256
 }
 
-export interface Reconciler extends ReconcilerParts, AsyncDisposable {
-  pass(wanted: Wanted, options: PassOptions): Promise<PassResult>
-  /** Runs `work` while no other process writes campaigns. Throws `FeedsyncError` (75) while one does. */
-  alone<T>(work: () => Promise<T>): Promise<T>
+export type Planner = PlanParts & { api: CampaignApi } & AsyncDisposable
+
+/** What only looks: it takes no lock, and writes nothing anywhere. Throws `FeedsyncError`. */
+export function openPlanner(config: Config, surroundings: Surroundings): Planner {
+  const account = accountOf(config)
+  const reader = openCampaignReader({ file: historyFile(config), account })
+  return plannerOn(config, surroundings, reader)
 }
 
-export function openReconciler(config: Config, { clock, env }: Surroundings): Reconciler {
-  const service = openCampaignApi(config, { clock, env })
-  const { api } = service
-  const store = openCampaignStore({ file: historyFile(config) })
-  const list = (signal: AbortSignal) => listCampaigns(api, clock, signal)
-  const feeds = () => feedSideOf(config)
-  const who = { account: accountOf(config), identity: identityIn(config) }
-  const parts = { api, list, store, feeds, clock, ...who }
-  let lock: InstanceLock | null = null
+export type Writer = Omit<Planner, 'store' | 'clock'> & {
+  store: CampaignStore
+  clock: Clock
+  /** Throws `FeedsyncError` (75) once another process may write campaigns as well. */
+  checkLock(): void
+}
+
+const LOCK_PATIENCE_MS = 10 * SECOND
+const LOCK_POLL_MS = 200
+
+/** What writes, and no other process meanwhile: waits 10 s for one that does. Throws `FeedsyncError` (75) after that. */
+export async function openWriter(
+  config: Config,
+  surroundings: Surroundings,
+  patienceMs = LOCK_PATIENCE_MS,
+): Promise<Writer> {
+  const { clock } = surroundings
+  await using owned = new AsyncDisposableStack()
+  const lock = owned.use(await writerLock(config, clock, patienceMs))
+  const [account, file] = [accountOf(config), historyFile(config)]
+  const store = openCampaignStore({ file, account, now: clock.now })
+  const planner = owned.use(plannerOn(config, surroundings, store))
+  const disposal = owned.move()
   return {
-    ...parts,
-    alone: async (work) => {
-      using held = writerLock(config)
-      lock = held
-      return await work()
+    ...{ ...planner, store, clock },
+    checkLock: () => {
+      if (lock.isLost()) throw lockLost()
     },
-    pass: (wanted, options) => {
-      const isCurrent = () => {
-        if (lock?.isLost()) throw lockLost()
-        return wanted.isCurrent()
-      }
-      return new Pass(parts, { ...wanted, isCurrent }, options).run()
-    },
-    [Symbol.asyncDispose]: () => {
-      store[Symbol.dispose]()
-      return service[Symbol.asyncDispose]()
+    [Symbol.asyncDispose]: () => disposal.disposeAsync(),
+  }
+}
+
+function plannerOn<Store extends (PlanParts['store'] & Disposable) | null>(
+  config: Config,
+  surroundings: Surroundings,
+  store: Store,
+) {
+  const { clock } = surroundings
+  const service = openCampaignApi(config, surroundings)
+  const { api } = service
+  return {
+    ...{ api, clock, store, account: accountOf(config), identity: identityOf(config) },
+    get: api.get,
+    list: (signal: AbortSignal) => listCampaigns(api, clock, signal),
+    feeds: () => feedSideOf(config),
+    keepsTargeting: config.campaigns.mode === 'targeting',
+    [Symbol.asyncDispose]: async () => {
+      store?.[Symbol.dispose]()
+      await service[Symbol.asyncDispose]()
     },
   }
 }
@@ -190,15 +213,15 @@ export function feedSideOf(config: Config): FeedSide {
   }
   const latest = read((history) => latestUploads(history, isOurs), [])
   const feeds = latest.map(({ feed }) => feed)
-  let absenceOf: FeedSide['absence'] | null = null
+  let missingSince: FeedSide['missingSince'] | null = null
   return {
     latest,
-    absence: (id, leftAt) => {
-      absenceOf ??= read<FeedSide['absence']>(
+    missingSince: (id) => {
+      missingSince ??= read<FeedSide['missingSince']>(
         (h) => absencesOf(h, feeds),
         () => null,
       )
-      return absenceOf(id, leftAt)
+      return missingSince(id)
     },
     read: async (fields, needed, take, signal) => {
       const problems: string[] = []
@@ -240,7 +263,7 @@ async function readPostings(
   return `no posting has ${[...missing].join(', ')}; map it under feeds[].fields, then reload`
 }
 
-/** Another process may have begun to write: what would raise spending is not sent any more. */
+/** Another process may have begun to write: nothing is sent any more. */
 function lockLost(): FeedsyncError {
   return new FeedsyncError('the lock of the campaigns was deleted while they were written', {
     hint: 'run it again, and leave campaigns/daemon.lock in the state directory alone',
@@ -248,22 +271,20 @@ function lockLost(): FeedsyncError {
   })
 }
 
-function writerLock(config: Config): InstanceLock {
-  const lock = acquireLock(join(config.state.directory, 'campaigns'))
-  if (lock !== null) return lock
+async function writerLock(
+  { state }: Config,
+  clock: Clock,
+  patienceMs: number,
+): Promise<InstanceLock> {
+  const until = clock.monotonic() + patienceMs
+  for (;;) {
+    const lock = acquireLock(join(state.directory, 'campaigns'))
+    if (lock !== null) return lock
+    if (clock.monotonic() >= until) break
+    await clock.sleep(LOCK_POLL_MS)
+  }
   throw new FeedsyncError('another feedsyncd is writing campaigns right now', {
     hint: 'try again when it is done; feedsyncd campaigns history tells what it did',
     exitCode: EXIT.temporary,
   })
-}
-
-function identityIn({ service }: Config): string {
-  const who = service.identity
-  return 'partner' in who ? `${who.partner}/${who.partnerAccount ?? ''}` : who.account
-}
-
-/** However the address is spelled. */
-function accountOf(config: Config): string {
-  const { origin, pathname } = new URL(config.service.baseUrl)
-  return `${origin}${pathname.replace(/\/+$/, '')} ${identityIn(config)}`
 }

@@ -153,7 +153,7 @@ async function campaigns(config: Config, runner: Runner): Promise<Answer> {
   }
   const readable = await checkFile(read.file, 'read', runner)
   if (readable.verdict !== 'ok') return readable
-  return ok(`${read.file} has ${read.desired.campaigns.length} entries, and can be read`)
+  return ok(`${read.file} has ${read.entries.length} entries, and can be read`)
 }
 
 async function receiver({ action }: AlertTarget, runner: Runner): Promise<Answer> {

@@ -1,14 +1,11 @@
-// What `campaigns preview` needs: the file, our memory of what was written, and the last uploads.
+// What `campaigns preview` needs: the file, what was sent last, and the last uploads.
 
-import { type Desired, type DesiredCampaign, wantedTargeting } from '../campaigns/desired.ts'
-import { measure, measured, NO_POSTING } from '../campaigns/effects.ts'
+import type { Entry } from '../campaigns/desired.ts'
+import { measure, NO_POSTING } from '../campaigns/effects.ts'
 import type { Selection } from '../campaigns/plan.ts'
-import type { CampaignRecord } from '../campaigns/port.ts'
-import { selector } from '../campaigns/targeting.ts'
+import { type CanonicalTargeting, selector } from '../campaigns/targeting.ts'
 import type { Config } from '../config/config.ts'
 import type { FieldPaths } from '../feed/port.ts'
-import type { Clock } from '../lib/clock.ts'
-import { FeedsyncError } from '../lib/errors.ts'
 import { feedSideOf } from './campaigns.ts'
 import { ofCampaigns } from './queries.ts'
 
@@ -22,68 +19,61 @@ const FIELDS = [
   ...(['state', 'postalCode', 'description'] as const),
 ]
 
-/** How many postings each entry selects, now and after applying. */
-export async function previewAll(config: Config, desired: Desired, clock: Clock) {
-  const { signal } = new AbortController()
-  const records = recordsOf(config)
-  const all = measured(desired, records)
-  const effects = await measure(feedSideOf(config), all, clock.now(), signal, records)
-  const entries = desired.campaigns.map((entry) => {
-    const record = records.find(({ key }) => key === entry.key)
-    const there = record === undefined ? undefined : record.targeting
-    const after = targetingAfter(entry, record)
-    return {
-      key: entry.key,
-      state: effects.stateOf(entry.key).kind,
-      before: there === undefined ? 0 : there === null ? null : effects.count(there),
-      after: after === null ? null : effects.count(after),
-    }
+/** How many postings each entry selects, as was sent last and after applying. */
+export async function previewAll(config: Config, entries: readonly Entry[]) {
+  const thereOf = sentTargetings(config)
+  const measuredAs = (wanted: boolean, key: string, targeting?: CanonicalTargeting | null) =>
+    targeting == null ? [] : [{ key, targeting, wanted }]
+  const all = [
+    ...entries.flatMap(({ key, targeting }) => measuredAs(true, key, targeting)),
+    ...entries.flatMap(({ key }) => measuredAs(false, key, thereOf(key))),
+  ]
+  const effects = await measure(feedSideOf(config), all, new AbortController().signal)
+  const rows = entries.map(({ key, targeting }) => {
+    const there = thereOf(key)
+    const before = there === undefined ? 0 : there && effects.count(there)
+    // Targeting that the entry leaves out stays as it is.
+    const after = targeting === null ? before : effects.count(targeting)
+    return { key, inFeed: effects.carried(key), before, after }
   })
   const { postings, problems, latest } = effects
-  return { feeds: latest.length, postings, problems, entries }
+  return { feeds: latest.length, postings, problems, entries: rows }
 }
 
-/** The postings that one entry selects, now or after applying. Throws `FeedsyncError` for a stranger. */
-export async function previewOne(config: Config, desired: Desired, key: string, limit: number) {
-  const entry = desired.campaigns.find((one) => one.key === key)
-  if (entry === undefined)
-    throw new FeedsyncError(`${key} is no entry of the campaigns file`, {
-      hint: 'feedsyncd campaigns preview lists the entries',
-    })
-  const { signal } = new AbortController()
-  const record = recordsOf(config).find((one) => one.key === key)
-  const there = record?.targeting ?? undefined
-  const then = targetingAfter(entry, record)
-  const isAfter = then === null ? () => false : selector(then)
-  const isBefore = there === undefined ? () => false : selector(there)
+/** The postings that one entry selects, as was sent last or after applying. */
+export async function previewOne(config: Config, { key, targeting }: Entry, limit: number) {
+  const there = sentTargetings(config)(key)
+  const then = targeting ?? there
+  const [isBefore, isAfter] = [there, then].map((one) =>
+    one == null ? () => false : selector(one),
+  )
   const rows: PreviewRow[] = []
   const counts = { stays: 0, comes: 0, goes: 0 }
   let postings = 0
   const take = (values: FieldPaths) => {
     postings++
     const posting = { ...NO_POSTING, ...values }
-    const [before, after] = [isBefore(posting), isAfter(posting)]
+    const [before, after] = [isBefore?.(posting), isAfter?.(posting)]
     if (!before && !after) return
     const change = before && after ? 'stays' : after ? 'comes' : 'goes'
     counts[change]++
     const { description: _, ...row } = values
     if (rows.length < limit) rows.push({ ...row, change })
   }
+  const { signal } = new AbortController()
   const problems = await feedSideOf(config).read(FIELDS, [], take, signal)
-  const known = record === undefined || there !== undefined
+  const { comes: gained, goes: lost, stays } = counts
   const selection: Selection = {
-    before: known ? counts.stays + counts.goes : null,
-    after: then === null ? null : counts.stays + counts.comes,
+    before: there === null ? null : stays + lost,
+    after: then === null ? null : stays + gained,
   }
-  const { comes: gained, goes: lost } = counts
-  const listed = counts.stays + gained + lost
+  const listed = stays + gained + lost
   return { key, ...selection, gained, lost, listed, postings, problems, rows }
 }
 
-/** A targeting that the entry leaves out stays as it is on the service; null: it is not known. */
-const targetingAfter = (entry: DesiredCampaign, record: CampaignRecord | undefined) =>
-  entry.targeting !== undefined || record === undefined || record.succeeding
-    ? wantedTargeting(entry)
-    : record.targeting
-
-const recordsOf = (config: Config) => ofCampaigns(config, (known) => known.records(), [])
+/** By key: the targeting that was sent last, null where none was, undefined where the entry has no campaign. */
+function sentTargetings(config: Config) {
+  const bindings = ofCampaigns(config, (known) => known.bindings(), [])
+  const sent = new Map(bindings.map((bound) => [bound.key, bound.sent.targeting]))
+  return (key: string): CanonicalTargeting | null | undefined => sent.get(key)
+}

@@ -25,6 +25,7 @@ import { silentLog } from '../lib/silent-log.ts'
 import { type DaemonFile, readDaemonFile } from '../ops/daemon-file.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { fullDisk } from '../ops/room.ts'
+import { accountOf } from './campaign-account.ts'
 import type { FileReport } from './file-report.ts'
 
 type Reports = VersionReads & Pick<Notes, 'daemon'>
@@ -114,32 +115,14 @@ function lastCampaignRun(config: Config): CampaignRun | null {
   // A file that is gone while its campaigns run is the news that matters.
   const isOn = explicit || existsSync(file)
   const read = (known: CampaignReader) =>
-    isOn || known.records().length > 0 ? known.lastRun() : null
+    isOn || known.bindings().length > 0 ? known.lastRun() : null
   return ofCampaigns(config, read, null)
 }
 
 /** What is known of the campaigns without asking the service; `none` where nothing was ever written. */
 export function ofCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
-  using known = openCampaignReader({ file: historyFile(config) })
+  using known = openCampaignReader({ file: historyFile(config), account: accountOf(config) })
   return known === null ? none : read(known)
-}
-
-/** The campaigns that are managed, as the last look saw them. */
-export const campaignsSeen = (config: Config) => ofCampaigns(config, seenBy, [])
-
-export function seenBy(known: CampaignReader) {
-  const sights = new Map(known.lastStates().map((sight) => [sight.key, sight]))
-  return known.records().map((record) => {
-    const { key, campaignId, written } = record
-    const sight = sights.get(key) ?? UNSEEN
-    const name = sight.name ?? (written.name === undefined ? null : String(written.name))
-    return { record, seen: { ...sight, key, campaignId, name } }
-  })
-}
-
-const UNSEEN = {
-  ...{ name: null, runs: null, status: null, budget: null, period: null },
-  ...{ spend: null, endDate: null, maySpend: null },
 }
 
 /** The document that `show --json` gives, with `most` events and attempts at most; null where there is no such version. */

@@ -1,32 +1,32 @@
-// One look at the campaigns as the daemon does it: the file, the service, the plan, and in mode `apply`
-// what no guard holds. The answer is kept for `status`.
+// One look at the campaigns as the daemon makes it: the file, the targeting that it keeps, and what differs. The answer
+// is kept for `status`.
 
-import type { CampaignState } from '../campaigns/findings.ts'
-import type { PassResult } from '../campaigns/pass.ts'
-import { isReady, type Plan, type PlanItem } from '../campaigns/plan.ts'
-import type { CampaignStore } from '../campaigns/port.ts'
-import { type CampaignMemory, CampaignSchedule, type ScheduleParts } from '../campaigns/schedule.ts'
-import type { Result } from '../campaigns/send.ts'
+import { changeLines } from '../campaigns/change-text.ts'
+import { shownValue, showValue } from '../campaigns/fields.ts'
+import type { Judged } from '../campaigns/judge.ts'
+import { type Look, look } from '../campaigns/plan.ts'
+import type { CampaignStore, TargetingApi } from '../campaigns/port.ts'
+import { CampaignSchedule, type LookCause, type ScheduleParts } from '../campaigns/schedule.ts'
+import { sync } from '../campaigns/sync.ts'
+import type { Result } from '../campaigns/write.ts'
 import type { Config, Settings } from '../config/config.ts'
-import type { CampaignReader } from '../history/campaign-store.ts'
 import type { Transactions } from '../history/port.ts'
-import { isoTime, MINUTE } from '../lib/clock.ts'
-import { isRecent } from '../lib/due.ts'
-import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { isoTime } from '../lib/clock.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { limited } from '../lib/limited.ts'
-import type { CampaignRun, WaitingCampaign } from '../ops/port.ts'
+import type { CampaignRun, CampaignSeen } from '../ops/port.ts'
+import type { CampaignApi } from '../service/port.ts'
 import {
+  type CampaignsFile,
   contentStampOf,
-  openReconciler,
+  isCurrentOf,
+  openWriter,
   type Surroundings,
   stableCampaignsFile,
-  wantedOf,
+  type Writer,
 } from './campaigns.ts'
 import { ofCampaigns } from './queries.ts'
 
-/** In the audit: what the daemon did without being asked. */
-const BY_DAEMON = 'daemon: '
-const LOG = 'its log says more: journalctl -u feedsyncd'
 /** What of a failed look passes without anybody, and what does not. */
 const STATE_OF = {
   ...({ credentials: 'credentials', configuration: 'refused' } as const),
@@ -35,7 +35,6 @@ const STATE_OF = {
 }
 /** A file may have a mistake in each of its lines; `plan` names all of them. */
 const MOST_LINES = 20
-const GOOD: readonly Result['outcome'][] = ['created', 'updated', 'adopted']
 
 /** The daemon's campaigns, to be looked at when it is time. */
 export function campaignScheduleOf(
@@ -51,177 +50,145 @@ export function campaignScheduleOf(
   return new CampaignSchedule({
     ...parts,
     stamp: () => stamp() ?? (explicit ? 'missing' : null),
-    memory: memoryOf(config, parts.history),
+    lastRun: lastRunOf(config, parts.history),
     // What it reads of the uploads is as the rules of this moment say.
     look: (...why) => reconcile(settings.current, parts, ...why),
   })
 }
 
-const NOTHING_KNOWN: CampaignMemory = { decision: null, run: null }
-
 /** Read only after another connection wrote, our own look's included. */
-function memoryOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVersion'>) {
+function lastRunOf(config: Config, { dataVersion }: Pick<Transactions, 'dataVersion'>) {
   let changes: number | null = null
-  let memory = NOTHING_KNOWN
-  const read = (known: CampaignReader): CampaignMemory => ({
-    ...{ decision: known.lastDecision()?.toString() ?? null, run: known.lastRun() },
-  })
-  return (): CampaignMemory => {
+  let run: CampaignRun | null = null
+  return (): CampaignRun | null => {
     try {
       const now = dataVersion()
-      if (now !== changes) memory = ofCampaigns(config, read, NOTHING_KNOWN)
+      if (now !== changes) run = ofCampaigns(config, (known) => known.lastRun(), null)
       changes = now
-      return memory
+      return run
     } catch {
       // The database is in trouble, which the daemon says; it is asked again.
-      return { ...memory, run: null }
+      return null
     }
   }
 }
 
 /**
- * Nothing new is sent after `stop`; `abort` ends what is being sent. null: there is no campaigns file, and never was
- * one. Throws what `openReconciler` throws.
+ * Nothing new is sent after `stop`; `abort` ends what is being sent. null: there is no campaigns file, and no campaign
+ * belongs to an entry. Throws what `openWriter` throws.
  */
 async function reconcile(
   config: Config,
   surroundings: Surroundings,
-  cause: string,
+  cause: LookCause,
   stop: AbortSignal,
   abort: AbortSignal,
 ): Promise<CampaignRun | null> {
   const { clock } = surroundings
   const file = await stableCampaignsFile(config, clock, stop)
-  const count =
-    file.kind === 'off' ? ofCampaigns(config, (known) => known.records().length, 0) : null
-  if (count === 0) return null
+  const count = ofCampaigns(config, (known) => known.bindings().length, 0)
+  if (file.kind === 'off' && count === 0) return null
   stop.throwIfAborted()
-  await using reconciler = openReconciler(config, surroundings)
-  const { store } = reconciler
-  const { mode } = config.campaigns
-  const looked = { at: isoTime(clock.now()) ?? '', cause, mode }
-  if (file.kind !== 'read') {
-    const gone = `${file.file} is gone, and ${count} ${count === 1 ? 'campaign goes' : 'campaigns go'} on as it is`
-    return keepRun(store, looked, {
-      ...{
-        state: 'unusable',
-        problem: file.kind === 'off' ? gone : limited(file.lines, MOST_LINES).join('; '),
-      },
-      hint: `${file.kind === 'off' ? 'put it back' : 'correct the file'}; until then no campaign is written, and feeds are uploaded`,
-    })
-  }
-  const wanted = wantedOf(file)
+  const looked = { at: isoTime(clock.now()) ?? '', cause, mode: config.campaigns.mode }
   try {
-    return await reconciler.alone(async () => {
-      const pass = await reconciler.pass(wanted, {
-        ...{ kind: mode, approved: null, isPerson: false },
-        ...{ by: BY_DAEMON + cause, signal: abort, stop },
-      })
-      // A stop is no failure of the service.
-      if (pass.kind === 'failure') stop.throwIfAborted()
-      return keepPass(store, looked, pass)
-    })
+    await using writer = await openWriter(config, surroundings, 0)
+    if (file.kind !== 'read') return keepRun(writer.store, looked, problemOf(file, count))
+    return await lookWith(writer, file, looked, stop, abort)
   } catch (error) {
-    if (stop.aborted) throw error
-    const { hint, exitCode } = error instanceof FeedsyncError ? error : { hint: LOG, exitCode: 1 }
-    const state = exitCode === EXIT.temporary ? 'busy' : 'failed'
-    const kept = keepRun(store, looked, { state, problem: messageOf(error), hint })
-    if (exitCode !== EXIT.temporary) throw error
-    return kept
+    const isBusy = error instanceof FeedsyncError && error.exitCode === EXIT.temporary
+    if (stop.aborted || !isBusy) throw error
+    const before = ofCampaigns(config, (known) => known.lastRun(), null)
+    const { hint, message: problem } = error
+    return runOf(before, looked, { state: 'busy', problem, hint })
   }
+}
+
+async function lookWith(
+  writer: Writer,
+  file: Extract<CampaignsFile, { kind: 'read' }>,
+  looked: Looked,
+  stop: AbortSignal,
+  abort: AbortSignal,
+): Promise<CampaignRun> {
+  const { store, checkLock } = writer
+  const isFileCurrent = isCurrentOf(file)
+  const isCurrent = () => {
+    checkLock()
+    return isFileCurrent()
+  }
+  const parts = { ...writer, api: targetingApiOf(writer.api), by: `daemon: ${looked.cause}` }
+  const isKept = writer.keepsTargeting && looked.cause !== 'upload'
+  const results = isKept ? await sync({ ...parts, isCurrent }, file.entries, stop, abort) : null
+  const found = await look(writer, file.entries, null, stop)
+  stop.throwIfAborted()
+  if (!('class' in found)) return keepLook(store, looked, found, results)
+  const { class: cause, reason: problem, hint } = found
+  return keepRun(store, looked, { state: STATE_OF[cause], problem, hint })
+}
+
+/** All that the daemon may do to campaigns. */
+function targetingApiOf({ get, update }: CampaignApi): TargetingApi {
+  return { get, putTargeting: (id, targeting, signal) => update(id, { targeting }, signal) }
 }
 
 type Looked = Pick<CampaignRun, 'at' | 'cause' | 'mode'>
 type Ending = Partial<CampaignRun> & Pick<CampaignRun, 'state'>
 
-const NOTHING_FOUND = {
-  planId: null,
-  pending: 0,
-  planned: [],
-  waiting: [],
-  vanished: [],
-  findings: [],
+function problemOf(file: Exclude<CampaignsFile, { kind: 'read' }>, count: number): Ending {
+  const bound = `${count} ${count === 1 ? 'campaign goes' : 'campaigns go'} on as ${count === 1 ? 'it is' : 'they are'}`
+  const isOff = file.kind === 'off'
+  return {
+    state: 'unusable',
+    problem: isOff
+      ? `${file.file} is gone, and ${bound}`
+      : limited(file.lines, MOST_LINES).join('; '),
+    hint: `${isOff ? 'put it back' : 'correct the file'}; until then no campaign is written, and feeds are uploaded`,
+  }
 }
-/** A write without an answer is looked for that long, also when a later one took its place. */
-const LATE_MS = 15 * MINUTE
-const NOTHING_DONE = { problem: null, hint: null, done: [], owesReduction: false }
 
 /** What was not looked at is as the look before had found it: what needs a person still does. */
+function runOf(before: CampaignRun | null, looked: Looked, ended: Ending): CampaignRun {
+  const nothing = { entries: [], findings: [], failures: [] }
+  const since = before?.state === ended.state ? before.since : looked.at
+  return { ...nothing, ...before, ...looked, problem: null, hint: null, ...ended, since }
+}
+
 function keepRun(store: CampaignStore, looked: Looked, ended: Ending): CampaignRun {
-  const { at } = looked
-  const before = store.lastRun()
-  const found = { ...NOTHING_FOUND, ...before, ...looked, ...NOTHING_DONE, ...ended }
-  const sinceOf = (key: string, action: string) =>
-    before?.waiting.find((one) => one.key === key && one.action === action)?.since ?? at
-  const run = {
-    ...found,
-    since: before?.state === ended.state ? (before.since ?? at) : at,
-    waiting: found.waiting.map((one) => ({ ...one, since: sinceOf(one.key, one.action) })),
-  }
+  const run = runOf(store.lastRun(), looked, ended)
   store.keepRun(run)
   return run
 }
 
-/** For `status`: what a pass of the daemon or of a person did, and what it left. */
-export function keepPass(store: CampaignStore, looked: Looked, pass: PassResult): CampaignRun {
-  const left = pass.results.filter(({ outcome }) => !GOOD.includes(outcome))
-  const good = pass.results.filter(({ outcome }) => GOOD.includes(outcome))
-  const done = good.map(({ key, outcome }) => `${outcome} ${key}`)
-  const now = Date.parse(looked.at)
-  const mayArrive = store
-    .open()
-    .some(({ action, at }) => action === 'update' && isRecent(at, now, LATE_MS))
-  const owesReduction = mayArrive || left.some(({ isReduction }) => isReduction)
-  if (pass.kind === 'failure') {
-    const { reason: problem, hint } = pass
-    const state = STATE_OF[pass.class]
-    return keepRun(store, looked, { state, problem, hint, done, owesReduction })
-  }
-  const { plan, campaigns } = pass
-  const { stopped } = plan
-  const planId = store.keepPlan(plan, now)
-  store.keepStates(campaigns)
-  // Compared with the wrong account everything seems to be missing.
-  if (stopped !== null) {
-    const { reason: problem, needs: hint } = stopped
-    return keepRun(store, looked, { state: 'stopped', planId, problem, hint })
-  }
-  const isApproved = ({ approval }: PlanItem) => !approval || looked.mode !== 'apply'
-  const apply = `feedsyncd campaigns plan show ${planId}, then: feedsyncd campaigns apply ${planId}`
-  const waiting = plan.items.flatMap((item): WaitingCampaign[] => {
-    const { key, held, why } = item
-    if (held !== null) {
-      const { code, cause, ...rest } = held
-      const action = code === 'unknown' ? code : 'held'
-      return [{ ...rest, key, action, code: cause === '' ? code : `${code} ${cause}` }]
-    }
-    if (isApproved(item)) return []
-    return [{ key, action: 'held', code: 'approval', reason: why, needs: apply, passes: false }]
+/** Keeps for `status` what a look found; `results`: of what was written just before; null: nothing was to be. */
+export function keepLook(
+  store: CampaignStore,
+  looked: Looked,
+  { plan, judged }: Look,
+  results: readonly Result[] | null,
+): CampaignRun {
+  const before = new Map(store.lastRun()?.entries.map((one) => [one.key, one]))
+  const entries = judged.map((one): CampaignSeen => {
+    const { key } = one.entry
+    const earlier = before.get(key)
+    const since = earlier?.state === one.state ? earlier.since : looked.at
+    return { key, since, ...seenOf(one) }
   })
-  const failed = left
-    .filter(({ key }) => !waiting.some((one) => one.key === key))
-    .map(({ key, outcome, reason, isReduction }) => ({
-      ...{ key, action: outcome, code: outcome, reason, isReduction, passes: true },
-      needs: 'feedsyncd campaigns plan',
-    }))
-  const ready = plan.items.filter((item) => isReady(item) && isApproved(item))
-  const planned = ready.map(({ key, action }) => `${action} ${key}`)
-  const findings = plan.findings
-    .filter(({ isReported }) => isReported)
-    .map(({ isReported: _, text: reason, ...finding }) => ({ ...finding, reason }))
-  return keepRun(store, looked, {
-    ...{ state: 'done', planId, done, planned, pending: planned.length, findings, owesReduction },
-    ...{ waiting: [...waiting, ...failed], vanished: vanishedOf(plan, campaigns) },
-  })
+  const failures = results
+    ?.filter(({ outcome }) => outcome !== 'done')
+    .map(({ key, campaignId, outcome, reason }) => ({ key, campaignId, outcome, reason }))
+  const { findings } = plan
+  return keepRun(store, looked, { state: 'done', entries, findings, ...(failures && { failures }) })
 }
 
-/** Those whose campaign runs on. */
-function vanishedOf({ feed }: Plan, campaigns: readonly CampaignState[]) {
-  const ids = new Map(
-    campaigns.flatMap(({ key, campaignId, runs }) => (runs ? [[key, campaignId]] : [])),
-  )
-  return feed.gone.flatMap(({ key, kind, uploads, pinned }) => {
-    const campaignId = kind === 'vanished' ? ids.get(key) : undefined
-    return campaignId === undefined ? [] : [{ key, campaignId, uploads, pinned }]
-  })
+function seenOf({ campaign, campaignId, state, reason, next, action }: Judged) {
+  const show = (field: 'name' | 'status' | 'budget') => {
+    const value = campaign === null ? undefined : shownValue(campaign, field)
+    return value == null ? null : showValue(field, value)
+  }
+  return {
+    ...{ campaignId, state, reason, next },
+    changes: changeLines(action?.changes ?? []),
+    ...{ name: show('name'), status: show('status'), budget: show('budget') },
+    spend: campaign?.spend?.toFixed(2) ?? null,
+  }
 }

@@ -1,72 +1,35 @@
 // What the campaigns file wants, and how it is read: failsafe YAML, so that ids, postal codes and `NO` stay text, and our own types.
 // Every mistake is reported at once, with its position; one mistake makes the whole file unusable.
 
-import type { Amount } from '../lib/amount.ts'
+import { type Amount, showAmount } from '../lib/amount.ts'
 import * as fields from '../lib/text-fields.ts'
 import { keyName, parseYaml, type YamlPath, type YamlProblem } from '../lib/yaml.ts'
-import { YamlReading } from '../lib/yaml-reading.ts'
+import { type Take, YamlReading } from '../lib/yaml-reading.ts'
 import type { City, Targeting } from '../service/port.ts'
 import { FIELDS, readText, type Values } from './fields.ts'
 import { type CanonicalTargeting, canonical } from './targeting.ts'
 
-export interface Desired {
-  campaigns: DesiredCampaign[]
-  removed: Removal[]
-  guards: Guards
-}
-
-export interface DesiredCampaign {
+/** An entry of the file. */
+export interface Entry {
   /** The external campaign id: the key, and always part of the targeting. */
   key: string
-  /** Without the token. */
-  name: string
-  /** The other fields; one that is absent is not managed. */
+  /** A field that is absent is not managed. */
   values: Values
-  targeting?: CanonicalTargeting
-  /** Lists of the targeting that the file writes down without a value. */
-  emptyLists: readonly string[]
-  /** The service's id of an existing campaign; null: feedsyncd makes one. */
+  /** null: it is not managed. */
+  targeting: CanonicalTargeting | null
+  /** The service's id of the campaign that the entry is bound to; null: it follows from the service. */
   campaignId: string | null
-  /** The campaign may be made without a filter beside its id. */
-  allPostings: boolean
 }
 
-/** An entry without targeting selects by its id. */
-export const wantedTargeting = ({ key, targeting }: DesiredCampaign): CanonicalTargeting =>
-  targeting ?? canonical({ externalCampaignId: key })
-
-export interface Removal {
-  key: string
-  endDate: string
+export interface Limits {
+  /** Largest budget of an entry. */
+  maxBudget?: Amount
+  /** Largest sum of the budgets of the entries that are not paused. */
+  maxTotal?: Amount
 }
-
-/** What holds back a change that can raise spending. */
-export interface Guards {
-  maxBudget: Amount
-  maxExposure: Amount
-  raisePercent: number
-  createsPerDay: number
-  /** 0 to 1. */
-  maxShareOfFeed: number
-  /** Smaller feeds are left out: a few postings may well belong to one campaign. */
-  fromPostings: number
-}
-
-/** The guards of a file that names none. */
-export const DEFAULT_GUARDS: Guards = {
-  maxBudget: 50_000_000,
-  maxExposure: 200_000_000,
-  raisePercent: 50,
-  createsPerDay: 10,
-  maxShareOfFeed: 0.5,
-  fromPostings: 100,
-}
-
-/** Where there is no file that can be read. */
-export const NOTHING_DESIRED: Desired = { campaigns: [], removed: [], guards: DEFAULT_GUARDS }
 
 export type DesiredReading =
-  | { kind: 'desired'; desired: Desired }
+  | { kind: 'desired'; entries: Entry[] }
   | { kind: 'problems'; problems: YamlProblem[] }
 
 export function readDesired(text: string): DesiredReading {
@@ -79,9 +42,9 @@ export function readDesired(text: string): DesiredReading {
   const document = parseYaml(text.replace(/^\uFEFF/, ''), 'failsafe')
   if (document.problems.length > 0) return { kind: 'problems', problems: document.problems }
   const reading = new Reading(document, 'no campaign is in this file')
-  const desired = reading.whole()
+  const entries = reading.whole()
   const problems = reading.problems.sort((a, b) => a.line - b.line || a.column - b.column)
-  return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'desired', desired }
+  return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'desired', entries }
 }
 
 /** A targeting alone, as YAML or JSON; answers what is wrong with it otherwise. */
@@ -102,37 +65,37 @@ const idOf: fields.Reader<string> = (text) => {
 }
 
 class Reading extends YamlReading {
-  whole(): Desired {
+  readonly #entries: { entry: Entry; path: YamlPath }[] = []
+
+  whole(): Entry[] {
     const shape = {
       version: this.text(fields.oneOf('1')),
-      campaigns: this.list((value, path) => this.#campaign(value, path)),
-      removed: this.list((value, path) => this.#removal(value, path)),
-      guards: (value: unknown, path: YamlPath) => this.#guards(value, path),
+      campaigns: this.list((value, path) => this.#entry(value, path)),
+      limits: (value: unknown, path: YamlPath) => this.#limits(value, path),
     }
     const top = this.block(this.document.value, [], shape, ['version'])
-    const campaigns = (top.campaigns ?? []) as DesiredCampaign[]
-    const removed = (top.removed ?? []) as Removal[]
-    if (campaigns.length + removed.length === 0 && this.problems.length === 0)
+    if (this.#entries.length + this.problems.length === 0)
       this.report([], 'key', 'no campaign is in this file')
-    this.#distinct(campaigns, removed)
-    return { campaigns, removed, guards: (top.guards as Guards | undefined) ?? DEFAULT_GUARDS }
+    this.#distinct()
+    this.#within((top.limits ?? {}) as Limits)
+    return this.#entries.map(({ entry }) => entry)
   }
 
-  #campaign(value: unknown, path: YamlPath): DesiredCampaign | undefined {
+  #entry(value: unknown, path: YamlPath): void {
     const { text } = this
     const shape = {
       externalCampaignId: text(fields.nonEmpty),
       ...Object.fromEntries(FIELDS.map((field) => [field, text((one) => readText(field, one))])),
       campaignId: text(idOf),
-      allPostings: text(fields.flag),
       allowWiden: text(fields.flag),
-      targeting: (at: unknown, below: YamlPath) => this.targeting(at, below),
+      targeting: (at: unknown, below: YamlPath) =>
+        at === 'all' ? {} : this.targeting(at, below, 'expected a block of keys, or all'),
     }
-    const entry = this.block(value, path, shape, ['externalCampaignId', 'name'])
-    const { externalCampaignId: key, name, allowWiden, allPostings, targeting, ...rest } = entry
-    const { campaignId = null, ...values } = rest as { campaignId?: string } & Values
-    const { startDate, endDate } = values as { startDate?: string; endDate?: string | null }
-    if (startDate !== undefined && endDate != null && endDate < startDate)
+    const taken = this.block(value, path, shape, ['externalCampaignId'])
+    const { externalCampaignId: key, allowWiden, campaignId, targeting, ...rest } = taken
+    const values = rest as Values
+    const { startDate, endDate } = values
+    if (startDate != null && endDate != null && endDate < startDate)
       this.report([...path, 'endDate'], 'value', 'is before startDate')
     const wanted = targeting as Targeting | undefined
     if (wanted?.requisitionIds?.length && allowWiden !== true)
@@ -147,18 +110,21 @@ class Reading extends YamlReading {
         'value',
         "is always the entry's own: leave it out here",
       )
-    if (typeof key !== 'string' || typeof name !== 'string') return undefined
-    const lists = Object.entries(wanted ?? {})
-    return {
-      ...{ key, name, values, campaignId, allPostings: allPostings === true },
-      emptyLists: lists.flatMap(([list, all]) => (Array.isArray(all) && !all.length ? [list] : [])),
-      ...(wanted && { targeting: canonical({ ...wanted, externalCampaignId: key }) }),
+    if (typeof key !== 'string') return
+    const entry = {
+      ...{ key, values, campaignId: (campaignId as string | undefined) ?? null },
+      targeting: wanted === undefined ? null : canonical({ ...wanted, externalCampaignId: key }),
     }
+    this.#entries.push({ entry, path })
   }
 
-  targeting(value: unknown, path: YamlPath): Targeting {
-    const texts = this.list(this.text(fields.nonEmpty))
-    const cities = this.list((at, below): City | undefined => {
+  targeting(value: unknown, path: YamlPath, expected?: string): Targeting {
+    if (typeof value === 'string' && expected !== undefined) {
+      this.report(path, 'value', `${expected} (got ${JSON.stringify(value)})`)
+      return {}
+    }
+    const texts = this.#filled(this.text(fields.nonEmpty))
+    const cities = this.#filled((at, below): City | undefined => {
       const shape = {
         name: this.text(fields.nonEmpty),
         stateProvCode: this.text(fields.stateCode),
@@ -175,46 +141,53 @@ class Reading extends YamlReading {
       jobDescKeywords: texts,
       jobTitles: texts,
       postalCodes: texts,
-      stateProvCodes: this.list(this.text(fields.stateCode)),
+      stateProvCodes: this.#filled(this.text(fields.stateCode)),
     })
   }
 
-  #removal(value: unknown, path: YamlPath): Removal | undefined {
-    const shape = {
-      externalCampaignId: this.text(fields.nonEmpty),
-      endDate: this.text(fields.date),
+  /** An empty list selects any, and looks as if it selected none. */
+  #filled<T>(take: Take<T>): Take<T[]> {
+    const read = this.list(take)
+    return (value, path) => {
+      if (Array.isArray(value) && value.length === 0)
+        this.report(path, 'value', 'an empty list: leave it out, or name what it selects')
+      return read(value, path)
     }
-    const taken = this.block(value, path, shape, Object.keys(shape))
-    const { externalCampaignId: key, endDate } = taken
-    return typeof key === 'string' && typeof endDate === 'string' ? { key, endDate } : undefined
   }
 
-  #guards(value: unknown, path: YamlPath): Guards {
-    const given = this.block(value, path, {
-      maxBudget: this.text(fields.amount(2)),
-      maxExposure: this.text(fields.amount(2)),
-      raisePercent: this.text(fields.percent),
-      createsPerDay: this.text(fields.percent),
-      maxShareOfFeed: this.text(fields.share),
-    })
-    // Who writes the share down means it for every feed.
-    const every = given.maxShareOfFeed === undefined ? {} : { fromPostings: 0 }
-    return { ...DEFAULT_GUARDS, ...every, ...given }
+  #limits(value: unknown, path: YamlPath): Limits {
+    const amount = this.text(fields.amount(2))
+    return this.block(value, path, { maxBudget: amount, maxTotal: amount }) as Limits
   }
 
-  #distinct(campaigns: readonly DesiredCampaign[], removed: readonly Removal[]): void {
+  #distinct(): void {
     const first = new Map<string, string>()
     const see = (what: string, text: string, path: YamlPath) => {
       const known = first.get(`${what}\n${text}`)
       if (known === undefined) first.set(`${what}\n${text}`, keyName(path))
       else this.report(path, 'value', `duplicate ${what}, already used by ${known}`)
     }
-    for (const [n, { key, name, campaignId }] of campaigns.entries()) {
-      see('externalCampaignId', key, ['campaigns', n, 'externalCampaignId'])
-      if (campaignId === null) see('name', name.toLowerCase(), ['campaigns', n, 'name'])
-      if (campaignId !== null) see('campaignId', campaignId, ['campaigns', n, 'campaignId'])
+    for (const { entry, path } of this.#entries) {
+      const { key, values, campaignId } = entry
+      see('externalCampaignId', key, [...path, 'externalCampaignId'])
+      if (campaignId !== null) see('campaignId', campaignId, [...path, 'campaignId'])
+      else if (typeof values.name === 'string')
+        see('name', values.name.toLowerCase(), [...path, 'name'])
     }
-    for (const [n, { key }] of removed.entries())
-      see('externalCampaignId', key, ['removed', n, 'externalCampaignId'])
+  }
+
+  /** A budget beyond a limit is a typing error. */
+  #within({ maxBudget, maxTotal }: Limits): void {
+    let total = 0
+    for (const { entry, path } of this.#entries) {
+      const budget = Number(entry.values.budget ?? 0)
+      if (entry.values.status !== 'paused') total += budget
+      if (maxBudget === undefined || budget <= maxBudget) continue
+      const problem = `is above limits.maxBudget, ${showAmount(maxBudget)}`
+      this.report([...path, 'budget'], 'value', problem)
+    }
+    if (maxTotal === undefined || total <= maxTotal) return
+    const problem = `all budgets together are ${showAmount(total)}, above this limit`
+    this.report(['limits', 'maxTotal'], 'value', problem)
   }
 }

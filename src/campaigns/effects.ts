@@ -2,10 +2,12 @@
 // are read only where a targeting asks for more than the external campaign id, whose postings the history
 // has counted.
 
-import { DAY } from '../lib/clock.ts'
-import { type Desired, wantedTargeting } from './desired.ts'
+import type { Campaign } from '../service/port.ts'
+import type { Entry } from './desired.ts'
+import { type Known, targetingThere } from './diff.ts'
+import type { Judged } from './judge.ts'
 import type { Selection } from './plan.ts'
-import type { CampaignRecord, FeedSide, FeedUpload, TargetedPosting } from './port.ts'
+import type { FeedSide, FeedUpload, TargetedPosting } from './port.ts'
 import {
   type CanonicalTargeting,
   CRITERIA,
@@ -16,23 +18,16 @@ import {
   selector,
 } from './targeting.ts'
 
-/** Where a key stands in the feeds. */
-export type FeedState =
-  /** No feed was uploaded, so nothing is known. */
-  | { kind: 'unknown' }
-  | { kind: 'live'; postings: number }
-  /** No feed ever carried it. */
-  | { kind: 'waiting' }
-  /** Gone from this many good uploads; `vanished` when they are enough, over enough time. */
-  | { kind: 'missing' | 'vanished'; uploads: number; since: number | null }
-
 export interface Effects {
   latest: readonly FeedUpload[]
   /** Of all feeds. */
   postings: number
   /** Postings that a targeting selects; null: not known. Only of those that were asked for. */
   count(targeting: CanonicalTargeting): number | null
-  stateOf(key: string): FeedState
+  /** Postings that carry this id; null: no feed was uploaded. */
+  carried(key: string): number | null
+  /** Wall ms since when feeds carry it no more; null: they do, never did, or nobody knows. */
+  missingSince(key: string): number | null
   /** Pinned requisition ids of the wanted targetings that no posting has, by key. */
   stale: ReadonlyMap<string, string[]>
   /** Postings that two wanted targetings select: `A and B` -> how many. */
@@ -41,7 +36,6 @@ export interface Effects {
   problems: readonly string[]
 }
 
-const VANISHED_UPLOADS = 3
 /** As many ids as the check tells apart, so that there may be more. */
 const CUT_AT = 10_000
 /** Pairs of keys that share postings and are told apart. */
@@ -73,17 +67,13 @@ export interface Measured {
 const isBlank = (targeting: CanonicalTargeting) =>
   filtersOf(targeting) === 0 && targeting.externalCampaignId === ''
 
-/** `all`: those that are wanted come first. `records`: what is remembered of keys that left the feeds. */
+/** `all`: those that are wanted come first. */
 export async function measure(
   side: FeedSide,
   all: readonly Measured[],
-  now: number,
   signal: AbortSignal,
-  records: readonly CampaignRecord[] = [],
 ): Promise<Effects> {
   const { latest } = side
-  const leftAt = new Map(records.map((record) => [record.key, record.leftFeedsAt]))
-  const carried = (key: string) => carriedBy(latest, key)
   const isCut = latest.some(({ ids }) => Object.keys(ids).length >= CUT_AT)
   const postings = latest.reduce((sum, upload) => sum + upload.postings, 0)
   const isPlain = (targeting: CanonicalTargeting) =>
@@ -91,44 +81,17 @@ export async function measure(
   const isRead = latest.length > 0 && !all.every((one) => isPlain(one.targeting))
   const { counted, ...found } = await countSelected(side, isRead ? all : [], signal)
   return {
-    ...{ latest, ...found },
+    ...{ latest, ...found, postings },
     count: (targeting) => {
       if (isBlank(targeting)) return postings
-      if (isPlain(targeting)) return carried(targeting.externalCampaignId)
+      if (isPlain(targeting)) return carriedBy(latest, targeting.externalCampaignId)
       const counts = found.problems.length === 0
       return counts ? (counted.get(JSON.stringify(targeting))?.postings ?? null) : null
     },
-    postings,
-    stateOf: (key) => {
-      if (latest.length === 0) return { kind: 'unknown' }
-      const postings = carried(key)
-      if (postings > 0) return { kind: 'live', postings }
-      if (isCut) return { kind: 'unknown' }
-      const absence = side.absence(key, leftAt.get(key) ?? null)
-      if (absence === null) return { kind: 'waiting' }
-      const { uploads, since } = absence
-      const isOld = uploads >= VANISHED_UPLOADS && since !== null && now - since >= DAY
-      return { kind: isOld ? 'vanished' : 'missing', uploads, since }
-    },
+    carried: (key) => (latest.length === 0 ? null : carriedBy(latest, key)),
+    missingSince: (key) =>
+      latest.length === 0 || isCut || carriedBy(latest, key) > 0 ? null : side.missingSince(key),
   }
-}
-
-/**
- * The records for which it is news since when the feeds do not carry their key: one day no upload that is looked
- * through did.
- */
-export function newlyLeft(
-  { stateOf }: Pick<Effects, 'stateOf'>,
-  { campaigns }: Desired,
-  records: readonly CampaignRecord[],
-): CampaignRecord[] {
-  const keys = new Set(campaigns.map(({ key }) => key))
-  return records.flatMap((record) => {
-    const state: FeedState = keys.has(record.key) ? stateOf(record.key) : { kind: 'unknown' }
-    if (state.kind === 'unknown' || state.kind === 'waiting') return []
-    const leftFeedsAt = state.kind === 'live' ? null : state.since
-    return leftFeedsAt === record.leftFeedsAt ? [] : [{ ...record, leftFeedsAt }]
-  })
 }
 
 /** Postings of these uploads with an external campaign id, which is any text, `constructor` too. */
@@ -178,28 +141,27 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
   return { counted, overlaps, stale, problems }
 }
 
-/** What a new targeting does to the postings of a campaign; `record` null: it is new. */
+/** What the entry's targeting does to the postings of its campaign; null: no feed was uploaded. */
 export function selectionOf(
   effects: Effects,
-  record: CampaignRecord | null,
-  after: CanonicalTargeting,
+  { targeting }: Entry,
+  campaign: Campaign | null,
+  known: Known,
 ): Selection | null {
-  if (effects.latest.length === 0) return null
-  const there = record === null ? [] : [record.targeting, ...record.uncertain]
-  const counts = there.map((one) => (one === null ? null : effects.count(one)))
-  const before = counts.includes(null) ? null : Math.max(0, ...counts.map(Number))
-  return { before, after: effects.count(after) }
+  if (effects.latest.length === 0 || targeting === null) return null
+  const there = campaign === null ? null : targetingThere(campaign, known)
+  const before = campaign === null ? 0 : there === null ? null : effects.count(there)
+  return { before, after: effects.count(targeting) }
 }
 
-/** What the file wants to select, and what the service may select now. */
-export function measured(desired: Desired, records: readonly CampaignRecord[]): Measured[] {
-  const wanted = desired.campaigns.map((entry) => {
-    return { key: entry.key, targeting: wantedTargeting(entry), wanted: true }
-  })
-  const there = records.flatMap(({ key, targeting, uncertain }) =>
-    [targeting, ...uncertain].flatMap((one: CanonicalTargeting | null) =>
-      one === null ? [] : { key, targeting: one, wanted: false },
-    ),
+/** What the file wants to select, and what campaigns select now where it differs. */
+export function measuredOf(all: readonly Judged[]): Measured[] {
+  const wanted = all.flatMap(({ entry: { key, targeting } }) =>
+    targeting === null ? [] : { key, targeting, wanted: true },
   )
+  const there = all.flatMap(({ entry: { key }, campaign, known, action }) => {
+    const targeting = campaign === null || action === null ? null : targetingThere(campaign, known)
+    return targeting === null ? [] : { key, targeting, wanted: false }
+  })
   return [...wanted, ...there]
 }

@@ -3,72 +3,66 @@
 import { showAmount } from '../lib/amount.ts'
 import { writeYaml } from '../lib/yaml.ts'
 import type { Campaign } from '../service/port.ts'
-import { FIELDS, rawOf, readText, readValue } from './fields.ts'
-import type { CampaignRecord } from './port.ts'
-import {
-  type CanonicalTargeting,
-  CRITERIA,
-  carriedId,
-  isEmpty,
-  readTargeting,
-} from './targeting.ts'
-import { bareName, tokenIn } from './token.ts'
+import { NOTHING_KNOWN, targetingThere, valueThere } from './diff.ts'
+import { FIELDS, readText } from './fields.ts'
+import type { Binding } from './port.ts'
+import { type CanonicalTargeting, CRITERIA, filtersOf, isEmpty } from './targeting.ts'
 
-/** `skipped`: campaigns without a name, which an entry needs. */
-export function exportCampaigns(campaigns: Iterable<Campaign>, records: readonly CampaignRecord[]) {
-  const byId = new Map(records.map((record) => [record.campaignId, record]))
-  const keys = new Set(records.map(({ key }) => key))
-  // Their entries have a successor.
-  const earlier = new Set(records.flatMap(({ past }) => past))
-  const skipped: string[] = []
-  const entries: Record<string, unknown>[] = []
-  for (const campaign of campaigns) {
+/** `partial`: campaigns with a value that the file cannot say, which is left out and so is not managed. */
+export function exportCampaigns(campaigns: Iterable<Campaign>, bindings: readonly Binding[]) {
+  const byId = new Map(bindings.map((binding) => [binding.campaignId, binding]))
+  const keys = new Set(bindings.map(({ key }) => key))
+  const names = new Set<string>()
+  const partial: string[] = []
+  const entries = [...campaigns].map((campaign) => {
     const { id } = campaign
-    if (earlier.has(id)) continue
-    const record = byId.get(id)
-    const name = bareName(String(readValue('name', campaign.name) ?? ''))
-    const isPlain = tokenIn(campaign.name) !== null || name === readValue('name', campaign.name)
-    if (name === '' || name.includes('[#') || !isPlain) {
-      skipped.push(id)
-      continue
-    }
-    const shown = rawOf(campaign, 'targeting')
-    const targeting = shown === undefined ? null : readTargeting(shown)
-    const carried = carriedId(shown)
-    const isFree = carried !== '' && (record?.key === carried || !keys.has(carried))
-    const key = record?.key ?? (isFree ? carried : `campaign-${id}`)
+    const bound = byId.get(id)
+    const targeting = targetingThere(campaign, bound ?? NOTHING_KNOWN)
+    const carried = targeting?.externalCampaignId ?? ''
+    const key = bound?.key ?? (carried !== '' && !keys.has(carried) ? carried : `campaign-${id}`)
     keys.add(key)
-    entries.push({
-      ...{ externalCampaignId: key, name },
-      ...(record === undefined && { campaignId: id }),
-      ...fieldsOf(campaign),
-      ...(targeting !== null && carried === key && written(targeting)),
-    })
-  }
-  const file = { version: '1', campaigns: entries }
-  return { text: writeYaml(file), count: entries.length, skipped }
+    const fields = fieldsOf(campaign, bound)
+    const written = targeting !== null && carried === key ? targetingOf(targeting) : null
+    if (fields.isPartial || (targeting !== null && written === null)) partial.push(id)
+    // Entries are told apart by their names, unless they name a campaign.
+    const name = String(fields.values.name ?? '').toLowerCase()
+    const needsId = bound === undefined || names.has(name)
+    names.add(name)
+    return {
+      externalCampaignId: key,
+      ...(needsId && { campaignId: id }),
+      ...fields.values,
+      ...written,
+    }
+  })
+  return { text: writeYaml({ version: '1', campaigns: entries }), count: entries.length, partial }
 }
 
-/** A value that the file cannot say is left out, and so is not managed. */
-function fieldsOf(campaign: Campaign): Record<string, string> {
-  const fields = FIELDS.flatMap((field) => {
-    const value = readValue(field, rawOf(campaign, field))
+function fieldsOf(campaign: Campaign, bound: Binding | undefined) {
+  let isPartial = false
+  const values = FIELDS.flatMap((field) => {
+    const value = valueThere(campaign, bound ?? NOTHING_KNOWN, field)
+    // Nothing there is what an entry says that leaves it out.
+    if (value == null) return []
     const text = typeof value === 'number' ? showAmount(value) : value
-    const isMeant = text != null && field !== 'name' && text !== 'running'
-    return isMeant && 'value' in readText(field, text) ? [[field, text] as const] : []
+    if ('value' in readText(field, text)) return [[field, text] as const]
+    isPartial = true
+    return []
   })
-  const { startDate, ...rest } = Object.fromEntries(fields) as Record<string, string>
+  const { startDate, ...rest } = Object.fromEntries(values) as Record<string, string>
   const isOrdered =
     startDate !== undefined && (rest.endDate === undefined || startDate <= rest.endDate)
-  return isOrdered ? { startDate, ...rest } : rest
+  return { isPartial, values: isOrdered ? { ...rest, startDate } : rest }
 }
 
-function written(targeting: CanonicalTargeting): object {
+/** null: the file cannot say it. */
+function targetingOf(targeting: CanonicalTargeting): object | null {
+  const codes = [...targeting.stateProvCodes, ...targeting.cities.map((city) => city.stateProvCode)]
+  if (codes.some((code) => !/^[A-Z]{2}$/.test(code))) return null
+  if (filtersOf(targeting) === 0) return { targeting: 'all' }
   const lists = CRITERIA.filter(
     (name) => name !== 'externalCampaignId' && !isEmpty(targeting, name),
   )
-  const codes = [...targeting.stateProvCodes, ...targeting.cities.map((city) => city.stateProvCode)]
-  if (codes.some((code) => !/^[A-Z]{2}$/.test(code))) return {}
   return {
     targeting: Object.fromEntries(lists.map((name) => [name, targeting[name]])),
     ...(targeting.requisitionIds.length > 0 && { allowWiden: 'true' }),

@@ -1,11 +1,11 @@
-// Owns the fields of a campaign that the file can manage: how each is read from what the service shows,
-// in whatever form, how it is sent, and which change of it can raise spending. Pure.
+// Owns the fields of a campaign that the file can manage: how each is read from the file and from what the service
+// shows, how it is sent, and which change of it can raise spending. Pure.
 
 import { type Amount, fromWire, showAmount, toWire } from '../lib/amount.ts'
-import { amount, date, oneOf, type Reader } from '../lib/text-fields.ts'
+import { amount, firstSecond, lastSecond, oneOf, type Reader } from '../lib/text-fields.ts'
 import type { Campaign } from '../service/port.ts'
+import { bareName } from './mark.ts'
 import { STATUS } from './port.ts'
-import { bareName } from './token.ts'
 
 type Kind = 'amount' | 'date' | 'name' | 'word' | 'period' | 'status'
 
@@ -13,15 +13,15 @@ interface Spec {
   kind: Kind
   /** As the file says it. */
   read: Reader<Value>
-  /** The file may say `none`: nothing there, as opposed to not managed. */
+  /** The file may say `none`, which is a value; a field that is left out is not managed. */
   mayBeNone?: true
 }
 
 const name: Reader<string> = (text) => {
   const value = words(text)
   if (value === '') return { problem: 'must not be empty' }
-  // The token is recognised by this pattern; a name that has one already would be taken for ours.
-  return /\[#/.test(value) ? { problem: 'must not hold "[#": it marks our token' } : { value }
+  // The mark is recognised by this pattern; a name that has one already would be taken for ours.
+  return /\[#/.test(value) ? { problem: 'must not hold "[#": it begins our mark' } : { value }
 }
 
 /** As it is compared: however it is spaced and encoded. */
@@ -33,8 +33,8 @@ const bid: Spec = { kind: 'amount', read: amount(4), mayBeNone: true }
 const SPECS = {
   name: { kind: 'name', read: name },
   budget: { kind: 'amount', read: amount(2) },
-  endDate: { kind: 'date', read: date, mayBeNone: true },
-  startDate: { kind: 'date', read: date },
+  endDate: { kind: 'date', read: lastSecond, mayBeNone: true },
+  startDate: { kind: 'date', read: firstSecond },
   period: { kind: 'period', read: oneOf('once', 'monthly') },
   autoBidLevel: { kind: 'word', read: oneOf('accelerated', 'standard'), mayBeNone: true },
   cpc: bid,
@@ -45,7 +45,7 @@ const SPECS = {
 
 export type Field = keyof typeof SPECS
 export const FIELDS = Object.keys(SPECS) as readonly Field[]
-export const isField = (name: string): name is Field => Object.hasOwn(SPECS, name)
+/** The service does not allow changing it after creation. */
 export const isFixed = (field: Field) => field === 'startDate' || field === 'period'
 const kindOf = (field: Field): Kind => SPECS[field].kind
 
@@ -54,18 +54,16 @@ export function readText(field: Field, text: string): ReturnType<Reader<Value>> 
   return text === 'none' && spec.mayBeNone ? { value: null } : spec.read(text)
 }
 
-/** An amount, yyyy-MM-ddThh:mm:ssZ, a word, or null: none. */
+/** An amount, yyyy-MM-ddThh:mm:ssZ, a word, or null: none. A name is without its mark. */
 export type Value = Amount | string | null
 export type Values = Partial<Record<Field, Value>>
 
-export type Spend = 'down' | 'neutral' | 'up' | 'unknown'
-export const canRaise = (spend: Spend) => spend === 'up' || spend === 'unknown'
+/** What a change does to what may be spent; `up` also where that is not known. */
+export type Spend = 'up' | 'down' | 'neutral'
 
-/** The strongest direction of several. */
-export function overall(all: readonly Spend[]): Spend {
-  const order: Spend[] = ['unknown', 'up', 'down', 'neutral']
-  return order.find((spend) => all.includes(spend)) ?? 'neutral'
-}
+/** Of several changes together. */
+export const overall = (all: readonly Spend[]): Spend =>
+  all.includes('up') ? 'up' : all.includes('down') ? 'down' : 'neutral'
 
 /** As it came, of whatever type; undefined: the service does not show it. */
 export function rawOf(campaign: Campaign, field: Field | 'targeting'): unknown {
@@ -73,8 +71,9 @@ export function rawOf(campaign: Campaign, field: Field | 'targeting'): unknown {
   return Object.hasOwn(campaign.other, field) ? campaign.other[field] : undefined
 }
 
-/** undefined: not shown, or in no form that can be read. */
-export function readValue(field: Field, raw: unknown): Value | undefined {
+/** The value that a campaign shows; undefined: none, or in no form that can be read. */
+export function shownValue(campaign: Campaign, field: Field): Value | undefined {
+  const raw = rawOf(campaign, field)
   if (raw === undefined) return undefined
   const kind = kindOf(field)
   if (raw === null) return kind === 'period' ? 'once' : kind === 'name' ? '' : null
@@ -90,7 +89,7 @@ export function readValue(field: Field, raw: unknown): Value | undefined {
     case 'date':
       return typeof raw === 'string' ? dateOf(raw) : undefined
     case 'name':
-      return typeof raw === 'string' ? words(raw) : undefined
+      return typeof raw === 'string' ? words(bareName(raw)) : undefined
     case 'word':
       return typeof raw === 'string' ? raw.trim().toLowerCase() : undefined
     case 'period':
@@ -104,22 +103,6 @@ export function readValue(field: Field, raw: unknown): Value | undefined {
       return kind satisfies never
   }
 }
-
-/** Fields of a body as values; what cannot be read is left out. */
-export function valuesOf(body: object): Values {
-  const read = Object.entries(body).map(([name, raw]) => [
-    name,
-    isField(name) ? readValue(name, raw) : undefined,
-  ])
-  return Object.fromEntries(read.filter(([, value]) => value !== undefined))
-}
-
-/** What is known of a create by its body. */
-export const createdValues = (body: object): Values => ({
-  endDate: null,
-  period: 'once',
-  ...valuesOf(body),
-})
 
 /**
  * Without a zone it is UTC, whatever the zone of this process. To the second, and with a year of four digits, so that
@@ -135,51 +118,20 @@ function dateOf(text: string): string | undefined {
 
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59)
 
-/** Wall ms at which a campaign with this end is over in any zone, an end that still counts as a day included. */
-export const endsBy = (endDate: string) => Date.parse(endDate) + 38 * 3_600_000
-
-/** Why a campaign cannot spend now, as far as can be seen; null: it may. */
+/** Why a campaign cannot spend now, as far as can be seen; null: it may. `now`: wall ms. */
 export function whyIdle(campaign: Campaign, now: number): 'archived' | 'paused' | 'over' | null {
-  const status = readValue('status', rawOf(campaign, 'status'))
+  const status = shownValue(campaign, 'status')
   if (status === 'archived' || status === 'paused') return status
-  const end = readValue('endDate', rawOf(campaign, 'endDate'))
-  return typeof end === 'string' && endsBy(end) < now ? 'over' : null
+  const end = shownValue(campaign, 'endDate')
+  return typeof end === 'string' && Date.parse(end) < now ? 'over' : null
 }
 
-/**
- * Whether the service may show `sent` as `raw`: rounded, cut, in another zone or none. Only asked right
- * after a write, of the campaign that was written.
- */
-export function isFormOf(field: Field, sent: Value, raw: unknown): boolean {
-  const shown = readValue(field, raw)
-  if (shown === undefined) return false
-  if (shown === sent) return true
-  if (sent === null || shown === null) return false
-  const kind = kindOf(field)
-  if (kind === 'amount') {
-    const [a, b] = [toWire(Number(sent)), toWire(Number(shown))]
-    const isRounded = [0, 1, 2, 3].some((digits) => {
-      const unit = 10 ** digits
-      return (
-        [Math.floor(a * unit), Math.ceil(a * unit)].includes(Math.round(b * unit)) &&
-        Math.abs(b * unit - Math.round(b * unit)) < 1e-6
-      )
-    })
-    return isRounded && Math.abs(a - b) <= Math.max(0.05 * a, 0.005)
-  }
-  if (kind === 'date')
-    return Math.abs(Date.parse(String(sent)) - Date.parse(String(shown))) <= 86_400_000
-  if (kind === 'name')
-    return String(shown).length > 0 && plain(String(sent)).startsWith(plain(String(shown)))
-  return String(sent).toLowerCase() === String(shown).toLowerCase()
+/** Neither archived nor over: it spends, or can be made to. */
+export function isLive(campaign: Campaign, now: number): boolean {
+  const end = shownValue(campaign, 'endDate')
+  const isOver = typeof end === 'string' && Date.parse(end) < now
+  return !isOver && shownValue(campaign, 'status') !== 'archived'
 }
-
-/** Letters and digits of a name, without case: what is left of it in any form. */
-export const plain = (name: string) =>
-  name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '')
 
 /** What is sent for a value. */
 export function wireOf(field: Field, value: Value): unknown {
@@ -193,10 +145,10 @@ export function wireOf(field: Field, value: Value): unknown {
 
 /** `before` undefined: not known. */
 export function direction(field: Field, before: Value | undefined, after: Value): Spend {
-  if (field === 'name') return 'neutral'
-  if (before === after) return 'neutral'
+  if (field === 'name' || before === after) return 'neutral'
   // Paused spends nothing, whatever it was before.
-  if (before === undefined) return field === 'status' && after === 'paused' ? 'down' : 'unknown'
+  if (field === 'status') return after === 'running' ? 'up' : 'down'
+  if (before === undefined) return 'up'
   switch (field) {
     case 'budget':
     case 'maxCpc':
@@ -205,32 +157,21 @@ export function direction(field: Field, before: Value | undefined, after: Value)
       return after !== null && (before === null || after < before) ? 'down' : 'up'
     case 'cpc':
     case 'paidCpaGoal':
-      if (before === null || after === null) return 'unknown'
-      return after < before ? 'down' : 'up'
+      return before !== null && after !== null && after < before ? 'down' : 'up'
     case 'autoBidLevel':
-      if (after === 'accelerated') return 'up'
-      return after === 'standard' && before === 'accelerated' ? 'down' : 'unknown'
-    case 'status':
-      return after === 'running' ? 'up' : before === 'archived' ? 'unknown' : 'down'
+      return after === 'standard' && before === 'accelerated' ? 'down' : 'up'
     case 'startDate':
     case 'period':
-      return 'unknown'
+      return 'up'
     default:
       return field satisfies never
   }
 }
 
-/** How the file says a value; null: it cannot, or the value is not known. */
-export function fileText(field: Field, value: Value | undefined): string | null {
-  if (value === undefined) return null
-  const shown = field === 'name' ? bareName(String(value)) : showValue(field, value)
-  const text = value === null ? 'none' : shown
-  return 'value' in readText(field, text) ? text : null
-}
-
-export function showValue(field: Field, value: Value | undefined): string {
-  if (value === undefined) return '(not known)'
-  if (value === null) return field === 'endDate' ? 'no end' : 'none'
+/** A value as the file says it: `none` where there is none. */
+export function showValue(field: Field, value: Value): string {
+  if (value === null) return 'none'
   if (kindOf(field) === 'amount') return showAmount(Number(value))
-  return kindOf(field) === 'date' ? String(value).replace('T00:00:00Z', '') : String(value)
+  if (field === 'startDate') return String(value).replace('T00:00:00Z', '')
+  return field === 'endDate' ? String(value).replace('T23:59:59Z', '') : String(value)
 }

@@ -1,167 +1,191 @@
-// What a person should know and nothing is written for: campaigns that spend outside the file, entries whose
-// campaign cannot spend, and feeds and campaigns side by side. Pure.
+// What a person should know and no line of the plan says: campaigns that run in no entry, fields that stay, and feeds
+// and campaigns side by side. Pure. Each finding ends with one next step.
 
-import { DAY, isoTime } from '../lib/clock.ts'
+import { showAmount } from '../lib/amount.ts'
+import { isoTime } from '../lib/clock.ts'
 import { nearest } from '../lib/nearest.ts'
-import { valueNow } from './compare.ts'
-import { endsBy, type Field, showValue, whyIdle } from './fields.ts'
-import { showMoney, sumOf } from './ledger.ts'
-import { COMMAND, type Finding, quoted } from './plan.ts'
-import type { Planning } from './planning.ts'
-import type { CampaignRecord } from './port.ts'
-import { keysOf, named, someOf } from './record.ts'
+import type { Campaign } from '../service/port.ts'
+import { fieldsLeft, valueThere } from './diff.ts'
+import { shownValue, showValue, whyIdle } from './fields.ts'
+import { COMMAND, type Judged, quoted } from './judge.ts'
+import { markIn, markOf } from './mark.ts'
+import type { Made } from './plan.ts'
+import { named } from './seen.ts'
 
-export function findingsOf(planning: Planning): Finding[] {
-  return [...unlisted(planning), ...twins(planning), ...idle(planning), ...unmanaged(planning)]
+export interface Finding {
+  code:
+    | /** A running campaign in no entry. */ 'outside'
+    /** A second campaign of an entry. */
+    | 'twin'
+    /** A field that we sent and that the file names no more. */
+    | 'left'
+    /** The service sponsors far more postings than the targeting selects. */
+    | 'more-postings'
+    /** The feed carries an id that has no entry. */
+    | 'no-entry'
+    /** The feeds carry the id of an entry no more. */
+    | 'missing'
+    /** A pinned requisition id that no posting has. */
+    | 'pin'
+    /** Two entries select the same postings. */
+    | 'overlap'
+    /** An entry selects most of the feeds. */
+    | 'share'
+    /** Postings carry the id of a campaign that cannot spend. */
+    | 'idle'
+  /** External campaign id; null: it concerns no entry. */
+  key: string | null
+  campaignId: string | null
+  text: string
+  /** The command or edit that settles it; null: nothing has to be done. */
+  next: string | null
+  /** Monitoring and alerts report it: money may be spent that nobody decided on. */
+  isReported: boolean
 }
 
-function unlisted(planning: Planning): Finding[] {
-  const { campaigns, input, ledger } = planning
-  const today = (isoTime(input.now) ?? '').slice(0, 10)
-  return planning.unlisted.flatMap(({ key, campaignId }) => {
-    const campaign = campaigns.get(campaignId)
-    if (campaign === undefined || !planning.runs(campaign)) return []
-    const line = `- { externalCampaignId: ${JSON.stringify(key)}, endDate: ${today} }`
-    const spends = showMoney(ledger.get(campaignId) ?? null)
-    return {
-      ...{ code: 'unlisted', key, campaignId, isReported: true, maySpend: spends },
-      text: `it is not in the file any more, and campaign ${campaignId} is still running, up to ${spends}`,
-      needs: `add it again, list it under removed: ${line}, or: ${COMMAND} forget ${quoted(key)}`,
-    }
-  })
-}
-
-function twins(planning: Planning): Finding[] {
-  const { absence, campaigns, input, ledger } = planning
-  return input.records.flatMap(({ key, campaignId, past }) => {
-    const all = [...absence.marked(key), ...past.flatMap((id) => campaigns.get(id) ?? [])]
-    const running = all.filter((one) => planning.runs(one))
-    return running.map((twin) => ({
-      ...{ code: 'twin', key, campaignId: twin.id, isReported: true },
-      text: `campaign ${named(twin)} runs beside ${campaignId}, and both belong to this entry`,
-      needs: `pause or archive one on the service; to manage that one instead: ${COMMAND} adopt ${quoted(key)} ${twin.id}`,
-      maySpend: showMoney(ledger.get(twin.id) ?? null),
-    }))
-  })
-}
-
-/** The file wants it to run, and it cannot. Where the file itself says otherwise, that is told as a difference. */
-function idle(planning: Planning): Finding[] {
-  const { campaigns, input, records } = planning
-  return input.desired.campaigns.flatMap(({ key, values }) => {
-    const record = records.get(key)
-    const campaign = record && campaigns.get(record.campaignId)
-    if (record === undefined || campaign === undefined || record.succeeding) return []
-    const { campaignId } = record
-    const status = valueNow(record, campaign, 'status')
-    const at = { code: 'idle', key, campaignId, maySpend: null } as const
-    const successor = `${COMMAND} create ${quoted(key)} --new makes a successor`
-    if (status === 'archived' || (status === 'paused' && values.status === undefined)) {
-      const resume = 'write status: running into the entry, or status: paused if it is meant'
-      const text = `campaign ${campaignId} is ${status} on the service, so it spends nothing`
-      return { ...at, text, needs: status === 'paused' ? resume : successor, isReported: true }
-    }
-    const { endDate } = values
-    // No report is needed of an end that the file says itself.
-    const isMeant = typeof endDate === 'string' && endsBy(endDate) < input.now
-    if (!planning.isOver(record) || (endDate !== undefined && !isMeant)) return []
-    const text = `campaign ${campaignId} is over since ${showValue('endDate', valueNow(record, campaign, 'endDate'))}`
-    const needs = `write a later endDate, or endDate: none, to go on with it; ${successor}`
-    return { ...at, text, needs, isReported: !isMeant }
-  })
-}
-
-/** Running campaigns of the account that belong to no entry. */
-function unmanaged(planning: Planning): Finding[] {
-  const { absence, input } = planning
-  const meant = new Set([
-    ...input.desired.campaigns.map(({ campaignId }) => campaignId),
-    ...input.records.flatMap(({ key }) => absence.marked(key).map(({ id }) => id)),
-  ])
-  const all = absence.unowned.filter((one) => planning.runs(one) && !meant.has(one.id))
-  if (all.length === 0) return []
-  const maySpend = showMoney(sumOf(all.map(({ id }) => planning.unmanagedSpend(id))))
-  const count = all.length === 1 ? '1 campaign runs' : `${all.length} campaigns run`
-  const text = `${count} in no entry of the file, up to ${maySpend}: ${someOf(all)}`
-  const needs = `${COMMAND} export shows them as entries; ${COMMAND} forget ID leaves one out of this for good`
-  return [
-    { code: 'unmanaged', key: null, campaignId: null, isReported: true, maySpend, text, needs },
-  ]
-}
-
-export type CampaignState = ReturnType<typeof campaignState>
-
-/** A campaign of an entry as it was seen last; amounts are decimal texts. */
-export function campaignState(planning: Planning, record: CampaignRecord) {
-  const { key, campaignId, written } = record
-  const campaign = planning.campaigns.get(campaignId)
-  const show = (field: Field) => {
-    const value = campaign === undefined ? written[field] : valueNow(record, campaign, field)
-    return value == null ? null : showValue(field, value)
-  }
-  return {
-    ...{ key, campaignId, name: show('name'), status: show('status'), budget: show('budget') },
-    ...{ period: show('period'), endDate: show('endDate') },
-    spend: campaign?.spend?.toFixed(2) ?? null,
-    runs: campaign !== undefined && planning.runs(campaign),
-    maySpend: showMoney(planning.ledger.get(campaignId) ?? null),
-  }
-}
-
-/** For the largest orphans it is looked whether a known id is meant. */
+/** Of a kind, so many are told. */
+const MOST = 100
+/** For the largest ids without an entry it is looked whether a known one is meant. */
 const COMPARED = 20
-/** A campaign that starts this soon should be carried by a feed. */
-const SOON = 2 * DAY
+/** From this share of at least so many postings on. */
+const LARGE_SHARE = { share: 0.5, postings: 100 }
+/** The service may count a little later than we do. */
+const FAR_ABOVE = { factor: 1.5, more: 10 }
 
-export type FeedFindings = ReturnType<typeof feedFindings>
+/** `1500.00 a month`. */
+export function maySpend(campaign: Campaign): string {
+  const budget = shownValue(campaign, 'budget')
+  if (typeof budget !== 'number') return 'without a limit that is known'
+  const month = shownValue(campaign, 'period') === 'monthly' ? ' a month' : ''
+  return `up to ${showAmount(budget)}${month}`
+}
 
-/** Times are ISO 8601 UTC. */
-export function feedFindings({ input, campaigns }: Planning) {
-  const { desired, records, effects, now } = input
-  const states = desired.campaigns.map((one) => ({ ...one, state: effects.stateOf(one.key) }))
-  const known = keysOf(desired, records)
-  const orphans = new Map<string, number>()
+export function findingsOf(made: Made): Finding[] {
+  const ofEntries = made.judged.flatMap((one) => [...left(one), ...postings(made, one)])
+  if (!made.isWhole) return ofEntries
+  return [...outside(made), ...ofEntries, ...overlaps(made), ...withoutEntry(made)]
+}
+
+/** Running campaigns in no entry, those of entries that left the file among them. */
+function outside({ entries, judged, memory, strays, seen, identity, now }: Made): Finding[] {
+  const keys = new Set(entries.map(({ key }) => key))
+  const marks = new Map(entries.map(({ key }) => [markOf(identity, key), key]))
+  const wanted = new Set(judged.flatMap(({ campaignId }) => campaignId ?? []))
+  const former = [...memory.byId.values()].flatMap(({ campaignId, key }) => {
+    const campaign = seen.campaign(campaignId)
+    return campaign == null ? [] : [{ campaign, key }]
+  })
+  const others = strays.live.map((campaign) => ({ campaign, key: null }))
+  return [...former, ...others]
+    .filter(({ campaign }) => !wanted.has(campaign.id) && whyIdle(campaign, now) === null)
+    .slice(0, MOST)
+    .map(({ campaign, key }) => {
+      const { id } = campaign
+      const twinOf = marks.get(markIn(campaign.name) ?? '') ?? null
+      const bind = `write campaignId: "${id}" into an entry`
+      const end = `end it on the service: ${COMMAND} update ${id} --status paused`
+      if (twinOf !== null)
+        return {
+          ...{ code: 'twin', key: twinOf, campaignId: id, isReported: true },
+          text: `campaign ${named(campaign)} carries the mark of the entry ${twinOf} and runs beside it, ${maySpend(campaign)}`,
+          next: end,
+        }
+      const text =
+        key === null
+          ? `campaign ${named(campaign)} runs in no entry, ${maySpend(campaign)}`
+          : `the entry ${key} ${keys.has(key) ? 'names another campaign' : 'is not in the file any more'}, and campaign ${named(campaign)} runs on, ${maySpend(campaign)}`
+      return {
+        ...{ code: 'outside', key, campaignId: id, isReported: true, text },
+        next: `${key === null ? bind : keys.has(key) ? `correct campaignId in the entry ${key}` : 'write the entry again'}, or ${end}`,
+      }
+    })
+}
+
+function left({ entry, campaign, campaignId, known }: Judged): Finding[] {
+  if (campaign === null) return []
+  return fieldsLeft(entry, known).flatMap((field) => {
+    const there = valueThere(campaign, known, field)
+    if (there == null) return []
+    const value = showValue(field, there)
+    const next =
+      field === 'budget' || field === 'status'
+        ? `write ${field}: into the entry ${entry.key} to change it`
+        : `write ${field}: none into the entry ${entry.key} to take it away`
+    const text = `${field} ${value} stays: the file does not name it any more`
+    return [{ code: 'left', key: entry.key, campaignId, text, next, isReported: false } as const]
+  })
+}
+
+/** One entry and the feeds. */
+function postings({ effects, now }: Made, { entry, campaign, campaignId }: Judged): Finding[] {
+  const { key, targeting } = entry
+  const at = { key, campaignId, isReported: false }
+  const found: Finding[] = []
+  const count = targeting === null ? null : effects.count(targeting)
+  const isCounted = effects.latest.length > 0 && count !== null
+  const shown = campaign?.sponsoredPostings ?? 0
+  if (isCounted && shown > count * FAR_ABOVE.factor && shown > count + FAR_ABOVE.more)
+    found.push({
+      ...{ ...at, code: 'more-postings', isReported: true },
+      text: `the service sponsors ${shown} postings for campaign ${campaignId}, and its targeting selects ${count}`,
+      next: `look at its targeting on the service, and at ours: ${COMMAND} preview ${quoted(key)}`,
+    })
+  const { share, postings } = LARGE_SHARE
+  if (isCounted && effects.postings >= postings && count > effects.postings * share)
+    found.push({
+      ...{ ...at, code: 'share' },
+      text: `it selects ${count} of the ${effects.postings} postings of the feeds`,
+      next: `${COMMAND} preview ${quoted(key)}`,
+    })
+  const since = effects.missingSince(key)
+  if (since !== null)
+    found.push({
+      ...{ ...at, code: 'missing' },
+      text: `no posting of the last uploads carries it since ${isoTime(since)}`,
+      next: 'have the feed carry it again, or end the campaign',
+    })
+  const pins = effects.stale.get(key) ?? []
+  if (pins.length > 0)
+    found.push({
+      ...{ ...at, code: 'pin' },
+      text: `no posting has the requisition ${pins.slice(0, 10).join(', ')}`,
+      next: `take it out of requisitionIds of the entry ${key}`,
+    })
+  const why = campaign === null ? null : whyIdle(campaign, now)
+  const carried = effects.carried(key) ?? 0
+  if (why !== null && carried > 0 && entry.values.status !== 'paused')
+    found.push({
+      ...{ ...at, code: 'idle' },
+      text: `${carried} postings carry it, and campaign ${campaignId} is ${why}`,
+      next: why === 'over' ? `write a later endDate into the entry ${key}` : null,
+    })
+  return found
+}
+
+function overlaps({ effects }: Made): Finding[] {
+  return [...effects.overlaps].slice(0, MOST).map(([keys, count]) => ({
+    ...{ code: 'overlap', key: null, campaignId: null, isReported: false },
+    text: `${count} ${count === 1 ? 'posting is' : 'postings are'} selected by ${keys}, which bid against each other`,
+    next: 'narrow the targeting of one of them',
+  }))
+}
+
+function withoutEntry({ effects, entries }: Made): Finding[] {
+  const known = new Set(entries.map(({ key }) => key))
+  const carried = new Map<string, number>()
   for (const { ids } of effects.latest)
-    for (const [id, postings] of Object.entries(ids))
-      if (!known.has(id)) orphans.set(id, (orphans.get(id) ?? 0) + postings)
-  return {
-    /** Of the last uploads together. */
-    postings: effects.postings,
-    uploads: effects.latest.map(({ feed, version, uploadedAt, postings }) => ({
-      ...{ feed, version, uploadedAt: isoTime(uploadedAt), postings },
-    })),
-    /** Why postings could not be counted. */
-    problems: effects.problems,
-    /** Entries that no feed ever carried. */
-    waiting: states.flatMap(({ key, state, values }) => {
-      const { startDate } = values
-      const soon = typeof startDate === 'string' && Date.parse(startDate) - now < SOON
-      return state.kind === 'waiting' ? [{ key, startsSoon: soon }] : []
-    }),
-    /** Entries that the last `uploads` feeds do not carry any more; pinned requisitions may still spend. */
-    gone: states.flatMap(({ key, state, targeting }) => {
-      if (state.kind !== 'missing' && state.kind !== 'vanished') return []
-      const pinned = targeting?.requisitionIds.length ?? 0
-      return [{ key, ...state, since: isoTime(state.since), pinned }]
-    }),
-    /** Pinned requisitions that no posting has. */
-    stale: [...effects.stale].map(([key, requisitionIds]) => ({ key, requisitionIds })),
-    /** Postings that two entries select. */
-    overlaps: [...effects.overlaps].map(([keys, postings]) => ({ keys, postings })),
-    /** Postings carry the id, and its campaign cannot sponsor them. */
-    dead: records.flatMap(({ key, campaignId }) => {
-      const campaign = campaigns.get(campaignId)
-      const state = effects.stateOf(key)
-      const why = campaign === undefined ? null : whyIdle(campaign, now)
-      if (state.kind !== 'live' || why === null) return []
-      return [{ key, campaignId, why, postings: state.postings }]
-    }),
-    /** Ids that feeds carry and nothing manages: no budget is known for them, so none is ever created. */
-    orphans: [...orphans]
-      .sort(([, a], [, b]) => b - a)
-      .map(([id, postings], n) => {
-        const near = n < COMPARED ? nearest(id.replace(/\s/g, ''), known) : null
-        return { externalCampaignId: id, postings, nearest: near }
-      }),
-  }
+    for (const [id, count] of Object.entries(ids))
+      if (!known.has(id)) carried.set(id, (carried.get(id) ?? 0) + count)
+  return [...carried]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MOST)
+    .map(([id, count], n) => {
+      const near = n < COMPARED ? nearest(id.replace(/\s/g, ''), known) : null
+      const meant = near === null ? '' : `; did you mean ${near}?`
+      return {
+        ...{ code: 'no-entry', key: id, campaignId: null, isReported: false },
+        text: `${count} ${count === 1 ? 'posting carries' : 'postings carry'} it, and no entry has it${meant}`,
+        next: near === null ? `write an entry for ${id} to sponsor them` : null,
+      }
+    })
 }

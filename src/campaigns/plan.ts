@@ -1,130 +1,188 @@
-// What would be done, as plain data: a list of exact writes. The text for people is rendered from it, and
-// apply sends nothing that is not in it.
+// What differs between the file and the service, line by line: what `plan` shows, `apply` sends, and the daemon tells.
+// A plan is not kept: its digest says whether a later one is the same.
 
-import type { CampaignCreate, CampaignUpdate } from '../service/port.ts'
-import type { Part } from './compare.ts'
-import type { FeedFindings } from './findings.ts'
+import { createHash } from 'node:crypto'
+import type { CampaignFailure } from '../service/port.ts'
+import type { Entry } from './desired.ts'
+import type { Change } from './diff.ts'
+import { type Effects, measure, measuredOf, selectionOf } from './effects.ts'
+import { overall, type Spend } from './fields.ts'
+import { type Finding, findingsOf } from './findings.ts'
+import { type EntryState, Judge, type Judged, LATE_MS } from './judge.ts'
+import type { CampaignReads, FeedSide } from './port.ts'
+import { type Memory, memoryOf, NO_MEMORY, Seen, type SeenParts } from './seen.ts'
 
-/** Postings that a campaign's targeting selects of the last uploads; null: not known. */
+/** Postings of the feeds that a targeting selects; null: not known. */
 export interface Selection {
   before: number | null
   after: number | null
 }
 
-/** Why something waits for a person. */
-export interface Held {
-  code: /** A guard of the file refuses it. */
-    | 'guard'
-    | 'widen'
-    /** The entry itself is not enough, or asks for what the service does not do. */
-    | 'entry'
-    | 'fixed'
-    /** No proof that the campaign is not there already. */
-    | 'absence'
-    | 'unknown'
-    /** File and service both changed. */
-    | 'conflict'
-    /** It is not ours, or there are two. */
-    | 'foreign'
-    | 'twin'
-    | 'lost'
-    | 'doubt'
-    /** Paused, archived, or gone from the feeds. */
-    | 'state'
-    /** The service or the file has to be looked at again. */
-    | 'later'
-  /** Which cause of those with this code, such as the guard: another one is news. */
-  cause: string
-  reason: string
-  /** The command or edit that moves it on. */
-  needs: string
-  /** A later look may do it without a person. */
-  passes: boolean
-}
-
-export const heldBy = (
-  code: Held['code'],
-  reason: string,
-  needs: string,
-  cause = '',
-  passes = false,
-): Held => ({ code, cause, reason, needs, passes })
-
-export const later = (reason: string) =>
-  heldBy('later', reason, 'nothing: it is tried again automatically', '', true)
-
-/** One write, or what is held. */
-export interface PlanItem extends Omit<Part, 'body' | 'isBlind'> {
+/** What `apply` does for one entry. */
+export interface PlanItem {
+  /** External campaign id of the entry. */
   key: string
-  /** null before it is created. */
+  /** null: it is created. */
   campaignId: string | null
-  /** `adopt`: it belongs to the entry from now on; nothing is sent. `none`: there is only what is held. */
-  action: 'create' | 'update' | 'adopt' | 'none'
-  method: 'POST' | 'PUT' | null
-  /** Exactly what is sent. */
-  body: CampaignCreate | CampaignUpdate | null
-  /** What the campaign may spend, decimal text or `unlimited`. */
-  money: { before: string; after: string } | null
-  why: string
-  /** The daemon waits until a person applies the plan. */
-  approval: boolean
-  held: Held | null
-  /** null where the selection stays as it is, or there is no feed to count in. */
+  action: 'bind' | 'create' | 'update'
+  /** None: the campaign is bound, and nothing is sent. */
+  changes: Change[]
+  /** null: the targeting stays, or no feed was uploaded. */
   postings: Selection | null
 }
 
-/** What differs, and is reported and left alone. */
-export interface Finding {
-  code: 'drift' | 'kept' | 'unlisted' | 'unmanaged' | 'twin' | 'idle' | 'no-campaign'
-  key: string | null
+/** An entry of the file, as it was seen. */
+export interface PlanEntry {
+  key: string
   campaignId: string | null
-  text: string
-  needs: string | null
-  /** What may be spent meanwhile, decimal text or `unlimited`; null: nothing that is not in the file. */
-  maySpend: string | null
-  /** Monitoring and alerts report it. */
-  isReported: boolean
+  state: EntryState
+  reason: string | null
+  next: string | null
 }
 
 export interface Plan {
-  planVersion: 2
-  /** ISO 8601 UTC. */
-  createdAt: string
-  /** SHA-256 of the campaigns file: a plan ends with the file that it was made of. */
-  fileSha256: string
-  /** Entries whose filters may go, by a person's word. */
-  allowWiden: string[]
-  listing: { complete: boolean; campaigns: number; reason: string | null }
-  /** Why nothing at all may be written; null otherwise. */
-  stopped: { reason: string; needs: string } | null
-  /** In the order in which they are done; what waits for a person comes last. */
+  /** 8 hex characters; of no line, too. */
+  digest: string
   items: PlanItem[]
+  entries: PlanEntry[]
   findings: Finding[]
-  feed: FeedFindings
-  summary: Record<'reduce' | 'update' | 'create' | 'held' | 'unknown' | 'unchanged', number>
-  /** Decimal texts or `unlimited`: what all managed campaigns may spend. */
-  exposure: { before: string; after: string; limit: string }
+  /** null: every campaign was read by id. */
+  listing: { complete: boolean; campaigns: number; reason: string | null } | null
+  /** Of the feeds that were uploaded last. */
+  feeds: { count: number; postings: number; problems: readonly string[] }
+  /** What a person should know before a create; null: nothing. */
+  warning: string | null
 }
 
-export const isReady = ({ held }: PlanItem) => held === null
-export const isReduction = ({ action, spend }: Pick<PlanItem, 'action' | 'spend'>) =>
-  action === 'update' && spend === 'down'
-
-/** Exit codes: 0 nothing to do, 2 changes, 3 held or unknown items. */
-export function exitCodeOf({ stopped, summary, items }: Plan): 0 | 2 | 3 {
-  if (stopped !== null || summary.held + summary.unknown > 0) return 3
-  return items.some((item) => isReady(item) && item.method !== null) ? 2 : 0
+export interface PlanParts extends SeenParts {
+  /** null: there is no database. */
+  store: CampaignReads | null
+  feeds: () => FeedSide
+  clock: { now(): number }
+  /** Address and identity. */
+  account: string
+  /** The identity alone, from which marks follow. */
+  identity: string
+  keepsTargeting: boolean
 }
 
-export const COMMAND = 'feedsyncd campaigns'
-/** A key as a shell takes it. */
-export const quoted = (key: string) =>
-  /^[\w.:-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`
+/** What a look found, with what it was made of. */
+export interface Look {
+  plan: Plan
+  judged: readonly Judged[]
+  seen: Seen
+}
 
-/** What must be the same for an approved item to be the item that is now due. */
-export function fingerprint(item: PlanItem): string {
-  const { key, campaignId, method, action, body, before, spend, postings } = item
-  // A reduction is one whatever is there.
-  const rests = spend === 'down' ? null : [Object.entries(before).sort(), postings]
-  return JSON.stringify([key, campaignId, method, action, body, rests])
+/** What a line does to what may be spent. */
+export const spendOf = ({ changes }: Pick<PlanItem, 'changes'>): Spend =>
+  overall(changes.map(({ spend }) => spend))
+
+/** 0 nothing to do, 2 changes, 3 blocked or unknown entries, also beside changes. */
+export function exitCodeOf({ items, entries }: Plan): 0 | 2 | 3 {
+  const isStuck = entries.some(({ state }) => state === 'blocked' || state === 'unknown')
+  return isStuck ? 3 : items.length > 0 ? 2 : 0
+}
+
+/** Writes nothing anywhere. `keys`: the entries that it is about; null: all. */
+export async function look(
+  parts: PlanParts,
+  entries: readonly Entry[],
+  keys: ReadonlySet<string> | null,
+  signal: AbortSignal,
+): Promise<Look | CampaignFailure> {
+  const { identity, clock, keepsTargeting, store } = parts
+  const memory = store === null ? NO_MEMORY : memoryOf(store)
+  const seen = new Seen(parts, signal)
+  const wanted = entries.filter(({ key }) => keys?.has(key) ?? true)
+  const idOf = ({ key, campaignId }: Entry) => campaignId ?? memory.byKey.get(key)?.campaignId
+  const ids = wanted.flatMap((entry) => idOf(entry) ?? [])
+  const isById = keys !== null && ids.length === wanted.length
+  if (!isById) {
+    const failure = await seen.list()
+    if (failure !== null) return failure
+  }
+  const scene = { entries, memory, seen, identity, keepsTargeting, now: clock.now() }
+  const judgeAll = () => {
+    const judge = new Judge(scene)
+    return { judge, judged: wanted.map((entry) => judge.judge(entry)) }
+  }
+  // A listing may be late, and may leave fields out: what differs is read by id, and so is what is not listed.
+  const isRead = ({ state, campaignId }: Judged) => campaignId !== null && state !== 'in line'
+  const toRead = (all: readonly Judged[]) => {
+    const created = new Set(
+      all.flatMap(({ entry, action }) => (action?.campaignId === null ? entry.key : [])),
+    )
+    const isUnlisted = ([id, key]: [string, string]) =>
+      created.has(key) && seen.campaign(id) === undefined
+    const released = [...memory.released].filter(isUnlisted).map(([id]) => id)
+    return [...all.flatMap((one) => (isRead(one) ? (one.campaignId ?? []) : [])), ...released]
+  }
+  await seen.getAll(isById ? ids : toRead(judgeAll().judged))
+  const { judge, judged } = judgeAll()
+  const effects = await measure(parts.feeds(), measuredOf(judged), signal)
+  const made = {
+    ...scene,
+    judged,
+    effects,
+    strays: judge.strays,
+    isWhole: !isById && keys === null,
+  }
+  return { plan: planOf(made, parts), judged, seen }
+}
+
+export interface Made {
+  judged: readonly Judged[]
+  entries: readonly Entry[]
+  memory: Memory
+  seen: Seen
+  strays: Judge['strays']
+  effects: Effects
+  /** All entries were looked at, with a listing. */
+  isWhole: boolean
+  identity: string
+  now: number
+}
+
+function planOf(made: Made, { account, clock }: PlanParts): Plan {
+  const { judged, memory, seen, effects } = made
+  const items = judged.flatMap(({ entry, campaign, known, action }): PlanItem[] => {
+    if (action === null) return []
+    const isTargeted = action.changes.some(({ field }) => field === 'targeting')
+    const postings = isTargeted ? selectionOf(effects, entry, campaign, known) : null
+    return [{ key: entry.key, ...action, postings }]
+  })
+  const isNew = memory.madeAt === null || clock.now() - memory.madeAt < LATE_MS
+  const creates = items.some(({ action }) => action === 'create')
+  return {
+    digest: digestOf(account, items),
+    items,
+    entries: judged.map(({ entry: { key }, campaignId, state, reason, next }) => {
+      return { key, campaignId, state, reason, next }
+    }),
+    findings: findingsOf(made),
+    listing: made.isWhole || seen.incomplete === null ? listingOf(seen) : null,
+    feeds: {
+      ...{ count: effects.latest.length, postings: effects.postings },
+      problems: effects.problems,
+    },
+    warning:
+      isNew && creates
+        ? 'this database is new: a campaign made by another feedsyncd within the last hour may not be listed yet'
+        : null,
+  }
+}
+
+function listingOf(seen: Seen): Plan['listing'] {
+  const { incomplete: reason } = seen
+  return { complete: reason === null, campaigns: seen.all.length, reason }
+}
+
+/** The counts of postings are not in it: each upload changes them. */
+function digestOf(account: string, items: readonly PlanItem[]): string {
+  const lines = items.map(({ key, campaignId, action, changes }) => [
+    ...[key, campaignId, action],
+    changes.map(({ field, from, to }) => [field, from === undefined ? 'not known' : [from], to]),
+  ])
+  const text = JSON.stringify([account, lines.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))])
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }

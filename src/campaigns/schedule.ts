@@ -1,11 +1,13 @@
-// When the campaigns are looked at: at the start, when their file changed and rests, after an upload, after
-// a person's decision, and each hour. One look at a time, apart from the deliveries: a failure
-// here is reported, and uploads continue. What a look does is in app/reconcile.ts.
+// When the campaigns are looked at: at the start, when their file changed and rests, after an upload, and each hour. One
+// look at a time, apart from the deliveries: a failure here is told, and uploads go on. What a look does is in
+// app/reconcile.ts.
 
 import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { CampaignRun } from '../ops/port.ts'
+
+export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'reload' | 'once'
 
 export interface ScheduleParts {
   clock: Clock
@@ -14,17 +16,10 @@ export interface ScheduleParts {
   notifyOperator: (message: string, hint: string | null) => void
   /** Changes with the campaigns file; null: there is none, and none is asked for. */
   stamp: () => string | null
-  /** What the database says by now; never throws. */
-  memory: () => CampaignMemory
-  /** Looks, and in mode `apply` writes; null: there is no file. Nothing new is sent after `stop`. */
-  look: (cause: string, stop: AbortSignal, abort: AbortSignal) => Promise<CampaignRun | null>
-}
-
-export interface CampaignMemory {
-  /** Another text when a person decided since, in another process; null: the last word was the daemon's. */
-  decision: string | null
-  /** How the last look ended, whoever made it; null: there was none, or it cannot be read now. */
-  run: CampaignRun | null
+  /** How the last look ended, whoever made it; null: there was none, or it cannot be read now. Never throws. */
+  lastRun: () => CampaignRun | null
+  /** Looks, and in mode `targeting` writes; null: there is no file. Nothing new is sent after `stop`. */
+  look: (cause: LookCause, stop: AbortSignal, abort: AbortSignal) => Promise<CampaignRun | null>
 }
 
 export interface ScheduleSignals {
@@ -34,21 +29,15 @@ export interface ScheduleSignals {
 
 /** An editor may write a file in several steps. */
 const STABLE_MS = 2 * SECOND
-/** Between two polls of the file and of decisions: the loop may turn far more often. Not more than the rest. */
+/** Between two polls of the file: the loop may turn far more often. */
 const POLL_MS = STABLE_MS
 const INTERVAL_MS = HOUR
-/** After a look that could not be made, or one that left something unknown. */
+/** After a look that could not be made. */
 const AGAIN_MS = {
   ...{ busy: 10 * SECOND, failed: 5 * MINUTE, refused: 15 * MINUTE, credentials: 15 * MINUTE },
-  unknown: 2 * MINUTE,
-  soon: 10 * SECOND,
+  ...{ done: INTERVAL_MS, unusable: INTERVAL_MS },
 }
-/** For so long a reduction that failed, and a write without an answer, are looked after that soon. */
-const SOON_FOR_MS = 2 * MINUTE
-/** What is in no listing by then is held for a person. */
-const UNKNOWN_FOR_MS = 15 * MINUTE
-/** These causes wait for a gap after each look: a look takes at most a twentieth of the time. */
-const PATIENT = new Set(['upload', 'decision'])
+/** After an upload a look waits for a gap: looks take at most a twentieth of the time. */
 const LEAST_GAP_MS = 5 * SECOND
 const SHARE = 20
 
@@ -60,18 +49,15 @@ export class CampaignSchedule {
   #last: CampaignRun | null = null
   #lastMessage = ''
   #stamp: string | null = null
-  #decision: string | null = null
   #pollAt = Number.NEGATIVE_INFINITY
   /** Monotonic ms at which each cause is due. */
-  readonly #due = new Map<string, number>()
+  readonly #due = new Map<LookCause, number>()
   #notBefore = Number.NEGATIVE_INFINITY
-  /** Monotonic ms since when a reduction fails. */
-  #owedSince: number | null = null
 
   constructor(parts: ScheduleParts) {
     this.#parts = parts
     this.#stamp = parts.stamp()
-    if (this.#stamp !== null) this.#last = parts.memory().run
+    if (this.#stamp !== null) this.#last = parts.lastRun()
     this.#due.set('start', Number.NEGATIVE_INFINITY)
   }
 
@@ -100,8 +86,10 @@ export class CampaignSchedule {
     this.#poll(now)
     if (this.#running !== null || signals.stop.aborted) return
     const isDue = ([cause, at]: [string, number]) =>
-      at <= now && (!PATIENT.has(cause) || this.#notBefore <= now)
-    const [cause] = [...this.#due].find(isDue) ?? []
+      at <= now && (cause !== 'upload' || this.#notBefore <= now)
+    // What only looks gives way to what writes as well.
+    const due = [...this.#due].filter(isDue).map(([cause]) => cause)
+    const cause = due.find((one) => one !== 'upload') ?? due[0]
     if (cause === undefined) return
     this.#running = this.#run(cause, signals).finally(() => {
       this.#running = null
@@ -122,35 +110,29 @@ export class CampaignSchedule {
     if (stamp !== this.#stamp) {
       this.#stamp = stamp
       this.#due.set('file', now + STABLE_MS)
-      // A reduction does not wait for a listing that takes its time.
       this.#outdated.abort()
     }
-    if (stamp === null) return
-    const { decision, run } = this.#parts.memory()
-    this.#last = run ?? this.#last
-    if (decision === null || decision === this.#decision) return
-    this.#decision = decision
-    this.#plan('decision', now)
+    // A person's command may have looked since.
+    if (stamp !== null) this.#last = this.#parts.lastRun() ?? this.#last
   }
 
-  async #run(cause: string, { stop, abort }: ScheduleSignals): Promise<void> {
+  async #run(cause: LookCause, { stop, abort }: ScheduleSignals): Promise<void> {
     const { clock, log, look } = this.#parts
+    const interval = this.#due.get('interval')
     this.#due.clear()
-    // What is decided from here on may not be seen by this look.
-    this.#decision = this.#parts.memory().decision
+    // An upload is no reason to keep targeting later than it is due.
+    if (cause === 'upload' && interval !== undefined) this.#due.set('interval', interval)
     const began = clock.monotonic()
     let wait = INTERVAL_MS
     this.#outdated = new AbortController()
     const outdated = this.#outdated.signal
     try {
       this.#last = await look(cause, AbortSignal.any([stop, outdated]), abort)
-      if (this.#last !== null) {
-        this.#tell(this.#last)
-        wait = this.#waitAfter(this.#last, clock.monotonic())
-      }
+      if (this.#last !== null) this.#tell(this.#last)
+      wait = AGAIN_MS[this.#last?.state ?? 'done']
     } catch (error) {
       if (stop.aborted || outdated.aborted) return
-      this.#last = this.#parts.memory().run ?? this.#last
+      this.#last = this.#parts.lastRun() ?? this.#last
       log.error(
         { event: 'campaigns.not-looked', err: error },
         'the campaigns could not be checked; uploads go on',
@@ -159,45 +141,33 @@ export class CampaignSchedule {
       wait = AGAIN_MS.failed
     }
     const ended = clock.monotonic()
-    // Where the next look is due earlier all the same, nothing waits beyond it.
-    this.#notBefore = ended + Math.min(wait, Math.max(LEAST_GAP_MS, SHARE * (ended - began)))
+    this.#notBefore = ended + Math.max(LEAST_GAP_MS, SHARE * (ended - began))
     // What another process kept from being looked at is still the reason to look.
     this.#plan(this.#last?.state === 'busy' ? cause : 'interval', ended + wait)
   }
 
-  #plan(cause: string, at: number): void {
+  #plan(cause: LookCause, at: number): void {
     this.#due.set(cause, Math.min(at, this.#due.get(cause) ?? Number.POSITIVE_INFINITY))
   }
 
-  #tell({ state, problem, hint, done, waiting, pending, planId, cause, mode }: CampaignRun): void {
-    const { log } = this.#parts
-    log.info(
+  #tell({ state, problem, hint, cause, mode, entries, failures }: CampaignRun): void {
+    const waiting = entries.filter((one) => one.state !== 'in line' && one.state !== 'pending')
+    this.#parts.log.info(
       {
-        event: 'campaigns.looked',
-        cause,
-        mode,
-        state,
-        planId,
-        pending,
-        done,
-        waiting: waiting.length,
+        ...{ event: 'campaigns.looked', cause, mode, state },
+        ...{ entries: entries.length, waiting: waiting.length, failures: failures.length },
       },
       'campaigns looked at',
     )
+    const some = waiting
+      .slice(0, 5)
+      .map(({ key }) => key)
+      .join(', ')
+    const count = waiting.length === 1 ? '1 entry waits' : `${waiting.length} entries wait`
     if (problem !== null) this.#notify(`campaigns: ${problem}`, hint)
     else if (waiting.length > 0)
-      this.#notify(
-        `campaigns: ${waiting.length === 1 ? '1 change needs' : `${waiting.length} changes need`} your decision: ${waiting.map(({ key }) => key).join(', ')}`,
-        'feedsyncd campaigns plan says why',
-      )
+      this.#notify(`campaigns: ${count} for you: ${some}`, 'feedsyncd campaigns plan')
     else this.#lastMessage = ''
-  }
-
-  #waitAfter(run: CampaignRun, now: number): number {
-    this.#owedSince = run.owesReduction === true ? (this.#owedSince ?? now) : null
-    // A key that the service refuses is no matter of time.
-    if (this.#owedSince === null || run.state === 'credentials') return waitAfter(run)
-    return now - this.#owedSince < SOON_FOR_MS ? AGAIN_MS.soon : AGAIN_MS.unknown
   }
 
   /** The same thing is said once, however often it is seen. */
@@ -205,31 +175,5 @@ export class CampaignSchedule {
     if (message === this.#lastMessage) return
     this.#lastMessage = message
     this.#parts.notifyOperator(message, hint)
-  }
-}
-
-function waitAfter({ at, pending, state, waiting }: CampaignRun): number {
-  switch (state) {
-    case 'busy':
-    case 'failed':
-    case 'refused':
-    case 'credentials':
-      return AGAIN_MS[state]
-    case 'done':
-    case 'stopped':
-    case 'unusable': {
-      // What was refused stays so; the others may pass.
-      const ages = waiting.flatMap(({ action, passes, since = at }) =>
-        action === 'unknown' || (passes && action !== 'failed')
-          ? [Date.parse(at) - Date.parse(since)]
-          : [],
-      )
-      const youngest = Math.min(...ages)
-      // Where the service limits calls, each look might leave one more create unknown.
-      if (youngest < SOON_FOR_MS && pending === 0) return AGAIN_MS.soon
-      return youngest < UNKNOWN_FOR_MS ? AGAIN_MS.unknown : INTERVAL_MS
-    }
-    default:
-      return state satisfies never
   }
 }

@@ -2,7 +2,7 @@
 // canonical form, how it is read from and written to the service, and what a change of it can spend. Pure.
 
 import type { City, Targeting } from '../service/port.ts'
-import { canRaise, overall, type Spend, words } from './fields.ts'
+import { overall, type Spend, words } from './fields.ts'
 import type { TargetedPosting } from './port.ts'
 
 /** Every criterion there is, in the order of the specification; empty: no filter. */
@@ -76,19 +76,16 @@ export const isSame = (a: CanonicalTargeting, b: CanonicalTargeting) =>
   JSON.stringify(a) === JSON.stringify(b)
 
 /**
- * What is sent. A service may replace the whole or merge by key, so each criterion that may hold something
- * there and shall hold nothing is sent as an explicit empty list. `there`: what it may have; null: anything.
+ * What an update sends. A service may replace the whole or merge by key, so each list that shall be empty is sent as
+ * an empty one.
  */
-export function onTheWire(
-  wanted: CanonicalTargeting,
-  there: readonly CanonicalTargeting[] | null,
-): Targeting {
-  const sent = CRITERIA.filter(
-    (name) =>
-      !isEmpty(wanted, name) || there === null || there.some((known) => !isEmpty(known, name)),
+export const wholeTargeting = (wanted: CanonicalTargeting): Targeting => ({ ...wanted })
+
+/** What a create sends, and what people are shown: the criteria that hold something. */
+export const briefTargeting = (wanted: CanonicalTargeting): Targeting =>
+  Object.fromEntries(
+    CRITERIA.filter((name) => !isEmpty(wanted, name)).map((name) => [name, wanted[name]]),
   )
-  return Object.fromEntries(sent.map((name) => [name, wanted[name]]))
-}
 
 export type Selector = (posting: TargetedPosting) => boolean
 
@@ -196,78 +193,49 @@ const isCity = (value: unknown): value is City => {
   return typeof name === 'string' && words(name) !== '' && typeof stateProvCode === 'string'
 }
 
-/** A field before and after, as text for people. */
-export interface Change {
-  /** `budget`, `targeting.cities`. */
-  path: string
-  /** null: nothing, or not known. */
-  before: string | null
-  after: string | null
-  spend: Spend
-  /** The last value of a filter goes, so that the filter itself disappears. */
-  widens?: true
-}
-
-/** `there`: what the service may have now, by our own last writes; null: not known. */
-export function targetingChanges(
-  there: readonly CanonicalTargeting[] | null,
+/** What a change of targeting does to what may be spent; `before` null: not known. */
+export function targetingSpend(
+  before: CanonicalTargeting | null,
   after: CanonicalTargeting,
-): Change[] {
-  const whole = { path: 'targeting', before: null, after: show(after) }
-  if (there === null) return [{ ...whole, spend: 'unknown' }]
-  const each = there.map((before) => {
-    const changes = CRITERIA.flatMap((name) => changeOf(name, before, after))
-    // Alone, pins select nothing else: whatever stands beside them, or in place of them, adds postings.
-    const adds = isPinned(before) && !isPinned(after)
-    return adds ? changes.map((change) => ({ ...change, spend: 'up' as const })) : changes
-  })
-  const [first = []] = each
-  if (each.length < 2) return first
-  const all = each.flat()
-  const spend = overall(all.map((one) => one.spend))
-  const widens = all.some((change) => change.widens) && { widens: true as const }
-  return [{ ...whole, spend: canRaise(spend) ? 'unknown' : spend, ...widens }]
+): Spend {
+  if (before === null) return 'up'
+  const all = CRITERIA.map((name) => criterionSpend(name, before, after))
+  // Alone, pins select nothing else: whatever stands beside them, or in place of them, adds postings.
+  return isPinned(before) && !isPinned(after) && !isSame(before, after) ? 'up' : overall(all)
 }
 
 /** Requisition ids alone. */
 const isPinned = (one: CanonicalTargeting) =>
   CRITERIA.every((name) => isEmpty(one, name) === (name !== 'requisitionIds'))
 
-function changeOf(
+function criterionSpend(
   name: Criterion,
   before: CanonicalTargeting,
   after: CanonicalTargeting,
-): Change[] {
+): Spend {
   const [old, young] = [valuesIn(before, name), valuesIn(after, name)]
   const isMore = young.some((value) => !old.includes(value))
   const isLess = old.some((value) => !young.includes(value))
-  if (!isMore && !isLess) return []
+  if (!isMore && !isLess) return 'neutral'
   // Requisition ids are OR-ed: they add postings. The others are AND-ed, and none of them means any.
-  const isAdding = name === 'requisitionIds'
-  const none = isAdding ? 'none' : 'any'
-  const widens = !isAdding && young.length === 0
-  const narrows = !isAdding && old.length === 0
-  const spend = widens
-    ? 'up'
-    : narrows
-      ? 'down'
-      : isMore && isLess
-        ? 'unknown'
-        : isMore
-          ? 'up'
-          : 'down'
-  const texts = { before: said(old) || none, after: said(young) || none }
-  return [{ path: `targeting.${name}`, ...texts, spend, ...(widens && { widens }) }]
+  if (name !== 'requisitionIds' && young.length === 0) return 'up'
+  if (name !== 'requisitionIds' && old.length === 0) return 'down'
+  return isMore ? 'up' : 'down'
+}
+
+/** The criteria that change, as text for people; `before` null: not known. */
+export function targetingTexts(before: CanonicalTargeting | null, after: CanonicalTargeting) {
+  return CRITERIA.flatMap((name) => {
+    const [from, to] = [before === null ? [] : valuesIn(before, name), valuesIn(after, name)]
+    const none = name === 'requisitionIds' ? 'none' : 'any'
+    if (said(from) === said(to)) return []
+    return [{ name, from: before === null ? null : said(from) || none, to: said(to) || none }]
+  })
 }
 
 /** Values that hold a comma are quoted, so that one is not taken for two. */
 export const said = (values: readonly string[]) =>
   values.map((value) => (/[,"]/.test(value) ? JSON.stringify(value) : value)).join(', ')
-
-const show = (targeting: CanonicalTargeting) =>
-  CRITERIA.filter((name) => !isEmpty(targeting, name))
-    .map((name) => `${name} ${said(valuesIn(targeting, name))}`)
-    .join('; ')
 
 /** The values of one criterion as text for people; empty: no filter. */
 export const valuesIn = (targeting: CanonicalTargeting, name: Criterion): string[] => {

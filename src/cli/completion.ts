@@ -2,7 +2,8 @@
 // and keys are asked for while a person types: feedsyncd completion ids.
 
 import { Argument, Command } from 'commander'
-import { campaignsSeen, openStatus } from '../app/queries.ts'
+import { ofCampaigns, openStatus } from '../app/queries.ts'
+import type { CampaignReads } from '../campaigns/port.ts'
 import type { Config } from '../config/config.ts'
 import { type Context, readConfig } from './context.ts'
 import { printable } from './render.ts'
@@ -26,10 +27,16 @@ interface Place {
 const KINDS = {
   ids: (config: Config, context: Context) => versions(config, context).map(({ id }) => String(id)),
   feeds: (config: Config, context: Context) => versions(config, context).map(({ feed }) => feed),
-  keys: (config: Config) => campaignsSeen(config).map(({ record }) => record.key),
+  keys: (config: Config) => ofCampaigns(config, keysIn, []),
 }
 
 type Kind = keyof typeof KINDS
+
+/** Of the entries as they were seen last, and of those that have a campaign. */
+function keysIn(known: CampaignReads): string[] {
+  const all = [...(known.lastRun()?.entries ?? []), ...known.bindings()]
+  return [...new Set(all.map(({ key }) => key))]
+}
 
 function versions(config: Config, { clock, env }: Context) {
   using status = openStatus(config, clock, env)

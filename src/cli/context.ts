@@ -20,6 +20,8 @@ export interface Context {
   process: SignalledProcess
   /** Whether the answer goes to a terminal; then it may be coloured, cut to its width and redrawn. */
   terminal: boolean
+  /** Puts a question to the person at the terminal: whether the answer is yes. null: stdin is no terminal. */
+  ask: ((question: string) => Promise<boolean>) | null
   /** The code that the process ends with once nothing runs any more; 0 until a command says otherwise. */
   exit: (code: number) => void
 }

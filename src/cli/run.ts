@@ -10,6 +10,7 @@ import { SECOND } from '../lib/clock.ts'
 import { isOfInbox } from '../lib/conditions.ts'
 import { EXIT } from '../lib/errors.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
+import { waitingCampaigns } from '../ops/campaign-conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { commandLineAnywhere } from './command-line.ts'
 import { type Context, readConfig, tellError } from './context.ts'
@@ -30,7 +31,7 @@ export function runCommand(context: Context): Command {
     .description('the daemon: watches the folder, checks, delivers')
     .option(
       '--once',
-      'deliver what is there, reconcile, then exit: 0 nothing owed, 75 owed, 3 rejected, held or failed; ' +
+      'deliver what is there, look at the campaigns, then exit: 0 nothing owed, 75 owed, 3 a person is needed; ' +
         'waits for files that are being written, up to inbox.incompleteAfter',
     )
     .addOption(new Option('--log-level <level>', 'in place of log.level').choices([...LOG_LEVELS]))
@@ -75,8 +76,7 @@ function withLevel(config: Config, level = config.log.level): Config {
  * listed may hold some. Rejected credentials have their own code: waiting does not help.
  */
 function exitCodeOfPass({ history, refusal, campaigns }: App): number {
-  const run = campaigns()
-  const ofCampaigns = run === null ? EXIT.ok : exitCodeOfCampaigns(run)
+  const ofCampaigns = exitCodeOfCampaigns(campaigns())
   if (refusal() !== null) return EXIT.credentials
   if (history.daemon()?.conditions.some(({ code }) => isOfInbox(code))) return EXIT.temporary
   if (history.list({ states: IN_WORK, all: true, limit: 1 }).length > 0) return EXIT.temporary
@@ -84,9 +84,8 @@ function exitCodeOfPass({ history, refusal, campaigns }: App): number {
   return history.list({ states: NEEDS_PERSON, limit: 1 }).length > 0 ? EXIT.notAllOk : ofCampaigns
 }
 
-/** In report mode nothing is pending: a later pass reports the same. */
-function exitCodeOfCampaigns({ mode, state, waiting, findings = [] }: CampaignRun): number {
-  if (state === 'credentials') return EXIT.credentials
-  if (state === 'failed' || state === 'busy') return mode === 'apply' ? EXIT.temporary : EXIT.ok
-  return state === 'done' && waiting.length + findings.length === 0 ? EXIT.ok : EXIT.notAllOk
+function exitCodeOfCampaigns(run: CampaignRun | null): number {
+  if (run?.state === 'credentials') return EXIT.credentials
+  if (run?.state === 'failed' || run?.state === 'busy') return EXIT.temporary
+  return waitingCampaigns(run) === 0 ? EXIT.ok : EXIT.notAllOk
 }

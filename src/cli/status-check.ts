@@ -7,7 +7,7 @@ import { conditionText, type Severity } from '../lib/conditions.ts'
 import { isRecent } from '../lib/due.ts'
 import { limited } from '../lib/limited.ts'
 import { relativeTime } from '../lib/units.ts'
-import { type CampaignCondition, campaignConditions } from '../ops/campaign-conditions.ts'
+import { campaignConditions, pointText } from '../ops/campaign-conditions.ts'
 import type { CampaignRun } from '../ops/port.ts'
 import { printable } from './render.ts'
 import { staleness, type View } from './status-view.ts'
@@ -56,23 +56,18 @@ export function statusCheck(
   return { code: 0, line: `OK - ${facts}` }
 }
 
-/** The same conditions as alerts: what a later pass may resolve gets its time. */
+/** The same conditions as alerts: what may settle without a person gets its time. */
 function ofCampaigns(run: CampaignRun | null, daemonRuns: boolean, now: number) {
   const isLate = run !== null && daemonRuns && !isRecent(Date.parse(run.at), now, LATE_PASS_MS)
   const late = isLate ? [`campaigns looked at ${relativeTime(run.at, now)}`] : []
   const found = campaignConditions(run)
   const said = (isCritical: boolean) =>
-    some(found.filter((one) => one.isCritical === isCritical).map(sentence))
+    some(found.filter((one) => one.isCritical === isCritical).map(pointText))
   return { critical: said(true), warning: [...said(false), ...late] }
 }
 
 function sentences({ conditions }: StatusReport['daemon'], of: Severity): string[] {
   return conditions.filter(({ severity }) => severity === of).map(conditionText)
-}
-
-function sentence({ campaign, event, reason, state }: CampaignCondition): string {
-  if (campaign !== null) return `campaign ${campaign} ${state}: ${reason}`
-  return `${event === 'campaigns-stopped' ? 'no campaign is written' : 'campaigns'}: ${reason}`
 }
 
 function named(uploads: readonly UploadReport[]): string[] {

@@ -211,13 +211,15 @@ export const configSchema = section({
       .prefault('')
       .describe('Bandwidth of all uploads together, a second, e.g. 5MiB. Empty: no limit.'),
   }),
-  campaigns: optionalSection('Keeps campaigns in line with a file.', {
+  campaigns: optionalSection('Keeps the targeting of campaigns in line with a file.', {
     file: path()
       .optional()
       .describe('The desired campaigns. Default: campaigns.yaml, if there is one.'),
-    mode: oneOf(['report', 'apply'])
-      .prefault('report')
-      .describe('Only report what differs, or apply it as well.'),
+    mode: oneOf(['targeting', 'report'])
+      .prefault('targeting')
+      .describe(
+        'Keep the targeting of campaigns in line with the file, or only report what differs.',
+      ),
     listField: text()
       .optional()
       .describe(

@@ -1,7 +1,7 @@
 // What the history tells the campaigns of their feeds: what was uploaded last, and since when an id is
 // missing. Worked out of the versions whenever it is asked for, so that nothing of it can be out of date.
 
-import type { Absence, FeedSide, FeedUpload } from '../campaigns/port.ts'
+import type { FeedUpload } from '../campaigns/port.ts'
 import { HOUR } from '../lib/clock.ts'
 import type { Version, VersionReads } from './port.ts'
 
@@ -31,29 +31,27 @@ export function latestUploads(
     }))
 }
 
-/** Of each id that one of these feeds carried: since when it does no more. */
-export function absencesOf(history: VersionReads, feeds: readonly string[]): FeedSide['absence'] {
-  const absences = new Map<string, Absence & { seenAt: number }>()
-  let most = 0
+/** Wall ms since when these feeds do not carry an id that one of them carried; null: they do, never did, or nobody knows. */
+export function absencesOf(
+  history: VersionReads,
+  feeds: readonly string[],
+): (id: string) => number | null {
+  const absences = new Map<string, { since: number | null; seenAt: number }>()
   for (const uploads of feeds.map((feed) => uploadsOf(history, feed, feeds.length))) {
     const good = goodOnes(uploads)
     const seen = new Set<string>()
-    let later: Version[] = []
+    let since: number | null = null
     for (const version of uploads.toReversed()) {
       const seenAt = version.uploadedAt ?? 0
       for (const id of Object.keys(version.externalCampaignIds ?? {})) {
         if (seen.has(id)) continue
         seen.add(id)
-        if ((absences.get(id)?.seenAt ?? -1) > seenAt) continue
-        const since = later.at(-1)?.uploadedAt ?? null
-        absences.set(id, { uploads: later.length, since, seenAt })
+        if ((absences.get(id)?.seenAt ?? -1) <= seenAt) absences.set(id, { since, seenAt })
       }
-      if (good.has(version)) later = [...later, version]
+      if (good.has(version)) since = version.uploadedAt
     }
-    most = Math.max(most, later.length)
   }
-  return (id, leftAt) =>
-    absences.get(id) ?? (leftAt === null ? null : { uploads: most, since: leftAt })
+  return (id) => absences.get(id)?.since ?? null
 }
 
 /** Oldest first. */

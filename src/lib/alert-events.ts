@@ -8,10 +8,8 @@ export const ALERT_EVENTS = [
   'credentials',
   'daemon',
   'campaigns-stopped',
-  'campaign-waiting',
   'campaign-unknown',
-  'campaign-vanished',
-  'plan-waiting',
+  'campaign-waiting',
 ] as const
 
 export type AlertEvent = (typeof ALERT_EVENTS)[number]

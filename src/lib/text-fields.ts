@@ -20,15 +20,22 @@ export function amount(decimals: 2 | 4): Reader<number> {
   }
 }
 
-/** A date alone is its first second in UTC: the service's own zone is not specified. */
-export const date: Reader<string> = (text) => {
-  const value = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
-  const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) ? Date.parse(value) : Number.NaN
-  // Date.parse takes February 30 for March 2.
-  return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== value.slice(0, 19)
-    ? fail('expected a date such as 2027-01-04 or 2027-01-04T00:00:00Z')
-    : { value }
-}
+const dateAt =
+  (second: string): Reader<string> =>
+  (text) => {
+    const value = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T${second}Z` : text
+    const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) ? Date.parse(value) : Number.NaN
+    // Date.parse takes February 30 for March 2.
+    return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== value.slice(0, 19)
+      ? fail('expected a date such as 2027-01-04 or 2027-01-04T00:00:00Z')
+      : { value }
+  }
+
+/** A start: a date alone is its first second in UTC. The service's own zone is not specified. */
+export const firstSecond = dateAt('00:00:00')
+
+/** An end: a date alone is its last second in UTC. */
+export const lastSecond = dateAt('23:59:59')
 
 export const flag: Reader<boolean> = (text) =>
   text === 'true' || text === 'false' ? { value: text === 'true' } : fail('expected true or false')
@@ -38,14 +45,6 @@ export const stateCode: Reader<string> = (text) =>
   /^\s*[A-Za-z]{2}\s*$/.test(text)
     ? { value: text }
     : fail('expected a two-letter state or province code such as MA')
-
-export const percent: Reader<number> = (text) =>
-  /^\d{1,6}$/.test(text) ? { value: Number(text) } : fail('expected a whole number such as 50')
-
-export const share: Reader<number> = (text) =>
-  /^(0(\.\d{1,6})?|1(\.0{1,6})?)$/.test(text)
-    ? { value: Number(text) }
-    : fail('expected a share from 0 to 1 such as 0.5')
 
 export function oneOf<T extends string>(...choices: readonly T[]): Reader<T> {
   return (text) => {

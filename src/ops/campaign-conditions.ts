@@ -1,51 +1,43 @@
-// What of the campaigns needs a person, for alerts and for monitoring: read from how the last look ended.
-// What a later look settles is given its time first. Pure.
+// What of the campaigns needs a person: read from how the last look ended, for alerts, monitoring and status. Pure.
 
-import { hash } from 'node:crypto'
 import type { AlertEvent } from '../lib/alert-events.ts'
-import { HOUR, MINUTE } from '../lib/clock.ts'
-import type { CampaignRun } from './port.ts'
+import { HOUR } from '../lib/clock.ts'
+import { limited } from '../lib/limited.ts'
+import type { CampaignRun, CampaignSeen, CommandLine } from './port.ts'
 
 export interface CampaignCondition {
-  event: Extract<AlertEvent, `campaign${string}` | 'plan-waiting'>
-  /** External campaign id; null: it concerns all of them. */
+  event: Extract<AlertEvent, `campaign${string}`>
+  /** The external campaign id, or the service's id of a campaign in no entry; null: it concerns all of them. */
   campaign: string | null
   state: string
   reason: string
   /** The edit or command that settles it; null: nothing has to be done. */
   hint: string | null
-  /** Nothing is written although the daemon should, or money may be spent that nobody looks after. */
+  /** The daemon cannot keep the targeting, or a campaign may spend that no entry is bound to. */
   isCritical: boolean
   /** Another mark for the same event and campaign is another occurrence. */
   mark: string
-  /** A later look may settle it in this time from `since` on. */
-  graceMs: number
-  since?: string | undefined
+  /** Alerts and monitoring report it: its time to settle without them is over. */
+  isDue: boolean
 }
 
-/** A service that could not be asked is asked again; another process ends on its own. */
-const NO_PERSON: readonly CampaignRun['state'][] = ['done', 'failed', 'busy']
-/** Two hourly looks may miss each other. */
-const PASSING_MS = HOUR
-/** A create that was sent is listed by then, or held. */
-const UNKNOWN_MS = 15 * MINUTE
-const MOST_NAMED = 5
-
-/** How the look ended: no later one ends better unless somebody does something. */
-export function waitsForPerson(state: CampaignRun['state']): boolean {
-  return !NO_PERSON.includes(state)
+/** How long a state may last before it is reported; absent: it needs nobody. */
+const GRACE_MS: { [state in CampaignSeen['state']]?: number } = {
+  blocked: 0,
+  unknown: 0,
+  new: HOUR,
+  differs: HOUR,
+  pending: 2 * HOUR,
 }
+/** The service is asked again, and another process ends: no person is needed before an hour. */
+const PASSING: readonly CampaignRun['state'][] = ['failed', 'busy']
+/** Writes that end no better when the daemon repeats them. */
+const LASTING = ['refused', 'not-as-sent']
+const MOST_CHANGES = 3
 
-/** null: there was no look, or there is no campaigns file. */
+/** What alerts and monitoring report, one condition for each event and campaign. null: there was no look. */
 export function campaignConditions(run: CampaignRun | null): CampaignCondition[] {
-  if (run === null) return []
-  const all = [...stopPoint(run), ...openPoints(run), ...planned(run)]
-  // What has no grace is due, also where the clock was set back since it began.
-  const due = all.filter(
-    ({ since = run.at, graceMs }) =>
-      graceMs === 0 || Date.parse(run.at) - Date.parse(since) >= graceMs,
-  )
-  // One for each event and campaign.
+  const due = openPoints(run).filter(({ isDue }) => isDue)
   const groups = Map.groupBy(due, ({ event, campaign }) => JSON.stringify([event, campaign]))
   return [...groups.values()].flatMap((each) =>
     each.slice(0, 1).map((first) => ({
@@ -56,62 +48,94 @@ export function campaignConditions(run: CampaignRun | null): CampaignCondition[]
   )
 }
 
-/** How many things need a person now, or may soon: for people who look, who are told of no grace. */
+/** How many campaigns need a person; that nothing can be looked at counts as one. */
 export function waitingCampaigns(run: CampaignRun | null): number {
-  if (run === null) return 0
-  const waiting = new Set(openPoints(run).map(({ campaign }) => campaign))
-  return waiting.size + Number(waitsForPerson(run.state))
+  return new Set(openPoints(run).map(({ campaign }) => campaign)).size
 }
 
-/** What waits for a person, differs from the file, spends outside it, or runs on without a feed. */
-export function openPoints(run: CampaignRun): CampaignCondition[] {
-  const { waiting, findings = [], vanished = [] } = run
+/** All that needs a person, also what is not due yet: for people who look. */
+export function openPoints(run: CampaignRun | null): CampaignCondition[] {
+  if (run === null) return []
   return [
-    ...waiting.map(({ key, action, code, reason, needs, passes, since }): CampaignCondition => {
-      const isUnknown = action === 'unknown'
-      return {
-        event: isUnknown ? 'campaign-unknown' : 'campaign-waiting',
-        ...{ campaign: key, state: action, reason: reason ?? 'it was not done', hint: needs },
-        ...{ isCritical: isUnknown, mark: isUnknown ? '' : `${action} ${code}` },
-        ...{ graceMs: isUnknown ? UNKNOWN_MS : passes ? PASSING_MS : 0, since },
-      }
-    }),
-    ...findings.map(({ key, campaignId, code, reason, needs }): CampaignCondition => {
-      const what = { campaign: key, state: code, reason, hint: needs, isCritical: false }
-      return { event: 'campaign-waiting', ...what, mark: `${code} ${campaignId}`, graceMs: 0 }
-    }),
-    ...vanished.map(({ key, campaignId, uploads, pinned }): CampaignCondition => {
-      const still = pinned === 0 ? '' : `; its ${pinned} pinned requisitions may still spend`
-      return {
-        ...{ event: 'campaign-vanished', campaign: key, state: 'vanished', mark: campaignId },
-        reason: `the last ${uploads} uploads do not carry it, and campaign ${campaignId} runs on${still}`,
-        hint: 'have the feed carry it again, or end the campaign: list it under removed in the file',
-        ...{ isCritical: false, graceMs: 0 },
-      }
-    }),
+    ...stopped(run),
+    ...run.entries.flatMap((entry) => waiting(entry, run)),
+    ...run.findings
+      .filter(({ isReported }) => isReported)
+      .map(({ campaignId, code, key, next, text }) =>
+        toSettle(key ?? campaignId, {
+          ...{ state: code, reason: text, hint: next, mark: `${code} ${campaignId}`, isDue: true },
+        }),
+      ),
+    ...run.failures.map(({ key, outcome, reason }) =>
+      toSettle(key, {
+        ...{ state: outcome, reason: reason ?? 'a write did not end as it should', mark: outcome },
+        ...{ hint: 'feedsyncd campaigns plan', isDue: LASTING.includes(outcome) },
+      }),
+    ),
   ]
 }
 
-/** All campaigns wait: none where the look came to its end. */
-export function stopPoint({ hint, mode, problem, since, state }: CampaignRun): CampaignCondition[] {
-  if (state === 'done') return []
-  // In mode `report` a person writes, and sees it then.
-  const what = { campaign: null, state, hint, isCritical: mode === 'apply', mark: state, since }
-  const graceMs = waitsForPerson(state) ? 0 : PASSING_MS
-  return [{ event: 'campaigns-stopped', reason: problem ?? state, ...what, graceMs }]
+/** In a sentence, without what is to be done. */
+export function pointText({ campaign, reason, state }: CampaignCondition): string {
+  return campaign === null
+    ? `no campaign is written: ${reason}`
+    : `campaign ${campaign} ${state}: ${reason}`
 }
 
-function planned({ mode, planned = [] }: CampaignRun): CampaignCondition[] {
-  if (mode === 'apply' || planned.length === 0) return []
-  const more = planned.length > MOST_NAMED ? ', ...' : ''
-  const named = `${planned.slice(0, MOST_NAMED).join(', ')}${more}`
-  const count = planned.length === 1 ? '1 change waits' : `${planned.length} changes wait`
-  return [
-    {
-      ...{ event: 'plan-waiting', campaign: null, state: 'planned', isCritical: false, graceMs: 0 },
-      reason: `${count} for approval: ${named}`,
-      hint: 'feedsyncd campaigns plan, then feedsyncd campaigns apply with its number',
-      mark: hash('sha256', planned.join('\n')).slice(0, 16),
-    },
-  ]
+/** A step with the command at its end as it is called here: `wait, then: feedsyncd campaigns plan`. */
+export function stepText(step: string, commandLine: CommandLine): string {
+  const { says, command } = stepOf(step, commandLine)
+  return says + (command ?? '')
+}
+
+/** Its words, and the command; null: it is an edit. */
+export function stepOf(step: string, commandLine: CommandLine) {
+  const found = /^(.*: )?feedsyncd (.*)$/.exec(step)
+  if (found === null) return { says: step, command: null }
+  const [, says = '', command = ''] = found
+  return { says, command: commandLine(command) }
+}
+
+function stopped(run: CampaignRun): CampaignCondition[] {
+  const { hint, mode, problem, since, state } = run
+  if (state === 'done' || !lasted(run, since, PASSING.includes(state) ? HOUR : 0)) return []
+  const reason = problem ?? state
+  const isCritical = mode === 'targeting'
+  const what = { event: 'campaigns-stopped', campaign: null, mark: state, isDue: true } as const
+  return [{ ...what, state, reason, hint, isCritical }]
+}
+
+function waiting(entry: CampaignSeen, run: CampaignRun): CampaignCondition[] {
+  const { key, next, since, state } = entry
+  const graceMs = GRACE_MS[state]
+  if (graceMs === undefined) return []
+  const isDue = lasted(run, since, graceMs)
+  // Until then the daemon is about to write it.
+  if (state === 'pending' && !isDue) return []
+  const what = { state, reason: reasonOf(entry), hint: next, mark: `${state} ${next}`, isDue }
+  if (state !== 'unknown') return [toSettle(key, what)]
+  const isCritical = run.mode === 'targeting'
+  return [{ ...what, event: 'campaign-unknown', campaign: key, isCritical }]
+}
+
+function toSettle(
+  campaign: string | null,
+  what: Omit<CampaignCondition, 'event' | 'campaign' | 'isCritical'>,
+): CampaignCondition {
+  return { event: 'campaign-waiting', campaign, isCritical: false, ...what }
+}
+
+function reasonOf({ campaignId, changes, reason, state }: CampaignSeen): string {
+  if (reason !== null) return reason
+  if (state !== 'new') return limited(changes, MOST_CHANGES).join('; ')
+  return campaignId === null
+    ? 'it is not created yet'
+    : limited([`campaign ${campaignId} is not bound to it yet`, ...changes], MOST_CHANGES).join(
+        '; ',
+      )
+}
+
+/** What needs no time is due also where the clock was set back since it began. */
+function lasted({ at }: CampaignRun, since: string, ms: number): boolean {
+  return ms === 0 || Date.parse(at) - Date.parse(since) >= ms
 }

@@ -52,18 +52,6 @@ export interface Pulse {
 
 export type Listen = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string }
 
-/** The part of a plan of the campaigns that the page shows. */
-export interface PlanModel {
-  items: readonly {
-    key: string
-    action: string
-    spend: string
-    /** Why it waits for a person; null or absent: it is done when the plan is applied. */
-    held?: { reason: string } | null
-    changes: readonly { path: string; before: string | null; after: string | null }[]
-  }[]
-}
-
 /** What the endpoint answers from; read anew for each request. */
 export interface EndpointSource {
   readonly history: VersionReads & Pick<Notes, 'daemon'>
@@ -72,10 +60,6 @@ export interface EndpointSource {
   /** A feed's versions, newest first. */
   versions(feed: string, limit: number): UploadReport[]
   version(id: number): ShowReport | null
-  /** The campaigns that are managed, by key. */
-  campaigns(): readonly CampaignSeen[]
-  /** A plan of the campaigns by its number; null where it is not kept any more. */
-  plan(id: number): PlanModel | null
   metrics(): Promise<string>
   /** Name of this host. */
   readonly host: string
@@ -90,49 +74,47 @@ export interface MetricsSource extends Pick<AlertFacts, 'overdue' | 'campaigns'>
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** How a look at the campaigns ended; kept for `status`. What is optional an earlier version did not keep. */
+/** How a look at the campaigns ended; kept for `status`. */
 export interface CampaignRun {
   /** ISO 8601 UTC. */
   at: string
-  /** What it was done for: `start`, `file`, `upload`, `decision`, `interval`, `reload`, `once`, or a command. */
+  /** What it was done for: `start`, `file`, `upload`, `interval`, `reload`, `once`, or a command. */
   cause: string
-  mode: 'report' | 'apply'
+  mode: 'report' | 'targeting'
   /**
-   * `done`; `stopped`: nothing may be written; `unusable`: the file; `failed`: the service could not be
-   * asked; `refused`: it refuses to be asked; `busy`: another process writes campaigns. Only `done` looked
-   * at all: with the others, what is below is what the look before had found.
+   * `unusable`: the file; `failed`: the service could not be asked; `refused`: it refuses to be asked; `busy`: another
+   * process writes campaigns. Only `done` looked at all: with the others, what is below is what the look before found.
    */
-  state: 'done' | 'stopped' | 'unusable' | 'failed' | 'refused' | 'credentials' | 'busy'
+  state: 'done' | 'unusable' | 'failed' | 'refused' | 'credentials' | 'busy'
   /** The first look that ended in this state without another in between; ISO 8601 UTC. */
-  since?: string
+  since: string
   /** Why it is not `done`, and what to do; null otherwise. */
   problem: string | null
   hint: string | null
-  /** The plan that was made, for `campaigns apply`. */
-  planId: number | null
-  /** Changes of the plan that are not made: in `report` all of them. */
-  pending: number
-  /** Those, as `update NUR-Q1`. */
-  planned?: string[]
-  /** What was written, one sentence each. */
-  done: string[]
-  /** A reduction did not succeed yet, or a write that was given up may undo one: it is looked at soon. */
-  owesReduction?: boolean
-  /** What needs a person. */
-  waiting: WaitingCampaign[]
-  /** What differs from the file, or spends outside it, and is left alone. */
-  findings?: CampaignFinding[]
-  /** Campaigns that run on although the feeds do not carry them any more. */
-  vanished?: { key: string; campaignId: string; uploads: number; pinned: number }[]
+  /** The entries of the file, in its order. */
+  entries: CampaignSeen[]
+  /** What a person should know beside them. */
+  findings: CampaignFinding[]
+  /** Writes that did not end as they should. */
+  failures: CampaignWriteFailure[]
 }
 
-/** A campaign of the file, as the last look saw it; what is null is not known. */
+/** An entry of the file, as the last look saw it; what is null is not known, or not there. */
 export interface CampaignSeen {
   /** External campaign id. */
   key: string
   campaignId: string | null
+  state: 'new' | 'in line' | 'differs' | 'pending' | 'unknown' | 'blocked'
+  /** The first look that found it in this state; ISO 8601 UTC. */
+  since: string
+  /** Why it is `unknown` or `blocked`. */
+  reason: string | null
+  /** The one next step, as it can be pasted. */
+  next: string | null
+  /** What differs, a line each: `budget: 100.00 -> 150.00  [can spend more]`. */
+  changes: string[]
+  /** Of the campaign, as the service shows it. */
   name: string | null
-  /** Of the service. */
   status: string | null
   /** Decimal texts. */
   budget: string | null
@@ -140,30 +122,21 @@ export interface CampaignSeen {
 }
 
 export interface CampaignFinding {
-  /** External campaign id; null: it concerns the account. */
+  code: string
+  /** External campaign id; null: it concerns no entry. */
   key: string | null
   campaignId: string | null
-  code: string
-  reason: string
+  text: string
   /** The edit or command that settles it; null: nothing has to be done. */
-  needs: string | null
-  /** Decimal text or `unlimited`; null: nothing beside what the file says. */
-  maySpend: string | null
+  next: string | null
+  /** Monitoring and alerts report it. */
+  isReported: boolean
 }
 
-export interface WaitingCampaign {
+export interface CampaignWriteFailure {
   /** External campaign id. */
   key: string
-  action: string
-  /** Why, as a code: of what is held with its cause (`guard maxBudget`), of what was not done its outcome, or `approval`. */
-  code: string
+  campaignId: string | null
+  outcome: string
   reason: string | null
-  /** The command or edit that moves it on. */
-  needs: string | null
-  /** A later look may do it automatically. */
-  passes?: boolean
-  /** It was to lower what may be spent, and did not succeed yet. */
-  isReduction?: boolean
-  /** The first look that found it so; ISO 8601 UTC. */
-  since?: string
 }

@@ -10,7 +10,7 @@ type Kind = 'text' | 'number' | 'integer'
 
 /** Specification section 2, "Campaign"; all but `spend` and `sponsoredPostings` may be null. */
 const FIELDS: Record<
-  Exclude<keyof Campaign, 'id' | 'other' | 'gone'>,
+  Exclude<keyof Campaign, 'id' | 'other'>,
   readonly [Kind, nullable: boolean]
 > = {
   accountId: ['text', true],

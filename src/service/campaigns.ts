@@ -1,5 +1,5 @@
-// Owns the four campaign calls of the service (specification section 4) and what each answer means. Reads and PUTs are
-// repeated where that can help, because a repetition changes nothing; a create is sent once.
+// Owns the four campaign calls of the service (specification section 4) and what each answer means. Reads are repeated
+// where that can help; each call that writes is one request.
 
 import { MINUTE, SECOND } from '../lib/clock.ts'
 import type { HttpAnswer } from '../lib/http.ts'
@@ -84,26 +84,15 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
         body,
         account: null,
         maxAnswerBytes: MAX_ANSWER,
-        // A kept connection that the other side just closed would make the outcome of a create unknown.
-        freshConnection: method === 'POST',
+        // A kept connection that the other side just closed would make the outcome of a write unknown.
+        freshConnection: method !== 'GET',
       },
       signal,
     )
     return judge(answer, read, options)
   }
-  const repeated: typeof once = async (call, read, signal) => {
-    let unknown = 0
-    const attempt = async () => {
-      const answer = await once(call, read, signal)
-      if (answer.kind === 'failure' && answer.effect === 'unknown') unknown++
-      return answer
-    }
-    const answer = await retry(attempt, waitAfter, { clock: options.clock, signal, tries: TRIES })
-    if (unknown === 0) return answer
-    return answer.kind === 'ok'
-      ? { ...answer, mayArriveAgain: true }
-      : { ...answer, effect: 'unknown' }
-  }
+  const repeated: typeof once = (call, read, signal) =>
+    retry(() => once(call, read, signal), waitAfter, { clock: options.clock, signal, tries: TRIES })
   return {
     search: (query, signal) =>
       repeated(
@@ -115,7 +104,7 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
     create: (body, signal) =>
       once({ method: 'POST', body: only(body, CREATE_FIELDS) }, readCampaign, signal),
     update: (id, body, signal) =>
-      repeated(
+      once(
         { method: 'PUT', id, body: only(body, UPDATE_FIELDS) },
         (answer) => readCampaign(answer, id),
         signal,

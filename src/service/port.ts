@@ -82,8 +82,6 @@ export interface Campaign extends OrNull<CampaignFields> {
   leads?: number | null
   /** Everything else that the answer held, as it came; also documented fields of an unexpected type. */
   other: Readonly<Record<string, unknown>>
-  /** Fields that earlier answers showed and this one leaves out, as it does with each null: they may be null. */
-  gone?: readonly string[]
 }
 
 /** The documented body of POST /v1/campaigns. Absent: it starts at once, with all postings of the account. */
@@ -147,10 +145,9 @@ export interface CampaignFailure {
   retryAfterMs: number | null
 }
 
-/** `mayArriveAgain`: an earlier try of the same call had no clear answer, and may still be carried out. */
-export type CampaignAnswer<T> = { kind: 'ok'; value: T; mayArriveAgain?: boolean } | CampaignFailure
+export type CampaignAnswer<T> = { kind: 'ok'; value: T } | CampaignFailure
 
-/** The four calls, one to one. `search`, `get` and `update` are repeated where that can help; `create` never. */
+/** The four calls, one to one. `search` and `get` are repeated where that can help; `create` and `update` never. */
 export interface CampaignApi {
   search(query: CampaignQuery, signal: AbortSignal): Promise<CampaignAnswer<CampaignPage>>
   get(id: string, signal: AbortSignal): Promise<CampaignAnswer<Campaign>>

@@ -6,7 +6,7 @@ import { buildProgram } from '../../src/cli/program.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 
 const context: Context = {
-  ...{ env: {}, clock: systemClock, terminal: false },
+  ...{ env: {}, clock: systemClock, terminal: false, ask: null },
   ...{ out: () => {}, err: () => {}, exit: () => {}, log: process.stdout, process },
 }
 

@@ -27,7 +27,7 @@ export class Command {
     }
     const host = { pid: process.pid, kill: () => true, exit: () => {} }
     const context: Context = {
-      ...{ env: {}, clock: systemClock, terminal: false },
+      ...{ env: {}, clock: systemClock, terminal: false, ask: null },
       ...{ out: to('stdout', '\n'), err: to('stderr', '\n'), log: { write: to('stdout', '') } },
       process: Object.assign(this.#signals, host) as unknown as Context['process'],
       exit: (code) => {

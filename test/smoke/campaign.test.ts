@@ -17,30 +17,37 @@ it('a campaign goes from the file to the service: a plan, its apply, and then no
 
   const planned = await vendor.campaigns('plan')
   const refused = await vendor.campaigns('apply')
-  const misnamed = await vendor.campaigns('apply', '--yes', '--allow-widen', 'NUR')
-  const applied = await vendor.campaigns('apply', '1')
+  const misnamed = await vendor.campaigns('apply', 'NUR-Q2', '--lower')
+  const [, digest = ''] = /apply --plan ([0-9a-f]{8}) --config/.exec(planned.stdout) ?? []
+  const applied = await vendor.campaigns('apply', '--plan', digest)
   const again = await vendor.campaigns('plan', '--json')
   const status = await vendor.campaigns('status', '--json')
   const history = await vendor.campaigns('history', 'NUR-Q1')
 
   expect(planned.code).toBe(2)
-  expect(planned.stdout).toMatch(/^plan 1, file [0-9a-f]{12}, 0 campaigns read, complete$/m)
-  expect(planned.stdout).toMatch(/^\+ create {2}NUR-Q1 {2}new in the file/m)
+  expect(planned.stdout).toContain(`+ NUR-Q1: create
+    name: Nurses Q1
+    budget: 1500.00
+    period: monthly
+    targeting.externalCampaignId: NUR-Q1
+    targeting.stateProvCodes: MA
+`)
   expect(refused).toMatchObject({ code: 64, stdout: '' })
   expect(misnamed).toMatchObject({ code: 64, stdout: '' })
-  expect(applied).toMatchObject({ code: 0, stdout: 'created NUR-Q1 (id 48001)\n' })
+  expect(misnamed.stderr).toContain('no entry has the key NUR-Q2; did you mean NUR-Q1?')
+  expect(applied).toMatchObject({ code: 0, stdout: 'created NUR-Q1 (campaign 48001)\n' })
   expect(vendor.all).toMatchObject([
     {
-      name: expect.stringMatching(/^Nurses Q1 /),
+      name: expect.stringMatching(/^Nurses Q1 \[#.{10}\]$/),
       budget: 1500,
       targeting: { externalCampaignId: 'NUR-Q1', stateProvCodes: ['MA'] },
     },
   ])
   expect(vendor.writes()).toBe(1)
   expect(again.code).toBe(0)
-  expect(json(again.stdout)).toMatchObject({ schemaVersion: 1, planId: 3, items: [] })
-  expect(json(status.stdout).campaigns).toMatchObject([
-    { key: 'NUR-Q1', campaignId: '48001', origin: 'created', targeting: 'certain' },
+  expect(json(again.stdout)).toMatchObject({ schemaVersion: 1, items: [] })
+  expect(json(status.stdout).entries).toMatchObject([
+    { key: 'NUR-Q1', campaignId: '48001', state: 'in line', status: 'running' },
   ])
-  expect(history.stdout).toMatch(/NUR-Q1 +48001 +created +\S+: campaigns apply 1/)
+  expect(history.stdout).toMatch(/NUR-Q1 +48001 +created +\S+: campaigns apply --plan \w{8} /)
 })

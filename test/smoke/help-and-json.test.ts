@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { expect, it } from 'vitest'
 import { commandTable } from '../../systemd/package/command-table.ts'
-import { CampaignsSite } from '../helpers/campaigns/campaigns-site.ts'
-import { entry, fileOf } from '../helpers/campaigns/reconciling.ts'
+import { CampaignsSite, entry, fileOf } from '../helpers/campaigns/campaigns-site.ts'
 import { runWithin } from '../helpers/command.ts'
 import { feedOf, type Site } from '../helpers/site.ts'
 
@@ -54,19 +53,16 @@ const FEEDS: Case[] = [
 /** No daemon looks at the campaigns meanwhile: a command does not wait for the lock that another one has. */
 const CAMPAIGNS: Case[] = [
   ['campaigns plan', [], { code: 2 }],
-  ['campaigns plan show', ['1'], { code: 2 }],
-  ['campaigns apply', ['1']],
-  ['campaigns create', ['--name', 'Cooks', '--budget', '10', '--all-postings']],
+  ['campaigns apply', ['--lower']],
+  ['campaigns create', ['--name', 'Cooks', '--budget', '10', '--yes']],
   ['campaigns search', []],
-  ['campaigns get', ['48002']],
-  ['campaigns update', ['48002', '--budget', '9']],
-  ['campaigns status', []],
+  ['campaigns get', ['48001']],
+  ['campaigns update', ['48001', '--budget', '9', '--yes']],
+  ['campaigns status', [], { before: applied }],
   ['campaigns preview', []],
   ['campaigns history', []],
   ['campaigns export', []],
-  ['campaigns resolve', ['NUR-Q1', '--revert'], { before: otherBudget }],
   ['campaigns forget', ['NUR-Q1']],
-  ['campaigns adopt', ['NUR-Q1', '48001']],
 ]
 
 type Case = [
@@ -120,9 +116,7 @@ async function dropped(site: Site, bytes: string): Promise<void> {
   await site.passed('jobs.xml', 'held', { after: site.lastEvent('jobs.xml') })
 }
 
-/** Somebody changes the campaign on the service, and a plan sees it. */
-async function otherBudget(site: Site): Promise<void> {
-  const made = site.sandbox.campaigns.all.find(({ id }) => id === '48001')
-  Object.assign(made ?? {}, { budget: 55 })
-  await site.run('campaigns', 'plan')
+async function applied(site: Site): Promise<void> {
+  const { digest } = JSON.parse((await site.run('campaigns', 'plan', '--json')).stdout)
+  await site.run('campaigns', 'apply', '--plan', digest)
 }

@@ -1,14 +1,21 @@
-// What the commands about campaigns have in common: the file, the errors, and who asks.
+// What the commands about campaigns have in common: the file, its keys, who asks, and what is printed to be pasted.
 
 import { userInfo } from 'node:os'
 import type { CampaignsFile } from '../../app/campaigns.ts'
-import type { PersonParts } from '../../campaigns/send.ts'
+import { COMMAND } from '../../campaigns/judge.ts'
+import type { CampaignWrite, Outcome } from '../../campaigns/port.ts'
+import type { Result } from '../../campaigns/write.ts'
 import { ConfigProblems } from '../../config/problems.ts'
 import { EXIT, FeedsyncError } from '../../lib/errors.ts'
+import { nearest } from '../../lib/nearest.ts'
+import type { CommandLine } from '../../ops/port.ts'
 import type { Context } from '../context.ts'
-import type { Call } from '../define.ts'
+import { type Call, usageError } from '../define.ts'
 
-/** `maria: campaigns apply 12`, for the history. */
+/** A person stops a command by ending it. */
+export const forever = new AbortController().signal
+
+/** `maria: campaigns apply --lower`, for the history. */
 export function byWhom({ env }: Context, command: string): string {
   const name = env.SUDO_USER ?? env.USER ?? env.LOGNAME
   return `${name ?? userName()}: campaigns ${command}`
@@ -22,8 +29,10 @@ function userName(): string {
   }
 }
 
+export type ReadFile = Extract<CampaignsFile, { kind: 'read' }>
+
 /** The file that was read. Throws `FeedsyncError` (78) where there is none, or none that can be used. */
-export function usable(read: CampaignsFile): Extract<CampaignsFile, { kind: 'read' }> {
+export function usable(read: CampaignsFile): ReadFile {
   if (read.kind === 'read') return read
   if (read.kind === 'unusable') throw new ConfigProblems(read.lines)
   throw new FeedsyncError(`there is no campaigns file at ${read.file}, so none is managed`, {
@@ -32,25 +41,49 @@ export function usable(read: CampaignsFile): Extract<CampaignsFile, { kind: 'rea
   })
 }
 
-/**
- * A person's word or direct call: alone, under the guards of the file, and in the history as this command. Throws
- * `ConfigProblems` where the file cannot be used, unless `work` asks for it itself.
- */
-export async function alone<T>(
-  { context, config }: Call<unknown>,
-  command: string,
-  work: (parts: PersonParts) => Promise<T>,
-  { needsFile = true } = {},
-): Promise<T> {
-  const { openReconciler, readCampaignsFile } = await import('../../app/campaigns.ts')
-  const { NOTHING_DESIRED } = await import('../../campaigns/desired.ts')
-  const file = readCampaignsFile(config)
-  const desired = file.kind === 'read' ? file.desired : NOTHING_DESIRED
-  const unusable = file.kind === 'unusable' ? new ConfigProblems(file.lines) : null
-  if (needsFile && unusable !== null) throw unusable
-  await using reconciler = openReconciler(config, context)
-  const { signal } = new AbortController()
-  return await reconciler.alone(() =>
-    work({ ...reconciler, desired, unusable, by: byWhom(context, command), signal }),
-  )
+/** The file, once it has not changed for two seconds. Throws as `usable` does. */
+export async function restedFile({ config, context }: Call<unknown>): Promise<ReadFile> {
+  const { stableCampaignsFile } = await import('../../app/campaigns.ts')
+  return usable(await stableCampaignsFile(config, context.clock, forever))
+}
+
+export const keysOf = ({ entries }: Pick<ReadFile, 'entries'>) => entries.map(({ key }) => key)
+
+/** Throws `FeedsyncError` (64) for an unknown key. */
+export function checkKey(known: readonly string[], key: string, what = 'no entry has the key') {
+  if (known.includes(key)) return
+  const near = nearest(key, known)
+  const meant = near === null ? '' : `; did you mean ${near}?`
+  throw usageError(`${what} ${key}${meant}`, `${COMMAND} status lists the entries`)
+}
+
+/** Spells the command at the end of a text as this program is called here. */
+export function pasted(commandLine: CommandLine, text: string): string {
+  const start = text.indexOf(COMMAND)
+  if (start === -1) return text
+  return text.slice(0, start) + commandLine(text.slice(start + 'feedsyncd '.length))
+}
+
+/** Throws `FeedsyncError` (64) where nobody can be asked. */
+export function checkTerminal({ ask }: Context, hint: string): NonNullable<Context['ask']> {
+  if (ask !== null) return ask
+  throw usageError('nothing was confirmed, and stdin is no terminal to ask on', hint)
+}
+
+/** Shows what would be sent, and asks. Throws `FeedsyncError` (64) where nobody can be asked. */
+export async function confirmed(context: Context, text: string, hint: string): Promise<boolean> {
+  const ask = checkTerminal(context, hint)
+  context.err(text)
+  if (await ask('send exactly this? [y/N] ')) return true
+  context.err('nothing was sent')
+  context.exit(EXIT.notAllOk)
+  return false
+}
+
+const DONE = { bind: 'bound', create: 'created', update: 'updated', forget: 'forgotten' } as const
+
+/** How a write ended, in a word or three. */
+export function outcomeText(action: CampaignWrite['action'], outcome: Result['outcome'] | Outcome) {
+  if (outcome === 'done') return DONE[action]
+  return outcome === 'sending' ? 'unknown' : outcome.replaceAll('-', ' ')
 }

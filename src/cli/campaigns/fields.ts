@@ -7,7 +7,14 @@ import { FIELDS } from '../../campaigns/fields.ts'
 import { STATUS } from '../../campaigns/port.ts'
 import { toWire } from '../../lib/amount.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { amount, date, nonEmpty, oneOf, type Reader } from '../../lib/text-fields.ts'
+import {
+  amount,
+  firstSecond,
+  lastSecond,
+  nonEmpty,
+  oneOf,
+  type Reader,
+} from '../../lib/text-fields.ts'
 import { isUsableId } from '../../service/campaign-answer.ts'
 import type { CampaignCreate, CampaignUpdate, Targeting } from '../../service/port.ts'
 import { usageError } from '../define.ts'
@@ -17,10 +24,6 @@ const NULL = Symbol('null')
 
 /** What commander makes of the options. */
 export type FieldOptions = Record<string, unknown>
-
-const NONE = 'none'
-/** The specification takes any text; a blank name could not be found again. */
-const NAME = 'the name; not blank'
 
 /** A reader of texts as commander wants it. */
 const parsed =
@@ -46,13 +49,15 @@ export const wholeNumber = parsed((text) =>
 
 export function addFields(command: Command, call: 'create' | 'update'): Command {
   const update = call === 'update'
-  const orNone = update ? `, or ${NONE}` : ''
+  const orNone = update ? ', or none' : ''
   const add = (flags: string, text: string, read: (text: string) => unknown) =>
-    command.option(flags, text + orNone, (given) => (update && given === NONE ? NULL : read(given)))
+    command.option(flags, text + orNone, (given) =>
+      update && given === 'none' ? NULL : read(given),
+    )
   const money = parsed(amount(4), toWire)
   const end =
-    'when it ends: yyyy-MM-ddThh:mm:ssZ, or yyyy-MM-dd for the first second of that day (UTC)'
-  add('--end-date <date>', end, parsed(date))
+    'when it ends: yyyy-MM-ddThh:mm:ssZ, or yyyy-MM-dd for the last second of that day (UTC)'
+  add('--end-date <date>', end, parsed(lastSecond))
   add('--budget <amount>', 'the budget, of each month if it is monthly', money)
   const levels = oneOf('accelerated', 'standard')
   add('--auto-bid-level <level>', 'accelerated or standard', parsed(levels))
@@ -62,11 +67,12 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
   command
     .option('--status <status>', 'running, archived or paused', statusOf)
     .option('--targeting <json>', 'the targeting as JSON, or @FILE', targetingOf)
-    .option('--name <name>', NAME, parsed(nonEmpty))
+    // The specification takes any text; a blank name could not be found again.
+    .option('--name <name>', 'the name; not blank', parsed(nonEmpty))
   if (update) return command
   const period = parsed(oneOf('once', 'monthly'), (text) => (text === 'monthly' ? 1 : NULL))
   return command
-    .option('--start-date <date>', 'when it starts; default: at once', parsed(date))
+    .option('--start-date <date>', 'when it starts; default: at once', parsed(firstSecond))
     .option('--period <period>', 'once or monthly', period)
 }
 
@@ -79,7 +85,7 @@ export function bodyOf(options: FieldOptions): CampaignUpdate & Partial<Campaign
   if (typeof endDate === 'string' && typeof startDate === 'string' && endDate <= startDate)
     throw usageError(
       `the campaign would end (${endDate}) before it starts (${startDate})`,
-      'a date alone is the first second of that day: end on the day after the last one',
+      'a start date alone is the first second of that day, an end date alone the last one',
     )
   const given = [...FIELDS, 'targeting'].filter((field) => options[field] !== undefined)
   return Object.fromEntries(

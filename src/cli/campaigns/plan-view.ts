@@ -1,157 +1,134 @@
-// A plan of the campaigns, and what feeds and campaigns have to do with each other, as text for people; rendered
-// from the same model as the JSON.
+// A plan of the campaigns as text for people, and its parts, which other commands show as well.
 
-import type { FeedFindings } from '../../campaigns/findings.ts'
-import {
-  COMMAND,
-  isReady,
-  type Plan,
-  type PlanItem,
-  quoted,
-  type Selection,
-} from '../../campaigns/plan.ts'
-import type { Result } from '../../campaigns/send.ts'
-import { limited } from '../../lib/limited.ts'
+import { changeLines, targetingText } from '../../campaigns/change-text.ts'
+import { changeOf, targetingChange } from '../../campaigns/diff.ts'
+import { FIELDS, rawOf, shownValue } from '../../campaigns/fields.ts'
+import type { Finding } from '../../campaigns/findings.ts'
+import { type Judged, quoted } from '../../campaigns/judge.ts'
+import type { Plan, PlanEntry, PlanItem, Selection } from '../../campaigns/plan.ts'
+import { sentOf } from '../../campaigns/sent.ts'
+import { type CanonicalTargeting, readTargeting } from '../../campaigns/targeting.ts'
+import type { CommandLine } from '../../ops/port.ts'
+import type { Campaign } from '../../service/port.ts'
 import { printable } from '../render.ts'
+import { pasted } from './command.ts'
 
-export function planText(plan: Plan, id: number): string {
-  const { listing, summary, exposure, items, findings, stopped } = plan
-  const seen = `${counted(listing.campaigns, 'campaign')} read, ${listing.complete ? 'complete' : `not complete: ${listing.reason}`}`
-  const lines = [`plan ${id}, file ${plan.fileSha256.slice(0, 12)}, ${seen}`, feedLine(plan.feed)]
-  if (stopped !== null) lines.push('', `nothing is written: ${stopped.reason}; ${stopped.needs}`)
-  const ready = items.filter(isReady)
-  if (ready.length > 0) lines.push('')
-  for (const item of ready) lines.push(...itemLines(item))
-  const held = items.filter((item) => !isReady(item))
-  if (held.length > 0) lines.push('', 'held until you decide:')
-  for (const item of held) lines.push(...itemLines(item))
-  if (findings.length > 0) lines.push('', 'differs, and is not changed:')
-  for (const { key, text, needs } of findings) {
-    lines.push(`  ${key === null ? '' : `${key}: `}${text}`)
-    if (needs !== null) lines.push(`    to decide: ${needs}`)
-  }
-  const feeds = feedLines(plan.feed)
-  if (feeds.length > 0) lines.push('', 'feeds and campaigns:', ...feeds.map((text) => `  ${text}`))
-  const counts = Object.entries(summary).map(([name, n]) => `${n} ${WORDS[name] ?? name}`)
-  const { before, after, limit } = exposure
-  lines.push('', counts.join(', '), `may spend, all together: ${before} -> ${after} of ${limit}`)
-  const next = nextStep(plan, id)
-  if (next !== null) lines.push(next)
-  return lines.map(printable).join('\n')
+export interface PlanView {
+  commandLine: CommandLine
+  /** The keys that were asked for; none: all. */
+  keys: readonly string[]
+  /** What the plan was made of; without it nothing is said of targeting that is not shown. */
+  judged?: readonly Judged[]
+  /** The person is asked, and needs no command that sends the plan. */
+  isAsked?: boolean
 }
 
-function nextStep({ items, stopped, allowWiden }: Plan, id: number): string | null {
-  const ready = items.filter(isReady)
-  if (stopped !== null || ready.length === 0) return null
-  const what = ready.some(({ method }) => method !== null)
-    ? 'to do this'
-    : 'to manage them from now on; nothing is sent'
-  const widened =
-    allowWiden.length === 0 ? '' : ` (its filters may go: ${allowWiden.map(quoted).join(', ')})`
-  return `${what}: ${COMMAND} apply ${id}${widened}`
-}
-
-const WORDS: Record<string, string> = {
-  reduce: 'to reduce',
-  update: 'to update',
-  create: 'to create',
-}
-
-function itemLines(item: PlanItem): string[] {
-  const { key, campaignId, why, changes, action, held, money, postings, approval } = item
-  const id = campaignId === null ? '' : `  id ${campaignId}`
-  const approved = approval && held === null ? ' (the daemon leaves this to a person)' : ''
-  return [
-    `${sign(item)} ${key}${id}${held === null ? `  ${why}${approved}` : `  ${held.reason}`}`,
-    ...changes.map(({ path, before, after, spend }) => {
-      const from = action === 'create' ? '' : `${before ?? '(not known)'} -> `
-      const direction = action === 'create' ? '' : `  [${SPENDS[spend]}]`
-      return `    ${path}: ${from}${after ?? 'any'}${direction}`
-    }),
-    ...(money === null ? [] : [`    may spend: ${money.before} -> ${money.after}`]),
-    ...(postings === null ? [] : [`    ${selectionText(postings)}`]),
-    ...(held === null ? [] : [`    to go on: ${held.needs}`]),
+export function planText(plan: Plan, { commandLine, keys, judged, isAsked }: PlanView): string {
+  const { items, entries, findings, listing, warning, digest } = plan
+  const known = new Map(judged?.map((one) => [one.entry.key, one]))
+  const states = new Map(entries.map(({ key, state }) => [key, state]))
+  const next = (text: string | null) =>
+    text === null ? [] : [`    next: ${pasted(commandLine, text)}`]
+  const size = items.length === 0 ? 'nothing' : counted(items.length, 'campaign')
+  const words = ['campaigns apply', ...keys.map(quoted), '--plan', digest].join(' ')
+  const isTold = items.length > 0 && !isAsked
+  const blocks = [
+    [readText(listing), ...feedTexts(plan)],
+    ...items.map((item) => itemLines(item, states.get(item.key), known.get(item.key))),
+    ...entries.filter(isStuck).map((entry) => [stuckText(entry), ...next(entry.next)]),
+    findingLines(findings, next),
+    warning === null ? [] : [`warning: ${warning}`],
+    [
+      `${size} to send, digest ${digest}`,
+      ...(isTold ? [`to send exactly this: ${commandLine(words)}`] : []),
+    ],
   ]
+  const texts = blocks.filter(({ length }) => length > 0)
+  return texts.map((block) => block.map(printable).join('\n')).join('\n\n')
 }
 
-const SPENDS = {
-  down: 'spends less',
-  neutral: 'spends the same',
-  up: 'can spend more',
-  unknown: 'may spend more',
-} as const
-
-function sign({ action, spend, held }: PlanItem): string {
-  if (held !== null) return held.code === 'unknown' ? '? unknown' : '! held   '
-  if (action === 'create') return '+ create '
-  if (action === 'adopt') return '= manage '
-  return spend === 'down' ? '- reduce ' : '~ update '
+function readText(listing: Plan['listing']): string {
+  if (listing === null) return 'campaigns were read by id, without a listing'
+  const { campaigns, complete, reason } = listing
+  const count = `${counted(campaigns, 'campaign')} read`
+  return complete ? count : `${count}, which are not all: ${reason}`
 }
-
-export function resultText({ key, campaignId, outcome, reason }: Result): string {
-  const id = campaignId === null ? '' : ` (id ${campaignId})`
-  return printable(`${outcome} ${key}${id}${reason === null ? '' : `: ${reason}`}`)
-}
-
-export const heldText = ({ key, held }: PlanItem): string =>
-  printable(`held ${key}: ${held?.reason}; to go on: ${held?.needs}`)
-
-/** Of a long list, so many are named. */
-const NAMED = 10
 
 export const NO_FEED = 'no feed was uploaded yet, so no postings are counted'
 
-/** `NUR.xml 1,204 postings (version 118, 2026-11-20T06:00:00.000Z)`. */
-function feedLine({ uploads, postings }: FeedFindings): string {
-  const [only, another] = uploads
-  if (only === undefined) return NO_FEED
-  if (another !== undefined)
-    return `${uploads.length} feeds with ${counted(postings, 'posting')}, as uploaded last`
-  const { feed, version, uploadedAt } = only
-  return `feed ${feed} with ${counted(postings, 'posting')} (version ${version}, uploaded ${uploadedAt})`
-}
-
-export function selectionText({ before, after }: Selection): string {
-  const shown = (count: number | null) => count?.toLocaleString('en-US') ?? '(unknown)'
-  return `postings ${shown(before)} -> ${shown(after)}`
-}
-
-function feedLines(feed: FeedFindings): string[] {
-  const { waiting, gone, stale, overlaps, dead, orphans } = feed
-  const soon = waiting.filter(({ startsSoon }) => startsSoon).map(({ key }) => key)
+function feedTexts({ feeds: { count, postings, problems } }: Plan): string[] {
+  const uploaded = `${counted(postings, 'posting')} in ${counted(count, 'feed')}, as uploaded last`
   return [
-    ...feed.problems.map((problem) => `postings are not counted: ${problem}`),
-    ...list('waiting, no feed has carried them yet', waiting, ({ key }) => key),
-    ...list('of these, the campaign starts within two days', soon, (key) => key),
-    ...each(gone, ({ key, kind, uploads, since, pinned }) => {
-      const from = since === null ? '' : `, the first at ${since}`
-      const still = pinned === 0 ? '' : `; ${counted(pinned, 'pinned requisition')} may still spend`
-      return `${key}: ${kind}: ${counted(uploads, 'upload')} in a row without it${from}${still}`
-    }),
-    ...each(stale, ({ key, requisitionIds }) => {
-      return `${key}: no posting has the pinned ${requisitionIds.slice(0, NAMED).join(', ')}`
-    }),
-    ...each(overlaps, ({ keys, postings }) => {
-      return `${counted(postings, 'posting')} selected by ${keys}, which bid against each other`
-    }),
-    ...each(dead, ({ key, campaignId, why, postings }) => {
-      return `${key}: ${counted(postings, 'posting')} look sponsored and are not: campaign ${campaignId} is ${why}`
-    }),
-    ...each(orphans, ({ externalCampaignId: id, postings, nearest }) => {
-      const meant = nearest === null ? '' : `; did you mean ${nearest}?`
-      return `${id}: ${counted(postings, 'posting')} carry it, and no entry of the file has it${meant}`
-    }),
+    count === 0 ? NO_FEED : uploaded,
+    ...problems.map((problem) => `postings are not counted: ${problem}`),
   ]
 }
 
-function list<T>(what: string, all: readonly T[], name: (one: T) => string): string[] {
-  const left = all.length - NAMED
-  const names = all.slice(0, NAMED).map(name).join(', ')
-  return all.length === 0 ? [] : [`${what}: ${names}${left > 0 ? ` and ${left} more` : ''}`]
+export const isStuck = ({ state }: PlanEntry) => state === 'blocked' || state === 'unknown'
+
+export const stuckText = ({ key, state, reason }: PlanEntry) =>
+  `${state === 'blocked' ? '!' : '?'} ${key}: ${state}: ${reason}`
+
+const SIGNS = { create: '+', update: '~', bind: '=' } as const
+
+function itemLines(item: PlanItem, state?: PlanEntry['state'], judged?: Judged): string[] {
+  const { key, campaignId, action, changes, postings } = item
+  const soon = state === 'pending' ? ', which the daemon is about to do' : ''
+  const lines = [
+    ...changeLines(changes, action === 'create'),
+    ...(judged === undefined ? [] : hiddenTargeting(item, judged)),
+    ...(postings === null ? [] : [selectionText(postings)]),
+  ]
+  if (lines.length === 0) lines.push('nothing is sent: it is as the file says already')
+  const id = campaignId === null ? '' : ` campaign ${campaignId}`
+  const head = `${SIGNS[action]} ${key}: ${action}${id}${soon}`
+  return [head, ...lines.map((line) => `    ${line}`)]
 }
 
-const each = <T>(all: readonly T[], say: (one: T) => string) =>
-  limited(all.map(say), NAMED, (left) => `and ${left} more of these; --json lists all`)
+function hiddenTargeting({ changes }: PlanItem, { campaign, known }: Judged): string[] {
+  const isAsked = changes.some(({ field }) => field === 'targeting')
+  if (!isAsked || campaign === null || rawOf(campaign, 'targeting') !== undefined) return []
+  return [sentText(known.sent.targeting)]
+}
+
+/** What is known of a targeting that is not shown. */
+export function sentText(sent: CanonicalTargeting | null): string {
+  const what =
+    sent === null ? 'feedsyncd sent none' : `what was sent last is ${targetingText(sent)}`
+  return `the service does not show its targeting; ${what}`
+}
+
+/** What a body changes; `campaign` null: it is created. */
+export function bodyLines(body: object, campaign: Campaign | null): string[] {
+  const { values, targeting } = sentOf(body)
+  const changes = FIELDS.flatMap((field) => {
+    const want = values[field]
+    const there = campaign === null ? null : shownValue(campaign, field)
+    return want === undefined ? [] : [changeOf(field, there, want)]
+  })
+  const there = campaign && readTargeting(rawOf(campaign, 'targeting'))
+  return changeLines([...changes, ...targetingChange(targeting, there)], campaign === null)
+}
+
+/** Of a kind, so many are shown. */
+const SHOWN = 10
+
+function findingLines(all: readonly Finding[], next: (text: string | null) => string[]) {
+  const lines = [...Map.groupBy(all, ({ code }) => code).values()].flatMap((alike) => {
+    const texts = alike.slice(0, SHOWN).flatMap((finding) => {
+      const of = finding.key === null ? '' : `${finding.key}: `
+      return [`  ${of}${finding.text}`, ...next(finding.next)]
+    })
+    const left = alike.length - SHOWN
+    return left > 0 ? [...texts, `  and ${left} more of these; --json lists all`] : texts
+  })
+  return lines.length === 0 ? [] : ['to know:', ...lines]
+}
+
+export function selectionText({ before, after }: Selection): string {
+  const text = (count: number | null) => count?.toLocaleString('en-US') ?? '(not known)'
+  return `postings: ${text(before)} -> ${text(after)}`
+}
 
 export function counted(count: number, thing: string): string {
   return `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`

@@ -6,7 +6,7 @@ import type { PreviewRow } from '../../app/preview.ts'
 import type { Context } from '../context.ts'
 import { type Call, define } from '../define.ts'
 import { printable, table } from '../render.ts'
-import { usable } from './command.ts'
+import { checkKey, keysOf, usable } from './command.ts'
 import { wholeNumber } from './fields.ts'
 import { counted, NO_FEED, selectionText } from './plan-view.ts'
 
@@ -24,13 +24,13 @@ export function previewCommand(context: Context): Command {
 async function allEntries({ context, config, options, show }: Call<unknown>): Promise<void> {
   const { readCampaignsFile } = await import('../../app/campaigns.ts')
   const { previewAll } = await import('../../app/preview.ts')
-  const all = await previewAll(config, usable(readCampaignsFile(config)).desired, context.clock)
+  const all = await previewAll(config, usable(readCampaignsFile(config)).entries)
   const number = (count: number | null) =>
     (all.feeds === 0 ? null : count)?.toLocaleString('en-US') ?? '?'
   const rows = all.entries.map((one) => [
-    ...[one.key, one.state, number(one.before), number(one.after)],
+    ...[one.key, number(one.inFeed), number(one.before), number(one.after)],
   ])
-  show(all, () => table(['key', 'feed', 'now', 'after'], rows, null))
+  show(all, () => table(['key', 'in feed', 'sent last', 'after'], rows, null))
   if (options.json) return
   for (const problem of all.problems) context.err(printable(problem))
   const of = `of ${counted(all.postings, 'posting')} in ${counted(all.feeds, 'feed')}`
@@ -41,8 +41,10 @@ async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<voi
   const { context, config, options, show } = call
   const { readCampaignsFile } = await import('../../app/campaigns.ts')
   const { previewOne } = await import('../../app/preview.ts')
-  const { desired } = usable(readCampaignsFile(config))
-  const one = await previewOne(config, desired, key, options.limit)
+  const file = usable(readCampaignsFile(config))
+  const entry = file.entries.find((one) => one.key === key)
+  if (entry === undefined) return checkKey(keysOf(file), key)
+  const one = await previewOne(config, entry, options.limit)
   if (options.json) return show(one, () => '')
   if (one.rows.length > 0) context.out(rowsText(one.rows))
   const left = one.listed - one.rows.length

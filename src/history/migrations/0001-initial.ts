@@ -7,8 +7,9 @@
  * external_campaign_ids comes last: it may be long, and what follows a long value is slow to reach.
  * versions_spooled finds the bytes that are kept of a feed at each upload, however long its history is.
  *
- * The tables campaign_* are the campaigns' own memory, apart from the versions: what is ours, every write from
- * before it is sent, what people said, and plans. A line of campaign_writes gets an end; nothing else of it changes.
+ * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it; one that
+ * is released belongs to none. campaign_writes has each request that writes, from before it is sent. A line of it gets
+ * an end; nothing else of it changes.
  */
 export const initial = `
 CREATE TABLE versions (
@@ -145,49 +146,38 @@ CREATE TABLE notes (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE campaign_records (
-  key TEXT PRIMARY KEY,
-  record TEXT NOT NULL
+CREATE TABLE campaign_bindings (
+  account TEXT NOT NULL,
+  campaign_id TEXT NOT NULL,
+  key TEXT NOT NULL,
+  account_id TEXT,
+  start_date TEXT,
+  mark TEXT,
+  sent TEXT NOT NULL,
+  shown TEXT,
+  repeat_at INTEGER,
+  released INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (account, campaign_id)
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE campaign_others (
-  id TEXT PRIMARY KEY,
-  key TEXT
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE campaign_new_entries (
-  key TEXT PRIMARY KEY,
-  excluded TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE campaign_plans (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  at INTEGER NOT NULL,
-  plan TEXT NOT NULL
-) STRICT;
+CREATE UNIQUE INDEX campaign_bindings_key ON campaign_bindings (account, key) WHERE released = 0;
 
 CREATE TABLE campaign_writes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
+  account TEXT NOT NULL,
   at INTEGER NOT NULL,
   key TEXT NOT NULL,
   campaign_id TEXT,
   action TEXT NOT NULL,
   body TEXT,
   before TEXT NOT NULL,
-  spend TEXT NOT NULL,
-  why TEXT NOT NULL,
   by TEXT NOT NULL,
-  direct INTEGER NOT NULL,
   outcome TEXT NOT NULL,
   ended_at INTEGER,
   reason TEXT
 ) STRICT;
 CREATE INDEX campaign_writes_key ON campaign_writes (key, id);
-CREATE INDEX campaign_writes_at ON campaign_writes (at);
-CREATE INDEX campaign_writes_open ON campaign_writes (id) WHERE outcome IN ('sending', 'unknown', 'given-up');
-CREATE INDEX campaign_writes_decisions ON campaign_writes (id) WHERE by NOT LIKE 'daemon:%';
-CREATE INDEX campaign_writes_creates ON campaign_writes (key, id) WHERE action = 'create';
-CREATE TRIGGER campaign_writes_kept BEFORE UPDATE OF at, key, action, body, before, spend, why, by, direct ON campaign_writes BEGIN
+CREATE INDEX campaign_writes_open ON campaign_writes (id) WHERE outcome IN ('sending', 'unknown');
+CREATE TRIGGER campaign_writes_kept BEFORE UPDATE OF account, at, key, action, body, before, by ON campaign_writes BEGIN
   SELECT RAISE(ABORT, 'a line of the history is not changed');
 END;
 CREATE TRIGGER campaign_writes_whole BEFORE DELETE ON campaign_writes BEGIN

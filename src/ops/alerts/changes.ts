@@ -5,7 +5,7 @@ import type { Version, VersionReads } from '../../history/port.ts'
 import { IN_WORK } from '../../history/states.ts'
 import type { AlertEvent } from '../../lib/alert-events.ts'
 import { advice } from '../advice.ts'
-import { campaignConditions } from '../campaign-conditions.ts'
+import { campaignConditions, stepText } from '../campaign-conditions.ts'
 import type { AlertFacts, CommandLine } from '../port.ts'
 
 /** What a receiver is shown of something that needs a person, or does not any more. */
@@ -14,7 +14,7 @@ export interface AlertChange {
   recovered: boolean
   /** null: it concerns no feed, or all of them. */
   feed: string | null
-  /** External campaign id; null: it concerns no campaign, or all of them. */
+  /** External campaign id, or the id of a campaign in no entry; null: it concerns none, or all of them. */
   campaign: string | null
   version: number | null
   path: string | null
@@ -77,9 +77,11 @@ export function troublesOf(
         // One that holds over a restart is the same occurrence.
         return changeOf('daemon', { reason: message, reasonCode: code, hint, mark: code, key })
       }),
-    ...campaignConditions(facts.campaigns()).map(({ event, campaign, state, reason, hint, mark }) =>
-      changeOf(event, { campaign, state, reason, hint, mark }),
-    ),
+    ...campaignConditions(facts.campaigns()).map(({ event, hint: step, ...what }) => {
+      const { campaign, state, reason, mark } = what
+      const hint = step && stepText(step, commandLine)
+      return changeOf(event, { campaign, state, reason, hint, mark })
+    }),
   ]
   const found = new Map<string, Change>()
   for (const change of all) if (!found.has(change.key)) found.set(change.key, change)

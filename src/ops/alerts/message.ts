@@ -107,7 +107,6 @@ const OF_ALL: { [event in AlertEvent]?: { now: string; over: string } } = {
   credentials: { now: 'credentials refused', over: 'the service takes the credentials again' },
   daemon: { now: 'feedsyncd cannot work as it should', over: 'feedsyncd works again' },
   'campaigns-stopped': { now: 'campaigns stopped', over: 'campaigns are managed again' },
-  'plan-waiting': { now: 'plan waiting', over: 'no plan of campaigns waits any more' },
 }
 
 function summary(changes: readonly Change[]): string {

@@ -105,8 +105,6 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
   gauge('campaigns_waiting', 'Campaigns that wait for a person.', () =>
     waitingCampaigns(source.campaigns()),
   )
-  const planned = 'Changes of campaigns that are planned and not made.'
-  gauge('campaigns_pending', planned, () => source.campaigns()?.pending)
   const looked = 'The last look at campaigns; 0 for none.'
   seconds('campaigns_last_look_timestamp', looked, () => {
     return Date.parse(source.campaigns()?.at ?? '') || null

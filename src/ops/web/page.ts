@@ -60,7 +60,7 @@ ${vitals(status, source)}
 ${section(
   'Needs attention',
   troubles.length + urgent.length + waiting,
-  html`<ul class="cards">${troubles.map((says) => trouble(says, source))}${listed(urgent, MOST, source)}${campaignCards(campaigns)}</ul>`,
+  html`<ul class="cards">${troubles.map((says) => trouble(says, source))}${listed(urgent, MOST, source)}${campaignCards(campaigns, source)}</ul>`,
 )}
 ${section('On its way', moving.length, html`<ul class="cards">${listed(moving, MOST_MOVING, source)}</ul>`)}
 ${section('Left unfinished', daemon.unfinished.length, unfinished(daemon, source.now))}

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { quickClock } from '../../helpers/quick-clock.ts'
+import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
 import { Site } from '../../helpers/site.ts'
 
 const json = (text: string) => JSON.parse(text)
 
-describe('feedsyncd campaigns', () => {
+describe('feedsyncd campaigns search, get, create and update', () => {
   it('creates, reads, changes and finds a campaign', async () => {
     await using site = await Site.open()
     const targeting = '{"externalCampaignId":"NUR","postalCodes":["02139"]}'
 
     const created = await site.run(
-      ...['campaigns', 'create', '--name', 'Nurses Q1', '--budget', '1500.50', '--json'],
+      ...['campaigns', 'create', '--name', 'Nurses Q1', '--budget', '1500.50', '--yes', '--json'],
       ...['--period', 'monthly', '--start-date', '2027-01-04', '--targeting', targeting],
     )
     const { id } = json(created.stdout)
     const updated = await site.run(
-      ...['campaigns', 'update', id, '--budget', '90', '--end-date', 'none', '--json'],
+      ...['campaigns', 'update', id, '--budget', '90', '--end-date', 'none', '--yes', '--json'],
     )
     const got = await site.run('campaigns', 'get', id)
     const found = await site.run('campaigns', 'search', '--status', 'running', '--name', 'Nurses')
@@ -30,11 +30,20 @@ describe('feedsyncd campaigns', () => {
     expect(site.sandbox.campaigns.all[0]?.targeting).toMatchObject({ postalCodes: ['02139'] })
   })
 
+  it('a date alone is the first second of a start, and the last second of an end', async () => {
+    await using site = await Site.open()
+    const dates = ['--start-date', '2037-03-31', '--end-date', '2037-03-31']
+
+    await site.run('campaigns', 'create', '--name', 'A day', '--budget', '9', '--yes', ...dates)
+
+    expect(site.sandbox.campaigns.all).toMatchObject([
+      { startDate: '2037-03-31T00:00:00Z', endDate: '2037-03-31T23:59:59Z' },
+    ])
+  })
+
   it('shows a text that is empty on the service, which is another answer than none', async () => {
     await using site = await Site.open()
-    const fields = ['--name', 'Nurses', '--budget', '9', '--all-postings', '--json']
-    const { id } = json((await site.run('campaigns', 'create', ...fields)).stdout)
-    Object.assign(site.sandbox.campaigns.all[0] ?? {}, { name: '' })
+    const { id } = site.sandbox.campaigns.create('123', { name: '', budget: 9 })
 
     const got = await site.run('campaigns', 'get', id)
 
@@ -44,15 +53,16 @@ describe('feedsyncd campaigns', () => {
   it.each([
     ['create'],
     ['create', '--name', ' '],
+    ['create', '--name', 'A'],
     ['create', '--name', 'A', '--budget', '1e3'],
     ['create', '--name', 'A', '--start-date', '2027-02-30'],
     ['create', '--name', 'A', '--targeting', '{"postalCodes":[2139]}'],
     ['create', '--name', 'A', '--targeting', '{"states":["MA"]}'],
-    ['create', '--name', 'A', '--start-date', '2027-01-04', '--end-date', '2027-01-04'],
+    ['create', '--name', 'A', '--start-date', '2027-01-04', '--end-date', '2027-01-03'],
     ['create', '--name', 'A', '--end-date', '2027-02-29'],
     ['create', '--name', 'A', '--targeting', '{"stateProvCodes":["MAS"]}'],
     ['create', '--name', 'A', '--targeting', '{"cities":[{"name":"B","stateProvCode":"M"}]}'],
-    ['update', '1'],
+    ['update', '1', '--yes'],
     ['update', '1', '--end-date', '2027-13-01'],
     ['update', '', '--budget', '1'],
     ['update', '..', '--budget', '1'],
@@ -85,79 +95,60 @@ describe('feedsyncd campaigns', () => {
     expect(ran.stderr).toMatch(/^error: .+\ntry: .+\n$/)
   })
 
-  it('sends a create whose answer was lost once, and says to look first', async () => {
+  it('a create or update is shown to the person, and sent only after a yes', async () => {
+    await using vendor = await CampaignsSite.open(null)
+    const create = ['create', '--name', 'Nurses', '--budget', '9']
+    const update = ['update', '48001', '--budget', '12', '--targeting', '{"jobTitles":["nurse"]}']
+
+    const refused = await vendor.asking(() => false, ...create)
+    const created = await vendor.asking(() => true, ...create)
+    const updated = await vendor.asking(() => true, ...update)
+
+    expect(refused).toMatchObject({ code: 3, stdout: '' })
+    expect(refused.stderr).toBe(`a new campaign
+    name: Nurses
+    budget: 9.00
+    targeting: every posting of the account
+nothing was sent
+`)
+    expect(created.code).toBe(0)
+    expect(updated.stderr).toBe(`campaign 48001 "Nurses"
+    budget: 9.00 -> 12.00  [can spend more]
+    targeting.jobTitles: (not known) -> nurse  [can spend more]
+`)
+    expect(vendor.writes()).toBe(2)
+    expect(vendor.all).toMatchObject([{ budget: 12, targeting: { jobTitles: ['nurse'] } }])
+  })
+
+  it('an update is not sent when the campaign changed after it was shown', async () => {
+    await using vendor = await CampaignsSite.open(null)
+    const { id } = vendor.site.sandbox.campaigns.create('123', { name: 'A', budget: 9 })
+    const meanwhile = () => {
+      vendor.campaign(id).budget = 5
+      return true
+    }
+
+    const updated = await vendor.asking(meanwhile, 'update', id, '--budget', '8')
+
+    expect(updated).toMatchObject({ code: 1, stdout: '' })
+    expect(updated.stderr).toContain(`campaign ${id} changed meanwhile, so nothing was sent`)
+    expect(vendor.campaign(id).budget).toBe(5)
+  })
+
+  it('sends a create whose answer was lost once, says to look first, and has it on record', async () => {
     await using site = await Site.open()
     site.sandbox.faults.add({
       ...{ at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' },
     })
 
-    const ran = await site.run(
-      'campaigns',
-      'create',
-      '--name',
-      'Nurses',
-      '--budget',
-      '9',
-      '--all-postings',
-    )
+    const ran = await site.run('campaigns', 'create', '--name', 'Nurses', '--budget', '9', '--yes')
+    const history = await site.run('campaigns', 'history', '--json')
 
     expect(ran).toMatchObject({ code: 1, stdout: '' })
     expect(ran.stderr).toContain('try: do not repeat it before a look')
     expect(site.sandbox.campaigns.all).toHaveLength(1)
-  })
-
-  it('status names the campaign of a direct write that nobody knows the end of, and where to look', async () => {
-    await using site = await Site.open({}, { clock: quickClock() })
-    for (const route of ['campaign-create', 'campaign-update'])
-      site.sandbox.faults.add({ at: 'service', kind: 'commit-drop', how: 'rst', route, times: 9 })
-    const fields = ['--name', 'Nurses', '--budget', '9', '--all-postings']
-    await site.run('campaigns', 'create', ...fields)
-    const id = String(site.sandbox.campaigns.all[0]?.id)
-    await site.run('campaigns', 'update', id, '--budget', '8')
-
-    const { code, stdout } = await site.run('campaigns', 'status')
-
-    expect(code).toBe(3)
-    expect(stdout).toMatch(/^\? Nurses: whether it was written/m)
-    expect(stdout).toContain(
-      'to go on: feedsyncd campaigns search --name "Nurses" shows it if it was',
-    )
-    expect(stdout).toContain(`? campaign ${id}: whether it was written`)
-    expect(stdout).toContain(`to go on: feedsyncd campaigns get ${id} shows it`)
-  })
-
-  it('a create is not sent while the campaigns cannot be listed, and says so', async () => {
-    await using site = await Site.open()
-    site.sandbox.faults.add({
-      ...{ at: 'service', kind: 'answer', status: 503, retryAfter: '3600' },
-      ...{ route: 'campaign-search', times: 9 },
-    })
-
-    const ran = await site.run(
-      ...['campaigns', 'create', '--name', 'Nurses', '--budget', '9', '--all-postings'],
-    )
-
-    expect(ran).toMatchObject({ code: 75, stdout: '' })
-    expect(ran.stderr).toContain('the service answered 503')
-    expect(ran.stderr).not.toContain('not known')
-    expect(site.sandbox.campaigns.all).toEqual([])
-  })
-
-  it('an update lets a campaign select every posting only when that is said', async () => {
-    await using site = await Site.open()
-    const filters = ['--targeting', '{"jobTitles":["nurse"]}']
-    await site.run('campaigns', 'create', '--name', 'Nurses', '--budget', '9', ...filters)
-    const [made] = site.sandbox.campaigns.all
-    const widen = ['campaigns', 'update', String(made?.id), '--targeting', '{"jobTitles":[]}']
-
-    const refused = await site.run(...widen)
-    const targeted = site.sandbox.campaigns.all[0]?.targeting
-    const said = await site.run(...widen, '--all-postings')
-
-    expect(refused).toMatchObject({ code: 64, stdout: '' })
-    expect(refused.stderr).toContain('every posting of the account')
-    expect(targeted).toMatchObject({ jobTitles: ['nurse'] })
-    expect(said.code).toBe(0)
-    expect(site.sandbox.campaigns.all[0]?.targeting).not.toMatchObject({ jobTitles: ['nurse'] })
+    expect(json(history.stdout).entries).toMatchObject([
+      { what: 'unknown', action: 'create', by: expect.stringContaining('campaigns create') },
+    ])
   })
 })

@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { quickClock } from '../../helpers/quick-clock.ts'
@@ -25,14 +26,14 @@ function feed(): string {
   return `<source>\n${text.join('')}</source>\n`
 }
 
-/** What differs from run to run: times, places, digests and the log. */
+/** What differs from run to run: times, places, marks and the log. */
 function steady(text: string, root: string): string {
   return (
     text
       .replaceAll(root, '/etc/feedsyncd')
       .replace(/^\{.*\n/gm, '')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-21T06:00:00.000Z')
-      .replace(/file [0-9a-f]{12}/g, 'file 0123456789ab')
+      .replace(/\[#[0-9a-z]{10}\]/g, '[#k7m2q9x4c1]')
       .replace(/looked at (just now|[\dhms. ]+ ago)/g, 'looked at 2s ago')
       .replace(/\S+: campaigns /g, 'maria: campaigns ')
       // Who runs the test decides how wide this column is.
@@ -41,13 +42,37 @@ function steady(text: string, root: string): string {
   )
 }
 
+/** Digests follow from the sandbox's address: the page shows others, in the order in which they come. */
+class Digests {
+  readonly #real: string[] = []
+  readonly #shown = (n: number) => hash('sha256', `plan ${n}`).slice(0, 8)
+
+  /** A page may be written with DIGEST-1 for the first one. */
+  named(page: string): string {
+    return page.replace(/DIGEST-(\d+)/g, (_, n) => this.#shown(Number(n)))
+  }
+
+  show(text: string): string {
+    return text.replace(/(?<=digest |--plan )[0-9a-f]{8}\b/g, (real) => {
+      if (!this.#real.includes(real)) this.#real.push(real)
+      return this.#shown(this.#real.indexOf(real) + 1)
+    })
+  }
+
+  /** A command of the page as it is run. */
+  real(command: string): string {
+    return this.#real.reduce((text, real, n) => text.replace(this.#shown(n + 1), real), command)
+  }
+}
+
 it('docs/campaigns.md shows what its commands really print', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   site.drop('jobs.xml', feed())
   expect((await site.run('run', '--once')).code).toBe(0)
   const page = readFileSync(PAGE, 'utf8')
+  const digests = new Digests()
   let written = ''
-  let rest = page
+  let rest = digests.named(page)
   for (;;) {
     const block = /^```(yaml|console)\n([\s\S]*?)^```$/m.exec(rest)
     if (block === null) break
@@ -55,26 +80,21 @@ it('docs/campaigns.md shows what its commands really print', async () => {
     const before = rest.slice(0, block.index)
     rest = rest.slice(block.index + all.length)
     if (kind === 'yaml') {
-      if (content.startsWith('version: 1'))
-        writeFileSync(join(site.root, 'campaigns.yaml'), content)
-      else site.configure({ campaigns: { mode: 'apply' } })
+      writeFileSync(join(site.root, 'campaigns.yaml'), content)
       written += before + all
       continue
     }
     const commands = content.split('\n').filter((line) => /^\$ feedsyncd /.test(line))
     const shown: string[] = []
     for (const command of commands) {
-      const { stdout, stderr } = await site.run(...command.split(' ').slice(2))
-      const printed = steady(`${stdout}${stderr}`, site.root)
+      const { stdout, stderr } = await site.run(...digests.real(command).split(' ').slice(2))
+      const printed = digests.show(steady(`${stdout}${stderr}`, site.root))
       shown.push(printed === '' ? command : `${command}\n${printed}`)
     }
     written += `${before}\`\`\`console\n${shown.join('\n')}\n\`\`\``
   }
   written += rest
   // FEEDSYNCD_WRITE_DOCS=1 writes the page anew.
-  if (process.env.FEEDSYNCD_WRITE_DOCS) {
-    writeFileSync(PAGE, '')
-    appendFileSync(PAGE, written)
-  }
+  if (process.env.FEEDSYNCD_WRITE_DOCS) writeFileSync(PAGE, written)
   expect(page).toBe(written)
 })

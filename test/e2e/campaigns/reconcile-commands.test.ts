@@ -1,290 +1,115 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
-import { entry, fileOf } from '../../helpers/campaigns/reconciling.ts'
-import type { Site } from '../../helpers/site.ts'
+import { acquireLock } from '../../../src/history/instance-lock.ts'
+import { HOUR } from '../../../src/lib/clock.ts'
+import { CampaignsSite, entry, fileOf } from '../../helpers/campaigns/campaigns-site.ts'
+import { feedOf } from '../../helpers/site.ts'
 
 const json = (text: string) => JSON.parse(text)
+const LOST = { at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' } as const
+const DROPPED = { ...LOST, kind: 'drop', point: 'headers', times: 1 } as const
 
-describe('feedsyncd campaigns plan and apply', () => {
-  it('ends with 3 when a guard holds something, and does the rest', async () => {
-    await using vendor = await CampaignsSite.open(
-      fileOf(entry('A'), entry('B').replace('100.00', '9000.00')),
+/** A site whose file was applied. */
+async function applied(...entries: string[]): Promise<CampaignsSite> {
+  const vendor = await CampaignsSite.open(fileOf(...entries))
+  expect(await vendor.apply()).toMatchObject({ code: 0 })
+  return vendor
+}
+
+describe('feedsyncd campaigns plan', () => {
+  it('writes nothing anywhere, and needs no lock', async () => {
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    const state = join(vendor.site.root, 'state')
+
+    const first = await vendor.campaigns('plan')
+    const isMade = existsSync(state)
+    using _writer = acquireLock(join(state, 'campaigns'))
+    const second = await vendor.campaigns('plan')
+
+    expect([first.code, second.code, isMade, vendor.writes()]).toEqual([2, 2, false, 0])
+    expect(second.stdout).toBe(first.stdout)
+  })
+
+  it('says of each line what it can spend, and which postings it reaches', async () => {
+    await using vendor = await applied(entry('A'), entry('B'))
+    vendor.site.drop('jobs.xml', feedOf(4))
+    await vendor.site.run('run', '--once')
+    vendor.write(
+      fileOf(
+        entry('A', 'targeting: { jobTitles: [nurse 1] }\nbudget: "90.00"'),
+        entry('B', 'budget: "150.00"\nendDate: 2037-03-31'),
+      ),
     )
 
     const planned = await vendor.campaigns('plan')
-    const applied = await vendor.campaigns('apply', '--yes')
 
-    expect(planned.code).toBe(3)
-    expect(planned.stdout).toContain('guards.maxBudget is 5000.00')
-    expect(applied.code).toBe(3)
-    expect(vendor.all).toHaveLength(1)
+    expect(planned.code).toBe(2)
+    expect(planned.stdout).toContain(`
+~ A: update campaign 48001
+    budget: 100.00 -> 90.00  [spends less]
+    targeting.jobTitles: any -> nurse 1  [spends less]
+    the service does not show its targeting; what was sent last is externalCampaignId: A
+    postings: 2 -> 1
+
+~ B: update campaign 48002
+    budget: 100.00 -> 150.00  [can spend more]
+    endDate: none -> 2037-03-31  [spends less]
+`)
   })
 
-  it('settles a create whose answer was lost automatically, with one POST', async () => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-    const fault = { at: 'service', kind: 'commit-drop', how: 'rst' } as const
-    vendor.site.sandbox.faults.add({ ...fault, route: 'campaign-create' })
-
-    const applied = await vendor.campaigns('apply', '--yes', '--json')
-    const again = await vendor.campaigns('plan')
-
-    expect(json(applied.stdout).results).toMatchObject([
-      { outcome: 'adopted', campaignId: '48001' },
-    ])
-    expect(again.code).toBe(0)
-    expect(vendor.all).toHaveLength(1)
-  })
-
-  it('tells by status what the last plan saw, without a look of the daemon', async () => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-    await vendor.campaigns('apply', '--yes')
-    const [campaign] = vendor.all
-    if (campaign !== undefined) campaign.budget = 9999
-
-    const plan = await vendor.campaigns('plan')
-    const status = await vendor.campaigns('status')
-
-    expect([plan.code, status.code]).toEqual([0, 3])
-    expect(status.stdout).toContain('budget was changed on the service from 100.00 to 9999.00')
-  })
-
-  it('says which value was accepted, where another one was seen before', async () => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-    await vendor.campaigns('apply', '--yes')
-    const [campaign] = vendor.all
-    if (campaign === undefined) throw new Error('not made')
-    campaign.budget = 300
-    await vendor.campaigns('plan')
-    campaign.budget = 350
-
-    const accepted = await vendor.campaigns('resolve', 'A', '--accept')
-    const reverted = await vendor.campaigns('resolve', 'A', '--revert')
-    const history = await vendor.campaigns('history', 'A')
-
-    expect(accepted.stdout).toBe('A: budget 350.00 may stay as it is on the service\n')
-    expect(reverted.stdout).toContain('the next apply writes budget 100.00 as in the file')
-    expect(history.stdout).toContain('budget 350.00: may stay as on the service')
-  })
-
-  it('holds a create that nobody can prove until a person says what became of it', async () => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry('B')))
-    const fault = { at: 'service', kind: 'drop', point: 'headers', how: 'rst' } as const
-    vendor.site.sandbox.faults.add({ ...fault, route: 'campaign-create', times: 1 })
-
-    const first = await vendor.campaigns('apply', '--yes')
-    const second = await vendor.campaigns('apply', '--yes')
-    const early = await vendor.campaigns('create', 'A', '--new')
-    vendor.anHourAgo()
-    const resolved = await vendor.campaigns('create', 'A', '--new', '--json')
-    const third = await vendor.campaigns('apply', '--yes')
-
-    expect([first.code, second.code, early.code, resolved.code, third.code]).toEqual([
-      3, 3, 75, 0, 0,
-    ])
-    expect(first.stdout).toMatch(/^unknown A: .*\ncreated B/)
-    expect(second.stdout).toBe('nothing to do\n')
-    expect(third.stdout).toMatch(/^created A/)
-    expect(vendor.all).toHaveLength(2)
-  })
-
-  it('resolves a create that nobody can prove in the words of `resolve` as well', async () => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-    const fault = { at: 'service', kind: 'drop', point: 'headers', how: 'rst' } as const
-    vendor.site.sandbox.faults.add({ ...fault, route: 'campaign-create', times: 1 })
-    await vendor.campaigns('apply', '--yes')
-    vendor.anHourAgo()
-
-    const none = await vendor.campaigns('resolve', 'A')
-    const two = await vendor.campaigns('resolve', 'A', '--not-created', '--recreate')
-    const unknown = await vendor.campaigns('resolve', 'A', '--adopt', '99')
-    const resolved = await vendor.campaigns('resolve', 'A', '--recreate')
-    const applied = await vendor.campaigns('apply', '--yes')
-
-    expect([none.code, two.code, unknown.code, resolved.code, applied.code]).toEqual([
-      64, 64, 1, 0, 0,
-    ])
-    expect(applied.stdout).toMatch(/^created A/)
-    expect(vendor.all).toHaveLength(1)
-  })
-
-  it.each(['--not-created', '--recreate'])(
-    'resolve %s about a campaign that is there changes nothing',
-    async (word) => {
-      await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-      await vendor.campaigns('apply', '--yes')
-      vendor.anHourAgo()
-
-      const resolved = await vendor.campaigns('resolve', 'A', word)
-      const applied = await vendor.campaigns('apply', '--yes')
-
-      expect(resolved).toMatchObject({ code: 1 })
-      expect(resolved.stderr).toMatch(/campaign 48001 .* is there[\s\S]*campaigns create A --new/)
-      expect(applied.stdout).toBe('nothing to do\n')
-      expect(vendor.all).toMatchObject([{ status: 1 }])
-    },
-  )
-
-  it('stops every write for a file that is broken, empty, cut short or missing', async () => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('A')), {
-      campaigns: { file: 'campaigns.yaml' },
-    })
-    const path = join(vendor.site.root, 'campaigns.yaml')
-    const tries = ['', fileOf(entry('A')).slice(0, 48), fileOf(entry('A', 'budgte: 3'))]
-
-    for (const text of tries) {
-      writeFileSync(path, text)
-      const ran = await vendor.campaigns('apply', '--yes')
-      expect(ran.code).toBe(78)
-      expect(ran.stderr).toMatch(/^.*campaigns\.yaml:\d+:\d+ /)
-    }
-    writeFileSync(join(vendor.site.root, 'feedsyncd.yaml'), await renamed(vendor.site))
-    const missing = await vendor.campaigns('apply', '--yes')
-    const status = await vendor.campaigns('status')
-
-    expect(missing).toMatchObject({ code: 78 })
-    expect(missing.stderr).toContain('other.yaml does not exist')
-    expect(status.code).toBe(3)
-    expect(vendor.writes()).toBe(0)
-  })
-
-  it('is off, and says so, without a campaigns file', async () => {
-    await using vendor = await CampaignsSite.open(null)
-
-    const status = await vendor.campaigns('status')
-    const planned = await vendor.campaigns('plan')
-
-    expect(status).toMatchObject({ code: 0 })
-    expect(status.stdout).toMatch(/^off: there is no campaigns file at .*campaigns\.yaml/)
-    expect(planned.code).toBe(78)
-  })
-
-  it('adopts a campaign for an entry at a person’s word, and writes nothing to it', async () => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+  it('names what is blocked and what is found, each with one next step, and ends with 3', async () => {
+    await using vendor = await CampaignsSite.open(
+      fileOf(entry('A', 'campaignId: "999"'), entry('B')),
+    )
     vendor.site.sandbox.campaigns.create('123', { name: 'By hand', budget: 7 })
 
-    const adopted = await vendor.campaigns('adopt', 'A', '48001')
-    const twice = await vendor.campaigns('adopt', 'B', '48001')
-    const forgotten = await vendor.campaigns('forget', 'A')
-
-    expect([adopted.code, twice.code]).toEqual([0, 1])
-    expect(vendor.all[0]).toMatchObject({ budget: 7, name: 'By hand' })
-    expect(forgotten.code).toBe(0)
-    expect(vendor.writes()).toBe(0)
-  })
-
-  it('freezes a campaign after a write with a side effect, until a person checked it', async () => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('A', 'endDate: 2099-03-31')))
-    await vendor.campaigns('apply', '--yes')
-    const path = join(vendor.site.root, 'campaigns.yaml')
-    const budget = (text: string) =>
-      writeFileSync(path, fileOf(entry('A', 'endDate: 2099-03-31')).replace('100.00', text))
-    const { all, knobs } = vendor.site.sandbox.campaigns
-    knobs.sideEffect = { maxCpc: 3 }
-
-    budget('90.00')
-    await vendor.campaigns('apply', '--yes')
-    knobs.sideEffect = null
-    budget('95.00')
-    const frozen = await vendor.campaigns('apply', '--yes')
-    const checked = await vendor.campaigns('resolve', 'A', '--checked')
-    const applied = await vendor.campaigns('apply', '--yes')
-
-    expect([frozen.code, checked.code, applied.code]).toEqual([3, 0, 0])
-    expect(all[0]?.budget).toBe(95)
-  })
-
-  it('shows a plan again, exports the account, and names who did what', async () => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-    await vendor.campaigns('plan')
-    const shown = await vendor.campaigns('plan', 'show', '1')
-    await vendor.campaigns('apply', '1')
-    const exported = await vendor.campaigns('export')
-    writeFileSync(join(vendor.site.root, 'campaigns.yaml'), exported.stdout)
     const planned = await vendor.campaigns('plan')
-    const history = await vendor.campaigns('history', '--json')
-    const status = await vendor.campaigns('status')
+    const asJson = json((await vendor.campaigns('plan', '--json')).stdout)
 
-    expect(shown).toMatchObject({ code: 2 })
-    expect(shown.stdout).toMatch(/^to do this: feedsyncd campaigns apply 1$/m)
-    expect(planned).toMatchObject({ code: 0 })
-    expect(planned.stdout).toContain('0 held, 0 unknown, 1 unchanged')
-    expect(json(history.stdout).entries).toMatchObject([
-      {
-        key: 'A',
-        event: 'created',
-        cause: expect.stringMatching(/: campaigns apply 1$/),
-        body: { budget: 100 },
-      },
-    ])
-    expect(status.stdout).toMatch(
-      /^A +48001 +Campaign A .*running +100\.00 +once +0\.00 +- +certain/m,
-    )
+    expect(planned.code).toBe(3)
+    expect(planned.stdout).toContain(`
+! A: blocked: campaign 999 is gone
+    next: correct campaignId in the entry A
+
+to know:
+  campaign 48001 "By hand" runs in no entry, up to 7.00
+    next: write campaignId: "48001" into an entry, or end it on the service: feedsyncd campaigns update 48001 --status paused --config ${vendor.site.configFile}
+`)
+    expect(asJson).toMatchObject({
+      items: [{ key: 'B', campaignId: null, action: 'create', postings: null }],
+      entries: [
+        { key: 'A', state: 'blocked' },
+        { key: 'B', state: 'new' },
+      ],
+      findings: [{ code: 'outside', campaignId: '48001' }],
+      listing: { complete: true, campaigns: 1 },
+    })
   })
 
-  it('direct calls obey the guards of the file, and stand in the history', async () => {
+  it('names a key that is in no entry, with the nearest one', async () => {
+    await using vendor = await CampaignsSite.open(fileOf(entry('NUR-Q1')))
+
+    for (const command of [['plan'], ['apply', '--lower'], ['status'], ['preview']]) {
+      const ran = await vendor.campaigns(...command, 'NURQ2')
+      expect(ran).toMatchObject({ code: 64, stdout: '' })
+      expect(ran.stderr).toContain('no entry has the key NURQ2; did you mean NUR-Q1?')
+    }
+    expect(vendor.site.sandbox.requests()).toEqual([])
+  })
+
+  it('passes refused credentials on as 4, and a service that is down as 75', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-    await vendor.campaigns('apply', '--yes')
+    const { faults } = vendor.site.sandbox
+    faults.add({ at: 'service', kind: 'signature-mismatch', times: 1 })
+    const refused = await vendor.campaigns('plan')
+    faults.add({ at: 'service', kind: 'answer', status: 503, retryAfter: '3600' })
+    const down = await vendor.campaigns('apply', '--lower')
 
-    const everything = await vendor.campaigns('create', '--name', 'X', '--budget', '10')
-    const large = await vendor.campaigns(
-      'create',
-      '--name',
-      'X',
-      '--budget',
-      '9000',
-      '--all-postings',
-    )
-    const made = await vendor.campaigns('create', '--name', 'X', '--budget', '10', '--all-postings')
-    const raised = await vendor.campaigns('update', '48001', '--budget', '900')
-    const retargeted = await vendor.campaigns(
-      'update',
-      '48001',
-      '--targeting',
-      '{"externalCampaignId":"Z"}',
-    )
-    const status = json((await vendor.campaigns('status', '--json')).stdout)
-    const history = json((await vendor.campaigns('history', '--json')).stdout)
-
-    expect([everything.code, large.code, made.code, raised.code, retargeted.code]).toEqual([
-      64, 1, 0, 1, 0,
+    expect([refused, down]).toMatchObject([
+      { code: 4, stdout: '' },
+      { code: 75, stdout: '' },
     ])
-    expect(large.stderr).toContain('guards.maxBudget is 5000.00')
-    expect(raised.stderr).toContain('guards.raisePercent is 50')
-    expect(status.campaigns).toMatchObject([{ targeting: 'uncertain' }])
-    expect(history.entries).toMatchObject([
-      { event: 'updated', cause: expect.stringContaining('update 48001') },
-      { event: 'created', cause: expect.stringContaining('campaigns create') },
-      { event: 'created' },
-    ])
-  })
-
-  it('with a file that cannot be used nothing is raised, created or adopted by hand; less still goes', async () => {
-    const file = fileOf(entry('A'), entry('B'))
-    await using vendor = await CampaignsSite.open(`${file}guards: { maxBudget: "120.00" }\n`)
-    await vendor.campaigns('apply', '--yes')
-    await vendor.campaigns('forget', 'B')
-    vendor.write(`${file}guards: { maxBudget: many }\n`)
-    const create = ['create', '--name', 'X', '--budget', '10', '--all-postings']
-    const codes = []
-
-    const raised = await vendor.campaigns('update', '48001', '--budget', '140')
-    for (const command of [
-      create,
-      ['adopt', 'A', '48002'],
-      ['adopt', '--marked'],
-      ['create', 'A', '--new'],
-      ['resolve', 'A', '--revert'],
-      ['update', '48001', '--budget', '40'],
-      ['forget', 'A'],
-    ])
-      codes.push((await vendor.campaigns(...command)).code)
-
-    expect(raised.code).toBe(78)
-    expect(raised.stderr).toContain('maxBudget')
-    expect(codes).toEqual([78, 78, 78, 78, 78, 0, 0])
-    expect(vendor.all.map(({ budget }) => budget)).toEqual([40, 100])
   })
 
   it('says a warning of the configuration once, however often a command asks for it', async () => {
@@ -296,16 +121,263 @@ describe('feedsyncd campaigns plan and apply', () => {
     expect(planned.code).toBe(2)
     expect(planned.stderr.match(/^warning: /gm)).toHaveLength(1)
   })
+})
 
-  it('passes refused credentials on as 4', async () => {
+describe('feedsyncd campaigns apply', () => {
+  it('shows the plan at a terminal, and sends it only after a yes', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-    vendor.site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })
+    const plan = '+ A: create\n    name: Campaign A\n    budget: 100.00\n'
 
-    expect(await vendor.campaigns('plan')).toMatchObject({ code: 4, stdout: '' })
+    const refused = await vendor.asking(() => false, 'apply')
+    const before = vendor.writes()
+    const sent = await vendor.asking(() => true, 'apply')
+    const again = await vendor.asking(() => expect.fail('asked'), 'apply')
+
+    expect(refused).toMatchObject({ code: 3, stdout: '' })
+    expect(refused.stderr).toContain(plan)
+    expect(before).toBe(0)
+    expect(sent).toMatchObject({ code: 0, stdout: 'created A (campaign 48001)\n' })
+    expect(again).toMatchObject({ code: 0, stdout: 'nothing to send\n' })
+  })
+
+  it('sends nothing when the plan is another one than was confirmed', async () => {
+    await using vendor = await applied(entry('A'))
+    vendor.write(fileOf(entry('A', 'budget: "150.00"')))
+    const meanwhile = () => {
+      vendor.campaign('48001').budget = 120
+      return true
+    }
+    const before = vendor.writes()
+
+    const ran = await vendor.asking(meanwhile, 'apply')
+
+    expect(ran.code).toBe(3)
+    expect(ran.stderr).toContain('the plan is another one now, so nothing was sent')
+    expect(ran.stdout).toContain('budget: 120.00 -> 150.00  [can spend more]')
+    expect(vendor.writes()).toBe(before)
+    const [, command = ''] = /feedsyncd campaigns (apply --plan \w{8}) /.exec(ran.stdout) ?? []
+    expect((await vendor.campaigns(...command.split(' '))).code).toBe(0)
+    expect(vendor.campaign('48001').budget).toBe(150)
+  })
+
+  it('sends with --lower only what spends less, and leaves the raises', async () => {
+    await using vendor = await applied(entry('A'), entry('B'))
+    vendor.write(fileOf(entry('A', 'budget: "90.00"'), entry('B', 'budget: "150.00"'), entry('C')))
+
+    const lowered = await vendor.campaigns('apply', '--lower')
+    const both = await vendor.campaigns('apply', '--lower', '--plan', '12345678')
+
+    expect(lowered).toMatchObject({ code: 0, stdout: 'updated A (campaign 48001)\n' })
+    expect(lowered.stderr).toMatch(/^2 campaigns still to send: feedsyncd campaigns plan/)
+    expect(both.code).toBe(64)
+    expect(vendor.all.map(({ budget }) => budget)).toEqual([90, 100])
+  })
+
+  it('sends what the named entries need, and nothing else', async () => {
+    await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry("it's"), entry('C')))
+
+    const planned = await vendor.campaigns('plan', 'A', "it's")
+    const sent = await vendor.apply('A', "it's")
+
+    expect(planned.stdout).toContain(`feedsyncd campaigns apply A 'it'\\''s' --plan `)
+    expect(sent.stdout).toBe("created A (campaign 48001)\ncreated it's (campaign 48002)\n")
+    expect(vendor.all).toHaveLength(2)
+  })
+
+  it('binds a campaign that the file names, and sends nothing that is there already', async () => {
+    await using vendor = await CampaignsSite.open(
+      fileOf(entry('A', 'campaignId: "48001"\nname: By hand\nbudget: "7.00"')).replace(
+        '    targeting: all\n',
+        '',
+      ),
+    )
+    vendor.site.sandbox.campaigns.create('123', { name: 'By hand', budget: 7 })
+
+    const planned = await vendor.campaigns('plan')
+    const bound = await vendor.apply()
+    const status = json((await vendor.campaigns('status', '--json')).stdout)
+
+    expect(planned.stdout).toContain(
+      '= A: bind campaign 48001\n    nothing is sent: it is as the file says already\n',
+    )
+    expect(bound).toMatchObject({ code: 0, stdout: 'bound A (campaign 48001)\n' })
+    expect(vendor.writes()).toBe(0)
+    expect(status.entries).toMatchObject([{ key: 'A', state: 'in line', campaignId: '48001' }])
+  })
+
+  it('finds a campaign whose create had no answer, and makes no second one', async () => {
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    vendor.site.sandbox.faults.add({ ...LOST, times: 1 })
+
+    const created = await vendor.apply()
+    const bound = await vendor.apply()
+    const planned = await vendor.campaigns('plan')
+
+    expect(created.code).toBe(3)
+    expect(created.stdout).toMatch(/^unknown A: /)
+    expect(bound).toMatchObject({ code: 0, stdout: 'bound A (campaign 48001)\n' })
+    expect(planned.code).toBe(0)
+    expect(vendor.calls('campaign-create')).toBe(1)
+  })
+
+  it.each(['forget', 'an hour'])(
+    'makes a create anew that never arrived, after %s',
+    async (how) => {
+      await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+      vendor.site.sandbox.faults.add(DROPPED)
+      await vendor.apply()
+
+      const planned = await vendor.campaigns('plan')
+      const status = await vendor.campaigns('status', 'A')
+      if (how === 'forget') expect((await vendor.campaigns('forget', 'A')).code).toBe(0)
+      else vendor.clock.skip(HOUR)
+      const again = await vendor.apply()
+
+      expect([planned.code, status.code, again.code]).toEqual([3, 3, 0])
+      expect(planned.stdout).toMatch(/^\? A: unknown: whether the create of /m)
+      expect(status.stdout).toMatch(/^next +wait, .*feedsyncd campaigns forget A --config /m)
+      expect(vendor.all).toHaveLength(1)
+    },
+  )
+
+  it('waits for another process that writes campaigns, and then ends with 75', async () => {
+    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+    using _writer = acquireLock(join(vendor.site.root, 'state', 'campaigns'))
+
+    const ran = await vendor.apply()
+
+    expect(ran).toMatchObject({ code: 75, stdout: '' })
+    expect(ran.stderr).toContain('another feedsyncd is writing campaigns')
+  })
+
+  it('sends nothing for a file that is broken, empty, cut short or missing', async () => {
+    const file = fileOf(entry('A'))
+    await using vendor = await CampaignsSite.open(file, { campaigns: { file: 'campaigns.yaml' } })
+    for (const text of ['', file.slice(0, 55), fileOf(entry('A', 'budgte: 3'))]) {
+      vendor.write(text)
+      const ran = await vendor.campaigns('apply', '--lower')
+      expect(ran.code).toBe(78)
+      expect(ran.stderr).toMatch(/^.*campaigns\.yaml:\d+:\d+ /)
+    }
+    const broken = await vendor.campaigns('status')
+    vendor.site.configure({ campaigns: { file: 'other.yaml' } })
+    const missing = await vendor.campaigns('apply', '--lower')
+
+    expect([broken.code, missing.code, vendor.writes()]).toEqual([3, 78, 0])
+    expect(broken.stdout).toContain('budgte')
+    expect(missing.stderr).toContain('other.yaml does not exist')
   })
 })
 
-async function renamed(site: Site): Promise<string> {
-  const { readFile } = await import('node:fs/promises')
-  return (await readFile(site.configFile, 'utf8')).replace('campaigns.yaml', 'other.yaml')
-}
+describe('feedsyncd campaigns status, history, export and forget', () => {
+  it('is off, and says so, without a campaigns file', async () => {
+    await using vendor = await CampaignsSite.open(null)
+
+    const status = await vendor.campaigns('status')
+    const planned = await vendor.campaigns('plan')
+
+    expect(status).toMatchObject({ code: 0 })
+    expect(status.stdout).toMatch(/^off: there is no campaigns file at .*campaigns\.yaml/)
+    expect(planned.code).toBe(78)
+  })
+
+  it('status shows the entries in the order of the file, and all that is known of one', async () => {
+    await using vendor = await applied(
+      entry('B'),
+      entry('A', 'targeting: { stateProvCodes: [MA] }'),
+    )
+    vendor.campaign('48001').budget = 300
+    vendor.write(fileOf(entry('B'), entry('A', 'targeting: { stateProvCodes: [MA] }'), entry('C')))
+    await vendor.asking(() => false, 'apply')
+
+    const all = await vendor.campaigns('status')
+    const [b, a, c] = json((await vendor.campaigns('status', '--json')).stdout).entries
+    const one = await vendor.campaigns('status', 'A')
+
+    expect([all.code, one.code]).toEqual([3, 0])
+    expect([b.key, a.key, c.key]).toEqual(['B', 'A', 'C'])
+    expect(c).toMatchObject({ state: 'new', campaignId: null, sentTargeting: null })
+    expect(a.sentTargeting).toEqual({ externalCampaignId: 'A', stateProvCodes: ['MA'] })
+    expect(all.stdout).toMatch(/^A +48002 +in line +Campaign A +running +100\.00 +0\.00 +-$/m)
+    expect(one.stdout).toMatch(/^state +in line$/m)
+    expect(one.stdout).toContain(
+      'the service does not show its targeting; what was sent last is externalCampaignId: A; stateProvCodes: MA\n',
+    )
+  })
+
+  it('status tells after an apply what it left, without a look of the daemon', async () => {
+    await using vendor = await applied(entry('A'))
+    vendor.write(fileOf(entry('A', 'budget: "150.00"')))
+    await vendor.campaigns('apply', '--lower')
+
+    const status = await vendor.campaigns('status', 'A')
+
+    expect(status.code).toBe(3)
+    expect(status.stdout).toMatch(/^differs +budget: 100\.00 -> 150\.00 {2}\[can spend more\]$/m)
+    expect(status.stdout).toMatch(/^next +feedsyncd campaigns apply A --config /m)
+  })
+
+  it('history has each write and decision, newest first, with who made it', async () => {
+    await using vendor = await applied(entry('A'))
+    vendor.write(fileOf(entry('A', 'budget: "90.00"')))
+    await vendor.campaigns('apply', '--lower')
+    await vendor.campaigns('forget', 'A')
+
+    const { stdout } = await vendor.campaigns('history', 'A')
+    const other = json((await vendor.campaigns('history', 'B', '--json')).stdout)
+
+    const [, forgotten, updated, created] = stdout.split('\n')
+    expect(forgotten).toMatch(/ A +48001 +forgotten +\S+: campaigns forget A$/)
+    expect(updated).toMatch(/ updated +\S+: campaigns apply --lower +budget: 100\.00 -> 90\.00 /)
+    expect(created).toMatch(/ created +\S+: campaigns apply --plan \w{8} +name: Campaign A; budget/)
+    expect(other.entries).toEqual([])
+  })
+
+  it('export writes a file that plans to nothing', async () => {
+    const targeting = 'targeting: { cities: [{ name: Boston, stateProvCode: MA }] }'
+    await using vendor = await applied(entry('A', targeting), entry('B', 'endDate: 2037-03-31'))
+
+    const exported = await vendor.campaigns('export')
+    vendor.write(exported.stdout)
+    const planned = await vendor.campaigns('plan')
+
+    expect([exported.code, planned.code]).toEqual([0, 0])
+    expect(planned.stdout).toMatch(/^nothing to send, digest \w{8}$/m)
+  })
+
+  it('forget lets a campaign go as it is, and nothing is made beside it while it is live', async () => {
+    await using vendor = await applied(entry('A'))
+    const before = vendor.writes()
+
+    const forgotten = await vendor.campaigns('forget', 'A')
+    const unknown = await vendor.campaigns('forget', 'A')
+    const status = await vendor.campaigns('status', 'A')
+    const blocked = await vendor.campaigns('plan')
+    const untouched = vendor.writes() === before
+    vendor.campaign('48001').status = 2
+    const made = await vendor.apply()
+
+    expect([forgotten.code, unknown.code, status.code, blocked.code]).toEqual([0, 64, 3, 3])
+    expect(forgotten.stdout).toContain('next: feedsyncd campaigns plan --config ')
+    expect(blocked.stdout).toMatch(/next: .*write campaignId: "48001" into the entry A$/m)
+    expect(untouched).toBe(true)
+    expect(made).toMatchObject({ code: 0, stdout: 'created A (campaign 48002)\n' })
+  })
+
+  it('preview lists the postings that an entry selects, and those that come and go', async () => {
+    await using vendor = await applied(entry('A', 'targeting: { jobTitles: [nurse 1] }'))
+    vendor.site.drop('jobs.xml', feedOf(4))
+    await vendor.site.run('run', '--once')
+    writeFileSync(
+      join(vendor.site.root, 'campaigns.yaml'),
+      fileOf(entry('A', 'targeting: { jobTitles: [nurse 3] }'), entry('B')),
+    )
+
+    const all = await vendor.campaigns('preview')
+    const one = await vendor.campaigns('preview', 'A')
+
+    expect(all.stdout).toMatch(/^A +2 +1 +1\nB +2 +0 +2$/m)
+    expect(one.stdout).toMatch(/^- +J-1 +Nurse 1 .*\n\+ +J-3 +Nurse 3 /m)
+    expect(one.stderr).toBe('postings: 1 -> 1 (+1, -1), of 4 postings\n')
+  })
+})

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { STATES } from '../../../src/history/states.ts'
+import { CampaignsSite, entry, fileOf } from '../../helpers/campaigns/campaigns-site.ts'
 import { runWithin } from '../../helpers/command.ts'
 
 async function script(shell: string): Promise<string> {
@@ -33,8 +34,18 @@ describe('completion bash', () => {
   it('offers ids, feeds and keys, as the program names them', async () => {
     expect(await offered('show', '')).toEqual(expect.arrayContaining(['ids 1', 'ids 2', '--all']))
     expect(await offered('status', 'feeds')).toEqual(['feeds 1', 'feeds 2'])
-    expect(await offered('campaigns', 'preview', 'k')).toEqual(['keys 1', 'keys 2'])
+    for (const command of ['preview', 'plan', 'forget'])
+      expect(await offered('campaigns', command, 'k')).toEqual(['keys 1', 'keys 2'])
     expect(await offered('campaigns', 'get', '')).not.toContain('ids 1')
+  })
+
+  it('offers the keys of the entries that were seen, or have a campaign', async () => {
+    await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry('B')))
+    await vendor.apply('A')
+
+    const keys = await vendor.site.run('completion', 'keys')
+
+    expect(keys).toMatchObject({ code: 0, stdout: 'A\nB\n' })
   })
 
   it('leaves what is no command to the shell, for files', async () => {

@@ -1,18 +1,25 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { entry, fileOf } from '../../helpers/campaigns/campaigns-site.ts'
 import { Site } from '../../helpers/site.ts'
 
 it('no name on a command line reaches the terminal as it is, whatever is said of it', async () => {
   await using site = await Site.open()
   const name = 'no\x1b[2J\nerror: pe\u202e.xml'
   mkdirSync(join(site.root, 'd\x1b[2J'))
+  writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(entry('A')))
   const commands = [
     ...['upload', 'explain', 'check', 'show', 'retry', 'release'].map((command) => [command, name]),
     ['upload', join(site.root, 'd\x1b[2J')],
     ['upload', site.configFile, '--feed', 'a\x1b[2J'],
     ['status', name],
     ['campaigns', 'forget', name],
+    ['campaigns', 'plan', name],
+    ['campaigns', 'apply', name],
+    ['campaigns', 'apply', '--plan', name],
+    ['campaigns', 'status', name],
+    ['campaigns', 'history', name],
   ]
 
   for (const command of commands) {

@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openCampaignStore } from '../../../src/history/campaign-store.ts'
 import { ALERT_EVENTS } from '../../../src/lib/alert-events.ts'
 import { MINUTE } from '../../../src/lib/clock.ts'
 import type { AlertMessage } from '../../../src/ops/alerts/message.ts'
@@ -106,15 +105,7 @@ describe('the daemon', () => {
   it('tells that a broken file stops the campaigns, and that it is correct again, to people and to monitoring', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
-    site.configure({ alerts: [pager(file)], campaigns: { mode: 'apply' } })
     const campaigns = (text: string) => writeFileSync(join(site.root, 'campaigns.yaml'), text)
-    const entry = '  - { externalCampaignId: A, name: A, budget: "5.00", allPostings: true }\n'
-    {
-      // A person approved a plan of this database before.
-      using store = openCampaignStore({ file: join(site.root, 'state', 'feedsyncd.db') })
-      const account = `${site.sandbox.url} 123`
-      store.saveAccount({ account, approvedAt: 1, keepsTokens: true, isCounted: true })
-    }
     campaigns('version: 1\n')
     await site.daemon()
     await untilPaged(file, ['campaigns-stopped'])
@@ -123,17 +114,17 @@ describe('the daemon', () => {
     const broken = await site.run('status', '--check')
     const ofOneFeed = await site.run('status', 'jobs.xml', '--check')
 
-    campaigns(
-      `version: 1\ncampaigns:\n${entry}${entry.replace(/A/g, 'B').replace('5.00', '9000.00')}`,
-    )
+    campaigns('version: 1\ncampaigns:\n  - { externalCampaignId: A, name: A, budget: "5.00" }\n')
     await untilPaged(file, ['campaigns-stopped', 'campaign-waiting', 'recovered'])
-    const held = await site.run('status', '--check')
+    const blocked = await site.run('status', '--check')
 
     expect(broken.code).toBe(2)
     expect(broken.stdout).toMatch(/^CRITICAL - no campaign is written: .*campaigns\.yaml:1:1 /)
     expect(ofOneFeed.code).toBe(0)
-    expect(held.code).toBe(1)
-    expect(held.stdout).toMatch(/^WARNING - campaign B held: guards\.maxBudget is 5000\.00/)
+    expect(blocked.code).toBe(1)
+    expect(blocked.stdout).toMatch(
+      /^WARNING - campaign A blocked: .* not created without targeting/,
+    )
   })
 
   it('delivers feeds although no alert can be sent', async () => {

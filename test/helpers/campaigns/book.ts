@@ -1,10 +1,4 @@
-// The campaigns of a service in memory, for the tests of the reconciler: apart from the sandbox, whose
-// own tests hold it to the specification.
-
-export interface Targeted {
-  externalCampaignId?: string | null
-  [list: string]: unknown
-}
+// The campaigns of a service in memory, apart from the sandbox, whose own tests hold it to the specification.
 
 export interface BookCampaign {
   id: string
@@ -23,39 +17,33 @@ export interface BookCampaign {
   status: number
   spend: number
   /** null: all postings. */
-  targeting: Targeted | null
+  targeting: Record<string, unknown> | null
   /** Wall ms from which listings, and reads by id, show it. */
   listedFrom: number
   foundFrom: number
 }
 
 export interface BookKnobs {
-  echoTargeting: boolean
+  /** What answers show of targeting; null: nothing. */
+  echo: ((targeting: Record<string, unknown> | null) => unknown) | null
   pageSize: number
   fromCache: boolean
   /** Names are cut to this many characters. */
   nameLength: number | null
-  /** Fields that any PUT changes beside those it was sent. */
-  sideEffect: Partial<BookCampaign> | null
-  /** ms until a create is done, until listings show it then, and until a read by id finds it. */
-  commitAfterMs: number
+  /** Fields of an update that the service accepts and does not change. */
+  ignored: readonly string[]
+  /** ms until listings show what was made, and until a read by id finds it. */
   listedAfterMs: number
   foundAfterMs: number
 }
 
-type Fields = Record<string, unknown>
+export type Fields = Record<string, unknown>
 
 export class Book {
   readonly all: BookCampaign[] = []
   readonly knobs: BookKnobs = {
-    ...{
-      echoTargeting: false,
-      pageSize: 100,
-      fromCache: false,
-      nameLength: null,
-      sideEffect: null,
-    },
-    ...{ commitAfterMs: 0, listedAfterMs: 0, foundAfterMs: 0 },
+    ...{ echo: null, pageSize: 100, fromCache: false, nameLength: null, ignored: [] },
+    ...{ listedAfterMs: 0, foundAfterMs: 0 },
   }
   readonly #now: () => number
   #lastId = 48_000
@@ -65,21 +53,15 @@ export class Book {
   }
 
   create(accountId: string, fields: Fields): BookCampaign {
-    const { commitAfterMs, listedAfterMs, foundAfterMs } = this.knobs
-    const committed = this.#now() + commitAfterMs
+    const { listedAfterMs, foundAfterMs } = this.knobs
+    const now = this.#now()
     const one: BookCampaign = {
-      ...{
-        id: String(++this.#lastId),
-        accountId,
-        name: '',
-        endDate: null,
-        budget: null,
-        cpc: null,
-      },
-      ...{ autoBidLevel: null, maxCpc: null, paidCpaGoal: null, period: null, status: 1, spend: 0 },
-      ...{ targeting: null, startDate: new Date(this.#now()).toISOString().replace(/\.\d+Z/, 'Z') },
+      ...{ id: String(++this.#lastId), accountId, name: '', endDate: null, budget: null },
+      ...{ cpc: null, autoBidLevel: null, maxCpc: null, paidCpaGoal: null, period: null },
+      ...{ status: 1, spend: 0, targeting: null },
+      startDate: new Date(now).toISOString().replace(/\.\d+Z/, 'Z'),
       ...(structuredClone(fields) as Partial<BookCampaign>),
-      ...{ listedFrom: committed + listedAfterMs, foundFrom: committed + foundAfterMs },
+      ...{ listedFrom: now + listedAfterMs, foundFrom: now + foundAfterMs },
     }
     one.name = this.#fitted(one.name)
     this.all.push(one)
@@ -92,13 +74,16 @@ export class Book {
   }
 
   update(one: BookCampaign, fields: Fields): void {
-    Object.assign(one, structuredClone(fields), this.knobs.sideEffect)
-    if (typeof fields.name === 'string') one.name = this.#fitted(fields.name)
+    const { ignored } = this.knobs
+    const kept = Object.entries(fields).filter(([field]) => !ignored.includes(field))
+    Object.assign(one, structuredClone(Object.fromEntries(kept)))
+    one.name = this.#fitted(one.name)
   }
 
   shown(one: BookCampaign): Fields {
     const { listedFrom, foundFrom, targeting, ...fields } = one
-    return this.knobs.echoTargeting ? { ...fields, targeting } : fields
+    const { echo } = this.knobs
+    return echo === null ? fields : { ...fields, targeting: echo(targeting) }
   }
 
   /** One page: rows in the order of their making, and the numbers of the envelope. */

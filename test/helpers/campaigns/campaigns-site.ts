@@ -2,37 +2,41 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
-import { openCampaignReader, openCampaignStore } from '../../../src/history/campaign-store.ts'
+import { openCampaignReader } from '../../../src/history/campaign-store.ts'
 import { MINUTE } from '../../../src/lib/clock.ts'
+import type { SandboxCampaign } from '../../../src/sandbox/campaign-book.ts'
+import { runWithin } from '../command.ts'
 import { eventually } from '../eventually.ts'
 import { type QuickClock, quickClock } from '../quick-clock.ts'
 import { type Ran, Site } from '../site.ts'
 
+/** An entry of the file that can be created, with these lines instead of or beside the usual ones. */
+export function entry(key: string, fields = ''): string {
+  const usual = { name: `Campaign ${key}`, budget: '"100.00"', targeting: 'all' }
+  const said = fields.split('\n').filter((line) => line !== '')
+  const isSaid = (name: string) => said.some((line) => line.startsWith(`${name}:`))
+  const kept = Object.entries(usual).filter(([name]) => !isSaid(name))
+  const lines = [...kept.map(([name, value]) => `${name}: ${value}`), ...said]
+  return `  - externalCampaignId: ${key}\n${lines.map((line) => `    ${line}\n`).join('')}`
+}
+
+export const fileOf = (...entries: string[]) => `version: 1\ncampaigns:\n${entries.join('')}`
+
 export class CampaignsSite implements AsyncDisposable {
   readonly site: Site
   readonly clock: QuickClock
-  readonly #database: string
 
   private constructor(site: Site, clock: QuickClock) {
     this.site = site
     this.clock = clock
-    this.#database = join(site.root, 'state', 'feedsyncd.db')
   }
 
-  /** `isApproved`: a person approved a plan on this database before. */
   static async open(
     file: string | null,
     config: Record<string, unknown> = {},
-    { isApproved = false } = {},
   ): Promise<CampaignsSite> {
     const clock = quickClock({ ahead: MINUTE })
     const vendor = new CampaignsSite(await Site.open(config, { clock }), clock)
-    if (isApproved) {
-      using store = openCampaignStore({ file: vendor.#database })
-      const account = `${vendor.site.sandbox.url} 123`
-      store.saveAccount({ account, approvedAt: 1, keepsTokens: true, isCounted: true })
-    }
     if (file !== null) vendor.write(file)
     return vendor
   }
@@ -41,12 +45,34 @@ export class CampaignsSite implements AsyncDisposable {
     writeFileSync(join(this.site.root, 'campaigns.yaml'), file)
   }
 
+  /** A command without a terminal. */
   campaigns(...args: string[]): Promise<Ran> {
     return this.site.run('campaigns', ...args)
   }
 
-  get all() {
+  /** A command of a person at a terminal. `answer`: what the person does once the question is there. */
+  async asking(answer: () => boolean | Promise<boolean>, ...args: string[]): Promise<Ran> {
+    const env = { ...process.env, ...this.site.runtime }
+    const ask = async (_question: string) => answer()
+    const words = ['campaigns', ...args, '--config', this.site.configFile]
+    return await runWithin(words, { clock: this.clock, env, ask })
+  }
+
+  /** Plans, and sends exactly that. */
+  async apply(...keys: string[]): Promise<Ran> {
+    const { digest } = JSON.parse((await this.campaigns('plan', ...keys, '--json')).stdout)
+    return await this.campaigns('apply', ...keys, '--plan', digest)
+  }
+
+  get all(): SandboxCampaign[] {
     return this.site.sandbox.campaigns.all
+  }
+
+  /** The campaign with this id, to read and edit. */
+  campaign(id: string): SandboxCampaign {
+    const found = this.all.find((one) => one.id === id)
+    if (found === undefined) throw new Error(`there is no campaign ${id}`)
+    return found
   }
 
   /** Requests of a route so far, such as `campaign-create`. */
@@ -60,20 +86,13 @@ export class CampaignsSite implements AsyncDisposable {
 
   /** What the last look is remembered by. */
   lastRun() {
-    using memory = openCampaignReader({ file: this.#database })
+    const file = join(this.site.root, 'state', 'feedsyncd.db')
+    using memory = openCampaignReader({ file, account: `${this.site.sandbox.url} 123` })
     return memory?.lastRun() ?? null
   }
 
   until(check: () => void): Promise<void> {
     return eventually(check)
-  }
-
-  /** The create whose outcome is not known was sent an hour earlier. */
-  anHourAgo(): void {
-    const db = new Database(this.#database)
-    db.exec('DROP TRIGGER campaign_writes_kept')
-    db.prepare('UPDATE campaign_writes SET at = at - 3700000').run()
-    db.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

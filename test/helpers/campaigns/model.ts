@@ -1,689 +1,601 @@
-// Random histories of the reconciler: files, edits on the service, faults, kills, lost databases, a second
-// host, and people who decide. After every step the promises are checked against the service itself.
+// Random histories of campaigns: files, edits on the service, faults, kills, lost and restored databases. A person
+// confirms what a plan shows, and waits where it says so. Six properties are checked against the service itself, at each
+// request and after each step.
 
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { readDesired } from '../../../src/campaigns/desired.ts'
-import type { Plan } from '../../../src/campaigns/plan.ts'
+import type { Entry } from '../../../src/campaigns/desired.ts'
+import { FIELDS, type Field, type Value } from '../../../src/campaigns/fields.ts'
+import { bareName, markIn } from '../../../src/campaigns/mark.ts'
+import type { Look, Plan, PlanItem } from '../../../src/campaigns/plan.ts'
 import type { CampaignStore } from '../../../src/campaigns/port.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
-import type { BookCampaign } from './book.ts'
-import { entry, fileOf, planOf } from './reconciling.ts'
-import { type Call, failure, type Host, Killed, type Trouble, World } from './world.ts'
+import type { SyncParts } from '../../../src/campaigns/sync.ts'
+import { canonical, isSame, readTargeting } from '../../../src/campaigns/targeting.ts'
+import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
+import { isTargeted, type SandboxPosting } from '../../../src/sandbox/campaign-targeting.ts'
+import type { Targeting } from '../../../src/service/port.ts'
+import type { BookCampaign, Fields } from './book.ts'
+import { fileOf } from './reconciling.ts'
+import { type Backup, type Call, failure, Host, Killed, type Trouble, World } from './world.ts'
 
-/** Rules that a test may switch off, to see that this is found out. */
-export interface Mutations {
-  /** 1: an approved plan is taken for any approval. */
-  approvalOfAnything?: boolean
-  /** 4: a database that was restored or copied is not recognised. */
-  trustsAnyDatabase?: boolean
-  /** 6: rows are not written before. */
-  noRows?: boolean
-  /** 8: the file is not looked at again. */
-  staleFile?: boolean
-  /** The first broken promise ends the search. */
-  isMutated?: boolean
+/** A rule that a test switches off, to see that it is missed. */
+export interface Mutation {
+  store?: (store: CampaignStore) => CampaignStore
+  /** What the daemon is given. */
+  sync?: (parts: SyncParts) => SyncParts
+  entries?: (entries: Entry[]) => Entry[]
 }
 
-type Loss = 'keep' | 'restore' | 'restore directory' | 'lose' | 'lose directory' | 'restart host'
+/** Listings show what was there so long ago. With the latest write it is less than an hour. */
+const LAG = 25 * MINUTE
+const LATEST = 20 * MINUTE
 
-/** Lists show what was there so long ago. */
-const LONGEST_LAG = 30 * MINUTE
+const KEYS = ['K1', 'K2', 'K3'] as const
 
-const KEYS = ['K1', 'K2', 'K3', 'K4'] as const
-const LIMITS = { maxBudget: 150, maxExposure: 400, raisePercent: 50 }
-const GUARDS =
-  'guards: { maxBudget: "150.00", maxExposure: "400.00", raisePercent: 50, createsPerDay: 20 }\n'
+// The file.
 
-interface EntryChoice {
-  state: 'absent' | 'listed' | 'removed'
+interface Choice {
+  isListed: boolean
+  name: string
   budget: number
-  end: 'left out' | 'none' | '2027-03-31' | '2027-06-30'
-  states: string[]
+  end: string | null
+  status: string | null
+  targeting: string | null
+  period: string | null
+  /** Which of the campaigns of the account it names; null: none. */
+  campaign: number | null
 }
 
-const choice: fc.Arbitrary<EntryChoice> = fc.record({
-  state: fc.constantFrom('listed', 'listed', 'listed', 'listed', 'removed', 'absent'),
-  budget: fc.constantFrom(20, 40.4, 60, 80, 90.55, 110, 140, 200),
-  end: fc.constantFrom('left out', 'left out', 'none', '2027-03-31', '2027-06-30'),
-  states: fc.subarray(['MA', 'ON', 'RI'], { minLength: 1 }),
+const TARGETINGS = [
+  'all',
+  '{ stateProvCodes: [MA] }',
+  '{ stateProvCodes: [MA, ON] }',
+  '{ stateProvCodes: [MA], jobTitles: [nurse] }',
+  '{ jobTitles: [nurse, cook] }',
+]
+const sometimes = <T>(value: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value })
+const often = <T>(value: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 1, arbitrary: fc.constant(null) }, { weight: 8, arbitrary: value })
+const seldom = <T>(value: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 15, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value })
+
+const choice: fc.Arbitrary<Choice> = fc.record({
+  isListed: fc.constantFrom(true, true, true, true, false),
+  name: fc.constantFrom('Campaign', 'Campaign', 'Other'),
+  budget: fc.constantFrom(40.4, 60, 80, 140),
+  end: sometimes(fc.constantFrom('none', '2027-03-31', '2027-06-30', '2026-12-01T18:00:00Z')),
+  status: seldom(fc.constantFrom('running', 'paused')),
+  targeting: often(fc.constantFrom(...TARGETINGS)),
+  period: seldom(fc.constantFrom('once', 'monthly')),
+  campaign: seldom(fc.nat(5)),
 })
+const choices = fc.array(choice, { minLength: KEYS.length, maxLength: KEYS.length })
 
-export function fileFor(choices: readonly EntryChoice[]): string {
-  const listed = KEYS.flatMap((key, n) => {
-    const one = choices[n]
-    if (one?.state !== 'listed') return []
-    const end = one.end === 'left out' ? '' : `endDate: ${one.end}\n`
-    const fields = `${end}targeting: { stateProvCodes: [${one.states.join(', ')}] }`
-    return entry(key, fields).replace('100.00', one.budget.toFixed(2))
+function fileFor(all: readonly Choice[], campaigns: readonly BookCampaign[]): string {
+  const taken = new Set<string>()
+  const entries = KEYS.flatMap((key, n) => {
+    const one = all[n]
+    if (one === undefined || !one.isListed) return []
+    const found = one.campaign === null ? undefined : campaigns[one.campaign]?.id
+    const campaignId = found === undefined || taken.has(found) ? null : found
+    if (campaignId !== null) taken.add(campaignId)
+    const fields = {
+      ...{ externalCampaignId: key, name: `${one.name} ${key}`, budget: one.budget.toFixed(2) },
+      ...{ endDate: one.end, status: one.status, period: one.period, targeting: one.targeting },
+      campaignId: campaignId && `"${campaignId}"`,
+    }
+    const lines = Object.entries(fields).filter(([, value]) => value !== null)
+    return [`  - ${lines.map(([name, value]) => `${name}: ${value}\n`).join('    ')}`]
   })
-  const gone = KEYS.flatMap((key, n) =>
-    choices[n]?.state === 'removed'
-      ? `  - { externalCampaignId: ${key}, endDate: 2026-12-20 }\n`
-      : [],
-  )
-  if (listed.length + gone.length === 0)
-    return fileFor([{ state: 'listed', budget: 20, end: 'none', states: ['MA'] }])
-  const campaigns = listed.length === 0 ? 'version: 1\n' : fileOf(...listed)
-  return `${campaigns}${gone.length === 0 ? '' : `removed:\n${gone.join('')}`}${GUARDS}`
+  return fileOf(...(entries.length > 0 ? entries : ['  - externalCampaignId: K9\n']))
 }
 
-/** How a call goes wrong; most go well. */
-const fault = fc.constantFrom(
-  'ok',
-  'ok',
-  'ok',
-  'ok',
-  'ok',
-  'ok',
-  'lost',
-  'late',
-  'later',
-  'down',
-  'limited',
-  'refused',
-  'denied',
-  'dies before',
-  'dies after',
+// What goes wrong.
+
+const FAULTS = {
+  ok: null,
+  lost: { kind: 'lost' },
+  late: { kind: 'lost', afterMs: 30 * SECOND },
+  later: { kind: 'lost', afterMs: LATEST },
+  ignored: { kind: 'ignored' },
+  down: { kind: 'fail', failure: failure.temporary() },
+  limited: { kind: 'fail', failure: failure.temporary(429) },
+  unreached: { kind: 'fail', failure: failure.unreached() },
+  refused: { kind: 'fail', failure: failure.refused() },
+  denied: { kind: 'fail', failure: failure.credentials() },
+} as const satisfies Record<string, Trouble | null>
+
+const WITHIN = ['raised', 'new file'] as const
+type Fault = keyof typeof FAULTS | (typeof WITHIN)[number]
+
+const fault = fc.oneof(
+  { weight: 5, arbitrary: fc.constant<Fault>('ok') },
+  { weight: 4, arbitrary: fc.constantFrom<Fault[]>('lost', 'late', 'later', 'ignored') },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Fault[]>(...(Object.keys(FAULTS) as Fault[]), ...WITHIN),
+  },
 )
-const faults = fc.oneof(
-  fc.constant([] as string[]),
-  fc.constant([] as string[]),
-  fc.array(fault, { maxLength: 30 }),
+interface Script {
+  /** Of each call of the service in turn that can write, or of any. */
+  writes: Fault[]
+  calls: Fault[]
+  diesAfter: number | null
+}
+const script: fc.Arbitrary<Script> = fc.record({
+  writes: fc.oneof(fc.constant<Fault[]>([]), fc.array(fault, { maxLength: 6 })),
+  calls: fc.oneof(
+    { weight: 3, arbitrary: fc.constant<Fault[]>([]) },
+    { weight: 1, arbitrary: fc.array(fault, { maxLength: 20 }) },
+  ),
+  diesAfter: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.nat(90) },
+  ),
+})
+const NO_FAULTS: Script = { writes: [], calls: [], diesAfter: null }
+
+/** What answers show otherwise than it is. */
+const SHAPES = {
+  plain: (shown: Fields) => shown,
+  'dates without zones': (shown: Fields) => ({
+    ...shown,
+    endDate: typeof shown.endDate === 'string' ? shown.endDate.replace('Z', '') : shown.endDate,
+  }),
+  'budgets as text': (shown: Fields) => ({
+    ...shown,
+    budget: shown.budget === null ? null : String(shown.budget),
+  }),
+  'no budget in lists': ({ budget, ...shown }: Fields, where: string) =>
+    where === 'listed' ? shown : { ...shown, budget },
+  'no end': ({ endDate: _, ...shown }: Fields) => shown,
+  'no status': ({ status: _, ...shown }: Fields) => shown,
+} as const
+
+/** How a service shows targeting, should it show it. */
+const ECHOES = {
+  'as sent': (targeting: Fields | null) => targeting,
+  'without titles': (targeting: Fields | null) =>
+    targeting && { ...targeting, jobTitles: undefined },
+  'in capitals': (targeting: Fields | null) =>
+    targeting &&
+    JSON.parse(JSON.stringify(targeting).replaceAll(/nurse|cook/g, (w) => w.toUpperCase())),
+} as const
+type Echo = keyof typeof ECHOES
+
+const POSTINGS: SandboxPosting[] = ['K1', 'K2', 'K3'].flatMap((externalCampaignId) =>
+  ['MA', 'ON', 'RI'].flatMap((state) =>
+    ['nurse', 'cook', 'clerk'].map((title) => ({
+      ...{ externalCampaignId, state, title },
+      ...{ requisitionId: '', description: '', city: '', postalCode: '' },
+    })),
+  ),
 )
 
-const SHAPES: Record<
-  string,
-  (shown: Record<string, unknown>, where: string) => Record<string, unknown> | null
-> = {
-  plain: (shown) => shown,
-  'without zones': (shown) => ({
-    ...shown,
-    endDate: shown.endDate === null ? null : String(shown.endDate).replace('Z', ''),
-  }),
-  rounded: (shown) => ({
-    ...shown,
-    budget: typeof shown.budget === 'number' ? Math.round(shown.budget) : shown.budget,
-  }),
-  'as text': (shown) => ({ ...shown, budget: shown.budget === null ? null : String(shown.budget) }),
-  'no budget in lists': ({ budget, ...shown }, where) =>
-    where === 'listed' ? shown : { ...shown, budget },
-  'cut in lists': (shown, where) =>
-    where === 'listed' ? { ...shown, name: String(shown.name).slice(0, 14) } : shown,
-  'ends not shown': ({ endDate: _, ...shown }) => shown,
-  'status not shown': ({ status: _, ...shown }) => shown,
+interface Pass {
+  by: 'daemon' | 'plan' | 'lower'
+  /** What a person confirmed. */
+  plan: Plan | null
+  entries: ReadonlyMap<string, Entry>
+  script: Script
+  /** The last read of each campaign. */
+  reads: Map<string, Call>
 }
 
 export class Simulation {
   readonly world = new World()
-  readonly hosts: Host[]
-  readonly mutations: Mutations
-  /** Ids of campaigns that hosts made, by key, and how many of them are allowed. */
-  readonly made = new Map<string, string[]>()
-  readonly #allowed = new Map<string, number>()
-  /** Campaigns of others, as people left them. */
-  readonly #theirs = new Map<string, string>()
-  /** By campaign: budgets that it had, with the time since when. */
-  readonly #budgets = new Map<string, { at: number; value: number; byUs: boolean }[]>()
-  /** By campaign: the last budget that file and service really had in common when a look ended. */
-  readonly #agreed = new Map<string, number>()
-  readonly figures = { passes: 0, writes: 0, faults: 0, kills: 0, decisions: 0 }
-  #approved: Plan | null = null
-  /** Where people let the reconciler run. */
-  #writer: Host
-  #backup: string | null = null
-  /** Databases on which a person applied what the file says. */
-  readonly #opened = new Set<string>()
-  #isPerson = false
-  #calls = 0
-  #script: string[] = []
-  /** Campaigns whose own calls went wrong in this pass. */
-  readonly #troubled = new Set<string>()
-  /** What happens to every call of a kind, until it is said otherwise. */
-  #always: { kind: Call['kind']; fault: string } | null = null
-  #lag = false
+  readonly host: Host
+  /** `kept`: targetings that the daemon sent. */
+  readonly figures = { passes: 0, writes: 0, kept: 0, faults: 0, kills: 0 }
+  readonly #echo: Echo
+  /** Ids of campaigns that we made, by key, as long as they go on as we made them. */
+  readonly #made = new Map<string, Set<string>>()
+  /** Campaigns whose targeting somebody changed on the service since we sent one. */
+  readonly #retargeted = new Set<string>()
+  #pass: Pass | null = null
   #earlier: string
-  #listing: BookCampaign[] | null = null
-  #listedAt = 0
-  /** Within a pass: the file changes before the first create. */
-  #editWithin: string | null = null
-  #hasSecond = false
+  #confirmed: Plan | null = null
+  #backup: Backup | null = null
+  /** Wall ms when the database was lost. */
+  #lostAt = Number.NEGATIVE_INFINITY
+  /** What was sent before is forgotten, and may still arrive: of targeting that is not shown nobody knows. */
+  #hasForgotten = false
+  #listing: { at: number; all: BookCampaign[] }[] = []
+  #isLate = false
 
-  constructor(file: string, mutations: Mutations = {}) {
-    this.mutations = mutations
-    this.hosts = [this.world.host(file), this.world.host(file)]
+  constructor(all: readonly Choice[], echo: Echo, mutation: Mutation) {
+    const file = fileFor(all, [])
+    this.host = new Host(this.world, file)
     this.#earlier = file
-    this.#writer = this.host
-    for (const host of this.hosts) {
-      if (mutations.staleFile) host.looksAgain = false
-      if (mutations.noRows) host.wrap = (store) => ({ ...store, begin: () => -1 })
-      if (mutations.trustsAnyDatabase)
-        host.wrap = (store) => ({ ...store, unknownCreatesUntil: () => null })
-    }
+    this.#echo = echo
+    this.host.wrap = mutation.store ?? this.host.wrap
+    this.host.wrapSync = mutation.sync ?? this.host.wrapSync
+    this.host.wrapEntries = mutation.entries ?? this.host.wrapEntries
     this.world.trouble = (call) => this.#arrives(call)
-    this.world.listed = (all) => {
-      const isOld = this.world.now - this.#listedAt > LONGEST_LAG
-      if (!this.#lag || isOld || this.#listing === null) {
-        this.#listing = all.map((one) => ({ ...one }))
-        this.#listedAt = this.world.now
-      }
-      return this.#listing
+    this.world.onCreated = (one) => this.#created(one)
+    this.world.listed = (now) => {
+      if (!this.#isLate) return now
+      const old = this.#listing.findLast(({ at }) => at <= this.world.now - LAG)
+      return old?.all ?? []
     }
-  }
-
-  get host(): Host {
-    return this.hosts[0] as Host
-  }
-
-  /** What was sent and decided, for the reader of a failure. */
-  story(): string {
-    const calls = this.world.calls
-      .slice(-40)
-      .map(
-        ({ kind, id, body, host }) =>
-          `${this.hosts.indexOf(host)} ${kind} ${id ?? ''} ${body === null ? '' : JSON.stringify(body)}`,
-      )
-    return [
-      ...calls,
-      JSON.stringify(this.world.all),
-      JSON.stringify(this.host.store.records()),
-    ].join('\n')
   }
 
   close(): void {
-    for (const host of this.hosts) host.restart()
+    this.host.restart()
     this.world.close()
   }
 
-  write(file: string): void {
+  /** The database is not new any more. */
+  async age(): Promise<void> {
+    await this.daemon(NO_FAULTS)
+    this.pass(2 * HOUR)
+  }
+
+  /** What was sent, and what is there, for the reader of a failure. */
+  story(): string {
+    const calls = this.world.calls.filter(({ kind }) => kind !== 'search').slice(-40)
+    return [
+      ...calls.map(({ kind, id, body, shown }) =>
+        [kind, id, JSON.stringify(body), '->', JSON.stringify(shown)].join(' '),
+      ),
+      this.host.file,
+      JSON.stringify(this.world.all, null, 1),
+      JSON.stringify(this.host.store.history({ limit: 20 }), null, 1),
+      JSON.stringify(this.host.store.bindings(), null, 1),
+    ].join('\n')
+  }
+
+  // What people do.
+
+  write(all: readonly Choice[]): void {
     this.#earlier = this.host.file
-    for (const host of this.hosts) host.file = file
+    this.host.file = fileFor(all, this.world.all)
   }
 
-  /** The file as it was before its last change. */
+  /** The file, with other targetings alone: what the daemon keeps. */
+  retarget(targetings: readonly string[]): void {
+    this.#earlier = this.host.file
+    let n = 0
+    const other = () => `targeting: ${targetings[n++ % targetings.length]}`
+    this.host.file = this.host.file.replaceAll(/targeting: .*/g, other)
+  }
+
   takeBack(): void {
-    this.write(this.#earlier)
+    const { file } = this.host
+    this.host.file = this.#earlier
+    this.#earlier = file
   }
 
-  /** Every budget a quarter more, and back again, while lists show what was there before. */
-  async raiseAndTakeBack(script: readonly string[]): Promise<void> {
-    this.#lag = true
-    const more = (budget: string) => `budget: "${(Number(budget) * 1.25).toFixed(2)}"`
-    this.write(this.host.file.replaceAll(/budget: "(.*?)"/g, (_, budget) => more(budget)))
-    await this.pass(0, 'yes', script)
-    this.check()
-    this.takeBack()
-    await this.checkReports()
-    await this.pass(0, 'daemon', [])
+  show(shape: keyof typeof SHAPES, isEchoed: boolean, isLate: boolean): void {
+    this.world.shape = SHAPES[shape]
+    this.world.book.knobs.echo = isEchoed ? ECHOES[this.#echo] : null
+    this.#isLate = isLate
   }
 
-  // What people do on the service.
-
-  edit(n: number, what: string): void {
-    const { all } = this.world
+  edit(n: number, what: (typeof EDITS)[number]): void {
+    const { all, now } = this.world
     const one = all[n % Math.max(1, all.length)]
-    if (what === 'make' || one === undefined) {
-      const theirs = this.world.make(`Old fair ${all.length}`, { budget: 30 })
-      this.#theirs.set(theirs.id, JSON.stringify(theirs))
-      return
-    }
+    const key = KEYS[n % KEYS.length] ?? 'K1'
+    if (what === 'make' || one === undefined)
+      return void this.world.make(`Fair ${all.length}`, { status: n % 2 === 0 ? 1 : 3 })
+    if (what === 'make for a key')
+      return void this.world.make(`For ${key} ${all.length}`, {
+        targeting: { externalCampaignId: key },
+      })
     if (what === 'raise') one.budget = (one.budget ?? 0) + 500
     if (what === 'lower') one.budget = Math.max(1, (one.budget ?? 20) - 10)
     if (what === 'pause') one.status = 3
     if (what === 'resume') one.status = 1
+    if (what === 'archive') one.status = 2
+    if (what === 'end') one.endDate = `${new Date(now - HOUR).toISOString().slice(0, 19)}Z`
     if (what === 'reopen') one.endDate = '2028-01-01T00:00:00Z'
-    if (what === 'rename') one.name = one.name.replace('Campaign', 'Renamed')
-    // Under the id of ours there is a campaign of others now. What was sent before cannot be called back.
-    if (what === 'hand over' && !this.world.hasLateWrites) {
-      one.name = 'Of others [#zzzzzzzzzz]'
-      this.#theirs.set(one.id, '')
+    if (what === 'rename') one.name = `Renamed ${one.name}`
+    // What was sent before cannot be called back.
+    if (what === 'hand over' && !this.world.hasLateWrites) one.name = 'Of others [#zzzzzzzzzz]'
+    if (what === 'narrow' || what === 'widen') {
+      const { externalCampaignId } = one.targeting ?? {}
+      const states = what === 'narrow' ? { stateProvCodes: ['MA'], jobTitles: ['nurse'] } : {}
+      one.targeting = { externalCampaignId, ...states }
+      this.#retargeted.add(one.id)
     }
-    if (what === 'retarget') one.targeting = { ...one.targeting, stateProvCodes: ['VT'] }
-    if (this.#theirs.has(one.id)) this.#theirs.set(one.id, JSON.stringify(one))
-    if (what === 'raise' || what === 'lower') this.#noteBudget(one, false)
   }
 
-  setAlways(kind: Call['kind'], fault: string): void {
-    this.#always = { kind, fault }
+  /** Lets the campaign of a key go, by a person who knows that no create is on its way. */
+  forget(n: number): void {
+    const key = KEYS[n % KEYS.length] ?? 'K1'
+    const isOpen = this.host.store.openCreates().some((one) => one.key === key)
+    const made = [...(this.#made.get(key) ?? [])].some((id) => this.#isLive(id))
+    if (!isOpen || (!this.world.hasLateWrites && !made)) this.host.forget(key)
   }
 
-  setShape(name: string, echo: boolean, lag: boolean): void {
-    this.world.shape = SHAPES[name] ?? ((shown) => shown)
-    this.world.book.knobs.echoTargeting = echo
-    this.#lag = lag
+  database(what: `${'keep' | 'restore' | 'lose'} ${'database' | 'directory'}`): void {
+    const [how, part] = what.split(' ') as ['keep' | 'restore' | 'lose', 'database' | 'directory']
+    if (how === 'keep') {
+      this.#backup = this.host.backup()
+      return
+    }
+    // Nobody confirms by heart what was planned before.
+    this.#confirmed = null
+    this.#lostAt = this.world.now
+    this.#hasForgotten = true
+    if (how === 'lose') this.host.lose(part)
+    else if (this.#backup !== null) {
+      this.host.restore(this.#backup, part)
+    }
   }
 
-  // What hosts do.
-
-  async pass(
-    n: number,
-    kind: 'daemon' | 'yes' | 'approved',
-    script: readonly string[],
-    editWithin: string | null = null,
-  ): Promise<void> {
-    const host = this.hosts[n % 2] as Host
-    const approved = kind === 'approved' ? this.#approved : null
-    if (kind === 'approved' && approved === null) return
-    this.#hasSecond ||= n % 2 === 1
-    // While lists are known to be late, a write is to arrive, or another host does not know what became of a create,
-    // nobody approves the first plan of a database and nobody runs another host: nothing else can tell.
-    if (host.store.account()?.approvedAt == null || this.#writer !== host) {
-      this.#lag = false
-      const open = this.hosts.flatMap((one) => (one === host ? [] : one.store.open()))
-      if (this.world.hasLateWrites || open.some(({ action }) => action === 'create')) return
-      this.#writer = host
-    }
-    this.figures.passes++
-    this.#calls = 0
-    this.#troubled.clear()
-    let isWhole = true
-    this.#script = [...script]
-    this.#editWithin = editWithin
-    const before = this.world.writes().length
-    this.#isPerson = kind !== 'daemon'
-    if (kind === 'yes' || approved?.fileSha256 === host.file) this.#opened.add(host.database)
-    try {
-      const options =
-        kind === 'daemon'
-          ? { isPerson: false, by: 'daemon: model' }
-          : { isPerson: true, by: 'person: model' }
-      await host.look('apply', {
-        ...options,
-        approved: this.mutations.approvalOfAnything ? null : approved,
-      })
-    } catch (error) {
-      if (!(error instanceof Killed)) throw error
-      this.figures.kills++
-      isWhole = false
-    }
-    this.#script = []
-    this.#editWithin = null
-    if (approved !== null) this.#checkApproved(approved, this.world.writes().slice(before))
-    if (kind !== 'approved' && isWhole && editWithin === null) this.#checkReductions(host)
-    this.#noteAgreed(host)
-  }
-
-  #noteAgreed(host: Host): void {
-    for (const { key, campaignId } of host.store.records()) {
-      const now = this.world.book.find('123', campaignId)?.budget
-      const want = entryOf(host.file, key)?.values.budget
-      if (typeof now === 'number' && typeof want === 'number' && isAlike(now, want))
-        this.#agreed.set(campaignId, want)
-    }
+  /** A copy of the database is put back after something was sent. */
+  async putBack(given: Script, part: 'database' | 'directory'): Promise<void> {
+    this.database(`keep ${part}`)
+    await this.apply(given)
+    this.database(`restore ${part}`)
   }
 
   async plan(): Promise<void> {
-    this.#approved = planOf(await this.host.look('plan'))
+    this.#confirmed = await this.host.plan()
+    // The plan says it beside creates.
+    if (this.#confirmed.warning !== null && this.#isNew) this.#confirmed = null
   }
 
-  async forgetDatabase(how: Loss): Promise<void> {
-    const { host } = this
-    switch (how) {
-      case 'keep':
-        this.#backup = host.backup()
-        if (this.#opened.has(host.database)) this.#opened.add(this.#backup)
-        break
-      case 'restore':
-      case 'restore directory':
-        if (this.#backup === null) break
-        host.restart()
-        host.database = this.#backup
-        this.#backup = null
-        if (how === 'restore directory') host.changeMark()
-        this.#forgetRaises()
-        break
-      case 'lose':
-        host.loseDatabase()
-        this.#forgetRaises()
-        break
-      case 'lose directory':
-        host.lose()
-        this.#forgetRaises()
-        break
-      case 'restart host':
-        host.changeMark()
-        break
-      default:
-        how satisfies never
+  get #isNew(): boolean {
+    return this.world.now < this.#lostAt + HOUR
+  }
+
+  /** A person confirms what is planned now. */
+  async apply(given: Script, only: number | null = null): Promise<void> {
+    const keys = [...this.#entries().keys()]
+    const key = only === null ? undefined : keys[only % keys.length]
+    const named = key === undefined ? null : [key]
+    const planned = async () => (await this.host.look(named)).plan
+    let plan = await planned()
+    if (plan.warning !== null && this.#isNew) {
+      this.pass(this.#lostAt + HOUR - this.world.now)
+      plan = await planned()
+    }
+    await this.#run('plan', plan, given, () => this.host.send(plan.digest, named))
+  }
+
+  /** A person sends what was confirmed some time ago. */
+  async applyOld(given: Script): Promise<void> {
+    const plan = this.#confirmed
+    if (plan !== null) await this.#run('plan', plan, given, () => this.host.send(plan.digest))
+  }
+
+  async lower(given: Script): Promise<void> {
+    await this.#run('lower', null, given, () => this.host.send(null))
+  }
+
+  async daemon(given: Script): Promise<void> {
+    await this.#run('daemon', null, given, () => this.host.daemon())
+  }
+
+  pass(ms: number): void {
+    const first = Math.max(0, ms - LAG)
+    for (const part of [first, ms - first]) {
+      this.world.pass(part)
+      this.#noteListing()
     }
   }
 
-  /** The window of 24 hours is what the database knows, of one campaign or all: docs/campaigns.md says so. */
-  #forgetRaises(only?: string): void {
-    for (const [id, all] of this.#budgets)
-      if (only === undefined || id === only) this.#budgets.set(id, all.slice(-1))
+  #noteListing(): void {
+    this.#listing.push({ at: this.world.now, all: this.world.all.map((one) => ({ ...one })) })
   }
 
-  /** A person who knows what is there decides what the first host asks. */
-  async decide(n: number): Promise<void> {
-    const { host } = this
-    const looked = await host.look('plan')
-    if (looked.kind === 'failure') return
-    const waiting = looked.plan.items.filter(({ held }) => held !== null)
-    const item = waiting[n % Math.max(1, waiting.length)]
-    if (item?.held == null) return
-    const { key, held, campaignId } = item
-    const decider = host.decide()
-    this.figures.decisions++
-    const theirs = (this.made.get(key) ?? []).find(
-      (id) => this.world.book.find('123', id)?.status === 1 && !this.#theirs.has(id),
-    )
-    switch (held.code) {
-      case 'absence':
-      case 'unknown':
-        if (theirs !== undefined) {
-          await decider.adopt(key, theirs)
-          this.#forgetRaises(theirs)
-        } else await this.#isNew(key)
-        break
-      case 'lost':
-      case 'fixed':
-        await this.#isNew(key)
-        break
-      case 'conflict':
-        await decider.settle(key, n % 2 === 0 ? 'revert' : 'accept')
-        break
-      case 'doubt':
-        decider.checked(key)
-        break
-      case 'twin':
-        if (campaignId !== null && n % 3 === 0) decider.forget(key)
-        break
-      default:
+  #entries(): Map<string, Entry> {
+    return new Map(this.host.entries().map((entry) => [entry.key, entry]))
+  }
+
+  async #run(by: Pass['by'], plan: Plan | null, given: Script, work: () => Promise<unknown>) {
+    this.figures.passes++
+    const copy = { ...given, writes: [...given.writes], calls: [...given.calls] }
+    this.#pass = { by, plan, entries: this.#entries(), script: copy, reads: new Map() }
+    this.host.diesAfter = given.diesAfter
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error
+      this.figures.kills++
+    } finally {
+      this.#pass = null
     }
   }
 
-  /** A person asks for a successor of a campaign that is there, whatever it is doing. */
-  async succeed(n: number): Promise<void> {
-    const keys = this.host.store.records().map(({ key }) => key)
-    const key = keys[n % Math.max(1, keys.length)]
-    if (key !== undefined && entryOf(this.host.file, key) !== undefined) await this.#isNew(key)
-  }
+  // What arrives at the service.
 
-  async #isNew(key: string): Promise<void> {
-    const { store } = this.host
-    const isOpen = () => ['sending', 'unknown'].includes(this.host.newestCreate(key)?.outcome ?? '')
-    // Said twice before anything was made of it, it is one word.
-    const isSaid = store.record(key)?.succeeding === true || store.newEntries().has(key)
-    const wasOpen = isOpen()
-    const said = await this.host.decide().isNew(key)
-    if (said.kind !== 'done' || (isSaid && !(wasOpen && !isOpen()))) return
-    this.#allowed.set(key, this.#allowedFor(key) + 1)
-  }
-
-  #allowedFor(key: string): number {
-    return this.#allowed.get(key) ?? 1
-  }
-
-  // What is promised.
-
-  /** Asked at each call: the row is there, and the write is allowed. */
   #arrives(call: Call): Trouble | null {
-    const { kind, id, body, host } = call
-    if (kind === 'create' || kind === 'update') {
-      this.figures.writes++
-      this.#checkRow(host.store, call)
-      if (kind === 'create') this.#checkCreate(host, body ?? {})
-      else this.#checkUpdate(host, id ?? '', body ?? {})
+    const pass = this.#pass
+    if (pass === null) return null
+    const isWrite = call.kind === 'create' || call.kind === 'update'
+    if (isWrite) this.#checkWrite(pass, call)
+    if (call.kind === 'get') pass.reads.set(call.id ?? '', call)
+    const { calls, writes } = pass.script
+    const fault = calls.shift() ?? (isWrite ? writes.shift() : null) ?? 'ok'
+    if (fault === 'ok') return null
+    this.figures.faults++
+    if (fault === 'new file') this.takeBack()
+    else if (fault === 'raised') {
+      const n = this.world.all.findIndex(({ id }) => id === call.id)
+      if (n !== -1) this.edit(n, 'raise')
+      // The next try of a write comes after it.
+      if (isWrite) return FAULTS.down
+    } else if (isWrite || !['lost', 'late', 'later', 'ignored', 'refused'].includes(fault)) {
+      // What is ignored and not shown nobody can know.
+      const isHidden = this.world.book.knobs.echo === null && call.body?.targeting !== undefined
+      if (fault === 'ignored' && isHidden) this.#retargeted.add(call.id ?? '')
+      return FAULTS[fault]
     }
-    if (this.#editWithin !== null && kind === 'create') {
-      this.write(this.#editWithin)
-      this.#editWithin = null
-    }
-    const scripted = this.#script[this.#calls++] ?? 'ok'
-    const always = kind === this.#always?.kind ? this.#always.fault : 'ok'
-    const fault = scripted === 'ok' ? always : scripted
-    const trouble = troubleOf(fault, kind)
-    if (trouble !== null) this.figures.faults++
-    if (trouble !== null && id !== null) this.#troubled.add(id)
-    return trouble
+    return null
   }
 
-  #checkRow(store: CampaignStore, { kind, body }: Call): void {
-    const [row] = store
-      .history({ limit: 20 })
-      .filter(({ outcome }) => outcome === 'sending')
-      .filter((one) => JSON.stringify(one.body) === JSON.stringify(body))
-    must(
-      row !== undefined && row.action === kind,
-      `a ${kind} without a row before it: ${JSON.stringify(body)}`,
-    )
-  }
-
-  #checkCreate(host: Host, body: Record<string, unknown>): void {
-    const key = keyOf(body)
-    const entry = entryOf(host.file, key)
-    must(entry !== undefined, `${key} is created and is in no file`)
-    const isOpened = this.#isPerson || this.#opened.has(host.database)
-    must(isOpened, `${key} is created by the daemon, and nobody approved a plan of any file`)
-    must(
-      Number(body.budget) === Number(entry?.values.budget) / 10_000,
-      `${key} is created with another budget than the file's`,
-    )
-    must(
-      this.#spends(host, null) + Number(body.budget) <= this.#mostExposure,
-      `${key} is created beyond maxExposure`,
-    )
-    must(Number(body.budget) <= LIMITS.maxBudget, `${key} is created beyond maxBudget`)
-    const earlier = host.store.record(key)
-    const one = earlier && this.world.book.find('123', earlier.campaignId)
-    const isShown = this.world.shape === SHAPES.plain && !this.#theirs.has(one?.id ?? '')
-    if (one !== null && isShown)
-      must(!isRunning(one, this.world.now), `${key} is made anew beside campaign ${one.id}`)
-  }
-
-  #checkUpdate(host: Host, id: string, body: Record<string, unknown>): void {
-    must(!this.#theirs.has(id), `campaign ${id} of others is written to`)
-    const one = this.world.all.find((campaign) => campaign.id === id)
-    if (
-      one === undefined ||
-      typeof body.budget !== 'number' ||
-      body.budget <= (one.budget ?? Number.POSITIVE_INFINITY)
-    )
+  #checkWrite(pass: Pass, { kind, id, body }: Call): void {
+    this.figures.writes++
+    const { store } = this.host
+    const sent = JSON.stringify(body)
+    const hasRow = store
+      .sending()
+      .some((row) => row.campaignId === id && JSON.stringify(row.body) === sent)
+    must(hasRow, `a ${kind} is sent without a row: ${sent}`)
+    if (body === null) return
+    if (id === null) {
+      must(pass.by === 'plan', `a create is sent by ${pass.by}`)
+      checkPlanned(pass.plan, id, body, Object.keys(body))
       return
-    const { budget } = body
-    const key = keyOf(one as unknown as Record<string, unknown>)
-    must(
-      Number(entryOf(host.file, key)?.values.budget) / 10_000 === budget,
-      `${id} is raised to ${budget}, which the file of ${key} does not say`,
-    )
-    must(budget <= LIMITS.maxBudget, `${id} is raised beyond maxBudget`)
-    must(
-      this.#spends(host, id) + budget <= this.#mostExposure,
-      `${id} is raised beyond maxExposure`,
-    )
-    const known = this.#budgets.get(id) ?? []
-    const [within, earlier] = [
-      known.filter(({ at }) => at > this.world.now - DAY),
-      known.filter(({ at }) => at <= this.world.now - DAY),
-    ]
-    const least = Math.min(...[...within, ...earlier.slice(-1)].map(({ value }) => value))
-    must(
-      budget <= least * (1 + LIMITS.raisePercent / 100) + 1e-6,
-      `${id} is raised from ${least} to ${budget} within a day`,
-    )
-  }
-
-  /** What another host wrote is as the service shows it: half a unit less for each entry, where it rounds. */
-  get #mostExposure(): number {
-    return LIMITS.maxExposure + (this.world.shape === SHAPES.rounded ? KEYS.length / 2 : 1e-6)
-  }
-
-  /** What campaigns of a host's entries may spend by what hosts did; what people raised is theirs. */
-  #spends(host: Host, except: string | null): number {
-    const owned = new Set(host.store.records().map(({ campaignId }) => campaignId))
-    const isIts = ([key, ids]: [string, string[]]) =>
-      entryOf(host.file, key) === undefined ? ids.filter((id) => owned.has(id)) : ids
-    return [...this.made].flatMap(isIts).reduce((sum, id) => {
-      const one = this.world.all.find((campaign) => campaign.id === id)
-      if (id === except || one === undefined || one.status === 2 || this.#theirs.has(id)) return sum
-      // What a lost database paused for a successor spends nothing before a person resumes it.
-      if (one.status === 3 && !owned.has(id)) return sum
-      if (one.endDate !== null && Date.parse(one.endDate) < this.world.now) return sum
-      const last = this.#budgets.get(id)?.findLast(({ byUs }) => byUs)
-      return sum + Math.min(one.budget ?? 0, last?.value ?? 0)
-    }, 0)
-  }
-
-  /** After each step. */
-  check(): void {
-    for (const one of this.world.all) {
-      const key = keyOf(one as unknown as Record<string, unknown>)
-      const text = this.#theirs.get(one.id)
-      if (text !== undefined)
-        must(JSON.stringify(one) === text, `campaign ${one.id} of others was changed`)
-      else if (!this.#isMade(one.id)) this.made.set(key, [...(this.made.get(key) ?? []), one.id])
-      this.#noteBudget(one, true)
     }
-    for (const [key, ids] of this.made)
-      must(
-        ids.length <= this.#allowedFor(key),
-        `${key} was made ${ids.length} times, allowed are ${this.#allowedFor(key)}: ${ids}`,
-      )
-  }
-
-  #isMade(id: string): boolean {
-    return [...this.made.values()].some((ids) => ids.includes(id))
-  }
-
-  #noteBudget(one: BookCampaign, byUs: boolean): void {
-    const known = this.#budgets.get(one.id) ?? []
-    const last = known.at(-1)
-    if (last?.value === one.budget) return
-    // What one person set and another one changed, nobody else builds on.
-    const rest = last?.byUs || byUs ? known : known.slice(0, -1)
-    this.#budgets.set(one.id, [...rest, { at: this.world.now, value: one.budget ?? 0, byUs }])
-  }
-
-  /** Everything that is sent stands in the plan that was approved; a refused reduction goes field by field. */
-  #checkApproved(plan: Plan, sent: readonly Call[]): void {
-    const textOf = (value: unknown) => JSON.stringify(value)
-    for (const { kind, id, body } of sent) {
-      const isIn = plan.items.some((item) => {
-        if (item.held !== null || item.campaignId !== id) return false
-        const fields = new Map(
-          Object.entries(item.body ?? {}).map(([name, one]) => [name, textOf(one)]),
-        )
-        const isPart = Object.entries(body ?? {}).every(
-          ([name, one]) => fields.get(name) === textOf(one),
-        )
-        return textOf(item.body) === textOf(body) || (item.spend === 'down' && isPart)
-      })
-      must(isIn, `a ${kind} was sent that the approved plan does not have: ${JSON.stringify(body)}`)
+    const shown = pass.reads.get(id)?.shown
+    if (shown === undefined) throw new Error(`a promise is broken: ${id} is written and not read`)
+    const bound = store.bindings().find(({ campaignId }) => campaignId === id)
+    must(bound !== undefined, `campaign ${id} is written and belongs to no entry`)
+    must(markIn(shown.name) !== 'zzzzzzzzzz', `campaign ${id} of others is written`)
+    const entry = pass.entries.get(bound?.key ?? '')
+    if (body.targeting !== undefined) {
+      this.#retargeted.delete(id)
+      const { externalCampaignId } = body.targeting as Targeting
+      must(externalCampaignId === bound?.key, `${bound?.key} is sent as ${externalCampaignId}`)
+    }
+    if (pass.by === 'daemon') this.#checkDaemon(entry, id, body, shown)
+    else if (pass.by === 'lower') checkLower(id, body, shown)
+    else {
+      const item = checkPlanned(pass.plan, id, body, Object.keys(body))
+      for (const { field, from } of item.changes)
+        if (field in body && from !== undefined && shown[field] !== undefined)
+          must(
+            field === 'targeting' || isShown(field, shown[field], saidAs(field, from)),
+            `${field} of ${id} was planned from ${from} and is ${shown[field]}`,
+          )
     }
   }
 
-  /** After a pass that was not killed: what the file lowered is lowered, whatever else went wrong. */
-  #checkReductions(host: Host): void {
-    for (const record of host.store.records()) {
-      const one = this.world.book.find('123', record.campaignId)
-      const want = entryOf(host.file, record.key)?.values.budget
-      const isTheirs = this.#theirs.has(record.campaignId) || this.#troubled.has(record.campaignId)
-      if (one === null || isTheirs || typeof want !== 'number' || record.succeeding) continue
-      // What a person raised while the file stayed as it was is reported, and left alone.
-      const said = host.store
-        .history({ key: record.key, limit: 60 })
-        .find(
-          ({ body, outcome, campaignId }) =>
-            campaignId === record.campaignId && body?.budget !== undefined && outcome === 'done',
-        )
-      const isWritten = Number(said?.body?.budget) * 10_000 === want
-      const isDrift = isWritten || this.#agreed.get(record.campaignId) === want
-      if (!isDrift)
-        must(
-          (one.budget ?? 0) * 10_000 <= want + 1,
-          `${record.key}: ${one.budget} was not lowered to ${want / 10_000}`,
-        )
-    }
-  }
-
-  /** A look without faults: every difference has an item or a finding, and nothing is left without an end. */
-  async checkReports(): Promise<void> {
-    const { host } = this
-    const isPlain = !this.#lag
-    const looked = await host.look('report', { isPerson: false, by: 'daemon: model' })
-    const plan = planOf(looked)
-    const told = new Set([...plan.items, ...plan.findings].map(({ key }) => key))
-    const desired = readDesired(host.file)
-    if (desired.kind === 'problems') throw new Error('the file is wrong')
-    for (const record of host.store.records()) {
-      const one = this.world.book.find('123', record.campaignId)
-      const want = entryOf(host.file, record.key)
-      const isOff =
-        one === null ||
-        (want === undefined
-          ? isRunning(one, this.world.now)
-          : differs(one, want.values.budget, this.world.now))
-      const isRemoved = desired.desired.removed.some(({ key }) => key === record.key)
-      const isShown = this.world.shape === SHAPES.plain
-      if (isPlain && isShown && isOff && !isRemoved)
-        must(
-          told.has(record.key),
-          `${record.key} differs and no report says so: ${JSON.stringify(one)}`,
-        )
-    }
-    const owned = new Set(
-      host.store.records().flatMap(({ campaignId, past }) => [campaignId, ...past]),
-    )
-    const outside = this.world.all.filter(
-      (one) => !owned.has(one.id) && isRunning(one, this.world.now),
-    )
-    const isSaid = plan.findings.some(({ code }) => code === 'unmanaged' || code === 'twin')
-    if (isPlain && outside.length > 0)
-      must(isSaid, `${outside.map(({ id }) => id)} run outside the file, and no report says so`)
-    const open = host.store
+  #checkDaemon(entry: Entry | undefined, id: string, body: Fields, shown: Fields): void {
+    this.figures.kept++
+    must(Object.keys(body).join() === 'targeting', `the daemon sends ${JSON.stringify(body)}`)
+    const { targeting = null, values = {}, key = '' } = entry ?? {}
+    const isWanted = targeting !== null && isSame(canonical(body.targeting as Targeting), targeting)
+    must(isWanted, `the daemon sends another targeting of ${id} than the file's`)
+    const other = othersOf(values, shown)
+    must(other.length === 0, `the daemon writes ${id}, whose ${other} differs from the file`)
+    const isPersons = this.host.store
       .history({ limit: 500 })
-      .filter(({ outcome, at }) => outcome === 'sending' && at < this.world.now - 2 * HOUR)
-    must(open.length === 0 || this.#hasSecond, `lines without an end: ${open.length}`)
-    this.#noteAgreed(host)
+      .some(
+        (row) =>
+          row.by.startsWith('person') &&
+          row.body !== null &&
+          'targeting' in row.body &&
+          (row.campaignId === id || (row.campaignId === null && row.key === key)),
+      )
+    must(isPersons, `the daemon sends the first targeting of ${id}`)
   }
-}
 
-const isRunning = ({ status, endDate }: BookCampaign, now: number) =>
-  status === 1 && (endDate === null || Date.parse(endDate) + 2 * DAY > now)
+  #created(one: BookCampaign): void {
+    const key = String((one.targeting as Targeting).externalCampaignId)
+    const made = this.#made.get(key) ?? new Set()
+    const rivals = [...made].filter((id) => this.#isLive(id))
+    must(rivals.length === 0, `${key} is made again beside ${rivals}`)
+    this.#made.set(key, made.add(one.id))
+  }
 
-const isAlike = (now: number, want: number) => Math.abs(now * 10_000 - want) <= 1
+  #isLive(id: string): boolean {
+    const { status, endDate, name } = this.world.campaign(id)
+    const isOver = endDate !== null && Date.parse(endDate) < this.world.now
+    return status !== 2 && !isOver && markIn(name) !== 'zzzzzzzzzz'
+  }
 
-const differs = (one: BookCampaign, budget: unknown, now: number) =>
-  typeof budget === 'number' && isRunning(one, now) && !isAlike(one.budget ?? 0, budget)
+  // After each step.
 
-function keyOf({ targeting }: Record<string, unknown>): string {
-  return String((targeting as { externalCampaignId?: string } | null)?.externalCampaignId ?? '')
-}
+  async check(): Promise<void> {
+    this.#noteListing()
+    const bindings = this.host.store.bindings()
+    // What ended is opened again by people alone; what is another entry's is no rival of its first one.
+    for (const [key, ids] of this.#made)
+      for (const id of ids)
+        if (!this.#isLive(id) || bindings.some((one) => one.campaignId === id && one.key !== key))
+          ids.delete(id)
+    const entries = this.#entries()
+    const keys = bindings.flatMap(({ key }) => (entries.has(key) ? [key] : []))
+    if (keys.length > 0) this.#checkInLine(await this.host.look(keys), 'read')
+  }
 
-function entryOf(file: string, key: string) {
-  const reading = readDesired(file)
-  return reading.kind === 'desired'
-    ? reading.desired.campaigns.find((one) => one.key === key)
-    : undefined
-}
+  #checkInLine({ judged }: Look, where: 'listed' | 'read'): void {
+    for (const { entry, state, campaignId } of judged) {
+      if (state !== 'in line' || campaignId === null) continue
+      const { shape, book } = this.world
+      const one = this.world.campaign(campaignId)
+      const shown = shape(book.shown(one), where)
+      const other = othersOf(entry.values, shown)
+      const isNamed = isShown('name', shown.name, entry.values.name ?? '')
+      must(
+        other.length === 0 && isNamed,
+        `${entry.key} is in line, and ${other.join() || 'name'} differs`,
+      )
+      if (entry.targeting === null || book.knobs.echo === null) continue
+      const isAlike = this.#isShownAlike(one, entry.targeting)
+      must(
+        isAlike,
+        `${entry.key} is in line, and its targeting is ${JSON.stringify(one.targeting)}`,
+      )
+    }
+  }
 
-function troubleOf(fault: string, kind: Call['kind']): Trouble | null {
-  const isWrite = kind === 'create' || kind === 'update'
-  switch (fault) {
-    case 'lost':
-      return isWrite ? { kind: 'lost' } : { kind: 'fail', failure: failure.temporary() }
-    case 'late':
-    case 'later':
-      return isWrite
-        ? { kind: 'lost', afterMs: fault === 'late' ? 30 * SECOND : 20 * MINUTE }
-        : null
-    case 'down':
-      return { kind: 'fail', failure: failure.temporary(503) }
-    case 'limited':
-      return { kind: 'fail', failure: failure.temporary(429) }
-    case 'refused':
-      return isWrite ? { kind: 'fail', failure: failure.refused() } : null
-    case 'denied':
-      return { kind: 'fail', failure: failure.credentials() }
-    case 'missing':
-      return kind === 'get' ? { kind: 'fail', failure: failure.missing() } : null
-    case 'dies before':
-      return { kind: 'die', when: 'before' }
-    case 'dies after':
-      return { kind: 'die', when: 'after' }
-    default:
-      return null
+  /** Whether the service would show this targeting as it shows the one that is there. */
+  #isShownAlike({ targeting }: BookCampaign, wanted: Targeting): boolean {
+    const [there, then] = [targeting, wanted].map((one) => {
+      const echo = this.world.book.knobs.echo?.(one as Fields | null) ?? null
+      return JSON.stringify(readTargeting(JSON.parse(JSON.stringify(echo))))
+    })
+    return there === then
+  }
+
+  /** Everything is told: a whole look, while listings are not late. */
+  async look(): Promise<void> {
+    if (this.#isLate) return
+    const found = await this.host.look()
+    this.#checkInLine(found, 'listed')
+    const { entries, findings } = found.plan
+    const told = new Set([...entries, ...findings].map(({ campaignId }) => campaignId))
+    const candidates = entries.filter(({ reason }) => reason?.includes('campaigns may be it'))
+    for (const { id, status } of this.world.all)
+      if (status === 1 && this.#isLive(id))
+        must(told.has(id) || candidates.length > 0, `campaign ${id} runs, and no line says so`)
+  }
+
+  /** A targeting that is shown otherwise than it was sent, and the same before as after a write: it may be ignored. */
+  #isOdd({ campaignId, changes }: PlanItem): boolean {
+    const change = changes.find(({ field }) => field === 'targeting')
+    if (this.#echo === 'as sent' || change === undefined || campaignId === null) return false
+    return this.#isShownAlike(this.world.campaign(campaignId), change.to as Targeting)
+  }
+
+  /** Faults are over: one apply and one pass later, and again after an hour, nothing is written. */
+  async settle(): Promise<void> {
+    this.#isLate = false
+    for (let n = 0; n < 2; n++) {
+      await this.apply(NO_FAULTS)
+      await this.daemon(NO_FAULTS)
+      await this.check()
+      this.pass(HOUR + MINUTE)
+    }
+    await this.daemon(NO_FAULTS)
+    await this.apply(NO_FAULTS)
+    const before = this.world.writes().length
+    const { plan, judged } = await this.host.look()
+    await this.daemon(NO_FAULTS)
+    must(this.world.writes().length === before, 'the daemon writes again and again')
+    if (plan.items.some((item) => this.#isOdd(item))) return
+    must(plan.items.length === 0, `it never ends: ${JSON.stringify(plan.items)}`)
+    await this.apply(NO_FAULTS)
+    must(this.world.writes().length === before, 'something is written again and again')
+    for (const { entry, state, campaignId } of judged) {
+      if (state !== 'in line' || campaignId === null || entry.targeting === null) continue
+      const one = this.world.campaign(campaignId)
+      const isShown = this.world.book.knobs.echo !== null
+      const isKept = isShown
+        ? this.#isShownAlike(one, entry.targeting)
+        : isSame(canonical(one.targeting ?? {}), entry.targeting)
+      must(
+        isKept || this.#retargeted.has(campaignId) || (this.#hasForgotten && !isShown),
+        `${entry.key} is in line, and its targeting is ${JSON.stringify(one.targeting)}`,
+      )
+    }
   }
 }
 
@@ -691,7 +603,87 @@ function must(isKept: boolean, what: string): void {
   if (!isKept) throw new Error(`a promise is broken: ${what}`)
 }
 
+/** The shown fields but the name that are not as these values. */
+const othersOf = (values: Entry['values'], shown: Fields) =>
+  FIELDS.filter(
+    (field) =>
+      field !== 'name' &&
+      values[field] !== undefined &&
+      shown[field] !== undefined &&
+      !isShown(field, shown[field], values[field] ?? null),
+  )
+
+const NUMBERS: Record<string, number | null> = {
+  ...{ running: 1, archived: 2, paused: 3, once: null, monthly: 1 },
+}
+
+/** Whether a raw value of the service is this value. */
+function isShown(field: Field, raw: unknown, value: Value): boolean {
+  if (field === 'name') return bareName(String(raw)) === value
+  if (field === 'status' || field === 'period') return raw === NUMBERS[String(value)]
+  if (raw === null || value === null) return raw === value
+  if (field === 'autoBidLevel') return raw === value
+  if (field !== 'startDate' && field !== 'endDate')
+    return Math.abs(Number(raw) * 10_000 - Number(value)) < 0.5
+  return Date.parse(`${raw}`.replace(/Z?$/, 'Z')) === Date.parse(String(value))
+}
+
+/** What a line of the plan says, as a value. */
+function saidAs(field: Field, text: unknown): Value {
+  if (text === null || typeof text !== 'string') return null
+  if (field === 'endDate' && text.length === 10) return `${text}T23:59:59Z`
+  if (field === 'startDate' && text.length === 10) return `${text}T00:00:00Z`
+  return /^\d+\.\d+$/.test(text) ? Math.round(Number(text) * 10_000) : text
+}
+
+/** The line of the plan that has all of this body. */
+function checkPlanned(plan: Plan | null, id: string | null, body: Fields, fields: string[]) {
+  const isIts = (item: PlanItem) =>
+    item.campaignId === id &&
+    fields.every((name) =>
+      item.changes.some(({ field, to }) => {
+        if (field !== name) return false
+        if (field !== 'targeting') return isShown(field, body[name], saidAs(field, to))
+        return isSame(canonical(body.targeting as Targeting), canonical(to as Targeting))
+      }),
+    )
+  const item = plan?.items.find(isIts)
+  if (item === undefined)
+    throw new Error(`a promise is broken: nobody confirmed ${id} ${JSON.stringify(body)}`)
+  return item
+}
+
+/** It lowers what is shown. */
+function checkLower(id: string, body: Fields, shown: Fields): void {
+  for (const [field, now] of Object.entries(body)) {
+    const before = shown[field]
+    if (before === undefined) continue
+    const isLess =
+      field === 'status'
+        ? now === 3
+        : field === 'targeting'
+          ? POSTINGS.every((one) => !selects(now, one) || selects(before, one))
+          : before === null ||
+            (now !== null &&
+              (Number(now) || Date.parse(String(now))) <
+                (Number(before) || Date.parse(`${before}`.replace(/Z?$/, 'Z'))))
+    must(isLess, `--lower takes ${field} of ${id} from ${before} to ${now}`)
+  }
+}
+
+const selects = (targeting: unknown, posting: SandboxPosting) =>
+  isTargeted(structuredClone(readTargeting(targeting)) as Parameters<typeof isTargeted>[0], posting)
+
 // The steps, as commands of fast-check.
+
+const EDITS = [
+  ...['make', 'make for a key', 'raise', 'lower', 'pause', 'resume', 'archive', 'end'],
+  ...['reopen', 'rename', 'hand over', 'narrow', 'widen'],
+] as const
+const LOSSES = [
+  ...(['keep database', 'restore database', 'restore directory'] as const),
+  ...(['lose database', 'lose directory'] as const),
+] as const
 
 type Step = fc.AsyncCommand<object, Simulation>
 
@@ -699,128 +691,91 @@ const step = (text: string, run: (world: Simulation) => Promise<void> | void): S
   check: () => true,
   run: async (_, simulation) => {
     await run(simulation)
-    simulation.check()
+    await simulation.check()
   },
   toString: () => text,
 })
 
-const SHAPE_NAMES = Object.keys(SHAPES).filter((name) => name !== 'status not shown')
+const scripted = (name: string, run: (s: Simulation, given: Script) => Promise<void>) =>
+  script.map((given) => step(`${name} ${JSON.stringify(given)}`, (s) => run(s, given)))
 
-/** Left out where a rule is switched off: the seeds there rest on the others alone. */
-const MORE_STEPS = [
-  fc.nat(9).map((n) => step(`create --new ${n}`, (s) => s.succeed(n))),
+const applied = scripted('apply', (s, given) => s.apply(given))
+const passed = scripted('daemon', (s, given) => s.daemon(given))
+const written = choices.map((all) =>
+  step(`file ${fileFor(all, [])}${all.map(({ campaign }) => campaign)}`, (s) => s.write(all)),
+)
+const targetings = fc.array(fc.constantFrom(...TARGETINGS), { minLength: 1, maxLength: 3 })
+const retargeted = fc.tuple(targetings, script).map(([all, given]) =>
+  step(`file ${all.join(' ')}, daemon ${JSON.stringify(given)}`, async (s) => {
+    s.retarget(all)
+    await s.daemon(given)
+  }),
+)
+const waited = fc
+  .constantFrom(SECOND, MINUTE, 10 * MINUTE, 30 * MINUTE, 65 * MINUTE)
+  .map((ms) => step(`wait ${ms / MINUTE} min`, (s) => s.pass(ms)))
+
+const STEPS = [
+  ...[applied, applied, passed, passed, written, retargeted, retargeted, waited],
   fc
-    .constantFrom('ok', 'ok', 'lost', 'later', 'dies after')
-    .map((how) => step(`every create: ${how}`, (s) => s.setAlways('create', how))),
-  fc.constant(step('every read by id: missing', (s) => s.setAlways('get', 'missing'))),
-  fc.constant(step('service shows no status', (s) => s.setShape('status not shown', true, false))),
+    .tuple(script, fc.nat(9))
+    .map(([given, n]) => step(`apply KEY ${n} ${JSON.stringify(given)}`, (s) => s.apply(given, n))),
+  fc.constant(step('plan', (s) => s.plan())),
+  scripted('apply --plan', (s, given) => s.applyOld(given)),
+  scripted('apply --lower', (s, given) => s.lower(given)),
+  fc.constant(step('file as before', (s) => s.takeBack())),
+  fc
+    .tuple(fc.nat(9), fc.constantFrom(...EDITS))
+    .map(([n, what]) => step(`service ${n} ${what}`, (s) => s.edit(n, what))),
+  fc.nat(9).map((n) => step(`forget ${n}`, (s) => s.forget(n))),
+  fc.constantFrom(...LOSSES).map((what) => step(what, (s) => s.database(what))),
+  fc
+    .tuple(
+      fc.constantFrom(...(Object.keys(SHAPES) as (keyof typeof SHAPES)[])),
+      ...[fc.boolean(), fc.boolean()],
+    )
+    .map(([shape, isEchoed, isLate]) =>
+      step(
+        `service shows ${shape}${isEchoed ? ', targeting' : ''}${isLate ? ', late lists' : ''}`,
+        (s) => s.show(shape, isEchoed, isLate),
+      ),
+    ),
+  fc
+    .tuple(script, fc.constantFrom('database' as const, 'directory' as const))
+    .map(([given, part]) =>
+      step(`apply ${JSON.stringify(given)}, ${part} put back`, (s) => s.putBack(given, part)),
+    ),
+  fc.constant(step('look', (s) => s.look())),
 ]
 
-function stepsOf({ isMutated }: Mutations) {
-  const all = [
-    fc
-      .array(choice, { minLength: 4, maxLength: 4 })
-      .map((choices) =>
-        step(
-          `file ${JSON.stringify(choices.map((one) => [one.state, one.budget, one.end, one.states.join('')]))}`,
-          (s) => s.write(fileFor(choices)),
-        ),
-      ),
-    fc
-      .tuple(
-        fc.nat(9),
-        fc.constantFrom(
-          'make',
-          'raise',
-          'lower',
-          'pause',
-          'resume',
-          'reopen',
-          'rename',
-          'hand over',
-          'retarget',
-        ),
-      )
-      .map(([n, what]) => step(`service ${n} ${what}`, (s) => s.edit(n, what))),
-    fc
-      .tuple(fc.constantFrom(0, 0, 0, 1), faults)
-      .map(([n, script]) =>
-        step(`daemon ${n} ${script.join()}`, (s) => s.pass(n, 'daemon', script)),
-      ),
-    fc
-      .tuple(fc.constantFrom(0, 0, 0, 1), faults)
-      .map(([n, script]) =>
-        step(`apply --yes ${n} ${script.join()}`, (s) => s.pass(n, 'yes', script)),
-      ),
-    faults.map((script) =>
-      step(`apply PLAN ${script.join()}`, (s) => s.pass(0, 'approved', script)),
-    ),
-    fc
-      .array(choice, { minLength: 4, maxLength: 4 })
-      .map((choices) =>
-        step('apply while the file changes', (s) => s.pass(0, 'yes', [], fileFor(choices))),
-      ),
-    fc.constant(step('file as before', (s) => s.takeBack())),
-    faults.map((script) =>
-      step(`raise and take back ${script.join()}`, (s) => s.raiseAndTakeBack(script)),
-    ),
-    fc.constant(step('plan', (s) => s.plan())),
-    fc
-      .constantFrom(SECOND, MINUTE, 10 * MINUTE, 2 * HOUR, 26 * HOUR)
-      .map((ms) => step(`wait ${ms / MINUTE} min`, (s) => s.world.pass(ms))),
-    fc
-      .constantFrom<Loss[]>(
-        ...(['keep', 'keep', 'restore', 'restore directory'] as const),
-        ...(['lose', 'lose directory', 'restart host'] as const),
-      )
-      .map((how) => step(`database ${how}`, (s) => s.forgetDatabase(how))),
-    fc.nat(9).map((n) => step(`person decides ${n}`, (s) => s.decide(n))),
-    fc
-      .tuple(fc.constantFrom(...SHAPE_NAMES), fc.boolean(), fc.constantFrom(false, false, true))
-      .map(([name, echo, lag]) =>
-        step(`service shows ${name}${echo ? ', targeting' : ''}${lag ? ', late lists' : ''}`, (s) =>
-          s.setShape(name, echo, lag),
-        ),
-      ),
-    fc.constant(step('look', (s) => s.checkReports())),
-  ]
-  const more = isMutated ? [] : MORE_STEPS
-  return fc.commands([...all, ...more], { maxCommands: 40, size: 'max' })
-}
-
-const total = { sequences: 0, passes: 0, writes: 0, faults: 0, kills: 0, decisions: 0 }
+const ECHO = fc.constantFrom<Echo[]>('as sent', 'as sent', 'without titles', 'in capitals')
 
 /** Runs so many random histories; throws with the seed and the steps of the shortest that breaks a promise. */
 export async function explore(
   numRuns: number,
   seed: number,
-  mutations: Mutations = {},
-): Promise<typeof total> {
-  const sum = { ...total }
+  mutation: Mutation | null = null,
+): Promise<typeof sum> {
+  const sum = { sequences: 0, passes: 0, writes: 0, kept: 0, faults: 0, kills: 0 }
+  const steps = fc.commands(STEPS, { maxCommands: 24, size: 'max' })
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(choice, { minLength: 4, maxLength: 4 }),
-      stepsOf(mutations),
-      async (choices, commands) => {
-        const simulation = new Simulation(fileFor(choices), mutations)
-        try {
-          await fc.asyncModelRun(() => ({ model: {}, real: simulation }), commands)
-        } catch (error) {
-          const told = process.env.FEEDSYNCD_MODEL_TELL
-          if (told !== undefined) writeFileSync(told, `${error}\n${simulation.story()}`)
-          throw error
-        } finally {
-          sum.sequences++
-          for (const [name, n] of Object.entries(simulation.figures)) sum[name as 'passes'] += n
-          simulation.close()
-        }
-      },
-    ),
-    {
-      numRuns,
-      seed,
-      endOnFailure: mutations.isMutated === true || process.env.FEEDSYNCD_MODEL_TELL !== undefined,
-    },
+    fc.asyncProperty(choices, ECHO, fc.boolean(), steps, async (all, echo, isOld, commands) => {
+      const simulation = new Simulation(all, echo, mutation ?? {})
+      try {
+        if (isOld) await simulation.age()
+        await fc.asyncModelRun(() => ({ model: {}, real: simulation }), commands)
+        await simulation.settle()
+      } catch (error) {
+        const told = process.env.FEEDSYNCD_MODEL_TELL
+        if (told !== undefined) writeFileSync(told, `${error}\n${simulation.story()}`)
+        throw error
+      } finally {
+        sum.sequences++
+        for (const [name, n] of Object.entries(simulation.figures)) sum[name as 'passes'] += n
+        simulation.close()
+      }
+    }),
+    { numRuns, seed, endOnFailure: mutation !== null },
   )
   return sum
 }

@@ -1,23 +1,17 @@
-// A small world for the reconciler: one service in memory that answers as a test wants, hosts with a real
-// database and a real campaigns file each, and a clock that only `pass` moves. Answers go through the real
-// readers. A process dies where a call throws `Killed`.
+// A service in memory that answers as a test wants, and an installation of feedsyncd that manages campaigns on it: a
+// real database, a real state mark, and the text of a campaigns file. A process may be killed at any of its steps.
 
-import { copyFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { keepPass } from '../../../src/app/reconcile.ts'
-import { Decider } from '../../../src/campaigns/decide.ts'
-import { readDesired } from '../../../src/campaigns/desired.ts'
-import * as direct from '../../../src/campaigns/direct.ts'
-import { Pass, type PassOptions, type PassResult } from '../../../src/campaigns/pass.ts'
-import type { Plan } from '../../../src/campaigns/plan.ts'
-import type { CampaignStore, FeedSide } from '../../../src/campaigns/port.ts'
-import type { PersonParts } from '../../../src/campaigns/send.ts'
+import { type Applied, type ApplyParts, apply } from '../../../src/campaigns/apply.ts'
+import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
+import { type Look, look, type Plan } from '../../../src/campaigns/plan.ts'
+import type { CampaignStore, FeedSide, TargetedPosting } from '../../../src/campaigns/port.ts'
+import { type SyncParts, sync } from '../../../src/campaigns/sync.ts'
+import type { Result } from '../../../src/campaigns/write.ts'
 import { openCampaignStore } from '../../../src/history/campaign-store.ts'
-import type { CreateMark } from '../../../src/history/create-mark.ts'
 import { type Clock, MINUTE, systemClock } from '../../../src/lib/clock.ts'
-import { FeedsyncError } from '../../../src/lib/errors.ts'
-import type { CampaignRun } from '../../../src/ops/port.ts'
 import { readCampaign, readPage } from '../../../src/service/campaign-answer.ts'
 import { listCampaigns } from '../../../src/service/campaign-listing.ts'
 import { readAnswer, Unreadable } from '../../../src/service/json-answer.ts'
@@ -25,18 +19,20 @@ import type { CampaignAnswer, CampaignApi, CampaignFailure } from '../../../src/
 import { putEmptyHistory } from '../history/empty.ts'
 import { memoryFolder } from '../memory-folder.ts'
 import { forever } from './account.ts'
-import { Book, type BookCampaign } from './book.ts'
-import { planOf } from './reconciling.ts'
+import { Book, type BookCampaign, type Fields } from './book.ts'
 
 export const START = Date.UTC(2026, 11, 1, 12)
+export const IDENTITY = '123'
 
+/** The process is dead: nothing of it runs any more. */
 export class Killed extends Error {}
 
 export interface Call {
   kind: 'search' | 'get' | 'create' | 'update'
   id: string | null
-  body: Record<string, unknown> | null
-  host: Host
+  body: Fields | null
+  /** What the answer shows of the campaign. */
+  shown?: Fields
 }
 
 /** What a test makes of a call; null: it is answered as it should be. */
@@ -44,30 +40,30 @@ export type Trouble =
   | { kind: 'fail'; failure: CampaignFailure }
   /** Carried out, now or `afterMs` later, and not answered. */
   | { kind: 'lost'; afterMs?: number }
+  /** Answered with success, and not carried out. */
+  | { kind: 'ignored' }
   /** The process dies before it is sent, or after it was carried out. */
   | { kind: 'die'; when: 'before' | 'after' }
 
-const FAILURE = { kind: 'failure', hint: '', body: null, retryAfterMs: null } as const
+function failed(
+  kind: CampaignFailure['class'],
+  effect: CampaignFailure['effect'],
+  status: number | null,
+): CampaignFailure {
+  const reason = status === null ? 'no answer' : `answered ${status}`
+  return {
+    ...{ kind: 'failure', class: kind, effect, status, reason },
+    ...{ hint: '', body: null, retryAfterMs: null },
+  }
+}
 
 export const failure = {
-  temporary: (status = 503): CampaignFailure => ({
-    ...{ ...FAILURE, class: 'temporary', effect: 'unknown', status, reason: `answered ${status}` },
-  }),
-  refused: (status = 422): CampaignFailure => ({
-    ...{ ...FAILURE, class: 'refused', effect: 'refused', status, reason: `answered ${status}` },
-  }),
-  credentials: (status = 403): CampaignFailure => ({
-    ...{
-      ...FAILURE,
-      class: 'credentials',
-      effect: 'refused',
-      status,
-      reason: `answered ${status}`,
-    },
-  }),
-  missing: (): CampaignFailure => ({
-    ...{ ...FAILURE, class: 'missing', effect: 'refused', status: 404, reason: 'answered 404' },
-  }),
+  temporary: (status: number | null = 503) => failed('temporary', 'unknown', status),
+  /** The connection could not be made. */
+  unreached: () => failed('temporary', 'not-sent', null),
+  refused: (status = 422) => failed('refused', 'refused', status),
+  credentials: () => failed('credentials', 'refused', 403),
+  missing: () => failed('missing', 'refused', 404),
 }
 
 /** What the daemon reads in a success with this JSON. */
@@ -84,22 +80,20 @@ export class World {
     ...systemClock,
     now: () => this.now,
     monotonic: () => this.now,
-    sleep: async () => {},
+    sleep: async (ms) => this.pass(ms),
   }
   readonly book = new Book(() => this.now)
   readonly calls: Call[] = []
-  /** Asked before each call. */
+  /** Asked before each call is carried out. */
   trouble: (call: Call) => Trouble | null = () => null
   /** What an answer shows of a campaign, by where it is shown. */
-  shape: (
-    shown: Record<string, unknown>,
-    where: 'listed' | 'read' | 'written',
-  ) => Record<string, unknown> | null = (shown) => shown
+  shape: (shown: Fields, where: 'listed' | 'read' | 'written') => Fields = (shown) => shown
   /** What is listed, where that is not what is there. */
   listed: ((all: BookCampaign[]) => BookCampaign[]) | null = null
+  /** Told of what was made at a request, when it is made. */
+  onCreated: (one: BookCampaign) => void = () => {}
   readonly #late: { at: number; run: () => void }[] = []
   readonly directory = memoryFolder('feedsyncd-world-')
-  #databases = 0
 
   static open(): World {
     const world = new World()
@@ -109,17 +103,6 @@ export class World {
 
   close(): void {
     rmSync(this.directory, { recursive: true, force: true })
-  }
-
-  host(file = '', account = '123'): Host {
-    return new Host(this, file, account)
-  }
-
-  /** An empty database. */
-  database(): string {
-    const file = join(this.directory, `${++this.#databases}.db`)
-    putEmptyHistory(file)
-    return file
   }
 
   get all(): BookCampaign[] {
@@ -133,8 +116,8 @@ export class World {
   }
 
   /** Somebody makes a campaign on the service. */
-  make(name: string, fields: Record<string, unknown> = {}, account = '123'): BookCampaign {
-    return this.book.create(account, { name, budget: 50, ...fields })
+  make(name: string, fields: Fields = {}): BookCampaign {
+    return this.book.create(IDENTITY, { name, budget: 50, ...fields })
   }
 
   pass(ms: number): void {
@@ -154,123 +137,106 @@ export class World {
     return this.calls.filter(({ kind }) => kind === 'create' || kind === 'update')
   }
 
-  api(host: Host): CampaignApi {
+  /** Answers with what one campaign shows. */
+  #shown(call: Call, one: BookCampaign | null, where: 'read' | 'written') {
+    if (one === null) return failure.missing()
+    const json = this.shape(this.book.shown(one), where)
+    call.shown = json
+    return readingOf(json, (body) => readCampaign(body, call.id))
+  }
+
+  api(): CampaignApi {
     const { book } = this
-    const find = (id: string | null) => book.find(host.remote, id ?? '')
-    const shown = (
-      one: BookCampaign,
-      where: 'read' | 'written',
-      asked: string | null,
-    ): CampaignAnswer<never> => {
-      const json = this.shape(book.shown(one), where)
-      return readingOf(json, (body) => readCampaign(body, asked) as never)
-    }
-    const done = async <T>(
-      call: Omit<Call, 'host'>,
-      carryOut: () => BookCampaign | null,
-      answer: (one: BookCampaign) => CampaignAnswer<T>,
-    ): Promise<CampaignAnswer<T>> => {
-      const whole = { ...call, host }
-      this.calls.push(whole)
-      const trouble = this.trouble(whole)
+    const find = (id: string) => book.find(IDENTITY, id)
+    const done = <T>(call: Call, carryOut: () => void, answer: () => CampaignAnswer<T>) => {
+      this.calls.push(call)
+      const trouble = this.trouble(call)
       if (trouble?.kind === 'fail') return trouble.failure
       if (trouble?.kind === 'die' && trouble.when === 'before') throw new Killed()
-      if (trouble?.kind === 'lost' && trouble.afterMs !== undefined) {
+      if (trouble?.kind === 'lost' && trouble.afterMs !== undefined)
         this.#late.push({ at: this.now + trouble.afterMs, run: carryOut })
-        return failure.temporary()
-      }
-      const one = carryOut()
+      else if (trouble?.kind !== 'ignored') carryOut()
       if (trouble?.kind === 'die') throw new Killed()
-      if (trouble?.kind === 'lost') return failure.temporary()
-      return one === null ? failure.missing() : answer(one)
+      return trouble?.kind === 'lost' ? failure.temporary(null) : answer()
     }
-    const copy = (body: object) => JSON.parse(JSON.stringify(body)) as Record<string, unknown>
+    const sent = (body: object) => JSON.parse(JSON.stringify(body)) as Fields
     return {
       search: async (query) => {
-        const call = { kind: 'search', id: null, body: null } as const
-        return done(
-          call,
-          () => ({}) as BookCampaign,
-          () => {
-            const rows = this.listed?.([...book.all]) ?? book.all
-            const { page, envelope } = book.search(host.remote, rows, query)
-            const items = page.flatMap((row) => this.shape(book.shown(row), 'listed') ?? [])
-            return readingOf({ ...envelope, items }, (body) => readPage(body, null))
-          },
-        )
+        const page = () => {
+          const rows = this.listed?.([...book.all]) ?? book.all
+          const { page, envelope } = book.search(IDENTITY, rows, query)
+          const items = page.map((row) => this.shape(book.shown(row), 'listed'))
+          return readingOf({ ...envelope, items }, (body) => readPage(body, null))
+        }
+        return done({ kind: 'search', id: null, body: null }, () => {}, page)
       },
-      get: (id) =>
-        done(
-          { kind: 'get', id, body: null },
-          () => find(id),
-          (one) => shown(one, 'read', id),
-        ),
-      update: (id, body) => {
-        const sent = copy(body)
+      get: async (id) => {
+        const call: Call = { kind: 'get', id, body: null }
+        const answer = () => this.#shown(call, find(id), 'read')
+        return done(call, () => {}, answer)
+      },
+      update: async (id, given) => {
+        const body = sent(given)
+        const call: Call = { kind: 'update', id, body }
         const carryOut = () => {
           const one = find(id)
-          if (one !== null) book.update(one, sent)
-          return one
+          if (one !== null) book.update(one, body)
         }
-        return done({ kind: 'update', id, body: sent }, carryOut, (one) =>
-          shown(one, 'written', id),
-        )
+        return done(call, carryOut, () => this.#shown(call, find(id), 'written'))
       },
-      create: (body) => {
-        const sent = copy(body)
-        return done(
-          { kind: 'create', id: null, body: sent },
-          () => book.create(host.remote, sent),
-          (one) => shown(one, 'written', null),
-        )
+      create: async (given) => {
+        const body = sent(given)
+        const call: Call = { kind: 'create', id: null, body }
+        let made: BookCampaign | null = null
+        const carryOut = () => {
+          made = book.create(IDENTITY, body)
+          this.onCreated(made)
+        }
+        return done(call, carryOut, () => this.#shown(call, made, 'written'))
       },
     }
   }
 }
 
-let marks = 0
+/** A copy of a state directory. */
+export interface Backup {
+  database: string
+  mark: string | null
+}
+
+let databases = 0
 
 /** One installation. */
 export class Host {
   readonly world: World
   file: string
+  mode: 'targeting' | 'report' = 'targeting'
   database: string
-  /** The account of the configuration. */
-  account: string
-  address = 'https://service.example'
-  /** Before each write that raises, at the file. */
-  looksAgain = true
-  /** What a test puts before its store. */
-  wrap: (store: CampaignStore) => CampaignStore = (store) => store
   feeds: () => FeedSide = () => NO_FEEDS
-  /** The file beside its database. */
-  mark: ReturnType<CreateMark['seen']> = null
+  /** What a test puts before the store, and before what the daemon is given. */
+  wrap: (store: CampaignStore) => CampaignStore = (store) => store
+  wrapSync: (parts: SyncParts) => SyncParts = (parts) => parts
+  wrapEntries: (entries: Entry[]) => Entry[] = (entries) => entries
+  /** Asked before each write, beside whether the file is still the same. */
+  onChecked: () => void = () => {}
+  /** The next process dies after so many steps: reads and writes of its database, and calls of the service. */
+  diesAfter: number | null = null
   #store: CampaignStore | null = null
+  #read: { file: string | null; entries: Entry[] } = { file: null, entries: [] }
 
-  constructor(world: World, file: string, account: string) {
+  constructor(world: World, file: string) {
     this.world = world
     this.file = file
-    this.account = account
-    this.database = world.database()
+    this.database = join(world.directory, 'state', 'feedsyncd.db')
+    putEmptyHistory(this.database)
   }
 
-  /** The account that the service takes it for. */
-  get remote(): string {
-    return this.account
-  }
-
+  /** What is on disk, as a test looks at it. */
   get store(): CampaignStore {
-    const seen = () => this.mark
-    const renew = () => {
-      this.mark = { text: `mark ${++marks}`, at: this.world.now }
-    }
-    this.#store ??= openCampaignStore({ file: this.database, mark: { seen, renew } })
+    const account = `https://service.example ${IDENTITY}`
+    const { now } = this.world.clock
+    this.#store ??= openCampaignStore({ file: this.database, account, now })
     return this.#store
-  }
-
-  /** As when the state directory was copied to another place, or the host started again. */
-  changeMark(): void {
-    if (this.mark !== null) this.mark = { text: `${this.mark.text} again`, at: this.world.now }
   }
 
   /** The process ends; what is on disk stays. */
@@ -279,143 +245,186 @@ export class Host {
     this.#store = null
   }
 
-  /** Its state directory is lost. */
-  lose(): void {
-    this.loseDatabase()
-    this.mark = null
+  get #mark(): string {
+    return `${this.database}.mark`
   }
 
-  loseDatabase(): void {
+  /** Its database is lost, alone or with the whole state directory. */
+  lose(what: 'database' | 'directory'): void {
     this.restart()
-    this.database = this.world.database()
+    for (const end of ['', '-wal', '-shm']) rmSync(this.database + end, { force: true })
+    if (what === 'directory') rmSync(this.#mark, { force: true })
+    putEmptyHistory(this.database)
   }
 
-  /** A copy of its database, to come back to. */
-  backup(): string {
+  /** A copy of its state directory, to come back to. */
+  backup(): Backup {
     this.restart()
-    const copy = this.world.database()
-    copyFileSync(this.database, copy)
-    return copy
+    const database = join(this.world.directory, `${++databases}.db`)
+    copyFileSync(this.database, database)
+    const mark = existsSync(this.#mark) ? `${database}.mark` : null
+    if (mark !== null) copyFileSync(this.#mark, mark)
+    return { database, mark }
   }
 
-  parts() {
-    const { world } = this
-    const store = this.wrap(this.store)
-    const api = world.api(this)
-    const list = (signal: AbortSignal) => listCampaigns(api, world.clock, signal)
-    const who = { account: `${this.address} ${this.account}`, identity: this.account }
-    return { api, list, store, clock: world.clock, feeds: () => this.feeds(), ...who }
+  restore(backup: Backup, what: 'database' | 'directory'): void {
+    this.restart()
+    for (const end of ['-wal', '-shm']) rmSync(this.database + end, { force: true })
+    rmSync(this.database)
+    copyFileSync(backup.database, this.database)
+    if (what === 'database') return
+    rmSync(this.#mark, { force: true })
+    if (backup.mark !== null) copyFileSync(backup.mark, this.#mark)
   }
 
-  async look(
-    kind: PassOptions['kind'],
-    {
-      allowWiden = [],
-      approved = null,
-      ...options
-    }: Partial<PassOptions> & { allowWiden?: string[] } = {},
-  ): Promise<PassResult> {
-    const { file } = this
-    const reading = readDesired(file)
-    if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
-    const wanted = {
-      ...{ desired: reading.desired, fileSha256: file },
-      allowWiden: new Set([...allowWiden, ...(approved?.allowWiden ?? [])]),
-      isCurrent: () => !this.looksAgain || this.file === file,
+  entries(): Entry[] {
+    if (this.#read.file !== this.file) {
+      const reading = readDesired(this.file)
+      if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
+      this.#read = { file: this.file, entries: reading.entries }
     }
-    const rest = { isPerson: true, by: 'person: test', signal: forever, stop: forever, ...options }
+    return this.#read.entries
+  }
+
+  /** What a process works with, until it is killed. */
+  #parts(by: string, diesAfter: number | null = null): ApplyParts {
+    const { world, file } = this
+    const api = world.api()
+    const isCurrent = () => {
+      this.onChecked()
+      return this.file === file
+    }
+    const life = new Life(diesAfter)
+    const mortalApi = life.mortal(api)
+    return {
+      ...{ api: mortalApi, get: mortalApi.get, store: life.mortal(this.wrap(this.store)) },
+      list: (signal) => listCampaigns(mortalApi, world.clock, signal),
+      ...{ clock: world.clock, feeds: () => this.feeds(), by, isCurrent },
+      ...{ account: `https://service.example ${IDENTITY}`, identity: IDENTITY },
+      keepsTargeting: this.mode === 'targeting',
+    }
+  }
+
+  /** A process that writes: what it leaves is on disk alone. */
+  async #run<T>(by: string, work: (parts: ApplyParts) => Promise<T>): Promise<T> {
+    const { diesAfter } = this
+    this.diesAfter = null
     try {
-      return await new Pass(this.parts(), wanted, { kind, approved, ...rest }).run()
+      return await work(this.#parts(by, diesAfter))
     } catch (error) {
       this.restart()
       throw error
     }
   }
 
-  async plan(allowWiden: string[] = []): Promise<Plan> {
-    return planOf(await this.look('plan', { allowWiden }))
+  /** What `plan` sees. */
+  async look(keys: readonly string[] | null = null): Promise<Look> {
+    const named = keys === null ? null : new Set(keys)
+    const found = await look(this.#parts(''), this.entries(), named, forever)
+    if ('class' in found) throw new Error(found.reason)
+    return found
   }
 
-  async apply(options: { approved?: Plan; allowWiden?: string[] } = {}) {
-    return (await this.look('apply', options)).results
+  async plan(...keys: string[]): Promise<Plan> {
+    return (await this.look(keys.length === 0 ? null : keys)).plan
   }
 
-  async daemon(): Promise<PassResult> {
-    return this.look('apply', { isPerson: false, by: 'daemon: test' })
+  /** What a person sends who confirmed the plan with this digest; null: `--lower`. */
+  async send(digest: string | null, keys: readonly string[] | null = null): Promise<Applied> {
+    const named = keys === null ? null : new Set(keys)
+    const entries = this.entries()
+    const by = digest === null ? 'person: apply --lower' : `person: apply --plan ${digest}`
+    return await this.#run(by, (parts) =>
+      apply(parts, entries, { keys: named, digest, signal: forever }),
+    )
   }
 
-  /** The daemon looks; answers what is kept for status, alerts and monitoring. */
-  async run(mode: 'report' | 'apply' = 'apply'): Promise<CampaignRun> {
-    const looked = await this.look(mode, { isPerson: false, by: 'daemon: test' })
-    const at = new Date(this.world.now).toISOString()
-    return keepPass(this.store, { at, cause: 'test', mode }, looked)
+  /** A person confirms the plan of this moment. */
+  async apply(...keys: string[]): Promise<Result[]> {
+    const { digest } = await this.plan(...keys)
+    return resultsOf(await this.send(digest, keys.length === 0 ? null : keys))
   }
 
-  /** What a person says; a refusal is a value here. */
-  decide() {
-    const now = <R extends object>(word: (decider: Decider) => R) => {
-      try {
-        return { kind: 'done', ...word(new Decider(this.person())) } as const
-      } catch (error) {
-        return refusalOf(error)
+  async lower(...keys: string[]): Promise<Result[]> {
+    return resultsOf(await this.send(null, keys.length === 0 ? null : keys))
+  }
+
+  /** The daemon's pass. */
+  async daemon(): Promise<Result[]> {
+    const entries = this.wrapEntries(this.entries())
+    return await this.#run('daemon: file', ({ api, ...rest }) => {
+      const putTargeting: SyncParts['api']['putTargeting'] = (id, targeting, signal) =>
+        api.update(id, { targeting }, signal)
+      const parts = this.wrapSync({ ...rest, api: { get: api.get, putTargeting } })
+      return sync(parts, entries, forever, forever)
+    })
+  }
+
+  /** As the command `forget` does. */
+  forget(key: string): void {
+    const { store, world } = this
+    const campaignId = store.binding(key)?.campaignId ?? null
+    store.atomically(() => {
+      for (const { id, key: its } of store.openCreates())
+        if (its === key) store.end(id, 'not-sent', 'a person settled it', world.now)
+      const row = { at: world.now, key, campaignId, body: null, before: {}, by: 'person: forget' }
+      store.end(store.begin({ ...row, action: 'forget' }), 'done', null, world.now)
+      if (campaignId !== null) store.release(campaignId, key)
+    })
+  }
+}
+
+function resultsOf(applied: Applied): Result[] {
+  if (applied.kind === 'failure') throw new Error(applied.reason)
+  if (applied.kind === 'stale') throw new Error('the plan is another one now')
+  return applied.results
+}
+
+/** Counts the steps of a process, and ends it between two of them. Nothing that it still has to do is done then. */
+class Life {
+  #left: number
+  #isDead = false
+
+  constructor(steps: number | null) {
+    this.#left = steps ?? Number.POSITIVE_INFINITY
+  }
+
+  #step(): void {
+    if (--this.#left < 0) this.#isDead = true
+    if (this.#isDead) throw new Killed()
+  }
+
+  mortal<T extends object>(parts: T): T {
+    const mortal = (work: (...given: unknown[]) => unknown) => {
+      const ended = <R>(result: R): R => {
+        this.#step()
+        return result
+      }
+      return (...given: unknown[]) => {
+        this.#step()
+        try {
+          const result = work(...given)
+          return result instanceof Promise ? result.then(ended) : ended(result)
+        } catch (error) {
+          this.#isDead ||= error instanceof Killed
+          throw error
+        }
       }
     }
-    const soon = <R extends object>(word: (decider: Decider) => Promise<R>) =>
-      said(() => word(new Decider(this.person())))
-    return {
-      adopt: (key: string, id: string) => soon((one) => one.adopt(key, id)),
-      isNew: (key: string) => soon((one) => one.isNew(key)),
-      settle: (key: string, how: 'revert' | 'accept') => soon((one) => one.settle(key, how)),
-      marked: () => soon(async (one) => ({ pairs: await one.marked() })),
-      adoptAll: (pairs: Parameters<Decider['adoptAll']>[0]) =>
-        new Decider(this.person()).adoptAll(pairs),
-      forget: (keyOrId: string) => now((one) => one.forget(keyOrId)),
-      checked: (key: string) => now((one) => one.checked(key)),
-    }
-  }
-
-  /** One that is not settled comes before newer ones. */
-  newestCreate(key: string) {
-    return this.store.creates().findLast((one) => one.key === key) ?? null
-  }
-
-  /** What a person's word or direct call works with. */
-  person(): PersonParts {
-    const reading = readDesired(this.file)
-    if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
-    const { desired } = reading
-    return { ...this.parts(), desired, by: 'person: test', signal: forever }
+    const all = Object.entries(parts).map(([name, work]) => [name, mortal(work)])
+    return { ...parts, ...Object.fromEntries(all) }
   }
 }
-
-/** What a person's word or direct call answers, or why it is refused. */
-async function said<R extends object>(work: () => Promise<R>) {
-  try {
-    return { kind: 'done', ...(await work()) } as const
-  } catch (error) {
-    return refusalOf(error)
-  }
-}
-
-function refusalOf(error: unknown) {
-  if (!(error instanceof FeedsyncError)) throw error
-  const { message: reason, hint, exitCode } = error
-  return { kind: 'refused', reason, hint, isEarly: exitCode === 75 } as const
-}
-
-export const createDirectly = (...given: Parameters<typeof direct.createDirectly>) =>
-  said(() => direct.createDirectly(...given))
-
-export const updateDirectly = (...given: Parameters<typeof direct.updateDirectly>) =>
-  said(() => direct.updateDirectly(...given))
 
 /** A service, and an installation with this file. */
 export function opened(file: string) {
   const world = World.open()
-  return { world, host: world.host(file) }
+  const host = new Host(world, file)
+  onTestFinished(() => host.restart())
+  return { world, host }
 }
 
-/** The same, a minute after its campaigns were made. */
+/** The same, a minute after a person applied it. */
 export async function installed(file: string) {
   const { world, host } = opened(file)
   await host.apply()
@@ -425,8 +434,33 @@ export async function installed(file: string) {
 
 export const NO_FEEDS: FeedSide = {
   latest: [],
-  absence: () => null,
+  missingSince: () => null,
   read: () => Promise.reject(new Error('no feed was uploaded')),
+}
+
+/** One feed, of which these postings were uploaded last. `problem`: why it cannot be read. */
+export function feedsOf(
+  postings: readonly Partial<TargetedPosting>[],
+  {
+    missing = {},
+    problem = null,
+  }: { missing?: Record<string, number>; problem?: string | null } = {},
+): () => FeedSide {
+  const ids: [string, number][] = []
+  for (const [id, all] of Map.groupBy(postings, (one) => one.externalCampaignId ?? ''))
+    if (id !== '') ids.push([id, all.length])
+  const upload = {
+    ...{ feed: 'jobs.xml', path: 'jobs.xml', version: 1, uploadedAt: START, records: null },
+    ...{ spool: '1.xml', postings: postings.length, ids: Object.fromEntries(ids) },
+  }
+  return () => ({
+    latest: [upload],
+    missingSince: (id) => missing[id] ?? null,
+    read: async (_fields, _needed, take) => {
+      for (const posting of postings) take(posting)
+      return problem === null ? [] : [problem]
+    },
+  })
 }
 
 /** Several troubles, each for the calls that it names, as often as it says. */
@@ -435,13 +469,12 @@ export function troubles(
 ) {
   const left = rules.map(({ times = Number.POSITIVE_INFINITY }) => times)
   return ({ kind, id }: Call): Trouble | null => {
-    for (const [n, rule] of rules.entries()) {
-      if (rule.on !== kind || (rule.id !== undefined && rule.id !== id)) continue
-      const times = left[n] ?? 0
-      if (times <= 0) continue
-      left[n] = times - 1
-      return rule.trouble
-    }
-    return null
+    const n = rules.findIndex(
+      (rule, i) =>
+        rule.on === kind && (rule.id === undefined || rule.id === id) && (left[i] ?? 0) > 0,
+    )
+    if (n === -1) return null
+    left[n] = (left[n] ?? 0) - 1
+    return rules[n]?.trouble ?? null
   }
 }

@@ -63,7 +63,7 @@ describe.skipIf(CHROMIUM === null)('the page of a daemon that works', SLOW, () =
   it('shows the same without a script', async () => {
     const { page } = await open(browser, await scene('busy'), { script: false })
 
-    expect(await page.locator('h1').textContent()).toBe('1 feed needs attention')
+    expect(await page.locator('h1').textContent()).toBe('1 feed and 3 campaigns need attention')
     expect(await page.locator('.feeds tbody tr').count()).toBe(14)
   })
 })

@@ -7,15 +7,10 @@ import type { Config } from '../../../src/config/config.ts'
 import type { DaemonRecord, History, State, VersionPatch } from '../../../src/history/port.ts'
 import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/silent-log.ts'
-import type {
-  CampaignRun,
-  CampaignSeen,
-  EndpointSource,
-  PlanModel,
-  Pulse,
-} from '../../../src/ops/port.ts'
+import type { CampaignRun, EndpointSource, Pulse } from '../../../src/ops/port.ts'
 import { openEndpoint } from '../../../src/ops/web/endpoint.ts'
 import { temporaryHistory } from '../../helpers/history/temporary.ts'
+import { campaignFinding, campaignRun, campaignSeen } from '../../helpers/ops/campaign-run.ts'
 
 export const NOW = Date.UTC(2026, 10, 20, 12)
 
@@ -23,7 +18,7 @@ export type SceneName = 'empty' | 'busy' | 'broken'
 
 /** What is asked of the configuration here. */
 const CONFIG = {
-  service: { baseUrl: 'https://api.sponsor.example/api' },
+  service: { baseUrl: 'https://api.sponsor.example/api', identity: { account: '123' } },
   campaigns: { file: '/nonexistent/campaigns.yaml', explicit: false },
   state: { directory: '/nonexistent' },
   feeds: [],
@@ -38,8 +33,6 @@ export async function serve(history: History, over: Partial<EndpointSource> = {}
     status: () => statusOf(history, CONFIG, clock, {}),
     versions: (feed, limit) => statusOf(history, CONFIG, clock, { feed, limit, all: true }).uploads,
     version: (id) => versionOf(history, CONFIG, clock, id),
-    plan: () => PLAN,
-    campaigns: () => SEEN,
     metrics: async () => '',
     ...{ host: 'ats-07.vendor.example', inbox: '/srv/ats/export' },
     commandLine: (command) => `feedsyncd ${command}`,
@@ -73,64 +66,44 @@ function withCampaigns(history: History, campaigns: CampaignRun): Pick<EndpointS
   return { status: () => ({ ...statusOf(history, CONFIG, clock, {}), campaigns }) }
 }
 
-const RUN: CampaignRun = {
-  ...{ at: new Date(NOW - 20 * MINUTE).toISOString(), cause: 'interval', mode: 'report' },
-  ...{ state: 'done', problem: null, hint: null, planId: 12, pending: 2, done: [], waiting: [] },
-}
+const APPLY = 'feedsyncd campaigns apply'
 
-const STOPPED: CampaignRun = {
-  ...{ ...RUN, state: 'unusable', planId: null, pending: 0 },
+const RUN = campaignRun({
+  at: new Date(NOW - 20 * MINUTE).toISOString(),
+  entries: [
+    campaignSeen({
+      ...{ key: 'GEN-26', name: 'General 2026 [#a1b2c3d4e5]', state: 'differs' },
+      ...{ changes: ['budget: 2000.00 -> 1500.00  [spends less]'], next: `${APPLY} GEN-26` },
+    }),
+    campaignSeen({ name: 'Nurses Q1 [#k7m2q9x4c1]', status: 'paused', spend: null }),
+    campaignSeen({
+      ...{ key: 'INT-26', campaignId: null, name: null, status: null, budget: null, spend: null },
+      ...{ state: 'new', next: `${APPLY} INT-26` },
+      changes: [
+        'budget: none -> 1500.00  [can spend more]',
+        'targeting.stateProvCodes: any -> MA, ON  [can spend more]',
+      ],
+    }),
+  ],
+  findings: [campaignFinding()],
+})
+
+const STOPPED = campaignRun({
+  ...{ ...RUN, state: 'unusable' },
   problem:
     '/etc/feedsyncd/campaigns.yaml:14:5 campaigns[3].budget: expected a decimal such as "1500.00"',
-  hint: 'no campaign is written until the file is correct',
-  waiting: [
-    {
-      ...{
-        key: 'NUR-Q1',
-        action: 'blocked',
-        code: 'guard',
-        reason: 'its budget would rise by 240 %, over 50 %',
-      },
-      needs: 'raise guards.raisePercent, or the budget in smaller steps',
-    },
-    {
-      ...{
-        key: 'INT-26',
-        action: 'unknown',
-        code: 'unknown',
-        reason: 'whether it was created is not known',
-      },
-      needs: 'feedsyncd campaigns create INT-26 --new',
-    },
+  hint: 'correct the file; until then no campaign is written, and feeds are uploaded',
+  entries: [
+    campaignSeen({
+      ...{ state: 'blocked', reason: 'campaign 48211 is gone' },
+      next: 'feedsyncd campaigns forget NUR-Q1',
+    }),
+    campaignSeen({
+      ...{ key: 'INT-26', state: 'unknown', reason: 'whether it was created is not known' },
+      next: 'wait, or if you find it on the service, write its campaignId into the entry INT-26',
+    }),
   ],
-}
-
-const SEEN: CampaignSeen[] = [
-  {
-    ...{ key: 'GEN-26', campaignId: '48212', name: 'General 2026 [#a1b2c3d4e5]' },
-    ...{ status: 'active', budget: '2000.00', spend: '812.40' },
-  },
-  {
-    ...{ key: 'NUR-Q1', campaignId: '48211', name: 'Nurses Q1 [#k7m2q9x4c1]' },
-    ...{ status: 'paused', budget: '1500.00', spend: null },
-  },
-]
-
-const PLAN: PlanModel = {
-  items: [
-    {
-      ...{ key: 'GEN-26', action: 'update', spend: 'down' },
-      changes: [{ path: 'budget', before: '2000.00', after: '1500.00' }],
-    },
-    {
-      ...{ key: 'NUR-Q1', action: 'create', spend: 'up' },
-      changes: [
-        { path: 'budget', before: null, after: '1500.00' },
-        { path: 'targeting.stateProvCodes', before: null, after: 'MA, ON' },
-      ],
-    },
-  ],
-}
+})
 
 const DISK_FULL: Pulse = {
   ...{ stage: 'running', sinceTurnMs: 5 },

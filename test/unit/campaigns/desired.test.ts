@@ -2,17 +2,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Desired } from '../../../src/campaigns/desired.ts'
-import { readDesired } from '../../../src/campaigns/desired.ts'
-import { parseAmount, showAmount, toWire } from '../../../src/lib/amount.ts'
+import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
 import { anyCharacter } from '../../helpers/any-character.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', '..', 'config', 'campaigns.example.yaml')
 
-function desired(text: string): Desired {
+function entries(text: string): Entry[] {
   const reading = readDesired(text)
   if (reading.kind === 'problems') throw new Error(JSON.stringify(reading.problems))
-  return reading.desired
+  return reading.entries
 }
 
 function problems(text: string): string[] {
@@ -28,59 +27,51 @@ const one = (fields: string) =>
 
 describe('the campaigns file', () => {
   it('is what the example says', () => {
-    const { campaigns, removed, guards } = desired(readFileSync(EXAMPLE, 'utf8'))
-
-    expect(campaigns).toMatchObject([
+    expect(entries(readFileSync(EXAMPLE, 'utf8'))).toMatchObject([
       {
         key: 'NUR-Q1',
-        values: { budget: 15_000_000, period: 'once', startDate: '2027-01-04T00:00:00Z' },
+        values: {
+          ...{ name: 'Nurses Q1', budget: 15_000_000, period: 'once' },
+          ...{ startDate: '2027-01-04T00:00:00Z', endDate: '2027-03-31T23:59:59Z' },
+        },
       },
-      { key: 'DRV', allPostings: true },
-      { key: 'INT-27', campaignId: '48211' },
-    ])
-    expect(removed).toEqual([{ key: 'INT-26', endDate: '2026-12-01T00:00:00Z' }])
-    expect(guards).toMatchObject({ raisePercent: 50, maxShareOfFeed: 0.5 })
-  })
-
-  it('keeps unquoted codes and ids as the text that they are', () => {
-    const targeting =
-      'targeting: { postalCodes: [02139], stateProvCodes: [ON, NO], requisitionIds: [1E5, 0x1F] }'
-
-    const [campaign] = desired(one(`${targeting}\n    allowWiden: true`)).campaigns
-
-    expect(campaign?.targeting).toMatchObject({
-      postalCodes: ['02139'],
-      stateProvCodes: ['NO', 'ON'],
-      requisitionIds: ['0x1F', '1E5'],
-      externalCampaignId: 'A',
-    })
-  })
-
-  it('may be JSON, whose numbers keep every digit as they are written', () => {
-    const targeting = '{"requisitionIds": [12345678901234567890, 007]}'
-    const entry = `{"externalCampaignId": 42, "name": "A", "allowWiden": true, "targeting": ${targeting}}`
-
-    const reading = readDesired(`{"version": 1, "campaigns": [${entry}]}`)
-
-    if (reading.kind !== 'desired') throw new Error(JSON.stringify(reading.problems))
-    expect(reading.desired.campaigns).toMatchObject([
-      { key: '42', targeting: { requisitionIds: ['007', '12345678901234567890'] } },
+      { key: 'DRV', targeting: { externalCampaignId: 'DRV', stateProvCodes: [] } },
+      { key: 'INT-27', campaignId: '48211', targeting: { requisitionIds: ['R-1001', 'R-1002'] } },
     ])
   })
 
   it('leaves what it does not name unmanaged', () => {
-    const [campaign] = desired(one('')).campaigns
+    expect(entries(one(''))).toEqual([
+      { key: 'A', values: { name: 'First' }, targeting: null, campaignId: null },
+    ])
+  })
 
-    expect(campaign).toEqual({
-      ...{
-        key: 'A',
-        name: 'First',
-        campaignId: null,
-        allPostings: false,
-        emptyLists: [],
-        values: {},
+  it('keeps unquoted codes and ids as the text that they are', () => {
+    const lists = 'postalCodes: [02139], stateProvCodes: [ON, NO], requisitionIds: [1E5, 0x1F]'
+
+    expect(entries(one(`targeting: { ${lists} }\n    allowWiden: true`))).toMatchObject([
+      {
+        targeting: {
+          ...{ externalCampaignId: 'A', postalCodes: ['02139'], stateProvCodes: ['NO', 'ON'] },
+          requisitionIds: ['0x1F', '1E5'],
+        },
       },
-    })
+    ])
+  })
+
+  it('may be JSON, whose numbers keep every digit as they are written', () => {
+    const targeting = '{"requisitionIds": [12345678901234567890, 007]}'
+    const text = `{"externalCampaignId": 42, "name": "A", "allowWiden": true, "targeting": ${targeting}}`
+
+    expect(entries(`{"version": 1, "campaigns": [${text}]}`)).toMatchObject([
+      { key: '42', targeting: { requisitionIds: ['007', '12345678901234567890'] } },
+    ])
+  })
+
+  it.each(['toString', 'constructor', '__proto__'])('takes %s for a key like any other', (key) => {
+    expect(entries(fileOf(entry(key)))).toMatchObject([
+      { key, targeting: { externalCampaignId: key } },
+    ])
   })
 
   it('tells all mistakes at once, each with its place', () => {
@@ -93,9 +84,11 @@ describe('the campaigns file', () => {
       '    budget: 1,500',
       '    startDate: 2027-02-30',
       '    period: weekly',
-      '    targeting: { cities: [Boston], postalCode: ["1"], requisitionIds: [R1] }',
+      '    targeting: { cities: [Boston], postalCode: ["1"], requisitionIds: [R1], jobTitles: [] }',
+      '    allPostings: true',
       '  - name: Second',
-      'removed: { A: B }',
+      'guards: { raisePercent: 50 }',
+      'limits: { maxBudget: many }',
     ].join('\n')
 
     expect(problems(text)).toEqual([
@@ -108,8 +101,11 @@ describe('the campaigns file', () => {
       '9:27 campaigns[0].targeting.cities[0]: expected a block of keys',
       '9:36 campaigns[0].targeting.postalCode: unknown key, did you mean postalCodes?',
       '9:55 campaigns[0].targeting.requisitionIds: these add postings whatever the other lists say: allow it with allowWiden: true on the entry',
-      '10:5 campaigns[1]: the key externalCampaignId is missing',
-      '11:10 removed: expected a list',
+      '9:88 campaigns[0].targeting.jobTitles: an empty list: leave it out, or name what it selects',
+      '10:5 campaigns[0].allPostings: unknown key',
+      '11:5 campaigns[1]: the key externalCampaignId is missing',
+      '12:1 guards: unknown key',
+      '13:22 limits.maxBudget: expected an amount above 0 such as "1500.00" (got "many")',
     ])
   })
 
@@ -117,7 +113,6 @@ describe('the campaigns file', () => {
     ['', 'no campaign'],
     ['# nothing', 'no campaign'],
     [one('').replace('version: 1', ''), 'the key version is missing'],
-    ['version: 1', 'no campaign'],
     ['version: 1\ncampaigns: []', 'no campaign'],
     ['version: 1\ncampaigns:', 'expected a list'],
     ['[]', 'no campaign'],
@@ -127,50 +122,76 @@ describe('the campaigns file', () => {
     [one('budget: -5'), 'above 0'],
     [one('budget: 1e3'), 'above 0'],
     [one('budget:'), 'above 0'],
+    [one('budget: none'), 'above 0'],
+    [one('cpc: "0.12345"'), 'above 0'],
+    [one('status: archived'), 'expected running or paused'],
     [one('campaignId: ".."'), "the service's id"],
-    [one('lifecycle: { preventEnd: true }'), 'unknown key'],
+    [one('campaignId: "0"'), "the service's id"],
     [one('startDate: 2027-01-04\n    endDate: 2027-01-03'), 'is before startDate'],
     [one('targeting: { externalCampaignId: B }'), "always the entry's own"],
     [one('targeting: { stateProvCodes: [Massachusetts] }'), 'code such as MA'],
     [one('targeting: { jobTitles: [""] }'), 'must not be empty'],
     [one('targeting: { jobTitles: nurse }'), 'expected a list'],
+    [one('targeting: everything'), 'expected a block of keys, or all'],
     [one('targeting:'), 'expected a block'],
+    [one('targeting: { requisitionIds: [R] }\n    allowWiden: false'), 'allowWiden: true'],
     [one('name: again'), 'duplicate key'],
-    [
-      `${one('')}removed: [{ externalCampaignId: A, endDate: 2027-01-01 }]`,
-      'duplicate externalCampaignId',
-    ],
+    [one('"<<": { budget: "1.00" }'), 'unknown key'],
+    [`${one('')}  - { externalCampaignId: A, name: B }`, 'duplicate externalCampaignId'],
     [`${one('')}  - { externalCampaignId: B, name: FIRST }`, 'duplicate name'],
-    [one('').replace('First', 'First [#k7m2q9x4c1]'), 'marks our token'],
+    [one('').replace('First', 'First [#k7m2q9x4c1]'), 'it begins our mark'],
+    [`${one('')}removed: [{ externalCampaignId: B }]`, 'removed: unknown key'],
+    [`${one('')}\0\0`, '6:1 : a NUL byte'],
+    ['a: &x 1\nb: *x', ''],
+    ['a: !!str 1', ''],
   ])('is refused as a whole: %j', (text, why) => {
     expect(problems(text).join('\n')).toContain(why)
   })
 
+  it('may name two entries alike where their campaigns are named, and no campaign twice', () => {
+    const twins = ['A', 'B'].map(
+      (key) => `  - { externalCampaignId: ${key}, name: N, campaignId: ID }\n`,
+    )
+    const text = fileOf(...twins)
+
+    expect(entries(text.replace('ID', '1').replace('ID', '2'))).toHaveLength(2)
+    expect(problems(text)).toEqual([
+      '4:51 campaigns[1].campaignId: duplicate campaignId, already used by campaigns[0].campaignId',
+    ])
+  })
+
+  it('may not have budgets above its limits, where the total is of entries that are not paused', () => {
+    const text = (status: string, limits: string) =>
+      `${fileOf(entry('A'), entry('B', status, '300.00'))}limits: { ${limits} }\n`
+
+    expect(problems(text('', 'maxBudget: "250.00", maxTotal: "350.00"'))).toEqual([
+      '9:13 campaigns[1].budget: is above limits.maxBudget, 250.00',
+      '11:42 limits.maxTotal: all budgets together are 400.00, above this limit',
+    ])
+    expect(entries(text('', 'maxTotal: "400.00"'))).toHaveLength(2)
+    expect(entries(text('status: paused', 'maxTotal: "350.00"'))).toHaveLength(2)
+  })
+
+  it('that is cut off anywhere never asks for another budget than the whole', () => {
+    const whole = fileOf(entry('A', `endDate: 2027-03-31\n${states('MA')}`), entry('B'))
+
+    for (let at = 0; at < whole.length; at++) {
+      const reading = readDesired(whole.slice(0, at))
+      const all = reading.kind === 'problems' ? [] : reading.entries
+      for (const { values } of all) expect(values.budget ?? 1_000_000).toBe(1_000_000)
+    }
+  })
+
   it('never throws, whatever is in it', () => {
+    const text = readFileSync(EXAMPLE, 'utf8').replace(/^ *#.*\n/gm, '')
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 80 }), fc.nat(2000), (noise, cut) => {
-        const text = readFileSync(EXAMPLE, 'utf8').replace(/^ *#.*\n/gm, '')
         const at = cut % text.length
 
         readDesired(noise)
         readDesired(text.slice(0, at) + noise + text.slice(at))
-        readDesired(text.slice(0, at))
       }),
       { numRuns: 60 },
-    )
-  })
-})
-
-describe('an amount', () => {
-  it('is the same number on the wire as in the file', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 99_999_999_999 }), (cents) => {
-        const text = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
-        const amount = parseAmount(text, 2) ?? 0
-
-        expect(showAmount(amount)).toBe(text)
-        expect(toWire(amount)).toBe(Number(text))
-      }),
     )
   })
 })

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import type { Plan } from '../../../src/campaigns/plan.ts'
+import { planText } from '../../../src/cli/campaigns/plan-view.ts'
 import { outJson } from '../../../src/cli/context.ts'
 import { statusCheck } from '../../../src/cli/status-check.ts'
 import { statusText } from '../../../src/cli/status-view.ts'
@@ -56,6 +58,36 @@ describe('hostile names and reasons', () => {
     expect(shown).toContain('a\\tb\\u0000c\\u0007\\u001b[31mred\\u001b[2J\\u009b2J')
     expect(shown.split('\n').length).toBeLessThan(2 * NAMES.length + 200)
     expect(statusCheck(report, view).line).not.toMatch(OBEYED)
+  })
+
+  it('in a plan of the campaigns are one line each', () => {
+    const next = 'feedsyncd campaigns plan'
+    const [key, campaignId, action] = ['A', null, 'create'] as const
+    const plan: Plan = {
+      digest: '12345678',
+      items: NAMES.map((name) => ({
+        ...{ key: name, campaignId, action, postings: null },
+        changes: [
+          { field: 'name', from: null, to: name, spend: 'up' },
+          { field: 'targeting', from: null, to: { jobTitles: [name] }, spend: 'up' },
+        ],
+      })),
+      entries: NAMES.map((name) => {
+        return { key: name, campaignId: name, state: 'blocked', reason: name, next: name }
+      }),
+      findings: NAMES.map((text) => {
+        return { code: 'outside', key, campaignId, text, next, isReported: true }
+      }),
+      listing: { complete: false, campaigns: 1, reason: NAMES[20] ?? '' },
+      feeds: { count: 1, postings: 1, problems: NAMES },
+      warning: null,
+    }
+
+    const shown = planText(plan, { commandLine: view.commandLine, keys: NAMES })
+
+    expect(shown).not.toMatch(OBEYED)
+    expect(shown).toContain('a\\tb\\u0000c\\u0007\\u001b[31mred\\u001b[2J\\u009b2J')
+    expect(shown.split('\n').length).toBeLessThan(10 * NAMES.length)
   })
 
   it('in JSON answers are the same names, written so that a terminal obeys nothing', () => {

@@ -116,6 +116,6 @@ describe('the example campaigns', () => {
     const { value, problems } = parseYaml(text, 'failsafe')
 
     expect(problems).toEqual([])
-    expect(Object.keys(value as object)).toEqual(['version', 'campaigns', 'removed', 'guards'])
+    expect(Object.keys(value as object)).toEqual(['version', 'campaigns', 'limits'])
   })
 })

@@ -70,7 +70,7 @@ describe('a file with an address and an account', () => {
       campaigns: {
         file: join(folder, 'campaigns.yaml'),
         explicit: false,
-        mode: 'report',
+        mode: 'targeting',
         listField: null,
       },
       state: { directory: join(folder, 'state'), historyForMs: 400 * DAY },

@@ -194,7 +194,7 @@ describe('a value', () => {
     ],
     [
       'alerts: [{ on: [died], exec: [x] }]',
-      'alerts[0].on[0]: expected rejected, held, failed, overdue, credentials, daemon, campaigns-stopped, campaign-waiting, campaign-unknown, campaign-vanished or plan-waiting (got "died")',
+      'alerts[0].on[0]: expected rejected, held, failed, overdue, credentials, daemon, campaigns-stopped, campaign-unknown or campaign-waiting (got "died")',
     ],
     [
       'alerts: [{ on: [held], exec: page }]',

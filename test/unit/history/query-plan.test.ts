@@ -200,10 +200,9 @@ it('what a look asks of the campaigns reads none of the writes that it does not 
   const { file } = temporaryHistory()
 
   const plans = await plansIn(file, async () => {
-    using store = openCampaignStore({ file })
-    for (const ask of [store.open, store.creates, store.made, store.lastDecision]) ask()
-    store.generation('A')
-    store.since(5)
+    using store = openCampaignStore({ file, account: 'A' })
+    for (const ask of [store.openCreates, store.sending, store.bindings, store.released]) ask()
+    store.unclearSince('48001', 5)
   })
 
   const scans = plans.flatMap(({ sql, steps }) =>

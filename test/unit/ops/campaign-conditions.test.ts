@@ -3,24 +3,20 @@ import { statusCheck } from '../../../src/cli/status-check.ts'
 import type { StatusReport } from '../../../src/history/report.ts'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { campaignConditions } from '../../../src/ops/campaign-conditions.ts'
-import type { CampaignRun, WaitingCampaign } from '../../../src/ops/port.ts'
+import type { CampaignRun, CampaignSeen } from '../../../src/ops/port.ts'
+import { campaignFinding, campaignRun, campaignSeen } from '../../helpers/ops/campaign-run.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 6)
 const ago = (ms: number) => new Date(NOW - ms).toISOString()
 
-function run(over: Partial<CampaignRun> = {}): CampaignRun {
-  return {
-    ...{ at: ago(MINUTE), since: ago(MINUTE), cause: 'interval', mode: 'apply', state: 'done' },
-    ...{ problem: null, hint: null, planId: 7, pending: 0, planned: [], done: [], waiting: [] },
-    ...{ vanished: [], ...over },
-  } as CampaignRun
-}
+const run = (over: Partial<CampaignRun> = {}) => campaignRun({ at: ago(0), since: ago(0), ...over })
 
-const waits = (action: string, over: Partial<WaitingCampaign> = {}): Partial<CampaignRun> => ({
-  waiting: [
-    { key: 'NUR-Q1', action, code: 'guard', reason: 'a guard', needs: 'correct it', ...over },
-  ],
+const entry = (state: CampaignSeen['state'], ageMs = 0, over: Partial<CampaignSeen> = {}) => ({
+  entries: [campaignSeen({ state, since: ago(ageMs), ...over })],
 })
+
+const BLOCKED = { reason: 'campaign 48211 is gone', next: 'feedsyncd campaigns forget NUR-Q1' }
+const RAISED = { changes: ['budget: 100.00 -> 150.00  [can spend more]'] }
 
 function check(campaigns: CampaignRun | null, daemon: Partial<StatusReport['daemon']> = {}) {
   const report: StatusReport = {
@@ -45,85 +41,83 @@ const events = (found: CampaignRun) => campaignConditions(found).map(({ event })
 
 describe('monitoring', () => {
   it('is not concerned with campaigns that are in line, or off', () => {
-    expect([check(null).code, check(run()).code]).toEqual([0, 0])
-    expect(check(run({ mode: 'report' })).line).toMatch(/^OK - /)
+    const inLine = run({ mode: 'report', ...entry('in line') })
+
+    expect([check(null).code, check(inLine).code]).toEqual([0, 0])
   })
 
   it.each([
-    ['stopped', 'the database belongs to another account'],
     ['unusable', 'campaigns.yaml:3:5 budgte: unknown key'],
     ['refused', 'the service answered 403'],
     ['credentials', 'the service answered 401'],
   ] as const)(
-    'finds it critical that nothing is written (%s), and a warning where a person writes',
+    'finds it critical that no targeting is kept (%s), also after the clock was set back, and a warning in report',
     (state, problem) => {
-      expect(check(run({ state, problem }))).toEqual({
+      const found = { state, problem, since: ago(-HOUR) }
+
+      expect(check(run(found))).toEqual({
         code: 2,
         line: `CRITICAL - no campaign is written: ${problem}`,
       })
-      expect(check(run({ state, problem, mode: 'report' })).code).toBe(1)
+      expect(check(run({ ...found, mode: 'report' })).code).toBe(1)
     },
   )
 
-  it.each(['failed', 'busy'] as const)('gives a look that %s an hour', (state) => {
-    const problem = 'it did not answer'
-    const soon = check(run({ state, problem, since: ago(50 * MINUTE) }))
-    const late = check(run({ state, problem, since: ago(62 * MINUTE) }))
-
-    expect([soon.code, late.code]).toEqual([0, 2])
-  })
-
-  it.each(['refused', 'credentials'] as const)(
-    'finds it critical that nothing is written (%s) also after the clock was set back',
-    (state) => {
-      const found = run({ state, problem: 'the service answered 403', since: ago(-HOUR) })
-
-      expect([check(found).code, events(found)]).toEqual([2, ['campaigns-stopped']])
-    },
-  )
-
-  it('warns of a campaign that waits for a person, with its key and the reason', () => {
-    expect(check(run(waits('blocked')))).toEqual({
-      code: 1,
-      line: 'WARNING - campaign NUR-Q1 blocked: a guard',
-    })
-  })
-
-  it('warns of what a later look may do itself only when two of them did not', () => {
-    const codes = [10 * MINUTE, 70 * MINUTE].map((since) => {
-      return check(run(waits('failed', { passes: true, since: ago(since) }))).code
-    })
-
-    expect(codes).toEqual([0, 1])
-  })
-
-  it('finds an outcome critical that is not known for a quarter of an hour', () => {
-    const codes = [10 * MINUTE, 20 * MINUTE].map((since) => {
-      return check(run(waits('unknown', { passes: true, since: ago(since) }))).code
-    })
+  it.each(['failed', 'busy'] as const)('gives a look that is %s an hour', (state) => {
+    const codes = [50, 62].map(
+      (minutes) => check(run({ state, since: ago(minutes * MINUTE) })).code,
+    )
 
     expect(codes).toEqual([0, 2])
   })
 
-  it('warns of a campaign that runs on without postings, and of requisitions that may still spend', () => {
-    const vanished = [{ key: 'DRV', campaignId: '48002', uploads: 3, pinned: 2 }]
-
-    expect(check(run({ vanished }))).toEqual({
-      code: 1,
-      line:
-        'WARNING - campaign DRV vanished: the last 3 uploads do not carry it, and campaign 48002 runs on; ' +
-        'its 2 pinned requisitions may still spend',
+  it('finds a create without a known end critical at once', () => {
+    expect(check(run(entry('unknown', 0, { reason: 'a create had no answer' })))).toEqual({
+      code: 2,
+      line: 'CRITICAL - campaign NUR-Q1 unknown: a create had no answer',
     })
   })
 
-  it('warns of a plan that waits for approval, in the mode in which a person applies', () => {
-    const pending = { pending: 2, planned: ['update NUR-Q1', 'create DRV'] }
-
-    expect(check(run({ ...pending, mode: 'report' }))).toEqual({
+  it('warns at once of an entry that is blocked, with its key and the reason', () => {
+    expect(check(run(entry('blocked', 0, BLOCKED)))).toEqual({
       code: 1,
-      line: 'WARNING - campaigns: 2 changes wait for approval: update NUR-Q1, create DRV',
+      line: 'WARNING - campaign NUR-Q1 blocked: campaign 48211 is gone',
     })
-    expect(check(run(pending)).code).toBe(0)
+  })
+
+  it.each([
+    ['differs', 1, RAISED, 'differs: budget: 100.00 -> 150.00  [can spend more]'],
+    ['new', 1, { campaignId: null }, 'new: it is not created yet'],
+    ['new', 1, RAISED, 'new: campaign 48211 is not bound to it yet; budget: 100.00 -> 150.00'],
+    ['pending', 2, { changes: ['targeting.cities: any -> Boston'] }, 'pending: targeting.cities'],
+  ] as const)('gives an entry that is %s %s h before it warns', (state, hours, over, says) => {
+    const seen = { ...over, changes: 'changes' in over ? [...over.changes] : [] }
+    const [early, late] = [-MINUTE, MINUTE].map((more) => {
+      return check(run(entry(state, hours * HOUR + more, seen)))
+    })
+
+    expect([early?.code, late?.code]).toEqual([0, 1])
+    expect(late?.line).toContain(`WARNING - campaign NUR-Q1 ${says}`)
+  })
+
+  it('warns of a campaign that runs in no entry, and of no finding that only informs', () => {
+    const informs = campaignFinding({ code: 'share', key: 'DRV', isReported: false })
+
+    expect(check(run({ findings: [campaignFinding(), informs] }))).toEqual({
+      code: 1,
+      line: 'WARNING - campaign 48213 outside: campaign 48213 (Interns) runs in no entry, up to 900.00',
+    })
+  })
+
+  it.each([
+    ['refused', 1],
+    ['not-as-sent', 1],
+    ['unknown', 0],
+    ['not-sent', 0],
+  ])('of writes that failed warns of what no repetition settles: %s', (outcome, code) => {
+    const failure = { key: 'DRV', campaignId: '48002', outcome, reason: 'the service said so' }
+
+    expect(check(run({ failures: [failure] })).code).toBe(code)
   })
 
   it('warns when the daemon has not looked for three hours, and tells of one that is down in its own words', () => {
@@ -134,42 +128,37 @@ describe('monitoring', () => {
   })
 
   it('names five of a thousand', () => {
-    const waiting = Array.from({ length: 1000 }, (_, n) => {
-      return { key: `C${n}`, action: 'blocked', code: 'guard', reason: 'a guard', needs: null }
+    const entries = Array.from({ length: 1000 }, (_, n) => {
+      return campaignSeen({ ...BLOCKED, key: `C${n}`, state: 'blocked' })
     })
 
-    expect(check(run({ waiting })).line).toMatch(/C4 blocked: a guard; and 995 more like it$/)
-  })
-
-  it('reads what an earlier version kept', () => {
-    const { since, planned, vanished, ...old } = run(waits('blocked'))
-
-    expect(check(old).code).toBe(1)
-    expect(check({ ...old, state: 'failed', problem: 'x', waiting: [] }).code).toBe(0)
+    expect(check(run({ entries })).line).toMatch(/C4 blocked: .* gone; and 995 more like it$/)
   })
 })
 
 describe('a condition of the campaigns', () => {
-  const mark = (over: Partial<CampaignRun>) => campaignConditions(run(over))[0]?.mark
+  const mark = (over: Partial<CampaignSeen>) =>
+    campaignConditions(run(entry('blocked', 0, { ...BLOCKED, ...over })))[0]?.mark
 
-  it('is the same one while only its counts move', () => {
-    const gone = (uploads: number) =>
-      waits('blocked', {
-        code: 'state',
-        reason: `gone from ${uploads} feeds in a row, so nothing is raised`,
-      })
-
-    expect(mark(gone(4))).toBe(mark(gone(11)))
-    expect(mark(gone(4))).not.toBe(mark(waits('blocked')))
-  })
-
-  it('is another one when other changes wait for approval', () => {
-    const plan = (...planned: string[]) => ({ mode: 'report', planned }) as const
-
-    expect(mark(plan('update A'))).not.toBe(mark(plan('update A', 'create B')))
+  it('is the same one while only its words change, and another one when another step settles it', () => {
+    expect(mark({ reason: 'it is not there' })).toBe(mark({}))
+    expect(mark({ next: 'correct campaignId in the entry NUR-Q1' })).not.toBe(mark({}))
   })
 
   it('stays while the service is away for a moment: what waits was not looked at', () => {
-    expect(events(run({ state: 'failed', ...waits('blocked') }))).toEqual(['campaign-waiting'])
+    const away = run({ state: 'failed', ...entry('blocked', 0, BLOCKED) })
+
+    expect(events(away)).toEqual(['campaign-waiting'])
+  })
+
+  it('is one for each campaign, whatever there is to say of it', () => {
+    const found = run({
+      ...entry('blocked', 0, BLOCKED),
+      findings: [campaignFinding({ code: 'twin', key: 'NUR-Q1', text: 'a twin runs' })],
+    })
+
+    expect(campaignConditions(found)).toMatchObject([
+      { campaign: 'NUR-Q1', reason: 'campaign 48211 is gone; a twin runs' },
+    ])
   })
 })

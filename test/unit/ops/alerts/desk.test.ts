@@ -12,6 +12,7 @@ import type { AlertMessage } from '../../../../src/ops/alerts/message.ts'
 import type { Sent } from '../../../../src/ops/alerts/senders.ts'
 import type { AlertFacts, AlertTarget, CampaignRun } from '../../../../src/ops/port.ts'
 import { because, temporaryHistory, versionIn } from '../../../helpers/history/temporary.ts'
+import { campaignRun, campaignSeen } from '../../../helpers/ops/campaign-run.ts'
 
 const ALL: AlertEvent[] = [...ALERT_EVENTS]
 const PROGRAM: AlertTarget = { on: ALL, action: { kind: 'exec', command: ['/bin/page'] } }
@@ -312,28 +313,28 @@ describe('alerts', () => {
   it('tell once of each campaign that waits, and when it does not any more', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
-    const look = (reason: string | null, code = ''): CampaignRun => ({
-      ...{ at: '2026-11-22T06:00:00.000Z', cause: 'interval', mode: 'apply', state: 'done' },
-      ...{ problem: null, hint: null, planId: 1, pending: 0, done: [] },
-      waiting:
-        reason === null ? [] : [{ key: 'NUR', action: 'blocked', code, reason, needs: 'look' }],
-    })
     const told: string[][] = []
-    for (const [reason, code] of [
-      ['over by 10', 'guard'],
-      ['over by 12', 'guard'],
-      ['frozen', 'state'],
-      [null],
-      [null],
+    for (const [reason, next] of [
+      ['it is gone', 'feedsyncd campaigns forget NUR'],
+      ['it was archived', 'feedsyncd campaigns forget NUR'],
+      ['it is another one', 'correct campaignId'],
+      [null, null],
+      [null, null],
     ] as const) {
-      bench.facts.campaigns = look(reason, code)
+      const entry = campaignSeen({
+        key: 'NUR',
+        state: reason ? 'blocked' : 'in line',
+        reason,
+        next,
+      })
+      bench.facts.campaigns = campaignRun({ entries: [entry] })
       told.push(await bench.pass(MINUTE))
     }
 
     expect(told).toEqual([
-      ['campaign NUR waiting: over by 10; look'],
+      ['campaign NUR waiting: it is gone; feedsyncd campaigns forget NUR'],
       [],
-      ['campaign NUR waiting: frozen; look'],
+      ['campaign NUR waiting: it is another one; correct campaignId'],
       ['campaign NUR recovered (waiting before)'],
       [],
     ])
@@ -344,13 +345,10 @@ describe('alerts', () => {
 
   it('tell that campaigns stopped and that they go on, each once, also over a restart', async () => {
     const { history } = temporaryHistory()
-    const stopped: CampaignRun = {
-      ...{ at: '2026-11-22T06:00:00.000Z', cause: 'file', mode: 'apply', state: 'unusable' },
-      ...{ problem: 'campaigns.yaml:1:1 it is empty', hint: 'correct the file', planId: null },
-      ...{ pending: 0, done: [], waiting: [] },
-    }
+    const problem = 'campaigns.yaml:1:1 it is empty'
+    const stopped = campaignRun({ state: 'unusable', problem, hint: 'correct the file' })
     const told: string[][] = []
-    for (const run of [stopped, stopped, { ...stopped, state: 'done', problem: null } as const]) {
+    for (const run of [stopped, stopped, campaignRun()]) {
       const bench = new Bench(history)
       bench.facts.campaigns = run
       told.push(await bench.pass(SECOND))
@@ -366,13 +364,10 @@ describe('alerts', () => {
   it('tell of hundreds of campaigns in one message', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
-    bench.facts.campaigns = {
-      ...{ at: '2026-11-22T06:00:00.000Z', cause: 'file', mode: 'apply', state: 'done' },
-      ...{ problem: null, hint: null, planId: 1, pending: 0, done: [] },
-      waiting: Array.from({ length: 300 }, (_, n) => {
-        return { key: `C${n}`, action: 'blocked', code: 'guard', reason: 'a guard', needs: null }
-      }),
-    }
+    const entries = Array.from({ length: 300 }, (_, n) => {
+      return campaignSeen({ key: `C${n}`, state: 'blocked', reason: 'it is gone' })
+    })
+    bench.facts.campaigns = campaignRun({ entries })
 
     expect(await bench.pass(SECOND)).toEqual([
       '300 changes: 300 campaign-waiting; feedsyncd status',

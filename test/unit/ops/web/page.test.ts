@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ShowReport, StatusReport, UploadReport } from '../../../../src/history/port.ts'
-import type { CampaignRun, CampaignSeen, EndpointSource, Pulse } from '../../../../src/ops/port.ts'
+import type { EndpointSource, Pulse } from '../../../../src/ops/port.ts'
 import { feedPage, versionPage } from '../../../../src/ops/web/feed-pages.ts'
 import { statusPage } from '../../../../src/ops/web/page.ts'
 import type { Scene } from '../../../../src/ops/web/page-parts.ts'
 import { anyCharacter } from '../../../helpers/any-character.ts'
 import { conditionOf } from '../../../helpers/condition.ts'
+import { campaignFinding, campaignRun, campaignSeen } from '../../../helpers/ops/campaign-run.ts'
 import { reportOf } from '../../../helpers/ops/samples.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const PULSE: Pulse = { stage: 'running', sinceTurnMs: 5, conditions: [] }
 const SCENE: Scene = { now: NOW, host: 'ats', commandLine: (command) => `feedsyncd ${command}` }
 
-const SERVED = { status: 'active', budget: '1500.00', spend: '320.10' }
 const NO_REASON = { reason: null, reasonCode: null, line: null, column: null }
 
 const upload = (over: Partial<UploadReport> = {}): UploadReport => ({ ...reportOf(), ...over })
@@ -54,17 +54,12 @@ function status(over: Partial<StatusReport> = {}): StatusReport {
   }
 }
 
-const SEEN: CampaignSeen[] = [
-  { key: 'NUR-Q1', campaignId: '48211', name: 'Nurses Q1', ...SERVED },
-  { key: 'GEN-26', campaignId: '48212', name: null, ...SERVED, status: null },
-]
-
 function page(over: Partial<StatusReport>, pulse = PULSE, asked: Record<string, string> = {}) {
   const history = { lastSuccessAt: () => NOW, postings: () => [null, 38, 40] }
   const source = {
     ...{ ...SCENE, history: history as unknown as EndpointSource['history'], inbox: '/srv/export' },
     ...{ pulse: () => pulse, status: () => status(over), versions: () => [], version: () => null },
-    ...{ plan: () => null, campaigns: () => SEEN, metrics: async () => '' },
+    metrics: async () => '',
   }
   return statusPage(source, new URLSearchParams(asked))
 }
@@ -118,56 +113,49 @@ describe('the status page', () => {
     expect(shown).toContain('Service down: no answer')
   })
 
-  it('shows campaigns that wait for a person among what is owed, and the plan to apply', () => {
-    const run = {
-      ...{ at: '2026-11-20T11:40:00.000Z', cause: 'interval', mode: 'report', state: 'done' },
-      ...{ problem: null, hint: null, planId: 12, pending: 1, done: [] },
-      waiting: [
-        { key: 'NUR', action: 'blocked', code: 'guard', reason: 'over the limit', needs: 'look' },
-      ],
-    } as const satisfies Partial<CampaignRun>
+  it('shows campaigns that wait for a person among what is owed, each with its next step', () => {
+    const next = 'feedsyncd campaigns forget NUR-Q1'
+    const entries = [campaignSeen({ state: 'blocked', reason: 'it is gone', next })]
 
-    const shown = page({ campaigns: { ...run, done: [], waiting: [...run.waiting] } })
+    const shown = page({ campaigns: campaignRun({ entries, findings: [campaignFinding()] }) })
     const off = page({ campaigns: null })
 
-    expect(shown).toContain('1 campaign needs attention')
-    expect(shown).toContain('Over the limit')
-    expect(shown).toContain('<code>feedsyncd campaigns apply 12</code>')
+    expect(shown).toContain('2 campaigns need attention')
+    expect(shown).toContain('It is gone')
+    expect(shown).toContain(`<code>${next}</code>`)
+    expect(shown).toContain('Write campaignId: &#34;48213&#34; into an entry')
     expect(off).toContain('there is a campaigns file')
   })
 
-  it('lists every campaign with its name, key and state, and the decision that it waits for', () => {
-    const needs = 'feedsyncd campaigns apply --allow-widen NUR-Q1'
-    const create = 'feedsyncd campaigns create INT-26 --new'
+  it('lists every entry with what differs and its next step, and the findings below', () => {
+    const next = 'feedsyncd campaigns apply NUR-Q1'
+    const update = 'feedsyncd campaigns update 48213 --status paused'
+    const changes = ['budget: 1500.00 -> 2000.00  [can spend more]', 'endDate: none -> 2027-03-31']
+    const none = { campaignId: null, name: null, status: null, budget: null, spend: null }
     const shown = page({
-      campaigns: {
-        ...{ at: '2026-11-20T11:40:00.000Z', cause: 'interval', mode: 'apply', state: 'done' },
-        ...{ problem: null, hint: null, planId: 12, pending: 0, done: [] },
-        waiting: [
-          { key: 'NUR-Q1', action: 'held', code: 'guard', reason: 'more postings', needs },
-          {
-            key: 'INT-26',
-            action: 'unknown',
-            code: 'unknown',
-            reason: 'it may be there',
-            needs: create,
-          },
+      campaigns: campaignRun({
+        entries: [
+          campaignSeen({ state: 'differs', changes, next }),
+          campaignSeen({ key: 'GEN-26', name: null, spend: null }),
+          campaignSeen({ ...none, key: 'INT-26', state: 'unknown', reason: 'it may be there' }),
         ],
-      },
+        findings: [campaignFinding({ isReported: false, next: `end it: ${update}` })],
+      }),
     })
 
-    const table = shown.slice(shown.indexOf('aria-label="Campaigns"'))
-    const rows = [...table.matchAll(/<tr data-key="managed (.*?)">(.*?)<\/tr>/gs)]
-    const words = rows.map(([, , cells = '']) =>
+    const tables = shown.slice(shown.indexOf('aria-label="Campaigns"'))
+    const rows = [...tables.matchAll(/<tr data-key="(?:managed|finding) .*?">(.*?)<\/tr>/gs)]
+    const words = rows.map(([, cells = '']) =>
       cells
         .replace(/<[^>]*>/g, ' ')
         .split(/\s+/)
         .join(' '),
     )
     expect(words.map((row) => row.trim())).toEqual([
-      `Nurses Q1 NUR-Q1 active 320.10 of 1500.00 More postings ${needs}`,
-      'GEN-26 not seen 320.10 of 1500.00',
-      `INT-26 not created – It may be there ${create}`,
+      `Nurses Q1 NUR-Q1 differs running 320.10 of 1500.00 ${changes.join(' ').replaceAll('>', '&#62;').replace(/ +/g, ' ')} ${next}`,
+      'GEN-26 in line running – of 1500.00',
+      'INT-26 unknown – It may be there',
+      `48213 Campaign 48213 (Interns) runs in no entry, up to 900.00 End it: ${update}`,
     ])
   })
 
@@ -276,13 +264,19 @@ describe('hostile names and reasons', () => {
       links: { count: 0, paths: [] },
     }
     const service = { baseUrl: text, state: 'down', reason: text, clockSkewMs: null } as const
+    const words = { key: text, name: text, reason: text, next: text, status: text, changes: [text] }
+    const campaigns = campaignRun({
+      ...{ state: 'unusable', problem: text, hint: text },
+      entries: [campaignSeen({ ...words, state: 'blocked' })],
+      findings: [campaignFinding({ key: text, text, next: text })],
+    })
     const one = version({
       ...{ ...over, account: text, records: text, encoding: text, fileUrl: text },
       externalCampaignIds: Object.fromEntries([[text, 1]]),
       events: [{ at: null, from: null, to: 'seen', ...NO_REASON, reason: text }],
     })
     return [
-      page({ uploads, daemon, service }, { ...PULSE, conditions: [conditionOf(text)] }),
+      page({ uploads, daemon, service, campaigns }, { ...PULSE, conditions: [conditionOf(text)] }),
       page({}, PULSE, { find: `${text}~` }),
       feedPage(text, uploads, 60, SCENE),
       versionPage(one, SCENE),

@@ -1,0 +1,275 @@
+// Sends what a person confirmed, in waves: binds, then what lowers, then the rest, then creates. A wave that did not end
+// as it should is the last one.
+
+import type { Clock } from '../lib/clock.ts'
+import type { Campaign, CampaignApi, CampaignCreate, CampaignFailure } from '../service/port.ts'
+import type { Entry } from './desired.ts'
+import { type Change, changesOf } from './diff.ts'
+import { FIELDS, shownValue, wireOf } from './fields.ts'
+import { whyForeign } from './judge.ts'
+import { markIn, markOf, withMark } from './mark.ts'
+import { type Look, look, type Plan, type PlanItem, type PlanParts } from './plan.ts'
+import type { Binding, CampaignStore, CampaignWrite } from './port.ts'
+import { inParallel, type Seen } from './seen.ts'
+import { bodyOf, sentOf } from './sent.ts'
+import { briefTargeting, carriedId } from './targeting.ts'
+import { beginWriting, isLimited, type Result, update } from './write.ts'
+
+export interface ApplyParts extends PlanParts {
+  store: CampaignStore
+  api: Pick<CampaignApi, 'get' | 'create' | 'update'>
+  clock: Pick<Clock, 'now' | 'sleep'>
+  /** Who applies, for the history. */
+  by: string
+  /** The file is still as it was read; asked before each write. */
+  isCurrent: () => boolean
+}
+
+export interface ApplyOptions {
+  /** The entries that it is about; null: all. */
+  keys: ReadonlySet<string> | null
+  /** The digest that a person confirmed; null: only what lowers is sent, which needs none. */
+  digest: string | null
+  signal: AbortSignal
+}
+
+export type Applied =
+  /** `stale`: the plan is another one than was confirmed, and nothing was sent. */
+  { kind: 'stale' | 'applied'; plan: Plan; results: Result[] } | CampaignFailure
+
+/** Only under the lock of the writers. */
+export async function apply(
+  parts: ApplyParts,
+  entries: readonly Entry[],
+  { keys, digest, signal }: ApplyOptions,
+): Promise<Applied> {
+  beginWriting(parts)
+  const found = await look(parts, entries, keys, signal)
+  if ('class' in found) return found
+  const { plan } = found
+  if (digest !== null && digest !== plan.digest) return { kind: 'stale', plan, results: [] }
+  const run = new Run(parts, found, signal)
+  await (digest === null ? run.lower() : run.all())
+  return { kind: 'applied', plan, results: run.results }
+}
+
+const isDown = ({ spend }: Change) => spend === 'down'
+
+class Run {
+  readonly results: Result[] = []
+  readonly #parts: ApplyParts
+  readonly #signal: AbortSignal
+  readonly #items: readonly PlanItem[]
+  readonly #entries: ReadonlyMap<string, Entry>
+  readonly #seen: Seen
+
+  constructor(parts: ApplyParts, { plan, judged, seen }: Look, signal: AbortSignal) {
+    this.#parts = parts
+    this.#signal = signal
+    this.#items = plan.items
+    this.#entries = new Map(judged.map(({ entry }) => [entry.key, entry]))
+    this.#seen = seen
+  }
+
+  /** Of campaigns that are bound already: nothing that was not confirmed becomes an entry's. */
+  async lower(): Promise<void> {
+    await this.#updates(
+      this.#items.filter(({ action }) => action === 'update'),
+      isDown,
+    )
+  }
+
+  async all(): Promise<void> {
+    const binds = this.#items.filter(({ action }) => action === 'bind')
+    const updates = this.#items.filter(({ action }) => action !== 'create')
+    if (binds.length > 0) this.#bindAll(binds)
+    if (this.#isWell) await this.#updates(updates, isDown)
+    if (this.#isWell) await this.#updates(updates, (change) => !isDown(change))
+    if (this.#isWell) await this.#creates(this.#items.filter(({ action }) => action === 'create'))
+  }
+
+  get #isWell(): boolean {
+    return this.results.every(({ outcome }) => outcome === 'done') && !this.#signal.aborted
+  }
+
+  #end(item: Pick<PlanItem, 'key' | 'campaignId' | 'action'>, result: Partial<Result>): void {
+    const { key, campaignId, action } = item
+    this.results.push({ key, campaignId, action, outcome: 'done', reason: null, ...result })
+  }
+
+  #isStale(item: PlanItem): boolean {
+    if (this.#parts.isCurrent()) return false
+    this.#end(item, { outcome: 'stale', reason: 'the file changed meanwhile: plan again' })
+    return true
+  }
+
+  /** One transaction: all of them belong to their entries, or none does. */
+  #bindAll(items: readonly PlanItem[]): void {
+    const { store, by, clock } = this.#parts
+    if (items.some((item) => this.#isStale(item))) return
+    store.atomically(() => {
+      const known = new Map(store.bindings().map((one) => [one.campaignId, one]))
+      const creates = Map.groupBy(store.openCreates(), ({ key }) => key)
+      for (const item of items) {
+        const { key, campaignId } = item
+        const campaign = this.#seen.campaign(campaignId ?? '')
+        if (campaign == null) throw new Error(`campaign ${campaignId} was not seen`)
+        const at = clock.now()
+        const row = { at, key, campaignId, action: 'bind', body: null, before: {}, by } as const
+        store.end(store.begin(row), 'done', null, at)
+        this.#bind(key, campaign, known.get(campaign.id), creates.get(key) ?? [])
+        this.#end(item, {})
+      }
+    })
+  }
+
+  /** The key's own campaign, should it have another one, is let go; an entry that had this one is renamed. */
+  #bind(
+    key: string,
+    campaign: Campaign,
+    known: Binding | undefined,
+    creates: readonly CampaignWrite[],
+  ): void {
+    const { store, identity, clock } = this.#parts
+    const earlier = store.binding(key)
+    if (earlier !== null && earlier.campaignId !== campaign.id)
+      store.release(earlier.campaignId, key)
+    const isOurs = markIn(campaign.name) === markOf(identity, key)
+    const last = isOurs ? creates.at(-1) : undefined
+    const sent = known?.sent ?? sentOf(last?.body ?? {})
+    for (const { id } of creates)
+      store.end(id, id === last?.id ? 'done' : 'unknown', 'bound by a person', clock.now())
+    store.save(bindingOf(key, campaign, { sent, shown: known?.shown ?? null }))
+  }
+
+  async #updates(items: readonly PlanItem[], isIn: (change: Change) => boolean): Promise<void> {
+    const due = items.filter(({ changes }) => changes.some(isIn))
+    let isEnded = false
+    await inParallel(due, async (item) => {
+      if (isEnded || this.#signal.aborted) return
+      const result = await this.#update(item, item.changes.filter(isIn))
+      isEnded ||= result?.isLimited === true
+      if (result !== null) this.results.push(result)
+    })
+  }
+
+  async #update(item: PlanItem, changes: readonly Change[]): Promise<Result | null> {
+    const { store, api, identity } = this.#parts
+    const entry = this.#entries.get(item.key)
+    const stale = (reason: string): Result => ({
+      ...{ key: item.key, campaignId: item.campaignId, action: 'update', outcome: 'stale', reason },
+    })
+    if (!this.#parts.isCurrent()) return stale('the file changed meanwhile: plan again')
+    const bound = store.binding(item.key)
+    if (entry === undefined || bound === null || bound.campaignId !== item.campaignId)
+      return stale('it does not belong to the entry any more')
+    const read = await api.get(bound.campaignId, this.#signal)
+    if (read.kind === 'failure')
+      return { ...stale(read.reason), outcome: 'not-sent', isLimited: isLimited(read) }
+    const campaign = read.value
+    const foreign = whyForeign(identity, item.key, bound, campaign)
+    if (foreign !== null) return stale(foreign)
+    if (shownValue(campaign, 'status') === 'archived') return stale('it is archived')
+    const now = new Map(changesOf(entry, campaign, bound).map((one) => [one.field, one]))
+    const open = changes.filter(({ field }) => now.has(field))
+    const isMoved = (change: Change) => textOf(now.get(change.field)) !== textOf(change)
+    const moved = open.filter(isMoved).map(({ field }) => field)
+    if (moved.length > 0)
+      return stale(`${moved.join(', ')} changed on the service since it was planned: plan again`)
+    if (open.length === 0) return null
+    const started = bindingOf(item.key, campaign, bound)
+    const fields = open.map(({ field }) => field)
+    const body = bodyOf(entry, fields, (name) => withMark(name, markIn(campaign.name)))
+    const put = (signal: AbortSignal) => api.update(bound.campaignId, body, signal)
+    const mayRepeat = (now: Campaign) =>
+      this.#parts.isCurrent() &&
+      whyForeign(identity, item.key, bound, now) === null &&
+      shownValue(now, 'status') !== 'archived'
+    const parts = { ...this.#parts, signal: this.#signal, mayRepeat }
+    return update(parts, put, started, body, campaign)
+  }
+
+  async #creates(items: readonly PlanItem[]): Promise<void> {
+    for (const item of items) {
+      if (this.#signal.aborted || this.#isStale(item)) return
+      const result = await this.#create(item)
+      this.results.push(result)
+      if (result.isLimited) return
+    }
+  }
+
+  /** One POST, never repeated: what has no clear end is found by its mark, or is made again after an hour. */
+  async #create({ key }: PlanItem): Promise<Result> {
+    const { store, api, identity, by, clock } = this.#parts
+    const entry = this.#entries.get(key)
+    if (entry === undefined) throw new Error(`${key} is no entry`)
+    const body = createOf(entry, markOf(identity, key))
+    const row = { key, campaignId: null, action: 'create', body, before: {}, by } as const
+    const id = store.begin({ ...row, at: clock.now() })
+    const answer = await api.create(body, this.#signal)
+    const ended = (outcome: 'done' | 'refused' | 'not-sent' | 'unknown', reason: string | null) => {
+      const limited = isLimited(answer)
+      const campaignId = answer.kind === 'ok' ? answer.value.id : null
+      return { key, campaignId, action: 'create', outcome, reason, isLimited: limited } as const
+    }
+    if (answer.kind === 'failure') {
+      store.end(id, answer.effect, answer.reason, clock.now())
+      return ended(answer.effect, answer.reason)
+    }
+    const made = answer.value
+    const isOld = this.#seen.campaign(made.id) != null || store.released().has(made.id)
+    const read = await api.get(made.id, this.#signal)
+    const shown = read.kind === 'ok' ? read.value : made
+    const isOurs = !isOld && shown.id === made.id && markIn(shown.name) === markOf(identity, key)
+    if (!isOurs) {
+      const reason = `the service answered with campaign ${made.id}, which ${isOld ? 'was there before' : 'does not carry our mark'}`
+      store.atomically(() => {
+        store.end(id, 'unknown', reason, clock.now(), made.id)
+        // It may be ours all the same: it is not made again beside it.
+        if (!isOld) store.release(made.id, key)
+      })
+      return ended('unknown', reason)
+    }
+    store.atomically(() => {
+      store.end(id, 'done', null, clock.now(), made.id)
+      const { targeting } = shown.other
+      const of = entry.targeting
+      // Without the id it is no form of what was sent: the plan says that it differs.
+      const isIts = of !== null && carriedId(targeting) === of.externalCampaignId
+      store.save({
+        ...bindingOf(key, shown, { sent: sentOf(body), shown: null }),
+        shown: isIts ? { of, is: JSON.stringify(targeting) } : null,
+      })
+    })
+    return ended('done', null)
+  }
+}
+
+/** Everything that a create sends; what the entry leaves out is left to the service. */
+function createOf({ values, targeting }: Entry, mark: string): CampaignCreate {
+  const wire = FIELDS.map((field) => [field, wireOf(field, values[field] ?? null)] as const)
+  const name = withMark(String(values.name), mark)
+  return {
+    ...Object.fromEntries(wire.filter(([, value]) => value !== null)),
+    ...{ name, ...(targeting && { targeting: briefTargeting(targeting) }) },
+  }
+}
+
+/** What never changes of a campaign is written down when it is first seen. */
+export function bindingOf(
+  key: string,
+  campaign: Campaign,
+  known: Pick<Binding, 'sent' | 'shown'> & Partial<Binding>,
+): Binding {
+  const startDate = shownValue(campaign, 'startDate')
+  return {
+    ...{ key, campaignId: campaign.id, sent: known.sent, shown: known.shown },
+    accountId: known.accountId ?? campaign.accountId ?? null,
+    startDate: known.startDate ?? (typeof startDate === 'string' ? startDate : null),
+    mark: known.mark ?? markIn(campaign.name),
+    repeatAt: known.repeatAt ?? null,
+  }
+}
+
+const textOf = (change: Change | undefined) =>
+  JSON.stringify([change?.field, change?.from, change?.to])

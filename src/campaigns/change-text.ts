@@ -1,0 +1,40 @@
+// What differs, as text for people. Pure.
+
+import type { Targeting } from '../service/port.ts'
+import type { Change } from './diff.ts'
+import type { Spend } from './fields.ts'
+import { type CanonicalTargeting, canonical, targetingSpend, targetingTexts } from './targeting.ts'
+
+const SPENDS = { up: 'can spend more', down: 'spends less', neutral: 'spends the same' } as const
+
+/** `budget: 100.00 -> 90.00  [spends less]`, a line each; of what is created the values alone. */
+export function changeLines(changes: readonly Change[], isNew = false): string[] {
+  const text = (value: Change['to']) => (value === null ? 'none' : String(value))
+  const lines = changes.flatMap(({ field, from, to, spend }) =>
+    field === 'targeting'
+      ? targetingLines(from as Targeting | null | undefined, to as Targeting)
+      : { name: field, from: from === undefined ? null : text(from), to: text(to), spend },
+  )
+  return lines.map(({ name, from, to, spend }) => {
+    const change = `${from ?? '(not known)'} -> ${to}  [${SPENDS[spend]}]`
+    return `${name}: ${isNew ? to : change}`
+  })
+}
+
+/** The criteria that change, with what each of them alone can spend. */
+function targetingLines(from: Targeting | null | undefined, to: Targeting) {
+  const [before, after] = [from == null ? null : canonical(from), canonical(to)]
+  const spendOf = (name: keyof CanonicalTargeting): Spend =>
+    before === null ? 'up' : targetingSpend(before, { ...before, [name]: after[name] })
+  const lines = targetingTexts(before, after).map(({ name, ...texts }) => {
+    return { name: `targeting.${name}`, ...texts, spend: spendOf(name) }
+  })
+  const every = { name: 'targeting', from: null, to: 'every posting', spend: 'up' as const }
+  return lines.length === 0 ? [every] : lines
+}
+
+/** `externalCampaignId: NUR-Q1; stateProvCodes: MA, ON`. */
+export function targetingText(targeting: CanonicalTargeting): string {
+  const texts = targetingTexts(null, targeting).map(({ name, to }) => `${name}: ${to}`)
+  return texts.join('; ') || 'every posting'
+}

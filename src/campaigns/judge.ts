@@ -1,0 +1,274 @@
+// Owns the state of each entry: which campaign belongs to it, what differs, and the one next step. Pure.
+
+import { HOUR, isoTime } from '../lib/clock.ts'
+import { isRecent } from '../lib/due.ts'
+import type { Campaign } from '../service/port.ts'
+import type { Entry } from './desired.ts'
+import {
+  type Change,
+  changeOf,
+  changesOf,
+  type Known,
+  NOTHING_KNOWN,
+  targetingChange,
+} from './diff.ts'
+import { FIELDS, isFixed, shownValue } from './fields.ts'
+import { markIn, markOf } from './mark.ts'
+import type { Binding } from './port.ts'
+import { type Memory, named, type Seen, Strays } from './seen.ts'
+import { sentOf } from './sent.ts'
+import { isSame } from './targeting.ts'
+
+export const STATES = ['new', 'in line', 'differs', 'pending', 'unknown', 'blocked'] as const
+export type EntryState = (typeof STATES)[number]
+
+/** A campaign may be listed this late, and a write may still arrive this late. */
+export const LATE_MS = HOUR
+
+export interface PlannedAction {
+  campaignId: string | null
+  action: 'bind' | 'create' | 'update'
+  changes: Change[]
+}
+
+/** An entry as a look finds it. */
+export interface Judged {
+  entry: Entry
+  state: EntryState
+  /** null: nothing was found, or it could not be read. */
+  campaign: Campaign | null
+  campaignId: string | null
+  /** What was sent to the campaign, and how it is shown. */
+  known: Known
+  /** Why it is `unknown` or `blocked`; null otherwise. */
+  reason: string | null
+  /** The one next step, as it can be pasted; null: none is needed. */
+  next: string | null
+  action: PlannedAction | null
+}
+
+export const COMMAND = 'feedsyncd campaigns'
+/** A key as a shell takes it. */
+export const quoted = (key: string) =>
+  /^[\w.:-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`
+
+export interface Scene {
+  entries: readonly Entry[]
+  memory: Memory
+  seen: Seen
+  /** Marks follow from it. */
+  identity: string
+  /** The daemon writes targeting. */
+  keepsTargeting: boolean
+  /** Wall ms. */
+  now: number
+}
+
+/** Why a campaign that answered is not the one that was bound; null: it is. */
+export function whyForeign(
+  identity: string,
+  key: string,
+  known: Pick<Binding, 'campaignId'> & Partial<Binding>,
+  campaign: Campaign,
+): string | null {
+  const { campaignId: id, accountId = null, startDate = null, mark = null } = known
+  if (campaign.id !== id)
+    return `the service answers with campaign ${campaign.id} when it is asked for ${id}`
+  if (accountId !== null && campaign.accountId != null && campaign.accountId !== accountId)
+    return `campaign ${id} belongs to the account ${campaign.accountId}, and ours to ${accountId}`
+  const started = shownValue(campaign, 'startDate')
+  if (startDate !== null && typeof started === 'string' && started !== startDate)
+    return `campaign ${id} starts at ${started}, and ours started at ${startDate}`
+  const shown = markIn(campaign.name)
+  if (shown === null || shown === markOf(identity, key) || shown === mark) return null
+  return `the name of campaign ${id} carries the mark of another entry: ${campaign.name}`
+}
+
+export class Judge {
+  readonly strays: Strays
+  readonly #scene: Scene
+  readonly #keys: ReadonlySet<string>
+  /** Campaigns that entries name. */
+  readonly #named: ReadonlySet<string>
+
+  constructor(scene: Scene) {
+    this.#scene = scene
+    this.#keys = new Set(scene.entries.map(({ key }) => key))
+    this.#named = new Set(scene.entries.flatMap(({ campaignId }) => campaignId ?? []))
+    const { seen, memory, now } = scene
+    this.strays = new Strays(seen, new Set(memory.byId.keys()), now)
+  }
+
+  judge(entry: Entry): Judged {
+    const { memory } = this.#scene
+    const bound = memory.byKey.get(entry.key)
+    const id = entry.campaignId ?? bound?.campaignId
+    return id === undefined ? this.#unbound(entry) : this.#withId(entry, id)
+  }
+
+  /** The campaign that the file or the record names. */
+  #withId(entry: Entry, id: string): Judged {
+    const { memory, seen, identity } = this.#scene
+    const { key } = entry
+    const owner = memory.byId.get(id)
+    const isBound = owner?.key === key
+    const forget = isBound ? `${COMMAND} forget ${quoted(key)}` : null
+    const correct = `correct campaignId in the entry ${key}`
+    const blocked = (reason: string, next: string): Judged =>
+      judged(entry, { state: 'blocked', campaignId: id, reason, next, known: owner })
+    if (owner !== undefined && !isBound && this.#keys.has(owner.key))
+      return blocked(`campaign ${id} belongs to the entry ${owner.key}`, correct)
+    const campaign = seen.campaign(id)
+    if (campaign === undefined) {
+      const why = seen.whyNotRead(id)
+      if (why !== null) return blocked(`campaign ${id} cannot be read: ${why}`, `${COMMAND} plan`)
+    }
+    if (campaign == null) return blocked(`campaign ${id} is gone`, forget ?? correct)
+    const foreign = whyForeign(identity, key, owner ?? { campaignId: id }, campaign)
+    if (foreign !== null) return blocked(foreign, forget ?? correct)
+    if (shownValue(campaign, 'status') === 'archived')
+      return blocked(`campaign ${named(campaign)} is archived`, forget ?? correct)
+    const known = owner ?? this.#sentBy(key, campaign)
+    const changes = changesOf(entry, campaign, known)
+    const fixed = changes.find(({ field }) => field !== 'targeting' && isFixed(field))
+    if (fixed !== undefined) {
+      const { field, from, to } = fixed
+      const reason = `the service does not change ${field} after creation: it has ${from ?? 'none'}, the file says ${to}`
+      const write = from == null ? `leave ${field} out` : `write ${field}: ${from}`
+      return { ...blocked(reason, `${write} in the entry ${key}`), campaign }
+    }
+    const found = { campaign, campaignId: id, known }
+    if (!isBound)
+      return judged(entry, {
+        ...{ ...found, state: 'new' },
+        action: { campaignId: id, action: 'bind', changes },
+      })
+    if (changes.length === 0) return judged(entry, { ...found, state: 'in line' })
+    return judged(entry, {
+      ...found,
+      state: this.#isPending(entry, owner, changes) ? 'pending' : 'differs',
+      action: { campaignId: id, action: 'update', changes },
+    })
+  }
+
+  /** A create whose answer was lost made it: what it sent is known. */
+  #sentBy(key: string, { name }: Campaign): Known {
+    const { memory, identity } = this.#scene
+    const create = memory.openCreates.get(key)?.at(-1)
+    if (create === undefined || markIn(name) !== markOf(identity, key)) return NOTHING_KNOWN
+    return { ...NOTHING_KNOWN, sent: sentOf(create.body ?? {}) }
+  }
+
+  /** The daemon is about to write it. */
+  #isPending(
+    { targeting }: Entry,
+    { sent, repeatAt }: Binding,
+    changes: readonly Change[],
+  ): boolean {
+    if (!this.#scene.keepsTargeting || targeting === null || sent.targeting === null) return false
+    const isOther = !isSame(targeting, sent.targeting) || repeatAt !== null
+    return isOther && changes.every(({ field }) => field === 'targeting' || field === 'name')
+  }
+
+  /** A campaign of an entry that has none so far. */
+  #unbound(entry: Entry): Judged {
+    const { memory, seen, identity } = this.#scene
+    const { key } = entry
+    const own = markOf(identity, key)
+    const blocked = (reason: string, next: string, campaign?: Campaign): Judged =>
+      judged(entry, { state: 'blocked', reason, next, campaign: campaign ?? null })
+    const isFree = ({ id }: Campaign) => !memory.released.has(id) && !this.#named.has(id)
+    const carrying = this.strays.carrying(key).filter(isFree)
+    const candidates = carrying.length > 0 ? carrying : this.strays.marked(own).filter(isFree)
+    const [only, another] = candidates
+    if (seen.incomplete !== null)
+      return blocked(`the listing is not complete: ${seen.incomplete}`, `${COMMAND} plan`)
+    if (only !== undefined && another !== undefined)
+      return blocked(
+        `${candidates.length} campaigns may be it: ${candidates.slice(0, 5).map(named).join(', ')}`,
+        `write campaignId: "${only.id}" into the entry ${key}, or the id of another one`,
+      )
+    if (only !== undefined) {
+      const foreign = whyForeign(identity, key, { campaignId: only.id }, only)
+      const next = `correct the targeting of campaign ${only.id} on the service, or the key in the file`
+      if (foreign !== null) return blocked(foreign, next, only)
+      return this.#withId(entry, only.id)
+    }
+    return this.#created(entry, blocked)
+  }
+
+  #created(entry: Entry, blocked: (reason: string, next: string) => Judged): Judged {
+    const { memory, seen, identity, now } = this.#scene
+    const { key, values, targeting } = entry
+    const open = memory.openCreates.get(key)?.findLast(({ at }) => isRecent(at, now, LATE_MS))
+    if (open !== undefined) {
+      const said = open.reason === null ? '' : ` (${open.reason})`
+      const reason = `whether the create of ${isoTime(open.at)} was carried out is not known${said}: it is made again after ${isoTime(open.at + LATE_MS)}, unless a listing shows it by then`
+      return judged(entry, {
+        ...{ state: 'unknown', reason },
+        next: `wait, or if you find it on the service, write its campaignId into the entry ${key}; if it was not made: ${COMMAND} forget ${quoted(key)}`,
+      })
+    }
+    const released = [...memory.released].flatMap(([id, its]) => (its === key ? id : []))
+    const unread = released.find((id) => seen.whyNotRead(id) !== null)
+    if (unread !== undefined)
+      return blocked(
+        `campaign ${unread}, which was let go, cannot be read: ${seen.whyNotRead(unread)}`,
+        `${COMMAND} plan`,
+      )
+    const bind = (id: string) => `write campaignId: "${id}" into the entry ${key}`
+    const former = this.strays.live.find(({ id }) => released.includes(id))
+    const [marked] = this.strays.marked(markOf(identity, key))
+    const rival = former ?? marked
+    if (rival !== undefined)
+      return blocked(
+        `campaign ${named(rival)} ${former === undefined ? 'carries our mark' : 'was let go'} and is not over: a new one would spend beside it`,
+        `end it on the service, or ${bind(rival.id)}`,
+      )
+    const missing = (['name', 'budget'] as const).find((field) => values[field] === undefined)
+    if (missing !== undefined || targeting === null) {
+      const what = missing ?? 'targeting'
+      return blocked(
+        `a campaign is not created without ${what}`,
+        `write ${what}: into the entry ${key}`,
+      )
+    }
+    const [alike] = this.strays.named(String(values.name))
+    if (alike !== undefined)
+      return blocked(
+        `campaign ${named(alike)} has this name and belongs to no entry`,
+        `${bind(alike.id)}, or give the entry another name`,
+      )
+    const until = (memory.restoredAt ?? Number.NEGATIVE_INFINITY) + LATE_MS
+    if (memory.restoredAt !== null && isRecent(memory.restoredAt, now, LATE_MS))
+      return blocked(
+        `the database is a copy from an earlier moment, and may have forgotten a create: it is created after ${isoTime(until)}`,
+        `wait, then: ${COMMAND} plan`,
+      )
+    const changes = [
+      ...FIELDS.flatMap((field) => {
+        const want = values[field]
+        return want == null ? [] : [{ ...changeOf(field, null, want), spend: 'up' as const }]
+      }),
+      ...targetingChange(targeting, null).map(({ from: _, ...change }) => ({
+        ...{ ...change, from: null },
+      })),
+    ]
+    const action = { campaignId: null, action: 'create', changes } as const
+    return judged(entry, { state: 'new', action })
+  }
+}
+
+type Found = Partial<Omit<Judged, 'entry' | 'known'>> & {
+  state: EntryState
+  known?: Known | undefined
+}
+
+function judged(entry: Entry, { known = NOTHING_KNOWN, ...found }: Found): Judged {
+  const waits = found.state === 'new' || found.state === 'differs'
+  const next = waits ? `${COMMAND} apply ${quoted(entry.key)}` : null
+  return {
+    ...{ entry, campaign: null, campaignId: null, reason: null, next, action: null, known },
+    ...found,
+  }
+}

@@ -1,0 +1,161 @@
+// What is seen of the service in one look: a listing where one is needed, reads by id, and what can be found in them.
+
+import type { Campaign, CampaignAnswer, CampaignFailure, Listing } from '../service/port.ts'
+import { isLive, shownValue } from './fields.ts'
+import { markIn } from './mark.ts'
+import type { CampaignReads } from './port.ts'
+import { carriedId } from './targeting.ts'
+
+/** Calls at a time. */
+const AT_ONCE = 8
+/** After so many failures in a row the rest is not asked for in this look. */
+const MOST_FAILURES = 3
+
+export interface SeenParts {
+  get: (id: string, signal: AbortSignal) => Promise<CampaignAnswer<Campaign>>
+  /** Every campaign of the account, archived ones too. */
+  list: (signal: AbortSignal) => Promise<Listing>
+}
+
+export class Seen {
+  /** null: it was not asked for. */
+  #listed: ReadonlyMap<string, Campaign> | null = null
+  #incomplete: string | null = 'it was not asked for'
+  /** By id; null: there is none. Newer than the listing. */
+  readonly #read = new Map<string, Campaign | null>()
+  /** Why it could not be read, by id. */
+  readonly #failed = new Map<string, string>()
+  readonly #parts: SeenParts
+  readonly #signal: AbortSignal
+
+  constructor(parts: SeenParts, signal: AbortSignal) {
+    this.#parts = parts
+    this.#signal = signal
+  }
+
+  /** Why the listing proves no absence; null: it is complete. */
+  get incomplete(): string | null {
+    return this.#incomplete
+  }
+
+  /** Campaigns that were seen. */
+  get all(): Campaign[] {
+    const ids = new Set([...(this.#listed?.keys() ?? []), ...this.#read.keys()])
+    return [...ids].flatMap((id) => this.campaign(id) ?? [])
+  }
+
+  /** null: there is none; undefined: it was not asked for, or could not be read. */
+  campaign(id: string): Campaign | null | undefined {
+    const read = this.#read.get(id)
+    return read === undefined ? this.#listed?.get(id) : read
+  }
+
+  /** Whether it was read by id, or found missing. */
+  wasRead(id: string): boolean {
+    return this.#read.has(id)
+  }
+
+  whyNotRead(id: string): string | null {
+    return this.#failed.get(id) ?? null
+  }
+
+  async list(): Promise<CampaignFailure | null> {
+    const listing = await this.#parts.list(this.#signal)
+    if (listing.kind === 'failure') return listing
+    this.#listed = listing.campaigns
+    this.#incomplete = listing.kind === 'incomplete' ? listing.reason : null
+    return null
+  }
+
+  async get(id: string): Promise<Campaign | null> {
+    const answer = await this.#parts.get(id, this.#signal)
+    if (answer.kind === 'failure' && answer.class !== 'missing') {
+      this.#failed.set(id, answer.reason)
+      return null
+    }
+    const campaign = answer.kind === 'failure' ? null : answer.value
+    this.#read.set(id, campaign)
+    this.#failed.delete(id)
+    return campaign
+  }
+
+  /** Reads these by id, unless the service does not answer. */
+  async getAll(ids: Iterable<string>): Promise<void> {
+    let failures = 0
+    await inParallel([...ids], async (id) => {
+      if (failures >= MOST_FAILURES) return void this.#failed.set(id, this.#lastFailure)
+      await this.get(id)
+      failures = this.#failed.has(id) ? failures + 1 : 0
+    })
+  }
+
+  get #lastFailure(): string {
+    return this.#failed.values().next().value ?? 'the service cannot be asked'
+  }
+}
+
+/** Live campaigns that belong to no entry, by what they can be recognised by. */
+export class Strays {
+  readonly live: readonly Campaign[]
+  readonly #byMark: ReadonlyMap<string | null, Campaign[]>
+  readonly #byCarriedId: ReadonlyMap<string, Campaign[]>
+  readonly #byName: ReadonlyMap<string, Campaign[]>
+
+  /** `taken`: ids of campaigns that belong to an entry. */
+  constructor(seen: Seen, taken: ReadonlySet<string>, now: number) {
+    this.live = seen.all.filter((one) => !taken.has(one.id) && isLive(one, now))
+    this.#byMark = Map.groupBy(this.live, ({ name }) => markIn(name))
+    this.#byCarriedId = Map.groupBy(this.live, (one) => carriedIdOf(one))
+    this.#byName = Map.groupBy(this.live, (one) => nameOf(one))
+  }
+
+  marked(mark: string): readonly Campaign[] {
+    return this.#byMark.get(mark) ?? []
+  }
+
+  carrying(key: string): readonly Campaign[] {
+    return this.#byCarriedId.get(key) ?? []
+  }
+
+  named(name: string): readonly Campaign[] {
+    return this.#byName.get(name.toLowerCase()) ?? []
+  }
+}
+
+const carriedIdOf = (campaign: Campaign) => carriedId(campaign.other.targeting)
+const nameOf = (campaign: Campaign) => String(shownValue(campaign, 'name') ?? '').toLowerCase()
+
+/** What the database says, as it is when the look begins. */
+export type Memory = ReturnType<typeof memoryOf>
+
+export function memoryOf(store: CampaignReads) {
+  const bindings = store.bindings()
+  return {
+    byKey: new Map(bindings.map((binding) => [binding.key, binding])),
+    byId: new Map(bindings.map((binding) => [binding.campaignId, binding])),
+    released: store.released(),
+    openCreates: Map.groupBy(store.openCreates(), ({ key }) => key),
+    restoredAt: store.restoredAt(),
+    madeAt: store.madeAt(),
+  }
+}
+
+export const NO_MEMORY: Memory = {
+  ...{ byKey: new Map(), byId: new Map(), released: new Map(), openCreates: new Map() },
+  ...{ restoredAt: null, madeAt: null },
+}
+
+export async function inParallel<T>(
+  all: readonly T[],
+  work: (one: T) => Promise<void>,
+): Promise<void> {
+  const left = all.values()
+  const worker = async () => {
+    for (const one of left) await work(one)
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, worker))
+}
+
+/** `48001 "Nurses Q1 [#k7m2q9x4c1]"`. */
+export const named = ({ id, name }: Campaign) =>
+  `${id}${typeof name === 'string' ? ` ${JSON.stringify(name)}` : ''}`

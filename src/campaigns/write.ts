@@ -1,0 +1,183 @@
+// Owns every write to the service: a row before each request, reading by id afterwards, and the end of the row. A crash
+// at any point loses nothing and leaves a row that says so.
+
+import { type Clock, HOUR, MINUTE, SECOND } from '../lib/clock.ts'
+import type { Campaign, CampaignAnswer, CampaignUpdate } from '../service/port.ts'
+import { type Field, rawOf } from './fields.ts'
+import type { Binding, CampaignStore, Outcome } from './port.ts'
+import { beginning, carriedOut, unlikeSent, wireOfSent } from './sent.ts'
+import { canonical, carriedId, isSame } from './targeting.ts'
+
+export interface WriteParts {
+  store: CampaignStore
+  clock: Pick<Clock, 'now' | 'sleep'>
+  /** Who writes, for the history. */
+  by: string
+  signal: AbortSignal
+  get: (id: string, signal: AbortSignal) => Promise<CampaignAnswer<Campaign>>
+  /** The file is as it was read, and the campaign, as it was just read, may still be written to. */
+  mayRepeat: (campaign: Campaign) => boolean
+}
+
+/** How a write ended; `done` where nothing has to be told. */
+export interface Result {
+  key: string
+  campaignId: string | null
+  action: 'bind' | 'create' | 'update'
+  outcome: 'done' | 'stale' | Exclude<Outcome, 'sending'>
+  reason: string | null
+  /** The service answers "later", or refuses the credentials: other writes end no better. */
+  isLimited?: boolean
+}
+
+const TRIES = 2
+/** A write that had no answer may still be carried out for so long. */
+const LATE_MS = HOUR
+
+export const isLimited = ({ kind, ...answer }: CampaignAnswer<unknown>): boolean =>
+  'class' in answer &&
+  (answer.class === 'credentials' || (answer.class === 'temporary' && answer.status !== null))
+
+/**
+ * What comes before anything is written, under the lock of the writers: a copy of the database is recognised from here
+ * on, and nobody knows what became of rows that a process left that died while it sent.
+ */
+export function beginWriting({
+  store,
+  clock,
+}: Pick<WriteParts, 'store'> & { clock: Pick<Clock, 'now'> }): void {
+  store.renewMark()
+  for (const { id } of store.sending())
+    store.end(id, 'unknown', 'the process ended while it was sent', clock.now())
+}
+
+/**
+ * Sends a body to a campaign that was just read, at most twice, and reads the campaign by id afterwards. `put` sends the
+ * body once. What is sent again is sent to a campaign that still is as it was before.
+ */
+export async function update(
+  parts: WriteParts,
+  put: (signal: AbortSignal) => Promise<CampaignAnswer<Campaign>>,
+  bound: Binding,
+  body: CampaignUpdate,
+  campaign: Campaign,
+): Promise<Result> {
+  const { store, clock, by, signal, get, mayRepeat } = parts
+  const { key, campaignId } = bound
+  const isTargeted = body.targeting !== undefined
+  const before = shownOf(campaign, body)
+  const wasRepeat = bound.repeatAt !== null
+  // Then seeing it proves nothing: a write without an answer may still be on its way.
+  const wasThere = unlikeSent(campaign, body).unlike.length === 0
+  const result = (outcome: Result['outcome'], reason: string | null, isEnd = false): Result => ({
+    ...{ key, campaignId, action: 'update', outcome, reason, isLimited: isEnd },
+  })
+  let isUnclear = false
+  for (let n = 1; ; n++) {
+    const at = clock.now()
+    const id = store.atomically(() => {
+      store.save(beginning(bound, body, at))
+      const row = { at, key, campaignId, action: 'update', body, by } as const
+      return store.begin({ ...row, before: thereBefore(bound, campaign, body) })
+    })
+    const answer = await put(signal)
+    const end = (outcome: Outcome, reason: string | null, binding: Binding, isTold = false) =>
+      store.atomically(() => {
+        store.end(id, outcome, reason, clock.now())
+        const repeatAt = isTargeted ? repeatAtOf(parts, campaignId, isTold) : binding.repeatAt
+        store.save({ ...binding, repeatAt })
+      })
+    if (answer.kind === 'failure' && answer.effect !== 'unknown') {
+      // What an earlier try without an answer sent may have arrived all the same.
+      end(answer.effect, answer.reason, isUnclear ? beginning(bound, body, at) : bound)
+      return result(answer.effect, answer.reason, isLimited(answer))
+    }
+    const read = await get(campaignId, signal)
+    const lost = answer.kind === 'failure' ? answer.reason : null
+    if (read.kind === 'failure') {
+      const reason = lost ?? `it was accepted, and could not be read afterwards: ${read.reason}`
+      end('unknown', reason, beginning(bound, body, at))
+      return result('unknown', reason, isLimited(answer) || isLimited(read))
+    }
+    const after = read.value
+    const { unlike, hidden } = unlikeSent(after, body)
+    if (unlike.length === 0 && (lost === null || (hidden.length === 0 && !wasThere))) {
+      const kept = carriedOut(bound, body)
+      const binding = isTargeted ? { ...kept, shown: shownAs(after, body) ?? kept.shown } : kept
+      end('done', lost === null ? null : 'seen on the service afterwards', binding)
+      return result('done', null)
+    }
+    const { echo, reason } = tell(bound, body, [campaign, after], unlike, lost)
+    isUnclear ||= lost !== null
+    const isTold = lost === null && echo === null && !wasRepeat && unlike.includes('targeting')
+    end(
+      lost === null ? 'not-as-sent' : 'unknown',
+      reason,
+      echo ?? beginning(bound, body, at),
+      isTold,
+    )
+    const isAsBefore = JSON.stringify(shownOf(after, body)) === JSON.stringify(before)
+    if (n === TRIES || !isAsBefore || !mayRepeat(after) || signal.aborted)
+      return result(lost === null ? 'not-as-sent' : 'unknown', reason, isLimited(answer))
+    const wait = answer.kind === 'failure' ? (answer.retryAfterMs ?? SECOND) : SECOND
+    if (wait > MINUTE) return result('unknown', reason, isLimited(answer))
+    await clock.sleep(wait, signal)
+  }
+}
+
+/**
+ * What is said of a write that the service does not show as it was sent. `echo`: the service has its own form of it, which
+ * carries the same id and came with the write, or is known by an earlier one.
+ */
+function tell(
+  bound: Binding,
+  body: CampaignUpdate,
+  [before, after]: readonly [Campaign, Campaign],
+  unlike: readonly string[],
+  lost: string | null,
+) {
+  const raw = rawOf(after, 'targeting')
+  const of = canonical(body.targeting ?? {})
+  const is = JSON.stringify(raw ?? null)
+  const isNew = is !== JSON.stringify(rawOf(before, 'targeting') ?? null)
+  const isKnown = bound.shown !== null && isSame(bound.shown.of, of) && bound.shown.is === is
+  const isIts = (isNew || isKnown) && carriedId(raw) === of.externalCampaignId
+  const isEcho = isIts && unlike.includes('targeting') && lost === null
+  const { targeting } = body
+  const echo = isEcho ? { ...carriedOut(bound, { targeting }), shown: { of, is } } : null
+  const shows = `it was accepted, and the service shows another ${unlike.join(', ')}`
+  return { echo, reason: lost ?? shows }
+}
+
+/** An hour after a write of the targeting without a clear end: it may have arrived late, over what was sent since. */
+function repeatAtOf({ store, clock }: WriteParts, campaignId: string, isTold: boolean) {
+  const now = clock.now()
+  const unclear = store.unclearSince(campaignId, now - LATE_MS)
+  return unclear !== null ? unclear + LATE_MS : isTold ? now + LATE_MS : null
+}
+
+/** What is there of the fields of a body; what is not known is left out. */
+export function thereBefore(
+  { sent }: Pick<Binding, 'sent'>,
+  campaign: Campaign,
+  body: object,
+): Record<string, unknown> {
+  const known = wireOfSent(sent)
+  const there = Object.keys(body).map((field) => {
+    const shown = rawOf(campaign, field as Field)
+    return [field, shown === undefined ? known[field] : shown] as const
+  })
+  return Object.fromEntries(there.filter(([, value]) => value !== undefined))
+}
+
+/** How a campaign shows the targeting that was just sent to it; null: not at all. */
+function shownAs(campaign: Campaign, { targeting = {} }: CampaignUpdate): Binding['shown'] {
+  const raw = rawOf(campaign, 'targeting')
+  return raw === undefined ? null : { of: canonical(targeting), is: JSON.stringify(raw) }
+}
+
+/** The fields of a body, as a campaign shows them. */
+function shownOf(campaign: Campaign, body: object): Record<string, unknown> {
+  const fields = Object.keys(body) as (keyof typeof body)[]
+  return Object.fromEntries(fields.map((field) => [field, rawOf(campaign, field) ?? null]))
+}

@@ -1,0 +1,179 @@
+// feedsyncd campaigns plan/apply/export: the campaigns file against the service.
+
+import { type Command, Option } from 'commander'
+import type { Writer } from '../../app/campaigns.ts'
+import { shownValue } from '../../campaigns/fields.ts'
+import { COMMAND, quoted } from '../../campaigns/judge.ts'
+import { exitCodeOf, type Look, look, type PlanParts } from '../../campaigns/plan.ts'
+import { answered } from '../../campaigns/refused.ts'
+import type { Result } from '../../campaigns/write.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { EXIT, messageOf } from '../../lib/errors.ts'
+import type { Context } from '../context.ts'
+import { type Call, define, usageError } from '../define.ts'
+import { printable } from '../render.ts'
+import {
+  byWhom,
+  checkKey,
+  checkTerminal,
+  confirmed,
+  forever,
+  keysOf,
+  outcomeText,
+  type ReadFile,
+  restedFile,
+} from './command.ts'
+import { counted, isStuck, planText, stuckText } from './plan-view.ts'
+
+interface Apply {
+  plan?: string
+  lower?: boolean
+}
+
+const KEYS = 'external campaign ids of the entries; none: all of them'
+
+/** What a command is about. */
+interface Subject {
+  file: ReadFile
+  keys: readonly string[]
+  /** The same keys; null: all entries. */
+  named: Set<string> | null
+}
+
+async function subjectOf(call: Call<unknown>, keys: readonly string[]): Promise<Subject> {
+  const file = await restedFile(call)
+  for (const key of keys) checkKey(keysOf(file), key)
+  return { file, keys, named: keys.length === 0 ? null : new Set(keys) }
+}
+
+export function planCommand(context: Context): Command {
+  const text = 'show what differs between the campaigns file and the service; writes nothing'
+  return define(context, 'plan', text, async (call, keys: string[]) => {
+    const { plan, judged } = await planned(call, await subjectOf(call, keys))
+    call.show(plan, () => planText(plan, { commandLine: call.commandLine, keys, judged }))
+    context.exit(exitCodeOf(plan))
+  }).argument('[key...]', KEYS)
+}
+
+async function planned({ config, context }: Call<unknown>, { file, named }: Subject) {
+  const { openPlanner } = await import('../../app/campaigns.ts')
+  await using planner = openPlanner(config, context)
+  return await looked(planner, file, named)
+}
+
+async function looked(parts: PlanParts, file: ReadFile, named: Subject['named']): Promise<Look> {
+  const found = await look(parts, file.entries, named, forever)
+  return 'class' in found ? answered(found) : found
+}
+
+export function applyCommand(context: Context): Command {
+  const text = 'show the plan, ask, and send exactly that: first what spends less'
+  return define<Apply>(context, 'apply', text, async (call, keys: string[]) => {
+    const { plan, lower = false } = call.options
+    const hint = [COMMAND, 'plan', ...keys.map(quoted)].join(' ')
+    if (plan === undefined && !lower) checkTerminal(context, hint)
+    const subject = await subjectOf(call, keys)
+    const digest = plan ?? (lower ? null : await confirmedDigest(call, subject, hint))
+    if (digest !== undefined) await send(call, subject, digest)
+  })
+    .argument('[key...]', KEYS)
+    .option('--plan <digest>', 'send this plan without asking; nothing if it changed', digestOf)
+    .addOption(
+      new Option('--lower', 'send only what spends less, without asking').conflicts('plan'),
+    )
+}
+
+function digestOf(text: string): string {
+  if (/^[0-9a-f]{8}$/.test(text)) return text
+  throw usageError(`${text} is no digest of a plan`, `${COMMAND} plan ends with one`)
+}
+
+/** undefined: the person did not confirm it. */
+async function confirmedDigest(call: Call<unknown>, subject: Subject, hint: string) {
+  const { commandLine, context } = call
+  const { plan, judged } = await planned(call, subject)
+  const text = planText(plan, { commandLine, keys: subject.keys, judged, isAsked: true })
+  const isSent = plan.items.length === 0 || (await confirmed(context, text, hint))
+  return isSent ? plan.digest : undefined
+}
+
+/** `digest` null: only what lowers. */
+async function send(call: Call<Apply>, subject: Subject, digest: string | null): Promise<void> {
+  const { context, commandLine } = call
+  const { file, keys, named } = subject
+  const { isCurrentOf, openWriter } = await import('../../app/campaigns.ts')
+  const { apply } = await import('../../campaigns/apply.ts')
+  await using writer = await openWriter(call.config, context)
+  const isFileCurrent = isCurrentOf(file)
+  const isCurrent = () => {
+    writer.checkLock()
+    return isFileCurrent()
+  }
+  const command = ['apply', ...keys, digest === null ? '--lower' : `--plan ${digest}`].join(' ')
+  const parts = { ...writer, isCurrent, by: byWhom(context, command) }
+  const options = { keys: named, digest, signal: forever }
+  const { kind, plan, results } = answered(await apply(parts, file.entries, options))
+  if (kind === 'stale') {
+    context.err('the plan is another one now, so nothing was sent')
+    call.show({ kind, results, plan }, () => planText(plan, { commandLine, keys }))
+    return context.exit(EXIT.notAllOk)
+  }
+  call.show({ kind, results, plan }, () => resultsText(results))
+  const stuck = plan.entries.filter(isStuck)
+  for (const entry of stuck) context.err(printable(stuckText(entry)))
+  const left = await keptLook(call, writer, file, results)
+  const open = left.filter((key) => named?.has(key) ?? true).length
+  if (open > 0)
+    context.err(`${counted(open, 'campaign')} still to send: ${commandLine('campaigns plan')}`)
+  const isDone = results.every(({ outcome }) => outcome === 'done') && stuck.length === 0
+  context.exit(isDone && (digest === null || open === 0) ? EXIT.ok : EXIT.notAllOk)
+}
+
+/** Looks again, so that `status` shows what is there now; answers the keys of what is still to send. */
+async function keptLook(
+  { config, context }: Call<unknown>,
+  writer: Writer,
+  file: ReadFile,
+  results: Result[],
+): Promise<string[]> {
+  try {
+    const { keepLook } = await import('../../app/reconcile.ts')
+    const found = await looked(writer, file, null)
+    const at = isoTime(context.clock.now()) ?? ''
+    keepLook(writer.store, { at, cause: 'apply', mode: config.campaigns.mode }, found, results)
+    return found.plan.items.map(({ key }) => key)
+  } catch (error) {
+    context.err(printable(`status does not show it yet: ${messageOf(error)}`))
+    return []
+  }
+}
+
+/** A line each; what lowers and what raises a campaign are two writes of one update. */
+function resultsText(results: readonly Result[]): string {
+  const lines = results.map(({ key, campaignId, action, outcome, reason }) => {
+    const id = campaignId === null ? '' : ` (campaign ${campaignId})`
+    const why = reason === null ? '' : `: ${reason}`
+    return printable(`${outcomeText(action, outcome)} ${key}${id}${why}`)
+  })
+  return [...new Set(lines)].join('\n') || 'nothing to send'
+}
+
+export function exportCommand(context: Context): Command {
+  const text = 'the campaigns of the account that are not archived, as a campaigns file on stdout'
+  return define(context, 'export', text, async ({ config, show }) => {
+    const { openPlanner } = await import('../../app/campaigns.ts')
+    const { exportCampaigns } = await import('../../campaigns/export.ts')
+    await using planner = openPlanner(config, context)
+    const listing = answered(await planner.list(forever))
+    const live = listing.campaigns
+      .values()
+      .filter((one) => shownValue(one, 'status') !== 'archived')
+    const { text: file, count, partial } = exportCampaigns(live, planner.store?.bindings() ?? [])
+    show({ count, partial, file }, () => file.trimEnd())
+    const why = listing.kind === 'complete' ? [] : [`these are not all: ${listing.reason}`]
+    const odd = `a field that the file cannot say is left out, of campaigns ${partial.join(', ')}`
+    const missing = [...why, ...(partial.length === 0 ? [] : [odd])]
+    for (const line of missing) context.err(printable(line))
+    context.exit(missing.length > 0 ? EXIT.notAllOk : EXIT.ok)
+  })
+}

@@ -1,0 +1,139 @@
+// feedsyncd campaigns search/get/create/update: the service's campaign calls, one to one with specification section 4.
+
+import type { Command } from 'commander'
+import { createDirectly, type DirectParts, updateDirectly } from '../../campaigns/direct.ts'
+import { COMMAND } from '../../campaigns/judge.ts'
+import { answered, refused } from '../../campaigns/refused.ts'
+import { FeedsyncError } from '../../lib/errors.ts'
+import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../../service/port.ts'
+import type { Context } from '../context.ts'
+import { type Call, define, usageError } from '../define.ts'
+import { printable, widthOf } from '../render.ts'
+import { byWhom, confirmed, forever } from './command.ts'
+import {
+  addFields,
+  bodyOf,
+  campaignId,
+  type FieldOptions,
+  statusOf,
+  wholeNumber,
+} from './fields.ts'
+import { bodyLines } from './plan-view.ts'
+import { campaignJson, campaignTable, campaignText } from './view.ts'
+
+interface Search {
+  status?: number
+  name?: string
+  start?: number
+  num?: number
+}
+
+type Fields = FieldOptions & { yes?: boolean }
+
+const YES = ['--yes', 'send it without asking'] as const
+const HINT = 'repeat it with --yes'
+
+export function searchCommand(context: Context): Command {
+  const text = 'one page of campaigns, as the service answers it'
+  return define<Search>(context, 'search', text, async (call) => {
+    const { status, name, start, num } = call.options
+    const given = Object.entries({ status, name, start, num })
+    const query = Object.fromEntries(given.filter(([, value]) => value !== undefined))
+    const page = await ask(call, (api) => api.search(query, forever))
+    const { campaigns, listField: _, ...envelope } = page
+    if (call.options.json)
+      return call.show({ ...envelope, campaigns: campaigns.map(campaignJson) }, () => '')
+    if (campaigns.length > 0) context.out(campaignTable(campaigns, widthOf(context.terminal)))
+    const of = envelope.total === null ? '' : ` of ${envelope.total}`
+    const cached = envelope.fromCache ? ', from a cache of the service' : ''
+    context.err(`${campaigns.length}${of} campaigns${cached}`)
+    const { withoutId } = envelope
+    if (withoutId > 0) context.err(`${withoutId} more came without an id and are not shown`)
+  })
+    .option('--status <status>', 'running, archived or paused', statusOf)
+    .option('--name <name>', 'by name; the service decides what matches')
+    .option('--start <n>', 'number of the first result; the first is 1', wholeNumber)
+    .option('--num <n>', 'results on the page', wholeNumber)
+}
+
+export function getCommand(context: Context): Command {
+  return define(context, 'get', 'one campaign', async (call, id: string) => {
+    const campaign = await ask(call, (api) => api.get(id, forever))
+    call.show(campaignJson(campaign), () => campaignText(campaign))
+  }).argument('<id>', "the service's id of the campaign", campaignId)
+}
+
+export function createCommand(context: Context): Command {
+  const text = 'create a campaign past the file, after you confirmed it; sent once, never repeated'
+  const command = define<Fields>(context, 'create', text, async (call) => {
+    const { options } = call
+    if (options.name === undefined)
+      throw usageError('a campaign needs a name', `${COMMAND} create --help lists the fields`)
+    const body = bodyOf(options) as CampaignCreate
+    const untargeted =
+      body.targeting === undefined ? ['targeting: every posting of the account'] : []
+    const shown = ['a new campaign', ...bodyLines(body, null), ...untargeted].map(printable)
+    if (!options.yes && !(await confirmed(context, shown.join('\n    '), HINT))) return
+    const answer = await writing(call, 'create', (parts) => createDirectly(parts, body))
+    if (answer.kind === 'failure' && answer.effect === 'unknown')
+      throw new FeedsyncError(`whether the campaign was created is not known: ${answer.reason}`, {
+        hint: `do not repeat it before a look: ${COMMAND} search --name ${JSON.stringify(body.name)}`,
+      })
+    tell(call, answer)
+  }).option(...YES)
+  return addFields(command, 'create')
+}
+
+export function updateCommand(context: Context): Command {
+  const text = 'change the fields that are given, after you confirmed it; the others stay'
+  const command = define<Fields>(context, 'update', text, async (call, id: string) => {
+    const body = bodyOf(call.options)
+    if (Object.keys(body).length === 0)
+      throw usageError('no field was given', `${COMMAND} update --help lists the fields`)
+    const shownOf = (campaign: Campaign) => {
+      const name = typeof campaign.name === 'string' ? ` ${JSON.stringify(campaign.name)}` : ''
+      return [`campaign ${id}${name}`, ...bodyLines(body, campaign)].map(printable).join('\n    ')
+    }
+    let shown: string | null = null
+    if (!call.options.yes) {
+      shown = shownOf(await ask(call, (api) => api.get(id, forever)))
+      if (!(await confirmed(context, shown, HINT))) return
+    }
+    const answer = await writing(call, `update ${id}`, async (parts) => {
+      const campaign = answered(await parts.api.get(id, forever)).value
+      if (shown !== null && shownOf(campaign) !== shown)
+        throw refused(`campaign ${id} changed meanwhile, so nothing was sent`, 'look again')
+      return updateDirectly(parts, campaign, body)
+    })
+    tell(call, answer)
+  })
+    .argument('<id>', "the service's id of the campaign", campaignId)
+    .option(...YES)
+  return addFields(command, 'update')
+}
+
+function tell({ show }: Call<unknown>, answer: CampaignAnswer<Campaign>): void {
+  const campaign = answered(answer).value
+  show(campaignJson(campaign), () => campaignText(campaign))
+}
+
+/** One call of the service, whose failure ends the command. */
+async function ask<T>(
+  { context, config }: Call<unknown>,
+  run: (api: CampaignApi) => Promise<CampaignAnswer<T>>,
+): Promise<T> {
+  const { openCampaignApi } = await import('../../app/campaigns.ts')
+  await using service = openCampaignApi(config, context)
+  return answered(await run(service.api)).value
+}
+
+/** One write of a person, alone and on record. */
+async function writing<T>(
+  { context, config }: Call<unknown>,
+  command: string,
+  work: (parts: DirectParts) => Promise<T>,
+): Promise<T> {
+  const { openWriter } = await import('../../app/campaigns.ts')
+  await using writer = await openWriter(config, context)
+  return await work({ ...writer, by: byWhom(context, command), signal: forever })
+}

@@ -1,0 +1,294 @@
+import { describe, expect, it } from 'vitest'
+import { exitCodeOf } from '../../../src/campaigns/plan.ts'
+import { DAY, HOUR } from '../../../src/lib/clock.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import { failure, installed, Killed, opened, troubles } from '../../helpers/campaigns/world.ts'
+
+const refused = { kind: 'fail', failure: failure.refused() } as const
+const updates = (world: { writes(): { id: string | null; body: object | null }[] }) =>
+  world.writes().flatMap(({ id, body }) => (id === null ? [] : [[id, body]]))
+
+/** A and B are there; the file lowers A, raises B and has a new C. */
+async function changed() {
+  const given = await installed(fileOf(entry('A'), entry('B')))
+  given.world.calls.splice(0)
+  given.host.file = fileOf(entry('A', '', '90.00'), entry('B', '', '120.00'), entry('C'))
+  return given
+}
+
+describe('apply sends', () => {
+  it('first what lowers, then raises, then creates, each read before and after by its id', async () => {
+    const { world, host } = await changed()
+    const { digest } = await host.plan()
+    world.calls.splice(0)
+    await host.send(digest)
+
+    const order = world.calls.flatMap(({ kind, id }) => (kind === 'search' ? [] : `${kind} ${id}`))
+    expect(order).toEqual([
+      ...['get 48001', 'get 48002'],
+      ...['get 48001', 'update 48001', 'get 48001'],
+      ...['get 48002', 'update 48002', 'get 48002'],
+      ...['create null', 'get 48003'],
+    ])
+    expect(updates(world)).toEqual([
+      ['48001', { budget: 90 }],
+      ['48002', { budget: 120 }],
+    ])
+    expect(await host.apply()).toEqual([])
+  })
+
+  it('of one campaign what lowers before what raises', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.file = fileOf(entry('A', 'endDate: 2027-03-31', '120.00'))
+    await host.apply()
+
+    expect(updates(world).map(([, body]) => body)).toEqual([
+      { endDate: '2027-03-31T23:59:59Z' },
+      { budget: 120 },
+    ])
+  })
+
+  it('no raise and no create after a reduction that did not end well', async () => {
+    const { world, host } = await changed()
+    world.trouble = troubles({ on: 'update', id: '48001', trouble: refused })
+
+    expect(await host.apply()).toMatchObject([{ key: 'A', outcome: 'refused' }])
+    expect(world.all.map(({ budget }) => budget)).toEqual([100, 100])
+  })
+
+  it('the entries that are named alone', async () => {
+    const { world, host } = await changed()
+
+    expect(await host.apply('B')).toMatchObject([{ key: 'B', outcome: 'done' }])
+    expect(world.all.map(({ budget }) => budget)).toEqual([100, 120])
+    expect(world.calls.filter(({ kind }) => kind === 'search')).toEqual([])
+  })
+
+  it('with --lower only what spends less, of campaigns that are bound, and without a confirmation', async () => {
+    const { world, host } = await changed()
+    world.make('Campaign D')
+    host.file += entry('D', 'targeting: all\ncampaignId: "48003"', '10.00')
+
+    expect(await host.lower()).toMatchObject([{ key: 'A', outcome: 'done' }])
+    expect(updates(world)).toEqual([['48001', { budget: 90 }]])
+    expect(await host.lower()).toEqual([])
+  })
+
+  it('a name with the mark that it has, and nothing else of it', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.file = fileOf(entry('A').replace('Campaign A', 'Nurses'))
+    await host.apply()
+
+    expect(world.all[0]?.name).toMatch(/^Nurses \[#[0-9a-z]{10}\]$/)
+  })
+})
+
+describe('apply sends nothing', () => {
+  it('of a plan that is another one by now', async () => {
+    const { world, host } = await changed()
+    const { digest } = await host.plan()
+    world.campaign('48001').budget = 95
+
+    expect(await host.send(digest)).toMatchObject({ kind: 'stale', results: [] })
+    expect(world.writes()).toEqual([])
+  })
+
+  /** Somebody changes the budget of A between the look of an apply and its first write. */
+  const editedWithin = async (budget: number) => {
+    const { world, host } = await changed()
+    const { digest } = await host.plan()
+    world.calls.splice(0)
+    world.trouble = () => {
+      const reads = world.calls.filter(({ kind, id }) => kind === 'get' && id === '48001')
+      if (reads.length === 2) world.campaign('48001').budget = budget
+      return null
+    }
+    return { world, sent: await host.send(digest) }
+  }
+
+  it('to a campaign that changed since it was planned', async () => {
+    const { world, sent } = await editedWithin(95)
+
+    expect(sent).toMatchObject({
+      results: [
+        {
+          ...{ key: 'A', outcome: 'stale' },
+          reason: 'budget changed on the service since it was planned: plan again',
+        },
+      ],
+    })
+    expect(world.writes()).toEqual([])
+  })
+
+  it('of what became as planned meanwhile', async () => {
+    const { world } = await editedWithin(90)
+
+    expect(updates(world)).toEqual([['48002', { budget: 120 }]])
+  })
+
+  it('after the file changed', async () => {
+    const { world, host } = await changed()
+    const { file } = host
+    world.trouble = ({ kind }) => {
+      if (kind === 'update') host.file = `${file}# saved\n`
+      return null
+    }
+
+    expect(await host.apply()).toMatchObject([
+      { key: 'A', outcome: 'done' },
+      { key: 'B', outcome: 'stale', reason: 'the file changed meanwhile: plan again' },
+    ])
+  })
+
+  it('more after a 429', async () => {
+    const keys = Array.from({ length: 20 }, (_, n) => `K${n}`)
+    const { world, host } = await installed(fileOf(...keys.map((key) => entry(key))))
+    host.file = fileOf(...keys.map((key) => entry(key, '', '90.00')))
+    const { length } = world.writes()
+    world.trouble = troubles({
+      ...{ on: 'update', trouble: { kind: 'fail', failure: failure.temporary(429) } },
+    })
+
+    expect((await host.apply()).length).toBeLessThan(20)
+    expect(world.writes().length - length).toBeLessThan(20)
+  })
+})
+
+describe('a write', () => {
+  const lower = async () => {
+    const given = await installed(fileOf(entry('A')))
+    given.host.file = fileOf(entry('A', '', '90.00'))
+    given.world.calls.splice(0)
+    return given
+  }
+
+  it('whose answer was lost is seen on the service, and not sent again', async () => {
+    const { world, host } = await lower()
+    world.trouble = troubles({ on: 'update', trouble: { kind: 'lost' } })
+
+    expect(await host.apply()).toMatchObject([{ outcome: 'done' }])
+    expect(updates(world)).toHaveLength(1)
+    expect(host.store.history({ limit: 1 })).toMatchObject([
+      { outcome: 'done', reason: 'seen on the service afterwards' },
+    ])
+  })
+
+  it('that did not arrive is sent once more, and told then', async () => {
+    const { world, host } = await lower()
+    world.trouble = troubles({
+      ...{ on: 'update', trouble: { kind: 'fail', failure: failure.temporary() } },
+    })
+
+    expect(await host.apply()).toMatchObject([{ outcome: 'unknown', reason: 'answered 503' }])
+    expect(updates(world)).toHaveLength(2)
+  })
+
+  it('that is accepted and not carried out is sent once more, and told then', async () => {
+    const { world, host } = await lower()
+    world.book.knobs.ignored = ['budget']
+
+    expect(await host.apply()).toMatchObject([
+      {
+        outcome: 'not-as-sent',
+        reason: 'it was accepted, and the service shows another budget',
+      },
+    ])
+    expect(updates(world)).toHaveLength(2)
+    expect((await host.plan()).items).toMatchObject([{ key: 'A' }])
+  })
+
+  it('is believed by the campaign, not by its answer', async () => {
+    const { world, host } = await lower()
+    world.book.knobs.ignored = ['budget']
+    world.shape = (shown, where) => (where === 'written' ? { ...shown, budget: 90 } : shown)
+
+    expect(await host.apply()).toMatchObject([{ outcome: 'not-as-sent' }])
+  })
+
+  it('of a process that was killed has a row, which the next one ends', async () => {
+    const { world, host } = await lower()
+    world.trouble = troubles({ on: 'update', times: 1, trouble: { kind: 'die', when: 'after' } })
+    await expect(host.apply()).rejects.toThrow(Killed)
+
+    expect(host.store.sending()).toMatchObject([{ campaignId: '48001', body: { budget: 90 } }])
+    expect(await host.apply()).toEqual([])
+    expect(host.store.history({ limit: 1 })).toMatchObject([{ outcome: 'unknown' }])
+  })
+
+  it('has a line in the history: who, what, and what was there before', async () => {
+    const { host } = await lower()
+    const { digest } = await host.plan()
+    await host.send(digest)
+
+    expect(host.store.history({ key: 'A', limit: 1 })).toMatchObject([
+      {
+        ...{ action: 'update', campaignId: '48001', body: { budget: 90 }, before: { budget: 100 } },
+        ...{ by: `person: apply --plan ${digest}`, outcome: 'done' },
+      },
+    ])
+  })
+})
+
+describe('the plan', () => {
+  it('writes nothing, and its digest is the same as long as its lines are', async () => {
+    const { world, host } = await changed()
+    const first = await host.plan()
+    world.pass(DAY)
+    const later = await host.plan()
+    host.file = fileOf(entry('A', '', '91.00'))
+    const other = await host.plan()
+
+    expect(first.digest).toMatch(/^[0-9a-f]{8}$/)
+    expect(later.digest).toBe(first.digest)
+    expect(other.digest).not.toBe(first.digest)
+    expect([world.writes(), host.store.madeAt()]).toEqual([[], expect.any(Number)])
+  })
+
+  it('ends with 0, with 2 where something is to be sent, and with 3 where an entry is stuck', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    const codes = [exitCodeOf(await host.plan())]
+    host.file = fileOf(entry('A', '', '90.00'))
+    codes.push(exitCodeOf(await host.plan()))
+    host.file += entry('B', 'campaignId: "1"')
+    codes.push(exitCodeOf(await host.plan()))
+
+    expect(codes).toEqual([0, 2, 3])
+    expect(world.writes()).toHaveLength(1)
+  })
+
+  it('reads what a listing leaves out, or shows late, by its id', async () => {
+    const { world, host } = opened(fileOf(entry('A', 'endDate: 2027-03-31')))
+    world.book.knobs.listedAfterMs = HOUR
+    await host.apply()
+
+    expect((await host.plan()).entries).toMatchObject([{ state: 'in line' }])
+  })
+
+  it.each<[string, (shown: Record<string, unknown>) => Record<string, unknown>]>([
+    ['a date without zone', (shown) => ({ ...shown, endDate: '2027-03-31T23:59:59' })],
+    ['no end', ({ endDate: _, ...shown }) => shown],
+    [
+      'values as text',
+      (shown) => ({ ...shown, budget: Number(shown.budget).toFixed(2), status: 'Running' }),
+    ],
+    ['nothing but the id', ({ id }) => ({ id })],
+  ])('has no line for what the service shows as %s', async (_, shape) => {
+    const { world, host } = opened(
+      fileOf(entry('A', 'endDate: 2027-03-31\nperiod: once', '100.40')),
+    )
+    await host.apply()
+    world.shape = shape
+
+    expect((await host.plan()).items).toEqual([])
+  })
+
+  it('counts a change of what is not known as one that can spend more', async () => {
+    const { world, host } = opened(fileOf(entry('A', `campaignId: "48001"\n${states('MA')}`)))
+    world.make('Campaign A', { budget: 100 })
+
+    expect((await host.plan()).items).toMatchObject([
+      { changes: [{ field: 'targeting', spend: 'up' }] },
+    ])
+    expect((await host.plan()).items[0]?.changes[0]).not.toHaveProperty('from')
+  })
+})

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest'
+import { markOf } from '../../../src/campaigns/mark.ts'
+import type { Plan } from '../../../src/campaigns/plan.ts'
+import { HOUR } from '../../../src/lib/clock.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import { failure, IDENTITY, installed, opened, troubles } from '../../helpers/campaigns/world.ts'
+
+const entryOf = (plan: Plan, key = 'A') => plan.entries.find((one) => one.key === key)
+const marked = (key: string) => `Campaign ${key} [#${markOf(IDENTITY, key)}]`
+const echo = (targeting: unknown) => targeting
+const bound = 'targeting: all\ncampaignId: "48001"'
+
+describe('an entry finds its campaign', () => {
+  it('by campaignId in the file, whatever the campaign is called', async () => {
+    const { world, host } = opened(fileOf(entry('A', bound)))
+    world.make('Old fair')
+
+    const { items } = await host.plan()
+    await host.apply()
+
+    expect(items).toMatchObject([{ key: 'A', campaignId: '48001', action: 'bind' }])
+    expect(host.store.binding('A')).toMatchObject({ campaignId: '48001', accountId: IDENTITY })
+    // Without a mark: a person gave it its name.
+    expect(world.campaign('48001').name).toBe('Campaign A')
+  })
+
+  it('by what is on record, also when it was renamed on the service', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    world.campaign('48001').name = 'Something else'
+
+    expect((await host.plan()).items).toMatchObject([
+      { campaignId: '48001', action: 'update', changes: [{ field: 'name' }] },
+    ])
+  })
+
+  it('as the only live one whose shown targeting carries its id', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.book.knobs.echo = echo
+    world.make('Old', { targeting: { externalCampaignId: 'A' }, status: 2 })
+    world.make('Young', { targeting: { externalCampaignId: 'A' } })
+    world.make('Other', { targeting: { externalCampaignId: 'a' } })
+
+    expect((await host.plan()).items).toMatchObject([{ campaignId: '48002', action: 'bind' }])
+  })
+
+  it('as the only live one with our mark, where targeting is not shown', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.make(marked('A'), { endDate: '2026-01-01T00:00:00Z' })
+    world.make(marked('A'), { status: 3 })
+
+    expect((await host.plan()).items).toMatchObject([{ campaignId: '48002', action: 'bind' }])
+  })
+
+  it('by campaignId after its key was renamed, with what we sent to it', async () => {
+    const { host } = await installed(fileOf(entry('A')))
+    host.file = fileOf(
+      entry('B', `name: Campaign A\n${bound}`).replace('name: Campaign B\n    ', ''),
+    )
+
+    const { items } = await host.plan()
+    await host.apply()
+
+    expect(items).toMatchObject([
+      { key: 'B', campaignId: '48001', action: 'bind', changes: [{ field: 'targeting' }] },
+    ])
+    expect(host.store.bindings()).toMatchObject([{ key: 'B', campaignId: '48001' }])
+    expect(await host.apply()).toEqual([])
+  })
+
+  it('and the same apply sends what differs, each line of it confirmed', async () => {
+    const { world, host } = opened(fileOf(entry('A', `${states('MA')}\ncampaignId: "48001"`)))
+    world.make('Campaign A')
+
+    const { items } = await host.plan()
+    const results = await host.apply()
+
+    expect(items[0]?.changes.map(({ field, spend }) => [field, spend])).toEqual([
+      ['budget', 'up'],
+      ['targeting', 'up'],
+    ])
+    expect(results).toMatchObject([
+      { action: 'bind', outcome: 'done' },
+      { action: 'update', outcome: 'done' },
+    ])
+    expect(world.campaign('48001')).toMatchObject({
+      ...{ budget: 100, targeting: { externalCampaignId: 'A', stateProvCodes: ['MA'] } },
+    })
+  })
+
+  it('in one transaction with all others, before anything is sent', async () => {
+    const { world, host } = opened(
+      fileOf(entry('A', bound), entry('B', bound.replace('48001', '48002'))),
+    )
+    world.make('Campaign A')
+    world.make('Campaign B')
+    let saves = 0
+    host.wrap = (store) => ({
+      ...store,
+      save: (binding) => {
+        if (++saves === 2) throw new Error('a full disk')
+        store.save(binding)
+      },
+    })
+
+    await expect(host.apply()).rejects.toThrow('a full disk')
+    host.restart()
+
+    expect(host.store.bindings()).toEqual([])
+    expect(world.writes()).toEqual([])
+  })
+})
+
+describe('an entry is blocked, with one next step,', () => {
+  const blocked = async (given: ReturnType<typeof opened>, key = 'A') => {
+    const before = given.world.writes().length
+    const plan = await given.host.plan()
+    await given.host.apply()
+    expect(given.world.writes()).toHaveLength(before)
+    expect(entryOf(plan, key)?.state).toBe('blocked')
+    return `${entryOf(plan, key)?.reason} -> ${entryOf(plan, key)?.next}`
+  }
+
+  it('where two campaigns may be it', async () => {
+    const given = opened(fileOf(entry('A')))
+    given.world.make(marked('A'))
+    given.world.make(marked('A'))
+
+    expect(await blocked(given)).toMatch(
+      /^2 campaigns may be it: 48001 .*, 48002 .* -> write campaignId: "48001" into the entry A/,
+    )
+  })
+
+  it('where its campaign carries the mark of another entry', async () => {
+    const given = opened(fileOf(entry('A', bound)))
+    given.world.make(marked('B'))
+
+    expect(await blocked(given)).toMatch(
+      /^the name of campaign 48001 carries the mark of another entry.* -> correct campaignId/,
+    )
+  })
+
+  it('where it is carried by a campaign with the mark of another entry', async () => {
+    const given = opened(fileOf(entry('A')))
+    given.world.book.knobs.echo = echo
+    given.world.make(marked('B'), { targeting: { externalCampaignId: 'A' } })
+
+    expect(await blocked(given)).toContain('carries the mark of another entry')
+  })
+
+  it('where campaignId names the campaign of another entry', async () => {
+    const given = await installed(fileOf(entry('A')))
+    given.host.file = fileOf(entry('A'), entry('B', bound))
+
+    expect(await blocked(given, 'B')).toBe(
+      'campaign 48001 belongs to the entry A -> correct campaignId in the entry B',
+    )
+  })
+
+  it('where its campaign is gone', async () => {
+    const given = await installed(fileOf(entry('A')))
+    given.world.all.splice(0)
+
+    expect(await blocked(given)).toBe('campaign 48001 is gone -> feedsyncd campaigns forget A')
+  })
+
+  it('where its campaign is archived', async () => {
+    const given = await installed(fileOf(entry('A', '', '90.00')))
+    given.world.campaign('48001').status = 2
+
+    expect(await blocked(given)).toMatch(/is archived -> feedsyncd campaigns forget A$/)
+  })
+
+  it.each([
+    ['of another account', { accountId: '9' }, /belongs to the account 9/],
+    ['with another start', { startDate: '2020-01-01T00:00:00Z' }, /starts at 2020-01-01/],
+    ['with another mark', { name: marked('Z') }, /carries the mark of another entry/],
+  ])('where the service shows a campaign %s under its id', async (_, other, why) => {
+    const given = await installed(fileOf(entry('A')))
+    given.host.file = fileOf(entry('A', '', '90.00'))
+    given.world.shape = (shown) => ({ ...shown, ...other })
+
+    expect(await blocked(given)).toMatch(why)
+  })
+
+  it('where period or startDate differ, which the service does not change', async () => {
+    const given = await installed(fileOf(entry('A')))
+    given.host.file = fileOf(entry('A', 'period: monthly', '200.00'))
+
+    expect(await blocked(given)).toBe(
+      'the service does not change period after creation: it has once, the file says monthly -> write period: once in the entry A',
+    )
+  })
+
+  it('where its campaign cannot be read', async () => {
+    const given = await installed(fileOf(entry('A')))
+    given.world.all.splice(0)
+    given.world.trouble = troubles({
+      ...{ on: 'get', trouble: { kind: 'fail', failure: failure.temporary() } },
+    })
+
+    expect(await blocked(given)).toBe(
+      'campaign 48001 cannot be read: answered 503 -> feedsyncd campaigns plan',
+    )
+  })
+
+  it('where it may be on a listing that is not complete', async () => {
+    const given = opened(fileOf(entry('A')))
+    given.world.book.knobs.fromCache = true
+
+    expect(await blocked(given)).toMatch(/^the listing is not complete/)
+  })
+})
+
+describe('a campaign that was let go', () => {
+  it('is not bound again by its mark, and no other is made beside it', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.forget('A')
+
+    expect(entryOf(await host.plan())).toMatchObject({
+      ...{ state: 'blocked', reason: expect.stringContaining('was let go and is not over') },
+      next: 'end it on the service, or write campaignId: "48001" into the entry A',
+    })
+    expect(await host.apply()).toEqual([])
+    expect(world.all).toHaveLength(1)
+  })
+
+  it('is bound again by campaignId', async () => {
+    const { host } = await installed(fileOf(entry('A')))
+    host.forget('A')
+    host.file = fileOf(entry('A', bound))
+
+    expect(await host.apply()).toMatchObject([{ action: 'bind' }, { action: 'update' }])
+  })
+
+  it('has a successor once it is over', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    world.campaign('48001').status = 2
+    host.forget('A')
+
+    expect(await host.apply()).toMatchObject([{ action: 'create', campaignId: '48002' }])
+  })
+
+  it('holds its successor back also where a late listing does not show it yet', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.book.knobs.listedAfterMs = HOUR
+    await host.apply()
+    host.forget('A')
+
+    expect(entryOf(await host.plan())?.reason).toContain('was let go')
+    world.trouble = troubles({
+      ...{ on: 'get', trouble: { kind: 'fail', failure: failure.temporary() } },
+    })
+    expect(entryOf(await host.plan())?.reason).toContain('was let go, cannot be read')
+  })
+
+  it('is the earlier one of an entry that a person binds to another', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    world.make('Campaign A2')
+    host.file = fileOf(entry('A', bound.replace('48001', '48002')))
+
+    await host.apply()
+
+    expect([...host.store.released()]).toEqual([['48001', 'A']])
+    expect(host.store.bindings()).toMatchObject([{ key: 'A', campaignId: '48002' }])
+    expect((await host.plan()).findings).toMatchObject([{ code: 'twin', campaignId: '48001' }])
+  })
+})

@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest'
+import { markOf } from '../../../src/campaigns/mark.ts'
+import type { Plan } from '../../../src/campaigns/plan.ts'
+import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import {
+  failure,
+  IDENTITY,
+  installed,
+  Killed,
+  NO_FEEDS,
+  opened,
+  type Trouble,
+  troubles,
+} from '../../helpers/campaigns/world.ts'
+
+const only = ({ entries: [first] }: Plan) => first
+const once = (trouble: Trouble) => troubles({ on: 'create', times: 1, trouble })
+
+describe('a new entry', () => {
+  it('is created as the plan says, in one request, and belongs to the campaign then', async () => {
+    const { world, host } = opened(fileOf(entry('A', `endDate: 2027-03-31\n${states('MA')}`)))
+
+    const { items } = await host.plan()
+    const results = await host.apply()
+
+    expect(items).toMatchObject([
+      {
+        ...{ key: 'A', campaignId: null, action: 'create', postings: null },
+        changes: [
+          { field: 'name', from: null, to: 'Campaign A' },
+          { field: 'budget', from: null, to: '100.00' },
+          { field: 'endDate', from: null, to: '2027-03-31' },
+          { field: 'targeting', from: null, to: { stateProvCodes: ['MA'] } },
+        ],
+      },
+    ])
+    expect(results).toMatchObject([{ action: 'create', campaignId: '48001', outcome: 'done' }])
+    expect(world.writes()).toMatchObject([
+      {
+        body: {
+          ...{ name: `Campaign A [#${markOf(IDENTITY, 'A')}]`, budget: 100 },
+          ...{ endDate: '2027-03-31T23:59:59Z' },
+          targeting: { externalCampaignId: 'A', stateProvCodes: ['MA'] },
+        },
+      },
+    ])
+    expect(await host.apply()).toEqual([])
+    expect(await host.daemon()).toEqual([])
+  })
+
+  it.each(['name', 'budget', 'targeting'])('is not created without %s', async (field) => {
+    const { world, host } = opened(fileOf(entry('A').replace(RegExp(` *${field}: .*\n`), '')))
+
+    expect(only(await host.plan())).toMatchObject({
+      ...{ state: 'blocked', reason: `a campaign is not created without ${field}` },
+      next: `write ${field}: into the entry A`,
+    })
+    await host.apply()
+    expect(world.all).toEqual([])
+  })
+
+  it('is not created beside a live campaign of its name, and is beside one that is over', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    const fair = world.make('campaign  A')
+
+    expect(only(await host.plan())?.next).toContain('write campaignId: "48001" into the entry A')
+    fair.status = 2
+    expect(only(await host.plan())?.state).toBe('new')
+  })
+
+  it('is not created beside a campaign with our mark that another entry names', async () => {
+    const { world, host } = opened(fileOf(entry('A'), entry('B', 'campaignId: "48001"')))
+    world.make(`Fair [#${markOf(IDENTITY, 'A')}]`)
+
+    expect(only(await host.plan())?.reason).toContain('carries our mark and is not over')
+  })
+
+  it('waits for an hour on a database that was put back from a copy', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    const backup = host.backup()
+    await host.daemon()
+    host.restore(backup, 'database')
+    host.file = fileOf(entry('A'), entry('B'))
+
+    expect((await host.plan()).entries[1]).toMatchObject({
+      ...{ state: 'blocked', reason: expect.stringContaining('is a copy from an earlier moment') },
+    })
+    await host.apply()
+    world.pass(HOUR + MINUTE)
+    expect(await host.apply()).toMatchObject([{ key: 'B', action: 'create' }])
+  })
+
+  it('is told to wait on a new database, which no script has to', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    const fresh = await host.plan()
+    await host.daemon()
+    world.pass(HOUR)
+    const old = await host.plan()
+
+    expect(fresh.warning).toMatch(/^this database is new: .* may not be listed yet$/)
+    expect(old.warning).toBeNull()
+    expect(fresh.digest).toBe(old.digest)
+  })
+})
+
+describe('a create without a clear end', () => {
+  it.each<[string, Trouble]>([
+    ['whose answer is lost', { kind: 'lost' }],
+    ['that ends with a 503', { kind: 'fail', failure: failure.temporary() }],
+  ])('%s, is not repeated', async (_, trouble) => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.trouble = once(trouble)
+
+    expect(await host.apply()).toMatchObject([{ action: 'create', outcome: 'unknown' }])
+    expect(world.writes()).toHaveLength(1)
+  })
+
+  it('is found by its mark, with what it sent', async () => {
+    const { world, host } = opened(fileOf(entry('A', states('MA'))))
+    world.trouble = once({ kind: 'lost' })
+    await host.apply()
+
+    const { items } = await host.plan()
+    expect(items).toMatchObject([{ campaignId: '48001', action: 'bind', changes: [] }])
+    expect(await host.apply()).toMatchObject([{ action: 'bind', outcome: 'done' }])
+    expect((await host.plan()).entries).toMatchObject([{ state: 'in line' }])
+    expect(host.store.openCreates()).toEqual([])
+  })
+
+  it('is unknown for an hour, with what a person can do, and is made again after that', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.trouble = once({ kind: 'fail', failure: failure.temporary() })
+    await host.apply()
+
+    expect(only(await host.plan())).toMatchObject({
+      ...{
+        state: 'unknown',
+        reason: expect.stringContaining('made again after 2026-12-01T13:00:00'),
+      },
+      next: expect.stringMatching(/campaignId into the entry A; .*: feedsyncd campaigns forget A$/),
+    })
+    expect(await host.apply()).toEqual([])
+    world.pass(HOUR + 1)
+    expect(await host.apply()).toMatchObject([{ action: 'create', outcome: 'done' }])
+    expect(world.all).toHaveLength(1)
+  })
+
+  it('is made again at once when a person says that it was not made', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.trouble = once({ kind: 'fail', failure: failure.temporary() })
+    await host.apply()
+    host.forget('A')
+
+    expect(await host.apply()).toMatchObject([{ action: 'create', outcome: 'done' }])
+  })
+
+  it('ends with the campaign that a person names', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.book.knobs.listedAfterMs = HOUR
+    world.trouble = once({ kind: 'lost' })
+    await host.apply()
+    host.file = fileOf(entry('A', 'targeting: all\ncampaignId: "48001"'))
+
+    expect(await host.apply()).toMatchObject([{ action: 'bind' }])
+    expect(host.store.openCreates()).toEqual([])
+  })
+
+  it('of a process that was killed is unknown all the same', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.trouble = once({ kind: 'die', when: 'before' })
+
+    await expect(host.apply()).rejects.toThrow(Killed)
+
+    expect(host.store.sending()).toMatchObject([{ action: 'create', outcome: 'sending' }])
+    expect(only(await host.plan())?.state).toBe('unknown')
+    await host.daemon()
+    expect(host.store.openCreates()).toMatchObject([
+      { outcome: 'unknown', reason: 'the process ended while it was sent' },
+    ])
+  })
+
+  it('whose answer names a campaign that was there before, is not taken for it', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.make('Fair')
+    world.shape = (shown, where) => (where === 'written' ? { ...shown, id: '48001' } : shown)
+
+    expect(await host.apply()).toMatchObject([
+      { outcome: 'unknown', reason: expect.stringContaining('which was there before') },
+    ])
+    expect(host.store.bindings()).toEqual([])
+  })
+
+  it('whose campaign does not carry our mark, is no other entry’s and is not made again beside it', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.book.knobs.nameLength = 4
+
+    expect(await host.apply()).toMatchObject([
+      { outcome: 'unknown', reason: expect.stringContaining('does not carry our mark') },
+    ])
+    world.pass(2 * HOUR)
+    expect(only(await host.plan())).toMatchObject({
+      ...{ state: 'blocked', next: expect.stringContaining('write campaignId: "48001"') },
+    })
+  })
+})
+
+it('a create that is refused is told, and tried again when a person applies again', async () => {
+  const { world, host } = opened(fileOf(entry('A')))
+  world.trouble = once({ kind: 'fail', failure: failure.refused() })
+
+  expect(await host.apply()).toMatchObject([{ outcome: 'refused', reason: 'answered 422' }])
+  expect(await host.apply()).toMatchObject([{ outcome: 'done' }])
+})
+
+it('a 429 ends the creates of an apply', async () => {
+  const { world, host } = opened(fileOf(entry('A'), entry('B'), entry('C')))
+  const trouble = { kind: 'fail', failure: failure.temporary(429) } as const
+  world.trouble = ({ kind, body }) =>
+    kind === 'create' && String(body?.name).startsWith('Campaign B') ? trouble : null
+
+  expect(await host.apply()).toMatchObject([
+    { key: 'A', outcome: 'done' },
+    { key: 'B', outcome: 'unknown' },
+  ])
+})
+
+it('an odd echo right after the create is the service’s own form of the targeting', async () => {
+  const { world, host } = opened(fileOf(entry('A', 'targeting: { jobTitles: [nurse] }')))
+  world.book.knobs.echo = () => ({ externalCampaignId: 'A', jobTitles: ['Nurse (all)'] })
+  host.feeds = () => NO_FEEDS
+  await host.apply()
+
+  expect((await host.plan()).entries).toMatchObject([{ state: 'in line' }])
+})

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { createDirectly, updateDirectly } from '../../../src/campaigns/direct.ts'
+import { HOUR } from '../../../src/lib/clock.ts'
+import { forever, granted } from '../../helpers/campaigns/account.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import {
+  failure,
+  type Host,
+  installed,
+  opened,
+  troubles,
+  type World,
+} from '../../helpers/campaigns/world.ts'
+
+const partsOf = (world: World, host: Host) => ({
+  ...{ api: world.api(), store: host.store, clock: world.clock },
+  ...{ by: 'maria: campaigns update', signal: forever },
+})
+const there = async (world: World, id: string) => granted(await world.api().get(id, forever))
+
+describe('a direct call', () => {
+  it('is on record, with what was there before', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    const campaign = await there(world, '48001')
+
+    granted(await updateDirectly(partsOf(world, host), campaign, { budget: 70 }))
+
+    expect(host.store.history({ key: 'A', limit: 1 })).toMatchObject([
+      {
+        ...{ campaignId: '48001', action: 'update', body: { budget: 70 } },
+        ...{ before: { budget: 100 }, by: 'maria: campaigns update', outcome: 'done' },
+      },
+    ])
+    expect((await host.plan()).items).toMatchObject([{ changes: [{ from: '70.00' }] }])
+  })
+
+  it('that widens targeting past the file is known, and differs', async () => {
+    const { world, host } = await installed(fileOf(entry('A', states('MA'))))
+    const targeting = { externalCampaignId: 'A' }
+
+    await updateDirectly(partsOf(world, host), await there(world, '48001'), { targeting })
+
+    expect((await host.plan()).items).toMatchObject([{ changes: [{ field: 'targeting' }] }])
+  })
+
+  it('without an answer is unknown, and a targeting is sent again after an hour', async () => {
+    const { world, host } = await installed(fileOf(entry('A', states('MA'))))
+    const campaign = await there(world, '48001')
+    const targeting = { externalCampaignId: 'A' }
+    world.trouble = troubles({ on: 'update', times: 1, trouble: { kind: 'lost' } })
+
+    await updateDirectly(partsOf(world, host), campaign, { targeting })
+    world.pass(HOUR)
+
+    expect(host.store.history({ limit: 1 })).toMatchObject([{ outcome: 'unknown' }])
+    expect(await host.daemon()).toMatchObject([{ outcome: 'done' }])
+    expect(world.campaign('48001').targeting).toMatchObject({ stateProvCodes: ['MA'] })
+  })
+
+  it('that creates belongs to no entry; without an answer it holds the entry back', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.trouble = troubles({
+      ...{ on: 'create', times: 1, trouble: { kind: 'fail', failure: failure.temporary() } },
+    })
+    const body = { name: 'Fair', targeting: { externalCampaignId: 'A' } }
+
+    await createDirectly(partsOf(world, host), body)
+    const [held] = (await host.plan()).entries
+    granted(await createDirectly(partsOf(world, host), { ...body, name: 'Fair 2' }))
+
+    expect(held?.state).toBe('unknown')
+    expect(host.store.bindings()).toEqual([])
+  })
+})

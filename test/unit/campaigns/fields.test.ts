@@ -1,0 +1,139 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  direction,
+  type Field,
+  isLive,
+  readText,
+  shownValue,
+  showValue,
+  type Value,
+  whyIdle,
+  wireOf,
+} from '../../../src/campaigns/fields.ts'
+import { parseAmount, showAmount, toWire } from '../../../src/lib/amount.ts'
+import type { Campaign } from '../../../src/service/port.ts'
+
+const NOW = Date.UTC(2027, 0, 4)
+const campaign = (fields: Record<string, unknown>): Campaign => ({ id: '1', ...fields, other: {} })
+/** A field that the answer holds in another type than the documented one. */
+const oddly = (field: Field, value: unknown) =>
+  shownValue({ id: '1', other: { [field]: value } }, field)
+
+describe('a date', () => {
+  it.each([
+    ['startDate', '2027-01-04', '2027-01-04T00:00:00Z'],
+    ['endDate', '2027-03-31', '2027-03-31T23:59:59Z'],
+    ['endDate', '2027-03-31T12:00:00Z', '2027-03-31T12:00:00Z'],
+    ['endDate', 'none', null],
+  ] as const)('of %s, %s in the file, is %s', (field, text, value) => {
+    expect(readText(field, text)).toEqual({ value })
+    expect(showValue(field, value)).toBe(text)
+  })
+
+  it.each([
+    '2027-02-30',
+    '2027-1-4',
+    '2027-03-31T12:00:00',
+    '2027-03-31T12:00:00+01:00',
+    '31.3.2027',
+  ])('%s is a mistake', (text) => {
+    expect(readText('endDate', text)).toHaveProperty('problem')
+  })
+
+  it.each([
+    ['2027-03-31T23:59:59Z', '2027-03-31T23:59:59Z'],
+    ['2027-03-31T23:59:59', '2027-03-31T23:59:59Z'],
+    ['2027-03-31T23:59:59.000+01:00', '2027-03-31T22:59:59Z'],
+    ['2027-03-31', '2027-03-31T00:00:00Z'],
+    ['Wed, 31 Mar 2027 23:59:59 GMT', '2027-03-31T23:59:59Z'],
+    ['+010000-01-01T00:00:00Z', '9999-12-31T23:59:59Z'],
+    ['0001-01-01T00:00:00', undefined],
+    ['soon', undefined],
+    [null, null],
+  ])('%j on the service is %j', (shown, value) => {
+    expect(shownValue(campaign({ endDate: shown }), 'endDate')).toBe(value)
+  })
+})
+
+describe('an amount', () => {
+  it('is the same number on the wire as in the file', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 99_999_999_999 }), (cents) => {
+        const text = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+        const amount = parseAmount(text, 2) ?? 0
+
+        expect(showAmount(amount)).toBe(text)
+        expect(toWire(amount)).toBe(Number(text))
+      }),
+    )
+  })
+
+  it.each([
+    [100.4, 1_004_000],
+    ['100.40', 1_004_000],
+    [null, null],
+    [-1, undefined],
+    ['no limit', undefined],
+    [{}, undefined],
+  ])('%j on the service is %j ten-thousandths', (shown, value) => {
+    expect(oddly('budget', shown)).toBe(value)
+  })
+})
+
+it.each<[Field, unknown, Value | undefined]>([
+  ['status', 1, 'running'],
+  ['status', 'Paused', 'paused'],
+  ['status', 7, '7'],
+  ['period', null, 'once'],
+  ['period', 1, 'monthly'],
+  ['period', 2, '2'],
+  ['autoBidLevel', ' Standard ', 'standard'],
+  ['name', 'Nurses   Q1 [#k7m2q9x4c1]', 'Nurses Q1'],
+  ['name', null, ''],
+])('%s %j on the service is %j', (field, shown, value) => {
+  expect(oddly(field, shown)).toBe(value)
+})
+
+it.each<[Field, Value, unknown]>([
+  ['budget', 1_004_000, 100.4],
+  ['status', 'paused', 3],
+  ['period', 'monthly', 1],
+  ['period', 'once', null],
+  ['endDate', null, null],
+])('%s %j is sent as %j', (field, value, wire) => {
+  expect(wireOf(field, value)).toBe(wire)
+})
+
+it.each<[Field, Value | undefined, Value, string]>([
+  ['budget', 2, 1, 'down'],
+  ['budget', 1, 2, 'up'],
+  ['budget', null, 1, 'down'],
+  ['budget', undefined, 1, 'up'],
+  ['endDate', null, '2027-01-01T00:00:00Z', 'down'],
+  ['endDate', '2027-01-02T00:00:00Z', '2027-01-01T00:00:00Z', 'down'],
+  ['endDate', '2027-01-01T00:00:00Z', null, 'up'],
+  ['maxCpc', null, 1, 'down'],
+  ['cpc', null, 1, 'up'],
+  ['cpc', 2, 1, 'down'],
+  ['paidCpaGoal', 1, null, 'up'],
+  ['autoBidLevel', 'accelerated', 'standard', 'down'],
+  ['autoBidLevel', null, 'standard', 'up'],
+  ['status', undefined, 'paused', 'down'],
+  ['status', 'paused', 'running', 'up'],
+  ['name', 'a', 'b', 'neutral'],
+])('%s from %j to %j counts as %s', (field, before, after, spend) => {
+  expect(direction(field, before, after)).toBe(spend)
+})
+
+it.each([
+  [{ status: 1 }, true, null],
+  [{ status: 3 }, true, 'paused'],
+  [{ status: 2 }, false, 'archived'],
+  [{ status: 1, endDate: '2027-01-03T00:00:00Z' }, false, 'over'],
+  [{ status: 1, endDate: '2027-01-05T00:00:00Z' }, true, null],
+  [{}, true, null],
+])('%j is live: %s, and cannot spend since it is %j', (fields, live, idle) => {
+  expect(isLive(campaign(fields), NOW)).toBe(live)
+  expect(whyIdle(campaign(fields), NOW)).toBe(idle)
+})

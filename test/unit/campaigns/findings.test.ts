@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest'
+import { DAY } from '../../../src/lib/clock.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import { feedsOf, type Host, installed, opened, START } from '../../helpers/campaigns/world.ts'
+
+const posting = (externalCampaignId: string, more = {}) => ({ externalCampaignId, ...more })
+const times = <T>(count: number, one: T) => Array.from({ length: count }, () => one)
+const told = async (host: Host) =>
+  (await host.plan()).findings.map(({ code, key, text, next }) => [code, key, text, next])
+
+describe('campaigns that run and belong to no entry are told, with what they may spend:', () => {
+  it('somebody’s', async () => {
+    const { world, host } = opened(fileOf(entry('A')))
+    world.make('Fair', { period: 1 })
+    world.make('Asleep', { status: 3 })
+    world.make('Over', { endDate: '2026-01-01T00:00:00Z' })
+
+    expect(await told(host)).toEqual([
+      [
+        ...['outside', null, 'campaign 48001 "Fair" runs in no entry, up to 50.00 a month'],
+        'write campaignId: "48001" into an entry, or end it on the service: feedsyncd campaigns update 48001 --status paused',
+      ],
+    ])
+  })
+
+  it('that of an entry which left the file, by its key', async () => {
+    const { host } = await installed(fileOf(entry('A')))
+    host.file = fileOf(entry('B'))
+
+    expect(await told(host)).toMatchObject([
+      ['outside', 'A', expect.stringContaining('A is not in the file any more'), expect.anything()],
+    ])
+  })
+
+  it('a second one of an entry, also the one of which it names another', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    const [first] = world.all
+    world.make(String(first?.name))
+    const second = await told(host)
+    host.file = fileOf(entry('A', 'campaignId: "48002"'))
+
+    expect(second).toMatchObject([
+      ['twin', 'A', expect.stringMatching(/^campaign 48002/), expect.anything()],
+    ])
+    expect(await told(host)).toMatchObject([
+      ['twin', 'A', expect.stringMatching(/^campaign 48001/), expect.anything()],
+    ])
+  })
+})
+
+it('a field that we sent and that the file names no more is told, with what takes it away', async () => {
+  const { host } = await installed(fileOf(entry('A', 'endDate: 2027-03-31\nmaxCpc: "1.20"')))
+  host.file = fileOf(entry('A').replace(/ *budget.*\n/, ''))
+
+  expect(await told(host)).toEqual([
+    [
+      ...['left', 'A', 'budget 100.00 stays: the file does not name it any more'],
+      'write budget: into the entry A to change it',
+    ],
+    [
+      ...['left', 'A', 'endDate 2027-03-31 stays: the file does not name it any more'],
+      'write endDate: none into the entry A to take it away',
+    ],
+    [
+      ...['left', 'A', 'maxCpc 1.20 stays: the file does not name it any more'],
+      'write maxCpc: none into the entry A to take it away',
+    ],
+  ])
+})
+
+describe('beside the feeds that were uploaded', () => {
+  const boston = { city: 'Boston', state: 'MA' }
+  const CITY = 'targeting: { cities: [{ name: Boston, stateProvCode: MA }] }'
+
+  it('the plan says how many postings a targeting selects, before and after', async () => {
+    const { host } = await installed(fileOf(entry('A', CITY)))
+    host.feeds = feedsOf([
+      ...times(3, posting('A', boston)),
+      ...times(2, posting('A')),
+      posting('B'),
+    ])
+    host.file = fileOf(entry('A'), entry('B', CITY))
+    const { items, feeds } = await host.plan()
+
+    expect(items.map(({ postings }) => postings)).toEqual([
+      { before: 3, after: 5 },
+      { before: 0, after: 0 },
+    ])
+    expect(feeds).toEqual({ count: 1, postings: 6, problems: [] })
+  })
+
+  it('the counts are not in the digest', async () => {
+    const { host } = opened(fileOf(entry('A', CITY)))
+    const { digest } = await host.plan()
+    host.feeds = feedsOf([posting('A', boston)])
+
+    expect((await host.plan()).digest).toBe(digest)
+  })
+
+  it('a feed that cannot be read is told, and nothing is counted', async () => {
+    const { host } = opened(fileOf(entry('A', CITY)))
+    host.feeds = feedsOf([posting('A', boston)], { problem: 'jobs.xml: its bytes are gone' })
+    const { items, feeds } = await host.plan()
+
+    expect(items[0]?.postings).toEqual({ before: 0, after: null })
+    expect(feeds.problems).toEqual(['jobs.xml: its bytes are gone'])
+  })
+
+  it('ids without an entry are told, with the entry that may be meant', async () => {
+    const { host } = await installed(fileOf(entry('NUR-Q1')))
+    host.feeds = feedsOf([
+      ...[posting('NUR-Q1'), ...times(2, posting('NUR Q1x')), ...times(9, posting('WELD'))],
+      posting('constructor'),
+    ])
+
+    expect(await told(host)).toEqual([
+      [
+        'no-entry',
+        'WELD',
+        '9 postings carry it, and no entry has it',
+        'write an entry for WELD to sponsor them',
+      ],
+      [
+        'no-entry',
+        'NUR Q1x',
+        '2 postings carry it, and no entry has it; did you mean NUR-Q1?',
+        null,
+      ],
+      [
+        ...['no-entry', 'constructor', '1 posting carries it, and no entry has it'],
+        'write an entry for constructor to sponsor them',
+      ],
+    ])
+  })
+
+  it('an id that the feeds carry no more is told, since when', async () => {
+    const { host } = await installed(fileOf(entry('A')))
+    host.feeds = feedsOf([], { missing: { A: START - DAY } })
+
+    expect(await told(host)).toEqual([
+      [
+        ...[
+          'missing',
+          'A',
+          'no posting of the last uploads carries it since 2026-11-30T12:00:00.000Z',
+        ],
+        'have the feed carry it again, or end the campaign',
+      ],
+    ])
+  })
+
+  it('pins that no posting has, and postings that two entries select', async () => {
+    const pins = 'allowWiden: true\ntargeting: { requisitionIds: [R-1, R-9] }'
+    const { host } = await installed(fileOf(entry('A', pins), entry('B')))
+    host.feeds = feedsOf([posting('B', { requisitionId: 'R-1' }), posting('A')])
+
+    expect(await told(host)).toEqual([
+      [
+        ...['pin', 'A', 'no posting has the requisition R-9'],
+        'take it out of requisitionIds of the entry A',
+      ],
+      [
+        ...['overlap', null, '1 posting is selected by A and B, which bid against each other'],
+        'narrow the targeting of one of them',
+      ],
+    ])
+  })
+
+  it('an entry that selects most of the feeds', async () => {
+    const { host } = await installed(fileOf(entry('A')))
+    host.feeds = feedsOf([...times(60, posting('A')), ...times(40, posting(''))])
+
+    expect(await told(host)).toEqual([
+      [
+        ...['share', 'A', 'it selects 60 of the 100 postings of the feeds'],
+        'feedsyncd campaigns preview A',
+      ],
+    ])
+  })
+
+  it('far more sponsored postings than the targeting selects, to monitoring too', async () => {
+    const { world, host } = await installed(fileOf(entry('A', states('MA'))))
+    host.feeds = feedsOf(times(20, posting('A', boston)))
+    const count = (sponsoredPostings: number) => {
+      world.shape = (shown) => ({ ...shown, sponsoredPostings })
+      return told(host)
+    }
+
+    expect(await count(30)).toEqual([])
+    expect(await count(31)).toMatchObject([
+      [
+        'more-postings',
+        'A',
+        'the service sponsors 31 postings for campaign 48001, and its targeting selects 20',
+        expect.anything(),
+      ],
+    ])
+    expect((await host.plan()).findings[0]?.isReported).toBe(true)
+  })
+
+  it('postings that carry the id of a campaign that cannot spend', async () => {
+    const { world, host } = await installed(fileOf(entry('A')))
+    host.feeds = feedsOf(times(2, posting('A')))
+    world.campaign('48001').status = 3
+
+    expect(await told(host)).toMatchObject([
+      ['idle', 'A', '2 postings carry it, and campaign 48001 is paused', null],
+    ])
+  })
+})
