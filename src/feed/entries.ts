@@ -9,10 +9,11 @@ export const WORDS = 3
 export const MOST_ENTRIES = 1_000_000
 /** What `add` answers where an id is new. */
 export const NEW = -1
-/** Entries of a chunk: 48 KiB. */
+/** Entries of a chunk: 48 KiB. The first one begins small, as the table does: most feeds have few postings. */
 const CHUNK = 4_096
 const CHUNK_BITS = 12
-const FIRST_BITS = 11
+const FIRST_ENTRIES = 16
+const FIRST_BITS = 5
 /** Up to here the table is at most half full; the largest one fills up to 95 %, which costs less than 4 MB more would. */
 const MOST_BITS = 20
 /** Bits of a slot that hold the number of an entry; the others hold some of the hash. */
@@ -61,8 +62,8 @@ export class Entries {
       return earlier
     }
     const at = (this.count % CHUNK) * this.#words
-    if (at === 0) this.#chunks.push(new Int32Array(CHUNK * this.#words))
-    const chunk = this.#chunks[this.count >> CHUNK_BITS] as Int32Array
+    let chunk = this.#chunks[this.count >> CHUNK_BITS]
+    if (chunk === undefined || at === chunk.length) chunk = this.#lengthen(chunk)
     chunk[at] = high
     chunk[at + 1] = low
     if (this.#words === WORDS) chunk[at + 2] = content
@@ -92,6 +93,15 @@ export class Entries {
       const at = (entry % CHUNK) * this.#words
       if (chunk[at] === high && chunk[at + 1] === low) return slot
     }
+  }
+
+  /** Room for more entries: a new chunk, or the first one doubled. */
+  #lengthen(full: Int32Array | undefined): Int32Array<ArrayBuffer> {
+    const first = this.count === 0 ? FIRST_ENTRIES : CHUNK
+    const chunk = new Int32Array(full === undefined ? first * this.#words : 2 * full.length)
+    if (full !== undefined) chunk.set(full)
+    this.#chunks[this.count >> CHUNK_BITS] = chunk
+    return chunk
   }
 
   #widen(): void {

@@ -104,8 +104,7 @@ export class ContentReader {
     const { data, view, marks, base, end, limits } = input
     const { text, value } = marks
     const names = this.#names
-    const { kinds, lengths, starts, followers } = names
-    let { words } = names
+    let { kinds, lengths, starts, followers, words } = names
     const listener = this.#listener
     const { handler } = listener
     const namespaces = this.#namespaces
@@ -165,7 +164,7 @@ export class ContentReader {
       ) {
         place = nameEnd(data, at + 1)
         element = names.find(view, at + 1, place, last)
-        words = names.words
+        ;({ kinds, lengths, starts, followers, words } = names)
       }
       if (kinds[element] === UNREAD || place >= end) {
         element = elementName(input, names, at, place)
@@ -204,7 +203,7 @@ export class ContentReader {
         ) {
           place = nameEnd(data, begin)
           number = names.find(view, begin, place, last)
-          words = names.words
+          ;({ kinds, lengths, starts, followers, words } = names)
         }
         if (kinds[number] === UNREAD || place >= end) {
           number = nameIn(input, names, at, begin, place)

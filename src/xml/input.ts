@@ -11,8 +11,8 @@ import type { Limits } from './limits.ts'
 
 /** Bytes behind the document that can be read without harm. */
 const BEHIND = 64
-/** Room for a piece and for what waits before it, at first. */
-const FIRST_ROOM = 256 * 1024
+/** Room for a small feed; larger ones soon have that of a piece and of what waits before it. */
+const FIRST_ROOM = 8 * 1024
 /** U+FFC0 to U+FFFF begin with these two bytes; the last two of them are no characters. */
 const NONCHARACTER = Buffer.from([0xef, 0xbf])
 const NONCHARACTER_BYTES = 3

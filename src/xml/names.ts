@@ -45,12 +45,12 @@ export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
 
 /** More names than this are to be forgotten, so that memory stays bounded. */
 export const MOST_NAMES = 2_000
-/** More than those, the names of the open elements and those of one tag. */
-const ROOM = 4_096
+/** Most feeds have fewer names, and words of them: what is made for each feed is small, and grows where it has to. */
+const FIRST_NAMES = 256
+const FIRST_WORDS = 512
 const SLOT_BITS = 10
 /** Of this process, so that nobody can make up names that all meet in one place of the table. */
 const [SEED = 0, FACTOR = 1] = crypto.getRandomValues(new Int32Array(2)).map((word) => word | 1)
-const FIRST_WORDS = 4_096
 
 const LONGEST_NAME = new RegExp(NAME, 'uy')
 const BAD_LOCAL = new RegExp(`:(?!${NAME_START})`, 'u')
@@ -65,20 +65,20 @@ export const SPECIAL = 2
 
 /** What is public is for the one loop that reads names (content-reader.ts). */
 export class NameTable {
-  /** By number: UNREAD, PLAIN or SPECIAL. */
-  readonly kinds = new Uint8Array(ROOM)
+  /** By number: UNREAD, PLAIN or SPECIAL. What grows is to be asked for again after `find`. */
+  kinds = new Int32Array(FIRST_NAMES)
   /** The bytes of all names, four to a word; by number, in which word a name begins, and how many bytes it has. */
   words = new Int32Array(FIRST_WORDS)
-  readonly starts = new Int32Array(ROOM)
-  readonly lengths = new Int32Array(ROOM)
+  starts = new Int32Array(FIRST_NAMES)
+  lengths = new Int32Array(FIRST_NAMES)
   /** By number: the name that came after it the last time. Feeds repeat themselves. */
-  readonly followers = new Int32Array(ROOM)
+  followers = new Int32Array(FIRST_NAMES)
   readonly #longest: number
   #names: Name[] = []
   #filled = 0
   /** Numbers by hash; NONE: there is none. `#next` has the same hash. */
   readonly #slots = new Int32Array(2 ** SLOT_BITS)
-  readonly #next = new Int32Array(ROOM)
+  #next = new Int32Array(FIRST_NAMES)
   readonly #prefixes = new Map<string, Prefix>([
     ['xml', { text: 'xml', namespace: XML_NAMESPACE }],
     ['xmlns', { text: 'xmlns', namespace: XMLNS_NAMESPACE }],
@@ -147,12 +147,15 @@ export class NameTable {
     const name = this.#make(Buffer.from(view.buffer, from, length).toString())
     const { number } = name
     this.#names.push(name)
-    const words = wordsOf(view, from, length)
-    if (this.#filled + words.length >= this.words.length) {
-      const more = new Int32Array(2 * this.words.length)
-      more.set(this.words)
-      this.words = more
+    if (number === this.kinds.length) {
+      this.kinds = doubled(this.kinds)
+      this.starts = doubled(this.starts)
+      this.lengths = doubled(this.lengths)
+      this.followers = doubled(this.followers)
+      this.#next = doubled(this.#next)
     }
+    const words = wordsOf(view, from, length)
+    if (this.#filled + words.length >= this.words.length) this.words = doubled(this.words)
     this.words.set(words, this.#filled)
     this.starts[number] = this.#filled
     this.lengths[number] = length
@@ -195,6 +198,12 @@ export class NameTable {
     const prefix = text === 'xmlns' ? null : this.#prefix(local)
     return { prefix, written: null, length: 0, namespace: '' }
   }
+}
+
+function doubled(numbers: Int32Array): Int32Array<ArrayBuffer> {
+  const more = new Int32Array(2 * numbers.length)
+  more.set(numbers)
+  return more
 }
 
 /** QName (Namespaces production 7). */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Entries } from '../../../src/feed/entries.ts'
+import { Entries, NEW } from '../../../src/feed/entries.ts'
 import { hashText } from '../../../src/feed/posting-values.ts'
 
 /** Pairs of words whose bits an attacker chose: nothing but the high half, or its highest bits, differ. */
@@ -30,5 +30,17 @@ describe('the table of ids', () => {
     for (let i = 0; i < 100_000; i++) count.add(hashText(`R-${i % 7_000}`), 0, false)
 
     expect(count.count).toBe(7_000)
+  })
+
+  it.each([0, 1, 16, 17, 4_096, 4_097, 20_000])('keeps %i of them in their order', (count) => {
+    const entries = new Entries(true)
+    const all = Array.from({ length: count }, (_, n) => hashText(`R-${n}`))
+
+    const found = all.map((hash, n) => entries.add(hash, n, false))
+
+    expect(found.every((earlier) => earlier === NEW)).toBe(true)
+    expect(all.map((hash) => entries.add(hash, 0, false))).toEqual(all.map((_, n) => n))
+    const words = all.flatMap(({ high, low }, n) => [high | 0, low | 0, n])
+    expect([...entries.parts()].flatMap((part) => [...part])).toEqual(words)
   })
 })
