@@ -103,7 +103,7 @@ describe('what is shipped', () => {
 
     expect(flags).toContain('--disable-sigusr1')
     expect(script).toContain(` ${flags} /usr/lib/feedsyncd/dist/main.js "$@"`)
-    expect(script).toMatch(/^#!\/bin\/sh\nexec env \w+=\d+ \/usr\/lib\/feedsyncd\/bin\/node /)
+    expect(script).toMatch(/^#!\/bin\/sh\nexec env (\w+=\d+ )+\/usr\/lib\/feedsyncd\/bin\/node /)
   })
 })
 
