@@ -1,7 +1,7 @@
 #!/usr/bin/env -S MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=65536 node --disable-sigusr1 --max-semi-space-size=1
 // The bin: checks the runtime, runs the command line, sets the exit code. The flags: SIGUSR1 would open a debugger
 // that can read the key; a small young generation saves 12 MB with a feed of 200 MB, and the fixed threshold 35 MB,
-// because glibc then returns what the checking thread frees. Threads that share their arenas save 8 MB with 1,000 feeds.
+// because glibc then returns what the checking thread frees. Threads that share their arenas save some MB with 1,000 feeds.
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
@@ -18,7 +18,7 @@ if (major < 24 || (major === 24 && minor < 11)) {
   if (isSender) {
     const { setFlagsFromString } = await import('node:v8')
     const flags = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering']
-    // The heap is collected when it has grown by a fifth, not fourfold: 60 MB with 1,000 feeds at the first start.
+    // The heap is collected when it has grown by a fifth, not fourfold: a first start with many feeds needs less memory.
     flags.push('--heap-growing-percent=20')
     for (const flag of flags) setFlagsFromString(flag)
   }
