@@ -2,8 +2,7 @@
 // file itself; that the named ones exist is for those to say who use them.
 
 import { join, resolve } from 'node:path'
-import { keepAddress } from '../lib/redact.ts'
-import { Secret } from '../lib/secret.ts'
+import { keepAddress, Secret } from '../lib/secrets.ts'
 import type { AlertTarget } from '../ops/port.ts'
 import type { Identity } from './config.ts'
 import type { ConfigFile } from './schema.ts'

@@ -78,7 +78,7 @@ const TABLE = {
   serviceMoved: rule({
     from: 'service',
     when: 'a redirect; it is not followed',
-    hint: 'if that is the service, set service.baseUrl to it: a signed request is never sent to another address automatically',
+    hint: 'if the service has moved, set service.baseUrl to its new address (curl -sI shows where it leads): a signed request is never sent to another address automatically',
   }),
   badForm: rule({
     from: 'service',

@@ -11,8 +11,7 @@ import { EXIT, errorCode, FeedsyncError } from './errors.ts'
 import { explainNetworkError, type NoAnswer } from './http-errors.ts'
 import { passOverInterim } from './http-interim.ts'
 import { CountedBody, watchProgress } from './http-progress.ts'
-import { keepSecret } from './redact.ts'
-import { unescaped } from './unescape.ts'
+import { keepSecret } from './secrets.ts'
 import { unlessAborted } from './unless-aborted.ts'
 import { VERSION } from './version.ts'
 
@@ -153,7 +152,7 @@ function isDecodable(text: string): boolean {
 
 /** Of a proxy: the password as it was written and as it is sent. A user name without a password may be a token. */
 function keepCredentials({ username, password }: URL): void {
-  const [name, word] = [username, password].map(unescaped)
+  const [name, word] = [username, password].map(decodeURIComponent)
   if (word) keepSecret(`${name}:${word}`)
   for (const secret of password === '' ? [username, name] : [password, word])
     if (secret) keepSecret(secret)

@@ -12,7 +12,7 @@ import type {
 import type { AlertEvent } from '../lib/alert-events.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Condition } from '../lib/conditions.ts'
-import type { Secret } from '../lib/secret.ts'
+import type { Secret } from '../lib/secrets.ts'
 
 export type { AlertDesk as Alerts } from './alerts/desk.ts'
 export type { Supervisor } from './systemd/supervisor.ts'

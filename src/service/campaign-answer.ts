@@ -1,8 +1,8 @@
 // Owns reading what the service says of campaigns: tolerant of unknown fields and unexpected types,
 // strict about what everything hangs on, the ids and the list.
 
-import { excerpt, shownAddress } from '../lib/http-text.ts'
-import { redactWhole } from '../lib/redact.ts'
+import { shownAddress } from '../lib/http-text.ts'
+import { redactValue, shownName } from '../lib/secrets.ts'
 import { isObject, parseBody, Unreadable } from './json-answer.ts'
 import type { Campaign, CampaignPage } from './port.ts'
 
@@ -100,12 +100,16 @@ function findList(envelope: unknown, listField: string | null): { name: string; 
   const [only, another] = candidates
   if (only !== undefined && another === undefined) return only
   if (none !== null) return none
-  const names = excerpt(Object.keys(envelope).slice(0, 20).join(', '))
   throw new Unreadable(
     another === undefined
-      ? `no list of campaigns among its properties (${names}); name it as campaigns.listField`
-      : `several lists (${excerpt(candidates.map(({ name }) => name).join(', '))}); name the right one as campaigns.listField`,
+      ? `no list of campaigns among its properties${shownNames(Object.keys(envelope))}; name it as campaigns.listField`
+      : `several lists${shownNames(candidates.map(({ name }) => name))}; name the right one as campaigns.listField`,
   )
+}
+
+function shownNames(names: readonly string[]): string {
+  const shown = names.slice(0, 20).filter((name) => shownName(name) !== null)
+  return shown.length === 0 ? '' : ` (${shown.join(', ')})`
 }
 
 function toCampaign(value: Record<string, unknown>): Campaign | null {
@@ -128,10 +132,10 @@ const parse = (body: Buffer) => parseBody(body, (text) => JSON.parse(text, witho
 
 /** Of a value and all below it: names of properties may hold a secret as well as texts. */
 function withoutSecrets(_name: string, value: unknown): unknown {
-  if (typeof value === 'string') return redactWhole(value)
+  if (typeof value === 'string') return redactValue(value)
   if (!isObject(value)) return value
   const names = Object.keys(value)
-  const shown = names.map(redactWhole)
+  const shown = names.map(redactValue)
   return shown.every((name, i) => name === names[i])
     ? value
     : Object.fromEntries(shown.map((name, i) => [name, value[names[i] ?? '']]))

@@ -3,12 +3,12 @@
 
 import { MINUTE, SECOND } from '../lib/clock.ts'
 import type { HttpAnswer } from '../lib/http.ts'
-import { excerpt, isHtml, retryAfterMs } from '../lib/http-text.ts'
+import { retryAfterMs } from '../lib/http-text.ts'
 import { keyAdvice } from '../lib/key-advice.ts'
 import { fullJitter, retry } from '../lib/retry.ts'
 import { isUsableId, readCampaign, readPage } from './campaign-answer.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
-import { readAnswer, Unreadable } from './json-answer.ts'
+import { readAnswer, saidBy, Unreadable } from './json-answer.ts'
 import type {
   CampaignAnswer,
   CampaignApi,
@@ -50,7 +50,7 @@ const UPDATE_FIELDS = CREATE_FIELDS.filter((field) => field !== 'startDate' && f
 
 const HOW_TO_LIST = 'feedsyncd campaigns search lists the campaigns that this account has'
 const unsent = (rest: Pick<CampaignFailure, 'class' | 'reason' | 'hint'>): CampaignFailure => {
-  const none = { status: null, body: null, retryAfterMs: null }
+  const none = { status: null, retryAfterMs: null }
   return { kind: 'failure', effect: 'not-sent', ...none, ...rest }
 }
 const NO_ACCOUNT = unsent({
@@ -148,15 +148,13 @@ function judge<T>(
     return { ...unsent({ class: 'temporary', reason, hint }), effect }
   }
   const { status, headers } = answer
-  const shown = isHtml(headers, answer.body) ? '' : excerpt(answer.body.toString('utf8'))
   const refused: CampaignFailure = {
     kind: 'failure',
     class: 'refused',
     status,
-    body: shown || null,
     retryAfterMs: null,
     effect: REFUSED.has(status) ? 'refused' : status === 407 ? 'not-sent' : 'unknown',
-    reason: `the service answered ${status}${shown && `: ${shown}`}`,
+    reason: `the service answered ${status}${saidBy(answer)}`,
     hint: 'correct what the service names, and try again',
   }
   if (status >= 200 && status < 300) {

@@ -2,9 +2,8 @@
 // must be exactly right, because storage verifies every byte of it.
 
 import { isUtf8 } from 'node:buffer'
-import { excerpt, isLoopback } from '../lib/http-text.ts'
-import { holdsSecret, rememberForm } from '../lib/redact.ts'
-import type { SecretSet } from '../lib/secret-set.ts'
+import { isLoopback } from '../lib/http-text.ts'
+import { redact, rememberSecret } from '../lib/secrets.ts'
 import { isObject, parseBody, Unreadable } from './json-answer.ts'
 import type { UploadForm } from './port.ts'
 
@@ -13,10 +12,7 @@ export class Rejected extends Unreadable {}
 
 type Members = Array<[name: string, value: unknown]>
 
-/**
- * `base`: address of the service. Throws `Unreadable`, whose message repeats nothing of the body but names of
- * fields: a form is a credential.
- */
+/** `base`: address of the service. Throws `Unreadable`, whose message repeats nothing of the body: a form is a credential. */
 export function readForm(body: Buffer, base: URL): UploadForm {
   if (!isUtf8(body)) throw new Unreadable('a body that is not UTF-8')
   const members = membersOf(parseBody(body, parseInOrder))
@@ -30,25 +26,34 @@ export function readForm(body: Buffer, base: URL): UploadForm {
   // What a service leaves empty, such as a token that it does not use, is no field.
   const used = given.filter(([, value]) => value !== null)
   const isPlain = (value: unknown) => typeof value === 'string' || Number.isSafeInteger(value)
-  const odd = used.find(([, value]) => !isPlain(value))
-  // Only text: deeply nested JSON cannot be written as text.
-  const entries = used.flatMap(([name, value]) =>
-    isPlain(value) ? [[name, String(value)] as const] : [],
-  )
-  const secrets = rememberForm(entries, [url])
-  if (odd !== undefined)
-    throw new Unreadable(`a form whose field "${excerpt(odd[0], secrets)}" is not text`)
+  if (!used.every(([, value]) => isPlain(value)))
+    throw new Unreadable('a form with a field that is not text')
+  const entries = used.map(([name, value]) => [name, String(value)] as const)
+  rememberSecrets(entries)
   if (!entries.some(([name]) => name.toLowerCase() === 'key'))
     throw new Unreadable('a form without the field "key"')
   const to = URL.parse(url)
-  const problem = addressProblem(to, base) ?? fieldProblem(entries, secrets)
+  const problem = addressProblem(to, base) ?? fieldProblem(entries)
   if (to === null || problem !== null) throw new Rejected(`a form ${problem}`)
   // The host is shown to people, and name servers are asked for it.
-  if (holdsSecret(to.host, secrets))
-    throw new Rejected('a form whose "url" has a secret in its host')
+  if (redact(to.host) !== to.host) throw new Rejected('a form whose "url" has a secret in its host')
   // The upload does not need the later address, so nobody waits for it.
   const later = typeof fileUrl === 'string' && fileUrl !== '' ? fileUrl : null
   return { url, fileUrl: later, fields: entries }
+}
+
+/** Anybody may see these fields: they name the object, or say what is expected of it, and how it is kept. */
+const PUBLIC_FIELD =
+  /^(key|bucket|(success_action_)?redirect|success_action_status|acl|cache-control|content-(type|disposition|encoding)|expires|.*-(algorithm|date|storage-class))$/i
+
+/** The service may repeat a secret field in the object's key or address, which are shown. */
+function rememberSecrets(fields: UploadForm['fields']): void {
+  for (const [name, value] of fields) {
+    if (PUBLIC_FIELD.test(name)) continue
+    rememberSecret(value)
+    // An access key's name comes with a date, a region and a service, which are no secrets.
+    if (/credential$/i.test(name)) rememberSecret(value.replace(/\/.*/s, ''))
+  }
 }
 
 /** Why nothing may be posted there; null when it may. */
@@ -67,20 +72,16 @@ function addressProblem(to: URL | null, base: URL): string | null {
  * Storage compares names without regard to case, and takes the part called "file" for the file itself. Quotes
  * and other letters are encoded (multipart.ts), line ends of values are sent as they are.
  */
-function fieldProblem(
-  fields: ReadonlyArray<readonly [name: string, value: string]>,
-  secrets: SecretSet,
-): string | null {
+function fieldProblem(fields: UploadForm['fields']): string | null {
   const seen = new Set<string>()
   for (const [name, value] of fields) {
     const plain = name.toLowerCase()
-    const called = `field "${excerpt(name, secrets)}"`
     if (name === '') return 'with a field that has no name'
     if (plain === 'file') return 'with a field called "file", which is the name of the file itself'
-    if (seen.has(plain)) return `with the ${called} twice`
-    if (/\p{Cc}/u.test(name)) return `whose ${called} has a control character in its name`
+    if (seen.has(plain)) return 'with a field twice'
+    if (/\p{Cc}/u.test(name)) return 'with a control character in the name of a field'
     if (!name.isWellFormed() || !value.isWellFormed())
-      return `whose ${called} is not text that can be sent`
+      return 'with a field that is not text that can be sent'
     seen.add(plain)
   }
   return null

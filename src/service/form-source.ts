@@ -11,11 +11,11 @@ import {
 } from '../lib/decision-table.ts'
 import type { HttpAnswer, HttpReply } from '../lib/http.ts'
 import { type NoAnswer, PROXY_REFUSAL } from '../lib/http-errors.ts'
-import { excerpt, isHtml, retryAfterMs, shownAddress } from '../lib/http-text.ts'
+import { isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
 import { ServiceClient, type ServiceOptions } from './client.ts'
 import { Rejected, readForm } from './form-answer.ts'
-import { readAnswer, Unreadable } from './json-answer.ts'
+import { readAnswer, saidBy, Unreadable } from './json-answer.ts'
 import type { FormAnswer, FormSource } from './port.ts'
 
 export interface FormSourceOptions extends ServiceOptions {
@@ -95,10 +95,14 @@ function judge(
   return as(row, `the service answered ${status}${says}`)
 }
 
+/** An address of another host is not shown. */
 function placeOf(location: string, origin: string): string {
   const to = URL.parse(location, origin)
-  const shown = to === null ? null : shownAddress(to.href)
-  return shown === null ? 'no usable address' : excerpt(shown)
+  if (to === null) return 'no usable address'
+  if (to.origin === origin) return 'another path of the same host'
+  return to.hostname === new URL(origin).hostname
+    ? 'another protocol or port of the same host'
+    : 'another host'
 }
 
 /** Never ambiguous: a form that was made and did not arrive stores nothing. */
@@ -108,11 +112,9 @@ function noAnswer({ why, code, reason }: NoAnswer, origin: string): Failure {
   return failureOf(rule, { code, reason: `no answer from the service: ${reason}`, origin })
 }
 
-/** What the service says of its refusal, for the partner's support; nothing of a web page. */
-function spoken({ headers, body }: HttpReply): string {
-  if (isHtml(headers, body)) return ' and a web page'
-  const text = excerpt(body.toString('utf8'))
-  return text === '' ? '' : `: ${text}`
+/** What the service says of its refusal, for the partner's support. */
+function spoken(reply: HttpReply): string {
+  return isHtml(reply.headers, reply.body) ? ' and a web page' : saidBy(reply)
 }
 
 function skewHint(skewMs: number | null): string {

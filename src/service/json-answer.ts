@@ -1,8 +1,9 @@
 // Owns what the readings of the service's JSON answers have in common.
 
 import type { HttpReply } from '../lib/http.ts'
+import { shownMessage } from '../lib/secrets.ts'
 
-/** Why a success cannot be used: a clause about its body, which repeats nothing of it but names. */
+/** Why a success cannot be used: a clause about its body, which repeats nothing of it but names of lists. */
 export class Unreadable extends Error {}
 
 /** What `read` makes of the answer's body, or the `Unreadable` that it throws. */
@@ -27,6 +28,33 @@ export function parseBody(body: Buffer, parse: (text: string) => unknown): unkno
   } catch {
     throw new Unreadable('a body that is not valid JSON')
   }
+}
+
+/** Where an answer has its message, the most telling first; the specification shows no body of an error. */
+const MESSAGE_NAMES = ['message', 'detail', 'error_description', 'error', 'errors', 'title']
+/** Levels of `{"errors":[{"message":"…"}]}`. */
+const DEEPEST_MESSAGE = 3
+
+/** The message of an answer that refuses, as it may be shown after `answered 400`. Of all but JSON nothing is shown. */
+export function saidBy(reply: HttpReply): string {
+  const said = readAnswer(reply, (body) => messageIn(parseBody(body, JSON.parse), DEEPEST_MESSAGE))
+  const message = typeof said === 'string' ? shownMessage(said) : ''
+  return message === '' ? '' : `: ${message}`
+}
+
+function messageIn(json: unknown, levels: number): string | null {
+  if (levels === 0 || typeof json !== 'object' || json === null) return null
+  const members = Object.entries(json)
+  const named = Array.isArray(json)
+    ? json.slice(0, 1)
+    : MESSAGE_NAMES.flatMap((one) =>
+        members.flatMap(([name, value]) => (name.toLowerCase() === one ? [value] : [])),
+      )
+  for (const value of named) {
+    const said = typeof value === 'string' ? value : messageIn(value, levels - 1)
+    if (said !== null) return said
+  }
+  return null
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

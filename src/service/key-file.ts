@@ -4,8 +4,7 @@ import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { stampOf } from '../lib/file-identity.ts'
 import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
 import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/read-regular.ts'
-import { keepSecret } from '../lib/redact.ts'
-import { Secret } from '../lib/secret.ts'
+import { keepSecret, Secret } from '../lib/secrets.ts'
 import type { FormSource } from './port.ts'
 
 /**

@@ -137,11 +137,9 @@ export interface CampaignFailure {
   effect: 'not-sent' | 'refused' | 'unknown'
   /** null where there was no answer. */
   status: number | null
-  /** Plain sentence; repeats at most a bounded excerpt of the answer. */
+  /** Plain sentence; repeats at most a short message of the answer. */
   reason: string
   hint: string
-  /** Excerpt of the answer's body, at most 300 characters, without anything that looks like a secret. */
-  body: string | null
   retryAfterMs: number | null
 }
 

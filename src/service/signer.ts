@@ -3,7 +3,7 @@
 
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
-import type { Secret } from '../lib/secret.ts'
+import type { Secret } from '../lib/secrets.ts'
 import type { SignatureAlgorithm, SignField } from '../lib/signature-terms.ts'
 
 /**

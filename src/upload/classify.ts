@@ -13,8 +13,8 @@ import {
 } from '../lib/decision-table.ts'
 import type { HttpReply } from '../lib/http.ts'
 import type { NoAnswer } from '../lib/http-errors.ts'
-import { excerpt, isHtml, retryAfterMs, shownCode, shownOrigin } from '../lib/http-text.ts'
-import { holdsSecret, redact } from '../lib/redact.ts'
+import { isHtml, retryAfterMs } from '../lib/http-text.ts'
+import { redact, shownName } from '../lib/secrets.ts'
 import { type Confirmation, confirm, isSuccess } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
 import { readStorageBody, type StorageError } from './storage-answer.ts'
@@ -45,14 +45,14 @@ export function judgeReply(
     return failed(ruleOfAnswer(status), { code: `http-${status}`, reason })
   }
   const { error } = body
-  const message = excerpt(error.message, facts.secrets)
-  const named = shownCode(error.code, facts.secrets)
+  const named = shownName(error.code)
   const called = named === null ? status : `${status} ${named}`
-  const says = `storage answered ${called}${message === '' ? '' : `: ${message}`}`
   const rule = ruleOfError(error, status)
-  const code = rule === RULES.policyExpired ? 'policy-expired' : (named ?? `http-${status}`)
-  const sizes = error.sizes.length === 0 ? '' : ` (${error.sizes.join(', ')})`
-  return failed(rule, { code, reason: redact(says + sizes, facts.secrets) })
+  const isExpired = rule === RULES.policyExpired
+  const code = isExpired ? 'policy-expired' : (named ?? `http-${status}`)
+  const clauses = isExpired ? ['the policy has expired'] : error.sizes
+  const details = clauses.length === 0 ? '' : ` (${clauses.join(', ')})`
+  return failed(rule, { code, reason: `storage answered ${called}${details}` })
 }
 
 /** Only to the same host or one below it, and with the same protocol as the form's address. */
@@ -63,12 +63,12 @@ function judgeMove(reply: HttpReply, facts: FormFacts, told: Partial<Failure>): 
   const failure = failureOf(RULES.movedElsewhere, {
     ...told,
     code: `http-${status}`,
-    reason: `storage redirects to ${to === null ? 'nowhere' : shownOrigin(to, facts.secrets)}, which the form does not allow`,
+    reason: `storage redirects to ${to === null ? 'no address' : 'an address'} that the form does not allow`,
   })
   const { hostname, protocol } = facts.url
   const isAllowed =
     to !== null &&
-    !holdsSecret(to.host, facts.secrets) &&
+    redact(to.host) === to.host &&
     (to.hostname === hostname || to.hostname.endsWith(`.${hostname}`)) &&
     to.protocol === protocol &&
     to.username + to.password === ''

@@ -2,8 +2,7 @@
 // where its policy can be decoded, its expiry and the sizes that it takes. It changes nothing in the form.
 
 import { shownAddress } from '../lib/http-text.ts'
-import { redactParts, rememberForm } from '../lib/redact.ts'
-import type { SecretSet } from '../lib/secret-set.ts'
+import { redact } from '../lib/secrets.ts'
 import type { UploadForm } from '../service/port.ts'
 
 export interface FormFacts {
@@ -24,14 +23,11 @@ export interface FormFacts {
   maxBytes: number
   /** Where the file may be found later, as it may be shown; null when the service does not say. */
   fileUrl: string | null
-  /** What must not be shown when storage echoes it. */
-  secrets: SecretSet
 }
 
 /** Storage enforces the policy, so that a part of it that cannot be read here is taken as absent. */
 export function readFormFacts(form: UploadForm): FormFacts {
   const url = new URL(form.url)
-  const secrets = rememberForm(form.fields, [form.url, form.fileUrl ?? ''])
   const policy = decodePolicy(fieldOf(form, 'policy'))
   const [minBytes, maxBytes] = sizeRange(policy.conditions)
   // `redirect` is the older name, which storage still knows. A value that is no address is ignored there.
@@ -45,15 +41,14 @@ export function readFormFacts(form: UploadForm): FormFacts {
     form,
     url,
     origin: url.origin,
-    key: redactParts(fieldOf(form, 'key') ?? '', '/', secrets),
+    key: redact(fieldOf(form, 'key') ?? ''),
     // A redirect takes precedence over the status.
     expectedStatus: redirectTo === null ? status : 303,
     redirect: redirectTo,
     expiresAt: Number.isNaN(expiration) ? null : expiration,
     minBytes,
     maxBytes,
-    fileUrl: form.fileUrl === null ? null : shownAddress(form.fileUrl, secrets),
-    secrets,
+    fileUrl: form.fileUrl === null ? null : shownAddress(form.fileUrl),
   }
 }
 

@@ -4,7 +4,7 @@
 import { XMLParser } from 'fast-xml-parser'
 
 export interface StorageError {
-  /** As it came: not to be shown. */
+  /** As they came: not to be shown. */
   code: string
   message: string
   /** What EntityTooLarge and EntityTooSmall say of bytes, each a clause. */

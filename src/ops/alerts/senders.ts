@@ -7,9 +7,8 @@ import { once } from 'node:events'
 import { type Clock, SECOND } from '../../lib/clock.ts'
 import { errorCode, messageOf } from '../../lib/errors.ts'
 import type { HttpClient } from '../../lib/http.ts'
-import { excerpt } from '../../lib/http-text.ts'
 import { LONGEST_SECRET, readRegular, withoutNewline } from '../../lib/read-regular.ts'
-import { keepSecret, rememberSecret } from '../../lib/redact.ts'
+import { keepSecret, rememberSecret, shownMessage } from '../../lib/secrets.ts'
 import type { AlertTarget } from '../port.ts'
 import { type AlertMessage, alertVariables } from './message.ts'
 
@@ -98,7 +97,7 @@ async function runProgram(
       return { ...failed(`it ran for more than ${EXEC_TIMEOUT / SECOND} s`), stuck: true }
     if (code === 0) return SENT
     const how = code === null ? `was ended by ${killedBy}` : `ended with ${code}`
-    return failed(`it ${how}${said === '' ? '' : `: ${excerpt(said)}`}`)
+    return failed(`it ${how}${said === '' ? '' : `: ${shownMessage(said)}`}`)
   } catch (error) {
     return failed(messageOf(error))
   }

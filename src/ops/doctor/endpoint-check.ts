@@ -8,7 +8,7 @@ import { connect, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { SECOND } from '../../lib/clock.ts'
 import { EXIT, errorCode } from '../../lib/errors.ts'
-import { excerpt } from '../../lib/http-text.ts'
+import { shownMessage } from '../../lib/secrets.ts'
 import type { Listen } from '../port.ts'
 import { type Answer, ok, problem, skipped, warning } from './finding.ts'
 
@@ -31,7 +31,7 @@ export async function checkEndpoint(listen: Listen | null, running: boolean): Pr
     return status === 200
       ? ok(`${where} answers, and the daemon is ready`)
       : warning(
-          `the daemon is not ready: ${excerpt(said)}`,
+          `the daemon is not ready: ${shownMessage(said)}`,
           'see the findings above and below, and the daemon’s log',
         )
   } catch (error) {

@@ -11,8 +11,8 @@ import { quickClock } from '../../helpers/quick-clock.ts'
 import { type RecordingProxy, recordingProxy } from '../../helpers/recording-proxy.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** New in each run: what this process has known as a secret before would be hidden for that alone. */
-const secretOf = (what: string) => `${what}/of+the=${randomBytes(9).toString('hex')}`
+/** New in each run: what this process has known before would be hidden for that alone. Too short for a token. */
+const secretOf = (what: string) => `${what}/of+the:${randomBytes(9).toString('hex')}`
 const KEYS = { signature: secretOf('secret'), apiKey: secretOf('api-key') }
 const PROXY_PASSWORD = randomBytes(12).toString('hex')
 const WEBHOOK_TOKEN = `T0/token-of-the-webhook${randomBytes(6).toString('hex')}`
@@ -27,10 +27,21 @@ const faultsWith = (
   [
     'service-500',
     'uploaded',
-    [{ at: 'service', kind: 'answer', status: 500, body: `the key ${key} is wrong` }],
+    [
+      {
+        at: 'service',
+        kind: 'answer',
+        status: 500,
+        body: JSON.stringify({ message: `the key ${key} is wrong` }),
+      },
+    ],
   ],
   ['cut-form', 'uploaded', [{ at: 'service', kind: 'json', variant: 'truncated' }]],
-  ['refused', 'waiting', [{ at: 'service', kind: 'answer', status: 400, body: `key=${key}` }]],
+  [
+    'refused',
+    'waiting',
+    [{ at: 'service', kind: 'answer', status: 400, body: `{"error":"key: ${key}"}` }],
+  ],
   ['garbage', 'uploaded', [{ at: 'storage', kind: 'raw', what: 'garbage' }]],
   ['lost', 'uploaded', [{ at: 'storage', kind: 'lose-answer', stored: true, how: 'rst' }]],
   ['etag', 'uploaded', [{ at: 'storage', kind: 'success', etag: 'wrong' }]],

@@ -168,7 +168,7 @@ const UPLOADED: Story['steps'] = [
 ]
 const QUEUED_AGAIN: Story['steps'] = [
   ...UPLOADED.slice(0, 3),
-  ['queued', 'storage answered 503: SlowDown, reduce your request rate'],
+  ['queued', 'storage answered 503 SlowDown'],
 ]
 
 /** Two weeks of nightly versions of a feed that grows and shrinks a little. */

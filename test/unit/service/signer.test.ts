@@ -1,6 +1,6 @@
 import { constants, generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../../../src/lib/secret.ts'
+import { Secret } from '../../../src/lib/secrets.ts'
 import { createSigner, fillTemplate, type Signable } from '../../../src/service/signer.ts'
 
 const REQUEST: Signable = {

@@ -207,6 +207,25 @@ describe('an error', () => {
     expect(nextOf(judged)).toBe(next)
   })
 
+  it('is told by its code and its sizes, and by nothing else of its text', () => {
+    const reasons = [
+      xml('AccessDenied', 'hidden'),
+      xml('SlowDown.v2', 'hidden'),
+      xml('AccessDenied', 'Policy expired: hidden'),
+      `<Error><Code>EntityTooLarge</Code><MaxSizeAllowed>5</MaxSizeAllowed><Key>hidden</Key></Error>`,
+    ].map((body) => {
+      const judged = judge(reply(403, {}, body))
+      return judged.kind === 'failed' && judged.failure.reason
+    })
+
+    expect(reasons).toEqual([
+      'storage answered 403 AccessDenied',
+      'storage answered 403',
+      'storage answered 403 AccessDenied (the policy has expired)',
+      'storage answered 403 EntityTooLarge (at most 5 are allowed)',
+    ])
+  })
+
   it('is judged by its code before its status: one 403 passes with another form, the next is broken', () => {
     const expired = xml('AccessDenied', 'Invalid according to Policy: Policy expired.')
     const extra = xml('AccessDenied', 'Invalid according to Policy: Extra input fields: x')
