@@ -218,6 +218,19 @@ export function exists(file: string): boolean {
   }
 }
 
+/** Returns a check that the path still names the same file. A path that cannot be looked at counts as unchanged. */
+export function watched(path: string): () => boolean {
+  const inode = () => statSync(path, { throwIfNoEntry: false })?.ino
+  const before = inode()
+  return () => {
+    try {
+      return inode() === before
+    } catch {
+      return true
+    }
+  }
+}
+
 /** SQLite syncs the directory of its file; what we make there ourselves needs its directory synced as well. */
 export function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r')

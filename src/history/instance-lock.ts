@@ -3,8 +3,14 @@
 
 import { join, resolve } from 'node:path'
 import { errorCode } from '../lib/errors.ts'
-import { inodeAt, isAt } from '../lib/inode.ts'
-import { type Connection, connect, createPrivately, exists, lockFile } from './connection.ts'
+import {
+  type Connection,
+  connect,
+  createPrivately,
+  exists,
+  lockFile,
+  watched,
+} from './connection.ts'
 
 /** Held until disposed or until the process ends. Keep a reference: a collected one lets go. */
 export interface InstanceLock extends Disposable {
@@ -31,10 +37,10 @@ export function acquireLock(directory: string): InstanceLock | null {
   const connection = opening.use(connect(file, file, { timeout: PATIENCE_MS }))
   if (!begins(connection, 'BEGIN EXCLUSIVE')) return null
   if (wasDeleted) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOSS_SEEN_MS)
-  const inode = inodeAt(file)
+  const isThere = watched(file)
   opening.move()
   return {
-    isLost: () => !isAt(file, inode),
+    isLost: () => !isThere(),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
 }

@@ -35,7 +35,7 @@ export interface Transactions {
   afterCommit(step: () => void): void
   /** Changes whenever another process wrote: cheap enough to ask each second. */
   dataVersion(): number
-  /** Why the open database is not the one at its path any more, once all that can be is saved; null: it is. */
+  /** Why the open database is not the one at its path any more; null: it is. */
   lost(): FeedsyncError | null
 }
 

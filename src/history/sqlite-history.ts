@@ -1,10 +1,11 @@
 // Composes the history out of its parts: what opens, what migrates, what reads, what writes.
 
+import { dirname } from 'node:path'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { silentLog } from '../lib/silent-log.ts'
-import { type Connection, openWritable } from './connection.ts'
-import { DatabaseWatch } from './database-watch.ts'
+import { type Connection, lockFile, openWritable, watched } from './connection.ts'
 import { GroupCommit } from './group-commit.ts'
 import { migrate } from './migrations.ts'
 import type { History } from './port.ts'
@@ -51,26 +52,37 @@ export function openHistory({
 /** The history over a connection whose schema is current. It owns the connection. */
 export function historyOn(connection: Connection, clock = systemClock): History {
   const group = new GroupCommit(connection, clock)
-  const watch = new DatabaseWatch(connection)
-  let isLost = false
   return {
     ...tables(connection),
     prune: pruner(connection, (work, when) => group.add(work, when)),
     atomically: (work) => connection.atomically(work),
     afterCommit: (step) => connection.afterCommit(step),
     commit: (work, when) => group.add(work, when),
-    lost: () => {
-      const error = watch.lost()
-      isLost ||= error !== null
-      return error
-    },
+    lost: lossOf(connection.file),
     dataVersion: () => Number(connection.pragma('data_version')),
     // SQLite itself moves the WAL into the file when the last connection closes.
     [Symbol.dispose]: () => {
       group.close()
-      // It would not where another process has opened the file since.
-      if (isLost) watch.save()
       connection[Symbol.dispose]()
     },
+  }
+}
+
+/**
+ * SQLite does not see that its file, or one beside it, was deleted, replaced or moved away: it goes on writing to what
+ * nobody will open again. Cheap enough for each second and each delivery.
+ */
+function lossOf(file: string): () => FeedsyncError | null {
+  const paths = [file, `${file}-wal`, `${file}-shm`, lockFile(dirname(file))]
+  const files = paths.map((path) => ({ path, isThere: watched(path) }))
+  return () => {
+    const lost = files.find(({ isThere }) => !isThere())
+    if (lost === undefined) return null
+    const message = `${lost.path} was deleted, replaced or moved away while feedsyncd ran`
+    const hint =
+      lost.path === file
+        ? 'put it back, or a backup, then start feedsyncd'
+        : 'leave the files beside the database alone, and start feedsyncd again'
+    return new FeedsyncError(message, { condition: 'database-lost', exitCode: EXIT.config, hint })
   }
 }

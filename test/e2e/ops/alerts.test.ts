@@ -73,7 +73,7 @@ describe('the daemon', () => {
     await using _ = site
     const { ended } = await site.daemon()
     rmSync(join(site.root, 'state', 'feedsyncd.db-wal'))
-    expect((await ended).code).toBe(75)
+    expect((await ended).code).toBe(78)
 
     await site.daemon()
     // What a start does not meet again within a minute is over.
