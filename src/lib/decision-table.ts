@@ -139,7 +139,7 @@ const TABLE = {
   }),
   stalled: rule({
     from: 'storage',
-    when: 'not a byte of the file moves for a minute',
+    when: 'storage takes no byte of the file for 5 minutes',
   }),
   answeredEarly: rule({
     ...{ from: 'storage', class: 'broken', pace: 'slow', tries: SLOW_HOUR_OF_TRIES },

@@ -1,16 +1,11 @@
-// Detects that a body which is being sent no longer moves. A line moves while the socket takes bytes,
-// and while the other side acknowledges what the system holds: a send buffer of some MB asks for more only
-// when a third of it is free, which takes minutes on a slow line.
+// Counts a body that is being sent, and ends a request on which nothing moves any more: the socket takes no byte and
+// no answer comes.
 
 import { subscribe } from 'node:diagnostics_channel'
-import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import type { Clock } from './clock.ts'
 import type { StreamBody } from './http.ts'
 import type { NoAnswer } from './http-errors.ts'
-
-/** How often the line is looked at within the time that it may stand still. */
-const LOOKS = 3
 
 // Published with the socket just before the head of a request is written to it.
 subscribe('undici:client:sendHeaders', (message) => {
@@ -24,27 +19,28 @@ subscribe('undici:client:sendHeaders', (message) => {
  */
 export class CountedBody implements AsyncIterable<Buffer> {
   readonly length: number
-  readonly stallMs: number
   readonly #source: StreamBody
+  readonly #clock: Clock
   /** Of the chunks that the socket took. */
   bytes = 0
-  /** Since this was cleared it was written to a connection, or a chunk was read or was taken by the socket. */
-  hasMoved = false
+  /** Monotonic ms at which it was last written to a connection, or a chunk was read or was taken by the socket. */
+  movedAt: number
   /** What its source threw; null: nothing. */
   error: unknown = null
   /** Null until the request is written to a connection. */
   socket: Socket | null = null
 
-  constructor(source: StreamBody) {
+  constructor(source: StreamBody, clock: Clock) {
     this.#source = source
+    this.#clock = clock
     this.length = source.length
-    this.stallMs = source.stallMs
+    this.movedAt = clock.monotonic()
   }
 
   /** The head of its request is about to be written to this connection. */
   begin(socket: Socket): void {
     this.socket = socket
-    this.hasMoved = true
+    this.#moved()
   }
 
   get sentAll(): boolean {
@@ -54,9 +50,9 @@ export class CountedBody implements AsyncIterable<Buffer> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     try {
       for await (const chunk of this.#source.chunks()) {
-        this.hasMoved = true
+        this.#moved()
         yield chunk
-        this.hasMoved = true
+        this.#moved()
         this.bytes += chunk.length
         this.#source.accepted?.(this.bytes)
       }
@@ -65,41 +61,22 @@ export class CountedBody implements AsyncIterable<Buffer> {
       throw error
     }
   }
+
+  #moved(): void {
+    this.movedAt = this.#clock.monotonic()
+  }
 }
 
-/**
- * Looks until it is disposed. `answerMs`: how long nothing may move where no byte is to be sent: before there is a
- * connection, and after the last one.
- */
-export function watchProgress(clock: Clock, body: CountedBody, answerMs: number) {
+/** Looks until it is disposed. `limitMs`: how long nothing may move. */
+export function watchProgress(clock: Clock, body: CountedBody, limitMs: number) {
   const controller = new AbortController()
   let timer: Disposable
-  let movedAt = clock.monotonic()
-  let queue: number | null = null
-  let isOver = false
-
-  const limit = () => (body.socket === null || body.sentAll ? answerMs : body.stallMs)
-  const hasMoved = async () => {
-    if (body.hasMoved) {
-      body.hasMoved = false
-      queue = null
-      return true
-    }
-    const before = queue
-    queue = body.socket === null ? null : await unacknowledged(body.socket)
-    return before !== null && queue !== null && queue !== before
+  const look = () => {
+    const left = body.movedAt + limitMs - clock.monotonic()
+    if (left <= 0) controller.abort()
+    else timer = clock.after(left, look)
   }
-  const look = async () => {
-    if (await hasMoved()) movedAt = clock.monotonic()
-    if (isOver) return
-    if (clock.monotonic() - movedAt >= limit()) controller.abort()
-    else wait()
-  }
-  const wait = () => {
-    const left = movedAt + limit() - clock.monotonic()
-    timer = clock.after(Math.max(0, Math.min(left, body.stallMs / LOOKS)), () => void look())
-  }
-  wait()
+  timer = clock.after(limitMs, look)
 
   return {
     /** Aborts when nothing has moved for too long. */
@@ -112,28 +89,6 @@ export function watchProgress(clock: Clock, body: CountedBody, answerMs: number)
         ? { why: 'silent', code: 'answer-timeout', reason: `${host} did not answer in time` }
         : { why: 'stalled', code: 'stalled', reason: `${host} stopped taking bytes` }
     },
-    [Symbol.dispose]: () => {
-      isOver = true
-      timer[Symbol.dispose]()
-    },
+    [Symbol.dispose]: () => timer[Symbol.dispose](),
   }
-}
-
-/** Bytes that the other side has not acknowledged yet; null where the system does not tell (Linux does). */
-async function unacknowledged({
-  localPort,
-  remotePort,
-  remoteFamily,
-}: Socket): Promise<number | null> {
-  if (localPort === undefined || remotePort === undefined) return null
-  const file = `/proc/self/net/${remoteFamily === 'IPv6' ? 'tcp6' : 'tcp'}`
-  const table = await readFile(file, 'latin1').catch(() => '')
-  // "number: address:port address:port state sent:received ...", in hex (proc_net_tcp of the kernel's documentation).
-  const pattern = `^ *\\d+: \\w+:${inHex(localPort)} \\w+:${inHex(remotePort)} \\w\\w (\\w+):`
-  const row = new RegExp(pattern, 'm').exec(table)
-  return row?.[1] === undefined ? null : Number.parseInt(row[1], 16)
-}
-
-function inHex(port: number): string {
-  return port.toString(16).toUpperCase().padStart(4, '0')
 }

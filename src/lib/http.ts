@@ -20,8 +20,6 @@ export interface StreamBody {
   length: number
   /** Started at most once a request; its `finally` runs whenever it was started. */
   chunks: () => AsyncIterable<Buffer>
-  /** How long nothing may move while it is sent, in ms. A line that moves, however slowly, has no limit. */
-  stallMs: number
   /** Told the bytes so far each time that the socket has taken a chunk. */
   accepted?: (bytes: number) => void
 }
@@ -32,7 +30,7 @@ export interface HttpRequest {
   headers: Readonly<Record<string, string>>
   body: Buffer | StreamBody | null
   signal: AbortSignal
-  /** From the last byte of the body to the status line, in ms. */
+  /** From the last byte that the socket took to the next one, or to the status line, in ms. */
   headersTimeoutMs: number
   /** Between two pieces of the answer's body, in ms. */
   bodyTimeoutMs: number
@@ -165,7 +163,7 @@ async function send(
 ): Promise<HttpAnswer> {
   const { url, signal, body } = request
   const began = clock.monotonic()
-  const counted = body === null || Buffer.isBuffer(body) ? null : new CountedBody(body)
+  const counted = body === null || Buffer.isBuffer(body) ? null : new CountedBody(body, clock)
   using watch = counted && watchProgress(clock, counted, request.headersTimeoutMs)
   const ends = watch === null ? signal : AbortSignal.any([signal, watch.signal])
   const bytesSent = () => counted?.bytes ?? (body as Buffer | null)?.length ?? 0

@@ -22,10 +22,13 @@ export interface PostParts {
   gate: SendGate
 }
 
-/** Not a byte moves for this long: that ends the post. A window that a slow reader opens in steps needs half of it. */
-const STALL_MS = MINUTE
-/** From the last byte that moved to storage's answer. */
-const ANSWER_MS = 2 * MINUTE
+/**
+ * Ends a post when the socket took no byte and no answer came for this long. The system holds up to 4 MB that it sends
+ * after that: at 14 kB a second it is done in time.
+ */
+const STALL_MS = 5 * MINUTE
+/** Between two pieces of storage's answer. */
+const ANSWER_PAUSE_MS = MINUTE
 
 export interface Post extends Pick<Delivery, 'file' | 'bytes' | 'md5' | 'progress'> {
   facts: FormFacts
@@ -94,15 +97,14 @@ async function postTo(
     body: {
       length: body.length,
       chunks: () => body.chunks(signal),
-      stallMs: STALL_MS,
       accepted: (sent) => {
         count(sent)
         post.progress?.(tally.bytesSent)
       },
     },
     signal,
-    headersTimeoutMs: ANSWER_MS,
-    bodyTimeoutMs: STALL_MS,
+    headersTimeoutMs: STALL_MS,
+    bodyTimeoutMs: ANSWER_PAUSE_MS,
     maxAnswerBytes: MAX_ANSWER,
     freshConnection: post.freshConnection,
   })

@@ -75,7 +75,7 @@ describe('a proxy of the environment', () => {
     }
 
     const answer = await client({ HTTP_PROXY: proxy.url.href })(url, {
-      body: { length: 300_000, stallMs: 5000, chunks },
+      body: { length: 300_000, chunks },
     })
 
     expect(answer).toMatchObject({ kind: 'answer', status: 200, bytesSent: 300_000 })

@@ -14,7 +14,7 @@ async function* pieces(n: number) {
 }
 
 const streamOf = (n: number) => ({
-  ...{ length: n * PIECE.length, stallMs: 5000 },
+  length: n * PIECE.length,
   chunks: () => pieces(n),
 })
 
