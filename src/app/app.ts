@@ -10,7 +10,7 @@ import { reloaded } from '../config/reload.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { Deliveries } from '../daemon/deliveries.ts'
 import { Intake, laneOf } from '../daemon/intake.ts'
-import { followPatience, followRules, recover } from '../daemon/recovery.ts'
+import { followRules, recover } from '../daemon/recovery.ts'
 import { createUpkeep } from '../daemon/upkeep.ts'
 import type { FileIdentity } from '../feed/port.ts'
 import { createFeedChecker } from '../feed/worker-checker.ts'
@@ -196,7 +196,6 @@ export async function openApp(config: Config, options: AppOptions) {
   const takeUp = (read: Config): void => {
     const { config: next, waiting } = reloaded(settings.current, read)
     history.atomically(() => {
-      followPatience(history, next.inbox.incompleteAfterMs)
       followRules({ clock, history, ledger, ruleFor: rulesOf(next) }, next.feeds)
       alerts.retarget(next.alerts)
     })

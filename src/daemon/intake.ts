@@ -9,13 +9,11 @@ import { NO_ROOM } from '../history/reason-codes.ts'
 import type { Inbox, Sighting } from '../inbox/port.ts'
 import type { Settler } from '../inbox/settling.ts'
 import { UnreadableFiles } from '../inbox/settling.ts'
-import { MINUTE } from '../lib/clock.ts'
 import { conditionOfState } from '../lib/conditions.ts'
-import { ClockSteps } from '../lib/due.ts'
 import { EXIT, FeedsyncError, isRetryable } from '../lib/errors.ts'
 import { NO_IDENTITY, sameIdentity } from '../lib/file-identity.ts'
 import { LaneQueue } from '../lib/lane-queue.ts'
-import { formatBytes, formatDuration } from '../lib/units.ts'
+import { formatBytes } from '../lib/units.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
@@ -45,8 +43,6 @@ export type Lane = 'small' | 'large'
 export const LANES: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 
 const ROOM_HINT = 'free space on the disk of state.directory; it is tried again automatically'
-const CLOCK_HINT = 'check that its time is synchronised: timedatectl'
-const STEP_SHOWN_MS = 5 * MINUTE
 /** Bytes up to which a file is checked in about a tenth of a second. */
 const SMALL_FILE = 8 * 2 ** 20
 /** Listing takes at most this share of the time, however many hints come. */
@@ -70,13 +66,9 @@ export class Intake {
   #lastScan = Number.NEGATIVE_INFINITY
   #lastScanTook = 0
   #dataVersion: number | null = null
-  readonly #clockSteps: ClockSteps
-  /** Ms by which the clock was set since the deadlines were shifted. */
-  #steppedMs = 0
 
   constructor(parts: IntakeParts) {
     this.#parts = parts
-    this.#clockSteps = new ClockSteps(parts.clock)
   }
 
   /** Something may have changed: the folder is listed soon. */
@@ -243,24 +235,8 @@ export class Intake {
     return quiet.filter(fits)
   }
 
-  /** Somebody may have set the wall clock: incomplete files keep the time that they had left. */
-  #followClock(): void {
-    const { conditions, history } = this.#parts
-    this.#steppedMs += this.#clockSteps.take()
-    const ms = this.#steppedMs
-    if (ms === 0) return
-    history.shiftDeadlines(ms)
-    this.#steppedMs = 0
-    const step = `${ms > 0 ? 'forward' : 'back'} by ${formatDuration(Math.abs(ms))}`
-    const message = `the clock of this machine was set ${step}`
-    conditions.clear('clock-stepped')
-    conditions.set('clock-stepped', { message, hint: CLOCK_HINT }, STEP_SHOWN_MS)
-    this.hint()
-  }
-
-  /** Incomplete files past their deadline get a last look. */
+  /** Files that have been incomplete for too long get a last look. */
   #queueExpired(): void {
-    this.#followClock()
     const { clock, history, ledger, ruleFor, settings } = this.#parts
     const { incompleteAfterMs } = settings.current.inbox
     for (const path of history.expired(clock.now(), incompleteAfterMs)) {

@@ -5,7 +5,6 @@ import type { Config, FeedConfig } from '../config/config.ts'
 import { expectFeeds } from '../history/expected-feeds.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import { noteService } from '../history/other-service.ts'
-import type { History } from '../history/port.ts'
 import { ON_HOLD, READ_AGAIN } from '../history/reason-codes.ts'
 import { isForbidden } from '../lib/file-errors.ts'
 import type { Parts } from '../pipeline/parts.ts'
@@ -18,7 +17,7 @@ export interface RecoveryParts extends Parts {
 /** What was lost is noted. What a crash left: attempts end as unknown, bytes that no version names are removed, receipts are written. */
 export async function recover(
   parts: RecoveryParts,
-  { feeds, inbox, service }: Pick<Config, 'feeds' | 'inbox' | 'service'>,
+  { feeds, service }: Pick<Config, 'feeds' | 'service'>,
 ): Promise<void> {
   const { postDelivery, clock, history, log, spool } = parts
   const copies = await spool.names()
@@ -48,10 +47,7 @@ export async function recover(
   if (recovered.checking + recovered.uploading + orphans > 0) {
     log.info({ event: 'daemon.resumed', ...recovered, orphans }, 'resumed after a crash')
   }
-  await history.commit(() => {
-    noteReader(parts)
-    followPatience(history, inbox.incompleteAfterMs)
-  })
+  await history.commit(() => noteReader(parts))
   await postDelivery.recover()
   try {
     await history.commit(() => followRules(parts, feeds))
@@ -79,17 +75,6 @@ function noteReader({ history, ledger }: Parts): void {
     if (version !== null && isForbidden(version.reasonCode))
       ledger.move(version.id, 'settling', again)
   }
-}
-
-/** Name of the note that says how long incomplete files are given, in ms. */
-const PATIENCE = 'incomplete after'
-
-/** `inbox.incompleteAfter` is another one: files that are incomplete have more time, or less. */
-export function followPatience(history: History, incompleteAfterMs: number): void {
-  const before = history.note(PATIENCE)
-  if (before === String(incompleteAfterMs)) return
-  if (before !== null) history.shiftDeadlines(incompleteAfterMs - Number(before))
-  history.setNote(PATIENCE, String(incompleteAfterMs))
 }
 
 /**

@@ -98,10 +98,10 @@ export class Ledger {
     this.move(open.id, 'checking', null)
   }
 
-  /** Until when the document at this path may stay incomplete; null where it grew, or was not read before. */
-  deadlineAt(path: string, bytes: number): number | null {
+  /** Since when the document at this path is incomplete; null where it grew, or was not read before. */
+  incompleteSince(path: string, bytes: number): number | null {
     const open = this.#history.pendingVersionAt(path)
-    return open === null || bytes > (open.bytes ?? 0) ? null : open.deadlineAt
+    return open === null || bytes > (open.bytes ?? 0) ? null : open.incompleteSince
   }
 
   /** It could not be read as one piece: it settles again, whatever was known of the path. */
@@ -262,9 +262,9 @@ export class Ledger {
     return open.state === 'gone' ? null : this.#replace(open, origin)
   }
 
-  /** Newer than all of its new feed, and with the deadline that it had. */
-  #replace({ bytes, deadlineAt, id }: Version, origin: Origin): Version {
-    const version = this.#add(origin, { bytes, deadlineAt })
+  /** Newer than all of its new feed, and incomplete since the same time. */
+  #replace({ bytes, id, incompleteSince }: Version, origin: Origin): Version {
+    const version = this.#add(origin, { bytes, incompleteSince })
     const known = this.known.at(origin.path)
     this.#history.forget(id, version.id)
     if (known?.versionId === id) this.known.know(known.path, known.identity, version.id)

@@ -107,8 +107,8 @@ export interface Version {
   detectedAt: number
   uploadedAt: number | null
   nextAttemptAt: number | null
-  /** Wall ms at which an incomplete file is rejected. */
-  deadlineAt: number | null
+  /** Wall ms at which an incomplete file was first read with the bytes that it has. */
+  incompleteSince: number | null
   fileUrl: string | null
   etagVerified: boolean | null
   /** Name of the file in the spool, while it is kept. */

@@ -53,7 +53,7 @@ export function uploadReport(version: Version, expectation: Expectation = NOT_EX
     guard,
     attempts: version.attempts,
     nextAttemptAt: isoTime(version.nextAttemptAt),
-    deadlineAt: isoTime(version.deadlineAt),
+    incompleteSince: isoTime(version.incompleteSince),
     detectedAt: isoTime(version.detectedAt),
     uploadedAt: isoTime(version.uploadedAt),
     fileUrl: version.fileUrl,

@@ -5,7 +5,7 @@ import { LONGEST_ATTEMPT_WAIT_MS, latestLegal } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
 import type { Reason, Version, VersionPatch } from './port.ts'
-import { assertStep, READING, type State, sqlStates } from './states.ts'
+import { assertStep, READING, type State } from './states.ts'
 import type { VersionReads } from './version-reads.ts'
 import { columnsOf, reasonFields } from './version-row.ts'
 
@@ -198,35 +198,24 @@ export function versionWrites(db: Connection, { version }: Pick<VersionReads, 'v
         { codes: codes === 'all' ? null : JSON.stringify(codes) },
       ),
 
-    /** Paths of incomplete files whose deadline has passed, or is further away than `longestMs`: see lib/due.ts. */
-    expired: (now: number, longestMs: number) =>
+    /** Paths of files that have been incomplete for `afterMs`, or since a time that a clock ahead has stored (lib/due.ts). */
+    expired: (now: number, afterMs: number) =>
       db.values<string>(
-        `SELECT path FROM versions INDEXED BY versions_deadline
-           WHERE state = 'incomplete' AND deadline_at <= ?
-         UNION ALL SELECT path FROM versions INDEXED BY versions_deadline
-           WHERE state = 'incomplete' AND deadline_at > ?`,
-        now,
-        latestLegal(now, longestMs),
+        `SELECT path FROM versions INDEXED BY versions_incomplete
+           WHERE state = 'incomplete' AND incomplete_since <= ?
+         UNION ALL SELECT path FROM versions INDEXED BY versions_incomplete
+           WHERE state = 'incomplete' AND incomplete_since > ?`,
+        now - afterMs,
+        latestLegal(now, 0),
       ),
 
-    /** The wall clock was set by so many ms: incomplete files keep the time that they still had. */
-    shiftDeadlines: (byMs: number) =>
-      void db.run(
-        `UPDATE versions SET deadline_at = deadline_at + ?
-           WHERE state IN ${sqlStates(READING)} AND deadline_at IS NOT NULL`,
-        byMs,
-      ),
-
-    /** The earliest `nextAttemptAt` or `deadlineAt` after now, or null. */
+    /** The earliest `nextAttemptAt` after now, or null. */
     nextDueAt: (now: number) =>
       // Without statistics the planner prefers the state alone and reads all that wait, at each look.
       db.value<number>(
-        `SELECT min(at) FROM (
-           SELECT min(next_attempt_at) AS at FROM versions INDEXED BY versions_next_attempt
-             WHERE state = 'queued' AND next_attempt_at > @now
-           UNION ALL SELECT min(deadline_at) FROM versions INDEXED BY versions_deadline
-             WHERE state = 'incomplete' AND deadline_at > @now)`,
-        { now },
+        `SELECT min(next_attempt_at) FROM versions INDEXED BY versions_next_attempt
+           WHERE state = 'queued' AND next_attempt_at > ?`,
+        now,
       ),
   }
 }
@@ -237,7 +226,7 @@ function leftBehind(to: State, at: number): VersionPatch {
     guard: null,
     nextAttemptAt: null,
     // It survives the steps between those states that look at it.
-    ...(READING.includes(to) ? {} : { deadlineAt: null }),
+    ...(READING.includes(to) ? {} : { incompleteSince: null }),
     ...(to === 'uploaded' ? { uploadedAt: at } : {}),
   }
 }

@@ -37,7 +37,6 @@ const SEVERITY = {
   /** An alert's program does not end. */
   'hook-stuck': 'warning',
   'alerts-failing': 'warning',
-  'clock-stepped': 'warning',
   /** The configuration file has mistakes: seen by `status`, since no daemon starts with it. */
   'config-broken': 'critical',
   'reload-failed': 'warning',

@@ -1,7 +1,7 @@
 // Decides when a stored wall-clock time is due, on a host whose clock is wrong, or was wrong when the time
-// was stored. Whatever compares a stored time with now asks here. Pure, but for `ClockSteps`.
+// was stored. Whatever compares a stored time with now asks here. Pure.
 
-import { type Clock, HOUR, MINUTE } from './clock.ts'
+import { HOUR, MINUTE } from './clock.ts'
 
 /** Longest wait before a next attempt: a Retry-After is cut to it, and every wait of ours is shorter. */
 export const LONGEST_ATTEMPT_WAIT_MS = HOUR
@@ -28,24 +28,4 @@ export function latestLegal(now: number, longestMs: number): number {
 /** Whether a sign of life is young enough. One from the future, beyond the same age, proves nothing. */
 export function isRecent(at: number, now: number, withinMs: number): boolean {
   return Math.abs(now - at) <= withinMs
-}
-
-/** Finds the moments at which somebody sets the wall clock, by comparing it with the monotonic one. */
-export class ClockSteps {
-  readonly #clock: Pick<Clock, 'now' | 'monotonic'>
-  #offset: number
-
-  constructor(clock: Pick<Clock, 'now' | 'monotonic'>) {
-    this.#clock = clock
-    this.#offset = clock.now() - clock.monotonic()
-  }
-
-  /** Ms by which the wall clock was set forward (or back: negative) since the last step; 0: it was not. */
-  take(): number {
-    const offset = this.#clock.now() - this.#clock.monotonic()
-    const step = Math.round(offset - this.#offset)
-    // Small corrections are no step, nor do they add up to one over a year.
-    this.#offset = offset
-    return Math.abs(step) <= TOLERANCE_MS ? 0 : step
-  }
 }

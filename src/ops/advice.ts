@@ -23,7 +23,7 @@ export function needsPerson(
 /** `id`: a text stands for the id of any of several. */
 type Facts = Pick<
   UploadReport,
-  'state' | 'hint' | 'guard' | 'nextAttemptAt' | 'deadlineAt' | 'overdue' | 'expectedBy'
+  'state' | 'hint' | 'guard' | 'nextAttemptAt' | 'incompleteSince' | 'overdue' | 'expectedBy'
 > & { id: number | 'ID' }
 
 /** What is to be done, or what is waited for; nothing of either where all is well. */
@@ -62,7 +62,7 @@ function decisions(
   return state === 'failed' ? [line(`retry ${id}`)] : []
 }
 
-function sentences({ state, hint, nextAttemptAt, deadlineAt }: Facts, now: number): string[] {
+function sentences({ state, hint, nextAttemptAt, incompleteSince }: Facts, now: number): string[] {
   const hints = hint === null ? [] : [hint]
   switch (state) {
     case 'settling':
@@ -75,7 +75,10 @@ function sentences({ state, hint, nextAttemptAt, deadlineAt }: Facts, now: numbe
       return [isNow ? 'delivered as soon as possible' : again, ...hints]
     }
     case 'incomplete':
-      return [hint ?? 'wait for its writer', `rejected ${relativeTime(deadlineAt, now)}`]
+      return [
+        hint ?? 'wait for its writer',
+        `it last grew ${relativeTime(incompleteSince, now)} and is rejected after inbox.incompleteAfter`,
+      ]
     case 'rejected':
       return [hint ?? 'correct the export and drop the file again']
     case 'held':

@@ -159,7 +159,7 @@ export class Pipeline {
 
   /** 3. Read to its end: whether these bytes are new for the feed at all, and the verdict on them. */
   async #judge(file: Candidate, read: Read, copy: string): Promise<Taken> {
-    const { clock, history, ledger, settings, spool } = this.#parts
+    const { clock, history, ledger, spool } = this.#parts
     const { verdict } = read
     const same = sameBytesOf(history, file, read)
     if (same !== null) {
@@ -177,10 +177,8 @@ export class Pipeline {
           return this.#conclude(file, 'rejected', placed(verdict, HINT.rejected), facts(read))
         return this.#conclude(file, 'incomplete', placed(verdict, HINT.incomplete), {
           bytes: read.bytes,
-          // A file that is written anew, and stops at the same place each time, keeps its first deadline.
-          deadlineAt:
-            ledger.deadlineAt(file.path, read.bytes) ??
-            clock.now() + settings.current.inbox.incompleteAfterMs,
+          // A file that is written anew, and stops at the same place each time, gets no more time.
+          incompleteSince: ledger.incompleteSince(file.path, read.bytes) ?? clock.now(),
         })
       default:
         return verdict satisfies never
@@ -303,7 +301,7 @@ export class Pipeline {
 function facts(read: Read): VersionPatch {
   const { sha256, md5, bytes, encoding, verdict } = read
   const content = verdict.kind === 'ok' ? verdict.content : {}
-  return { sha256, md5, bytes, encoding, ...content, deadlineAt: null, nextAttemptAt: null }
+  return { sha256, md5, bytes, encoding, ...content, incompleteSince: null, nextAttemptAt: null }
 }
 
 function placed(verdict: Exclude<Verdict, { kind: 'ok' }>, hint: string): Reason {

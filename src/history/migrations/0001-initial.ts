@@ -40,7 +40,7 @@ CREATE TABLE versions (
   detected_at INTEGER NOT NULL,
   uploaded_at INTEGER,
   next_attempt_at INTEGER,
-  deadline_at INTEGER,
+  incomplete_since INTEGER,
   file_url TEXT,
   etag_verified INTEGER,
   spool TEXT,
@@ -53,7 +53,7 @@ CREATE INDEX versions_state ON versions (state);
 CREATE INDEX versions_detected ON versions (detected_at);
 CREATE INDEX versions_next_attempt ON versions (next_attempt_at) WHERE state = 'queued';
 CREATE INDEX versions_queued ON versions (attempts, id) WHERE state = 'queued';
-CREATE INDEX versions_deadline ON versions (deadline_at) WHERE state = 'incomplete';
+CREATE INDEX versions_incomplete ON versions (incomplete_since) WHERE state = 'incomplete';
 CREATE INDEX versions_approved ON versions (feed, id) WHERE approved = 1;
 CREATE INDEX versions_unread ON versions (path) WHERE sha256 IS NULL;
 CREATE INDEX versions_spooled ON versions (feed, id) WHERE spool IS NOT NULL;

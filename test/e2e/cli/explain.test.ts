@@ -108,9 +108,12 @@ describe('explain', () => {
     expect(incomplete.stdout).toMatch(
       /^jobs\.xml: it is incomplete as version 1: line 1, column 9: /,
     )
-    expect(incomplete.stdout).toMatch(/^next: wait for its writer.*; rejected in (2h|1h \d+m)/m)
-    expect(json.next).toMatch(/rejected in (2h|1h \d+m)/)
-    expect(Date.parse(json.upload.deadlineAt)).toBeGreaterThan(Date.parse(json.upload.detectedAt))
+    expect(incomplete.stdout).toMatch(
+      /^next: wait for its writer.*; it last grew .* and is rejected after inbox\.incompleteAfter$/m,
+    )
+    expect(Date.parse(json.upload.incompleteSince)).toBeGreaterThan(
+      Date.parse(json.upload.detectedAt),
+    )
   })
 
   it('follows a path through uploaded, seen elsewhere, superseded, rejected and gone', async () => {
@@ -192,5 +195,5 @@ it('status names the next action for everything that is owed', async () => {
     /^ {2}feedsyncd release \d+ --config .+\n {2}feedsyncd discard \d+ --config /m,
   )
   expect(next('deep/rejected.xml')).toMatch(/correct the export and drop the file again/)
-  expect(next('incomplete.xml')).toMatch(/wait for its writer.*rejected in/)
+  expect(next('incomplete.xml')).toMatch(/wait for its writer.*it last grew/)
 })

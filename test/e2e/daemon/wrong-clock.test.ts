@@ -90,40 +90,17 @@ it.each([
   expect(site.sandbox.objects()).toHaveLength(2)
 })
 
-describe('an incomplete file', () => {
-  const half = feedOf(3).slice(0, 200)
-  const deadline = () => Date.parse(site.uploads()[0]?.deadlineAt ?? '')
+it('an incomplete file does not wait 400 days for its end after a restart under the right clock', async () => {
+  setClock(AHEAD)
+  const daemon = await site.daemon()
+  site.drop('jobs.xml', feedOf(3).slice(0, 200))
+  await site.until('jobs.xml', 'incomplete')
+  await daemon.stop()
 
-  it('keeps the time that it has left when the clock is set forward and back', async () => {
-    const daemon = await site.daemon()
-    site.drop('jobs.xml', half)
-    await site.until('jobs.xml', 'incomplete')
-    const first = deadline()
-    // A few ms backwards round to -0, which is not 0 to `toEqual`.
-    const minutesMoved = () => Math.round((deadline() - first) / 60_000) + 0
+  setClock(0)
+  await site.daemon()
 
-    setClock(AHEAD)
-    await site.logged(daemon, 'the clock of this machine was set forward by 400d')
-    const ahead = minutesMoved()
-    setClock(0)
-    await site.logged(daemon, 'the clock of this machine was set back by 400d')
-
-    expect([ahead, minutesMoved()]).toEqual([AHEAD / 60_000, 0])
-    expect(site.uploads()[0]?.state).toBe('incomplete')
-  })
-
-  it('does not wait 400 days for its end after a restart under the right clock', async () => {
-    setClock(AHEAD)
-    const daemon = await site.daemon()
-    site.drop('jobs.xml', half)
-    await site.until('jobs.xml', 'incomplete')
-    await daemon.stop()
-
-    setClock(0)
-    await site.daemon()
-
-    await site.until('jobs.xml', 'rejected')
-  })
+  await site.until('jobs.xml', 'rejected')
 })
 
 describe('status --check', () => {
@@ -139,10 +116,7 @@ describe('status --check', () => {
     rmSync(file)
     const hung = await site.run('status', '--check')
     daemon.kill('SIGCONT')
-    const listedNow = async () => {
-      const { code, stdout } = await site.run('status', '--check')
-      expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('was set back') })
-    }
+    const listedNow = async () => expect((await site.run('status', '--check')).code).toBe(0)
 
     expect(hung.code).toBe(2)
     expect(hung.stdout).toMatch(/^CRITICAL - the last listing of the folder is dated \S+ ahead/)

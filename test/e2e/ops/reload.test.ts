@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { HOUR } from '../../../src/lib/clock.ts'
 import type { Command } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
@@ -121,32 +120,6 @@ describe('SIGHUP', () => {
     expect(daemon.output).toContain(
       'error: restart needed for inbox.directory, http.listen\ntry: systemctl',
     )
-  })
-
-  it.each([
-    ['24h', '15m', 'reload'],
-    ['24h', '15m', 'restart'],
-    ['15m', '24h', 'reload'],
-  ])('gives an incomplete file the time that is meant: %s, then %s after a %s', async (...how) => {
-    const [before, after, by] = how
-    await using site = await Site.open({ inbox: { incompleteAfter: before } })
-    const daemon = await site.daemon()
-    site.drop('a.xml', feedOf(3).slice(0, -20))
-    const first = await site.until('a.xml', 'incomplete')
-    site.configure({ inbox: { incompleteAfter: after } })
-
-    if (by === 'reload') await reload(site, daemon)
-    else {
-      await daemon.stop()
-      await site.daemon()
-    }
-    site.drop('b.xml', feedOf(3))
-    await site.until('b.xml', 'uploaded')
-    const second = await site.until('a.xml', 'incomplete')
-
-    const hours = (text: string | null) => Date.parse(text ?? '') / HOUR
-    const moved = hours(second.deadlineAt) - hours(first.deadlineAt)
-    expect(moved).toBeCloseTo(after === '24h' ? 23.75 : -23.75)
   })
 
   describe('leaves what belongs to keys that wait for a restart as it is until then:', () => {

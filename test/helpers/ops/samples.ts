@@ -15,7 +15,12 @@ export function reportOf(over: Partial<UploadReport> = {}): UploadReport {
       attempts: 1,
       nextAttemptAt: null,
     },
-    ...{ deadlineAt: null, detectedAt: '2026-11-20T11:59:00.000Z', fileUrl: null, changes: null },
+    ...{
+      incompleteSince: null,
+      detectedAt: '2026-11-20T11:59:00.000Z',
+      fileUrl: null,
+      changes: null,
+    },
     ...{ uploadedAt: '2026-11-20T11:59:30.000Z', etagVerified: true, warnings: [] },
     ...{ expectedBy: null, overdue: false, progress: null, ...over },
   }

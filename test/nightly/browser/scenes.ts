@@ -277,7 +277,7 @@ function broken(history: History): void {
         'wait for its writer; if the export is over, run it again',
       ],
     ],
-    patch: { deadlineAt: NOW + 4 * MINUTE },
+    patch: { incompleteSince: NOW - 11 * MINUTE },
   })
   tell(history, {
     ...{ feed: 'soylent.xml', at: at + 4 * MINUTE, steps: QUEUED_AGAIN },

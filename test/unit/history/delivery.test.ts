@@ -48,47 +48,21 @@ describe('whose turn it is', () => {
     expect(history.due(2000)).toEqual([b])
   })
 
-  it('is known in advance: the earliest attempt or deadline that is still to come', () => {
+  it('is known in advance: the earliest attempt that is still to come', () => {
     const { history } = temporaryHistory()
     versionIn(history, 'queued', { feed: 'a', patch: { nextAttemptAt: 5000 } })
     versionIn(history, 'queued', { feed: 'b', patch: { nextAttemptAt: 3000 } })
-    versionIn(history, 'incomplete', { feed: 'c', patch: { deadlineAt: 4000 } })
     versionIn(history, 'queued', { feed: 'd' })
 
-    expect([2999, 3000, 4000, 5000].map((now) => history.nextDueAt(now))).toEqual([
-      3000,
-      4000,
-      5000,
-      null,
-    ])
-  })
-
-  it('does not come from deadlines of versions that are incomplete no more', () => {
-    const { history } = temporaryHistory()
-    versionIn(history, 'settling', { patch: { deadlineAt: 4000 } })
-
-    expect(history.nextDueAt(0)).toBe(null)
+    expect([2999, 3000, 5000].map((now) => history.nextDueAt(now))).toEqual([3000, 5000, null])
   })
 })
 
-describe('the deadline of an incomplete file', () => {
-  const incompleteUntil = (deadlineAt: number) => {
-    const { history } = temporaryHistory()
-    versionIn(history, 'incomplete', { patch: { deadlineAt } })
-    return history
-  }
+it('a file is incomplete for too long after its time, and when a clock ahead has stored since when', () => {
+  const { history } = temporaryHistory()
+  versionIn(history, 'incomplete', { patch: { incompleteSince: DAY } })
+  const expired = (now: number) => history.expired(now, 15 * MINUTE).length === 1
 
-  it('has passed when it lies further ahead than a file may wait', () => {
-    expect(incompleteUntil(10 * MINUTE).expired(1000, 15 * MINUTE)).toEqual([])
-    expect(incompleteUntil(400 * DAY).expired(1000, 15 * MINUTE)).toEqual(['acme.xml'])
-  })
-
-  it('moves with the wall clock, also while the file is read', () => {
-    const history = incompleteUntil(5000)
-    history.shiftDeadlines(400 * DAY)
-    history.move(1, 'checking', null, 2000)
-    history.shiftDeadlines(-100 * DAY)
-
-    expect(history.version(1)?.deadlineAt).toBe(300 * DAY + 5000)
-  })
+  expect([DAY, DAY + 15 * MINUTE - 1, DAY + 15 * MINUTE].map(expired)).toEqual([false, false, true])
+  expect([DAY - MINUTE, DAY - HOUR].map(expired)).toEqual([false, true])
 })

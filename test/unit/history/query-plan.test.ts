@@ -73,7 +73,6 @@ const CALLS: Record<
   due: (history) => history.due(5),
   makeDue: (history) => history.makeDue(['endpoint-down']),
   expired: (history) => history.expired(5, 5),
-  shiftDeadlines: (history) => history.shiftDeadlines(5),
   nextDueAt: (history) => history.nextDueAt(5),
   prune: (history) => history.prune(5),
   attempts: (history, id) => history.attempts(id),
@@ -192,7 +191,6 @@ it('finds the next time something is due in one step of an index', async () => {
 
   expect(next?.steps.filter((step) => step.includes('versions'))).toEqual([
     'SEARCH versions USING COVERING INDEX versions_next_attempt (next_attempt_at>?)',
-    'SEARCH versions USING COVERING INDEX versions_deadline (deadline_at>?)',
   ])
 })
 

@@ -40,7 +40,7 @@ describe('a version', () => {
       detectedAt: 1000,
       uploadedAt: 1500,
       nextAttemptAt: 2000,
-      deadlineAt: 3000,
+      incompleteSince: 3000,
       fileUrl: 'https://storage.example.com/a.xml',
       etagVerified: false,
       spool: 'a.xml',
@@ -71,7 +71,7 @@ describe('a version', () => {
     const { id } = versionIn(history, 'checking', { at: 10 })
 
     const ends = { ...because('ends inside <job>'), position: { line: 2, column: 5 } }
-    history.move(id, 'incomplete', ends, 20, { deadlineAt: 99 })
+    history.move(id, 'incomplete', ends, 20, { incompleteSince: 99 })
     history.seen(id, because('touched'), 30)
 
     expect(history.events(id)).toEqual([
@@ -112,15 +112,15 @@ describe('a version', () => {
     expect(queued.nextAttemptAt).toBe(8000)
   })
 
-  it('keeps the deadline of its content while it is looked at again, and no longer', () => {
+  it('is incomplete since the same time while it is looked at again, and no longer', () => {
     const { history } = temporaryHistory()
-    const { id } = versionIn(history, 'incomplete', { patch: { deadlineAt: 5000 } })
+    const { id } = versionIn(history, 'incomplete', { patch: { incompleteSince: 5000 } })
 
     const settling = history.move(id, 'settling', null, 2000)
     const checking = history.move(id, 'checking', null, 2001)
     const queued = history.move(id, 'queued', null, 2002)
 
-    expect([settling, checking, queued].map((v) => v.deadlineAt)).toEqual([5000, 5000, null])
+    expect([settling, checking, queued].map((v) => v.incompleteSince)).toEqual([5000, 5000, null])
   })
 
   it('changes nothing, and records nothing, on a step that does not exist', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
-import { ClockSteps, isDue, isRecent, latestLegal } from '../../../src/lib/due.ts'
+import { isDue, isRecent, latestLegal } from '../../../src/lib/due.ts'
 
 const NOW = Date.UTC(2027, 0, 4)
 
@@ -36,49 +36,4 @@ it('a past event may not bear a time of the future', () => {
   expect([-400 * DAY, 0, SECOND, HOUR].map((ms) => NOW + ms <= latest)).toEqual([
     ...[true, true, true, false],
   ])
-})
-
-describe('the steps of a wall clock', () => {
-  function clock() {
-    const at = { wall: NOW, monotonic: 5 }
-    const steps = new ClockSteps({ now: () => at.wall, monotonic: () => at.monotonic })
-    return { at, steps }
-  }
-
-  it('are told once each, forward and back', () => {
-    const { at, steps } = clock()
-
-    at.wall += 400 * DAY
-    const forward = [steps.take(), steps.take()]
-    at.wall -= 400 * DAY
-    const back = [steps.take(), steps.take()]
-
-    expect([forward, back]).toEqual([
-      [400 * DAY, 0],
-      [-400 * DAY, 0],
-    ])
-  })
-
-  it('are not the passing of time, nor what a clock is corrected by all the time', () => {
-    const { at, steps } = clock()
-
-    at.wall += 90 * DAY + SECOND
-    at.monotonic += 90 * DAY
-
-    expect(steps.take()).toBe(0)
-  })
-
-  it('are not what small corrections add up to over a year', () => {
-    const { at, steps } = clock()
-
-    const told = Array.from({ length: 400 }, () => {
-      at.wall += DAY + SECOND
-      at.monotonic += DAY
-      return steps.take()
-    })
-    at.wall += 2 * MINUTE
-
-    expect(new Set(told)).toEqual(new Set([0]))
-    expect(steps.take()).toBe(2 * MINUTE)
-  })
 })

@@ -275,7 +275,7 @@ describe('alerts', () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     const missing = conditionOf('inbox-missing')
-    bench.facts.conditions = [missing, conditionOf('clock-stepped', { severity: 'warning' })]
+    bench.facts.conditions = [missing, conditionOf('key-unreadable', { severity: 'warning' })]
     await bench.pass(SECOND)
 
     bench.facts.conditions = [missing]
@@ -284,11 +284,11 @@ describe('alerts', () => {
     const all = await bench.pass(MINUTE)
 
     expect(one).toEqual([
-      'clock-stepped is over; feedsyncd still cannot work as it should: the cause of inbox-missing',
+      'key-unreadable is over; feedsyncd still cannot work as it should: the cause of inbox-missing',
     ])
     expect(all).toEqual(['feedsyncd works again'])
     expect(bench.sent.slice(-2)).toMatchObject([
-      { event: 'recovered', changes: [{ reasonCode: 'clock-stepped' }] },
+      { event: 'recovered', changes: [{ reasonCode: 'key-unreadable' }] },
       { event: 'recovered', changes: [{ reasonCode: 'inbox-missing', reason: null }] },
     ])
   })
