@@ -81,8 +81,11 @@ export async function openApp(config: Config, options: AppOptions) {
   const settings: { current: Config } = { current: config }
   const ruleFor: RuleFor = (path, named) => rulesOf(settings.current)(path, named)
 
-  owned.use(lockOf(stateDirectory))
   const log = createLog({ ...config.log, destination })
+  // The key first: taking the lock turns root into the owner of the state directory, who may not read it.
+  const http = owned.use(createHttpClient({ clock, env }))
+  const forms = createFormSource({ http, clock, log, ...config.service })
+  owned.use(lockOf(stateDirectory))
   const uploads = new RunningUploads(clock)
   const conditions = conditionsOf({
     ...{ clock, configFile, env, log, stateDirectory, notifyOperator, uploads },
@@ -92,8 +95,6 @@ export async function openApp(config: Config, options: AppOptions) {
   const history = owned.use(openHistory({ file, log, clock, busyTimeoutMs: BUSY_MS }))
   const spool = createSpool(join(stateDirectory, 'spool'))
 
-  const http = owned.use(createHttpClient({ clock, env }))
-  const forms = createFormSource({ http, clock, log, ...config.service })
   const gate = new SendGate({
     clock,
     serviceOrigin: forms.origin,

@@ -1,8 +1,8 @@
 // feedsyncd upload: one file through the whole pipeline, now. A running daemon gets the file and is followed;
 // without one the upload runs here, under the same lock.
 
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { constants, openSync, statSync } from 'node:fs'
+import { isAbsolute, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openForDecisions } from '../app/decisions.ts'
 import { pathInInbox } from '../app/queries.ts'
@@ -125,11 +125,12 @@ async function inThisProcess(job: Job) {
   const { config, context, path, rule, signals, source } = job
   const { clock, env } = context
   const { openApp } = await import('../app/app.ts')
+  const opened = isAbsolute(path) ? openedByRoot(source) : undefined
   await using app = await openApp(
     { ...config, log: { ...config.log, level: 'silent' } },
     { clock, env, notifyOperator: tellError.bind(null, context) },
   )
-  const candidate = { path, identity: null, rule, final: true }
+  const candidate = { path, identity: null, rule, final: true, opened }
   const taken = await app.pipeline.take(candidate, signals.abort)
   if (taken.kind !== 'version' && taken.kind !== 'seen') {
     throw new FeedsyncError(`upload ${source}: ${taken.reason.text}`, {
@@ -147,6 +148,17 @@ async function inThisProcess(job: Job) {
   return {
     version: app.history.version(id) ?? taken.version,
     isUnauthorized: (await delivering).kind === 'credentials',
+  }
+}
+
+/** Outside the inbox root may read what the owner of the state directory may not. Closed with the process. */
+function openedByRoot(source: string): number | undefined {
+  if (process.geteuid?.() !== 0) return undefined
+  try {
+    return openSync(source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    // The pipeline says why.
+    return undefined
   }
 }
 

@@ -50,7 +50,7 @@ export async function readFeed(
   options: Partial<ReadOptions> = {},
 ): Promise<CheckResult> {
   try {
-    using file = openSource(job.source, job.root)
+    using file = openSource(job.source, job.root, job.opened)
     if (job.expected !== null && !sameIdentity(file.identity, job.expected)) {
       return { kind: 'changed' }
     }

@@ -30,6 +30,8 @@ export interface CheckJob {
   source: string
   /** Absolute path of the folder that it was found in: below this no link is followed. Absent: the file's own directory. */
   root?: string | undefined
+  /** Its descriptor, where a user who could read it has opened it; whoever did so closes it. */
+  opened?: number | undefined
   /** The identity seen when the file had settled, or null to take it as it is. */
   expected: FileIdentity | null
   /** Absolute path of a new file that receives the bytes, fsynced before the answer; null: check only. */

@@ -45,13 +45,18 @@ const REASONS: Record<string, string> = {
 
 /**
  * `root`: absolute path of a directory above the file, below which no link is followed; its own by default.
- * Throws `Unreadable`.
+ * `opened`: its descriptor, which stays open. Throws `Unreadable`.
  */
-export function openSource(path: string, root: string = dirname(path)): SourceFile {
-  const fd = openedAt(path, root)
+export function openSource(
+  path: string,
+  root: string = dirname(path),
+  opened?: number,
+): SourceFile {
+  const fd = opened ?? openedAt(path, root)
   const stats = fstatSync(fd, { bigint: true })
-  if (stats.isFile()) return new SourceFile(path, root, fd, stats)
-  closeSync(fd)
+  const file = new SourceFile(path, root, fd, stats, opened !== undefined)
+  if (stats.isFile()) return file
+  file[Symbol.dispose]()
   const what = stats.isDirectory() ? 'a directory' : stats.isFIFO() ? 'a fifo' : 'a device'
   const code = stats.isDirectory() ? 'EISDIR' : 'EINVAL'
   throw new Unreadable(code, `the path is ${what}, not a regular file`, true)
@@ -83,8 +88,11 @@ export class SourceFile implements Disposable {
   readonly #root: string
   /** Open for reading until this is disposed of. */
   readonly descriptor: number
+  /** Opened by another user: this one may not look at its path. */
+  readonly #isHandedOver: boolean
 
-  constructor(path: string, root: string, fd: number, stats: BigIntStats) {
+  constructor(path: string, root: string, fd: number, stats: BigIntStats, isHandedOver: boolean) {
+    this.#isHandedOver = isHandedOver
     this.#path = path
     this.#root = root
     this.descriptor = fd
@@ -137,6 +145,8 @@ export class SourceFile implements Disposable {
   unchanged(): boolean {
     try {
       const now = identityOf(fstatSync(this.descriptor, { bigint: true }))
+      // A file that is removed or replaced gets another ctime.
+      if (this.#isHandedOver) return sameIdentity(now, this.identity)
       using directory = directoryOf(this.#path, this.#root)
       const there = lstatSync(directory.entry(basename(this.#path)), { bigint: true })
       return sameIdentity(now, this.identity) && sameIdentity(identityOf(there), this.identity)
@@ -147,6 +157,7 @@ export class SourceFile implements Disposable {
 
   /** Never throws: on a mount that is gone a close fails, after all bytes were read or a read has said so. */
   [Symbol.dispose](): void {
+    if (this.#isHandedOver) return
     try {
       closeSync(this.descriptor)
     } catch {}

@@ -5,7 +5,6 @@ import { closeSync, fsync, openSync, rmSync, write, writeFileSync } from 'node:f
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { errorCode, systemReason } from '../lib/errors.ts'
-import { giveToOwnerOf } from '../lib/owner.ts'
 
 /** From so many bytes on a write goes to another thread: the way there costs less than the kernel's new pages. */
 const BESIDE = 2 ** 20
@@ -37,7 +36,6 @@ export class SpoolCopy {
     } catch (error) {
       throw new NoRoom(what, path, error)
     }
-    giveToOwnerOf(dirname(path), this.descriptor)
   }
 
   /** Writes the next bytes, many of them while this thread goes on. Rejects with `NoRoom`. One call at a time. */

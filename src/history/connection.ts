@@ -6,7 +6,6 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
-import { giveToOwnerOf } from '../lib/owner.ts'
 import { databaseError, fileError } from './database-error.ts'
 
 // better-sqlite3 reads this once, before its first connection: the only way to `immutable=1`, which a
@@ -187,17 +186,32 @@ export function lockFile(directory: string): string {
 export function createPrivately(file: string, mode: number): void {
   try {
     const firstMade = mkdirSync(dirname(file), { recursive: true, mode: 0o750 })
+    becomeOwner(dirname(file))
     if (firstMade !== undefined) syncDirectory(dirname(firstMade))
     // Never opens an existing file: closing any handle on it would drop this process's locks (fcntl).
-    const made = openSync(file, 'wx', mode)
-    try {
-      giveToOwnerOf(dirname(file), made)
-    } finally {
-      closeSync(made)
-    }
+    closeSync(openSync(file, 'wx', mode))
   } catch (error) {
     if (errorCode(error) !== 'EEXIST' || !exists(file)) throw fileError(error, file)
   }
+}
+
+/**
+ * Turns root into the owner of the state directory before it writes there, so that no file of root's is left in it. What
+ * only root may read was read before: the configuration and the key.
+ */
+function becomeOwner(directory: string): void {
+  const { gid, uid } = statSync(directory)
+  if (uid === 0 || process.geteuid?.() !== 0) return
+  // Node has it, its types do not.
+  const { initgroups } = process as unknown as { initgroups: (user: number, group: number) => void }
+  try {
+    initgroups(uid, gid)
+  } catch {
+    // An owner without an account, as in a container, has no other groups.
+    process.setgroups?.([gid])
+  }
+  process.setgid?.(gid)
+  process.setuid?.(uid)
 }
 
 /** Opens a database as better-sqlite3 does, with translated errors. */

@@ -5,7 +5,6 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { type ConditionCode, conditionOfState } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import { foreignOwner } from '../lib/owner.ts'
 
 /** The -shm file beside the database cannot be made as large as it has to be. */
 const NO_ROOM_FOR_INDEX = 'SQLITE_IOERR_SHMSIZE'
@@ -29,20 +28,8 @@ export function fileError(error: unknown, file: string): unknown {
 
 function translated(error: unknown, file: string): FeedsyncError {
   const code = errorCode(error) ?? ''
-  const found = advice(code, file, messageOf(error))
-  const { what, ...options } = OF_OWNER.test(code) ? ofOwner(found, file) : found
+  const { what, ...options } = advice(code, file, messageOf(error))
   return new FeedsyncError(what, { ...options, cause: error })
-}
-
-const OF_OWNER = /^(SQLITE_(READONLY|CANTOPEN|PERM|AUTH)|EACCES|EPERM)/
-
-/** The same error where the owner of the file is its cause. */
-function ofOwner(found: Advice, file: string): Advice {
-  const foreign = foreignOwner(file)
-  if (foreign === null) return found
-  const { hint, what } = foreign
-  if (what === null) return { ...found, hint }
-  return { what, hint, condition: 'state-foreign-owner', exitCode: EXIT.temporary }
 }
 
 function advice(code: string, file: string, detail: string): Advice {
@@ -62,7 +49,7 @@ function advice(code: string, file: string, detail: string): Advice {
     case 'EROFS':
       return {
         what: `${file} cannot be written: the file, its directory or the disk is read-only`,
-        hint: `Make ${dirname(file)} writable for the user that runs feedsyncd.`,
+        hint: `Run this as root or as the user that owns ${dirname(file)}; all files in it must belong to that user, on a writable disk.`,
         condition: 'state-read-only',
         exitCode: EXIT.temporary,
       }
@@ -105,8 +92,8 @@ function advice(code: string, file: string, detail: string): Advice {
       return {
         what: `${file} cannot be opened (${code})`,
         hint:
-          `Check that ${dirname(file)} is a directory that the user running feedsyncd may read ` +
-          'and write, on a local disk.',
+          `${dirname(file)} must be a directory on a local disk, and it and all files in it must belong to ` +
+          'one user: run this as that user, or as root.',
         // A disk that is read-only after an error, or not mounted yet, is for a supervisor to try again.
         condition: conditionOfState(code),
         exitCode: /^E(NOTDIR|EXIST|LOOP|NAMETOOLONG)$/.test(code) ? EXIT.config : EXIT.temporary,

@@ -16,8 +16,6 @@ const SEVERITY = {
   'directory-unreadable': 'critical',
   'state-full': 'critical',
   'state-read-only': 'critical',
-  /** A file of ours belongs to another user, who does not let us read or write it. */
-  'state-foreign-owner': 'critical',
   /** The disk reports errors, or the state directory cannot be used for another reason. */
   'state-failing': 'critical',
   /** The open database is not the file at its path any more. */
@@ -152,8 +150,6 @@ const OF_STATE: Readonly<Record<string, ConditionCode>> = {
   ENOSPC: 'state-full',
   EDQUOT: 'state-full',
   EROFS: 'state-read-only',
-  EACCES: 'state-foreign-owner',
-  EPERM: 'state-foreign-owner',
 }
 
 /** A condition in one sentence: the same words everywhere. */
@@ -161,7 +157,7 @@ export function conditionText({ hint, message }: Pick<Condition, 'message' | 'hi
   return hint === null ? message : `${message}; ${hint}`
 }
 
-/** What a failed system call on our own files means: `ENOSPC`, `EROFS`, `EACCES`. */
+/** What a failed system call on our own files means: `ENOSPC`, `EROFS`. */
 export function conditionOfState(code: string | null): ConditionCode {
   return OF_STATE[code ?? ''] ?? 'state-failing'
 }

@@ -54,6 +54,8 @@ export interface Candidate {
   rule: FeedRule
   /** A last look: an incomplete document is rejected now. */
   final: boolean
+  /** See `CheckJob`. */
+  opened?: number | undefined
 }
 
 export type Taken =
@@ -117,6 +119,7 @@ export class Pipeline {
         source: resolve(directory, path),
         // No link below the folder is followed; elsewhere a person has named the file.
         root: isAbsolute(path) ? undefined : directory,
+        opened: file.opened,
         ...{ expected, copyTo: copy, indexTo: spool.indexOf(copy), mapping: rule.mapping },
       },
       signal,

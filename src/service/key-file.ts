@@ -7,6 +7,9 @@ import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/read-regular
 import { keepSecret, Secret } from '../lib/secrets.ts'
 import type { FormSource } from './port.ts'
 
+/** What was read, by its stamp: root reads it, and becomes the owner of the state directory, who may not (connection.ts). */
+const known = new Map<string, { stamp: string | undefined; secret: Secret }>()
+
 /**
  * The file's bytes; of a secret (`dropNewline`) one newline at the end is not part of it.
  * @throws FeedsyncError (78) when the file is missing, unreadable, empty or no key by its size.
@@ -15,12 +18,18 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
   const missing = isHandedOver(path)
     ? keyAdvice(path)
     : 'put the key that the service operator issued there, or set service.auth.keyFile'
+  const name = `${dropNewline} ${path}`
+  const stamp = stampOf(path)?.text
+  const before = known.get(name)
+  if (before !== undefined && before.stamp === stamp) return before.secret
   try {
     const bytes = readRegular(path, LONGEST_SECRET)
     const key = dropNewline ? withoutNewline(bytes) : bytes
     if (key.length === 0) throw new Error('is empty')
     keepSecret(key)
-    return new Secret(key)
+    const secret = new Secret(key)
+    known.set(name, { stamp, secret })
+    return secret
   } catch (error) {
     const code = errorCode(error)
     const problem =

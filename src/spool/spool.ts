@@ -4,11 +4,10 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync, closeSync, fsync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { readdir, rm, statfs } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { conditionOfState } from '../lib/conditions.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import { foreignOwner, giveFolderToOwnerOf } from '../lib/owner.ts'
 
 const INDEX = '.index'
 
@@ -31,8 +30,7 @@ export type Spool = ReturnType<typeof createSpool>
  */
 export function createSpool(directory: string) {
   try {
-    const made = mkdirSync(directory, { recursive: true, mode: 0o700 })
-    if (made !== undefined) giveFolderToOwnerOf(dirname(directory), directory)
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
     chmodSync(directory, 0o700)
   } catch (error) {
     throw translated('open the spool', directory, error)
@@ -138,14 +136,10 @@ async function freeBytesOf(directory: string): Promise<number> {
 
 function translated(what: string, directory: string, error: unknown): FeedsyncError {
   const code = errorCode(error)
-  const condition = conditionOfState(code)
-  const foreign = condition === 'state-foreign-owner' ? foreignOwner(directory) : null
-  const advice =
-    HINTS[code ?? ''] ?? 'check that state.directory is a directory of the daemon’s user'
-  return new FeedsyncError(foreign?.what ?? `${what} ${directory}: ${code ?? messageOf(error)}`, {
-    hint: foreign?.hint ?? advice,
+  return new FeedsyncError(`${what} ${directory}: ${code ?? messageOf(error)}`, {
+    hint: HINTS[code ?? ''] ?? 'check that state.directory is a directory of the daemon’s user',
     exitCode: code === null ? 1 : EXIT.temporary,
-    condition,
+    condition: conditionOfState(code),
     cause: error,
   })
 }

@@ -3,7 +3,6 @@
 
 import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { type Clock, MINUTE } from '../lib/clock.ts'
 import { conditionOfState } from '../lib/conditions.ts'
 import { type Failure, failureOf, RULES } from '../lib/decision-table.ts'
@@ -130,16 +129,10 @@ function noSpool(path: string, code: string | null, how: 'opened' | 'read'): Fai
     const reason = 'the copy of the file in the state directory is gone'
     return failureOf(RULES.spoolChanged, { code: 'spool-gone', reason })
   }
-  const condition = conditionOfState(code)
-  const isForeign = condition === 'state-foreign-owner'
   return failureOf(RULES.spoolUnreadable, {
     code: code ?? 'spool-unreadable',
-    condition,
+    condition: conditionOfState(code),
     reason: `the copy ${path} cannot be ${how} (${code})`,
-    // A command or another program that ran as root may have left it.
-    ...(isForeign && {
-      hint: `chown -R ${process.getuid?.()} ${dirname(path)}, then: feedsyncd retry --all`,
-    }),
   })
 }
 

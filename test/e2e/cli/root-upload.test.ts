@@ -1,16 +1,18 @@
 // Commands that root runs beside a daemon with an account of its own. They need root to be tried.
 
-import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../helpers/eventually.ts'
 import { feedOf } from '../../helpers/feed.ts'
-import { statusOf } from '../../helpers/look.ts'
 import { finished, Site } from '../../helpers/site.ts'
 
 /** `nobody` of Debian; no account of this number has to exist. */
 const ACCOUNT = 65_534
+
+const CAMPAIGNS = `version: 1
+campaigns:
+  - {externalCampaignId: A, name: A, budget: "100.00", period: once}
+`
 
 /** A site whose state directory belongs to the unit's user. */
 async function ownedSite(): Promise<Site> {
@@ -19,7 +21,6 @@ async function ownedSite(): Promise<Site> {
   mkdirSync(state)
   chownSync(state, ACCOUNT, ACCOUNT)
   chmodSync(site.root, 0o755)
-  chownSync(join(site.root, 'service.key'), ACCOUNT, ACCOUNT)
   return site
 }
 
@@ -33,12 +34,13 @@ function ownersIn(site: Site): string[] {
 describe.skipIf(process.getuid?.() !== 0)('root', () => {
   it('uploads with the daemon stopped, and leaves all files to the owner of the state directory', async () => {
     await using site = await ownedSite()
+    chmodSync(join(site.root, 'service.key'), 0o600)
     for (const [name, postings] of [
       ['small.xml', 3],
       ['large.xml', 3000],
     ] as const) {
-      writeFileSync(join(site.root, name), feedOf(postings))
-      expect(await site.run('upload', join(site.root, name))).toMatchObject({ code: 0 })
+      writeFileSync(join(site.root, name), feedOf(postings), { mode: 0o600 })
+      expect(await site.process('upload', join(site.root, name))).toMatchObject({ code: 0 })
     }
 
     const owners = ownersIn(site)
@@ -47,73 +49,41 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
     expect(owners.filter((owner) => !owner.endsWith(`: ${ACCOUNT}`))).toEqual([])
   })
 
-  it('who left files in the spool that the daemon cannot read is told so, as a critical condition', async () => {
+  it('decides before the first start, and leaves all files to the owner of the state directory', async () => {
     await using site = await ownedSite()
-    const refusal = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
-    const fault = site.sandbox.faults.add(refusal)
-    writeFileSync(join(site.root, 'large.xml'), feedOf(3000))
-    await site.run('upload', join(site.root, 'large.xml'))
-    const spool = join(site.root, 'state', 'spool')
-    for (const name of readdirSync(spool)) chownSync(join(spool, name), 0, 0)
-    fault.remove()
-    await site.run('retry', '--all')
-    const account = ['setpriv', `--reuid=${ACCOUNT}`, `--regid=${ACCOUNT}`, '--clear-groups']
 
-    site.spawnBy(account, 'run')
-    await eventually(() => {
-      expect(statusOf(site).daemon.conditions).toMatchObject([
-        {
-          code: 'state-foreign-owner',
-          severity: 'critical',
-          hint: expect.stringMatching(/^chown /),
-        },
-      ])
-    })
+    expect((await site.process('discard', '1')).stderr).toContain('there is no version 1')
 
-    const check = await site.run('status', '--check')
-    expect(check.code).toBe(2)
-    for (const name of readdirSync(spool)) chownSync(join(spool, name), ACCOUNT, ACCOUNT)
-    await site.run('retry', '--all')
-    await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
+    expect(new Set(ownersIn(site).map((owner) => owner.split(': ')[1]))).toEqual(
+      new Set([`${ACCOUNT}`]),
+    )
+  })
+
+  it('looks at the campaigns with a key that only root may read', async () => {
+    await using site = await ownedSite()
+    chmodSync(join(site.root, 'service.key'), 0o600)
+    writeFileSync(join(site.root, 'campaigns.yaml'), CAMPAIGNS)
+
+    const { stderr } = await site.process('run', '--once')
+    const { stdout } = await site.process('campaigns', 'status')
+
+    expect(stderr).not.toContain('key file')
+    expect(stdout).toContain('1 entry')
+
+    expect(ownersIn(site).filter((owner) => !owner.endsWith(`: ${ACCOUNT}`))).toEqual([])
+  })
+
+  it('is named to another user, who may not open the history', async () => {
+    await using site = await ownedSite()
+    await site.process('run', '--once')
+    chmodSync(join(site.root, 'state'), 0o750)
+    const stranger = ['setpriv', `--reuid=${ACCOUNT - 1}`, '--regid=65533', '--clear-groups']
+
+    const { code, stderr } = await finished(site.spawnBy(stranger, 'status'))
+
+    expect(code).toBe(75)
+    expect(stderr).toMatch(
+      /^try: .+state must .+ belong to one user: run this as that user, or as root\.$/m,
+    )
   })
 })
-
-describe.skipIf(process.getuid?.() !== 0)(
-  'files in the state directory that belong to another user',
-  () => {
-    const as = (id: number) => ['setpriv', `--reuid=${id}`, `--regid=${id}`, '--clear-groups']
-
-    it('stop a start with the command that gives them back', async () => {
-      await using site = await ownedSite()
-      await site.run('run', '--once')
-      const start = () => finished(site.spawnBy(as(ACCOUNT), 'run', '--once'))
-
-      for (const name of ['feedsyncd.db', 'daemon.lock', 'spool']) {
-        const path = join(site.root, 'state', name)
-        chownSync(path, 0, 0)
-
-        const refused = await start()
-        const [, command = 'false'] = /^try: (chown .+)$/m.exec(refused.stderr) ?? []
-        execFileSync('/bin/sh', ['-c', command])
-
-        expect(refused.code).toBe(75)
-        expect(refused.stderr).toContain(`${path} belongs to another user (uid 0)`)
-        expect(statSync(path).uid).toBe(ACCOUNT)
-      }
-      expect(await start()).toMatchObject({ code: 0 })
-    })
-
-    it('are no advice to change rights for who merely asks', async () => {
-      await using site = await ownedSite()
-      await site.run('run', '--once')
-      chmodSync(join(site.root, 'state'), 0o750)
-
-      const { code, stderr } = await finished(site.spawnBy(as(ACCOUNT - 1), 'status'))
-
-      expect(code).toBe(75)
-      expect(stderr).toMatch(
-        /^try: run this as root, or as the user that owns .+state \(uid 65534\)/m,
-      )
-    })
-  },
-)

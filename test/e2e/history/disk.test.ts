@@ -187,7 +187,7 @@ describe.concurrent('a database that cannot be used at the start', () => {
 
     expect([code, after.code]).toEqual([75, 0])
     expect(stderr).toMatch(TWO_LINES)
-    expect(stderr).toContain('may read and write')
+    expect(stderr).toContain('belong to one user')
     expect(site.sandbox.objects()).toHaveLength(2)
   })
 

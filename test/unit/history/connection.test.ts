@@ -193,7 +193,7 @@ describe('a disk or a file that does not play along', () => {
 
     expect(['EEXIST', 'ENOTDIR']).toContain(errorCode(error))
     expect(error.message).toContain(`${file} cannot be opened`)
-    expect(error.hint).toContain(`Check that ${dirname(file)} is a directory`)
+    expect(error.hint).toContain(`${dirname(file)} must be a directory`)
     expect(error.exitCode).toBe(78)
   })
 
@@ -212,7 +212,9 @@ describe('a disk or a file that does not play along', () => {
     const error = thrownBy(() => history.move(id, 'queued', null, 2000))
 
     expect(errorCode(error)).toBe('SQLITE_READONLY')
-    expect(error.hint).toContain(`Make ${dirname(connection.file)} writable`)
+    expect(error.hint).toContain(
+      `Run this as root or as the user that owns ${dirname(connection.file)}`,
+    )
   })
 
   it.each([
