@@ -6,7 +6,6 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { giveToOwnerOf } from '../lib/owner.ts'
 import { type Connection, syncDirectory } from './connection.ts'
 import { fileError } from './database-error.ts'
 import { notes } from './notes.ts'
@@ -81,8 +80,6 @@ function write(path: string, text: string): void {
   try {
     const handle = openSync(path, 'w', 0o600)
     try {
-      // Made by root, it must still be the service's.
-      giveToOwnerOf(dirname(path), handle)
       writeSync(handle, text)
       fsyncSync(handle)
     } finally {
