@@ -52,7 +52,7 @@ it('a command about the account asks nothing, names the key to set, and ends wit
   for (const command of [
     ['campaigns', 'search'],
     ['campaigns', 'get', '1'],
-    ['campaigns', 'create', '--name', 'Cooks', '--all-postings'],
+    ['campaigns', 'create', '--name', 'Cooks', '--yes'],
     ['campaigns', 'update', '1', '--budget', '5'],
     ['doctor'],
   ]) {
