@@ -141,7 +141,11 @@ function writes(
          AND at >= ? AND body -> 'targeting' IS NOT NULL`,
         ...[campaignId, account, since],
       ),
-    renewMark: () => stateMark(connection, file).renew(now()),
+    renewMark: () =>
+      stateMark(connection, file).renew(now(), () => {
+        // What was sent since the copy was made is forgotten: each targeting is sent once more.
+        run('UPDATE campaign_bindings SET repeat_at = ? WHERE released = 0', now())
+      }),
     keepRun: (run) => setNote(RUN, JSON.stringify(run)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }

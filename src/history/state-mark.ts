@@ -46,13 +46,16 @@ export function stateMark(connection: Connection, file: string) {
     /** Wall ms when the database was marked first; null: it never was. */
     madeAt: () => time(MADE),
     /**
-     * Writes down whether the database is a copy, and changes the mark. Durable when it returns. Throws `FeedsyncError`
-     * where the mark cannot be written.
+     * Writes down whether the database is a copy, with what `onCopy` writes then, and changes the mark. Durable when it
+     * returns. Throws `FeedsyncError` where the mark cannot be written.
      */
-    renew: (now: number): void => {
+    renew: (now: number, onCopy = () => {}): void => {
       const text = randomUUID()
       connection.atomically(() => {
-        if (isCopy()) setNote(RESTORED, String(now))
+        if (isCopy()) {
+          setNote(RESTORED, String(now))
+          onCopy()
+        }
         if (time(MADE) === null) setNote(MADE, String(now))
         // A process that dies between the two transactions leaves the one mark or the other.
         setNote(MARK, JSON.stringify([...known(), { text, file: null }]))

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { acquireLock } from '../../../src/history/instance-lock.ts'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
-import { CampaignsSite, entry, fileOf } from '../../helpers/campaigns/campaigns-site.ts'
+import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { feedOf } from '../../helpers/site.ts'
 
 const MASSACHUSETTS = entry('A', 'targeting: { stateProvCodes: [MA] }')

@@ -2,7 +2,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { FaultRule } from '../../../src/sandbox/fault-types.ts'
-import { CampaignsSite, entry, fileOf } from '../../helpers/campaigns/campaigns-site.ts'
+import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { finished, preload } from '../../helpers/site.ts'
 
 const LOST = { at: 'service', kind: 'drop', point: 'headers', how: 'rst' } as const

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { STATES } from '../../../src/history/states.ts'
-import { CampaignsSite, entry, fileOf } from '../../helpers/campaigns/campaigns-site.ts'
+import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { runWithin } from '../../helpers/command.ts'
 
 async function script(shell: string): Promise<string> {

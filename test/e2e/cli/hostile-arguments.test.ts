@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { entry, fileOf } from '../../helpers/campaigns/campaigns-site.ts'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { Site } from '../../helpers/site.ts'
 
 it('no name on a command line reaches the terminal as it is, whatever is said of it', async () => {

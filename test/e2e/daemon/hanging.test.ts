@@ -6,7 +6,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { entry, fileOf } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 

@@ -10,18 +10,6 @@ import { eventually } from '../eventually.ts'
 import { type QuickClock, quickClock } from '../quick-clock.ts'
 import { type Ran, Site } from '../site.ts'
 
-/** An entry of the file that can be created, with these lines instead of or beside the usual ones. */
-export function entry(key: string, fields = ''): string {
-  const usual = { name: `Campaign ${key}`, budget: '"100.00"', targeting: 'all' }
-  const said = fields.split('\n').filter((line) => line !== '')
-  const isSaid = (name: string) => said.some((line) => line.startsWith(`${name}:`))
-  const kept = Object.entries(usual).filter(([name]) => !isSaid(name))
-  const lines = [...kept.map(([name, value]) => `${name}: ${value}`), ...said]
-  return `  - externalCampaignId: ${key}\n${lines.map((line) => `    ${line}\n`).join('')}`
-}
-
-export const fileOf = (...entries: string[]) => `version: 1\ncampaigns:\n${entries.join('')}`
-
 export class CampaignsSite implements AsyncDisposable {
   readonly site: Site
   readonly clock: QuickClock

@@ -15,7 +15,7 @@ import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { isTargeted, type SandboxPosting } from '../../../src/sandbox/campaign-targeting.ts'
 import type { Targeting } from '../../../src/service/port.ts'
 import type { BookCampaign, Fields } from './book.ts'
-import { fileOf } from './reconciling.ts'
+import { fileOf } from './file.ts'
 import { type Backup, type Call, failure, Host, Killed, type Trouble, World } from './world.ts'
 
 /** A rule that a test switches off, to see that it is missed. */

@@ -4,7 +4,8 @@ import { bindingOf } from '../../../src/campaigns/apply.ts'
 import { markOf, withMark } from '../../../src/campaigns/mark.ts'
 import { sentOf } from '../../../src/campaigns/sent.ts'
 import { openCampaignStore } from '../../../src/history/campaign-store.ts'
-import { CampaignsSite, entry, fileOf } from '../../helpers/campaigns/campaigns-site.ts'
+import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 
 const COUNT = 10_000
 /** Tells how much of the processors a process took, in ms. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { exitCodeOf } from '../../../src/campaigns/plan.ts'
 import { DAY, HOUR } from '../../../src/lib/clock.ts'
-import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import { failure, installed, Killed, opened, troubles } from '../../helpers/campaigns/world.ts'
 
 const refused = { kind: 'fail', failure: failure.refused() } as const

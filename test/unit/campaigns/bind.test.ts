@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { markOf } from '../../../src/campaigns/mark.ts'
 import type { Plan } from '../../../src/campaigns/plan.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
-import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import { failure, IDENTITY, installed, opened, troubles } from '../../helpers/campaigns/world.ts'
 
 const entryOf = (plan: Plan, key = 'A') => plan.entries.find((one) => one.key === key)

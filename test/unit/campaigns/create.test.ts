@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { markOf } from '../../../src/campaigns/mark.ts'
 import type { Plan } from '../../../src/campaigns/plan.ts'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
-import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import {
   failure,
   IDENTITY,
@@ -86,7 +86,7 @@ describe('a new entry', () => {
     expect((await host.plan()).entries[1]).toMatchObject({
       ...{ state: 'blocked', reason: expect.stringContaining('is a copy from an earlier moment') },
     })
-    await host.apply()
+    await host.daemon()
     world.pass(HOUR + MINUTE)
     expect(await host.apply()).toMatchObject([{ key: 'B', action: 'create' }])
   })

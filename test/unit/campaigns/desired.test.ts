@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Entry, readDesired } from '../../../src/campaigns/desired.ts'
 import { anyCharacter } from '../../helpers/any-character.ts'
-import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', '..', 'config', 'campaigns.example.yaml')
 

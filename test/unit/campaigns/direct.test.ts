@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createDirectly, updateDirectly } from '../../../src/campaigns/direct.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
 import { forever, granted } from '../../helpers/campaigns/account.ts'
-import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import {
   failure,
   type Host,

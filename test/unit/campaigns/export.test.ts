@@ -3,7 +3,7 @@ import { readDesired } from '../../../src/campaigns/desired.ts'
 import { exportCampaigns } from '../../../src/campaigns/export.ts'
 import { listCampaigns } from '../../../src/service/campaign-listing.ts'
 import { forever } from '../../helpers/campaigns/account.ts'
-import { entry, fileOf } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { type Host, installed, opened, type World } from '../../helpers/campaigns/world.ts'
 
 async function exported(world: World, host: Host) {

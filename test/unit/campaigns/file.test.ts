@@ -12,7 +12,7 @@ import type { Config } from '../../../src/config/config.ts'
 import { SECOND, systemClock } from '../../../src/lib/clock.ts'
 import { stampOf } from '../../../src/lib/file-identity.ts'
 import { forever } from '../../helpers/campaigns/account.ts'
-import { entry, fileOf } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { memoryFolder } from '../../helpers/memory-folder.ts'
 
 function folder(explicit = true) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DAY } from '../../../src/lib/clock.ts'
-import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import { feedsOf, type Host, installed, opened, START } from '../../helpers/campaigns/world.ts'
 
 const posting = (externalCampaignId: string, more = {}) => ({ externalCampaignId, ...more })

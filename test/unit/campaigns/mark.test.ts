@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bareName, markIn, markOf, withMark } from '../../../src/campaigns/mark.ts'
-import { entry, fileOf } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { opened } from '../../helpers/campaigns/world.ts'
 
 describe('the mark in a name', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
-import { entry, fileOf, states } from '../../helpers/campaigns/reconciling.ts'
+import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import { failure, installed, Killed, opened, troubles } from '../../helpers/campaigns/world.ts'
 
 /** A is there for MA; the file says ON. */
@@ -42,6 +42,23 @@ describe('the daemon', () => {
 
     expect(await host.daemon()).toEqual([])
     expect(world.calls).toEqual([])
+  })
+
+  it('sends each targeting once more after its database was put back, which may not know the last one', async () => {
+    const { world, host } = await installed(fileOf(entry('A', states('MA'))))
+    const backup = host.backup()
+    host.file = fileOf(entry('A', states('ON')))
+    await host.daemon()
+
+    host.restore(backup, 'database')
+    host.file = fileOf(entry('A', states('MA')))
+    await host.daemon()
+    const healed = statesOf(world.campaign('48001'))
+    world.calls.splice(0)
+    await host.daemon()
+
+    expect(healed).toEqual(['MA'])
+    expect(world.writes()).toEqual([])
   })
 
   it('undoes nobody’s targeting on the service', async () => {
