@@ -41,7 +41,7 @@ try {
   const isMoving = () => /settling|checking|queued|uploading/.test(run('status'))
   do await sleep(1000)
   while (isMoving())
-  const terminal = ['status', 'explain bare-ampersand.xml']
+  const terminal = ['status', 'show path:bare-ampersand.xml']
     .map((command) => `$ feedsyncd ${command}\n${run(...command.split(' '))}`)
     .join('\n')
     .replaceAll(` ${config.join(' ')}`, '')

@@ -12,6 +12,7 @@ import { isLocked } from '../history/instance-lock.ts'
 import type { Attempts, ListFilter, Notes, Version, VersionReads } from '../history/port.ts'
 import {
   conditionReport,
+  feedReport,
   type ShowReport,
   type StatusReport,
   showReport,
@@ -161,20 +162,32 @@ export function openStatus(config: Config, clock: Clock, env: NodeJS.ProcessEnv)
     },
     show: (id: number, most?: number) =>
       reader === null ? null : versionOf(reader, config, clock, id, most, said?.uploads),
-    explain: async (named: string) => {
-      const given = normalize(named).replace(/\/$/, '')
+    /** What of a feed is on the service, and its newest `most` versions; null: there is no feed of this name. */
+    feed: (name: string, most?: number) => {
+      if (reader === null) return null
+      const expect = expectations(reader, rulesOf(config), clock.now())
+      const report = feedReport(reader, name, expect, most)
+      for (const upload of report?.uploads ?? [])
+        upload.progress = progressOf(upload, said?.uploads ?? {})
+      return report
+    },
+    feeds: () => reader?.list({}).map(({ feed }) => feed) ?? [],
+    /** Why a path, relative to the inbox or absolute, is where it is; null: nothing is there, and never was. */
+    path: async (named: string) => {
+      const given = normalize(named).replace(/(?<=.)\/$/, '')
+      const isOutside = given === '.' || isAbsolute(given)
       const { Inbox } = await import('../inbox/folder.ts')
-      const { explain } = await import('../history/explain.ts')
+      const { pathReport } = await import('../history/path-report.ts')
       const { oddPath } = await import('../lib/odd-names.ts')
       await using inbox = new Inbox({ ...config.inbox, clock, log: silentLog })
-      const found = (await inbox.look([given])).get(given) ?? null
+      const found = isOutside ? null : ((await inbox.look([given])).get(given) ?? null)
       const isOdd = found === null && (reader?.known(oddPath(given)) ?? null) !== null
       const isDirectory = found?.path === `${given}/`
       const path = isOdd ? oddPath(given) : isDirectory ? `${given}/` : given
-      return explain({
+      return pathReport({
         path,
         feed: feedFor(path, config.feeds).feed,
-        ignored: inbox.ignored(given),
+        ignored: isOutside ? null : inbox.ignored(given),
         look: found,
         history: reader,
         running,

@@ -21,6 +21,6 @@ function commandLine(env: NodeJS.ProcessEnv, file: string | null): CommandLine {
   return (command) => `${program} ${command}${config}`
 }
 
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -27,6 +27,8 @@ interface Place {
 const KINDS = {
   ids: (config: Config, context: Context) => versions(config, context).map(({ id }) => String(id)),
   feeds: (config: Config, context: Context) => versions(config, context).map(({ feed }) => feed),
+  names: (config: Config, context: Context) =>
+    versions(config, context).flatMap(({ id, feed }) => [String(id), feed]),
   keys: (config: Config) => ofCampaigns(config, keysIn, []),
 }
 
@@ -83,6 +85,7 @@ function placesOf(root: Command): Place[] {
 function kindOf({ registeredArguments }: Command, [group]: readonly string[]): Kind | null {
   const name = registeredArguments[0]?.name()
   if (group === 'campaigns') return name === 'key' ? 'keys' : null
+  if (name === 'id|feed|path') return 'names'
   return name === 'id' ? 'ids' : name === 'feed' ? 'feeds' : null
 }
 

@@ -15,7 +15,6 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
   run: async (context) => (await import('./run.ts')).runCommand(context),
   status: async (context) => (await import('./status.ts')).statusCommand(context),
   show: async (context) => (await import('./show.ts')).showCommand(context),
-  explain: async (context) => (await import('./explain.ts')).explainCommand(context),
   check: async (context) => (await import('./check.ts')).checkCommand(context),
   upload: async (context) => (await import('./upload.ts')).uploadCommand(context),
   release: async (context) => (await import('./decide.ts')).decisionCommand('release', context),
@@ -38,8 +37,7 @@ const COMMANDS: Record<string, (context: Context) => Promise<Command>> = {
 const EXAMPLES: Record<string, string> = {
   run: 'run --once',
   status: 'status --state held',
-  show: 'show 12',
-  explain: 'explain acme/jobs.xml',
+  show: 'show acme/jobs.xml',
   check: 'check export/*.xml',
   upload: 'upload acme.xml --feed acme',
   release: 'release 12',

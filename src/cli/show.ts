@@ -1,42 +1,145 @@
-// feedsyncd show: everything about one version, with its events and attempts.
+// feedsyncd show: everything about one version, feed or path. Digits are an id, anything else is a feed, then a path.
 
+import { existsSync } from 'node:fs'
+import { isAbsolute, normalize, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { openStatus } from '../app/queries.ts'
-import type { ShowReport } from '../history/report.ts'
-import { FeedsyncError } from '../lib/errors.ts'
+import { openStatus, pathInInbox } from '../app/queries.ts'
+import type { Config } from '../config/config.ts'
+import type { PathReport } from '../history/path-report.ts'
+import type { FeedReport, ShowReport, UploadReport } from '../history/report.ts'
+import { OPEN } from '../history/states.ts'
 import { limited } from '../lib/limited.ts'
-import { formatBytes, formatProgress } from '../lib/units.ts'
+import { nearest } from '../lib/nearest.ts'
+import { formatBytes, formatProgress, relativeTime } from '../lib/units.ts'
 import { nextStep, nextText } from '../ops/advice.ts'
 import type { CommandLine } from '../ops/port.ts'
+import { shellWord } from './command-line.ts'
 import type { Context } from './context.ts'
-import { define, versionId } from './define.ts'
-import { factsText, table } from './render.ts'
+import { type Call, define, usageError } from './define.ts'
+import { factsText, printable, table, widthOf } from './render.ts'
 import { coloured } from './status-view.ts'
 
 const ATTEMPT = 'attempt,started,ended,outcome,status,code,bytes sent,key'.split(',')
-/** Events, attempts and campaign ids that a person can take in. */
+/** Events, attempts, campaign ids and versions that a person can take in. */
 const MOST = 50
 
+type Show = Call<{ all?: boolean }>
+type Status = ReturnType<typeof openStatus>
+
 export function showCommand(context: Context): Command {
-  const text = 'everything about one version: what it holds, what happened to it, each attempt'
-  return define<{ all?: boolean }>(context, 'show', text, async (call, id: number) => {
-    const { commandLine, config, options, show } = call
-    const { all = false, json } = options
-    using status = openStatus(config, context.clock, context.env)
-    const report = status.show(id, all || json ? undefined : MOST)
-    if (report === null) {
-      const hint = `${commandLine('status --all')} lists them`
-      throw new FeedsyncError(`there is no version ${id}`, { hint })
-    }
-    show(report, () => {
-      const text = showText(report, context.clock.now(), commandLine, all)
-      return text.replace(/^(state|reason) .*$/gm, (line) =>
-        coloured(line, report, context.terminal),
-      )
-    })
+  const text =
+    'everything about one version, what of a feed is on the service, why a path is where it is'
+  return define<{ all?: boolean }>(context, 'show', text, async (call, given: string) => {
+    using status = openStatus(call.config, context.clock, context.env)
+    const [, kind = null, name = given] = /^(feed|path):(.+)$/s.exec(given) ?? []
+    if (kind === null && /^\d+$/.test(given)) return showVersion(call, status, Number(given))
+    if (kind !== 'path' && (await showFeed(call, status, name))) return
+    if (kind !== 'feed' && (await showPath(call, status, name))) return
+    const near = nearest(name, status.feeds())
+    const meant = near === null ? 'status' : `show ${question(near)}`
+    throw usageError(`there is no ${kind ?? 'feed or file'} ${name}`, call.commandLine(meant))
   })
-    .argument('<id>', 'the id that status prints', versionId)
-    .option('--all', 'every event and attempt, not only the newest 50')
+    .argument(
+      '<id|feed|path>',
+      'an id that status prints, a feed, or a path; or feed:NAME, path:NAME',
+    )
+    .option('--all', 'every event, attempt and version, not only the newest 50')
+}
+
+function showVersion({ commandLine, context, options, show }: Show, status: Status, id: number) {
+  const { all = false, json } = options
+  const report = status.show(id, all || json ? undefined : MOST)
+  if (report === null) {
+    const isFeed = status.feeds().includes(String(id))
+    const meant = isFeed ? `show ${question(String(id))}` : 'status --all'
+    throw usageError(`there is no version ${id}`, commandLine(meant))
+  }
+  show(report, () => {
+    const text = showText(report, context.clock.now(), commandLine, all)
+    return text.replace(/^(state|reason) .*$/gm, (line) => coloured(line, report, context.terminal))
+  })
+}
+
+/** How to ask for a feed: digits alone are an id, and a dash begins an option. */
+function question(feed: string): string {
+  return shellWord(/^(-|\d+$)/.test(feed) ? `feed:${feed}` : feed)
+}
+
+async function showFeed(call: Show, status: Status, name: string): Promise<boolean> {
+  const { all = false, json } = call.options
+  const report = status.feed(name, all || json ? undefined : MOST + 1)
+  const [newest] = report?.uploads ?? []
+  if (report === null || newest === undefined) return false
+  const path = json ? null : await status.path(newest.path)
+  call.show(report, () => feedText(report, newest, path, call))
+  return true
+}
+
+/** What is on the service comes first, then what happens to the newest file and to what else waits. */
+function feedText(report: FeedReport, newest: UploadReport, path: PathReport | null, call: Show) {
+  const { commandLine, context, options } = call
+  const now = context.clock.now()
+  const { feed, onService, uploads } = report
+  const when = onService && relativeTime(onService.uploadedAt, now)
+  const postings = onService?.postings === 1 ? '1 posting' : `${onService?.postings} postings`
+  const stored = onService && `version ${onService.id}, ${postings}, uploaded ${when}`
+  const others = uploads.filter((one) => one !== newest && OPEN.includes(one.state))
+  const waiting = others.flatMap((one) => {
+    const reason = one.reason === null ? '' : `: ${one.reason}`
+    return lines(`version ${one.id} is ${one.state}${reason}`, one, nextOf(one, call), call)
+  })
+  const shown = options.all ? uploads : uploads.slice(0, MOST)
+  const rows = shown.map((one) => [
+    one.id,
+    one.state,
+    one.postings,
+    one.bytes === null ? null : formatBytes(one.bytes),
+    one.attempts,
+    relativeTime(one.uploadedAt ?? one.detectedAt, now),
+  ])
+  const headers = ['id', 'state', 'postings', 'size', 'attempts', 'when']
+  const earlier = commandLine(`show ${shellWord(`feed:${feed}`)} --all`)
+  return [
+    `on the service: ${stored ?? 'nothing of this feed'}`,
+    ...(path === null ? [] : pathLines(path, call)),
+    ...waiting,
+    '',
+    table(headers, rows, widthOf(context.terminal)),
+    ...(shown.length < uploads.length ? [`… and earlier ones: ${earlier}`] : []),
+  ].join('\n')
+}
+
+async function showPath(call: Show, status: Status, given: string): Promise<boolean> {
+  const report = await status.path(pathOf(call.config, given))
+  if (report === null) return false
+  const next = report.next ?? nextOf(report.upload, call)
+  call.show({ ...report, next }, () => pathLines(report, call).join('\n'))
+  return true
+}
+
+function pathLines({ because, next, path, upload }: PathReport, call: Show): string[] {
+  return lines(`${path}: ${because}`, upload, next ?? nextOf(upload, call), call)
+}
+
+function nextOf(upload: UploadReport | null, { commandLine, context }: Show): string | null {
+  return upload && nextText(nextStep(upload, context.clock.now(), commandLine))
+}
+
+function lines(says: string, upload: UploadReport | null, next: string | null, { context }: Show) {
+  const text = printable(says)
+  const line = upload === null ? text : coloured(text, upload, context.terminal)
+  return next === null ? [line] : [line, `next: ${printable(next)}`]
+}
+
+/**
+ * The current folder may have a file of the same name: only one inside the inbox is meant. What leads upwards is
+ * relative to the current folder, since no path in the inbox does.
+ */
+function pathOf(config: Config, given: string): string {
+  const path = pathInInbox(config, resolve(given))
+  const isUpwards = normalize(given).startsWith('../')
+  const isMeant = isAbsolute(given) || isUpwards || (existsSync(given) && !isAbsolute(path))
+  return isMeant ? path : given
 }
 
 function showText(report: ShowReport, now: number, commandLine: CommandLine, all: boolean): string {

@@ -222,7 +222,7 @@ function ignored({ daemon }: StatusReport, { commandLine }: View): string[] {
     ...named('1 symbolic link is not followed', 'symbolic links are not followed', links),
     ...(ignored.count + links.count === 0
       ? []
-      : [`  ${commandLine('explain PATH')} says why, and what to do`]),
+      : [`  ${commandLine('show PATH')} says why, and what to do`]),
   ]
 }
 

@@ -135,6 +135,29 @@ function owedBeside(history: VersionReads, { limit: _, ...filter }: ListFilter):
   return owed.filter((version) => history.newest(version.feed)?.id !== version.id)
 }
 
+/** What of a feed is on the service now, and its versions, the newest first; null where there is no such feed. */
+export function feedReport(
+  history: VersionReads,
+  feed: string,
+  expect: (version: Version) => Expectation = () => NOT_EXPECTED,
+  most?: number,
+) {
+  const versions = history.list({ feed, all: true, ...(most !== undefined && { limit: most }) })
+  if (versions.length === 0) return null
+  const last = history.lastUploaded(feed)
+  return {
+    feed,
+    onService: last && {
+      id: last.id,
+      postings: last.postings,
+      uploadedAt: isoTime(last.uploadedAt),
+    },
+    uploads: versions.map((version) => uploadReport(version, expect(version))),
+  }
+}
+
+export type FeedReport = NonNullable<ReturnType<typeof feedReport>>
+
 /** Everything about one version, with its newest `most` events and attempts; null where there is none of this id. */
 export function showReport(
   history: VersionReads & Pick<Attempts, 'attempts'>,

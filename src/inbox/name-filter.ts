@@ -1,4 +1,4 @@
-// Owns which names are passed over, and by which rule: what `explain` tells. Decides by name alone;
+// Owns which names are passed over, and by which rule: what `show PATH` says. Decides by name alone;
 // what kind of file it is, is the listing's to find out.
 
 import { globMatcher } from '../lib/glob.ts'

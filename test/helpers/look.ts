@@ -3,7 +3,7 @@
 import { openStatus } from '../../src/app/queries.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import type { Explanation } from '../../src/history/explain.ts'
+import type { PathReport } from '../../src/history/path-report.ts'
 import type { StatusReport } from '../../src/history/report.ts'
 import type { Site } from './site.ts'
 
@@ -13,10 +13,12 @@ export function statusOf(site: Site): StatusReport {
   return status.report({})
 }
 
-/** What `explain PATH` says, in the same way. */
-export async function explained(site: Site, path: string): Promise<Explanation> {
+/** What `show path:PATH` says, in the same way. */
+export async function whyThere(site: Site, path: string): Promise<PathReport> {
   using status = openStatus(configOf(site), site.clock, site.runtime)
-  return await status.explain(path)
+  const report = await status.path(path)
+  if (report === null) throw new Error(`there is no file ${path}`)
+  return report
 }
 
 /** The states that a version went through. */

@@ -146,7 +146,7 @@ it('a daemon shows nothing of the secrets that service and storage repeat to it'
       ],
       ...PLACES.flatMap((_, n) => [
         ['show', `${n + 2}`],
-        ['explain', `feed${n}.xml`],
+        ['show', `feed${n}.xml`],
       ]).slice(0, 12),
       ['show', '8', '--json'],
     ].map((command) => site.run(...command)),

@@ -41,7 +41,6 @@ const FEEDS: Case[] = [
   ['upload', ['corrected.xml', '--feed', 'jobs.xml']],
   ['show', ['1']],
   ['restore', ['1']],
-  ['explain', ['jobs.xml']],
   ['release', ['3'], { before: (site) => dropped(site, feedOf(2)) }],
   ['discard', ['4'], { before: (site) => dropped(site, '<source/>') }],
   ['retry', ['--all']],

@@ -140,7 +140,7 @@ function passedOver(
   { commandLine }: Scene,
 ): Markup {
   const more = all - paths.length
-  return html`<p class="dim">${why}${more > 0 ? ` (${count(more)} more)` : null}. <code>${commandLine('explain PATH')}</code> explains one.</p>
+  return html`<p class="dim">${why}${more > 0 ? ` (${count(more)} more)` : null}. <code>${commandLine('show PATH')}</code> says why.</p>
 <ul>${paths.map((path) => html`<li data-key="passed ${path}"><bdi>${path}</bdi></li>`)}</ul>`
 }
 

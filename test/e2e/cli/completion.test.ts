@@ -33,7 +33,9 @@ describe('completion bash', () => {
   })
 
   it('offers ids, feeds and keys, as the program names them', async () => {
-    expect(await offered('show', '')).toEqual(expect.arrayContaining(['ids 1', 'ids 2', '--all']))
+    expect(await offered('show', '')).toEqual(
+      expect.arrayContaining(['names 1', 'names 2', '--all']),
+    )
     expect(await offered('status', 'feeds')).toEqual(['feeds 1', 'feeds 2'])
     for (const command of ['preview', 'plan', 'forget'])
       expect(await offered('campaigns', command, 'k')).toEqual(['keys 1', 'keys 2'])

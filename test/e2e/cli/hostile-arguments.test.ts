@@ -10,7 +10,7 @@ it('no name on a command line reaches the terminal as it is, whatever is said of
   mkdirSync(join(site.root, 'd\x1b[2J'))
   writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(entry('A')))
   const commands = [
-    ...['upload', 'explain', 'check', 'show', 'retry', 'release'].map((command) => [command, name]),
+    ...['upload', 'check', 'show', 'retry', 'release'].map((command) => [command, name]),
     ['upload', join(site.root, 'd\x1b[2J')],
     ['upload', site.configFile, '--feed', 'a\x1b[2J'],
     ['status', name],

@@ -16,13 +16,13 @@ describe('upload', () => {
     await using site = await Site.open()
 
     const { code, stderr } = await site.run('upload', name(site))
-    const explained = await site.run('explain', name(site))
+    const shown = await site.run('show', name(site))
     const checked = await site.run('check', name(site))
 
     expect(stderr).toMatch(new RegExp(`^error: upload .{1,220}: .*${words}\ntry: `))
     expect(code).toBe(1)
     expect(site.uploads({ all: true })).toEqual([])
-    expect(`${explained.stderr}${checked.stderr}`).not.toMatch(/unexpected|ENAMETOOLONG/)
+    expect(`${shown.stderr}${checked.stderr}`).not.toMatch(/unexpected|ENAMETOOLONG/)
   })
 
   it.each([

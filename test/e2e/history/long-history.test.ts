@@ -31,7 +31,7 @@ it('130,000 events: show tells the newest and how many are earlier, the page sta
   const shown = await site.run('show', String(id))
   const whole = await site.run('show', String(id), '--all')
   const json = await site.run('show', String(id), '--json')
-  const explained = await site.run('explain', 'jobs.xml')
+  const feed = await site.run('show', 'jobs.xml')
   const page = await (await fetch(`${url}/version?id=${id}`)).text()
 
   expect(shown.stdout).toContain(`… and 129,950 earlier: feedsyncd show ${id} --all --config `)
@@ -43,7 +43,7 @@ it('130,000 events: show tells the newest and how many are earlier, the page sta
   expect(Object.keys(events.at(-1) ?? {})).toEqual([
     ...['at', 'from', 'to', 'reason', 'reasonCode', 'line', 'column'],
   ])
-  expect(explained.stdout.length).toBeLessThan(1000)
+  expect(feed.stdout.length).toBeLessThan(1000)
   expect(page).toContain('129,800 earlier: ')
   expect(page.length).toBeLessThan(1_000_000)
 })

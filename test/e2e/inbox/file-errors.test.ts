@@ -6,7 +6,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSyn
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { explained, statusOf, trail } from '../../helpers/look.ts'
+import { statusOf, trail, whyThere } from '../../helpers/look.ts'
 import { type Lie, LyingFiles, NO_COMPILER } from '../../helpers/lying-files.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
@@ -181,7 +181,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
       )
     })
     const meanwhile = readdirSync(site.inbox)
-    const because = (await explained(site, 'west')).because
+    const because = (await whyThere(site, 'west')).because
     files.tellTheTruth()
     const { reason } = await site.until('west/', 'gone')
 

@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { explained, statusOf } from '../../helpers/look.ts'
+import { statusOf, whyThere } from '../../helpers/look.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('files that are ignored by name', () => {
@@ -19,10 +19,10 @@ describe('files that are ignored by name', () => {
     const ignored = () => statusOf(site).daemon.ignored
     await eventually(() => expect(ignored()).toEqual({ count: 3, paths: names }))
     const { stdout } = await site.run('status')
-    const explanation = await explained(site, 'jobs.txt')
+    const explanation = await whyThere(site, 'jobs.txt')
 
     expect(stdout).toContain('3 files are ignored by name: feed.xml.gz, jobs.txt, sub/jobs.csv\n')
-    expect(stdout).toContain('explain PATH')
+    expect(stdout).toContain('show PATH')
     expect(explanation.because).toBe('no pattern of inbox.include matches it (**/*.xml)')
   })
 
@@ -63,6 +63,6 @@ describe('files that are ignored by name', () => {
     expect(site.uploads({ feed: 'a.xml' })[0]?.state).toBe('uploaded')
     expect(statusOf(site).daemon.ignored.count).toBe(5_000)
     expect(site.uploads({ states: ['rejected'] })).toHaveLength(200)
-    expect((await explained(site, 'many/7.xml')).because).toContain('symbolic link')
+    expect((await whyThere(site, 'many/7.xml')).because).toContain('symbolic link')
   })
 })

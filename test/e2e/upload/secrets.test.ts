@@ -139,7 +139,7 @@ it.each(['signature', 'apiKey'] as const)(
     const commands = [
       ['status', '--all'],
       ['status', '--all', '--json'],
-      ['explain', 'moved/jobs.xml'],
+      ['show', 'moved/jobs.xml'],
       ['config', 'print'],
       ['config', 'check'],
       ['show', '1'],

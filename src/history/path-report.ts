@@ -9,7 +9,7 @@ import { isBlocked } from './reason-codes.ts'
 import { type UploadReport, uploadReport } from './report.ts'
 import { UNREAD } from './states.ts'
 
-export interface Explanation {
+export interface PathReport {
   path: string
   feed: string
   /** The version that this path was last found to be, or is becoming, if any. */
@@ -34,12 +34,14 @@ export interface Evidence {
   now: number
 }
 
-export function explain(evidence: Evidence): Explanation {
-  const { path, feed, history } = evidence
+/** null: there is nothing at the path, and there never was. */
+export function pathReport(evidence: Evidence): PathReport | null {
+  const { path, feed, history, look } = evidence
   const known = history?.known(path) ?? null
   const id = Math.max(known?.versionId ?? 0, latestVersion(evidence) ?? 0)
   const version = history?.version(id) ?? null
   const upload = version === null ? null : uploadReport(version)
+  if (look === null && upload === null && !isOutside(path)) return null
   return { path, feed, upload, ...because(evidence, known, upload) }
 }
 
@@ -53,7 +55,10 @@ function latestVersion({ path, feed, history }: Evidence): number | null {
 /** Versions of a feed among which that of a file is found that has left the folder. */
 const LATEST = 100
 
-type Because = Pick<Explanation, 'because' | 'next'>
+/** The inbox itself, or what lies outside of it: neither `look` nor `ignored` speaks of these. */
+const isOutside = (path: string) => path === '.' || path.startsWith('/')
+
+type Because = Pick<PathReport, 'because' | 'next'>
 
 function because(
   evidence: Evidence,
@@ -61,6 +66,13 @@ function because(
   upload: UploadReport | null,
 ): Because {
   const { ignored, look, path, running } = evidence
+  if (path === '.') return { because: 'it is the inbox', next: 'name a file in it' }
+  if (path.startsWith('/') && upload === null) {
+    return {
+      because: 'it lies outside the inbox, and it was never uploaded from there',
+      next: 'drop it into the inbox, or use feedsyncd upload',
+    }
+  }
   // What an unlucky name stands for matters more than the name, unless the name was left out on purpose.
   const isByPattern = ignored === null || ignored.rule === 'not-included'
   const isRejected = upload?.state === 'rejected' && path.endsWith('/')
@@ -70,22 +82,10 @@ function because(
     return { because: reason + versionText(upload), next: look.hint }
   }
   if (ignored !== null && !isRejected) {
-    const [because, next] = ignoredBecause(ignored)
+    const [because, next] = ignoredBecause(ignored, path)
     return { because: because + versionText(upload), next }
   }
   if (upload !== null) return { because: ofVersion(evidence, known, upload), next: null }
-  if (path.startsWith('/')) {
-    return {
-      because: 'it lies outside the inbox, and it was never uploaded from there',
-      next: 'drop it into the inbox, or use feedsyncd upload',
-    }
-  }
-  if (look === null) {
-    return {
-      because: 'there is no such file, and none was seen before',
-      next: 'check the path; it is relative to the inbox',
-    }
-  }
   return running
     ? { because: 'it is new', next: 'the next scan of the folder finds it' }
     : { because: 'no daemon is running', next: 'systemctl start feedsyncd, or feedsyncd run' }
@@ -114,7 +114,9 @@ function ofVersion(evidence: Evidence, known: KnownFile | null, upload: UploadRe
   return isNews ? `${is}; ${changed}: ${quiet}` : is
 }
 
-function ignoredBecause(ignored: Ignored): [because: string, next: string] {
+const ARCHIVE = /\.(7z|bz2|gz|rar|tar|tgz|xz|zip)$/i
+
+function ignoredBecause(ignored: Ignored, path: string): [because: string, next: string] {
   switch (ignored.rule) {
     case 'temporary-name':
       return [
@@ -129,7 +131,9 @@ function ignoredBecause(ignored: Ignored): [because: string, next: string] {
     case 'not-included':
       return [
         `no pattern of inbox.include matches it (${ignored.patterns.join(', ')})`,
-        'rename it, or add a pattern, if it is a feed',
+        ARCHIVE.test(path)
+          ? 'unpack it, and drop the XML'
+          : 'rename it, or add a pattern, if it is a feed',
       ]
     case 'receipt':
       return ['it is a receipt that feedsyncd wrote', 'read it']

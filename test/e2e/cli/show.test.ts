@@ -1,4 +1,4 @@
-// `explain PATH` for every kind of path, and the answers of `show` and `status` about versions that
+// `show` for every kind of path and for a feed, and the answers of `show` and `status` about versions that
 // are owed, with a real daemon and without one.
 
 import { execFileSync } from 'node:child_process'
@@ -6,43 +6,52 @@ import { mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { explained, statusOf, trail } from '../../helpers/look.ts'
+import { statusOf, trail, whyThere } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-describe('explain', () => {
+describe('show PATH', () => {
   it('names the rule that leaves a path out', async () => {
     await using site = await Site.open({ inbox: { exclude: ['old/**'] } })
 
-    const because = async (path: string) => (await explained(site, path)).because
+    const names = ['old/jobs.xml', 'jobs.xml.part', '.x/jobs.xml', 'jobs.csv', 'jobs.zip']
+    for (const name of [...names, 'jobs.xml.receipt.json']) site.drop(name, feedOf(1))
+    const because = async (path: string) => (await whyThere(site, path)).because
 
     expect(await because('old/jobs.xml')).toBe('inbox.exclude leaves it out (old/**)')
     expect(await because('jobs.xml.part')).toBe('its name marks it as unfinished (*.part)')
     expect(await because('.x/jobs.xml')).toBe('its name marks it as unfinished (.*/**)')
     expect(await because('jobs.csv')).toBe('no pattern of inbox.include matches it (**/*.xml)')
+    expect((await whyThere(site, 'jobs.zip')).next).toBe('unpack it, and drop the XML')
     expect(await because('jobs.xml.receipt.json')).toBe('it is a receipt that feedsyncd wrote')
   })
 
-  it('tells what is not there from what is not detected, and what lies outside', async () => {
+  it('tells a name that does not exist from a file that is not detected, and from what lies outside', async () => {
     await using site = await Site.open()
     site.drop('new.xml', feedOf(2))
+    const outside = [site.inbox, '/etc/passwd', '../nosuch/feedsyncd.yaml.xml']
 
-    const missing = await explained(site, 'missing.xml')
-    const unlisted = await explained(site, 'new.xml')
-    const outside = await explained(site, join(site.root, 'feedsyncd.yaml.xml'))
-    const above = await site.run('explain', '../nosuch/feedsyncd.yaml.xml')
+    const missing = await site.run('show', 'missing.xml')
+    const unlisted = await whyThere(site, 'new.xml')
+    const answers = await Promise.all(outside.map((path) => site.run('show', path)))
 
-    expect(missing.because).toBe('there is no such file, and none was seen before')
+    expect([missing.code, missing.stderr]).toEqual([
+      64,
+      `error: there is no feed or file missing.xml\ntry: feedsyncd status --config ${site.configFile}\n`,
+    ])
     expect(unlisted).toMatchObject({ because: 'no daemon is running', upload: null })
-    expect(outside.because).toMatch(/^it lies outside the inbox/)
-    expect(above.stdout).toContain(': it lies outside the inbox')
+    expect(answers.map(({ code, stdout }) => [code, stdout.replace(/.*?: /, '')])).toEqual([
+      [0, 'it is the inbox\nnext: name a file in it\n'],
+      [0, expect.stringMatching(/^it lies outside the inbox/)],
+      [0, expect.stringMatching(/^it lies outside the inbox/)],
+    ])
   })
 
   it('says of what is refused what it is', async () => {
     await using site = await Site.open()
     execFileSync('mkfifo', [join(site.inbox, 'pipe.xml')])
 
-    expect(await explained(site, 'pipe.xml')).toMatchObject({
+    expect(await whyThere(site, 'pipe.xml')).toMatchObject({
       because: 'is not a regular file (fifo)',
       next: 'put a regular file in its place',
     })
@@ -57,15 +66,15 @@ describe('explain', () => {
     const link = { next: 'put the file or directory itself in its place' }
     const notFollowed = 'is a symbolic link, which is not followed'
 
-    expect(await explained(site, 'etc')).toMatchObject({ because: notFollowed, ...link })
-    expect(await explained(site, 'etc/passwd')).toMatchObject({
+    expect(await whyThere(site, 'etc')).toMatchObject({ because: notFollowed, ...link })
+    expect(await whyThere(site, 'etc/passwd')).toMatchObject({
       ...{ because: `etc ${notFollowed}`, ...link },
     })
-    expect(await explained(site, 'deep/etc/ssl/jobs.xml')).toMatchObject({
+    expect(await whyThere(site, 'deep/etc/ssl/jobs.xml')).toMatchObject({
       ...{ because: `deep/etc ${notFollowed}`, ...link },
     })
-    expect((await explained(site, 'deep')).because).toBe('is a directory')
-    expect((await explained(site, 'old/jobs.xml')).because).toMatch(/^inbox.exclude leaves it out/)
+    expect((await whyThere(site, 'deep')).because).toBe('is a directory')
+    expect((await whyThere(site, 'old/jobs.xml')).because).toMatch(/^inbox.exclude leaves it out/)
   })
 
   it('finds a name that is not UTF-8 by what status shows of it', async () => {
@@ -74,10 +83,10 @@ describe('explain', () => {
     writeFileSync(bytes('caf\xE9.xml'), feedOf(2))
     site.drop('caf%E9.xml', feedOf(3))
     await site.run('run', '--once')
-    const real = await explained(site, 'caf%E9.xml')
+    const real = await whyThere(site, 'caf%E9.xml')
     unlinkSync(join(site.inbox, 'caf%E9.xml'))
 
-    const odd = await site.run('explain', './caf%E9.xml')
+    const odd = await site.run('show', './caf%E9.xml')
     const receipt = (name: string) =>
       JSON.parse(readFileSync(bytes(`${name}.receipt.json`), 'utf8'))
 
@@ -93,14 +102,14 @@ describe('explain', () => {
     const daemon = await site.daemon()
     writeFileSync(join(site.inbox, 'jobs.xml'), '<source>')
     await site.until('jobs.xml', 'settling')
-    const settling = await explained(site, 'jobs.xml')
+    const settling = await whyThere(site, 'jobs.xml')
 
     await daemon.stop()
     site.configure({ inbox: { incompleteAfter: '2h' } })
     await site.daemon()
     await site.until('jobs.xml', 'incomplete')
-    const incomplete = await site.run('explain', 'jobs.xml')
-    const json = JSON.parse((await site.run('explain', 'jobs.xml', '--json')).stdout)
+    const incomplete = await site.run('show', 'path:jobs.xml')
+    const json = JSON.parse((await site.run('show', 'path:jobs.xml', '--json')).stdout)
 
     expect(settling.because).toMatch(
       /^it is settling as version 1: it last changed .* ago, and it is read once it was left alone for 10m \(inbox\.quietPeriod\)$/,
@@ -120,7 +129,7 @@ describe('explain', () => {
     const feeds = [{ match: 'acme/*.xml', name: 'acme' }]
     await using site = await Site.open({ feeds }, { clock: quickClock() })
     await site.daemon()
-    const because = async (path: string) => (await explained(site, path)).because
+    const because = async (path: string) => (await whyThere(site, path)).because
 
     site.drop('acme/a.xml', feedOf(4))
     const first = await site.until('acme', 'uploaded')
@@ -135,7 +144,7 @@ describe('explain', () => {
     const superseded = await because('acme/held.xml')
     site.drop('acme/bad.xml', '<a></b>')
     await site.until('acme', 'rejected')
-    const rejected = await explained(site, 'acme/bad.xml')
+    const rejected = await whyThere(site, 'acme/bad.xml')
     unlinkSync(join(site.inbox, 'acme/a.xml'))
 
     expect(uploaded).toBe(`it is uploaded as version ${first.id}`)
@@ -159,13 +168,85 @@ describe('explain', () => {
     daemon.kill('SIGSTOP')
     site.drop('jobs.xml', feedOf(5))
 
-    const { because } = await explained(site, 'jobs.xml')
-    const { stdout } = await site.run('explain', join(site.inbox, 'jobs.xml'))
+    const { because } = await whyThere(site, 'jobs.xml')
+    const { stdout } = await site.run('show', join(site.inbox, 'jobs.xml'))
+    const feed = await site.run('show', 'jobs.xml')
 
     expect(because).toMatch(/^it is uploaded as version 1; it last changed .* ago: it is read once/)
     expect(stdout).toMatch(/^jobs\.xml: it is uploaded as version 1/)
+    expect(feed.stdout).toMatch(/\njobs\.xml: it is uploaded as version 1; it last changed /)
     daemon.kill('SIGCONT')
     await site.until('jobs.xml', 'uploaded')
+  })
+})
+
+describe('show FEED', () => {
+  it('begins with what is on the service, then says what waits, and lists every version', async () => {
+    const feeds = [{ match: 'acme/*.xml', name: 'acme' }]
+    await using site = await Site.open({ feeds }, { clock: quickClock() })
+    await site.daemon()
+    site.drop('acme/jobs.xml', feedOf(4))
+    const first = await site.until('acme', 'uploaded')
+    const { stdout: sent } = await site.run('show', 'acme')
+    site.drop('acme/jobs.xml', '<source/>')
+    const { id } = await site.until('acme', 'held')
+
+    const { stdout } = await site.run('show', 'acme')
+    const json = JSON.parse((await site.run('show', 'feed:acme', '--json')).stdout)
+    unlinkSync(join(site.inbox, 'acme/jobs.xml'))
+    const left = await site.run('show', 'acme')
+
+    expect(sent).toMatch(
+      /^on the service: version 1, 4 postings, .+\nacme\/jobs\.xml: it is uploaded as version 1\n\nid /,
+    )
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(/^on the service: version 1, 4 postings, uploaded (.+ ago|just now)$/),
+      expect.stringMatching(/^acme\/jobs\.xml: it is held as version 2: /),
+      expect.stringContaining(`feedsyncd release ${id} --config ${site.configFile}`),
+      '',
+      expect.stringMatching(/^id +state +postings +size +attempts +when$/),
+      expect.stringMatching(/^ *2 +held +0 /),
+      expect.stringMatching(/^ *1 +uploaded +4 /),
+      '',
+    ])
+    expect(json).toMatchObject({
+      schemaVersion: 1,
+      feed: 'acme',
+      onService: { id: first.id, postings: 4, uploadedAt: first.uploadedAt },
+      uploads: [
+        { id, state: 'held' },
+        { id: first.id, state: 'uploaded' },
+      ],
+    })
+    expect(left.stdout).toContain('there is no file of this name in the folder now')
+  })
+
+  it('is asked before a path, and digits are an id, unless the question says otherwise', async () => {
+    const feeds = [{ match: 'year.xml', name: '2026' }]
+    await using site = await Site.open({ feeds }, { clock: quickClock() })
+    await site.daemon()
+    site.drop('jobs.xml', '<a></b>')
+    await site.until('jobs.xml', 'rejected')
+    site.drop('year.xml', feedOf(2))
+    await site.until('2026', 'uploaded')
+
+    const first = async (...words: string[]) =>
+      (await site.run('show', ...words)).stdout.split('\n')[0]
+    const misspelt = await site.run('show', 'job.xml')
+
+    expect(await first('1')).toBe('feed      jobs.xml')
+    expect(await first('jobs.xml')).toBe('on the service: nothing of this feed')
+    expect(await first('path:jobs.xml')).toMatch(/^jobs\.xml: it is rejected as version 1: /)
+    expect(await first('feed:2026')).toMatch(/^on the service: version 2, 2 postings/)
+    for (const none of ['2026', 'feed:year.xml', 'path:2026'])
+      expect((await site.run('show', none)).code).toBe(64)
+    expect((await site.run('show', '2026')).stderr).toBe(
+      `error: there is no version 2026\ntry: feedsyncd show feed:2026 --config ${site.configFile}\n`,
+    )
+    expect([misspelt.code, misspelt.stderr]).toEqual([
+      64,
+      `error: there is no feed or file job.xml\ntry: feedsyncd show jobs.xml --config ${site.configFile}\n`,
+    ])
   })
 })
 
