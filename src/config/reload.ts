@@ -13,8 +13,6 @@ const RELOADABLE = new Set([
   'feeds',
   'guards.maxDropPercent',
   'guards.minPostings',
-  'guards.maxShrinkPercent',
-  'guards.maxReplacedPercent',
   'upload.concurrency',
   'upload.keepVersions',
   'state.historyFor',

@@ -191,16 +191,6 @@ export const configSchema = section({
     minPostings: wholeNumber(0)
       .prefault(1)
       .describe('A feed with fewer postings is held for a person.'),
-    maxShrinkPercent: percent()
-      .prefault(50)
-      .describe(
-        'A feed whose postings are smaller by more than this share, on average, is held for a person. 100: never.',
-      ),
-    maxReplacedPercent: percent()
-      .prefault(90)
-      .describe(
-        'A feed in which others took the place of more than this share of its postings is held for a person where that is unusual for it. 100: never.',
-      ),
   }),
   upload: optionalSection('How feeds are sent.', {
     concurrency: wholeNumber(1, 64).prefault(4).describe('Uploads at a time.'),

@@ -23,6 +23,9 @@ const RELEASE =
   'If this is right, release it; otherwise correct the export and drop the feed again.'
 /** The average size of fewer postings says little. */
 const FEW = 10
+/** Descriptions are more than half of the bytes in most feeds. */
+const MAX_SHRINK_PERCENT = 50
+const MAX_REPLACED_PERCENT = 90
 
 /**
  * Why the feed is held, with what to do, in plain sentences; null: it passes.
@@ -49,8 +52,8 @@ export function guard(
     const found =
       changedShape(newer, baseline) ??
       collapsed(newer, baseline, limits) ??
-      shrunk(newer, baseline, limits) ??
-      replaced(baseline, limits, turnovers)
+      shrunk(newer, baseline) ??
+      replaced(baseline, turnovers)
     if (found === null) continue
     const reason = `${found.reason}; compared with version ${baseline.id}`
     return { guard: found.guard, reason, hint: RELEASE }
@@ -109,16 +112,15 @@ function collapsed(newer: GuardedVersion, older: Baseline, limits: GuardLimits):
 }
 
 /** Whether the same number of postings, or more, has lost most of its bytes. */
-function shrunk(newer: GuardedVersion, older: Baseline, limits: GuardLimits): Found {
+function shrunk(newer: GuardedVersion, older: Baseline): Found {
   const [before, now] = [older.postings ?? 0, newer.postings ?? 0]
   if (Math.min(before, now) < FEW || older.bytes === null || newer.bytes === null) return null
   // The same text may have half of the bytes, or twice as many.
   if (isUtf16(older) !== isUtf16(newer)) return null
   const size = { before: older.bytes / before, now: newer.bytes / now }
-  if (size.now * 100 >= size.before * (100 - limits.maxShrinkPercent)) return null
+  if (size.now * 100 >= size.before * (100 - MAX_SHRINK_PERCENT)) return null
   const change = `from ${number(size.before)} bytes on average to ${number(size.now)} (${percent(size.now / size.before)} %)`
-  const limit = `guards.maxShrinkPercent is ${limits.maxShrinkPercent}`
-  return { guard: 'shrink', reason: `the postings shrank ${change}; ${limit}` }
+  return { guard: 'shrink', reason: `the postings shrank ${change}` }
 }
 
 function isUtf16({ encoding }: GuardedVersion): boolean {
@@ -131,19 +133,17 @@ function isUtf16({ encoding }: GuardedVersion): boolean {
  */
 function replaced(
   { changes, postings, withoutId }: Baseline,
-  limits: GuardLimits,
   turnovers: () => readonly number[],
 ): Found {
   if (changes === null || postings === null || postings === 0) return null
   // A posting without an id is another one as soon as a character of it changes.
   const gone = Math.min(postings, changes.removed) - (withoutId ?? 0)
-  const tooMany = (share: number) => share * 100 > limits.maxReplacedPercent
+  const tooMany = (share: number) => share * 100 > MAX_REPLACED_PERCENT
   if (!tooMany(gone / postings)) return null
   const before = turnovers()
   if (before.length === 0 || before.some(tooMany)) return null
   const share = `${number(gone)} of ${counted(postings)} were replaced by others (${percent(1 - gone / postings)} %)`
-  const limit = `guards.maxReplacedPercent is ${limits.maxReplacedPercent}`
-  return { guard: 'replaced', reason: `${share}, which this feed has not done lately; ${limit}` }
+  return { guard: 'replaced', reason: `${share}, which this feed has not done lately` }
 }
 
 /** Of the loss, rounded down, so that a feed with postings left never reads "100 %". */

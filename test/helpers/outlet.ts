@@ -138,10 +138,9 @@ export class Outlet implements AsyncDisposable {
       ...{ include: [], exclude: [], rescanMs: 30 * SECOND, quietPeriodMs: SECOND },
       ...({ watch: 'auto', afterUpload: 'keep', afterReject: 'keep', receipts: false } as const),
     }
-    const limits = { maxShrinkPercent: 50, maxReplacedPercent: 90 }
     const current = {
       ...{ inbox, upload: { concurrency, keepVersions: 3, maxRate: null } },
-      guards: { maxDropPercent: 50, minPostings: 1, ...limits },
+      guards: { maxDropPercent: 50, minPostings: 1 },
     }
     const conditions = new Conditions(clock)
     this.conditions = conditions

@@ -65,7 +65,7 @@ describe('a file with an address and an account', () => {
         receipts: false,
       },
       feeds: [],
-      guards: { maxDropPercent: 50, minPostings: 1, maxShrinkPercent: 50, maxReplacedPercent: 90 },
+      guards: { maxDropPercent: 50, minPostings: 1 },
       upload: { concurrency: 4, keepVersions: 3, maxRate: null },
       campaigns: {
         file: join(folder, 'campaigns.yaml'),
