@@ -40,10 +40,7 @@ export function openCampaignApi(
   { clock, env }: Surroundings,
 ): { api: CampaignApi } & AsyncDisposable {
   const http = createHttpClient({ clock, env })
-  const { listField } = config.campaigns
-  const api = createCampaignApi({
-    ...{ ...config.service, http, clock, log: silentLog, listField },
-  })
+  const api = createCampaignApi({ ...config.service, http, clock, log: silentLog })
   return { api, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() }
 }
 

@@ -53,8 +53,6 @@ export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.Proces
       /** True when the file was named: then its absence is an error, and not "off". */
       explicit: campaigns.file !== undefined,
       mode: campaigns.mode,
-      /** Property that holds the array in a listing's answer; null: found automatically. */
-      listField: campaigns.listField ?? null,
     },
     state: { directory: absolute(state.directory), historyForMs: state.historyFor },
     http: { listen: listen?.kind === 'unix' ? { ...listen, path: absolute(listen.path) } : listen },

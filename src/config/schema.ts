@@ -210,11 +210,6 @@ export const configSchema = section({
       .describe(
         'Keep the targeting of campaigns in line with the file, or only report what differs.',
       ),
-    listField: text()
-      .optional()
-      .describe(
-        "Property that holds the array in a listing's answer. Default: found automatically.",
-      ),
   }),
   state: optionalSection('What the daemon remembers.', {
     directory: path().prefault('./state').describe('Where the history and the spool live.'),

@@ -53,13 +53,13 @@ export function readCampaign(body: Buffer, asked: string | null = null): Campaig
 }
 
 /**
- * Reads a search's envelope, whose list field is not documented: the named one, else the only property
- * that holds an array of campaigns, else the only array. A bare array is taken too; `total` 0 needs none. A
+ * Reads a search's envelope, whose list field is not documented: the only property that holds an array
+ * of campaigns, else the only array. A bare array is taken too; `total` 0 needs none. A
  * row without an id is counted and left out. Throws `Unreadable`.
  */
-export function readPage(body: Buffer, listField: string | null): CampaignPage {
+export function readPage(body: Buffer): CampaignPage {
   const json = parse(body)
-  const found = Array.isArray(json) ? { name: '', items: json } : findList(json, listField)
+  const found = Array.isArray(json) ? { name: '', items: json } : findList(json)
   if (!found.items.every(isObject))
     throw new Unreadable('a list in which not every item is a campaign')
   const campaigns = found.items.map(toCampaign).filter((campaign) => campaign !== null)
@@ -80,18 +80,12 @@ export function readPage(body: Buffer, listField: string | null): CampaignPage {
   }
 }
 
-function findList(envelope: unknown, listField: string | null): { name: string; items: unknown[] } {
+function findList(envelope: unknown): { name: string; items: unknown[] } {
   if (!isObject(envelope)) throw new Unreadable('JSON that is neither an object nor a list')
   const arrays = Object.entries(envelope).flatMap(([name, items]) =>
     Array.isArray(items) ? [{ name, items }] : [],
   )
   const isEmpty = envelope.total === 0 && arrays.every(({ items }) => items.length === 0)
-  const none = isEmpty && arrays.length !== 1 ? { name: listField ?? '', items: [] } : null
-  if (listField !== null) {
-    const named = arrays.find(({ name }) => name === listField) ?? none
-    if (named !== null) return named
-    throw new Unreadable(`no list named ${JSON.stringify(listField)} (campaigns.listField)`)
-  }
   const ofCampaigns = arrays.filter(
     ({ items }) => items.every(isObject) && items.some((item) => toCampaign(item) !== null),
   )
@@ -99,11 +93,11 @@ function findList(envelope: unknown, listField: string | null): { name: string; 
     ofCampaigns.length > 0 ? ofCampaigns : arrays.filter((a) => a.items.length === 0)
   const [only, another] = candidates
   if (only !== undefined && another === undefined) return only
-  if (none !== null) return none
+  if (isEmpty) return { name: '', items: [] }
   throw new Unreadable(
     another === undefined
-      ? `no list of campaigns among its properties${shownNames(Object.keys(envelope))}; name it as campaigns.listField`
-      : `several lists${shownNames(candidates.map(({ name }) => name))}; name the right one as campaigns.listField`,
+      ? `no list of campaigns among its properties${shownNames(Object.keys(envelope))}`
+      : `several lists${shownNames(candidates.map(({ name }) => name))}, of which any may be the campaigns`,
   )
 }
 

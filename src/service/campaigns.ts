@@ -17,11 +17,6 @@ import type {
   CampaignQuery,
 } from './port.ts'
 
-export interface CampaignApiOptions extends ServiceOptions {
-  /** Property that holds the list in a search's answer; null: found by its content. */
-  listField: string | null
-}
-
 const PATH = '/v1/campaigns'
 /** A page of a thousand campaigns is about 500 kB. */
 const MAX_ANSWER = 64 * 1024 * 1024
@@ -65,7 +60,7 @@ const NO_SUCH_ID = unsent({
 })
 
 /** @throws FeedsyncError (78) when the key cannot be used. */
-export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
+export function createCampaignApi(options: ServiceOptions): CampaignApi {
   const client = new ServiceClient(options)
   const once = async <T>(
     call: { method: string; id?: string; query?: string; body?: object },
@@ -95,11 +90,7 @@ export function createCampaignApi(options: CampaignApiOptions): CampaignApi {
     retry(() => once(call, read, signal), waitAfter, { clock: options.clock, signal, tries: TRIES })
   return {
     search: (query, signal) =>
-      repeated(
-        { method: 'GET', query: queryText(query) },
-        (body) => readPage(body, options.listField),
-        signal,
-      ),
+      repeated({ method: 'GET', query: queryText(query) }, readPage, signal),
     get: (id, signal) => repeated({ method: 'GET', id }, (body) => readCampaign(body, id), signal),
     create: (body, signal) =>
       once({ method: 'POST', body: only(body, CREATE_FIELDS) }, readCampaign, signal),
@@ -138,7 +129,7 @@ function waitAfter(answer: CampaignAnswer<unknown>, n: number): number | null {
 function judge<T>(
   answer: HttpAnswer,
   read: (body: Buffer) => T,
-  { clock, auth }: CampaignApiOptions,
+  { clock, auth }: ServiceOptions,
 ): CampaignAnswer<T> {
   if (answer.kind === 'no-answer') {
     const isSent = !['unreachable', 'certificate', 'proxy', 'source'].includes(answer.why)

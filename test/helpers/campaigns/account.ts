@@ -30,11 +30,7 @@ export interface Account {
 
 export async function openAccount(
   knobs: Partial<CampaignKnobs> = {},
-  {
-    listField = null,
-    now,
-    identity = { account: '123' },
-  }: { listField?: string | null; now?: number; identity?: Identity } = {},
+  { now, identity = { account: '123' } }: { now?: number; identity?: Identity } = {},
 ): Promise<Account> {
   const directory = memoryFolder('feedsyncd-campaigns-')
   const waits: number[] = []
@@ -64,7 +60,7 @@ export async function openAccount(
     rmSync(directory, { recursive: true })
   })
   const api = createCampaignApi({
-    ...{ http, clock, log: silentLog, listField, baseUrl: sandbox.url, headerPrefix: 'X-SVC-' },
+    ...{ http, clock, log: silentLog, baseUrl: sandbox.url, headerPrefix: 'X-SVC-' },
     identity,
     auth: {
       ...{ method: 'signature', algorithm: 'hmac-sha1', keyFile },

@@ -166,7 +166,7 @@ export class World {
           const rows = this.listed?.([...book.all]) ?? book.all
           const { page, envelope } = book.search(IDENTITY, rows, query)
           const items = page.map((row) => this.shape(book.shown(row), 'listed'))
-          return readingOf({ ...envelope, items }, (body) => readPage(body, null))
+          return readingOf({ ...envelope, items }, (body) => readPage(body))
         }
         return done({ kind: 'search', id: null, body: null }, () => {}, page)
       },

@@ -71,7 +71,6 @@ describe('a file with an address and an account', () => {
         file: join(folder, 'campaigns.yaml'),
         explicit: false,
         mode: 'targeting',
-        listField: null,
       },
       state: { directory: join(folder, 'state'), historyForMs: 400 * DAY },
       http: { listen: null },
@@ -98,7 +97,7 @@ describe('values', () => {
     const config = load(`${LEAST}
 inbox: { directory: ../drop, rescan: 2m, archiveDirectory: /srv/done, afterUpload: archive }
 upload: { maxRate: 5MiB }
-campaigns: { file: campaigns.yaml, listField: items }
+campaigns: { file: campaigns.yaml }
 http: { listen: "[::1]:9464" }
 feeds:
   - { match: "{1}/*.xml", name: "{1}", records: /source/job, fields: { id: ref }, expectEvery: 26h }
@@ -112,7 +111,7 @@ alerts:
       archiveDirectory: '/srv/done',
     })
     expect(config.upload.maxRate).toBe(5 * 2 ** 20)
-    expect(config.campaigns).toMatchObject({ explicit: true, listField: 'items' })
+    expect(config.campaigns).toMatchObject({ explicit: true })
     expect(config.http.listen).toEqual({ kind: 'tcp', host: '::1', port: 9464 })
     expect(config.feeds).toEqual([
       {

@@ -35,7 +35,7 @@ feeds:
   - { match: "{1}/*.xml", name: "{1}", records: /a/b, fields: { id: "@id" }, expectEvery: 26h }
   - { match: "**" }
 upload: { maxRate: 1536KiB }
-campaigns: { file: c.yaml, mode: report, listField: items }
+campaigns: { file: c.yaml, mode: report }
 http: { listen: "[::1]:9464" }
 alerts: [{ on: [held], exec: [page, now] }]
 `,
