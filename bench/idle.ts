@@ -49,7 +49,7 @@ export const idle: Benchmark = {
 async function fill(site: Site): Promise<void> {
   for (let n = 1; n <= FILES; n++) writeFeed(join(site.inbox, `feed-${n}.xml`), 'cdata', BYTES, n)
   await using inbox = new Inbox({
-    ...{ directory: site.inbox, include: ['**/*.xml'], exclude: [], watch: 'poll' },
+    ...{ directory: site.inbox, include: ['**/*.xml'], exclude: [] },
     ...{ clock: systemClock, log: silentLog },
   })
   const { files } = await inbox.list()

@@ -105,8 +105,7 @@ export async function* folderChecks(
   yield* check('room', () => checkRoom(state.directory))
 }
 
-async function whyPolled({ directory, watch }: Config['inbox']): Promise<string | null> {
-  if (watch === 'poll') return 'the folder is polled, as inbox.watch says'
+async function whyPolled({ directory }: Config['inbox']): Promise<string | null> {
   const remote = await remoteFilesystem(directory, probeFilesystem).catch(() => null)
   return remote && `the folder is on ${remote}, whose events are lost: it is polled`
 }

@@ -26,7 +26,6 @@ export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.Proces
       directory: absolute(inbox.directory),
       include: inbox.include,
       exclude: inbox.exclude,
-      watch: inbox.watch,
       rescanMs: inbox.rescan,
       quietPeriodMs: inbox.quietPeriod,
       incompleteAfterMs: inbox.incompleteAfter,

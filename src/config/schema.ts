@@ -90,9 +90,6 @@ const inbox = optionalSection('The folder that is watched.', {
   exclude: list(text(), 'expected a list of patterns')
     .prefault([])
     .describe('Patterns that are ignored, in addition to the built-in list of temporary names.'),
-  watch: oneOf(['auto', 'poll'])
-    .prefault('auto')
-    .describe('auto uses file events where they work; poll only lists the folder each rescan.'),
   rescan: duration(SECOND)
     .prefault('30s')
     .describe('How often the whole folder is listed, events or not. At least 1s.'),

@@ -21,7 +21,6 @@ export interface InboxOptions {
   directory: string
   include: readonly string[]
   exclude: readonly string[]
-  watch: 'auto' | 'poll'
   clock: Clock
   log: Log
   /** Told of a look that does not end; absent: nobody waits for it. */

@@ -61,7 +61,7 @@ export const watchDirectories: WatchOpener = async (directory, events) => {
 
 export interface WatchKeeperOptions
   extends Required<
-    Pick<InboxOptions, 'clock' | 'directory' | 'log' | 'networkFileSystem' | 'openWatch' | 'watch'>
+    Pick<InboxOptions, 'clock' | 'directory' | 'log' | 'networkFileSystem' | 'openWatch'>
   > {
   hint: () => void
 }
@@ -74,7 +74,7 @@ const RETRY_MS = 10 * MINUTE
 
 export class WatchKeeper {
   readonly #options: WatchKeeperOptions
-  #mode: WatchMode = { mode: 'poll', reason: 'inbox.watch is poll' }
+  #mode: WatchMode = { mode: 'poll', reason: 'it is not watched yet' }
   #watch: Watch | null = null
   /** Counts openings, so that a late word of an earlier watch is not taken for news. */
   #generation = 0
@@ -100,9 +100,8 @@ export class WatchKeeper {
 
   /** The folder was listed: the time to open the watch again where that is needed. Does not wait for it. */
   follow(replaced: boolean): void {
-    const { clock, watch } = this.#options
-    const isOverdue = this.#watch === null && clock.monotonic() >= this.#retryAt
-    if (watch === 'poll' || !(replaced || isOverdue)) return
+    const isOverdue = this.#watch === null && this.#options.clock.monotonic() >= this.#retryAt
+    if (!(replaced || isOverdue)) return
     this.#retryAt = Number.POSITIVE_INFINITY
     // Of those that wait, only the last opens: the others would each read the tree of a folder that was replaced since.
     const last: Promise<void> = this.#arming.then(() =>
@@ -139,8 +138,8 @@ export class WatchKeeper {
   }
 
   async #open(): Promise<WatchMode> {
-    const { clock, directory, networkFileSystem, openWatch, watch } = this.#options
-    if (watch === 'poll' || this.#isClosed) return this.#mode
+    const { clock, directory, networkFileSystem, openWatch } = this.#options
+    if (this.#isClosed) return this.#mode
     await this.#disarm()
     const generation = ++this.#generation
     let path: string

@@ -136,7 +136,7 @@ export class Outlet implements AsyncDisposable {
       ...{ directory: join(root, 'inbox'), archiveDirectory: 'archive' },
       ...{ quarantineDirectory: 'quarantine', incompleteAfterMs: 15 * MINUTE },
       ...{ include: [], exclude: [], rescanMs: 30 * SECOND, quietPeriodMs: SECOND },
-      ...({ watch: 'auto', afterUpload: 'keep', afterReject: 'keep', receipts: false } as const),
+      ...({ afterUpload: 'keep', afterReject: 'keep', receipts: false } as const),
     }
     const current = {
       ...{ inbox, upload: { concurrency, keepVersions: 3, maxRate: null } },

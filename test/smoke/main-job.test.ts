@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { onNetwork } from '../helpers/inbox/network-folder.ts'
 import { feedOf, finished, Site } from '../helpers/site.ts'
 
 const LAST_YEAR = new Date(2001, 0, 1)
@@ -28,7 +29,8 @@ describe('a feed dropped into the folder', () => {
   })
 
   it('is delivered without events, by scans alone', async () => {
-    await using site = await Site.open({ inbox: { watch: 'poll' } })
+    onNetwork()
+    await using site = await Site.open()
     await site.daemon()
 
     site.drop('jobs.xml', feedOf(2))

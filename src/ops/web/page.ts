@@ -99,8 +99,7 @@ function vitals(
   const state = service.state === 'unknown' ? 'not asked yet' : service.state
   const up = daemon.startedAt === null ? '–' : formatDuration(now - Date.parse(daemon.startedAt))
   const upToDate = uploads.filter((one) => one.state === 'uploaded').length
-  const how =
-    daemon.mode === 'poll' ? `polled: ${daemon.modeReason ?? 'as configured'}` : 'watched by events'
+  const how = daemon.mode === 'poll' ? `polled: ${daemon.modeReason}` : 'watched by events'
   return html`<dl class="vitals">
 <div><dt>Service</dt><dd><span class="state ${tone}">${state}</span></dd><dd class="dim">${service.baseUrl.replace(/^https:\/\//, '')}</dd></div>
 <div><dt>Last upload</dt><dd>${ago(isoTime(history.lastSuccessAt(now)), now)}</dd><dd class="dim">${uploads.length === 0 ? 'no feed yet' : `${upToDate} of ${uploads.length} feeds up to date`}</dd></div>

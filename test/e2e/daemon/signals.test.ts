@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Command } from '../../helpers/command.ts'
 import { eventuallyTrue } from '../../helpers/eventually.ts'
+import { onNetwork } from '../../helpers/inbox/network-folder.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
@@ -106,7 +107,8 @@ describe('SIGHUP', () => {
   })
 
   it('lists the folder without waiting for the next scan', async () => {
-    await using site = await Site.open({ inbox: { rescan: '1h', watch: 'poll' } })
+    onNetwork()
+    await using site = await Site.open({ inbox: { rescan: '1h' } })
     const daemon = await site.daemon()
     await eventuallyTrue(() => statusOf(site).daemon.lastScanAt !== null)
     site.drop('jobs.xml', feedOf(3))

@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { onNetwork } from '../../helpers/inbox/network-folder.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
@@ -20,11 +21,12 @@ function outside(site: Site): string {
   return file
 }
 
-/** Only what happens at a moment of its own looks at the folder again. */
-const RARELY = { inbox: { rescan: '1h', watch: 'poll' } }
+/** Only what happens at a moment of its own looks at the folder again: `onNetwork` takes the events away. */
+const RARELY = { inbox: { rescan: '1h' } }
 
 describe('a directory that becomes a link', () => {
   it('between the first look at an incomplete file and the last one sends nothing', async () => {
+    onNetwork()
     await using site = await Site.open(
       { inbox: { ...RARELY.inbox, incompleteAfter: '1s' } },
       { clock: quickClock() },
@@ -56,6 +58,7 @@ describe('a directory that becomes a link', () => {
   })
 
   it('before a running daemon is asked to upload the file: it refuses', async () => {
+    onNetwork()
     await using site = await Site.open(RARELY)
     outside(site)
     mkdirSync(join(site.inbox, 'sub'))

@@ -209,17 +209,6 @@ it('a burst of more events than the kernel keeps is whole in the next listing', 
 })
 
 describe('polling', () => {
-  it('is used when it is configured, and no watch is opened', async () => {
-    const openWatch = vi.fn<WatchOpener>()
-    const inbox = openInbox(temporaryFolder(), { watch: 'poll', openWatch })
-
-    await inbox.watch(() => {})
-    await inbox.list()
-
-    expect(inbox.watchMode).toEqual({ mode: 'poll', reason: 'inbox.watch is poll' })
-    expect(openWatch).not.toHaveBeenCalled()
-  })
-
   it.each([
     [0x6969, 'NFS'],
     [-11317950, 'CIFS'],

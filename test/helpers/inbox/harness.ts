@@ -38,7 +38,6 @@ export function openInbox(directory: string, options: Partial<InboxOptions> = {}
     directory,
     include: ['**/*.xml'],
     exclude: [],
-    watch: 'auto',
     clock: systemClock,
     log: silentLog,
     // Whatever the tests run on, it is not the file system that they are about.

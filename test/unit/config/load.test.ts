@@ -54,7 +54,6 @@ describe('a file with an address and an account', () => {
         directory: join(folder, 'inbox'),
         include: ['**/*.xml'],
         exclude: [],
-        watch: 'auto',
         rescanMs: 30_000,
         quietPeriodMs: 1000,
         incompleteAfterMs: 15 * MINUTE,

@@ -126,7 +126,10 @@ describe('a value', () => {
     ['version: 2', 'version: this feedsyncd reads version 1 (got 2)'],
     ['inbox: { rescan: 999ms }', 'inbox.rescan: must be at least 1s (got "999ms")'],
     ['inbox: { include: "*.xml" }', 'inbox.include: expected a list of patterns (got "*.xml")'],
-    ['inbox: { watch: maybe }', 'inbox.watch: expected auto or poll (got "maybe")'],
+    [
+      'inbox: { afterReject: maybe }',
+      'inbox.afterReject: expected keep or quarantine (got "maybe")',
+    ],
     ['inbox: { receipts: no }', 'inbox.receipts: expected true or false (got "no")'],
     ['inbox: { directory: }', 'inbox.directory: has no value: expected a path'],
     [

@@ -13,7 +13,7 @@ const LIST = `
   const { silentLog } = await import(process.env.SOURCES + '/lib/silent-log.ts')
   const { systemClock } = await import(process.env.SOURCES + '/lib/clock.ts')
   const inbox = new Inbox({
-    directory: process.env.FOLDER, include: ['**/*.xml'], exclude: [], watch: 'poll',
+    directory: process.env.FOLDER, include: ['**/*.xml'], exclude: [],
     clock: systemClock, log: silentLog, networkFileSystem: async () => Number(process.env.TYPE),
   })
   const { folder, files, refused, ignored, temporary } = await inbox.list()
