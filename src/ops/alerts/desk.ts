@@ -1,4 +1,4 @@
-// When alerts leave: soon, one message a change, never a flood. What each receiver was told is kept in
+// When alerts leave: one message for all that a look finds, soon, and then a pause. What each receiver was told is kept in
 // the history and written once it was told: a crash in between repeats one message, never loses one.
 // Knows neither programs nor addresses; those are the senders'.
 
@@ -32,10 +32,8 @@ interface Receiver {
   told: Told
   /** Messages that it has had. */
   sequence: number
-  /** Monotonic ms from which on it may get a whole burst again: each message puts it off. */
-  restedAt: number
   failures: number
-  /** Monotonic ms. */
+  /** Monotonic ms of its next message at the earliest. */
   notBefore: number
   sending: Promise<void> | null
 }
@@ -45,9 +43,8 @@ type Noted = Pick<Receiver, 'told' | 'sequence'>
 
 const NOTE = 'alerts '
 const NOTHING = '{"told":{},"sequence":0}'
-/** So many single messages at once, and one more a minute. */
-const BURST = 5
-const REFILL_MS = MINUTE
+/** Between two messages to a receiver: what happens meanwhile is in the second one. */
+const PAUSE_MS = 30 * SECOND
 const LOOK_GAP_MS = SECOND
 /** What no change of state announces, such as a feed that is late, is seen within this time. */
 const LOOK_MS = 30 * SECOND
@@ -88,7 +85,7 @@ export class AlertDesk {
       const known = this.#receivers.find((receiver) => receiver.note === note)
       if (known !== undefined) return known
       const { told, sequence } = JSON.parse(history.note(note) ?? NOTHING) as Noted
-      return { target, note, told, sequence, restedAt: 0, failures: 0, notBefore: 0, sending: null }
+      return { target, note, told, sequence, failures: 0, notBefore: 0, sending: null }
     })
     const notes = receivers.map(({ note }) => note)
     const old = history.notes(NOTE).filter((note) => !notes.includes(note))
@@ -160,10 +157,9 @@ export class AlertDesk {
       if (changes.length === 0) continue
       // Whatever becomes of them, they are looked at again.
       this.#isNews = true
-      if (receiver.sending !== null) continue
-      const messages = isLast ? grouped(changes, BURST) : this.#affordable(receiver, changes)
-      if (messages.length === 0) continue
-      receiver.sending = this.#send(receiver, messages, signal)
+      const isPausing = !isLast && this.#lookedAt < receiver.notBefore
+      if (receiver.sending !== null || isPausing) continue
+      receiver.sending = this.#send(receiver, changes, signal)
         // Nobody waits for it: an error that is not known would end the daemon.
         .catch((error) => this.#failed(receiver, { kind: 'failed', reason: messageOf(error) }))
         .finally(() => {
@@ -172,43 +168,30 @@ export class AlertDesk {
     }
   }
 
-  /** The changes of each message that may leave now; more of them than messages are one message. */
-  #affordable(receiver: Receiver, changes: Change[]): Change[][] {
-    const now = this.#parts.clock.monotonic()
-    const spent = Math.max(0, receiver.restedAt - now) / REFILL_MS
-    const credit = Math.floor(BURST - spent)
-    if (now < receiver.notBefore || credit === 0) return []
-    const messages = grouped(changes, credit)
-    receiver.restedAt = now + (spent + messages.length) * REFILL_MS
-    return messages
-  }
-
-  async #send(receiver: Receiver, messages: Change[][], signal: AbortSignal): Promise<void> {
+  async #send(receiver: Receiver, changes: Change[], signal: AbortSignal): Promise<void> {
     const { clock, commandLine, history, host, log, send } = this.#parts
-    const { target, note } = receiver
-    for (const changes of messages) {
-      const { sequence } = receiver
-      const message = alertMessage(changes, { at: clock.now(), commandLine, host, sequence })
-      const sent = await send(target, message, signal)
-      if (signal.aborted) return
-      if (sent.kind === 'failed') return this.#failed(receiver, sent)
-      receiver.failures = 0
-      this.#showFailures()
-      receiver.sequence += 1
-      receiver.told = tell(receiver.told, changes)
-      log.info(
-        { event: 'alert.sent', to: targetName(target), alert: message.event, alertId: message.id },
-        'alert sent',
+    const { target, note, sequence } = receiver
+    const message = alertMessage(changes, { at: clock.now(), commandLine, host, sequence })
+    const sent = await send(target, message, signal)
+    if (signal.aborted) return
+    if (sent.kind === 'failed') return this.#failed(receiver, sent)
+    receiver.failures = 0
+    receiver.notBefore = clock.monotonic() + PAUSE_MS
+    this.#showFailures()
+    receiver.sequence += 1
+    receiver.told = tell(receiver.told, changes)
+    log.info(
+      { event: 'alert.sent', to: targetName(target), alert: message.event, alertId: message.id },
+      'alert sent',
+    )
+    try {
+      const { told, sequence } = receiver
+      history.setNote(note, JSON.stringify({ told, sequence } satisfies Noted))
+    } catch (error) {
+      log.error(
+        { event: 'alert.not-noted', problem: messageOf(error) },
+        'alert sent, and it could not be noted',
       )
-      try {
-        const { told, sequence } = receiver
-        history.setNote(note, JSON.stringify({ told, sequence } satisfies Noted))
-      } catch (error) {
-        log.error(
-          { event: 'alert.not-noted', problem: messageOf(error) },
-          'alert sent, and it could not be noted',
-        )
-      }
     }
   }
 
@@ -240,8 +223,4 @@ function noteOf(target: AlertTarget, before: readonly AlertTarget[]): string {
     action.kind === 'exec' ? JSON.stringify(action.command) : hash('sha256', action.url.reveal())
   const same = before.filter((other) => identity(other) === identity(target)).length
   return `${NOTE}${hash('sha256', `${same} ${identity(target)}`).slice(0, 16)}`
-}
-
-function grouped(changes: Change[], most: number): Change[][] {
-  return changes.length <= most ? changes.map((change) => [change]) : [changes]
 }

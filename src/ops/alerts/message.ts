@@ -1,4 +1,4 @@
-// What a receiver gets: one change, or a digest of many. The same facts as JSON and as environment
+// What a receiver gets: the changes that one look found. The same facts as JSON and as environment
 // variables. Names and reasons come from a vendor's folder: they are one line each and never markup.
 
 import { hash } from 'node:crypto'
@@ -14,7 +14,8 @@ export interface AlertMessage {
   /** ISO 8601 UTC. */
   at: string
   host: string
-  event: AlertEvent | 'recovered' | 'digest' | 'test'
+  /** `several`: the changes are of several kinds. */
+  event: AlertEvent | 'recovered' | 'several' | 'test'
   /** All of it in a sentence; `text` is also what chat services show. */
   text: string
   /** Changes in all; `changes` holds the first 100. */
@@ -32,6 +33,8 @@ export interface Origin {
 }
 
 const MOST_CHANGES = 100
+/** Of them, in the text. */
+const MOST_TOLD = 5
 const LONGEST = 1000
 
 export function alertMessage(
@@ -39,13 +42,17 @@ export function alertMessage(
   { at, commandLine, host, sequence }: Origin,
 ): AlertMessage {
   const shown = changes.slice(0, MOST_CHANGES).map(shownChange)
-  const [first] = shown
-  const single = changes.length === 1 && first !== undefined
-  const text = single ? sentence(first) : `${summary(changes)}; ${commandLine('status')}`
+  const told = shown.slice(0, MOST_TOLD).map(sentence)
+  const left = changes.length - told.length
+  if (left > 0) told.push(`and ${left} more: ${commandLine('status')}`)
+  const text = told.length === 1 ? told[0] : `${changes.length} changes: ${told.join(' | ')}`
+  const [kind = 'several', ...others] = new Set(
+    changes.map(({ event, recovered }) => (recovered ? 'recovered' : event)),
+  )
   const identity = changes.map(({ key, mark, recovered }) => [recovered, key, mark])
   return {
     ...heading(JSON.stringify([host, sequence, identity]), at, host),
-    event: single ? (first.recovered ? 'recovered' : first.event) : 'digest',
+    event: others.length === 0 ? kind : 'several',
     text: `feedsyncd on ${host}: ${text}`,
     count: changes.length,
     changes: shown,
@@ -107,12 +114,6 @@ const OF_ALL: { [event in AlertEvent]?: { now: string; over: string } } = {
   credentials: { now: 'credentials refused', over: 'the service takes the credentials again' },
   daemon: { now: 'feedsyncd cannot work as it should', over: 'feedsyncd works again' },
   'campaigns-stopped': { now: 'campaigns stopped', over: 'campaigns are managed again' },
-}
-
-function summary(changes: readonly Change[]): string {
-  const kinds = Map.groupBy(changes, ({ event, recovered }) => (recovered ? 'recovered' : event))
-  const parts = [...kinds].map(([name, all]) => `${all.length} ${name}`)
-  return `${changes.length} changes: ${parts.join(', ')}`
 }
 
 /**

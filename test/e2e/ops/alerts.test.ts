@@ -32,8 +32,12 @@ async function siteWithPager(clock = quickClock()): Promise<{ site: Site; file: 
   return { site, file }
 }
 
+/** Of all messages, which may have several changes each. */
 function untilPaged(file: string, events: string[]): Promise<void> {
-  return eventually(() => expect(paged(file).map(({ event }) => event)).toEqual(events))
+  const told = () => paged(file).flatMap(({ changes }) => changes)
+  return eventually(() =>
+    expect(told().map((one) => (one.recovered ? 'recovered' : one.event))).toEqual(events),
+  )
 }
 
 describe('the daemon', () => {
