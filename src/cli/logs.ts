@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
+import { errnoText } from '../lib/errno.ts'
 import { errorCode, FeedsyncError } from '../lib/errors.ts'
 import { readableLine } from '../lib/log.ts'
 import type { Context } from './context.ts'
@@ -62,10 +63,10 @@ function sourceOf({ file, follow = false, since }: Options): Source {
 }
 
 function unreadable(error: unknown, file: string | undefined): unknown {
-  const code = errorCode(error)
-  if (file === undefined || code === null) return error
-  const hint = 'name a file that this user may read'
-  return new FeedsyncError(`logs: ${file} cannot be read (${code})`, { hint, cause: error })
+  if (file === undefined || errorCode(error) === null) return error
+  const subject = { name: `logs: ${file}`, setting: '--file', use: 'read' } as const
+  const { hint, reason } = errnoText(error, subject)
+  return new FeedsyncError(reason, { hint, cause: error })
 }
 
 function noJournal(error: Error): Error {

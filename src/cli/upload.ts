@@ -13,7 +13,8 @@ import type { Version } from '../history/port.ts'
 import { uploadReport } from '../history/report.ts'
 import { IN_MOTION } from '../history/states.ts'
 import { SECOND } from '../lib/clock.ts'
-import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
+import { errnoText, isMissing } from '../lib/errno.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { hasPlaceholder } from '../lib/glob.ts'
 import { formatProgress, type Progress } from '../lib/units.ts'
 import { readDaemonFile } from '../ops/daemon-file.ts'
@@ -78,11 +79,10 @@ function refuseNoFile(given: string, source: string): void {
     if (statSync(source).isDirectory())
       throw refuse('it is a directory', 'name one file; feedsyncd run takes those in the inbox')
   } catch (error) {
-    const code = errorCode(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw refuse('there is no such file', 'check the path')
-    if (code === 'ENAMETOOLONG') throw refuse('its name is too long', 'check the path')
     if (error instanceof FeedsyncError) throw error
+    const subject = { name: 'the file', setting: 'the path', use: 'read' } as const
+    const { code, hint, reason } = errnoText(error, subject)
+    if (isMissing(code) || code === 'ENAMETOOLONG') throw refuse(reason, hint)
   }
 }
 

@@ -1,8 +1,10 @@
 // Finds and reads the configuration file. Either the effective configuration comes out, or every
 // mistake in the file at once; nothing falls back silently.
 
+import { isUtf8 } from 'node:buffer'
 import { dirname, resolve } from 'node:path'
-import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { errnoText } from '../lib/errno.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { readRegular } from '../lib/read-regular.ts'
 import { isBulkRoute } from '../lib/service-routes.ts'
 import { parseYaml, type YamlDocument, type YamlProblem } from '../lib/yaml.ts'
@@ -63,40 +65,28 @@ export function placeholderConfig(
 }
 
 function readText(file: string): string {
+  const bytes = readBytes(file)
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes)
+  const options = { hint: 'save it again as UTF-8', exitCode: EXIT.config }
+  throw new FeedsyncError(`the configuration file ${file} is not UTF-8`, options)
+}
+
+function readBytes(file: string): Buffer {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readRegular(file, LARGEST))
+    return readRegular(file, LARGEST)
   } catch (cause) {
-    const fail = (message: string, hint: string) =>
-      new FeedsyncError(message, { hint, exitCode: EXIT.config, cause })
-    switch (errorCode(cause)) {
-      case 'ENOENT':
-        throw fail(
-          `there is no configuration file ${file}`,
+    const found = errnoText(cause, {
+      name: `the configuration file ${file}`,
+      setting: 'the path',
+      use: 'read',
+      hints: {
+        ENOENT:
           'name one with --config or FEEDSYNCD_CONFIG; feedsyncd.example.yaml explains every key',
-        )
-      case 'EACCES':
-        throw fail(
-          `the configuration file ${file} may not be read by this user`,
-          `let the group of the unit read it: chgrp feedsyncd ${file} && chmod 0640 ${file}`,
-        )
-      case 'EISDIR':
-        throw fail(
-          `the configuration file ${file} is a folder`,
-          'name the file itself, such as feedsyncd.yaml in that folder',
-        )
-      case 'ERR_ENCODING_INVALID_ENCODED_DATA':
-        throw fail(`the configuration file ${file} is not UTF-8`, 'save it again as UTF-8')
-      case null:
-        throw fail(
-          `the configuration file ${file} ${messageOf(cause)}`,
-          'put a regular file in its place, and rename it into its place when it is complete',
-        )
-      default:
-        throw fail(
-          `the configuration file ${file} cannot be read: ${messageOf(cause)}`,
-          'look at the disk or mount that it is on',
-        )
-    }
+        EACCES: `let the group of the unit read it: chgrp feedsyncd ${file} && chmod 0640 ${file}`,
+        EISDIR: 'name the file itself, such as feedsyncd.yaml in that folder',
+      },
+    })
+    throw new FeedsyncError(found.reason, { hint: found.hint, exitCode: EXIT.config, cause })
   }
 }
 

@@ -6,7 +6,7 @@ import { expectFeeds } from '../history/expected-feeds.ts'
 import { noteLoss } from '../history/lost-history.ts'
 import { noteService } from '../history/other-service.ts'
 import { ON_HOLD, READ_AGAIN } from '../history/reason-codes.ts'
-import { isForbidden } from '../lib/file-errors.ts'
+import { isForbidden } from '../lib/errno.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 

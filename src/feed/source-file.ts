@@ -4,8 +4,8 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { OpenDirectory } from '../lib/beneath.ts'
-import { errorCode, messageOf } from '../lib/errors.ts'
-import { isLasting } from '../lib/file-errors.ts'
+import { errnoText, isLasting } from '../lib/errno.ts'
+import { errorCode } from '../lib/errors.ts'
 import { type FileIdentity, identityOf, sameIdentity } from '../lib/file-identity.ts'
 import { readWhole } from '../lib/read-whole.ts'
 import type { CheckResult } from './port.ts'
@@ -33,16 +33,6 @@ export function readAt(descriptor: number, memory: Buffer, length: number, at: n
 
 const PADDING_STEP = 2 ** 20
 
-const REASONS: Record<string, string> = {
-  ELOOP: 'the path is a symbolic link, which is never followed',
-  ENOENT: 'there is no such file',
-  ENAMETOOLONG: 'its name is too long',
-  ENOTDIR: 'a part of its path is a link, or no directory',
-  EACCES: 'the file may not be read by this user; check its permissions and those of its folders',
-  EPERM: 'the file may not be read by this user; check its permissions and those of its folders',
-  ENXIO: 'the path is a socket or device, not a regular file',
-}
-
 /**
  * `root`: absolute path of a directory above the file, below which no link is followed; its own by default.
  * `opened`: its descriptor, which stays open. Throws `Unreadable`.
@@ -68,8 +58,8 @@ function openedAt(path: string, root: string): number {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
     return openSync(directory.entry(basename(path)), flags)
   } catch (error) {
-    const code = errorCode(error)
-    const reason = REASONS[code ?? ''] ?? `the file cannot be opened (${code ?? messageOf(error)})`
+    const subject = { name: 'the file', setting: 'the path', use: 'read' } as const
+    const { code, reason } = errnoText(error, subject)
     // ENXIO: a socket; a read or a look that ends so is about the disk.
     throw new Unreadable(code ?? 'EIO', reason, code === 'ENXIO' || isLasting(code ?? 'EIO'))
   }

@@ -8,8 +8,8 @@ import { basename, dirname, join } from 'node:path'
 import type { FileIdentity } from '../feed/port.ts'
 import { OpenDirectory } from '../lib/beneath.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
-import { errorCode, systemReason } from '../lib/errors.ts'
-import { isMissing } from '../lib/file-errors.ts'
+import { errnoText, isMissing, type Subject } from '../lib/errno.ts'
+import { errorCode } from '../lib/errors.ts'
 import { identityOf, sameBytes, sameIdentity } from '../lib/file-identity.ts'
 import { nameBytes } from '../lib/odd-names.ts'
 import { moveExclusively, stampedName } from './exclusive-move.ts'
@@ -263,18 +263,17 @@ function notOurs(what: string, name: string): Disposed {
 
 type Problem = Extract<Disposed, { kind: 'problem' }>
 
-const HINTS: Record<string, string> = {
-  ENOSPC: 'make room on the disk of the folder, or of the archive',
-  EROFS:
-    'let the unit write there: feedsyncd service print has the ReadWritePaths= for it; or mount the folder writable',
-  EACCES: 'let the daemon’s user write into the folder and the archive',
-  EPERM: 'let the daemon’s user write into the folder and the archive',
-  ELOOP: 'the archive leads back into the watched folder: let it lie elsewhere',
-  ENAMETOOLONG: 'use shorter file names',
+/** The folder, and where files go from it. */
+const PLACES: Subject = {
+  ...{ name: 'the folder or the archive', setting: 'its path', use: 'write' },
+  hints: {
+    EROFS:
+      'let the unit write there: feedsyncd service print has the ReadWritePaths= for it; or mount the folder writable',
+    ELOOP: 'the archive leads back into the watched folder: let it lie elsewhere',
+  },
 }
 
 function problem(error: unknown, what: string): Problem {
-  const code = errorCode(error) ?? 'UNKNOWN'
-  const reason = `${what}: ${code === 'UNKNOWN' ? systemReason(error) : code}`
-  return { kind: 'problem', code, reason, hint: HINTS[code] ?? 'look into the system’s log' }
+  const { code, hint, reason } = errnoText(error, PLACES)
+  return { kind: 'problem', code: code ?? 'UNKNOWN', reason: `${what}: ${reason}`, hint }
 }

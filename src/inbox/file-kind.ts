@@ -2,8 +2,8 @@
 // elsewhere or that reading could block on. Each refusal has its sentence.
 
 import type { BigIntStats } from 'node:fs'
+import { isLasting } from '../lib/errno.ts'
 import { errorCode, messageOf } from '../lib/errors.ts'
-import { isLasting } from '../lib/file-errors.ts'
 import { identityOf, NO_IDENTITY } from '../lib/file-identity.ts'
 import type { Refusal, Sighting } from './port.ts'
 

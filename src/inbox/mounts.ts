@@ -3,7 +3,8 @@
 // files: a mount that went away leaves the empty directory it was mounted on, or none.
 
 import type { BigIntStats } from 'node:fs'
-import { errorCode, messageOf } from '../lib/errors.ts'
+import { errnoText } from '../lib/errno.ts'
+import { errorCode } from '../lib/errors.ts'
 import type { FolderState } from './port.ts'
 
 export const UNMOUNTED = {
@@ -48,34 +49,17 @@ function parentOf(prefix: string): string {
 
 type Unavailable = Extract<FolderState, { kind: 'unavailable' }>
 
-const ADVICE: Record<string, [reason: string, hint: string]> = {
-  ENOENT: ['does not exist', 'create it, mount it, or correct inbox.directory'],
-  ENOTDIR: ['is not a directory', 'put a directory in its place, or correct inbox.directory'],
-  EACCES: ['cannot be read', 'let the daemon’s user read and enter it (also the folders above it)'],
-  EPERM: ['cannot be read', 'let the daemon’s user read and enter it (also the folders above it)'],
-  EMFILE: [
-    'cannot be read',
-    'raise the number of files that may be open (LimitNOFILE= of the unit)',
-  ],
-  ELOOP: ['leads in a circle of links', 'correct the links, or inbox.directory'],
-  ESTALE: ['is a stale network mount', 'mount it again'],
-  ENOTCONN: ['is a mount without its server', 'mount it again'],
-  EXDEV: [
-    'is empty and on another file system than before',
-    'mount its file system again; if the change is meant, drop a file into it or restart',
-  ],
-}
+/** A device that is another one than before, and an empty folder on it. */
+const EMPTIED = 'EXDEV'
 
 export function unavailable(directory: string, error: unknown): Unavailable {
-  const code = errorCode(error)
-  const [reason, hint] = ADVICE[code ?? ''] ?? [
-    'cannot be read',
-    'look into the system’s log for its disk',
-  ]
-  return {
-    kind: 'unavailable',
-    code: code ?? 'UNKNOWN',
-    reason: `the folder ${directory} ${reason} (${code ?? messageOf(error)})`,
-    hint,
+  const name = `the folder ${directory}`
+  if (errorCode(error) === EMPTIED) {
+    const reason = `${name} is empty and on another file system than before (${EMPTIED})`
+    const hint =
+      'mount its file system again; if the change is meant, drop a file into it or restart'
+    return { kind: 'unavailable', code: EMPTIED, reason, hint }
   }
+  const found = errnoText(error, { name, setting: 'inbox.directory', use: 'read' })
+  return { kind: 'unavailable', ...found, code: found.code ?? 'UNKNOWN' }
 }

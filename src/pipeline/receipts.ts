@@ -7,7 +7,7 @@ import type { Version } from '../history/port.ts'
 import { RECEIPTED } from '../history/states.ts'
 import type { Dispositions, Listing, Receipt } from '../inbox/port.ts'
 import { isoTime, MINUTE } from '../lib/clock.ts'
-import { isMissing as isDirectoryMissing } from '../lib/file-errors.ts'
+import { isMissing as isDirectoryMissing } from '../lib/errno.ts'
 import type { Parts } from './parts.ts'
 
 export interface ReceiptsParts

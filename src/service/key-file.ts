@@ -1,6 +1,7 @@
 // Owns reading the service's key from its file into a Secret. Messages name the file, never its content.
 
-import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { errnoText } from '../lib/errno.ts'
+import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { stampOf } from '../lib/file-identity.ts'
 import { isHandedOver, keyAdvice } from '../lib/key-advice.ts'
 import { LONGEST_SECRET, readRegular, withoutNewline } from '../lib/read-regular.ts'
@@ -9,6 +10,9 @@ import type { FormSource } from './port.ts'
 
 /** What was read, by its stamp: root reads it, and becomes the owner of the state directory, who may not (connection.ts). */
 const known = new Map<string, { stamp: string | undefined; secret: Secret }>()
+
+const GIVE_IT =
+  'make the user that runs feedsyncd its owner, or let systemd hand it over (LoadCredential=)'
 
 /**
  * The file's bytes; of a secret (`dropNewline`) one newline at the end is not part of it.
@@ -31,25 +35,11 @@ export function readKeyFile(path: string, dropNewline: boolean): Secret {
     known.set(name, { stamp, secret })
     return secret
   } catch (error) {
-    const code = errorCode(error)
-    const problem =
-      code === null ? messageOf(error) : `${PROBLEM[code] ?? 'cannot be read'} (${code})`
-    throw new FeedsyncError(`the key file ${path} ${problem}`, {
-      hint:
-        code === 'EACCES'
-          ? 'make the user that runs feedsyncd its owner, or let systemd hand it over (LoadCredential=)'
-          : missing,
-      exitCode: EXIT.config,
-      cause: error,
-    })
+    const subject = { name: `the key file ${path}`, setting: 'service.auth.keyFile' }
+    const { code, reason } = errnoText(error, { ...subject, use: 'read' })
+    const hint = code === 'EACCES' ? GIVE_IT : missing
+    throw new FeedsyncError(reason, { hint, exitCode: EXIT.config, cause: error })
   }
-}
-
-const PROBLEM: Record<string, string> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist',
-  EACCES: 'may not be read by this user',
-  EISDIR: 'is a folder',
 }
 
 /** Reads the key again when its file changed, and says whether it did. Throws what `reloadKey` throws. */

@@ -7,19 +7,12 @@ import { readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { conditionOfState } from '../lib/conditions.ts'
-import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
+import { errnoText } from '../lib/errno.ts'
+import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 
 const INDEX = '.index'
 
-const HINTS: Record<string, string> = {
-  ENOSPC: 'free space on the disk of state.directory',
-  EDQUOT: 'raise the disk quota of the daemon’s user',
-  EROFS: 'mount the file system of state.directory writable',
-  EACCES: 'let the daemon’s user read and write state.directory',
-  EPERM: 'let the daemon’s user read and write state.directory',
-  ENOENT: 'put it back; or restart feedsyncd, which makes an empty one',
-  EIO: 'look into the system’s log for the disk of state.directory',
-}
+const GONE = 'put it back; or restart feedsyncd, which makes an empty one'
 
 /** Private copies of what was taken. */
 export type Spool = ReturnType<typeof createSpool>
@@ -135,9 +128,10 @@ async function freeBytesOf(directory: string): Promise<number> {
 }
 
 function translated(what: string, directory: string, error: unknown): FeedsyncError {
-  const code = errorCode(error)
-  return new FeedsyncError(`${what} ${directory}: ${code ?? messageOf(error)}`, {
-    hint: HINTS[code ?? ''] ?? 'check that state.directory is a directory of the daemon’s user',
+  const subject = { name: directory, setting: 'state.directory', hints: { ENOENT: GONE } }
+  const { code, hint, reason } = errnoText(error, { ...subject, use: 'write' })
+  return new FeedsyncError(`${what}: ${reason}`, {
+    hint,
     exitCode: code === null ? 1 : EXIT.temporary,
     condition: conditionOfState(code),
     cause: error,

@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { type Clock, SECOND } from '../../lib/clock.ts'
-import { errorCode, messageOf } from '../../lib/errors.ts'
+import { errnoText } from '../../lib/errno.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type { HttpClient } from '../../lib/http.ts'
 import { LONGEST_SECRET, readRegular, withoutNewline } from '../../lib/read-regular.ts'
 import { keepSecret, rememberSecret, shownMessage } from '../../lib/secrets.ts'
@@ -140,8 +141,8 @@ async function post(
       rememberSecret(proof)
       headers['webhook-signature'] = `v1,${proof}`
     } catch (error) {
-      const why = errorCode(error) ?? `it ${messageOf(error)}`
-      return failed(`the secret ${secretFile} cannot be read: ${why}`)
+      const name = `the secret ${secretFile}`
+      return failed(errnoText(error, { name, setting: 'secretFile', use: 'read' }).reason)
     }
   }
   const answer = await http.request({

@@ -55,8 +55,8 @@ describe('logs', () => {
 
     expect([code, stderr]).toEqual([
       1,
-      `error: logs: ${site.inbox} cannot be read (EISDIR)\n` +
-        'try: name a file that this user may read\n',
+      `error: logs: ${site.inbox} is a directory (EISDIR)\n` +
+        'try: put a file in its place, or correct --file\n',
     ])
   })
 

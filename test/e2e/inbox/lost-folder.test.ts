@@ -33,8 +33,11 @@ it('a folder that is deleted, renamed or replaced is a condition, nothing is for
   await site.until('slow.xml', 'incomplete')
   const harms: [RegExp, () => void][] = [
     [/does not exist \(ENOENT\)/, () => {}],
-    [/is not a directory \(ENOTDIR\)/, () => writeFileSync(site.inbox, 'not a folder')],
-    [/leads in a circle of links \(ELOOP\)/, () => symlinkSync(site.inbox, site.inbox)],
+    [/is no directory \(ENOTDIR\)/, () => writeFileSync(site.inbox, 'not a folder')],
+    [
+      /leads through a link that cannot be followed \(ELOOP\)/,
+      () => symlinkSync(site.inbox, site.inbox),
+    ],
   ]
 
   for (const [reason, harm] of harms) {

@@ -65,7 +65,7 @@ describe('SIGHUP', () => {
     await reload(site, daemon)
 
     expect(daemon.output).toMatch(
-      /^error: configuration not reloaded: .+ is a folder\ntry: name the /m,
+      /^error: configuration not reloaded: .+ is a directory \(EISDIR\)\ntry: name the /m,
     )
   })
 

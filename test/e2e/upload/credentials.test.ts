@@ -112,7 +112,7 @@ describe('refused credentials', () => {
 describe('a daemon that is told to read an unusable key', () => {
   it.each([
     ['is empty', (file: string) => writeFileSync(file, '')],
-    ['cannot be read (ELOOP)', linkToItself],
+    ['cannot be followed (ELOOP)', linkToItself],
   ])(
     'says that it %s, goes on with the one that it has, and takes up the next',
     async (problem, spoil) => {

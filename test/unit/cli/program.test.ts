@@ -66,7 +66,7 @@ describe('the command table', () => {
     const { said, code } = await cli('--config', 'run', 'status')
 
     expect({ said, code }).toMatchObject({
-      said: expect.stringMatching(/^error: there is no configuration file run\n/),
+      said: expect.stringMatching(/^error: the configuration file run does not exist \(ENOENT\)\n/),
       code: 78,
     })
   })

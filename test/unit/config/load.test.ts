@@ -190,7 +190,7 @@ describe('finding the file', () => {
   it('says what to do when there is none, and exits 78', () => {
     const error = failure(() => loadConfig(file, {}))
 
-    expect(error.message).toBe(`there is no configuration file ${file}`)
+    expect(error.message).toBe(`the configuration file ${file} does not exist (ENOENT)`)
     expect(error.hint).toMatch(/--config/)
     expect(error.exitCode).toBe(78)
   })
@@ -200,12 +200,12 @@ describe('finding the file', () => {
   const LATIN1 = 'latin1.yaml'
 
   it.each([
-    ['a folder', '.', 'is a folder'],
-    ['a link in a circle', LINK, 'cannot be read'],
+    ['a folder', '.', 'is a directory (EISDIR)'],
+    ['a link in a circle', LINK, 'cannot be followed (ELOOP)'],
     ['not UTF-8', LATIN1, 'is not UTF-8'],
     ['a fifo', FIFO, 'is not a regular file'],
     ['a device', '/dev/zero', 'is not a regular file'],
-    ['below a file', `${LATIN1}/x`, 'cannot be read'],
+    ['below a file', `${LATIN1}/x`, 'no directory (ENOTDIR)'],
   ])('says so when it is %s', (_, name, words) => {
     symlinkSync(LINK, join(folder, LINK))
     execFileSync('mkfifo', [join(folder, FIFO)])

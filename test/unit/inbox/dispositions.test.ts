@@ -198,7 +198,7 @@ describe('disposing of a file', () => {
     expect(disposed).toMatchObject({
       kind: 'problem',
       code: 'EEXIST',
-      reason: 'archive jobs.xml: EEXIST',
+      reason: 'archive jobs.xml: the folder or the archive cannot be written (EEXIST)',
     })
     expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
@@ -242,8 +242,9 @@ describe('disposing of a file', () => {
     expect(disposed).toEqual({
       kind: 'problem',
       code: 'EACCES',
-      reason: 'archive jobs.xml: EACCES',
-      hint: 'let the daemon’s user write into the folder and the archive',
+      reason:
+        'archive jobs.xml: the folder or the archive may not be written by this user (EACCES)',
+      hint: 'let the daemon’s user write it, and enter the folders above it',
     })
     expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
@@ -477,7 +478,7 @@ describe('a receipt', () => {
     expect(tooLong).toMatchObject({
       kind: 'problem',
       code: 'ENAMETOOLONG',
-      hint: 'use shorter file names',
+      hint: 'use a shorter name',
     })
     expect(nowhere).toMatchObject({ kind: 'problem', code: 'ENOENT' })
     expect(readdirSync(folder)).toEqual([name])

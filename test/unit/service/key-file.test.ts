@@ -32,7 +32,7 @@ describe('the key file', () => {
     const { options } = await service(sendForm)
     const auth = { ...options.auth, keyFile: tmpdir() }
 
-    expect(() => createFormSource({ ...options, auth })).toThrow('is a folder')
+    expect(() => createFormSource({ ...options, auth })).toThrow('is a directory (EISDIR)')
   })
 
   it('loses one newline, and no other byte', async () => {

@@ -119,7 +119,7 @@ describe('the spool', () => {
     rmSync(directory, { recursive: true })
 
     await expect(spool.freeBytes()).rejects.toMatchObject({
-      message: `read the spool ${directory}: ENOENT`,
+      message: `read the spool: ${directory} does not exist (ENOENT)`,
       hint: 'put it back; or restart feedsyncd, which makes an empty one',
     })
     createSpool(directory)
@@ -136,8 +136,8 @@ describe('the spool', () => {
 
     await expect(kept).rejects.toMatchObject({
       name: 'FeedsyncError',
-      message: `keep a file in the spool ${directory}: ENOTDIR`,
-      hint: 'check that state.directory is a directory of the daemon’s user',
+      message: `keep a file in the spool: ${directory} has a part in its path that is no directory (ENOTDIR)`,
+      hint: 'correct it, or state.directory',
     })
     expect(reopened).toThrow(expect.objectContaining({ name: 'FeedsyncError' }))
     expect(existsSync(basename(directory))).toBe(false)

@@ -1,0 +1,88 @@
+// What the system's error at a file or directory means: in words for people, and what may be concluded from it. One
+// table for every place that looks at, opens, reads or writes one.
+
+import { errorCode, messageOf } from './errors.ts'
+
+/** What the error was met at. */
+export interface Subject {
+  /** As the sentence begins: `the folder /srv/in`. */
+  name: string
+  /** What a person may correct instead: `inbox.directory`, `the path`. */
+  setting: string
+  use: 'read' | 'write'
+  /** Hints that know more, by code. */
+  hints?: Readonly<Record<string, string>>
+}
+
+const FORBIDDEN = [
+  'may not be {done} by this user',
+  'let the daemon’s user {use} it, and enter the folders above it',
+] as const
+const OPEN_FILES = [
+  'cannot be {done}',
+  'raise the number of files that may be open (LimitNOFILE= of the unit)',
+] as const
+
+const WORDS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
+  ENOENT: ['does not exist', 'create it, mount it, or correct {setting}'],
+  ENOTDIR: ['has a part in its path that is no directory', 'correct it, or {setting}'],
+  EISDIR: ['is a directory', 'put a file in its place, or correct {setting}'],
+  ELOOP: ['leads through a link that cannot be followed', 'correct the link, or {setting}'],
+  ENXIO: ['is a socket or device', 'put a regular file in its place'],
+  ENAMETOOLONG: ['has a name that is too long', 'use a shorter name'],
+  EMFILE: OPEN_FILES,
+  ENFILE: OPEN_FILES,
+  ENOSPC: ['has no room left on its disk', 'free space on that disk'],
+  EDQUOT: ['has no room left in its quota', 'raise the disk quota of the daemon’s user'],
+  EROFS: ['is read-only', 'mount its file system writable, after a look at dmesg'],
+  ESTALE: ['is a stale network mount', 'mount it again'],
+  ENOTCONN: ['is a mount without its server', 'mount it again'],
+}
+const OTHER = ['cannot be {done}', 'look into the system’s log for its disk'] as const
+const WHOLE = 'put a regular file in its place, and rename it into its place when it is complete'
+
+/** `code`: the system's. An error without one says itself what is wrong: its message follows the name. */
+export function errnoText(
+  error: unknown,
+  subject: Subject,
+): { code: string | null; reason: string; hint: string } {
+  const { hints, name, setting, use } = subject
+  const code = errorCode(error)
+  if (code === null) return { code, reason: `${name} ${messageOf(error)}`, hint: WHOLE }
+  const done = use === 'read' ? 'read' : 'written'
+  const [what, hint] = WORDS[code] ?? OTHER
+  return {
+    code,
+    reason: `${name} ${what.replace('{done}', done)} (${code})`,
+    hint: hints?.[code] ?? hint.replace('{use}', use).replace('{setting}', setting),
+  }
+}
+
+/** Stays until somebody changes the file, its permissions or what is in its place. */
+const LASTING: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EPERM',
+  'ELOOP', // a link where the file should be
+  'EISDIR',
+  'ENAMETOOLONG',
+])
+
+/**
+ * False for an error of the moment (EIO, ESTALE, ETIMEDOUT, EMFILE, ENFILE, ENOMEM, or one that is not
+ * known): the file may be fine, and is read again.
+ */
+export function isLasting(code: string): boolean {
+  return LASTING.has(code)
+}
+
+/** This user may not read it; another one, or one of other groups, might. */
+export function isForbidden(code: string | null): boolean {
+  return code === 'EACCES' || code === 'EPERM'
+}
+
+/** There is nothing at the path any more, or a part of it is no directory of the folder any more. */
+export function isMissing(code: string | null): boolean {
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
